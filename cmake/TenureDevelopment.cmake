@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSL-1.0
+# Options and flags of our own tests, examples and benchmarks. A user's build never reads this file.
+find_package(benchmark 1.6 QUIET)
+
+option(TENURE_BUILD_TESTS "Build the tests" ON)
+option(TENURE_BUILD_EXAMPLES "Build the examples" ON)
+option(TENURE_BUILD_BENCH "Build the benchmarks (needs Google Benchmark)" ${benchmark_FOUND})
+option(TENURE_PEERS "Benchmark against libtorch too" OFF)
+option(TENURE_NATIVE "Compile tests, examples and benchmarks for this machine's processor" ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_CXX_FLAGS)
+  message(STATUS "tenure: no build type given, taking Release")
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+# Every executable of ours links this; -Werror is left to the presets and scripts (CMAKE_COMPILE_WARNING_AS_ERROR).
+add_library(tenure_development INTERFACE)
+target_link_libraries(tenure_development INTERFACE tenure::tenure)
+target_compile_options(tenure_development INTERFACE -Wall -Wextra)
+if(TENURE_NATIVE)
+  target_compile_options(tenure_development INTERFACE -march=native)
+endif()

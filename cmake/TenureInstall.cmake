@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSL-1.0
+# Headers, tenureConfig.cmake and tenure.pc. Everything is relocatable and independent of the architecture.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/tenure")
+
+if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.23)
+  install(TARGETS tenure EXPORT tenureTargets FILE_SET HEADERS)
+else()
+  install(TARGETS tenure EXPORT tenureTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+install(EXPORT tenureTargets NAMESPACE tenure:: DESTINATION "${package_dir}")
+
+configure_package_config_file(cmake/tenureConfig.cmake.in tenureConfig.cmake INSTALL_DESTINATION "${package_dir}")
+# Before 1.0 a minor version may break its users, so find_package(tenure 0.1) does not accept 0.2.
+write_basic_package_version_file(tenureConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES
+  "${CMAKE_CURRENT_BINARY_DIR}/tenureConfig.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/tenureConfigVersion.cmake"
+  DESTINATION "${package_dir}")
+
+# pkg-config finds the prefix from the place of the .pc file itself, so the tree can be moved.
+file(RELATIVE_PATH tenure_pc_prefix
+  "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+configure_file(cmake/tenure.pc.in tenure.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tenure.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
