@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSL-1.0
+# cmake -DSOURCE=<file> -DCOMPILER_ID=<id> -P ExpectDiagnostic.cmake -- <compiler command>
+#
+# Passes when the command is rejected, the message of its first error line matches every "// expect: <regex>" of
+# SOURCE, and (g++) the diagnostic has at most "// lines: <n>" lines, 15 where the source does not say.
+#
+# Texts are walked by position, never as CMake lists: a message may hold ';' and an unbalanced '['.
+cmake_minimum_required(VERSION 3.22)
+
+# Takes the first line off the variable named by `text` and puts it into the variable named by `line`.
+macro(take_line text line)
+  string(FIND "${${text}}" "\n" line_end)
+  string(SUBSTRING "${${text}}" 0 ${line_end} ${line})
+  math(EXPR line_end "${line_end} + 1")
+  string(SUBSTRING "${${text}}" ${line_end} -1 ${text})
+endmacro()
+
+# The verdict is a line of its own, so that the self-tests can look for it; CMake would wrap a longer message.
+function(reject verdict)
+  message("${SOURCE}\n${output}")
+  message(FATAL_ERROR "verdict: ${verdict}")
+endfunction()
+
+# ---- run the compiler ---------------------------------------------------------------------------
+set(command "")
+set(past_dashes FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(past_dashes)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
+    set(past_dashes TRUE)
+  endif()
+endforeach()
+set(ENV{LC_ALL} C)  # the messages are matched in English, with ASCII quotes
+execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+
+# ---- read what the source promises --------------------------------------------------------------
+file(READ "${SOURCE}" rest)
+set(rest "${rest}\n")
+set(expectations 0)
+set(allowed_lines 15)
+while(NOT rest STREQUAL "")
+  take_line(rest line)
+  if(line MATCHES "^// expect: (.+)$")
+    set(expectation_${expectations} "${CMAKE_MATCH_1}")
+    math(EXPR expectations "${expectations} + 1")
+  elseif(line MATCHES "^// lines: ([0-9]+)$")
+    set(allowed_lines ${CMAKE_MATCH_1})
+  endif()
+endwhile()
+if(expectations EQUAL 0)
+  reject("no '// expect: <regex>' in the source")
+endif()
+
+# ---- read what the compiler said ----------------------------------------------------------------
+if(status EQUAL 0)
+  reject("accepted, but the misuse must be rejected")
+endif()
+set(rest "${output}\n")
+set(first_error "")
+set(lines -1)  # not counting the newline just added
+while(NOT rest STREQUAL "")
+  take_line(rest line)
+  math(EXPR lines "${lines} + 1")
+  # Only the message counts: a path may hold the expected word, and g++ echoes source lines behind "<number> |".
+  if(first_error STREQUAL "" AND NOT line MATCHES "^ *[0-9]* \\|" AND line MATCHES " error(:| #[0-9-]+:) ?(.*)$")
+    set(first_error "${CMAKE_MATCH_2}")
+  endif()
+endwhile()
+if(first_error STREQUAL "")
+  reject("rejected without an error line")
+endif()
+
+math(EXPR last "${expectations} - 1")
+foreach(i RANGE ${last})
+  if(NOT first_error MATCHES "${expectation_${i}}")
+    message("expected: ${expectation_${i}}\nfirst error: ${first_error}")
+    reject("the first error says something else")
+  endif()
+endforeach()
+if(COMPILER_ID STREQUAL "GNU" AND lines GREATER allowed_lines)
+  reject("${lines} lines, at most ${allowed_lines} allowed")
+endif()
+message(STATUS "${lines} lines: ${first_error}")

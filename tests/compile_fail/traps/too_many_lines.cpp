@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: extents differ
+// lines: 1
+#ifdef TENURE_MISUSE
+static_assert(false, "extents differ");
+#endif

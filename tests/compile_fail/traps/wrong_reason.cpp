@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: extents differ
+#ifdef TENURE_MISUSE
+int x = undeclared;  // extents differ
+#endif
