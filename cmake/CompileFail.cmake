@@ -14,10 +14,12 @@ function(tenure_syntax_only_command result)
     set(limits -ferror-limit=20 -fmessage-length=0)
   endif()
   set(includes "$<FILTER:$<TARGET_PROPERTY:tenure::tenure,INTERFACE_INCLUDE_DIRECTORIES>,INCLUDE,.>")
+  set(eigen "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")  # its warnings are not ours
   set(definitions "$<FILTER:$<TARGET_PROPERTY:tenure::tenure,INTERFACE_COMPILE_DEFINITIONS>,INCLUDE,.>")
   set(${result}
     "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only ${limits}
     "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
+    "-isystem$<JOIN:${eigen},$<SEMICOLON>-isystem>"
     "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>"
     PARENT_SCOPE)
 endfunction()

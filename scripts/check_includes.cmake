@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSL-1.0
+# cmake -P scripts/check_includes.cmake [-- <folder with core/, math/, ...>]
+#
+# A folder of include/tenure is a phase. A header may include its own phase and those before it in this list, never
+# one behind it; the hubs directly in include/tenure/ may include anything. A phase may include such a header too, as
+# long as that one includes nothing of Tenure itself (version.hpp).
+cmake_minimum_required(VERSION 3.22)
+
+set(phases core math storage tensor ir ops expr passes program backend transform optim interop)
+
+# The judge must not know what it judges, and one engine must not lean on another: <from>|<to> pairs of folders.
+set(forbidden
+  "backend/reference|backend/eigen"
+  "backend/reference|math"  # libm's functions, never ours
+  "backend/eigen|backend/reference")
+
+set(root "${CMAKE_CURRENT_LIST_DIR}/../include/tenure")
+math(EXPR last "${CMAKE_ARGC} - 1")
+if("${CMAKE_ARGV${last}}" MATCHES "^/")
+  set(root "${CMAKE_ARGV${last}}")
+endif()
+
+set(wrong 0)
+macro(complain text)
+  message("${header}:${number}: ${text}")
+  math(EXPR wrong "${wrong} + 1")
+endmacro()
+
+# The phase of a path below include/tenure: "" for a hub.
+function(phase_of path result)
+  string(REGEX MATCH "^[^/]+/" folder "${path}")
+  string(REPLACE "/" "" folder "${folder}")
+  set(${result} "${folder}" PARENT_SCOPE)
+endfunction()
+
+file(GLOB_RECURSE headers RELATIVE "${root}" "${root}/*.hpp" "${root}/*.cuh")
+foreach(header IN LISTS headers)
+  set(number 0)
+  phase_of("${header}" phase)
+  if(NOT phase STREQUAL "" AND NOT phase IN_LIST phases)
+    complain("the folder ${phase}/ is no phase; scripts/check_includes.cmake lists them")
+    continue()
+  endif()
+  list(FIND phases "${phase}" rank)
+
+  file(READ "${root}/${header}" text)
+  set(text "\n${text}")  # so that every #include follows a newline
+  string(REGEX MATCHALL "\n[ \t]*#[ \t]*include[ \t]*[<\"][^>\"\n]*" includes "${text}")
+  foreach(include IN LISTS includes)
+    string(FIND "${text}" "${include}" position)
+    string(SUBSTRING "${text}" 0 ${position} before)
+    string(REGEX MATCHALL "\n" before "${before}")
+    list(LENGTH before number)
+    math(EXPR number "${number} + 1")
+    string(REGEX MATCH "[<\"].*$" include "${include}")
+
+    if(include MATCHES "^\"")
+      complain("write <tenure/...>: a quoted include is found from another folder only by luck")
+    elseif(include MATCHES "^<tenure/(.*)$")
+      set(target "${CMAKE_MATCH_1}")
+      phase_of("${target}" target_phase)
+      if(NOT EXISTS "${root}/${target}")
+        complain("there is no tenure/${target}")
+      elseif(phase STREQUAL "")
+        continue()  # a hub
+      elseif(target_phase STREQUAL "")
+        file(STRINGS "${root}/${target}" leads_back REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]tenure/")
+        if(leads_back)
+          complain("a phase includes the hub tenure/${target}")
+        endif()
+      else()
+        list(FIND phases "${target_phase}" target_rank)
+        if(target_rank GREATER rank)
+          complain("${phase}/ stands before ${target_phase}/, so it cannot include tenure/${target}")
+        endif()
+        foreach(pair IN LISTS forbidden)
+          string(REGEX MATCH "^(.*)\\|(.*)$" pair "${pair}")
+          if("${header}" MATCHES "^${CMAKE_MATCH_1}[./]" AND "${target}" MATCHES "^${CMAKE_MATCH_2}[./]")
+            complain("it may not include tenure/${target}")
+          endif()
+        endforeach()
+      endif()
+    endif()
+  endforeach()
+endforeach()
+
+list(LENGTH headers count)
+if(wrong GREATER 0)
+  message(FATAL_ERROR "${wrong} include(s) point the wrong way")
+endif()
+message(STATUS "${count} headers, every include points one way")
