@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSL-1.0
+# cmake -DFOLDER= -DRESULT= -DFILTER= -DMACHINE= -DCOMPILER= -DFLAGS= -P merge_benchmarks.cmake
+# Joins the Google Benchmark JSON files of FOLDER into RESULT: the context of the first, with machine, compiler and
+# flags added, and the rows of all.
+cmake_minimum_required(VERSION 3.22)
+
+file(GLOB files "${FOLDER}/*.json")
+if(NOT files)
+  message(FATAL_ERROR "no benchmark matches '${FILTER}'")
+endif()
+
+function(json_string text result)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  set(${result} "\"${text}\"" PARENT_SCOPE)
+endfunction()
+
+list(GET files 0 first)
+file(READ "${first}" first)
+string(JSON context GET "${first}" context)
+foreach(key MACHINE COMPILER FLAGS)
+  json_string("${${key}}" value)
+  string(TOLOWER ${key} name)
+  string(JSON context SET "${context}" ${name} "${value}")
+endforeach()
+
+set(rows "")
+set(count 0)
+foreach(file IN LISTS files)
+  file(READ "${file}" text)
+  string(JSON length LENGTH "${text}" benchmarks)
+  if(length GREATER 0)
+    math(EXPR last "${length} - 1")
+    foreach(i RANGE ${last})
+      string(JSON row GET "${text}" benchmarks ${i})
+      if(count GREATER 0)
+        string(APPEND rows ",\n")
+      endif()
+      string(APPEND rows "${row}")
+      math(EXPR count "${count} + 1")
+    endforeach()
+  endif()
+endforeach()
+file(WRITE "${RESULT}" "{\n\"context\": ${context},\n\"benchmarks\": [\n${rows}\n]\n}\n")
+message(STATUS "${count} rows in ${RESULT}")

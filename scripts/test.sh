@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# test.sh            all tests, with g++ and then with clang++
+# test.sh --quick    with g++ only
+# test.sh --cuda     the CUDA tests (there are none yet)
+# JOBS and CXX set the number of jobs and the g++ to use.
+set -euo pipefail
+
+compilers=2
+case "${1:-}" in
+  "") ;;
+  --quick) compilers=1 ;;
+  --cuda)
+    echo "test.sh: there is no CUDA suite yet, so nothing was tested"
+    exit 2
+    ;;
+  *)
+    sed -n '3,6s/^# //p' "$0"
+    exit 2
+    ;;
+esac
+steps=$((1 + 3 * compilers))
+source "$(dirname "$0")/common.sh"
+
+closing_lines=()
+failed=0
+
+# suite <name> <compiler>: configure, build, run. A red suite does not keep the next one from running.
+suite() {
+  local name=$1 compiler=$2 build=build/test-$1 log closing
+
+  step "configure with $compiler in $build"
+  # -O1: kernels need inlining to be themselves, and more would only lengthen the build. No -DNDEBUG: assertions count.
+  cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF
+
+  step "build with $compiler, $jobs jobs"
+  if ! cmake --build "$build" -j "$jobs"; then
+    closing_lines+=("$name: the build failed")
+    failed=1
+    return
+  fi
+
+  step "test with $compiler"
+  log=$build/ctest.log
+  ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error 2>&1 | tee "$log" || failed=1
+  closing=$(grep -E 'tests passed|No tests' "$log" || echo "ctest did not finish")
+  closing_lines+=("$name: $closing")
+}
+
+step "packages"
+install "${build_packages[@]}" catch2 pkg-config graphviz
+install_compiler
+if ((compilers == 2)); then
+  command -v clang++ >/dev/null || install clang
+fi
+
+suite gcc "$gxx"
+if ((compilers == 2)); then
+  suite clang clang++
+fi
+
+echo
+printf '%s\n' "${closing_lines[@]}"
+exit "$failed"
