@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSL-1.0
+// .npy: one array with its header, byte for byte as numpy.save writes it (numpy.lib.format, versions 1.0 to 3.0).
+// Law: read_npy(p) after write_npy(p, a) gives a's dtype, shape and bytes, bit for bit.
+// Errors: tenure::io_error, "tenure: load: <file>: <what>"; a failed write leaves an existing file as it was.
+// Cost: one pass over the bytes; a size a file claims is compared with the file before it is allocated.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <tenure/core/error.hpp>
+
+namespace tenure::interop {
+
+static_assert(std::endian::native == std::endian::little,
+              "tenure: .npy and .npz are written for little-endian machines");
+
+/// An array to write: somebody else's memory, dense, row-major. dtype is "<f4", "<f8", "<i4", "<i8" or "|b1".
+struct array_view {
+  std::string_view name;
+  std::string_view dtype;
+  std::span<const std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// An array that was read: always dense, row-major and little-endian, with shape and bytes in agreement.
+struct array {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+namespace detail {
+
+/// Where an error happened; every message of a file is thrown from here.
+struct place {
+  std::string_view call;
+  std::string file;
+  std::string entry{};
+
+  [[noreturn]] void fail(const std::string& what) const {
+    std::string message = "tenure: ";
+    message.append(call).append(": ").append(file).append(": ");
+    if (!entry.empty()) message.append("array '").append(entry).append("': ");
+    throw io_error(message + what);
+  }
+  [[noreturn]] void fail(const std::string& what, std::errc reason) const {
+    fail(what + ": " + std::make_error_code(reason).message());
+  }
+};
+
+inline std::errc last_error() { return static_cast<std::errc>(errno); }
+
+// ---- Files --------------------------------------------------------------------------------------------------------
+
+/// A regular file of known size; reading outside it throws.
+class input {
+ public:
+  input(const std::filesystem::path& path, place where) : where_(std::move(where)) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (status.type() == std::filesystem::file_type::not_found) where_.fail("no such file");
+    if (error) where_.fail("cannot be opened: " + error.message());
+    if (!std::filesystem::is_regular_file(status)) where_.fail("not a regular file");
+    size_ = std::filesystem::file_size(path, error);
+    stream_.open(path, std::ios::binary);
+    if (error || !stream_) where_.fail("cannot be opened", last_error());
+  }
+
+  std::uint64_t size() const { return size_; }
+
+  std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
+    const bool inside = offset <= size_ && count <= size_ - offset;
+    if (!inside)
+      where_.fail("truncated: bytes " + std::to_string(offset) + " and the " + std::to_string(count) +
+                  " after it are not all in the file of " + std::to_string(size_) + " bytes");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    stream_.seekg(static_cast<std::streamoff>(offset));
+    stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
+    if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());
+    return bytes;
+  }
+
+ private:
+  place where_;
+  std::uint64_t size_ = 0;
+  std::ifstream stream_;
+};
+
+/// A file that takes the place of `target` in one step at commit(); before that, `target` is untouched.
+class replacement {
+ public:
+  replacement(const std::filesystem::path& target, place where) : where_(std::move(where)) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    target_ = fs::weakly_canonical(target, error);  // of a symbolic link, the file behind it is replaced
+    if (error) target_ = target;
+    const auto status = fs::status(target_, error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) where_.fail("exists and is not a regular file");
+    for (int attempt = 0; !file_ && attempt < 100; ++attempt) {
+      part_ = target_;
+      part_ += ".part" + std::to_string(attempt);
+      file_.reset(std::fopen(part_.string().c_str(), "wbx"));  // x: never a file that another writer has open
+      if (!file_ && last_error() != std::errc::file_exists) break;
+    }
+    if (!file_) where_.fail("cannot create '" + part_.string() + "'", last_error());
+    if (fs::exists(status)) fs::permissions(part_, status.permissions(), error);
+  }
+
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement() {
+    if (committed_) return;
+    file_.reset();
+    std::error_code ignored;
+    std::filesystem::remove(part_, ignored);
+  }
+
+  void write(std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
+      where_.fail("writing failed", last_error());
+  }
+
+  void commit() {
+    if (std::fflush(file_.get()) != 0 || std::fclose(file_.release()) != 0) where_.fail("writing failed", last_error());
+    std::error_code error;
+    std::filesystem::rename(part_, target_, error);
+    if (error) where_.fail("cannot take the place of the old file: " + error.message());
+    committed_ = true;
+  }
+
+ private:
+  struct close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  place where_;
+  std::filesystem::path target_, part_;
+  std::unique_ptr<std::FILE, close> file_;
+  bool committed_ = false;
+};
+
+// ---- Element types and shapes -------------------------------------------------------------------------------------
+
+/// Bytes of one element, or 0 for a dtype that a tensor cannot hold.
+constexpr std::uint64_t element_bytes(std::string_view dtype) {
+  if (dtype == "|b1") return 1;
+  if (dtype == "<f4" || dtype == "<i4") return 4;
+  if (dtype == "<f8" || dtype == "<i8") return 8;
+  return 0;
+}
+
+/// As Python prints a tuple: (), (3,), (3, 4).
+inline std::string tuple_text(std::span<const std::int64_t> shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) text.append(i ? ", " : "").append(std::to_string(shape[i]));
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+/// Bytes of a dense array; fails on a dtype we lack, on a negative extent, and when the product passes int64.
+inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::int64_t> shape, const place& where) {
+  std::uint64_t bytes = element_bytes(dtype);
+  if (bytes == 0) {
+    const bool big_endian = dtype.starts_with('>');
+    where.fail("dtype '" + std::string(dtype) + "' is " + (big_endian ? "big-endian" : "not supported") +
+               "; float32, float64, int32, int64 (little-endian) and bool are");
+  }
+  constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
+  bool empty = false, huge = false;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) where.fail("shape " + tuple_text(shape) + " has a negative extent");
+    if (extent == 0) empty = true;
+    else if (static_cast<std::uint64_t>(extent) > limit / bytes) huge = true;
+    else bytes *= static_cast<std::uint64_t>(extent);
+  }
+  if (empty) return 0;
+  if (huge) where.fail("shape " + tuple_text(shape) + " is larger than any memory");
+  return bytes;
+}
+
+// ---- The header ---------------------------------------------------------------------------------------------------
+
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
+
+/// Everything of the file before the data; padded, as NumPy pads it, until the data begins at a multiple of 64 bytes.
+inline std::string npy_header(const array_view& a, const place& where) {
+  const std::uint64_t expected = dense_bytes(a.dtype, a.shape, where);
+  if (a.bytes.size() != expected)
+    where.fail(std::to_string(a.bytes.size()) + " bytes given where " + std::string(a.dtype) + " of shape " +
+               tuple_text(a.shape) + " has " + std::to_string(expected));
+  std::string text =
+      "{'descr': '" + std::string(a.dtype) + "', 'fortran_order': False, 'shape': " + tuple_text(a.shape) + ", }";
+  const auto padded = [&](std::size_t prefix) { return (prefix + text.size() + 1 + 63) / 64 * 64 - prefix; };
+  const bool is_long = padded(10) > 0xffff;
+  text.resize(padded(is_long ? 12 : 10), ' ');
+  text.back() = '\n';
+
+  std::string header(npy_magic);
+  header += is_long ? '\2' : '\1';
+  header += '\0';
+  for (int i = 0; i < (is_long ? 4 : 2); ++i) header += static_cast<char>(text.size() >> (8 * i));
+  return header + text;
+}
+
+/// The header's Python dictionary: the three keys in any order, nothing else.
+class npy_dictionary {
+ public:
+  npy_dictionary(std::string_view text, const place& where) : text_(text), where_(where) {
+    bool has_descr = false, has_order = false, has_shape = false;
+    const auto once = [&](bool& seen, std::string_view key) {
+      if (std::exchange(seen, true)) malformed("key '" + std::string(key) + "' appears twice");
+    };
+    expect('{');
+    while (!accept('}')) {
+      const std::string_view key = quoted();
+      expect(':');
+      if (key == "descr") once(has_descr, key), dtype = description();
+      else if (key == "fortran_order") once(has_order, key), fortran_order = boolean();
+      else if (key == "shape") once(has_shape, key), shape = tuple();
+      else malformed("unknown key '" + std::string(key) + "'");
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip();
+    if (at_ != text_.size()) malformed("text after the dictionary");
+    if (!(has_descr && has_order && has_shape)) malformed("descr, fortran_order and shape must all be there");
+  }
+
+  std::string_view dtype;
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+
+ private:
+  [[noreturn]] void malformed(const std::string& what) const {
+    where_.fail("malformed .npy header at character " + std::to_string(at_ + 1) + ": " + what);
+  }
+
+  void skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool accept(char c) {
+    skip();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) malformed(std::string("expected '") + c + "'");
+  }
+  bool accept(std::string_view word) {
+    skip();
+    if (!text_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  std::string_view quoted() {
+    const char quote = accept('\'') ? '\'' : accept('"') ? '"' : '\0';
+    if (quote == '\0') malformed("expected a quoted word");
+    const std::size_t end = text_.find(quote, at_);
+    if (end == std::string_view::npos) malformed("a quote is never closed");
+    const std::string_view word = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    return word;
+  }
+  std::string_view description() {
+    skip();
+    const bool is_record = at_ < text_.size() && text_[at_] == '[';
+    if (is_record) where_.fail("a structured dtype; float32, float64, int32, int64 and bool are supported");
+    return quoted();
+  }
+  bool boolean() {
+    if (accept("True")) return true;
+    if (accept("False")) return false;
+    malformed("expected True or False");
+  }
+  std::vector<std::int64_t> tuple() {
+    std::vector<std::int64_t> extents;
+    bool has_comma = true;
+    expect('(');
+    while (!accept(')')) {
+      if (!has_comma) malformed("expected ',' or ')'");
+      skip();
+      std::int64_t extent = 0;
+      const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), extent);
+      if (error == std::errc::result_out_of_range) malformed("an extent that is no int64");
+      if (error != std::errc{}) malformed("expected an extent");
+      at_ = static_cast<std::size_t>(end - text_.data());
+      extents.push_back(extent);
+      has_comma = accept(',');
+    }
+    if (extents.size() == 1 && !has_comma) malformed("a tuple of one needs a comma");
+    return extents;
+  }
+
+  std::string_view text_;
+  const place& where_;
+  std::size_t at_ = 0;
+};
+
+/// A whole .npy file in memory -> its array; the data moves to the front, nothing else is allocated.
+inline array npy_array(std::vector<std::byte> file, std::string name, const place& where) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  const auto byte_at = [&](std::size_t i) { return static_cast<std::size_t>(file[i]); };
+  const bool is_npy = text.substr(0, npy_magic.size()) == npy_magic;
+  if (text.empty()) where.fail("empty");
+  if (!is_npy)
+    where.fail(text.starts_with("PK") ? "not an .npy file but a zip archive (.npz?)"
+                                      : "not an .npy file: wrong magic bytes");
+  if (file.size() < 10) where.fail("truncated within the .npy header");
+  const std::size_t major = byte_at(6);
+  if (major < 1 || major > 3) where.fail("version " + std::to_string(major) + " of .npy; 1, 2 and 3 are supported");
+  const std::size_t prefix = major == 1 ? 10 : 12;
+  if (file.size() < prefix) where.fail("truncated within the .npy header");
+  std::size_t length = byte_at(8) | byte_at(9) << 8;
+  if (major > 1) length |= byte_at(10) << 16 | byte_at(11) << 24;
+  if (length > file.size() - prefix)
+    where.fail("truncated within the .npy header: " + std::to_string(length) + " bytes promised, " +
+               std::to_string(file.size() - prefix) + " there");
+
+  npy_dictionary header(text.substr(prefix, length), where);
+  const std::uint64_t expected = dense_bytes(header.dtype, header.shape, where);
+  const std::uint64_t given = file.size() - prefix - length;
+  if (given != expected)
+    where.fail((given < expected ? "truncated: " : "too long: ") + std::to_string(given) + " bytes of data where " +
+               std::string(header.dtype) + " of shape " + tuple_text(header.shape) + " has " +
+               std::to_string(expected));
+  if (header.fortran_order)
+    where.fail("shape " + tuple_text(header.shape) + " is in Fortran order; save numpy.ascontiguousarray(x)");
+
+  array a{std::move(name), std::string(header.dtype), std::move(header.shape), {}};
+  file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(prefix + length));
+  a.bytes = std::move(file);
+  if (a.dtype == "|b1")
+    for (const std::byte b : a.bytes)  // any other byte in a C++ bool is undefined behaviour
+      if (b > std::byte{1}) where.fail("a bool of value " + std::to_string(static_cast<int>(b)) + ", neither 0 nor 1");
+  return a;
+}
+
+}  // namespace detail
+
+/// Writes one array; its name is not stored.
+inline void write_npy(const std::filesystem::path& path, const array_view& a) {
+  const detail::place where{"save", path.string()};
+  const std::string header = detail::npy_header(a, where);
+  detail::replacement file(path, where);
+  file.write(std::as_bytes(std::span(header)));
+  file.write(a.bytes);
+  file.commit();
+}
+
+/// Reads one array; its name is empty.
+inline array read_npy(const std::filesystem::path& path) {
+  const detail::place where{"load", path.string()};
+  detail::input file(path, where);
+  return detail::npy_array(file.read(0, file.size()), {}, where);
+}
+
+}  // namespace tenure::interop
