@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSL-1.0
+// Products of small static matrices, written out in registers: no loop over rows or columns, no packing, no branch.
+// Law: an element of C is a[i,0] b[0,j] + a[i,1] b[1,j] + ... in ascending k, each step one fused multiply-add where
+// the target has it; columns of the remainder may be computed twice, with the same value.
+// Cost: ceil(N / lanes) M K multiply-adds. Operands that are local arrays stay in registers from one call to the next.
+#pragma once
+
+#include "../../core/config.hpp"
+
+#include <Eigen/Core>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tenure::eigen_backend {
+
+/// Whether a plan should choose `matmul_small`: the shape fits registers and the code stays below some 4 KiB.
+constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const bool within = m <= 16 && n <= 64 && k <= 64;
+    return within && m * n * k <= 4096;
+}
+
+namespace detail {
+
+namespace packets = Eigen::internal;
+using index = std::int64_t;
+
+/// Only these have packet arithmetic here; other types take plain loops.
+template <class T>
+inline constexpr bool has_packets = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+inline constexpr bool many_registers = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
+
+/// The packet of exactly `Lanes` lanes; sizes between least_lanes and most_lanes, and 1, exist.
+template <class T, index Lanes>
+struct packet_of_lanes {
+    using type = typename packets::find_best_packet<T, static_cast<int>(Lanes)>::type;
+};
+template <class T>
+struct packet_of_lanes<T, 1> {
+    using type = T;
+};
+template <class T, index Lanes>
+using packet_of = typename packet_of_lanes<T, Lanes>::type;
+
+template <class T>
+inline constexpr index most_lanes = packets::packet_traits<T>::size;
+template <class T>
+inline constexpr index least_lanes = sizeof(typename packets::find_best_packet<T, 1>::type) / sizeof(T);
+
+/// The widest packet that `columns` fill.
+template <class T>
+constexpr index widest(index columns, index limit) {
+    index lanes = most_lanes<T>;
+    while (lanes > limit) lanes /= 2;
+    while (lanes > columns && lanes > least_lanes<T>) lanes /= 2;
+    return lanes > columns ? 1 : lanes;
+}
+
+/// Rows k .. k+Count of a block of B, `Lanes` columns wide, where a column of B is contiguous: loads and a transposition.
+template <class T, index Lanes>
+TENURE_INLINE void load_transposed(const T* b, index column_stride, packet_of<T, Lanes>* rows) {
+    using packet = packet_of<T, Lanes>;
+    packets::PacketBlock<packet, Lanes> block;
+#pragma GCC unroll 16
+    for (index s = 0; s < Lanes; ++s) block.packet[s] = packets::ploadu<packet>(b + s * column_stride);
+    packets::ptranspose(block);
+#pragma GCC unroll 16
+    for (index s = 0; s < Lanes; ++s) rows[s] = block.packet[s];
+}
+
+/// sum[Rows, Packets] = or += A[Rows, k .. k+Step] B[k .. k+Step, ...].
+template <class T, bool First, index Rows, index Packets, index Lanes, index Step, index ARow, index ACol, index BRow,
+          index BCol>
+TENURE_INLINE void small_step(const T* a, const T* b, packet_of<T, Lanes> (&sum)[Rows][Packets]) {
+    using packet = packet_of<T, Lanes>;
+    packet right[Packets][Step];
+#pragma GCC unroll 16
+    for (index p = 0; p < Packets; ++p) {
+        const T* from = b + p * Lanes * BCol;
+        if constexpr (Step > 1)
+            load_transposed<T, Lanes>(from, BCol, right[p]);
+        else if constexpr (BCol == 1 || Lanes == 1)
+            right[p][0] = packets::ploadu<packet>(from);
+        else
+            right[p][0] = packets::pgather<T, packet>(from, BCol);
+    }
+#pragma GCC unroll 16
+    for (index s = 0; s < Step; ++s)
+#pragma GCC unroll 32
+        for (index r = 0; r < Rows; ++r) {
+            const packet left = packets::pset1<packet>(a[r * ARow + s * ACol]);
+#pragma GCC unroll 16
+            for (index p = 0; p < Packets; ++p)
+                sum[r][p] = First && s == 0 ? packets::pmul(left, right[p][s])
+                                            : packets::pmadd(left, right[p][s], sum[r][p]);
+        }
+}
+
+/// C[Rows, Packets*Lanes] = A[Rows, K] B[K, ...], accumulators in registers.
+template <class T, index Rows, index Packets, index Lanes, index K, index ARow, index ACol, index BRow, index BCol,
+          index LdC>
+TENURE_INLINE void small_tile(const T* a, const T* b, T* c) {
+    constexpr index step = Lanes > 1 && BCol != 1 && BRow == 1 && K % Lanes == 0 ? Lanes : 1;
+    packet_of<T, Lanes> sum[Rows][Packets];
+    small_step<T, true, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a, b, sum);
+    if constexpr (Rows * Packets * K <= 256) {
+#pragma GCC unroll 64
+        for (index k = step; k < K; k += step)
+            small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
+    } else {
+#pragma GCC unroll 2
+        for (index k = step; k < K; k += step)
+            small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
+    }
+#pragma GCC unroll 32
+    for (index r = 0; r < Rows; ++r)
+#pragma GCC unroll 16
+        for (index p = 0; p < Packets; ++p) packets::pstoreu(c + r * LdC + p * Lanes, sum[r][p]);
+}
+
+/// Columns J .. N, the widest packets first.
+template <class T, index J, index M, index N, index K, index ARow, index ACol, index BRow, index BCol, index LdC>
+TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
+    constexpr index limit = BCol == 1 ? most_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, wider squares rare
+    constexpr bool overlap = N - J < least_lanes<T> && N - J > 1 && N >= least_lanes<T>;
+    constexpr index start = overlap ? N - least_lanes<T> : J, columns = N - start;
+    constexpr index lanes = widest<T>(columns, limit), most_packets = many_registers ? 3 : 2;
+    constexpr index count = columns / lanes < most_packets ? columns / lanes : most_packets;
+    constexpr index most_rows = (many_registers ? 24 : 12) / count, rows = M < most_rows ? M : most_rows;
+#pragma GCC unroll 16
+    for (index i = 0; i + rows <= M; i += rows)
+        small_tile<T, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, b + start * BCol,
+                                                                          c + i * LdC + start);
+    if constexpr (M % rows != 0)
+        small_tile<T, M % rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(
+            a + (M - M % rows) * ARow, b + start * BCol, c + (M - M % rows) * LdC + start);
+    if constexpr (start + count * lanes < N)
+        small_columns<T, start + count * lanes, M, N, K, ARow, ACol, BRow, BCol, LdC>(a, b, c);
+}
+
+}  // namespace detail
+
+/// C[M, N] = A[M, K] B[K, N]: element (i, j) of A at a[i * ARowStride + j * AColStride], of C at c[i * LdC + j].
+/// C overlaps neither A nor B.
+template <class T, std::int64_t M, std::int64_t N, std::int64_t K, std::int64_t ARowStride, std::int64_t AColStride,
+          std::int64_t BRowStride, std::int64_t BColStride, std::int64_t LdC>
+TENURE_INLINE void matmul_small(const T* a, const T* b, T* c) {
+    static_assert(M >= 0 && N >= 0 && K >= 0 && LdC >= N);
+    if constexpr (M == 0 || N == 0) {
+        return;
+    } else if constexpr (K == 0 || !detail::has_packets<T>) {
+        for (std::int64_t i = 0; i < M; ++i)
+            for (std::int64_t j = 0; j < N; ++j) {
+                T sum = T(0);
+                for (std::int64_t k = 0; k < K; ++k)
+                    sum += a[i * ARowStride + k * AColStride] * b[k * BRowStride + j * BColStride];
+                c[i * LdC + j] = sum;
+            }
+    } else if constexpr (N == 1 && M > 1 && LdC == 1) {
+        // A column is a row: (A b)^T = b^T A^T has the packets along m.
+        detail::small_columns<T, 0, 1, M, K, BColStride, BRowStride, AColStride, ARowStride, M>(b, a, c);
+    } else {
+        detail::small_columns<T, 0, M, N, K, ARowStride, AColStride, BRowStride, BColStride, LdC>(a, b, c);
+    }
+}
+
+}  // namespace tenure::eigen_backend
