@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+// The one place where Tenure owns macros: always defined, tested with #if, each overridable before inclusion.
+#pragma once
+
+// Kernels are only as fast as their inlining: a packet that crosses a call goes through memory.
+#ifndef TENURE_INLINE
+#if defined(__GNUC__)
+#define TENURE_INLINE inline __attribute__((always_inline))
+#else
+#define TENURE_INLINE inline
+#endif
+#endif
+
+// Exports of a temporary's memory are diagnosed by clang where it has the attribute.
+#ifndef TENURE_LIFETIMEBOUND
+#if defined(__clang__)
+#define TENURE_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define TENURE_LIFETIMEBOUND
+#endif
+#endif
+
+// Freed memory is kept for the next tensor, except under AddressSanitizer, which could then not see a use after free.
+#ifndef TENURE_POOL
+#if defined(__SANITIZE_ADDRESS__)
+#define TENURE_POOL 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TENURE_POOL 0
+#else
+#define TENURE_POOL 1
+#endif
+#else
+#define TENURE_POOL 1
+#endif
+#endif

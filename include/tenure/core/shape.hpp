@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+// Shapes: extents as plain int64 template arguments, and the same as a value for rules and graphs.
+// An extent is a number >= 0, dyn (known when it runs), or a name made by dim("batch") (known when it runs; equal
+// names are equal extents). Names are negative numbers too, so that a shape stays a pack of integers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace tenure {
+
+inline constexpr std::int64_t dyn = -1;
+inline constexpr int max_rank = 8;
+
+/// A named run-time extent: up to eight ASCII characters packed into a negative int64, the first in the lowest byte.
+constexpr std::int64_t dim(const char* name) {
+  std::uint64_t bits = 0;
+  int i = 0;
+  for (; name[i] != 0 && i < 8; ++i) bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(name[i]) & 0x7f) << (8 * i);
+  if (name[i] != 0) throw "tenure: dim: a name has at most 8 characters";
+  return static_cast<std::int64_t>(bits | (std::uint64_t{1} << 63));
+}
+
+constexpr bool is_static(std::int64_t extent) { return extent >= 0; }
+constexpr bool is_named(std::int64_t extent) { return extent < dyn; }
+
+/// Extents as a value: what shape rules compute with.
+struct extents {
+  int rank = 0;
+  std::int64_t extent[max_rank] = {};
+
+  constexpr std::int64_t& operator[](int i) { return extent[i]; }
+  constexpr std::int64_t operator[](int i) const { return extent[i]; }
+  constexpr void push_back(std::int64_t e) { extent[rank++] = e; }
+
+  friend constexpr bool operator==(const extents& a, const extents& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (a.extent[i] != b.extent[i]) return false;
+    return true;
+  }
+};
+
+constexpr bool all_static(const extents& s) {
+  for (int i = 0; i < s.rank; ++i)
+    if (!is_static(s[i])) return false;
+  return true;
+}
+
+/// Number of elements; meaningful when every extent is a number.
+constexpr std::int64_t count(const extents& s) {
+  std::int64_t n = 1;
+  for (int i = 0; i < s.rank; ++i) n *= s[i];
+  return n;
+}
+
+/// The compile-time shape of a tensor: shape<784, 128>, shape<dyn, 10>, shape<dim("batch"), 784>, shape<> for a scalar.
+template <std::int64_t... E>
+struct shape {
+  static_assert(sizeof...(E) <= max_rank, "tenure: shape: a tensor has at most 8 axes");
+  static constexpr int rank = sizeof...(E);
+  static constexpr extents value{rank, {E...}};
+  static constexpr bool is_static = ((E >= 0) && ...);
+  /// Number of elements where all extents are static, else dyn.
+  static constexpr std::int64_t size = is_static ? (std::int64_t{1} * ... * E) : dyn;
+};
+
+namespace detail {
+template <class Rule, class Indices>
+struct splice_shape;
+template <class Rule, std::size_t... I>
+struct splice_shape<Rule, std::index_sequence<I...>> { using type = shape<Rule::value.extent[I]...>; };
+}  // namespace detail
+
+/// The shape type whose extents are Rule::value: how the result of a shape rule becomes a type again.
+template <class Rule>
+using shape_from = typename detail::splice_shape<Rule, std::make_index_sequence<static_cast<std::size_t>(Rule::value.rank)>>::type;
+
+}  // namespace tenure

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+// The meeting point of the two front doors: one call, apply<Operation>(x...), appends to a graph when an operand is
+// traced and makes an unevaluated expression when the operands are live tensors. Either way Operation::trace decides
+// result type, shape and errors.
+#pragma once
+
+#include <type_traits>
+
+#include <tenure/expr/traced.hpp>
+
+namespace tenure {
+
+/// What an operand contributes: specialised for traced values here, for tensors and expressions in expr/lazy.hpp.
+template <class X>
+struct operand_traits {
+  static constexpr bool is_operand = false;
+};
+template <class T, class S>
+struct operand_traits<traced<T, S>> {
+  static constexpr bool is_operand = true;
+  static constexpr bool is_live = false;
+  using element_type = T;
+  using shape_type = S;
+};
+
+template <class X>
+concept operand = operand_traits<std::remove_cvref_t<X>>::is_operand;
+template <class X>
+concept scalar = std::is_arithmetic_v<std::remove_cvref_t<X>>;
+/// What an operation accepts: something tensor-like, or a plain number beside it.
+template <class X>
+concept operand_or_scalar = operand<X> || scalar<X>;
+template <class... X>
+concept some_operand = (operand_or_scalar<X> && ...) && (operand<X> || ...);
+
+namespace detail {
+
+template <class X>
+constexpr dtype strong_dtype() {
+  if constexpr (operand<X>) return dtype_v<typename operand_traits<std::remove_cvref_t<X>>::element_type>;
+  else return dtype::boolean;
+}
+
+/// A plain number takes the type of the tensors beside it, unless it has a fraction and they do not (PyTorch's rule).
+template <class Scalar, class... X>
+constexpr dtype scalar_dtype() {
+  dtype common = dtype::boolean;
+  ((common = promote(common, strong_dtype<X>())), ...);
+  if (std::is_floating_point_v<Scalar>) return is_floating(common) ? common : dtype::float32;
+  if (std::is_same_v<Scalar, bool>) return common;
+  return common == dtype::boolean ? dtype::int64 : common;
+}
+
+template <class X>
+constexpr ir::builder* graph_of(const X& x) {
+  if constexpr (is_traced_v<X>) return x.graph;
+  else return nullptr;
+}
+
+template <class... All, class X>
+constexpr auto lift([[maybe_unused]] ir::builder& g, const X& x) {
+  if constexpr (is_traced_v<X>) {
+    return x;
+  } else if constexpr (scalar<X>) {
+    constexpr dtype type = scalar_dtype<X, All...>();
+    return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(x))};
+  } else {
+    static_assert(always_false<X>,
+                  "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
+    return traced<float, shape<>>{};
+  }
+}
+
+template <class Operation, class... X>
+constexpr auto make_lazy(const X&... x);  // expr/lazy.hpp
+
+}  // namespace detail
+
+template <class Operation, class... X>
+constexpr auto apply(const X&... x) {
+  if constexpr ((is_traced_v<X> || ...)) {
+    ir::builder* g = nullptr;
+    ((g = g ? g : detail::graph_of(x)), ...);
+    return Operation::trace(detail::lift<X...>(*g, x)...);
+  } else {
+    return detail::make_lazy<Operation>(x...);
+  }
+}
+
+}  // namespace tenure

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// A growing array for constant evaluation and run time alike: capacity doubles, elements are trivially copyable.
+// Cost: a few constexpr steps an element, where std::vector takes dozens.
+#pragma once
+
+namespace tenure::ir {
+
+template <class T>
+class array {
+ public:
+  constexpr array() = default;
+  constexpr explicit array(int n, const T& value = T{}) { resize(n, value); }
+  constexpr array(const array& other) { assign(other); }
+  constexpr array(array&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+    other.data_ = nullptr;
+    other.size_ = other.capacity_ = 0;
+  }
+  constexpr array& operator=(const array& other) {
+    if (this != &other) {
+      size_ = 0;
+      assign(other);
+    }
+    return *this;
+  }
+  constexpr array& operator=(array&& other) noexcept {
+    T* d = data_;
+    const int s = size_, c = capacity_;
+    data_ = other.data_, size_ = other.size_, capacity_ = other.capacity_;
+    other.data_ = d, other.size_ = s, other.capacity_ = c;
+    return *this;
+  }
+  constexpr ~array() { delete[] data_; }
+
+  constexpr int size() const { return size_; }
+  constexpr T* data() { return data_; }
+  constexpr const T* data() const { return data_; }
+  constexpr T& operator[](int i) { return data_[i]; }
+  constexpr const T& operator[](int i) const { return data_[i]; }
+  constexpr T* begin() { return data_; }
+  constexpr T* end() { return data_ + size_; }
+  constexpr const T* begin() const { return data_; }
+  constexpr const T* end() const { return data_ + size_; }
+  constexpr T& back() { return data_[size_ - 1]; }
+
+  constexpr int push_back(const T& value) {
+    if (size_ == capacity_) {
+      const T copy = value;  // value may live in the array that is about to move
+      reserve(capacity_ == 0 ? 16 : 2 * capacity_);
+      data_[size_] = copy;
+    } else {
+      data_[size_] = value;
+    }
+    return size_++;
+  }
+  constexpr void pop_back() { --size_; }
+  constexpr void clear() { size_ = 0; }
+  constexpr void resize(int n, const T& value = T{}) {
+    if (n > capacity_) reserve(n);
+    for (int i = size_; i < n; ++i) data_[i] = value;
+    size_ = n;
+  }
+  constexpr void reserve(int n) {
+    if (n <= capacity_) return;
+    T* grown = new T[static_cast<unsigned long>(n)];
+    for (int i = 0; i < size_; ++i) grown[i] = data_[i];
+    delete[] data_;
+    data_ = grown;
+    capacity_ = n;
+  }
+
+ private:
+  constexpr void assign(const array& other) {
+    reserve(other.size_);
+    for (int i = 0; i < other.size_; ++i) data_[i] = other.data_[i];
+    size_ = other.size_;
+  }
+
+  T* data_ = nullptr;
+  int size_ = 0;
+  int capacity_ = 0;
+};
+
+}  // namespace tenure::ir

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+// Where a graph grows: tracing, derivatives and passes all append here, at compile time or at run time.
+#pragma once
+
+#include <tenure/ir/array.hpp>
+#include <tenure/ir/node.hpp>
+
+namespace tenure::ir {
+
+class builder {
+ public:
+  constexpr builder() = default;
+
+  /// Starts a graph with the tables of another (shapes, symbols, constraints, bounds without nodes): what a pass does first.
+  constexpr explicit builder(const graph_view& like) : input_count_(like.input_count) {
+    nodes_.reserve(like.count);
+    for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
+    for (int i = 0; i < like.symbol_count; ++i) add_symbol(like.symbols[i]);
+    for (int i = 0; i < like.constraint_count; ++i) constraints_.push_back(like.constraints[i]);
+  }
+
+  constexpr node_id emit(const node& n) { return nodes_.push_back(n); }
+
+  constexpr const node& operator[](node_id id) const { return nodes_[id]; }
+  constexpr int count() const { return nodes_.size(); }
+  constexpr const extents& shape(std::int16_t id) const { return shapes_[id]; }
+  constexpr const extents& shape_of(node_id id) const { return shapes_[nodes_[id].shape]; }
+
+  /// The id of a shape; a linear search, since a program has few distinct shapes and asks for recent ones.
+  constexpr std::int16_t intern(const extents& s) {
+    for (int i = shapes_.size() - 1; i >= 0; --i)
+      if (shapes_[i] == s) return static_cast<std::int16_t>(i);
+    return static_cast<std::int16_t>(shapes_.push_back(s));
+  }
+
+  constexpr node_id input(dtype type, const extents& s) {
+    return emit({.op = opcode::input, .type = type, .shape = intern(s), .attr = input_count_++});
+  }
+  constexpr node_id constant(dtype type, std::int16_t shape, double value) {
+    return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits_of(type, value)});
+  }
+
+  /// A fresh symbol; a named one is made once.
+  constexpr std::int64_t new_symbol(const symbol& s) {
+    if (s.name != 0)
+      for (int i = 0; i < symbols_.size(); ++i)
+        if (symbols_[i].name == s.name) {
+          symbols_.push_back(s);
+          equal_.push_back(extent_of_symbol(i));
+          constraints_.push_back({extent_of_symbol(i), extent_of_symbol(symbols_.size() - 1), "named extent", -1, -1});
+          return extent_of_symbol(i);
+        }
+    return extent_of_symbol(add_symbol(s));
+  }
+  /// An extent computed from two others, folded where both are numbers.
+  constexpr std::int64_t derived(symbol::kind what, std::int64_t a, std::int64_t b) {
+    if (is_static(a) && is_static(b))
+      return what == symbol::kind::sum ? a + b : what == symbol::kind::product ? a * b : b == 0 ? 0 : a / b;
+    if (what == symbol::kind::product && (a == 1 || b == 1)) return a == 1 ? b : a;
+    if (what == symbol::kind::quotient && b == 1) return a;
+    for (int i = 0; i < symbols_.size(); ++i)
+      if (symbols_[i].what == what && symbols_[i].a == a && symbols_[i].b == b) return extent_of_symbol(i);
+    return extent_of_symbol(add_symbol({what, a, b, 0}));
+  }
+
+  /// The extent that two which must agree stand for; where only the run can tell, it is asked to.
+  constexpr std::int64_t unify(std::int64_t a, std::int64_t b, const char* call, std::int16_t lhs, std::int16_t rhs) {
+    a = canonical(a);
+    b = canonical(b);
+    if (a == b) return a;
+    constraints_.push_back({a, b, call, lhs, rhs});
+    const bool keep_a = is_static(a) || (!is_static(b) && a > b);
+    const std::int64_t kept = keep_a ? a : b, gone = keep_a ? b : a;
+    if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
+    return kept;
+  }
+  constexpr std::int64_t canonical(std::int64_t e) const {
+    while (!is_static(e) && equal_[symbol_of_extent(e)] != e) e = equal_[symbol_of_extent(e)];
+    return e;
+  }
+
+  constexpr void check_bound(const bound& b) { bounds_.push_back(b); }
+  constexpr void output(node_id id) { outputs_.push_back(id); }
+  constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }
+
+  constexpr graph_view view() const {
+    return {nodes_.data(),       nodes_.size(),       shapes_.data(),  shapes_.size(),  symbols_.data(),  symbols_.size(),
+            constraints_.data(), constraints_.size(), bounds_.data(),  bounds_.size(),  outputs_.data(),  outputs_.size(),
+            input_count_};
+  }
+
+  /// Makes every shape speak of one representative a class of equal extents, so that equal shapes have equal ids.
+  constexpr void canonicalize() {
+    bool any = false;
+    for (int i = 0; i < equal_.size(); ++i) any = any || equal_[i] != extent_of_symbol(i);
+    if (!any) return;
+    array<extents> old = shapes_;
+    array<std::int16_t> renamed(old.size());
+    shapes_.clear();
+    for (int i = 0; i < old.size(); ++i) {
+      extents s = old[i];
+      for (int a = 0; a < s.rank; ++a) s[a] = canonical(s[a]);
+      renamed[i] = intern(s);
+    }
+    for (node& n : nodes_) n.shape = renamed[n.shape];
+    for (constraint& c : constraints_)
+      if (c.lhs >= 0) c.lhs = renamed[c.lhs], c.rhs = renamed[c.rhs];
+  }
+
+ private:
+  constexpr int add_symbol(const symbol& s) {
+    equal_.push_back(extent_of_symbol(symbols_.size()));
+    return symbols_.push_back(s);
+  }
+
+  array<node> nodes_;
+  array<extents> shapes_;
+  array<symbol> symbols_;
+  array<std::int64_t> equal_;  // union-find over symbols
+  array<constraint> constraints_;
+  array<bound> bounds_;
+  array<node_id> outputs_;
+  int input_count_ = 0;
+};
+
+}  // namespace tenure::ir

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+// Activations: those with a derivative of their own, then those composed of others (which get theirs from the parts).
+#pragma once
+
+#include <cmath>
+
+#include <tenure/math/error_function.hpp>
+#include <tenure/math/hyperbolic.hpp>
+#include <tenure/ops/exponential.hpp>
+
+namespace tenure::ops {
+
+struct tanh : floating_unary<tanh> {
+  static constexpr const char* name = "tanh";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::tanh(x); }
+  template <class T> static T reference(T x) { return std::tanh(x); }
+  static constexpr value derivative(int, value g, value, value y) { return g * (1 - y * y); }
+};
+
+struct sigmoid : floating_unary<sigmoid> {
+  static constexpr const char* name = "sigmoid";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::sigmoid(x); }
+  template <class T> static T reference(T x) { return x < T(0) ? std::exp(x) / (T(1) + std::exp(x)) : T(1) / (T(1) + std::exp(-x)); }
+  static constexpr value derivative(int, value g, value, value y) { return g * (y * (1 - y)); }
+};
+
+/// log(1 + exp(x)), without overflow.
+struct softplus : floating_unary<softplus> {
+  static constexpr const char* name = "softplus";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::softplus(x); }
+  template <class T> static T reference(T x) { return x != x ? x : (x > T(0) ? x : T(0)) + std::log1p(std::exp(-std::fabs(x))); }
+  static constexpr value derivative(int, value g, value x, value) { return g * pointwise_value<sigmoid>(x); }
+};
+
+struct erf : floating_unary<erf> {
+  static constexpr const char* name = "erf";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::erf(x); }
+  template <class T> static T reference(T x) { return std::erf(x); }
+  static constexpr value derivative(int, value g, value x, value) { return g * 1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
+};
+
+/// max(x, 0); NaN stays NaN and the derivative at 0 is 0.
+struct relu : pointwise<relu, 1, typing::arithmetic> {
+  static constexpr const char* name = "relu";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::max(x, math::set1<P>(0)); }
+  template <class T> static T reference(T x) { return x != x ? x : x > T(0) ? x : T(0); }
+  static constexpr value derivative(int, value g, value, value y) {
+    return pointwise_value<where>(pointwise_value<greater>(y, y.like(0)), g, g.like(0));
+  }
+};
+
+using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu>;
+
+namespace detail {
+/// A number beside a traced value of floating type.
+template <class X>
+constexpr auto number(const X& x, double c) {
+  return traced<typename X::element_type, shape<>>{x.graph, x.graph->constant(dtype_v<typename X::element_type>, x.graph->intern({}), c)};
+}
+}  // namespace detail
+
+/// x where x > 0, else slope * x.
+struct leaky_relu {
+  template <class X, class A>
+  static constexpr auto trace(const X& x, const A& slope) {
+    return where::trace(greater::trace(x, detail::number(x, 0)), x, mul::trace(x, slope));
+  }
+};
+
+/// x where x > 0, else alpha * (exp(x) - 1). The inner where keeps exp from overflowing into the gradient.
+struct elu {
+  template <class X, class A>
+  static constexpr auto trace(const X& x, const A& alpha) {
+    const auto zero = detail::number(x, 0);
+    const auto positive = greater::trace(x, zero);
+    return where::trace(positive, x, mul::trace(alpha, expm1::trace(where::trace(positive, zero, x))));
+  }
+};
+
+struct silu {
+  template <class X>
+  static constexpr auto trace(const X& x) { return mul::trace(x, sigmoid::trace(x)); }
+};
+
+/// x * Phi(x), with the normal distribution function by erf.
+struct gelu {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    const auto phi = mul::trace(detail::number(x, 0.5), add::trace(detail::number(x, 1), erf::trace(mul::trace(x, detail::number(x, 0.70710678118654752440)))));
+    return mul::trace(x, phi);
+  }
+};
+
+/// The tanh approximation of gelu (Hendrycks and Gimpel, 2016).
+struct gelu_tanh {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    const auto cubic = mul::trace(detail::number(x, 0.044715), mul::trace(x, mul::trace(x, x)));
+    const auto inner = mul::trace(detail::number(x, 0.79788456080286535588), add::trace(x, cubic));
+    return mul::trace(mul::trace(detail::number(x, 0.5), x), add::trace(detail::number(x, 1), tanh::trace(inner)));
+  }
+};
+
+struct log_sigmoid {
+  template <class X>
+  static constexpr auto trace(const X& x) { return neg::trace(softplus::trace(neg::trace(x))); }
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x); }
+template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }
+template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus>(x); }
+template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x); }
+template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }
+template <operand X> constexpr auto leaky_relu(const X& x, double slope = 0.01) { return apply<ops::leaky_relu>(x, slope); }
+template <operand X> constexpr auto elu(const X& x, double alpha = 1.0) { return apply<ops::elu>(x, alpha); }
+template <operand X> constexpr auto silu(const X& x) { return apply<ops::silu>(x); }
+template <operand X> constexpr auto gelu(const X& x) { return apply<ops::gelu>(x); }
+template <operand X> constexpr auto gelu_tanh(const X& x) { return apply<ops::gelu_tanh>(x); }
+template <operand X> constexpr auto log_sigmoid(const X& x) { return apply<ops::log_sigmoid>(x); }
+
+}  // namespace tenure

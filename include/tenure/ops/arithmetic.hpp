@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+// Arithmetic: negation, the four rules, absolute value, sign, minimum and maximum, square.
+#pragma once
+
+#include <cmath>
+
+#include <tenure/math/packet.hpp>
+#include <tenure/ops/comparison.hpp>
+#include <tenure/ops/pointwise.hpp>
+
+namespace tenure::ops {
+
+struct neg : pointwise<neg, 1, typing::arithmetic> {
+  static constexpr const char* name = "neg";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::neg(x); }
+  template <class T> static T reference(T x) { return static_cast<T>(-x); }
+  static constexpr value derivative(int, value g, value, value) { return -g; }
+};
+
+struct add : pointwise<add, 2, typing::arithmetic> {
+  static constexpr const char* name = "add";
+  template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::add(x, y); }
+  template <class T> static T reference(T x, T y) { return static_cast<T>(x + y); }
+  static constexpr value derivative(int, value g, value, value, value) { return g; }
+};
+
+struct sub : pointwise<sub, 2, typing::arithmetic> {
+  static constexpr const char* name = "sub";
+  template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::sub(x, y); }
+  template <class T> static T reference(T x, T y) { return static_cast<T>(x - y); }
+  static constexpr value derivative(int i, value g, value, value, value) { return i == 0 ? g : -g; }
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    static_assert(dtype_v<typename X::element_type> != dtype::boolean || dtype_v<typename Y::element_type> != dtype::boolean,
+                  "tenure: sub: bool has no subtraction; use != or convert first");
+    return pointwise::trace(x, y);
+  }
+};
+
+struct mul : pointwise<mul, 2, typing::arithmetic> {
+  static constexpr const char* name = "mul";
+  template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::mul(x, y); }
+  template <class T> static T reference(T x, T y) { return static_cast<T>(x * y); }
+  static constexpr value derivative(int i, value g, value x, value y, value) { return i == 0 ? g * y : g * x; }
+};
+
+/// True division: integers become float32 first, as in PyTorch.
+struct div : pointwise<div, 2, typing::floating> {
+  static constexpr const char* name = "div";
+  template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::div(x, y); }
+  template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
+  static constexpr value derivative(int i, value g, value, value y, value r) { return i == 0 ? g / y : -(g * r / y); }
+};
+
+/// -1, 0 or 1; sign(+-0) is 0 and sign(NaN) is NaN. Its derivative is 0 everywhere.
+struct sign : pointwise<sign, 1, typing::arithmetic> {
+  static constexpr const char* name = "sign";
+  template <class P> static TENURE_INLINE P evaluate(P x) {
+    const P zero = math::set1<P>(0), one = math::set1<P>(1);
+    return math::select(math::gt(x, zero), one, math::select(math::lt(x, zero), math::neg(one), math::mul(x, zero)));
+  }
+  template <class T> static T reference(T x) { return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-T(1)) : static_cast<T>(x * T(0)); }
+  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+};
+
+/// |x|; the derivative at 0 is 0.
+struct abs : pointwise<abs, 1, typing::arithmetic> {
+  static constexpr const char* name = "abs";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::abs(x); }
+  template <class T> static T reference(T x) { return x < T(0) ? static_cast<T>(-x) : x == T(0) ? T(0) : x; }
+  static constexpr value derivative(int, value g, value x, value) { return g * pointwise_value<sign>(x); }
+};
+
+/// The cotangent that a winner gets: all of it, or half of it at a tie.
+constexpr value share_of_winner(value g, value wins, value ties) {
+  return pointwise_value<where>(wins, g, pointwise_value<where>(ties, g * 0.5, g.like(0)));
+}
+
+/// NaN in either operand gives NaN; at a tie each operand gets half of the gradient.
+struct maximum : pointwise<maximum, 2, typing::arithmetic> {
+  static constexpr const char* name = "maximum";
+  template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::max(x, y); }
+  template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
+  static constexpr value derivative(int i, value g, value x, value y, value) {
+    return share_of_winner(g, i == 0 ? pointwise_value<greater>(x, y) : pointwise_value<greater>(y, x), pointwise_value<equal>(x, y));
+  }
+};
+
+struct minimum : pointwise<minimum, 2, typing::arithmetic> {
+  static constexpr const char* name = "minimum";
+  template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::min(x, y); }
+  template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
+  static constexpr value derivative(int i, value g, value x, value y, value) {
+    return share_of_winner(g, i == 0 ? pointwise_value<less>(x, y) : pointwise_value<less>(y, x), pointwise_value<equal>(x, y));
+  }
+};
+
+struct floor : pointwise<floor, 1, typing::arithmetic> {
+  static constexpr const char* name = "floor";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::floor(x); }
+  template <class T> static T reference(T x) {
+    if constexpr (std::is_floating_point_v<T>) return std::floor(x);
+    else return x;
+  }
+  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+};
+
+/// To the nearest integer, halves to even.
+struct round : pointwise<round, 1, typing::arithmetic> {
+  static constexpr const char* name = "round";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::round(x); }
+  template <class T> static T reference(T x) {
+    if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x);
+    else return x;
+  }
+  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+};
+
+using arithmetic_operations = operation_list<neg, add, sub, mul, div, sign, abs, maximum, minimum, floor, round>;
+
+struct square {
+  template <class X>
+  static constexpr auto trace(const X& x) { return mul::trace(x, x); }
+};
+
+/// lo where x < lo, hi where x > hi, else x; at a bound the gradient flows (PyTorch since 2.1 agrees).
+struct clamp {
+  template <class X, class L, class H>
+  static constexpr auto trace(const X& x, const L& lo, const H& hi) {
+    return where::trace(less::trace(x, lo), lo, where::trace(greater::trace(x, hi), hi, x));
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <operand X> constexpr auto operator-(const X& x) { return apply<ops::neg>(x); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator+(const X& x, const Y& y) { return apply<ops::add>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator-(const X& x, const Y& y) { return apply<ops::sub>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator*(const X& x, const Y& y) { return apply<ops::mul>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator/(const X& x, const Y& y) { return apply<ops::div>(x, y); }
+
+template <operand X> constexpr auto abs(const X& x) { return apply<ops::abs>(x); }
+template <operand X> constexpr auto sign(const X& x) { return apply<ops::sign>(x); }
+template <operand X> constexpr auto floor(const X& x) { return apply<ops::floor>(x); }
+template <operand X> constexpr auto round(const X& x) { return apply<ops::round>(x); }
+template <operand X> constexpr auto square(const X& x) { return apply<ops::square>(x); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
+template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
+
+}  // namespace tenure

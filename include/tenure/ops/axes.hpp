@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// How a call names axes: axis<0>, axes<0, 2>, negative ones counted from the last, keepdim to leave extents of 1.
+#pragma once
+
+#include <tenure/core/shape.hpp>
+
+namespace tenure {
+
+template <int... A>
+struct axis_list {
+  static constexpr int count = sizeof...(A);
+};
+template <int A>
+inline constexpr axis_list<A> axis{};
+template <int... A>
+inline constexpr axis_list<A...> axes{};
+
+struct keepdim_t {};
+inline constexpr keepdim_t keepdim{};
+
+namespace ops {
+
+/// The mask of the named axes within a rank; no axes named means all. Each is checked at the call.
+template <class Operation, int Rank, int... A>
+struct axis_mask {
+  static_assert(((A >= -Rank && A < Rank) && ...), "tenure: axis: outside the rank of the tensor");
+  static constexpr std::int64_t sum = (std::int64_t{0} + ... + (std::int64_t{1} << ((A + 8 * Rank) % (Rank > 0 ? Rank : 1))));
+  static constexpr std::int64_t joined = (std::int64_t{0} | ... | (std::int64_t{1} << ((A + 8 * Rank) % (Rank > 0 ? Rank : 1))));
+  static_assert(sum == joined, "tenure: axis: named twice");
+  static constexpr std::int64_t value = sizeof...(A) == 0 ? (std::int64_t{1} << Rank) - 1 : joined;
+};
+
+/// A single axis, counted from the front.
+template <class Operation, int Rank, int A>
+struct axis_position {
+  static_assert(A >= -Rank && A < Rank, "tenure: axis: outside the rank of the tensor");
+  static constexpr int value = A < 0 ? A + Rank : A;
+};
+
+}  // namespace ops
+}  // namespace tenure

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+// Comparisons (to bool), logic on bool, and where. No gradient flows through a comparison; where lets it flow into the
+// branch taken, and 0 into the other.
+#pragma once
+
+#include <tenure/math/packet.hpp>
+#include <tenure/ops/pointwise.hpp>
+
+namespace tenure::ops {
+
+template <class... Op>
+struct operation_list {};
+
+template <class Op>
+struct comparison : pointwise<Op, 2, typing::comparison> {
+  static constexpr value derivative(int, value g, value, value, value) { return g.like(0); }
+};
+
+struct equal : comparison<equal> {
+  static constexpr const char* name = "equal";
+  template <class P> static TENURE_INLINE auto evaluate(P x, P y) { return math::eq(x, y); }
+  template <class T> static bool reference(T x, T y) { return x == y; }
+};
+struct not_equal : comparison<not_equal> {
+  static constexpr const char* name = "not_equal";
+  template <class P> static TENURE_INLINE auto evaluate(P x, P y) { return math::ne(x, y); }
+  template <class T> static bool reference(T x, T y) { return x != y; }
+};
+struct less : comparison<less> {
+  static constexpr const char* name = "less";
+  template <class P> static TENURE_INLINE auto evaluate(P x, P y) { return math::lt(x, y); }
+  template <class T> static bool reference(T x, T y) { return x < y; }
+};
+struct less_equal : comparison<less_equal> {
+  static constexpr const char* name = "less_equal";
+  template <class P> static TENURE_INLINE auto evaluate(P x, P y) { return math::le(x, y); }
+  template <class T> static bool reference(T x, T y) { return x <= y; }
+};
+struct greater : comparison<greater> {
+  static constexpr const char* name = "greater";
+  template <class P> static TENURE_INLINE auto evaluate(P x, P y) { return math::gt(x, y); }
+  template <class T> static bool reference(T x, T y) { return x > y; }
+};
+struct greater_equal : comparison<greater_equal> {
+  static constexpr const char* name = "greater_equal";
+  template <class P> static TENURE_INLINE auto evaluate(P x, P y) { return math::ge(x, y); }
+  template <class T> static bool reference(T x, T y) { return x >= y; }
+};
+
+struct logical_and : pointwise<logical_and, 2, typing::logical> {
+  static constexpr const char* name = "logical_and";
+  template <class M> static TENURE_INLINE M evaluate(M x, M y) { return math::mask_and(x, y); }
+  static bool reference(bool x, bool y) { return x && y; }
+  static constexpr value derivative(int, value g, value, value, value) { return g.like(0); }
+};
+struct logical_or : pointwise<logical_or, 2, typing::logical> {
+  static constexpr const char* name = "logical_or";
+  template <class M> static TENURE_INLINE M evaluate(M x, M y) { return math::mask_or(x, y); }
+  static bool reference(bool x, bool y) { return x || y; }
+  static constexpr value derivative(int, value g, value, value, value) { return g.like(0); }
+};
+struct logical_not : pointwise<logical_not, 1, typing::logical> {
+  static constexpr const char* name = "logical_not";
+  template <class M> static TENURE_INLINE M evaluate(M x) { return math::mask_not(x); }
+  static bool reference(bool x) { return !x; }
+  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+};
+
+/// condition ? x : y, lane by lane.
+struct where : pointwise<where, 3, typing::selection> {
+  static constexpr const char* name = "where";
+  template <class M, class P> static TENURE_INLINE P evaluate(M c, P x, P y) { return math::select(c, x, y); }
+  template <class T> static T reference(bool c, T x, T y) { return c ? x : y; }
+  static constexpr value derivative(int i, value g, value c, value, value, value) {
+    return i == 0 ? g.like(0) : i == 1 ? pointwise_value<where>(c, g, g.like(0)) : pointwise_value<where>(c, g.like(0), g);
+  }
+};
+
+using comparison_operations = operation_list<equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, where>;
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator==(const X& x, const Y& y) { return apply<ops::equal>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator!=(const X& x, const Y& y) { return apply<ops::not_equal>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator<(const X& x, const Y& y) { return apply<ops::less>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator<=(const X& x, const Y& y) { return apply<ops::less_equal>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator>(const X& x, const Y& y) { return apply<ops::greater>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator>=(const X& x, const Y& y) { return apply<ops::greater_equal>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator&&(const X& x, const Y& y) { return apply<ops::logical_and>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator||(const X& x, const Y& y) { return apply<ops::logical_or>(x, y); }
+template <operand X> constexpr auto operator!(const X& x) { return apply<ops::logical_not>(x); }
+template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr auto where(const C& c, const X& x, const Y& y) { return apply<ops::where>(c, x, y); }
+
+}  // namespace tenure

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// matmul by PyTorch's rules: vectors and matrices, batched over leading axes that broadcast.
+#pragma once
+
+#include <tenure/ops/movement.hpp>
+
+namespace tenure::ops {
+
+template <std::int64_t Lhs, std::int64_t Rhs>
+struct inner_extents {
+  static constexpr bool agree = extents_may_agree(Lhs, Rhs);
+};
+
+struct matmul {
+  static constexpr const char* name = "matmul";
+
+  /// Rank and extents of the result, for types and for graphs alike: a vector is a matrix with an axis that is dropped.
+  template <class Agree>
+  static constexpr extents result(const extents& a, const extents& b, Agree agree) {
+    extents batch_a, batch_b;
+    for (int i = 0; i < a.rank - 2; ++i) batch_a.push_back(a[i]);
+    for (int i = 0; i < b.rank - 2; ++i) batch_b.push_back(b[i]);
+    extents r = broadcast_with(batch_a, batch_b, agree);
+    if (a.rank > 1) r.push_back(a[a.rank - 2]);
+    if (b.rank > 1) r.push_back(b[b.rank - 1]);
+    return r;
+  }
+  template <class A, class B>
+  struct rule {
+    static constexpr extents value = result(A::value, B::value, agreed);
+  };
+
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    using A = typename X::shape_type;
+    using B = typename Y::shape_type;
+    static_assert(A::rank > 0 && B::rank > 0, "tenure: matmul: an operand is a scalar; use *");
+    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: matmul: operands have different element types");
+    constexpr std::int64_t lhs = A::value[A::rank - 1], rhs = B::value[B::rank > 1 ? B::rank - 2 : 0];
+    constexpr bool inner_agree = inner_extents<lhs, rhs>::agree;
+    static_assert(inner_agree, "tenure: matmul: the last extent of lhs is not the second last (or only) extent of rhs");
+    static_assert(dtype_v<typename X::element_type> != dtype::boolean, "tenure: matmul: bool has no product; convert first");
+    using result_shape = shape_from<rule<A, B>>;
+
+    ir::builder& g = *x.graph;
+    const extents a = x.shape(), b = y.shape();
+    const std::int16_t sa = g.intern(a), sb = g.intern(b);
+    g.unify(a[a.rank - 1], b[b.rank > 1 ? b.rank - 2 : 0], name, sa, sb);
+    const extents to = result(a, b, [&](std::int64_t p, std::int64_t q) { return g.unify(p, q, name, sa, sb); });
+
+    value l = x, r = y;
+    const std::int64_t k = a[a.rank - 1];
+    if (a.rank == 1) l = reshape_to(l, {2, {1, k}});
+    if (b.rank == 1) r = reshape_to(r, {2, {k, 1}});
+    if (b.rank <= 2 && a.rank > 2) {
+      // One right-hand matrix for a batch: all rows in one product.
+      std::int64_t rows = 1;
+      for (int i = 0; i < a.rank - 1; ++i) rows = g.derived(ir::symbol::kind::product, rows, a[i]);
+      l = reshape_to(l, {2, {rows, k}});
+    } else if (l.shape().rank > 2 || r.shape().rank > 2) {
+      const extents el = l.shape(), er = r.shape();
+      extents batch = to;
+      batch.rank = to.rank - (a.rank > 1) - (b.rank > 1);
+      extents tl = batch, tr = batch;
+      for (int i = 2; i > 0; --i) tl.push_back(el[el.rank - i]), tr.push_back(er[er.rank - i]);
+      l = broadcast_to(l, g.intern(tl));
+      r = broadcast_to(r, g.intern(tr));
+    }
+    return traced<typename X::element_type, result_shape>{&g, reshape_to(matrix_product(l, r), to).id};
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <operand X, operand Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
+
+}  // namespace tenure

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// Reading by index: gather (whole rows, as an embedding does) and pick (one element a row, as a label does).
+// Indices out of range throw index_error before anything is written.
+#pragma once
+
+#include <tenure/ops/movement.hpp>
+
+namespace tenure::ops {
+
+template <class I>
+constexpr void require_integer_indices() {
+  static_assert(!is_floating(dtype_v<typename I::element_type>) && dtype_v<typename I::element_type> != dtype::boolean,
+                "tenure: index: indices must be int32 or int64");
+}
+
+template <int A>
+struct gather {
+  template <class X, class I>
+  struct rule {
+    static constexpr int at = axis_position<gather, X::rank, A>::value;
+    static constexpr extents with() {
+      extents s;
+      for (int i = 0; i < X::rank; ++i)
+        if (i != at) s.push_back(X::value[i]);
+        else
+          for (int j = 0; j < I::rank; ++j) s.push_back(I::value[j]);
+      return s;
+    }
+    static constexpr extents value = with();
+  };
+  template <class X, class I>
+  static constexpr auto trace(const X& x, const I& indices) {
+    require_integer_indices<I>();
+    using shapes = rule<typename X::shape_type, typename I::shape_type>;
+    x.graph->check_bound({indices.id, x.shape()[shapes::at], "gather"});
+    return traced<typename X::element_type, shape_from<shapes>>{x.graph, gathered(x, indices, shapes::at).id};
+  }
+};
+
+/// x[i, indices[i]]: along the last axis, one element a row. As a comparison with 0, 1, 2, ... so that it fuses with what
+/// surrounds it; the cost is a pass over the row, which losses make anyway.
+struct pick {
+  template <class X, class I>
+  static constexpr auto trace(const X& x, const I& indices) {
+    require_integer_indices<I>();
+    using S = typename X::shape_type;
+    static_assert(S::rank == I::shape_type::rank + 1, "tenure: pick: needs one index for each row of the last axis");
+    using rows = broadcast_shape_t<pick, shape_from<reduced_rows<S>>, typename I::shape_type>;
+    ir::builder& g = *x.graph;
+    const std::int64_t last = std::int64_t{1} << (S::rank - 1);
+    broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());
+    g.check_bound({indices.id, x.shape()[S::rank - 1], "pick"});
+    const std::int16_t shape = g.intern(extents(x.shape()));
+    const dtype type = dtype_v<typename X::element_type>;
+    const value columns = counting(g, type, shape, S::rank - 1);
+    const value wanted = stretched_like(cast_to(indices, type), x, last);
+    const value one = pointwise_value<where>(pointwise_value<equal>(columns, wanted), x, value(x).like(0));
+    return traced<typename X::element_type, rows>{&g, reduced(one, last, ir::reduction::sum).id};
+  }
+
+ private:
+  template <class S>
+  struct reduced_rows {
+    static constexpr extents value = without_axes(S::value, std::int64_t{1} << (S::rank - 1));
+  };
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <int A = 0, operand X, operand I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
+template <operand X, operand I> constexpr auto pick(const X& x, const I& indices) { return apply<ops::pick>(x, indices); }
+
+}  // namespace tenure

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSL-1.0
+// Movement of elements without arithmetic: transpose, permute, reshape, slice, concat, stack; stop_gradient; casts.
+#pragma once
+
+#include <tenure/ops/axes.hpp>
+#include <tenure/ops/derivative.hpp>
+
+namespace tenure::ops {
+
+template <class S, int... A>
+struct permuted_shape {
+  static constexpr extents value{S::rank, {S::value[A]...}};
+};
+
+template <int... A>
+struct permute {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    static_assert(sizeof...(A) == S::rank, "tenure: permute: names another number of axes than the tensor has");
+    static_assert(axis_mask<permute, S::rank, A...>::value == all_axes(S::rank));
+    std::int64_t axes = 0;
+    int i = 0;
+    ((axes = ir::pack_axis(axes, i++, axis_position<permute, S::rank, A>::value)), ...);
+    return traced<typename X::element_type, shape_from<permuted_shape<S, axis_position<permute, S::rank, A>::value...>>>{x.graph, permuted(x, axes).id};
+  }
+};
+
+template <class S, int A, int B>
+struct swapped_shape {
+  static constexpr extents swap(extents s) {
+    const std::int64_t a = s[A];
+    s[A] = s[B];
+    s[B] = a;
+    return s;
+  }
+  static constexpr extents value = swap(S::value);
+};
+
+template <int A, int B>
+struct transpose {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    static_assert(S::rank >= 2, "tenure: transpose: needs at least two axes");
+    constexpr int a = axis_position<transpose, S::rank, A>::value, b = axis_position<transpose, S::rank, B>::value;
+    std::int64_t axes = 0;
+    for (int i = 0; i < S::rank; ++i) axes = ir::pack_axis(axes, i, i == a ? b : i == b ? a : i);
+    return traced<typename X::element_type, shape_from<swapped_shape<S, a, b>>>{x.graph, permuted(x, axes).id};
+  }
+};
+
+namespace detail {
+/// At most one extent of a reshape may be dyn: it is what the others leave.
+template <class From, std::int64_t... E>
+struct reshaped_shape {
+  static constexpr int open = (0 + ... + (E < 0 ? 1 : 0));
+  static constexpr std::int64_t known = (std::int64_t{1} * ... * (E < 0 ? 1 : E));
+  static constexpr std::int64_t rest = From::is_static && known != 0 ? From::size / known : dyn;
+  static constexpr bool fits = !From::is_static || (open == 0 ? known == From::size : known != 0 && From::size % known == 0);
+  static constexpr extents value{static_cast<int>(sizeof...(E)), {(E < 0 && rest >= 0 ? rest : E)...}};
+};
+template <std::int64_t From, std::int64_t To>
+struct same_count {
+  static constexpr bool value = From == To;
+};
+}  // namespace detail
+
+template <std::int64_t... E>
+struct reshape {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    using rule = detail::reshaped_shape<S, E...>;
+    static_assert(rule::open <= 1, "tenure: reshape: at most one extent can be left open");
+    constexpr bool holds_all = rule::fits || detail::same_count<S::size, rule::known>::value;
+    static_assert(holds_all, "tenure: reshape: the new extents hold another number of elements");
+    extents to = rule::value;
+    // An open extent of a run-time shape: the product of all extents over the product of the known ones.
+    std::int64_t all = 1;
+    for (int i = 0; i < S::rank; ++i) all = x.graph->derived(ir::symbol::kind::product, all, x.shape()[i]);
+    for (int i = 0; i < to.rank; ++i)
+      if (to[i] < 0) to[i] = x.graph->derived(ir::symbol::kind::quotient, all, rule::known);
+    if constexpr (!S::is_static) {
+      std::int64_t held = 1;
+      for (int i = 0; i < to.rank; ++i) held = x.graph->derived(ir::symbol::kind::product, held, to[i]);
+      const std::int16_t from = x.graph->intern(extents(x.shape())), into = x.graph->intern(to);
+      x.graph->unify(all, held, "reshape", from, into);
+    }
+    return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
+  }
+};
+
+template <class S, int A, std::int64_t Length>
+struct sliced_shape {
+  static constexpr extents with(extents s) {
+    s[A] = Length;
+    return s;
+  }
+  static constexpr extents value = with(S::value);
+};
+
+/// Elements First, First + Step, ... of an axis, Length of them.
+template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step>
+struct slice {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr int at = axis_position<slice, S::rank, A>::value;
+    constexpr std::int64_t extent = S::value[at], last = Length == 0 ? First : First + (Length - 1) * Step;
+    static_assert(!is_static(extent) || (First >= 0 && last >= 0 && First <= extent && (Length == 0 || (last < extent && First < extent))),
+                  "tenure: slice: reaches outside its axis");
+    return traced<typename X::element_type, shape_from<sliced_shape<S, at, Length>>>{x.graph, sliced(x, at, First, Length, Step).id};
+  }
+};
+
+template <class S, int A>
+struct dropped_axis {
+  static constexpr extents value = without_axes(S::value, std::int64_t{1} << A);
+};
+
+/// One element of an axis, which is dropped.
+template <int A, std::int64_t I>
+struct select {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr int at = axis_position<select, S::rank, A>::value;
+    constexpr std::int64_t index = I < 0 && S::value[at] >= 0 ? I + S::value[at] : I;
+    const auto one = slice<A, index, 1, 1>::trace(x);
+    return traced<typename X::element_type, shape_from<dropped_axis<S, at>>>{x.graph, reshape_to(one, without_axes(x.shape(), std::int64_t{1} << at)).id};
+  }
+};
+
+namespace detail {
+template <int A, class L, class R>
+struct concat_shape {
+  static constexpr bool ranks_agree = L::rank == R::rank;
+  static constexpr extents joined() {
+    extents s = L::value;
+    for (int i = 0; i < s.rank; ++i)
+      s[i] = i == A ? (is_static(s[i]) && is_static(R::value[i]) ? s[i] + R::value[i] : dyn) : agreed(s[i], R::value[i]);
+    return s;
+  }
+  static constexpr bool others_agree() {
+    for (int i = 0; i < L::rank; ++i)
+      if (i != A && !extents_may_agree(L::value[i], R::value[i])) return false;
+    return true;
+  }
+  static constexpr extents value = joined();
+};
+}  // namespace detail
+
+template <int A>
+struct concat {
+  template <class X>
+  static constexpr auto trace(const X& x) { return x; }
+  template <class X, class Y, class... Rest>
+  static constexpr auto trace(const X& x, const Y& y, const Rest&... rest) {
+    using L = typename X::shape_type;
+    using R = typename Y::shape_type;
+    static_assert(L::rank == R::rank, "tenure: concat: operands have different ranks");
+    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: concat: operands have different element types");
+    constexpr int at = axis_position<concat, L::rank, A>::value;
+    using rule = detail::concat_shape<at, L, R>;
+    static_assert(rule::others_agree(), "tenure: concat: extents beside the joined axis differ");
+    static_assert(is_static(L::value[at]), "tenure: concat: only the last operand may have a run-time extent along the joined axis");
+    for (int i = 0; i < L::rank; ++i)
+      if (i != at) x.graph->unify(x.shape()[i], y.shape()[i], "concat", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
+    const traced<typename X::element_type, shape_from<rule>> joined{x.graph, concatenated(x, y, at).id};
+    return concat<A>::trace(joined, rest...);
+  }
+};
+
+/// Joins along a new axis.
+template <int A>
+struct stack {
+  template <class S>
+  struct unsqueezed {
+    static constexpr int at = A < 0 ? A + S::rank + 1 : A;
+    static constexpr extents with() {
+      extents s;
+      for (int i = 0; i <= S::rank; ++i) s.push_back(i < at ? S::value[i] : i == at ? 1 : S::value[i - 1]);
+      return s;
+    }
+    static constexpr extents value = with();
+  };
+  template <class X>
+  static constexpr auto unsqueeze(const X& x) {
+    using rule = unsqueezed<typename X::shape_type>;
+    extents to;
+    for (int i = 0; i < rule::value.rank; ++i) to.push_back(i < rule::at ? x.shape()[i] : i == rule::at ? 1 : x.shape()[i - 1]);
+    return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
+  }
+  template <class... X>
+  static constexpr auto trace(const X&... x) { return concat<A>::trace(unsqueeze(x)...); }
+};
+
+struct stop_gradient {
+  template <class X>
+  static constexpr auto trace(const X& x) { return X{x.graph, stopped(x).id}; }
+};
+
+template <class To>
+struct cast {
+  template <class X>
+  static constexpr auto trace(const X& x) { return traced<To, typename X::shape_type>{x.graph, cast_to(x, dtype_v<To>).id}; }
+};
+
+template <std::int64_t... E>
+struct expand {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using to = broadcast_shape_t<expand, typename X::shape_type, shape<E...>>;
+    const std::int16_t id = x.graph->intern(broadcast_extents(*x.graph, "expand", x.shape(), shape<E...>::value));
+    return traced<typename X::element_type, to>{x.graph, broadcast_to(x, id).id};
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
+template <int A, int B, operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }
+template <int... A, operand X> constexpr auto permute(const X& x) { return apply<ops::permute<A...>>(x); }
+template <std::int64_t... E, operand X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
+template <std::int64_t... E, operand X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
+template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step = 1, operand X>
+constexpr auto slice(const X& x) { return apply<ops::slice<A, First, Length, Step>>(x); }
+template <int A, std::int64_t I, operand X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
+template <int A = 0, class... X> requires some_operand<X...> constexpr auto concat(const X&... x) { return apply<ops::concat<A>>(x...); }
+template <int A = 0, class... X> requires some_operand<X...> constexpr auto stack(const X&... x) { return apply<ops::stack<A>>(x...); }
+template <operand X> constexpr auto stop_gradient(const X& x) { return apply<ops::stop_gradient>(x); }
+template <element To, operand X> constexpr auto cast(const X& x) { return apply<ops::cast<To>>(x); }
+
+}  // namespace tenure

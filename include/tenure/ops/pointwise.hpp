@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+// What every pointwise operation shares: broadcasting, element types, and the node. An operation itself is one
+// paragraph in a family file:
+//   struct exp : pointwise<exp, 1, typing::floating> {
+//     name; evaluate(packet or scalar); reference(scalar, by libm); derivative(operand, cotangent, operands..., result) };
+// The derivative is the product of the cotangent with the partial: that one rule gives vjp and jvp both.
+#pragma once
+
+#include <tenure/core/config.hpp>
+#include <tenure/expr/apply.hpp>
+#include <tenure/ops/structure.hpp>
+#include <tenure/ops/value.hpp>
+
+namespace tenure::ops {
+
+/// How element types combine: arithmetic promotes; floating promotes integers to float32 too; comparison gives bool;
+/// selection takes (bool, T, T); logical takes and gives bool.
+enum class typing { arithmetic, floating, comparison, selection, logical };
+
+constexpr dtype common_dtype(typing rule, const dtype* types, int n) {
+  dtype common = dtype::boolean;
+  for (int i = rule == typing::selection ? 1 : 0; i < n; ++i) common = promote(common, types[i]);
+  return rule == typing::floating && !is_floating(common) ? dtype::float32 : common;
+}
+
+template <class Op>
+constexpr ir::opcode code_of();  // registry.hpp
+
+template <class Op, int Arity, typing Typing>
+struct pointwise {
+  static constexpr int arity = Arity;
+  static constexpr typing types = Typing;
+
+  template <class... X>
+  static constexpr auto trace(const X&... x) {
+    static_assert(sizeof...(X) == Arity);
+    constexpr dtype operand_types[] = {dtype_v<typename X::element_type>...};
+    if constexpr (Typing == typing::selection)
+      static_assert(operand_types[0] == dtype::boolean, "tenure: where: the condition must be bool");
+    if constexpr (Typing == typing::logical)
+      static_assert(((dtype_v<typename X::element_type> == dtype::boolean) && ...), "tenure: logical operation: operands must be bool");
+    constexpr dtype common = common_dtype(Typing, operand_types, Arity);
+    constexpr dtype result = Typing == typing::comparison ? dtype::boolean : common;
+    using result_shape = broadcast_shape_t<Op, typename X::shape_type...>;
+
+    ir::builder* g = nullptr;
+    ((g = x.graph), ...);
+    const std::int16_t to = g->intern(broadcast_extents(*g, Op::name, x.shape()...));
+    int i = 0;
+    ir::node n{.op = code_of<Op>(), .type = result, .arity = Arity, .shape = to};
+    ((n.in[i] = broadcast_to(cast_to({*g, x.id}, Typing == typing::selection && i == 0 ? dtype::boolean : common), to).id, ++i), ...);
+    return traced<element_of_t<result>, result_shape>{g, emit(*g, n)};
+  }
+};
+
+}  // namespace tenure::ops

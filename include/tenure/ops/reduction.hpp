@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+// Reductions over all or some axes: sum, mean, amax, amin, logsumexp, var; and what normalises along an axis: softmax,
+// log_softmax.
+#pragma once
+
+#include <tenure/ops/axes.hpp>
+#include <tenure/ops/derivative.hpp>
+
+namespace tenure::ops {
+
+template <class S, std::int64_t Mask, bool Keep>
+struct reduced_shape {
+  static constexpr extents value = Keep ? with_ones(S::value, Mask) : without_axes(S::value, Mask);
+};
+
+template <ir::reduction Kind, bool Keep, int... A>
+struct reduce {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr std::int64_t mask = axis_mask<reduce, S::rank, A...>::value;
+    using result_shape = shape_from<reduced_shape<S, mask, Keep>>;
+    constexpr dtype from = dtype_v<typename X::element_type>;
+    // A sum of integers or bool is an int64, as in PyTorch.
+    constexpr dtype type = Kind == ir::reduction::sum && !is_floating(from) ? dtype::int64 : from;
+    const value operand = cast_to(x, type);
+    const extents kept = with_ones(operand.shape(), mask);
+    value r = reduced(operand, mask, Kind);
+    if (Keep) r = reshape_to(r, kept);
+    return traced<element_of_t<type>, result_shape>{x.graph, r.id};
+  }
+};
+
+template <bool Keep, int... A>
+using sum = reduce<ir::reduction::sum, Keep, A...>;
+template <bool Keep, int... A>
+using amax = reduce<ir::reduction::max, Keep, A...>;
+template <bool Keep, int... A>
+using amin = reduce<ir::reduction::min, Keep, A...>;
+
+/// The number of elements that one result of a reduction is made of, as a traced scalar: a constant where extents are.
+template <class X>
+constexpr value reduced_count(const X& x, std::int64_t mask) {
+  double elements = 1;
+  bool known = true;
+  for (int a = 0; a < x.shape().rank; ++a)
+    if ((mask >> a) & 1) {
+      known = known && is_static(x.shape()[a]);
+      elements *= static_cast<double>(x.shape()[a]);
+    }
+  const dtype type = dtype_v<typename X::element_type>;
+  if (known) return {*x.graph, x.graph->constant(type, x.graph->intern({}), elements)};
+  // A run-time extent as a number: the sum of ones, which a kernel of its own computes from the extents alone.
+  return reduced({*x.graph, x.graph->constant(type, x.graph->intern(extents(x.shape())), 1)}, mask, ir::reduction::sum);
+}
+
+template <bool Keep, int... A>
+struct mean {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    static_assert(is_floating(dtype_v<typename X::element_type>), "tenure: mean: integers and bool have no mean; convert to a floating type first");
+    constexpr std::int64_t mask = axis_mask<mean, X::shape_type::rank, A...>::value;
+    const auto total = sum<Keep, A...>::trace(x);
+    value n = reduced_count(x, mask);
+    if (Keep && n.shape().rank != 0) n = reshape_to(n, extents(total.shape()));
+    const std::int16_t to = x.graph->intern(extents(total.shape()));
+    return std::remove_const_t<decltype(total)>{x.graph, (value(total) / broadcast_to(n, to)).id};
+  }
+};
+
+/// The mean of squared deviations; Correction = 1 divides by n - 1 (PyTorch's unbiased).
+template <int Correction, bool Keep, int... A>
+struct var {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    constexpr std::int64_t mask = axis_mask<var, X::shape_type::rank, A...>::value;
+    const auto deviation = sub::trace(x, mean<true, A...>::trace(x));
+    const auto total = sum<Keep, A...>::trace(mul::trace(deviation, deviation));
+    value n = reduced_count(x, mask) - static_cast<double>(Correction);
+    if (Keep && n.shape().rank != 0) n = reshape_to(n, extents(total.shape()));
+    const std::int16_t to = x.graph->intern(extents(total.shape()));
+    return std::remove_const_t<decltype(total)>{x.graph, (value(total) / broadcast_to(n, to)).id};
+  }
+};
+
+namespace detail {
+/// The largest element along axes as a shift without gradient; 0 where it is infinite, so that inf - inf never arises.
+template <int... A, class X>
+constexpr auto stable_shift(const X& x) {
+  const auto m = amax<true, A...>::trace(x);
+  const value largest = stopped(m);
+  const value infinite = pointwise_value<equal>(pointwise_value<abs>(largest), largest.like(__builtin_inf()));
+  return std::remove_const_t<decltype(m)>{x.graph, pointwise_value<where>(infinite, largest.like(0), largest).id};
+}
+}  // namespace detail
+
+template <bool Keep, int... A>
+struct logsumexp {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    const auto shift = detail::stable_shift<A...>(x);
+    const auto total = add::trace(log::trace(sum<true, A...>::trace(exp::trace(sub::trace(x, shift)))), shift);
+    using S = typename X::shape_type;
+    using result_shape = shape_from<reduced_shape<S, axis_mask<logsumexp, S::rank, A...>::value, Keep>>;
+    value r = total;
+    if (!Keep) r = reshape_to(r, without_axes(x.shape(), axis_mask<logsumexp, S::rank, A...>::value));
+    return traced<typename X::element_type, result_shape>{x.graph, r.id};
+  }
+};
+
+template <int A>
+struct softmax {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    const auto e = exp::trace(sub::trace(x, detail::stable_shift<A>(x)));
+    return div::trace(e, sum<true, A>::trace(e));
+  }
+};
+
+template <int A>
+struct log_softmax {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    const auto z = sub::trace(x, detail::stable_shift<A>(x));
+    return sub::trace(z, log::trace(sum<true, A>::trace(exp::trace(z))));
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <operand X> constexpr auto sum(const X& x) { return apply<ops::sum<false>>(x); }
+template <operand X, int... A> constexpr auto sum(const X& x, axis_list<A...>) { return apply<ops::sum<false, A...>>(x); }
+template <operand X, int... A> constexpr auto sum(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::sum<true, A...>>(x); }
+template <operand X> constexpr auto mean(const X& x) { return apply<ops::mean<false>>(x); }
+template <operand X, int... A> constexpr auto mean(const X& x, axis_list<A...>) { return apply<ops::mean<false, A...>>(x); }
+template <operand X, int... A> constexpr auto mean(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::mean<true, A...>>(x); }
+template <operand X> constexpr auto amax(const X& x) { return apply<ops::amax<false>>(x); }
+template <operand X, int... A> constexpr auto amax(const X& x, axis_list<A...>) { return apply<ops::amax<false, A...>>(x); }
+template <operand X, int... A> constexpr auto amax(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::amax<true, A...>>(x); }
+template <operand X> constexpr auto amin(const X& x) { return apply<ops::amin<false>>(x); }
+template <operand X, int... A> constexpr auto amin(const X& x, axis_list<A...>) { return apply<ops::amin<false, A...>>(x); }
+template <operand X, int... A> constexpr auto amin(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::amin<true, A...>>(x); }
+template <operand X> constexpr auto logsumexp(const X& x) { return apply<ops::logsumexp<false>>(x); }
+template <operand X, int... A> constexpr auto logsumexp(const X& x, axis_list<A...>) { return apply<ops::logsumexp<false, A...>>(x); }
+template <operand X, int... A> constexpr auto logsumexp(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::logsumexp<true, A...>>(x); }
+template <operand X, int... A> constexpr auto var(const X& x, axis_list<A...>) { return apply<ops::var<1, false, A...>>(x); }
+template <operand X, int... A> constexpr auto var(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::var<1, true, A...>>(x); }
+template <operand X, int A> constexpr auto softmax(const X& x, axis_list<A>) { return apply<ops::softmax<A>>(x); }
+template <operand X> constexpr auto softmax(const X& x) { return apply<ops::softmax<-1>>(x); }
+template <operand X, int A> constexpr auto log_softmax(const X& x, axis_list<A>) { return apply<ops::log_softmax<A>>(x); }
+template <operand X> constexpr auto log_softmax(const X& x) { return apply<ops::log_softmax<-1>>(x); }
+
+}  // namespace tenure

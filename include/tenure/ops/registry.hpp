@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// The list of pointwise operations: a node's code is a position in it. Passes see an operation through its record.
+#pragma once
+
+#include <tenure/ops/activation.hpp>
+#include <tenure/ops/trigonometric.hpp>
+
+namespace tenure::ops {
+
+namespace detail {
+template <class... Lists>
+struct joined;
+template <class... Op>
+struct joined<operation_list<Op...>> { using type = operation_list<Op...>; };
+template <class... A, class... B, class... Rest>
+struct joined<operation_list<A...>, operation_list<B...>, Rest...> : joined<operation_list<A..., B...>, Rest...> {};
+}  // namespace detail
+
+using registry = typename detail::joined<arithmetic_operations, comparison_operations, exponential_operations,
+                                         trigonometric_operations, activation_operations>::type;
+
+/// An operation as passes see it.
+struct operation_record {
+  const char* name;
+  int arity;
+  typing types;
+  value (*derivative)(int operand, value cotangent, const value* operands, value result);
+};
+
+namespace detail {
+template <class Op>
+constexpr value derivative_of(int i, value g, const value* x, value y) {
+  if constexpr (Op::arity == 1) return Op::derivative(i, g, x[0], y);
+  else if constexpr (Op::arity == 2) return Op::derivative(i, g, x[0], x[1], y);
+  else return Op::derivative(i, g, x[0], x[1], x[2], y);
+}
+
+template <class List>
+struct records_of;
+template <class... Op>
+struct records_of<operation_list<Op...>> {
+  static constexpr int count = sizeof...(Op);
+  static constexpr operation_record value[count] = {{Op::name, Op::arity, Op::types, &derivative_of<Op>}...};
+
+  template <class Wanted>
+  static constexpr int position() {
+    constexpr bool same[] = {std::is_same_v<Op, Wanted>...};
+    for (int i = 0; i < count; ++i)
+      if (same[i]) return i;
+    return -1;
+  }
+};
+
+// Overload resolution finds the type at a position without walking a list.
+template <int I, class Op>
+struct positioned {};
+template <class List, class Indices>
+struct positions;
+template <class... Op, std::size_t... I>
+struct positions<operation_list<Op...>, std::index_sequence<I...>> : positioned<static_cast<int>(I), Op>... {};
+template <int I, class Op>
+element_tag<Op> at_position(const positioned<I, Op>*);
+}  // namespace detail
+
+using records = detail::records_of<registry>;
+
+template <class Op>
+constexpr ir::opcode code_of() {
+  constexpr int position = records::position<Op>();
+  static_assert(position >= 0, "the operation is not in its family's operation_list");
+  return static_cast<ir::opcode>(static_cast<int>(ir::opcode::pointwise) + position);
+}
+
+template <ir::opcode Code>
+using operation_of = typename decltype(detail::at_position<static_cast<int>(Code) - static_cast<int>(ir::opcode::pointwise)>(
+    static_cast<detail::positions<registry, std::make_index_sequence<records::count>>*>(nullptr)))::type;
+
+constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
+constexpr const operation_record& record_of(ir::opcode op) {
+  return records::value[static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise)];
+}
+
+template <class Op>
+constexpr value pointwise_value(const value& a, const value& b, const value& c) {
+  const dtype type = Op::types == typing::comparison ? dtype::boolean : Op::types == typing::selection ? b.type() : a.type();
+  return {*a.graph, emit(*a.graph, {.op = code_of<Op>(), .type = type, .arity = Op::arity, .shape = a.node().shape, .in = {a.id, b.id, c.id}})};
+}
+
+constexpr value operator-(value a) { return pointwise_value<neg>(a); }
+constexpr value operator+(value a, value b) { return pointwise_value<add>(a, b); }
+constexpr value operator-(value a, value b) { return pointwise_value<sub>(a, b); }
+constexpr value operator*(value a, value b) { return pointwise_value<mul>(a, b); }
+constexpr value operator/(value a, value b) { return pointwise_value<div>(a, b); }
+
+}  // namespace tenure::ops

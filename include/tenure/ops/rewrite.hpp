@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSL-1.0
+// emit(): appends a node in its simplest form. Algebra that holds for every value (never x * 0 = 0: x may be NaN),
+// constants folded, movements composed, and products with structure never spelled out: a matrix that is constant along
+// the contracted axis turns a matrix product into an outer one.
+#pragma once
+
+#include <tenure/ops/registry.hpp>
+
+namespace tenure::ops {
+namespace detail {
+
+constexpr bool is_constant(const value& x) { return x.node().op == ir::opcode::constant; }
+constexpr bool is_constant(const value& x, double c) { return is_constant(x) && ir::value_of(x.node()) == c; }
+constexpr value operand_of(const value& x, int i) { return {*x.graph, x.node().in[i]}; }
+
+/// True where x holds one value all along an axis.
+constexpr bool constant_along(const value& x, int axis) {
+  if (is_constant(x)) return true;
+  if (x.node().op != ir::opcode::broadcast) return false;
+  const extents& from = operand_of(x, 0).shape();
+  for (int i = 0; i < from.rank; ++i)
+    if (ir::unpack_axis(x.node().attr, i) == axis) return from[i] == 1;
+  return true;
+}
+/// x without an axis along which it is constant.
+constexpr value collapsed(const value& x, int axis) {
+  extents to;
+  for (int i = 0; i < x.shape().rank; ++i)
+    if (i != axis) to.push_back(x.shape()[i]);
+  const std::int16_t shape = x.graph->intern(to);
+  if (is_constant(x)) return {*x.graph, x.graph->constant(x.type(), shape, ir::value_of(x.node()))};
+  value from = operand_of(x, 0);
+  std::int64_t axes = 0, mask = 0;
+  int kept = 0;
+  for (int i = 0; i < from.shape().rank; ++i) {
+    const int at = ir::unpack_axis(x.node().attr, i);
+    if (at == axis) mask |= std::int64_t{1} << i;
+    else axes = ir::pack_axis(axes, kept++, at > axis ? at - 1 : at);
+  }
+  if (mask != 0) from = reshape_to(from, without_axes(from.shape(), mask));
+  return broadcast_along(from, shape, axes);
+}
+
+constexpr ir::node_id append(ir::builder& g, const ir::node& n) { return g.emit(n); }
+
+constexpr double folded(ir::opcode op, double a, double b) {
+  return op == code_of<add>() ? a + b : op == code_of<sub>() ? a - b : op == code_of<mul>() ? a * b : a / b;
+}
+
+constexpr ir::node_id emit_pointwise(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  if (n.op == code_of<neg>()) {
+    if (is_constant(x)) return g.constant(n.type, n.shape, -ir::value_of(x.node()));
+    if (x.node().op == code_of<neg>()) return x.node().in[0];
+    return append(g, n);
+  }
+  const bool adds = n.op == code_of<add>(), subtracts = n.op == code_of<sub>(), multiplies = n.op == code_of<mul>(),
+             divides = n.op == code_of<div>();
+  if (adds || subtracts || multiplies || divides) {
+    const value y{g, n.in[1]};
+    const bool both = is_constant(x) && is_constant(y);
+    // Rounds as float64 does; a float32 constant is rounded once, when it is used.
+    if (both && is_floating(n.type)) return g.constant(n.type, n.shape, folded(n.op, ir::value_of(x.node()), ir::value_of(y.node())));
+    const double neutral = adds || subtracts ? 0 : 1;
+    if (is_constant(y, neutral)) return x.id;
+    if ((adds || multiplies) && is_constant(x, neutral)) return y.id;
+    if (subtracts && is_constant(x, 0)) return (-y).id;
+    if (multiplies && is_constant(y, -1)) return (-x).id;
+    if (multiplies && is_constant(x, -1)) return (-y).id;
+    if (adds && y.node().op == code_of<neg>()) return (x - operand_of(y, 0)).id;
+    if (adds && x.node().op == code_of<neg>()) return (y - operand_of(x, 0)).id;
+    if (subtracts && y.node().op == code_of<neg>()) return (x + operand_of(y, 0)).id;
+    return append(g, n);
+  }
+  if (n.op == code_of<pow>()) {
+    const value y{g, n.in[1]};
+    if (is_constant(y, 0)) return x.like(1).id;
+    if (is_constant(y, 1)) return x.id;
+    if (is_constant(y, 2)) return (x * x).id;
+    if (is_constant(y, 3)) return (x * x * x).id;
+    if (is_constant(y, -1)) return (1 / x).id;
+  }
+  if (n.op == code_of<where>() && n.in[1] == n.in[2]) return n.in[1];
+  return append(g, n);
+}
+
+constexpr ir::node_id emit_reduce(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  std::int64_t elements = 1;
+  bool counted = true, stretched_only = true;
+  for (int a = 0; a < x.shape().rank; ++a)
+    if ((n.attr >> a) & 1) {
+      counted = counted && is_static(x.shape()[a]);
+      elements *= x.shape()[a];
+      stretched_only = stretched_only && constant_along(x, a);
+    }
+  if (counted && elements == 1) return reshape_to(x, g.shape(n.shape)).id;
+  if (counted && stretched_only && elements > 0 && is_floating(n.type)) {
+    value once = x;
+    for (int a = x.shape().rank - 1; a >= 0; --a)
+      if ((n.attr >> a) & 1) once = collapsed(once, a);
+    return n.start == static_cast<std::int64_t>(ir::reduction::sum) ? (once * static_cast<double>(elements)).id : once.id;
+  }
+  return append(g, n);
+}
+
+constexpr ir::node_id emit_matmul(ir::builder& g, const ir::node& n) {
+  const value a{g, n.in[0]}, b{g, n.in[1]};
+  const int rank = a.shape().rank;
+  if (a.shape()[rank - 1] == 1) return (broadcast_to(a, n.shape) * broadcast_to(b, n.shape)).id;  // an outer product
+  if (rank != 2 || !is_floating(n.type)) return append(g, n);
+  const std::int64_t rows = ir::pack_axis(0, 0, 0), columns = ir::pack_axis(0, 0, 1);
+  if (constant_along(a, 1))
+    return (broadcast_along(collapsed(a, 1), n.shape, rows) * broadcast_along(reduced(b, 1, ir::reduction::sum), n.shape, columns)).id;
+  if (constant_along(b, 0))
+    return (broadcast_along(reduced(a, 2, ir::reduction::sum), n.shape, rows) * broadcast_along(collapsed(b, 0), n.shape, columns)).id;
+  const std::int64_t m = a.shape()[0], k = a.shape()[1], width = b.shape()[1];
+  if (m != 1 && constant_along(a, 0))
+    return broadcast_to(matrix_product(reshape_to(collapsed(a, 0), {2, {1, k}}), b), n.shape).id;
+  if (width != 1 && constant_along(b, 1))
+    return broadcast_to(matrix_product(a, reshape_to(collapsed(b, 1), {2, {k, 1}})), n.shape).id;
+  return append(g, n);
+}
+
+constexpr bool is_identity(std::int64_t axes, int rank) {
+  for (int i = 0; i < rank; ++i)
+    if (ir::unpack_axis(axes, i) != i) return false;
+  return true;
+}
+
+}  // namespace detail
+
+constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
+  using ir::opcode;
+  if (is_pointwise(n.op)) return detail::emit_pointwise(g, n);
+  if (n.arity == 0) return g.emit(n);
+  const value x{g, n.in[0]};
+  const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape || n.op == opcode::permute || n.op == opcode::slice ||
+                     n.op == opcode::cast || n.op == opcode::stop_gradient;
+  if (moves && detail::is_constant(x) && (n.op != opcode::cast || is_floating(n.type) || !is_floating(x.type())))
+    return g.constant(n.type, n.shape, ir::value_of(x.node()));
+  switch (n.op) {
+    case opcode::cast:
+      if (x.type() == n.type) return x.id;
+      if (x.type() == dtype::boolean) {
+        const value zero{g, g.constant(n.type, n.shape, 0)}, one{g, g.constant(n.type, n.shape, 1)};
+        return pointwise_value<where>(x, one, zero).id;
+      }
+      if (n.type == dtype::boolean) return pointwise_value<not_equal>(x, x.like(0)).id;
+      break;
+    case opcode::broadcast:
+      if (x.node().shape == n.shape && detail::is_identity(n.attr, x.shape().rank)) return x.id;
+      if (x.node().op == opcode::broadcast) {
+        const value from = detail::operand_of(x, 0);
+        std::int64_t axes = 0;
+        for (int i = 0; i < from.shape().rank; ++i) axes = ir::pack_axis(axes, i, ir::unpack_axis(n.attr, ir::unpack_axis(x.node().attr, i)));
+        return broadcast_along(from, n.shape, axes).id;
+      }
+      break;
+    case opcode::reshape:
+      if (x.node().shape == n.shape) return x.id;
+      if (x.node().op == opcode::reshape) return reshape_to(detail::operand_of(x, 0), g.shape(n.shape)).id;
+      break;
+    case opcode::permute:
+      if (detail::is_identity(n.attr, x.shape().rank)) return x.id;
+      if (x.node().op == opcode::permute) {
+        std::int64_t axes = 0;
+        for (int i = 0; i < x.shape().rank; ++i) axes = ir::pack_axis(axes, i, ir::unpack_axis(x.node().attr, ir::unpack_axis(n.attr, i)));
+        return permuted(detail::operand_of(x, 0), axes).id;
+      }
+      break;
+    case opcode::slice:
+    case opcode::pad:
+      if (x.node().shape == n.shape && n.step == 1) return x.id;
+      break;
+    case opcode::reduce: return detail::emit_reduce(g, n);
+    case opcode::matmul: return detail::emit_matmul(g, n);
+    default: break;
+  }
+  return g.emit(n);
+}
+
+}  // namespace tenure::ops

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// Trigonometric functions and their inverses, sinh and cosh.
+#pragma once
+
+#include <cmath>
+
+#include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/trigonometric.hpp>
+#include <tenure/ops/exponential.hpp>
+
+namespace tenure::ops {
+
+struct cos;
+
+struct sin : floating_unary<sin> {
+  static constexpr const char* name = "sin";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::sin(x); }
+  template <class T> static T reference(T x) { return std::sin(x); }
+  static constexpr value derivative(int, value g, value x, value);
+};
+
+struct cos : floating_unary<cos> {
+  static constexpr const char* name = "cos";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::cos(x); }
+  template <class T> static T reference(T x) { return std::cos(x); }
+  static constexpr value derivative(int, value g, value x, value) { return -(g * pointwise_value<sin>(x)); }
+};
+constexpr value sin::derivative(int, value g, value x, value) { return g * pointwise_value<cos>(x); }
+
+struct atan : floating_unary<atan> {
+  static constexpr const char* name = "atan";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::atan(x); }
+  template <class T> static T reference(T x) { return std::atan(x); }
+  static constexpr value derivative(int, value g, value x, value) { return g / (x * x + 1); }
+};
+
+struct atan2 : pointwise<atan2, 2, typing::floating> {
+  static constexpr const char* name = "atan2";
+  template <class P> static TENURE_INLINE P evaluate(P y, P x) { return math::atan2(y, x); }
+  template <class T> static T reference(T y, T x) { return std::atan2(y, x); }
+  static constexpr value derivative(int i, value g, value y, value x, value) {
+    const value r2 = x * x + y * y;
+    return i == 0 ? g * x / r2 : -(g * y / r2);
+  }
+};
+
+struct cosh;
+
+struct sinh : floating_unary<sinh> {
+  static constexpr const char* name = "sinh";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::sinh(x); }
+  template <class T> static T reference(T x) { return std::sinh(x); }
+  static constexpr value derivative(int, value g, value x, value);
+};
+struct cosh : floating_unary<cosh> {
+  static constexpr const char* name = "cosh";
+  template <class P> static TENURE_INLINE P evaluate(P x) { return math::cosh(x); }
+  template <class T> static T reference(T x) { return std::cosh(x); }
+  static constexpr value derivative(int, value g, value x, value) { return g * pointwise_value<sinh>(x); }
+};
+constexpr value sinh::derivative(int, value g, value x, value) { return g * pointwise_value<cosh>(x); }
+
+using trigonometric_operations = operation_list<sin, cos, atan, atan2, sinh, cosh>;
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <operand X> constexpr auto sin(const X& x) { return apply<ops::sin>(x); }
+template <operand X> constexpr auto cos(const X& x) { return apply<ops::cos>(x); }
+template <operand X> constexpr auto atan(const X& x) { return apply<ops::atan>(x); }
+template <class Y, class X> requires some_operand<Y, X> constexpr auto atan2(const Y& y, const X& x) { return apply<ops::atan2>(y, x); }
+template <operand X> constexpr auto sinh(const X& x) { return apply<ops::sinh>(x); }
+template <operand X> constexpr auto cosh(const X& x) { return apply<ops::cosh>(x); }
+
+}  // namespace tenure

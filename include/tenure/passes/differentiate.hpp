@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// Derivatives, as nodes appended to the graph they differentiate: reverse mode walks from an output down, forward mode
+// from inputs up. Cost: at most a few nodes for each node of the forward graph.
+#pragma once
+
+#include <tenure/ops/derivative.hpp>
+
+namespace tenure::passes {
+
+/// Fills gradients[i] with the cotangent of wrt[i], or none where nothing flows there.
+// Law: <push(v), w> = <v, pull(w)> for every v, w.
+constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients) {
+  ir::node_id last = ir::none;
+  for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
+  ir::array<char> active(last + 1, 0);  // depends on wrt
+  for (int i = 0; i < wrt_count; ++i)
+    if (wrt[i] <= last) active[wrt[i]] = 1;
+  for (ir::node_id id = 0; id <= last; ++id) {
+    const ir::node& n = g[id];
+    for (int k = 0; k < n.arity; ++k)
+      if (active[n.in[k]] && ops::flows_to(n, k, g[n.in[k]])) active[id] = 1;
+  }
+  ir::array<ir::node_id> adjoint(last + 1, ir::none);
+  const auto accumulate = [&](ir::node_id to, ops::value cotangent) {
+    adjoint[to] = adjoint[to] == ir::none ? cotangent.id : (ops::value(g, adjoint[to]) + cotangent).id;
+  };
+  for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]});
+  ir::array<char> is_wrt(last + 1, 0);
+  for (int i = 0; i < wrt_count; ++i)
+    if (wrt[i] <= last) is_wrt[wrt[i]] = 1;
+  for (ir::node_id id = last; id >= 0; --id) {
+    if (!active[id] || adjoint[id] == ir::none) continue;
+    const int arity = g[id].arity;
+    for (int k = 0; k < arity; ++k) {
+      const ir::node_id operand = g[id].in[k];
+      if (active[operand] && ops::flows_to(g[id], k, g[operand])) accumulate(operand, ops::pull({g, id}, k, {g, adjoint[id]}));
+    }
+  }
+  for (int i = 0; i < wrt_count; ++i) gradients[i] = wrt[i] <= last ? adjoint[wrt[i]] : ir::none;
+}
+
+/// Fills results[i] with the tangent of outputs[i], given tangents of some nodes; none where no tangent arrives.
+constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
+                       const ir::node_id* outputs, int output_count, ir::node_id* results) {
+  ir::node_id last = ir::none;
+  for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
+  ir::array<ir::node_id> tangent(last + 1, ir::none);
+  for (int i = 0; i < wrt_count; ++i)
+    if (wrt[i] <= last) tangent[wrt[i]] = tangents[i];
+  for (ir::node_id id = 0; id <= last; ++id) {
+    if (tangent[id] != ir::none) continue;
+    const ir::node n = g[id];
+    ops::value in[3];
+    bool any = false;
+    for (int k = 0; k < n.arity; ++k)
+      if (tangent[n.in[k]] != ir::none && ops::flows_to(n, k, g[n.in[k]])) {
+        in[k] = {g, tangent[n.in[k]]};
+        any = true;
+      }
+    if (any) tangent[id] = ops::push({g, id}, in).id;
+  }
+  for (int i = 0; i < output_count; ++i) results[i] = tangent[outputs[i]];
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+// Where the elements of a node lie: a chain of views down to what has memory, as one set of strides.
+#pragma once
+
+#include <tenure/passes/materialize.hpp>
+#include <tenure/passes/plan.hpp>
+
+namespace tenure::passes {
+
+/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota the sum is its value.
+struct layout {
+  ir::node_id root = ir::none;
+  number offset{};
+  number stride[max_rank] = {};
+};
+
+constexpr layout row_major(ir::node_id root, const extents& s) {
+  layout l{.root = root};
+  number step{1, 0};
+  for (int a = s.rank - 1; a >= 0; --a) {
+    l.stride[a] = step;
+    step = step * number_of(s[a]);
+  }
+  return l;
+}
+
+/// The symbol that holds the run-time stride of an argument's axis: strided arguments bring rank symbols each, appended in
+/// order when the input is made.
+constexpr number argument_stride(const ir::graph_view& g, const ir::node& input, int a) {
+  for (int i = 0; i < g.symbol_count; ++i)
+    if (g.symbols[i].what == ir::symbol::kind::stride && g.symbols[i].a == input.attr && g.symbols[i].b == a) return number_of(ir::extent_of_symbol(i));
+  return {};
+}
+
+constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
+  const ir::node& n = g[id];
+  const extents& s = g.shape_of(id);
+  switch (n.op) {
+    case ir::opcode::input: {
+      if (n.start == 0) return row_major(id, s);
+      layout l{.root = id};
+      for (int a = 0; a < s.rank; ++a) l.stride[a] = argument_stride(g, n, a);
+      return l;
+    }
+    case ir::opcode::constant: return {.root = id};
+    case ir::opcode::iota: {
+      layout l{.root = id};
+      l.stride[n.attr] = {1, 0};
+      return l;
+    }
+    case ir::opcode::broadcast: {
+      const layout from = layout_of(g, n.in[0]);
+      const extents& old = g.shape_of(n.in[0]);
+      layout l{.root = from.root, .offset = from.offset};
+      for (int a = 0; a < old.rank; ++a) {
+        const int at = ir::unpack_axis(n.attr, a);
+        l.stride[at] = old[a] == 1 && s[at] != 1 ? number{} : from.stride[a];
+      }
+      return l;
+    }
+    case ir::opcode::permute: {
+      const layout from = layout_of(g, n.in[0]);
+      layout l{.root = from.root, .offset = from.offset};
+      for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[ir::unpack_axis(n.attr, a)];
+      return l;
+    }
+    case ir::opcode::slice: {
+      layout l = layout_of(g, n.in[0]);
+      number& along = l.stride[n.attr];
+      const number moved = along * number{n.start, 0};
+      // A second run-time offset of another kind cannot be added as a product; materialize copies before that happens.
+      l.offset = l.offset.factor == 0 ? moved : number{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};
+      along = along * number{n.step, 0};
+      return l;
+    }
+    case ir::opcode::reshape: {
+      const layout from = layout_of(g, n.in[0]);
+      const extents& old = g.shape_of(n.in[0]);
+      if (!same_but_ones(old, s)) {
+        layout l = row_major(from.root, s);
+        l.offset = from.offset;
+        return l;
+      }
+      layout l{.root = from.root, .offset = from.offset};
+      for (int a = 0, i = 0; a < s.rank; ++a) {
+        if (s[a] == 1) continue;
+        while (old[i] == 1) ++i;
+        l.stride[a] = from.stride[i++];
+      }
+      return l;
+    }
+    default: return row_major(id, s);
+  }
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+// Makes explicit where a value needs a buffer of its own though it computes nothing: an output that is an argument, a
+// view or twice an output; a view under a reshape that strides cannot express; a constant that an opaque step reads.
+// Law: keeps the meaning; afterwards every reshape has a row-major operand and every output a node of its own.
+#pragma once
+
+#include <tenure/passes/simplify.hpp>
+
+namespace tenure::passes {
+
+constexpr bool is_source(ir::opcode op) { return op == ir::opcode::input || op == ir::opcode::constant || op == ir::opcode::iota; }
+constexpr bool is_view(ir::opcode op) {
+  return op == ir::opcode::broadcast || op == ir::opcode::reshape || op == ir::opcode::permute || op == ir::opcode::slice;
+}
+constexpr bool is_opaque(ir::opcode op) {
+  return op == ir::opcode::matmul || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::pad || op == ir::opcode::concat;
+}
+/// Computed inside kernels.
+constexpr bool is_fused(ir::opcode op) {
+  return ops::is_pointwise(op) || op == ir::opcode::reduce || op == ir::opcode::cast || op == ir::opcode::copy;
+}
+
+/// Do two shapes differ in extents of 1 only?
+constexpr bool same_but_ones(const extents& a, const extents& b) {
+  int i = 0, j = 0;
+  while (true) {
+    while (i < a.rank && a[i] == 1) ++i;
+    while (j < b.rank && b[j] == 1) ++j;
+    if (i == a.rank || j == b.rank) return i == a.rank && j == b.rank;
+    if (a[i++] != b[j++]) return false;
+  }
+}
+
+/// Row-major in memory whatever the call: computed here, or an argument whose type says so (start: 1 marks a strided one).
+constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
+  while (g[id].op == ir::opcode::reshape) id = g[id].in[0];
+  return is_fused(g[id].op) || is_opaque(g[id].op) || (g[id].op == ir::opcode::input && g[id].start == 0);
+}
+
+constexpr ir::builder materialize(const ir::graph_view& g) {
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none);
+  const auto copy = [&](node_id of) {
+    return out.emit({.op = ir::opcode::copy, .type = out[of].type, .arity = 1, .shape = out[of].shape, .in = {of, none, none}});
+  };
+  const auto rootless = [&](node_id id) {
+    while (is_view(out[id].op)) id = out[id].in[0];
+    return out[id].op == ir::opcode::constant || out[id].op == ir::opcode::iota;
+  };
+  for (int i = 0; i < g.count; ++i) {
+    ir::node n = with_renamed_operands(g[i], renamed);
+    if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
+      n.in[0] = copy(n.in[0]);
+    if (is_opaque(n.op))
+      for (int k = 0; k < n.arity; ++k)
+        if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
+    renamed[i] = out.emit(n);
+  }
+  ir::array<char> taken(out.count() + g.output_count, 0);
+  for (int i = 0; i < g.output_count; ++i) {
+    node_id id = renamed[g.outputs[i]];
+    if (taken[id] || is_source(out[id].op) || is_view(out[id].op)) id = copy(id);
+    taken[id] = 1;
+    out.output(id);
+  }
+  for (int i = 0; i < g.bound_count; ++i) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call});
+  return out;
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+// A graph as text, one node a line: `%3 = mul %1, %2 : float32[5,3]`. Golden tests compare it, people read it.
+#pragma once
+
+#include <ostream>
+
+#include <tenure/ops/registry.hpp>
+
+namespace tenure::passes {
+
+constexpr const char* name_of(const ir::node& n) {
+  using ir::opcode;
+  if (ops::is_pointwise(n.op)) return ops::record_of(n.op).name;
+  switch (n.op) {
+    case opcode::input: return "input";
+    case opcode::constant: return "constant";
+    case opcode::iota: return "iota";
+    case opcode::cast: return "cast";
+    case opcode::broadcast: return "broadcast";
+    case opcode::reshape: return "reshape";
+    case opcode::permute: return "permute";
+    case opcode::slice: return "slice";
+    case opcode::pad: return "pad";
+    case opcode::concat: return "concat";
+    case opcode::reduce: return n.start == 0 ? "sum" : n.start == 1 ? "amax" : "amin";
+    case opcode::matmul: return "matmul";
+    case opcode::gather: return "gather";
+    case opcode::scatter: return "scatter";
+    case opcode::stop_gradient: return "stop_gradient";
+    case opcode::copy: return "copy";
+    default: return "?";
+  }
+}
+
+inline void print_extent(std::ostream& out, const ir::graph_view& g, std::int64_t e) {
+  if (is_static(e)) {
+    out << e;
+    return;
+  }
+  const ir::symbol& s = g.symbols[ir::symbol_of_extent(e)];
+  if (s.name == 0) {
+    out << 'd' << ir::symbol_of_extent(e);
+    return;
+  }
+  for (int i = 0; i < 8; ++i)
+    if (const char c = static_cast<char>((s.name >> (8 * i)) & 0x7f)) out << c;
+}
+
+inline void print_shape(std::ostream& out, const ir::graph_view& g, const extents& s) {
+  out << '[';
+  for (int i = 0; i < s.rank; ++i) {
+    if (i) out << ',';
+    print_extent(out, g, s[i]);
+  }
+  out << ']';
+}
+
+inline void print_node(std::ostream& out, const ir::graph_view& g, ir::node_id id) {
+  using ir::opcode;
+  const ir::node& n = g[id];
+  out << '%' << id << " = " << name_of(n);
+  for (int i = 0; i < n.arity; ++i) out << (i ? ", %" : " %") << n.in[i];
+  switch (n.op) {
+    case opcode::input: out << ' ' << n.attr; break;
+    case opcode::constant: out << ' ' << ir::value_of(n); break;
+    case opcode::iota:
+    case opcode::concat:
+    case opcode::gather:
+    case opcode::scatter: out << " axis=" << n.attr; break;
+    case opcode::slice:
+    case opcode::pad: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;
+    case opcode::broadcast:
+    case opcode::permute: {
+      out << " axes=(";
+      const int rank = g.shape_of(n.in[0]).rank;
+      for (int i = 0; i < rank; ++i) out << (i ? "," : "") << ir::unpack_axis(n.attr, i);
+      out << ')';
+      break;
+    }
+    case opcode::reduce: {
+      out << " axes=(";
+      bool first = true;
+      for (int i = 0; i < max_rank; ++i)
+        if ((n.attr >> i) & 1) {
+          out << (first ? "" : ",") << i;
+          first = false;
+        }
+      out << ')';
+      break;
+    }
+    default: break;
+  }
+  out << " : " << tenure::name_of(n.type);
+  print_shape(out, g, g.shape_of(id));
+}
+
+inline void print_graph(std::ostream& out, const ir::graph_view& g) {
+  for (int i = 0; i < g.count; ++i) {
+    print_node(out, g, i);
+    out << '\n';
+  }
+  out << "return";
+  for (int i = 0; i < g.output_count; ++i) out << (i ? ", %" : " %") << g.outputs[i];
+  out << '\n';
+}
+
+}  // namespace tenure::passes

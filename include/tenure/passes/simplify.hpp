@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+// Passes that rewrite a graph into a smaller one of the same meaning. Each reads a view and fills a builder in one
+// sweep (operands come before their users), at compile time or at run time.
+#pragma once
+
+#include <tenure/ops/rewrite.hpp>
+
+namespace tenure::passes {
+
+using ir::none;
+using ir::node_id;
+
+/// Copies what a pass keeps besides nodes: outputs and bounds, renamed.
+constexpr void finish(const ir::graph_view& g, const ir::array<node_id>& renamed, ir::builder& out) {
+  for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
+  for (int i = 0; i < g.bound_count; ++i)
+    if (renamed[g.bounds[i].indices] != none) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call});
+}
+
+constexpr ir::node with_renamed_operands(const ir::node& n, const ir::array<node_id>& renamed) {
+  ir::node m = n;
+  for (int i = 0; i < n.arity; ++i) m.in[i] = renamed[n.in[i]];
+  return m;
+}
+
+/// Drops what no output needs; inputs stay, since they are the signature.
+// Law: dead_code keeps the meaning; is idempotent; never makes more nodes.
+constexpr ir::builder dead_code(const ir::graph_view& g) {
+  ir::array<char> live(g.count, 0);
+  for (int i = 0; i < g.output_count; ++i) live[g.outputs[i]] = 1;
+  for (int i = 0; i < g.bound_count; ++i) live[g.bounds[i].indices] = 1;
+  for (int i = g.count - 1; i >= 0; --i) {
+    const ir::node& n = g[i];
+    if (n.op == ir::opcode::input) live[i] = 1;
+    if (live[i])
+      for (int k = 0; k < n.arity; ++k) live[n.in[k]] = 1;
+  }
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none);
+  for (int i = 0; i < g.count; ++i)
+    if (live[i]) renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+  finish(g, renamed, out);
+  return out;
+}
+
+/// Replays every node through emit(), which finds simpler forms that operands allow by now; drops stop_gradient, whose
+/// work is done once derivatives are taken.
+// Law: simplify keeps the meaning.
+constexpr ir::builder simplify(const ir::graph_view& g) {
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none);
+  for (int i = 0; i < g.count; ++i)
+    renamed[i] = g[i].op == ir::opcode::stop_gradient ? renamed[g[i].in[0]] : ops::emit(out, with_renamed_operands(g[i], renamed));
+  finish(g, renamed, out);
+  return out;
+}
+
+constexpr std::uint64_t hash_of(const ir::node& n) {
+  std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.type);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.shape);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[0] + 1);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[1] + 1);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[2] + 1);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.attr);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.start);
+  return h ^ (h >> 29) ^ static_cast<std::uint64_t>(n.step);
+}
+
+/// Makes equal computations one node.
+// Law: cse keeps the meaning; is idempotent; never makes more nodes.
+constexpr ir::builder cse(const ir::graph_view& g) {
+  int slots = 16;
+  while (slots < 2 * g.count) slots *= 2;
+  ir::array<node_id> table(slots, none);
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none);
+  for (int i = 0; i < g.count; ++i) {
+    const ir::node n = with_renamed_operands(g[i], renamed);
+    int at = static_cast<int>(hash_of(n) & static_cast<std::uint64_t>(slots - 1));
+    while (table[at] != none && !(out[table[at]] == n)) at = (at + 1) & (slots - 1);
+    if (table[at] == none) table[at] = out.emit(n);
+    renamed[i] = table[at];
+  }
+  finish(g, renamed, out);
+  return out;
+}
+
+}  // namespace tenure::passes
