@@ -35,7 +35,7 @@ suite() {
     -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF
 
   step "build with $compiler, $jobs jobs"
-  if ! cmake --build "$build" -j "$jobs"; then
+  if ! cmake --build "$build" -j "$jobs" -- -k 0; then  # every error in one run
     closing_lines+=("$name: the build failed")
     failed=1
     return
