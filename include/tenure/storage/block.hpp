@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSL-1.0
+// A block: the memory of one tensor and of everything that aliases it, counted by references. It carries the version
+// counter (one per storage, raised by every write through any alias) and the number of graphs that saved it.
+// Law: the payload of an allocated block is aligned to 64 bytes and padded to a multiple of 64, so that a packet load of
+// the tail stays inside. Cost: one allocation from the pool; a reference is one atomic increment.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "pool.hpp"
+
+namespace tenure::detail {
+
+struct alignas(pool::alignment) block {
+  std::atomic<std::uint32_t> references{1};
+  std::atomic<std::uint32_t> version{0};
+  std::atomic<std::uint32_t> saved{0};
+  void* payload = nullptr;
+  std::size_t bytes = 0;
+  void (*release)(block*) noexcept = nullptr;
+};
+
+/// A counted reference to a block, or to none.
+class storage_handle {
+ public:
+  storage_handle() = default;
+  /// Takes over the reference that `b` was made with.
+  explicit storage_handle(block* b) noexcept : block_(b) {}
+  storage_handle(const storage_handle& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  storage_handle(storage_handle&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  storage_handle& operator=(storage_handle other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~storage_handle() {
+    if (block_ != nullptr) drop();
+  }
+
+  explicit operator bool() const { return block_ != nullptr; }
+  friend bool operator==(const storage_handle& a, const storage_handle& b) { return a.block_ == b.block_; }
+
+  block* get() const { return block_; }
+  void* data() const { return block_->payload; }
+  std::size_t bytes() const { return block_->bytes; }
+  bool is_shared() const { return block_->references.load(std::memory_order_acquire) > 1; }
+
+  std::uint32_t version() const { return block_->version.load(std::memory_order_relaxed); }
+  // Two writers at once are a race on the elements already, so a lost increment would not be the first harm.
+  void bump() const { block_->version.store(version() + 1, std::memory_order_relaxed); }
+
+  bool is_saved() const { return block_->saved.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  void drop() noexcept {
+    const bool last = block_->references.load(std::memory_order_acquire) == 1 ||
+                      block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    if (last) block_->release(block_);
+  }
+
+  block* block_ = nullptr;
+};
+
+/// A new block of at least `bytes` bytes with unspecified content. Throws std::bad_alloc.
+inline storage_handle allocate_storage(std::size_t bytes) {
+  constexpr std::size_t unit = pool::alignment;
+  if (bytes > (std::size_t{1} << 46)) throw std::bad_alloc();
+  const std::size_t padded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
+  auto* const b = ::new (pool::take(sizeof(block) + padded)) block;
+  b->payload = b + 1;
+  b->bytes = padded;
+  b->release = [](block* dead) noexcept {
+    const std::size_t total = sizeof(block) + dead->bytes;
+    dead->~block();
+    pool::give(dead, total);
+  };
+  return storage_handle(b);
+}
+
+}  // namespace tenure::detail

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+// Foreign memory: a block whose payload belongs to somebody else, with an optional callable that lets go of it.
+// Law: the callable runs exactly once, when the last tensor over the memory is gone, on that thread; if the block cannot
+// be made it never runs, and the caller still owns. Such memory is neither padded nor aligned beyond its elements.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "block.hpp"
+
+namespace tenure::detail {
+
+struct no_deleter {
+  void operator()() const noexcept {}
+};
+
+template <class Deleter>
+struct foreign_block : block {
+  explicit foreign_block(Deleter&& d) : deleter(std::move(d)) {}
+  Deleter deleter;
+};
+
+/// A block over `bytes` bytes at `payload`; `deleter()` is called when it is no longer used. Throws std::bad_alloc.
+template <class Deleter = no_deleter>
+storage_handle borrow_storage(void* payload, std::size_t bytes, Deleter deleter = {}) {
+  using made = foreign_block<Deleter>;
+  static_assert(std::is_nothrow_move_constructible_v<Deleter>, "tenure: from: the deleter must move without throwing");
+  auto* const b = ::new (pool::take(sizeof(made))) made(std::move(deleter));
+  b->payload = payload;
+  b->bytes = bytes;
+  b->release = [](block* dead) noexcept {
+    auto* const self = static_cast<made*>(dead);
+    self->deleter();
+    self->~made();
+    pool::give(self, sizeof(made));
+  };
+  return storage_handle(b);
+}
+
+/// The same memory behind a version counter of its own: what unsafe_data() hands out.
+inline storage_handle uncounted_storage(const storage_handle& counted) {
+  return borrow_storage(counted.data(), counted.bytes(), [kept = counted]() noexcept {});
+}
+
+}  // namespace tenure::detail

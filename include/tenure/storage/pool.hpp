@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSL-1.0
+// The pool: where all memory of tensors and histories comes from. Freed memory is kept in lists of size classes, four a
+// doubling (at most a quarter is lost), so that a loop which repeats itself calls malloc in its first turn only.
+// Law: give(take(n), n) leaves the pool able to serve take(n) without malloc. Any thread may give what another took.
+// Cost: a list pop from a thread's own cache; above 64 KiB, or when that is empty, one lock.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "../core/config.hpp"
+
+namespace tenure {
+
+namespace detail {
+inline constexpr std::size_t memory_unit = 64;
+
+// Size classes in units of 64 bytes: 1 2 3 4 | 5 6 7 8 | 10 12 14 16 | 20 24 28 32 | ...
+constexpr int size_class_of(std::size_t bytes) {
+  const std::size_t last = bytes == 0 ? 0 : (bytes - 1) / memory_unit;
+  if (last < 4) return static_cast<int>(last);
+  const int doubling = static_cast<int>(std::bit_width(last)) - 3;
+  return 4 * doubling + static_cast<int>(last >> doubling);
+}
+constexpr std::size_t size_class_bytes(int c) {
+  if (c < 4) return memory_unit * static_cast<std::size_t>(c + 1);
+  return memory_unit * (static_cast<std::size_t>(c % 4 + 5) << (c / 4 - 1));
+}
+static_assert(size_class_of(256) == 3 && size_class_of(257) == 4 && size_class_of(512) == 7 && size_class_of(513) == 8);
+static_assert(size_class_bytes(4) == 320 && size_class_bytes(7) == 512 && size_class_bytes(8) == 640);
+}  // namespace detail
+
+class pool {
+ public:
+  static constexpr std::size_t alignment = detail::memory_unit;
+
+  /// At least `bytes` bytes, aligned to 64. Throws std::bad_alloc, and has then changed nothing but its own cache.
+  static void* take(std::size_t bytes) {
+    if (bytes > largest) throw std::bad_alloc();
+    const int c = detail::size_class_of(bytes);
+    if constexpr (keeps_memory) {
+      if (c < local_classes && local.head[c] != nullptr) {
+        link* const found = local.head[c];
+        local.head[c] = found->next;
+        --local.length[c];
+        return found;
+      }
+      if (link* const found = pop_shared(c)) return found;
+    }
+    return allocate(c);
+  }
+
+  /// Hands back what take(bytes) returned, with the same number.
+  static void give(void* memory, std::size_t bytes) noexcept {
+    if constexpr (!keeps_memory) return std::free(memory);
+    const int c = detail::size_class_of(bytes);
+    link* const freed = ::new (memory) link{nullptr};
+    if (c < local_classes && local.length[c] < local_limit && opened()) {
+      freed->next = local.head[c];
+      local.head[c] = freed;
+      ++local.length[c];
+    } else {
+      push_shared(c, freed, freed);
+    }
+  }
+
+  /// Returns all unused memory to the system, but for the caches of other running threads.
+  static void trim() noexcept {
+    flush();
+    for (int c = 0; c < classes; ++c) {
+      shared.acquire();
+      link* list = shared.head[c].exchange(nullptr, std::memory_order_relaxed);
+      shared.release();
+      while (list != nullptr) {
+        link* const next = list->next;
+        std::free(list);
+        list = next;
+      }
+    }
+  }
+
+ private:
+  struct link { link* next; };
+
+  // Under AddressSanitizer nothing is kept, so that a use after free is seen.
+  static constexpr bool keeps_memory = TENURE_POOL;
+  static constexpr std::size_t largest = std::size_t{1} << 47;
+  static constexpr int classes = 176;
+  static constexpr int local_classes = 36;  // up to 64 KiB
+  static constexpr int local_limit = 64;
+  static_assert(detail::size_class_of(largest) < classes && detail::size_class_bytes(local_classes - 1) == 65536);
+
+
+  // Both caches are constant-initialised and have no destructor: they can be used before and after main. The heads of
+  // the shared lists are atomic only to let take() look for an empty list without the lock.
+  struct local_cache {
+    link* head[local_classes];
+    int length[local_classes];
+    bool open;
+    bool closed;
+  };
+  struct shared_cache {
+    std::atomic_flag busy;
+    std::atomic<link*> head[classes];
+    void acquire() noexcept {
+      while (busy.test_and_set(std::memory_order_acquire)) busy.wait(true, std::memory_order_relaxed);
+    }
+    void release() noexcept {
+      busy.clear(std::memory_order_release);
+      busy.notify_one();
+    }
+  };
+  static inline constinit thread_local local_cache local{};
+  static inline constinit shared_cache shared{};
+
+  struct closer {
+    ~closer() {
+      flush();
+      local.closed = true;
+    }
+  };
+
+  // A thread that ends leaves its cache to the others; what is freed after that goes to them at once.
+  static bool opened() noexcept {
+    if (local.open) return !local.closed;
+    static thread_local closer at_exit;
+    (void)at_exit;
+    local.open = true;
+    return true;
+  }
+
+  static void flush() noexcept {
+    for (int c = 0; c < local_classes; ++c) {
+      link* const first = local.head[c];
+      if (first == nullptr) continue;
+      link* last = first;
+      while (last->next != nullptr) last = last->next;
+      local.head[c] = nullptr;
+      local.length[c] = 0;
+      push_shared(c, first, last);
+    }
+  }
+
+  static link* pop_shared(int c) noexcept {
+    if (shared.head[c].load(std::memory_order_relaxed) == nullptr) return nullptr;
+    shared.acquire();
+    link* const found = shared.head[c].load(std::memory_order_relaxed);
+    if (found != nullptr) shared.head[c].store(found->next, std::memory_order_relaxed);
+    shared.release();
+    return found;
+  }
+
+  static void push_shared(int c, link* first, link* last) noexcept {
+    shared.acquire();
+    last->next = shared.head[c].load(std::memory_order_relaxed);
+    shared.head[c].store(first, std::memory_order_relaxed);
+    shared.release();
+  }
+
+  static void* allocate(int c) {
+    void* memory = std::aligned_alloc(alignment, detail::size_class_bytes(c));
+    if (memory == nullptr) {
+      trim();
+      memory = std::aligned_alloc(alignment, detail::size_class_bytes(c));
+    }
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+};
+
+}  // namespace tenure

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// A saved storage: what a graph keeps of a value that its derivative reads. It keeps the memory alive, remembers the
+// version, and marks the block, so that a writable export of it throws.
+// Law: intact() is true exactly when nothing has been written through any counted alias since.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "block.hpp"
+
+namespace tenure::detail {
+
+class saved_storage {
+ public:
+  saved_storage() = default;
+  explicit saved_storage(storage_handle kept) : storage_(std::move(kept)) {
+    if (!storage_) return;
+    version_ = storage_.version();
+    mark(1);
+  }
+  saved_storage(const saved_storage& other) : storage_(other.storage_), version_(other.version_) { mark(1); }
+  saved_storage(saved_storage&& other) noexcept = default;
+  saved_storage& operator=(saved_storage other) noexcept {
+    std::swap(storage_, other.storage_);
+    std::swap(version_, other.version_);
+    return *this;
+  }
+  ~saved_storage() { mark(static_cast<std::uint32_t>(-1)); }
+
+  explicit operator bool() const { return static_cast<bool>(storage_); }
+  const storage_handle& storage() const { return storage_; }
+  std::uint32_t version() const { return version_; }
+  bool intact() const { return storage_ && storage_.version() == version_; }
+
+ private:
+  void mark(std::uint32_t change) {
+    if (storage_) storage_.get()->saved.fetch_add(change, std::memory_order_relaxed);
+  }
+
+  storage_handle storage_;
+  std::uint32_t version_ = 0;
+};
+
+}  // namespace tenure::detail

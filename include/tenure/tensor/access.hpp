@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+// Access: the one door through which kernels, histories and other layers reach the inside of a tensor.
+// Law: whoever writes elements goes through write(), which raises the version first; make() raises nothing.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "concepts.hpp"
+#include "extents.hpp"
+#include "gradient.hpp"
+#include "layout.hpp"
+
+namespace tenure::detail {
+
+struct tensor_access {
+  /// Throws ownership_error when x was moved from.
+  template <class X>
+  static void check_alive(const X& x, const char* call) {
+    if (!x.storage_) [[unlikely]] throw_empty(call);
+  }
+
+  template <class X>
+  static const element_t<X>* read(const X& x, const char* call = "read") {
+    check_alive(x, call);
+    return x.data_;
+  }
+  /// For a kernel that is about to write every element it was asked to: the version is raised here.
+  template <class X>
+  static element_t<X>* write(const X& x, const char* call = "write") {
+    check_alive(x, call);
+    x.storage_.bump();
+    return x.data_;
+  }
+  /// A writable pointer that leaves the library: throws while a graph has saved the storage.
+  template <class X>
+  static element_t<X>* export_writable(const X& x, const char* call) {
+    check_alive(x, call);
+    if (x.storage_.is_saved())
+      throw ownership_error(std::string("tenure: ") + call +
+                            ": a graph has saved this storage: clone() it, or finish backward() first");
+    x.storage_.bump();
+    return x.data_;
+  }
+  /// The elements without a version: for memory that nobody else has seen yet.
+  template <class X>
+  static element_t<X>* fresh(const X& x) { return x.data_; }
+
+  template <class X>
+  static const storage_handle& storage(const X& x) { return x.storage_; }
+  template <class X>
+  static const sink_handle& sink(const X& x) {
+    static_assert(requires_grad_v<X>, "tenure: sink: a constant has none");
+    return x.sink_.handle;
+  }
+  /// Offset 0 is x's own first element.
+  template <class X>
+  static layout layout_of(const X& x) { return {0, x.extents(), x.strides()}; }
+
+  /// Any tensor type over existing memory; strides count only where X is not owning, the sink where X is tracked.
+  /// `data` points at the first element inside `storage`.
+  template <class X>
+  static X make(storage_handle storage, element_t<X>* data, const extents& shape, const extents& strides,
+                sink_handle sink = {}) {
+    return X(raw{}, std::move(storage), data, shape, strides, std::move(sink));
+  }
+
+  /// An owning X of these extents with unspecified elements; a leaf gets a sink of its own.
+  template <class X>
+  static X allocate(const extents& shape) {
+    static_assert(ownership_of_v<X> == ownership::owning && !is_node_v<X>);
+    storage_handle memory = allocate_storage(checked_bytes(shape, sizeof(element_t<X>)));
+    auto* const data = static_cast<element_t<X>*>(memory.data());
+    sink_handle sink;
+    if constexpr (is_leaf_v<X>) sink = make_leaf_sink(dtype_v<element_t<X>>, shape);
+    return make<X>(std::move(memory), data, shape, shape, std::move(sink));
+  }
+
+  /// Makes x the tensor that `other` is and leaves `other` empty; what x was is let go of. Nothing is written.
+  template <class X>
+  static void rebind(X& x, X&& other) noexcept {
+    x.data_ = other.data_;
+    x.storage_ = std::move(other.storage_);
+    x.extents_ = other.extents_;
+    x.strides_ = other.strides_;
+    x.sink_ = std::move(other.sink_);
+  }
+
+  struct raw {};
+
+ private:
+  [[noreturn]] static void throw_empty(const char* call) {
+    throw ownership_error(std::string("tenure: ") + call + ": the tensor was moved from");
+  }
+};
+
+// Fields that a tensor has only when its type needs them.
+template <ownership O, int Rank>
+struct stored_strides {
+  stored_strides() = default;
+  explicit stored_strides(const extents& s) {
+    for (int i = 0; i < Rank; ++i) kept[i] = s[i];
+  }
+  extents get(const extents&) const {
+    extents s;
+    for (int i = 0; i < Rank; ++i) s.push_back(kept[i]);
+    return s;
+  }
+  std::int64_t kept[Rank == 0 ? 1 : Rank] = {};
+};
+template <int Rank>
+struct stored_strides<ownership::owning, Rank> {
+  stored_strides() = default;
+  explicit stored_strides(const extents&) {}
+  static constexpr extents get(const extents& shape) { return row_major(shape); }
+};
+
+template <role R>
+struct stored_sink {
+  stored_sink() = default;
+  explicit stored_sink(sink_handle h) : handle(std::move(h)) {}
+  sink_handle handle;
+};
+template <>
+struct stored_sink<role::constant> {
+  stored_sink() = default;
+  explicit stored_sink(const sink_handle&) {}
+};
+
+// Who may copy a handle: nobody an owning one; a writable alias only who may write; anybody a read-only alias.
+template <ownership O, access A>
+struct copy_rule {
+  copy_rule() = default;
+  copy_rule(copy_rule&) = default;
+  copy_rule(copy_rule&&) = default;
+};
+template <ownership O>
+struct copy_rule<O, access::read_only> {};
+template <access A>
+struct copy_rule<ownership::owning, A> {
+  copy_rule() = default;
+  copy_rule(const copy_rule&) = delete;
+  copy_rule(copy_rule&&) = default;
+};
+template <>
+struct copy_rule<ownership::owning, access::read_only> {
+  copy_rule() = default;
+  copy_rule(const copy_rule&) = delete;
+  copy_rule(copy_rule&&) = default;
+};
+
+}  // namespace tenure::detail

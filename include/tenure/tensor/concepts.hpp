@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// The concepts on which overloads of tensors branch, and the hooks: free functions in tenure::detail, defined by later
+// layers (expr/), that members of tensor call by argument-dependent lookup. Their first argument is hook{}, which is
+// what makes the lookup find them:
+//   construct_from(hook, empty, e)  assign_from(hook, target, e)  copy_from(hook, target, e)  update_from(hook, op, x, e)
+//   clone_tracked(hook, x)  convert_tracked(hook, element_tag<U>, x)  view_history(hook, base, layout)
+//   copy_tracked(hook, target&&, x)
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "traits.hpp"
+
+namespace tenure {
+
+template <class X>
+concept any_tensor = detail::traits_of<X>::is_tensor;
+
+/// An unevaluated computation over tensors; Expr::tensor_type is what it evaluates to.
+template <class X>
+concept expression = requires { typename std::remove_cvref_t<X>::expression_tag; };
+
+/// A host number that may stand beside a tensor.
+template <class X>
+concept scalar = std::is_arithmetic_v<std::remove_cvref_t<X>>;
+
+template <class X>
+concept any_shape = requires(const std::remove_cvref_t<X>& s) {
+  { std::remove_cvref_t<X>::value } -> std::convertible_to<extents>;
+  { std::remove_cvref_t<X>::is_static } -> std::convertible_to<bool>;
+};
+
+namespace detail {
+
+struct hook {};
+
+struct add_in_place {};
+struct subtract_in_place {};
+struct multiply_in_place {};
+struct divide_in_place {};
+
+template <class...>
+inline constexpr bool never = false;
+
+}  // namespace detail
+}  // namespace tenure

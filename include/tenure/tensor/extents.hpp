@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+// Extents when the program runs: how integers given by the caller become the extents of a shape, and how a tensor
+// stores them. Law: equal names take one integer and are equal extents; static extents take none and no memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+
+#include "../core/error.hpp"
+#include "../core/shape.hpp"
+
+namespace tenure::detail {
+
+/// "2x3", and "scalar" for rank 0; dyn prints as ?.
+inline std::string spell(const extents& s) {
+  if (s.rank == 0) return "scalar";
+  std::string text;
+  for (int i = 0; i < s.rank; ++i) {
+    if (i != 0) text += 'x';
+    text += is_static(s[i]) ? std::to_string(s[i]) : "?";
+  }
+  return text;
+}
+
+[[noreturn]] inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
+  throw shape_error(std::string("tenure: ") + call + ": shape " + spell(found) + " does not fit shape " + spell(wanted));
+}
+
+// The first axis that has the same run-time extent as `axis`: itself, or an earlier one of the same name.
+constexpr int first_of_name(const extents& s, int axis) {
+  for (int i = 0; i < axis; ++i)
+    if (is_named(s[axis]) && s[i] == s[axis]) return i;
+  return axis;
+}
+
+/// How many integers a shape needs: one a dyn, one a name.
+constexpr int dynamic_count(const extents& s) {
+  int n = 0;
+  for (int i = 0; i < s.rank; ++i) n += !is_static(s[i]) && first_of_name(s, i) == i;
+  return n;
+}
+
+/// The extents of shape `s` with `given` in place of what is not static. Throws shape_error when one is negative.
+constexpr extents bind_extents(const extents& s, const std::int64_t* given) {
+  extents bound = s;
+  for (int i = 0; i < s.rank; ++i) {
+    if (is_static(s[i])) continue;
+    const int first = first_of_name(s, i);
+    bound[i] = first == i ? *given++ : bound[first];
+    if (bound[i] < 0) throw shape_error("tenure: tensor: extent " + std::to_string(bound[i]) + " is negative");
+  }
+  return bound;
+}
+
+/// Whether a tensor of extents `found` may have the static shape `s`: equal where static, equal where named alike.
+constexpr bool fits(const extents& s, const extents& found) {
+  if (s.rank != found.rank) return false;
+  for (int i = 0; i < s.rank; ++i) {
+    const bool agrees = is_static(s[i]) ? s[i] == found[i] : found[first_of_name(s, i)] == found[i];
+    if (!agrees) return false;
+  }
+  return true;
+}
+
+/// Bytes of a contiguous tensor. Throws std::bad_array_new_length where no memory could hold it.
+constexpr std::size_t checked_bytes(const extents& s, std::size_t element_size) {
+  constexpr std::int64_t most = std::int64_t{1} << 45;
+  std::int64_t n = 1;
+  bool empty = false;
+  for (int i = 0; i < s.rank; ++i) empty = empty || s[i] == 0;
+  if (empty) return 0;
+  for (int i = 0; i < s.rank; ++i) {
+    if (s[i] > most / n) throw std::bad_array_new_length();
+    n *= s[i];
+  }
+  return static_cast<std::size_t>(n) * element_size;
+}
+
+// Only the extents that are not static occupy memory.
+template <class Shape>
+class stored_extents;
+
+template <std::int64_t... E>
+  requires((E >= 0) && ...)
+class stored_extents<shape<E...>> {
+ public:
+  constexpr stored_extents() = default;
+  constexpr explicit stored_extents(const extents&) {}
+  static constexpr extents get() { return shape<E...>::value; }
+};
+
+template <std::int64_t... E>
+  requires((E < 0) || ...)
+class stored_extents<shape<E...>> {
+ public:
+  constexpr stored_extents() = default;
+  constexpr explicit stored_extents(const extents& s) {
+    int n = 0;
+    for (int i = 0; i < s.rank; ++i)
+      if (!is_static(shape<E...>::value.extent[i])) kept_[n++] = s[i];
+  }
+  constexpr extents get() const {
+    extents s = shape<E...>::value;
+    int n = 0;
+    for (int i = 0; i < s.rank; ++i)
+      if (!is_static(s[i])) s[i] = kept_[n++];
+    return s;
+  }
+
+ private:
+  std::int64_t kept_[((E < 0) + ...)] = {};
+};
+
+}  // namespace tenure::detail

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// Indices: what may stand in x[...] and x.at(...). An integer drops its axis; range(i, j, step) keeps every step-th
+// element from i up to, not including, j, and its extent is known when it runs; range<I, J, Step>() and window<N>(i)
+// keep a static extent; all keeps the axis. Nothing counts from the end. Outside its axis: index_error.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "layout.hpp"
+
+namespace tenure {
+
+struct index_range {
+  std::int64_t first;
+  std::int64_t last;
+  std::int64_t step;
+};
+template <std::int64_t First, std::int64_t Last, std::int64_t Step>
+struct static_range {
+  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
+  static_assert(Step >= 1, "tenure: range: the step is not positive");
+  static constexpr std::int64_t size = (Last - First + Step - 1) / Step;
+};
+template <std::int64_t N>
+struct index_window {
+  static_assert(N >= 0, "tenure: window: the extent is negative");
+  std::int64_t first;
+};
+struct all_of_axis {};
+
+constexpr index_range range(std::int64_t first, std::int64_t last, std::int64_t step = 1) { return {first, last, step}; }
+template <std::int64_t First, std::int64_t Last, std::int64_t Step = 1>
+constexpr static_range<First, Last, Step> range() { return {}; }
+template <std::int64_t N>
+constexpr index_window<N> window(std::int64_t first) { return {first}; }
+inline constexpr all_of_axis all{};
+
+namespace detail {
+
+// kept: the extent of the axis in the view (0 where it is dropped, see drops); inside: whether the types allow it.
+template <class I>
+struct index_rule {
+  static constexpr bool known = false;
+};
+template <std::integral I>
+struct index_rule<I> {
+  static constexpr bool known = true;
+  static constexpr bool drops = true;
+  static constexpr std::int64_t kept(std::int64_t) { return 0; }
+  static constexpr bool inside(std::int64_t extent) { return extent != 0; }
+  static constexpr layout apply(const layout& l, int axis, I i) { return select(l, axis, static_cast<std::int64_t>(i)); }
+};
+template <>
+struct index_rule<all_of_axis> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t extent) { return extent; }
+  static constexpr bool inside(std::int64_t) { return true; }
+  static constexpr layout apply(const layout& l, int, all_of_axis) { return l; }
+};
+template <>
+struct index_rule<index_range> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
+  static constexpr bool inside(std::int64_t) { return true; }
+  static constexpr layout apply(const layout& l, int axis, index_range r) { return slice(l, axis, r.first, r.last, r.step); }
+};
+template <std::int64_t First, std::int64_t Last, std::int64_t Step>
+struct index_rule<static_range<First, Last, Step>> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return static_range<First, Last, Step>::size; }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || Last <= extent; }
+  static constexpr layout apply(const layout& l, int axis, static_range<First, Last, Step>) {
+    return slice(l, axis, First, Last, Step);
+  }
+};
+template <std::int64_t N>
+struct index_rule<index_window<N>> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return N; }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || N <= extent; }
+  static constexpr layout apply(const layout& l, int axis, index_window<N> w) {
+    if (w.first < 0 || w.first > l.shape[axis] - N) throw_index("window", w.first, axis, l.shape[axis]);
+    return slice(l, axis, w.first, w.first + N, 1);
+  }
+};
+
+template <class Shape, class... I>
+struct indexed_shape {
+  static_assert((index_rule<I>::known && ...),
+                "tenure: at: an index is an integer, tn::all, tn::range or tn::window");
+  static_assert(sizeof...(I) <= static_cast<std::size_t>(Shape::rank), "tenure: at: more indices than the tensor has axes");
+  static constexpr bool counts = sizeof...(I) <= static_cast<std::size_t>(Shape::rank) && (index_rule<I>::known && ...);
+
+  static constexpr bool inside = [] {
+    if constexpr (!counts) return true;
+    else {
+      int axis = 0;
+      return (index_rule<I>::inside(Shape::value.extent[axis++]) && ... && true);
+    }
+  }();
+  static_assert(inside, "tenure: at: the index lies outside its axis");
+
+  static constexpr extents value = [] {
+    extents s;
+    if constexpr (counts) {
+      int axis = 0;
+      [[maybe_unused]] const auto add = [&](bool drops, std::int64_t kept) {
+        if (!drops) s.push_back(kept);
+        ++axis;
+      };
+      (add(index_rule<I>::drops, index_rule<I>::kept(Shape::value.extent[axis])), ...);
+      for (; axis < Shape::rank; ++axis) s.push_back(Shape::value.extent[axis]);
+    }
+    return s;
+  }();
+};
+
+template <class... I>
+constexpr layout index_layout(layout l, const I&... index) {
+  int axis = 0;
+  const auto apply = [&]<class One>(const One& one) {
+    l = index_rule<One>::apply(l, axis, one);
+    axis += !index_rule<One>::drops;
+  };
+  (apply(index), ...);
+  return l;
+}
+
+}  // namespace detail
+}  // namespace tenure

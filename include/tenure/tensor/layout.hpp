@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSL-1.0
+// Layouts: where the element of an index lies, offset + sum of index[i] * strides[i], counted in elements. Every view is
+// a function layout -> layout, applied to the memory of the base and, where a gradient flows, to the contiguous
+// gradient of the base. Law: a view maps each of its indices to an element of the base. Cost: none beyond the axes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "../core/error.hpp"
+#include "../core/shape.hpp"
+#include "extents.hpp"
+
+namespace tenure {
+
+struct layout {
+  std::int64_t offset = 0;
+  extents shape;
+  extents strides;
+
+  friend constexpr bool operator==(const layout& a, const layout& b) {
+    return a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
+  }
+};
+
+/// Row-major strides without gaps.
+constexpr extents row_major(const extents& s) {
+  extents strides = s;
+  std::int64_t step = 1;
+  for (int i = s.rank - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= s[i] == 0 ? 1 : s[i];
+  }
+  return strides;
+}
+
+constexpr layout contiguous_layout(const extents& s) { return {0, s, row_major(s)}; }
+
+/// Whether the elements lie in row-major order without gaps; axes of one element have no stride to speak of.
+constexpr bool is_contiguous(const extents& s, const extents& strides) {
+  if (count(s) == 0) return true;
+  std::int64_t step = 1;
+  for (int i = s.rank - 1; i >= 0; --i) {
+    if (s[i] != 1 && strides[i] != step) return false;
+    step *= s[i];
+  }
+  return true;
+}
+
+namespace detail {
+
+[[noreturn]] inline void throw_index(const char* call, std::int64_t index, int axis, std::int64_t extent) {
+  throw index_error(std::string("tenure: ") + call + ": index " + std::to_string(index) + " is outside axis " +
+                    std::to_string(axis) + " of extent " + std::to_string(extent));
+}
+
+constexpr extents without_axis(extents s, int axis) {
+  for (int i = axis; i + 1 < s.rank; ++i) s[i] = s[i + 1];
+  s[--s.rank] = 0;
+  return s;
+}
+constexpr extents with_axis(extents s, int axis, std::int64_t value) {
+  for (int i = s.rank++; i > axis; --i) s[i] = s[i - 1];
+  s[axis] = value;
+  return s;
+}
+
+constexpr layout drop_axis(const layout& l, int axis) {
+  return {l.offset, without_axis(l.shape, axis), without_axis(l.strides, axis)};
+}
+constexpr layout insert_axis(const layout& l, int axis) {
+  return {l.offset, with_axis(l.shape, axis, 1), with_axis(l.strides, axis, 0)};
+}
+
+constexpr layout select(layout l, int axis, std::int64_t i) {
+  if (i < 0 || i >= l.shape[axis]) throw_index("at", i, axis, l.shape[axis]);
+  l.offset += i * l.strides[axis];
+  return drop_axis(l, axis);
+}
+
+/// Elements first, first + step, ... before last.
+constexpr layout slice(layout l, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
+  if (first < 0 || first > last) throw_index("at", first, axis, l.shape[axis]);
+  if (last > l.shape[axis]) throw_index("at", last, axis, l.shape[axis]);
+  if (step < 1) throw index_error("tenure: range: the step " + std::to_string(step) + " is not positive");
+  l.offset += first == last ? 0 : first * l.strides[axis];
+  l.shape[axis] = (last - first + step - 1) / step;
+  l.strides[axis] *= step;
+  return l;
+}
+
+constexpr extents permuted(const extents& s, const int* axes) {
+  extents p = s;
+  for (int i = 0; i < s.rank; ++i) p[i] = s[axes[i]];
+  return p;
+}
+constexpr layout permute(const layout& l, const int* axes) {
+  return {l.offset, permuted(l.shape, axes), permuted(l.strides, axes)};
+}
+
+/// The diagonal of the last two axes becomes the last axis.
+constexpr layout diagonal(layout l) {
+  const int r = l.shape.rank - 2;
+  const std::int64_t n = l.shape[r] < l.shape[r + 1] ? l.shape[r] : l.shape[r + 1];
+  const std::int64_t step = l.strides[r] + l.strides[r + 1];
+  l = drop_axis(l, r);
+  l.shape[r] = n;
+  l.strides[r] = step;
+  return l;
+}
+
+/// Whether shape `s` broadcasts to shape `to`, as far as the types know: axes align at the last one, a static 1 repeats.
+constexpr bool may_broadcast(const extents& s, const extents& to) {
+  const int lead = to.rank - s.rank;
+  if (lead < 0) return false;
+  for (int i = 0; i < s.rank; ++i)
+    if (is_static(s[i]) && is_static(to[i + lead]) && s[i] != 1 && s[i] != to[i + lead]) return false;
+  return true;
+}
+
+/// Repeats axes that `declared` says have one element, and the whole along new leading axes, without memory: their
+/// stride is 0. A run-time extent never repeats, even when it is 1.
+constexpr layout expand(const layout& l, const extents& declared, const extents& to, const char* call) {
+  layout wide{l.offset, to, to};
+  const int lead = to.rank - l.shape.rank;
+  if (lead < 0) throw_shape_mismatch(call, to, l.shape);
+  for (int i = 0; i < to.rank; ++i) {
+    const bool repeated = i < lead || (declared[i - lead] == 1 && to[i] != 1);
+    if (!repeated && l.shape[i - lead] != to[i]) throw_shape_mismatch(call, to, l.shape);
+    wide.strides[i] = repeated ? 0 : l.strides[i - lead];
+  }
+  return wide;
+}
+
+/// The same elements in the same order with other extents. Throws shape_error when the counts differ, or when no strides
+/// express it (clone() makes it contiguous).
+constexpr layout reshape(const layout& l, const extents& to) {
+  if (count(l.shape) != count(to)) throw_shape_mismatch("reshape", to, l.shape);
+  layout view{l.offset, to, row_major(to)};
+  if (is_contiguous(l.shape, l.strides)) return view;
+  // Runs of axes of the source that step through memory evenly are cut into axes of the target, last axis first.
+  layout from;
+  for (int i = 0; i < l.shape.rank; ++i) {
+    if (l.shape[i] == 1) continue;
+    from.shape.push_back(l.shape[i]);
+    from.strides.push_back(l.strides[i]);
+  }
+  int t = to.rank - 1;
+  for (int s = from.shape.rank - 1; s >= 0; --s) {
+    const std::int64_t step = from.strides[s];
+    std::int64_t run = from.shape[s];
+    while (s > 0 && from.strides[s - 1] == run * step) run *= from.shape[--s];
+    std::int64_t covered = 1;
+    while (t >= 0 && (covered < run || to[t] == 1)) {
+      view.strides[t] = step * covered;
+      covered *= to[t--];
+    }
+    if (covered != run)
+      throw shape_error("tenure: reshape: the strides of this view of shape " + spell(l.shape) +
+                        " cannot express shape " + spell(to) + ": clone() it first");
+  }
+  return view;
+}
+
+}  // namespace detail
+}  // namespace tenure

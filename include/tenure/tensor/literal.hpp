@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+// Nested braces: how {{1, 2, 3}, {4, 5, 6}} becomes the elements of a tensor whose extents are known when it runs.
+// Law: the extents of the braces are those of their first entries at each depth; a ragged literal is a shape_error.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "extents.hpp"
+
+namespace tenure::detail {
+
+struct no_literal {
+  no_literal() = delete;
+};
+
+template <class T, int Rank>
+struct nested_list { using type = no_literal; };
+template <class T>
+struct nested_list<T, 1> { using type = std::initializer_list<T>; };
+template <class T>
+struct nested_list<T, 2> { using type = std::initializer_list<std::initializer_list<T>>; };
+template <class T>
+struct nested_list<T, 3> { using type = std::initializer_list<std::initializer_list<std::initializer_list<T>>>; };
+template <class T>
+struct nested_list<T, 4> {
+  using type = std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>>;
+};
+
+template <class T>
+void measure(std::initializer_list<T> list, extents& s) { s.push_back(static_cast<std::int64_t>(list.size())); }
+template <class T>
+void measure(std::initializer_list<std::initializer_list<T>> list, extents& s) {
+  s.push_back(static_cast<std::int64_t>(list.size()));
+  measure(list.size() == 0 ? std::initializer_list<T>{} : *list.begin(), s);
+}
+
+template <class T>
+void check_depth(std::initializer_list<T> list, const extents& s, int axis) {
+  if (static_cast<std::int64_t>(list.size()) != s[axis])
+    throw shape_error("tenure: tensor: ragged braces: " + std::to_string(list.size()) + " entries beside " +
+                      std::to_string(s[axis]));
+}
+template <class T>
+void check_depth(std::initializer_list<std::initializer_list<T>> list, const extents& s, int axis) {
+  check_depth<std::initializer_list<T>>(list, s, axis);
+  for (const auto& inner : list) check_depth(inner, s, axis + 1);
+}
+
+/// The extents of a literal; throws shape_error when it is ragged or does not fit the static shape.
+template <class List>
+extents literal_extents(const List& list, const extents& wanted) {
+  extents s;
+  measure(list, s);
+  check_depth(list, s, 0);
+  if (!fits(wanted, s)) throw_shape_mismatch("tensor", wanted, s);
+  return s;
+}
+
+template <class T>
+T* write_literal(T* to, std::initializer_list<T> list) {
+  for (const T& value : list) *to++ = value;
+  return to;
+}
+template <class T, class Inner>
+T* write_literal(T* to, std::initializer_list<std::initializer_list<Inner>> list) {
+  for (const auto& inner : list) to = write_literal(to, inner);
+  return to;
+}
+
+}  // namespace tenure::detail

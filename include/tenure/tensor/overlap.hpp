@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+// Overlap: whether two strided sets of elements share memory. Decided by address, so that two tensors over one foreign
+// buffer are seen too. Law: `none` is never wrong, `same` means element by element, anything undecided is `partial`.
+// Cost: two intervals in the usual case; else a bounded search for a solution of offset + sum i*s = offset' + sum j*s'.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "access.hpp"
+#include "layout.hpp"
+
+namespace tenure {
+
+enum class overlap : unsigned char { none, same, partial };
+
+namespace detail {
+
+// Does sum n[t] * step[t] = rest have a solution with 0 <= n[t] <= most[t]?
+class bounded_equation {
+ public:
+  constexpr void add(std::int64_t step, std::int64_t most) {
+    int at = 0;
+    while (at < terms_ && step_[at] > step) ++at;
+    if (at < terms_ && step_[at] == step) {
+      most_[at] += most;
+      return;
+    }
+    for (int i = terms_++; i > at; --i) {
+      step_[i] = step_[i - 1];
+      most_[i] = most_[i - 1];
+    }
+    step_[at] = step;
+    most_[at] = most;
+  }
+  constexpr bool has_solution(std::int64_t rest) {
+    reach_[terms_] = divisor_[terms_] = 0;
+    for (int t = terms_ - 1; t >= 0; --t) {
+      reach_[t] = reach_[t + 1] + step_[t] * most_[t];
+      std::int64_t a = step_[t];
+      std::int64_t b = divisor_[t + 1];
+      while (b != 0) {
+        const std::int64_t r = a % b;
+        a = b;
+        b = r;
+      }
+      divisor_[t] = a;
+    }
+    return search(0, rest);
+  }
+
+ private:
+  constexpr bool search(int t, std::int64_t rest) {
+    if (rest < 0 || rest > reach_[t]) return false;
+    if (rest == 0 || --budget_ < 0) return true;
+    if (rest % divisor_[t] != 0) return false;
+    const std::int64_t uncovered = rest - reach_[t + 1];
+    const std::int64_t least = uncovered <= 0 ? 0 : (uncovered + step_[t] - 1) / step_[t];
+    std::int64_t n = rest / step_[t];
+    if (n > most_[t]) n = most_[t];
+    for (; n >= least; --n)
+      if (search(t + 1, rest - n * step_[t])) return true;
+    return false;
+  }
+
+  int terms_ = 0;
+  int budget_ = 100000;
+  std::int64_t step_[2 * max_rank] = {};
+  std::int64_t most_[2 * max_rank] = {};
+  std::int64_t reach_[2 * max_rank + 1] = {};
+  std::int64_t divisor_[2 * max_rank + 1] = {};
+};
+
+/// Overlap of two sets of elements of one size, the second of which starts `distance` elements after the first.
+constexpr overlap overlap_at(std::int64_t distance, const layout& a, const layout& b) {
+  if (count(a.shape) == 0 || count(b.shape) == 0) return overlap::none;
+  std::int64_t rest = distance + b.offset - a.offset;
+  bool same = rest == 0 && a.shape == b.shape;
+  bounded_equation equation;
+  for (int i = 0; i < a.shape.rank; ++i)
+    if (a.shape[i] > 1) {
+      same = same && a.strides[i] == b.strides[i];
+      if (a.strides[i] != 0) equation.add(a.strides[i], a.shape[i] - 1);
+    }
+  for (int i = 0; i < b.shape.rank; ++i)
+    if (b.shape[i] > 1 && b.strides[i] != 0) {
+      equation.add(b.strides[i], b.shape[i] - 1);
+      rest += b.strides[i] * (b.shape[i] - 1);
+    }
+  if (same) return overlap::same;
+  return equation.has_solution(rest) ? overlap::partial : overlap::none;
+}
+
+// Bytes from the first element to the end of the last.
+constexpr std::int64_t reach_in_bytes(const layout& l, std::size_t element_size) {
+  std::int64_t last = 0;
+  for (int i = 0; i < l.shape.rank; ++i) last += l.strides[i] * (l.shape[i] - 1);
+  return (last + 1) * static_cast<std::int64_t>(element_size);
+}
+
+template <class T, class U>
+overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
+  if (count(la.shape) == 0 || count(lb.shape) == 0) return overlap::none;
+  const auto first_a = reinterpret_cast<std::intptr_t>(a + la.offset);
+  const auto first_b = reinterpret_cast<std::intptr_t>(b + lb.offset);
+  const bool apart = first_a + reach_in_bytes(la, sizeof(T)) <= first_b || first_b + reach_in_bytes(lb, sizeof(U)) <= first_a;
+  if (apart) return overlap::none;
+  const std::intptr_t between = first_b - first_a;
+  constexpr auto size = static_cast<std::intptr_t>(sizeof(T));
+  if (!std::is_same_v<T, U> || between % size != 0) return overlap::partial;
+  return overlap_at(between / size, {0, la.shape, la.strides}, {0, lb.shape, lb.strides});
+}
+
+}  // namespace detail
+
+/// How the elements of x and y share memory.
+template <any_tensor X, any_tensor Y>
+overlap overlap_of(const X& x, const Y& y) {
+  using access = detail::tensor_access;
+  return detail::overlap_of(access::read(x, "overlap_of"), access::layout_of(x), access::read(y, "overlap_of"),
+                            access::layout_of(y));
+}
+
+}  // namespace tenure

@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: BSL-1.0
+// The tensor: elements of one type in one shape, whose type says who owns them, whether a gradient flows, and whether they
+// may be written. Law: whatever is reached through a const tensor cannot be written; a view never outlives its memory; a
+// tensor that was moved from is empty, and using it throws ownership_error. Cost: a pointer and a counted handle, and
+// only where the type needs them run-time extents, strides, and a handle to the gradient's sink.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "../core/config.hpp"
+#include "../storage/foreign.hpp"
+#include "access.hpp"
+#include "copy.hpp"
+#include "indexing.hpp"
+#include "literal.hpp"
+#include "views.hpp"
+#include "writable.hpp"
+
+namespace tenure {
+
+struct uninitialized_elements {};
+/// tensor<float, shape<dyn, 3>> x(tn::uninitialized, n): elements without a value.
+inline constexpr uninitialized_elements uninitialized{};
+
+template <element T, class Shape, ownership O, role R, access A, class Device>
+class tensor {
+  static_assert(R == role::constant || is_floating(dtype_v<T>),
+                "tenure: tensor: only floating-point elements have a gradient");
+
+  static constexpr bool owns = O == ownership::owning;
+  static constexpr bool is_constant = R == role::constant;
+  static constexpr bool is_leaf = R == role::leaf;
+  static constexpr bool is_node = !is_constant && !is_leaf;
+  static constexpr bool is_made_by_user = owns && !is_node;
+
+  template <role R2>
+  using with_role = tensor<T, Shape, O, R2, A, Device>;
+  using access_door = detail::tensor_access;
+
+ public:
+  using value_type = T;
+  using shape_type = Shape;
+  static constexpr int rank = Shape::rank;
+
+  // ---- making one -------------------------------------------------------------------------------------------------
+
+  /// Zeros where the shape is static; else an empty tensor, as if moved from.
+  tensor() {
+    if constexpr (is_made_by_user && Shape::is_static) *this = zero(Shape::value);
+  }
+
+  /// Zeros: one integer a dyn and one a name, in the order of the shape. Throws shape_error, std::bad_alloc.
+  template <std::integral... N>
+    requires(is_made_by_user && !Shape::is_static && sizeof...(N) > 0)
+  explicit tensor(N... n) : tensor(zero(bind<N...>(n...))) {}
+
+  /// The same, with unspecified elements.
+  template <std::integral... N>
+    requires is_made_by_user
+  explicit tensor(uninitialized_elements, N... n) : tensor(access_door::allocate<tensor>(bind<N...>(n...))) {}
+
+  /// Rank 0 from a number.
+  template <scalar U>
+    requires(is_made_by_user && rank == 0)
+  tensor(U value) : tensor(access_door::allocate<tensor>(extents_type{})) {
+    *data_ = static_cast<T>(value);
+  }
+
+  /// Braces for a static shape of rank 1 to 4; wrong lengths do not compile.
+  template <scalar... U>
+    requires(is_made_by_user && Shape::is_static && rank == 1 && sizeof...(U) > 0)
+  explicit(sizeof...(U) == 1) tensor(U... value) : tensor(access_door::allocate<tensor>(Shape::value)) {
+    static_assert(sizeof...(U) == extent_or(0), "tenure: tensor: the number of values differs from the extent");
+    T* to = data_;
+    if constexpr (sizeof...(U) == extent_or(0)) ((*to++ = static_cast<T>(value)), ...);
+  }
+  template <std::size_t... M>
+    requires(is_made_by_user && Shape::is_static && rank == 2 && sizeof...(M) > 0)
+  tensor(const T (&... row)[M]) : tensor(access_door::allocate<tensor>(Shape::value)) {
+    static_assert(sizeof...(M) == extent_or(0), "tenure: tensor: the number of rows differs from the extent");
+    static_assert(((M == extent_or(1)) && ...), "tenure: tensor: the length of a row differs from the extent");
+    write_rows(row...);
+  }
+  template <std::size_t... M, std::size_t... K>
+    requires(is_made_by_user && Shape::is_static && rank == 3 && sizeof...(M) > 0)
+  tensor(const T (&... row)[M][K]) : tensor(access_door::allocate<tensor>(Shape::value)) {
+    static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...),
+                  "tenure: tensor: the lengths of the braces differ from the extents");
+    write_rows(row...);
+  }
+  template <std::size_t... M, std::size_t... K, std::size_t... L>
+    requires(is_made_by_user && Shape::is_static && rank == 4 && sizeof...(M) > 0)
+  tensor(const T (&... row)[M][K][L]) : tensor(access_door::allocate<tensor>(Shape::value)) {
+    static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...) &&
+                      ((L == extent_or(3)) && ...),
+                  "tenure: tensor: the lengths of the braces differ from the extents");
+    write_rows(row...);
+  }
+
+  /// Braces for run-time extents of rank 1 to 4. Throws shape_error when ragged or unfit.
+  tensor(typename detail::nested_list<T, rank>::type list)
+    requires(is_made_by_user && !Shape::is_static && rank >= 1 && rank <= 4)
+      : tensor(access_door::allocate<tensor>(detail::literal_extents(list, Shape::value))) {
+    detail::write_literal(data_, list);
+  }
+
+  /// Evaluates an expression into new memory.
+  template <class E>
+    requires expression<E>
+  tensor(E&& e) {
+    construct_from(detail::hook{}, *this, std::forward<E>(e));
+  }
+
+  // ---- copying and moving -----------------------------------------------------------------------------------------
+
+  /// A handle to the same elements. An owning tensor has no copies, and a const handle gives no writable one.
+  tensor(tensor& other)
+      : data_(other.data_), storage_(other.storage_), extents_(other.extents_), strides_(other.strides_), sink_(other.sink_) {
+    static_assert(!owns, "tenure: tensor: an owning tensor is not copied: say clone(), view() or detach()");
+  }
+  tensor(const tensor&) = default;
+  tensor(tensor&&) = default;
+  ~tensor() = default;
+
+  /// A read-only handle from a writable one.
+  tensor(const tensor<T, Shape, O, R, access::read_write, Device>& other)
+    requires(!owns && A == access::read_only)
+      : data_(other.data_), storage_(other.storage_), extents_(other.extents_), strides_(other.strides_), sink_(other.sink_) {}
+
+  /// Assignment writes elements, into the memory that the target has: a view stays a view of what it was made from. An
+  /// owning target takes over the memory of a temporary where nobody can tell the difference, where the extents differ,
+  /// and where the target is tracked (its history comes along). Throws shape_error, overlap_error, ownership_error.
+  tensor& operator=(tensor&& other) noexcept(owns) {
+    if constexpr (!owns) {
+      assign(other);
+    } else {
+      const bool is_seen = is_constant && storage_ && other.storage_ && storage_.is_shared() && extents() == other.extents();
+      if (this == &other) return *this;
+      if (is_seen) {
+        storage_.bump();
+        if (count(extents()) != 0) std::memcpy(data_, other.data_, static_cast<std::size_t>(count(extents())) * sizeof(T));
+        other.storage_ = {};
+      } else {
+        access_door::rebind(*this, std::move(other));
+      }
+    }
+    return *this;
+  }
+  tensor& operator=(const tensor& other) {
+    assign(other);
+    return *this;
+  }
+  /// From a number, a tensor of another type, or an expression; broadcasts and converts as copy_ does.
+  template <class E>
+    requires(scalar<E> || any_tensor<E> || expression<E>)
+  tensor& operator=(E&& e) {
+    assign(e);
+    return *this;
+  }
+
+  // ---- looking ----------------------------------------------------------------------------------------------------
+
+  constexpr tenure::extents extents() const { return extents_.get(); }
+  constexpr std::int64_t extent(int axis) const { return extents_.get()[axis]; }
+  constexpr std::int64_t size() const {
+    if constexpr (Shape::is_static) return Shape::size;
+    else return count(extents_.get());
+  }
+  /// Steps between neighbours, in elements.
+  constexpr tenure::extents strides() const { return strides_.get(extents_.get()); }
+  constexpr bool is_contiguous() const { return owns || tenure::is_contiguous(extents(), strides()); }
+  /// How often the storage was written, through any alias.
+  std::uint32_t version() const {
+    access_door::check_alive(*this, "version");
+    return storage_.version();
+  }
+  /// The first element; the others lie at strides(). Reading only: as_span() and unsafe_data() write.
+  const T* data() const& TENURE_LIFETIMEBOUND { return access_door::read(*this, "data"); }
+  const T* data() const&& {
+    static_assert(!owns, "tenure: data: the tensor is a temporary, whose memory ends with it: give it a name");
+    return access_door::read(*this, "data");
+  }
+
+  /// The element at an index for each axis. Throws index_error.
+  template <std::integral... I>
+  T operator()(I... i) const {
+    static_assert(sizeof...(I) == rank, "tenure: operator(): one index is needed for each axis");
+    return *(access_door::read(*this, "operator()") + detail::index_layout(access_door::layout_of(*this), i...).offset);
+  }
+  /// The only element, of a tensor of any rank. Throws shape_error where there is not exactly one.
+  T item() const {
+    static_assert(!Shape::is_static || Shape::size == 1, "tenure: item: the tensor does not have exactly one element");
+    const T* const only = access_door::read(*this, "item");
+    if (size() != 1) throw shape_error("tenure: item: a tensor of shape " + detail::spell(extents()) + " does not have exactly one element");
+    return *only;
+  }
+  template <scalar U>
+  explicit operator U() const {
+    static_assert(!Shape::is_static || Shape::size == 1,
+                  "tenure: conversion to a number: the tensor does not have exactly one element");
+    return static_cast<U>(item());
+  }
+
+  // ---- views: the same memory, the gradient flows through -----------------------------------------------------------
+
+  auto view() { return view_of(*this); }
+  auto view() const { return view_of(*this); }
+
+  /// One index, range, window or all for each of the first axes; the others are kept whole. Throws index_error.
+  template <class... I>
+  auto at(const I&... index) { return indexed(*this, index...); }
+  template <class... I>
+  auto at(const I&... index) const { return indexed(*this, index...); }
+  template <class I>
+  auto operator[](const I& index) { return indexed(*this, index); }
+  template <class I>
+  auto operator[](const I& index) const { return indexed(*this, index); }
+
+  /// Swaps two axes: the last two, or A and B.
+  auto transpose() { return transposed<rank - 2, rank - 1>(*this); }
+  auto transpose() const { return transposed<rank - 2, rank - 1>(*this); }
+  template <int A1, int B1>
+  auto transpose() { return transposed<A1, B1>(*this); }
+  template <int A1, int B1>
+  auto transpose() const { return transposed<A1, B1>(*this); }
+
+  /// Axis i of the result is axis Axes[i] of this.
+  template <int... Axes>
+  auto permute() { return permuted<Axes...>(*this); }
+  template <int... Axes>
+  auto permute() const { return permuted<Axes...>(*this); }
+
+  /// The same elements in row-major order under other extents: named ones come from this tensor, other run-time ones from n,
+  /// and a single dyn without an integer from the number of elements. Throws shape_error where strides cannot express it.
+  template <std::int64_t... E, std::integral... N>
+  auto reshape(N... n) { return reshaped<E...>(*this, n...); }
+  template <std::int64_t... E, std::integral... N>
+  auto reshape(N... n) const { return reshaped<E...>(*this, n...); }
+
+  /// Repeats axes of static extent 1, and the whole along new leading axes, without memory; the result is read-only.
+  template <std::int64_t... E, std::integral... N>
+  auto expand(N... n) { return expanded<E...>(*this, n...); }
+  template <std::int64_t... E, std::integral... N>
+  auto expand(N... n) const { return expanded<E...>(*this, n...); }
+
+  /// The diagonal of the last two axes, as the last axis.
+  auto diagonal() { return on_diagonal(*this); }
+  auto diagonal() const { return on_diagonal(*this); }
+
+  /// Adds an axis of extent 1 before axis Axis; squeeze takes one away.
+  template <int Axis>
+  auto unsqueeze() { return unsqueezed<Axis>(*this); }
+  template <int Axis>
+  auto unsqueeze() const { return unsqueezed<Axis>(*this); }
+  template <int Axis>
+  auto squeeze() { return squeezed<Axis>(*this); }
+  template <int Axis>
+  auto squeeze() const { return squeezed<Axis>(*this); }
+
+  // ---- ownership ----------------------------------------------------------------------------------------------------
+
+  /// New memory; the gradient flows back to this one.
+  auto clone() const {
+    if constexpr (!is_constant) {
+      return clone_tracked(detail::hook{}, *this);
+    } else {
+      using copy = tensor<T, Shape, ownership::owning, role::constant, access::read_write, Device>;
+      const T* const from = access_door::read(*this, "clone");
+      copy made = access_door::allocate<copy>(extents());
+      detail::copy_elements(access_door::fresh(made), made.strides(), from, strides(), extents());
+      return made;
+    }
+  }
+  /// A view of itself where it is contiguous, else of a copy.
+  auto contiguous() { return is_contiguous() ? view() : owned_view<decltype(view())>(clone()); }
+  auto contiguous() const { return is_contiguous() ? view() : owned_view<decltype(view())>(clone()); }
+
+  /// The same memory and version counter, cut off from the gradient. A temporary that owns hands its memory over, so that
+  /// clone().detach() is an owning constant made with one copy, as detach().clone() is.
+  auto detach() & { return detail::make_detached(*this, "detach"); }
+  auto detach() const& { return detail::make_detached(*this, "detach"); }
+  auto detach() && {
+    if constexpr (owns) return with_role_now<role::constant>(std::move(*this), {});
+    else return detail::make_detached(*this, "detach");
+  }
+  /// detach() in place consumes its operand, since its type changes.
+  auto detach_() && {
+    static_assert(owns, "tenure: detach_: a view cannot be detached in place: say detach()");
+    if constexpr (owns) return with_role_now<role::constant>(std::move(*this), {});
+  }
+  void detach_() & {
+    static_assert(detail::never<T>, "tenure: detach_: it consumes its operand: write std::move(x).detach_()");
+  }
+
+  /// Starts a gradient here: a leaf over the same memory. Consumes its operand, since its type changes; on a detached alias it
+  /// makes a new, independent leaf. requires_grad_<false>() makes a leaf a constant again.
+  template <bool Wanted = true>
+  auto requires_grad_() && {
+    check_requires_grad<Wanted>();
+    constexpr role wanted = Wanted ? role::leaf : role::constant;
+    if constexpr (O == ownership::detached && Wanted) return new_leaf(*this);
+    else if constexpr (R == wanted || is_node) return tensor(std::move(*this));
+    else if constexpr (Wanted && is_floating(dtype_v<T>))
+      return with_role_now<role::leaf>(std::move(*this), detail::make_leaf_sink(dtype_v<T>, extents()));
+    else return with_role_now<role::constant>(std::move(*this), {});
+  }
+  template <bool Wanted = true>
+  decltype(auto) requires_grad_() & { return requires_grad_here<Wanted>(*this); }
+  template <bool Wanted = true>
+  decltype(auto) requires_grad_() const& { return requires_grad_here<Wanted>(*this); }
+
+  /// PyTorch's .data: the same memory, but writes through it raise no version, so that a graph which saved this storage gives
+  /// silently wrong gradients. The one way to get those.
+  auto unsafe_data() { return unguarded(*this); }
+  auto unsafe_data() const { return unguarded(*this); }
+
+  /// This dtype on this device, with x's values: new memory, no gradient.
+  template <class U = T, any_tensor X>
+  auto new_tensor(const X& x) const {
+    using made = tensor<U, shape_of_t<X>, ownership::owning, role::constant, access::read_write, Device>;
+    made fresh = access_door::allocate<made>(x.extents());
+    detail::copy_elements(access_door::fresh(fresh), fresh.strides(), access_door::read(x, "new_tensor"), x.strides(), x.extents());
+    return fresh;
+  }
+
+  /// Elements of another type: new memory, or, where U is T already, a view.
+  template <element U>
+  auto to() { return converted<U>(*this); }
+  template <element U>
+  auto to() const { return converted<U>(*this); }
+
+  // ---- writing ------------------------------------------------------------------------------------------------------
+
+  tensor& fill_(scalar auto value) & {
+    write_all(value);
+    return *this;
+  }
+  tensor fill_(scalar auto value) && {
+    write_all(value);
+    return std::move(*this);
+  }
+  /// Writes x, broadcast and converted to this element type. Where x is tracked, this becomes a node, so it is consumed.
+  template <class X>
+  tensor& copy_(X&& x) & {
+    detail::check_copy_target<tensor>();
+    constexpr bool changes_role = [] {
+      if constexpr (scalar<X>) return false;
+      else return is_constant && is_floating(dtype_v<T>) && requires_grad_v<X>;
+    }();
+    static_assert(!changes_role, "tenure: copy_: a tracked source changes the target's type: write std::move(target).copy_(x), or detach() x");
+    if constexpr (!changes_role && may_write) copy_from_any(*this, x);
+    return *this;
+  }
+  template <class X>
+  auto copy_(X&& x) && {
+    detail::check_copy_target<tensor>();
+    if constexpr (!may_write) {
+      return tensor(std::move(*this));
+    } else if constexpr (any_tensor<X> || expression<X>) {
+      if constexpr (is_floating(dtype_v<T>) && (requires_grad_v<X> || is_node)) {
+        return copy_tracked(detail::hook{}, std::move(*this), std::forward<X>(x));
+      } else {
+        copy_from_any(*this, x);
+        return tensor(std::move(*this));
+      }
+    } else {
+      copy_from_any(*this, x);
+      return tensor(std::move(*this));
+    }
+  }
+
+  /// In-place arithmetic: plain on a constant; on a node it consumes the operand and returns the new one.
+  template <class E>
+  decltype(auto) add_(E&& e) & { return update<detail::add_in_place>(*this, std::forward<E>(e)); }
+  template <class E>
+  auto add_(E&& e) && { return consume<detail::add_in_place>(std::forward<E>(e)); }
+  template <class E>
+  decltype(auto) sub_(E&& e) & { return update<detail::subtract_in_place>(*this, std::forward<E>(e)); }
+  template <class E>
+  auto sub_(E&& e) && { return consume<detail::subtract_in_place>(std::forward<E>(e)); }
+  template <class E>
+  decltype(auto) mul_(E&& e) & { return update<detail::multiply_in_place>(*this, std::forward<E>(e)); }
+  template <class E>
+  auto mul_(E&& e) && { return consume<detail::multiply_in_place>(std::forward<E>(e)); }
+  template <class E>
+  decltype(auto) div_(E&& e) & { return update<detail::divide_in_place>(*this, std::forward<E>(e)); }
+  template <class E>
+  auto div_(E&& e) && { return consume<detail::divide_in_place>(std::forward<E>(e)); }
+
+  template <class E>
+  tensor& operator+=(E&& e) { return update<detail::add_in_place>(*this, std::forward<E>(e)); }
+  template <class E>
+  tensor& operator-=(E&& e) { return update<detail::subtract_in_place>(*this, std::forward<E>(e)); }
+  template <class E>
+  tensor& operator*=(E&& e) { return update<detail::multiply_in_place>(*this, std::forward<E>(e)); }
+  template <class E>
+  tensor& operator/=(E&& e) { return update<detail::divide_in_place>(*this, std::forward<E>(e)); }
+
+  // ---- gradients ----------------------------------------------------------------------------------------------------
+
+  /// What backward() has accumulated, as a detached alias. Throws ownership_error before anything arrived.
+  auto grad() { return accumulated<access::read_write>(); }
+  auto grad() const { return accumulated<access::read_only>(); }
+  /// Whether grad() has anything to show.
+  bool has_grad() const {
+    check_has_sink();
+    if constexpr (is_constant) return false;
+    else return sink_.handle && sink_.handle->grad;
+  }
+  /// Sets an existing gradient to zero, in place.
+  void zero_grad() {
+    static_assert(is_leaf || R == role::retained_node, "tenure: zero_grad: the tensor has no gradient of its own");
+    if constexpr (!is_constant) {
+      access_door::check_alive(*this, "zero_grad");
+      detail::gradient_sink& sink = *sink_.handle;
+      if (!sink.grad) return;
+      sink.grad.bump();
+      std::memset(sink.grad.data(), 0, sink.grad.bytes());
+      sink.is_zeroed = true;
+      sink.zeroed_at = sink.grad.version();
+    }
+  }
+  /// Makes a node keep its gradient. Consumes its operand, since its type changes.
+  auto retain_grad() && {
+    static_assert(!is_constant, "tenure: retain_grad: a constant has no gradient");
+    if constexpr (is_node) {
+      access_door::check_alive(*this, "retain_grad");
+      sink_.handle->retains = true;
+      return with_role_now<role::retained_node>(std::move(*this), sink_.handle);
+    } else {
+      return tensor(std::move(*this));
+    }
+  }
+  decltype(auto) retain_grad() & {
+    static_assert(!is_constant, "tenure: retain_grad: a constant has no gradient");
+    static_assert(is_constant || is_leaf || R == role::retained_node,
+                  "tenure: retain_grad: it consumes its operand: write std::move(x).retain_grad()");
+    return *this;
+  }
+
+ private:
+  friend struct detail::tensor_access;
+  template <element, class, ownership, role, access, class>
+  friend class tensor;
+
+  using extents_type = tenure::extents;
+  static constexpr bool may_write = detail::is_writable<tensor> && detail::is_free_of_leaf<tensor> && detail::is_free_of_view<tensor>;
+  static constexpr auto extent_or(int axis) { return static_cast<std::size_t>(Shape::value.extent[axis < rank ? axis : 0]); }
+
+  tensor(typename access_door::raw, detail::storage_handle storage, T* data, const extents_type& shape,
+         const extents_type& strides, detail::sink_handle sink)
+      : data_(data), storage_(std::move(storage)), extents_(shape), strides_(strides), sink_(std::move(sink)) {}
+
+  static tensor zero(const extents_type& s) {
+    tensor made = access_door::allocate<tensor>(s);
+    std::memset(static_cast<void*>(made.data_), 0, made.storage_.bytes());
+    return made;
+  }
+
+  template <class... N>
+  static extents_type bind(N... n) {
+    constexpr int needed = detail::dynamic_count(Shape::value);
+    static_assert(sizeof...(N) == needed, "tenure: tensor: one integer is needed for each dyn and each name of the shape");
+    const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
+    if constexpr (sizeof...(N) == needed) return detail::bind_extents(Shape::value, given);
+    else return {};
+  }
+
+  template <class... Row>
+  void write_rows(const Row&... row) {
+    auto* to = reinterpret_cast<unsigned char*>(data_);
+    constexpr std::size_t wanted = static_cast<std::size_t>(Shape::size) * sizeof(T);
+    if constexpr ((sizeof(Row) + ... + 0) == wanted) ((std::memcpy(to, &row, sizeof(Row)), to += sizeof(Row)), ...);
+  }
+
+  template <class E>
+  void assign(E&& e) {
+    detail::check_assign<tensor>();
+    if constexpr (!may_write) return;
+    else if constexpr (scalar<E>) write_all(e);
+    else if constexpr (expression<E>) assign_from(detail::hook{}, *this, std::forward<E>(e));
+    else if constexpr (std::is_same_v<std::remove_cvref_t<E>, tensor> && owns)
+      static_assert(detail::never<E>, "tenure: operator=: an owning tensor is not copied: say clone(), or copy_ to write its elements");
+    else if constexpr (is_node) assign_from(detail::hook{}, *this, std::forward<E>(e));
+    else {
+      static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor into a constant: detach() it first");
+      if constexpr (!requires_grad_v<E>) detail::copy_into(*this, e, "operator=");
+    }
+  }
+
+  void write_all(scalar auto value) {
+    detail::check_fill<tensor>();
+    T* const to = access_door::write(*this, "fill_");
+    detail::fill_elements(to, strides(), extents(), static_cast<T>(value));
+  }
+
+  template <class X, class Y>
+  static void copy_from_any(X& target, Y& y) {
+    if constexpr (scalar<Y>) target.write_all(y);
+    else if constexpr (any_tensor<Y>) detail::copy_into(target, y, "copy_");
+    else copy_from(detail::hook{}, target, y);
+  }
+
+  template <class Op, class E>
+  static tensor& update(tensor& x, E&& e) {
+    detail::check_update<tensor>(Op{});
+    if constexpr (may_write) update_from(detail::hook{}, Op{}, x, std::forward<E>(e));
+    return x;
+  }
+  template <class Op, class E>
+  auto consume(E&& e) {
+    detail::check_update<tensor>(Op{});
+    if constexpr (!may_write) {
+      return tensor(std::move(*this));
+    } else if constexpr (is_node) {
+      return update_from(detail::hook{}, Op{}, std::move(*this), std::forward<E>(e));
+    } else {
+      update_from(detail::hook{}, Op{}, *this, std::forward<E>(e));
+      return tensor(std::move(*this));
+    }
+  }
+
+  template <role R2>
+  static with_role<R2> with_role_now(tensor&& x, detail::sink_handle sink) {
+    access_door::check_alive(x, "detach");
+    return access_door::make<with_role<R2>>(std::move(x.storage_), x.data_, x.extents(), x.strides(), std::move(sink));
+  }
+
+  template <bool Wanted>
+  static constexpr void check_requires_grad() {
+    static_assert(!Wanted || is_floating(dtype_v<T>), "tenure: requires_grad_: only floating-point elements have a gradient");
+    static_assert(Wanted || !is_node, "tenure: requires_grad_: a node cannot drop its gradient: say detach()");
+  }
+  template <bool Wanted, class X>
+  static decltype(auto) requires_grad_here(X& x) {
+    check_requires_grad<Wanted>();
+    constexpr bool stays = Wanted != is_constant;
+    constexpr bool consumes = !stays && O != ownership::detached;
+    static_assert(!consumes, "tenure: requires_grad_: it consumes its operand: write std::move(x).requires_grad_()");
+    if constexpr (stays || consumes || !is_floating(dtype_v<T>)) return (x);
+    else return new_leaf(x);
+  }
+  // A leaf over a detached alias's memory aliases it: the gradient flows again, though not into where it came from.
+  template <class X>
+  static auto new_leaf(X& x) {
+    constexpr access allowed = std::is_const_v<X> ? access::read_only : A;
+    using leaf = tensor<T, Shape, ownership::aliasing, role::leaf, allowed, Device>;
+    access_door::check_alive(x, "requires_grad_");
+    return access_door::make<leaf>(x.storage_, x.data_, x.extents(), x.strides(), detail::make_leaf_sink(dtype_v<T>, x.extents()));
+  }
+
+  template <class X>
+  static auto unguarded(X& x) {
+    auto alias = detail::make_detached(x, "unsafe_data");
+    alias.storage_ = detail::uncounted_storage(x.storage_);
+    return alias;
+  }
+
+  template <class U, class X>
+  static auto converted(X& x) {
+    if constexpr (std::is_same_v<U, T>) return view_of(x);
+    else if constexpr (!is_constant && is_floating(dtype_v<U>)) return convert_tracked(detail::hook{}, element_tag<U>{}, x);
+    else return x.template new_tensor<U>(x);
+  }
+
+  static constexpr void check_has_sink() {
+    static_assert(!is_constant, "tenure: grad: a constant has no gradient");
+    static_assert(is_constant || R != role::node, "tenure: grad: a node keeps its gradient only after retain_grad()");
+  }
+  template <access Allowed>
+  auto accumulated() const {
+    check_has_sink();
+    using gradient = tensor<T, Shape, ownership::detached, role::constant, Allowed, Device>;
+    if constexpr (is_constant) {
+      return gradient();
+    } else {
+      access_door::check_alive(*this, "grad");
+      const detail::storage_handle& arrived = sink_.handle->grad;
+      if (!arrived) throw ownership_error("tenure: grad: no gradient has arrived yet: call backward() first");
+      return access_door::make<gradient>(arrived, static_cast<T*>(arrived.data()), extents(), row_major(extents()));
+    }
+  }
+
+  template <class V, class C>
+  static V owned_view(C&& copy) {
+    return access_door::make<V>(access_door::storage(copy), access_door::fresh(copy), copy.extents(), copy.strides());
+  }
+
+  template <class X>
+  static auto view_of(X& x) {
+    return detail::make_view<Shape>(x, "view", [](const layout& l) { return l; });
+  }
+  template <class X, class... I>
+  static auto indexed(X& x, const I&... index) {
+    using rule = detail::indexed_shape<Shape, I...>;
+    if constexpr (rule::counts)
+      return detail::make_view<shape_from<rule>>(x, "at", [&](const layout& l) { return detail::index_layout(l, index...); });
+  }
+  template <int A1, int B1, class X>
+  static auto transposed(X& x) {
+    using rule = detail::transposed_shape<Shape, A1, B1>;
+    return detail::make_view<shape_from<rule>>(x, "transpose",
+                                               [](const layout& l) { return detail::permute(l, rule::swapped.axes); });
+  }
+  template <int... Axes, class X>
+  static auto permuted(X& x) {
+    using rule = detail::permuted_shape<Shape, Axes...>;
+    return detail::make_view<shape_from<rule>>(x, "permute", [](const layout& l) { return detail::permute(l, rule::axes); });
+  }
+  template <std::int64_t... E, class X, class... N>
+  static auto reshaped(X& x, N... n) {
+    using rule = detail::reshaped<Shape, sizeof...(N), E...>;
+    const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
+    const extents_type to = rule::bind(x.extents(), given);
+    return detail::make_view<shape_from<rule>>(x, "reshape", [&](const layout& l) { return detail::reshape(l, to); });
+  }
+  template <std::int64_t... E, class X, class... N>
+  static auto expanded(X& x, N... n) {
+    using rule = detail::expanded<Shape, sizeof...(N), E...>;
+    const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
+    const extents_type to = rule::bind(x.extents(), given);
+    return detail::make_view<shape_from<rule>, access::read_only>(
+        x, "expand", [&](const layout& l) { return detail::expand(l, Shape::value, to, "expand"); });
+  }
+  template <class X>
+  static auto on_diagonal(X& x) {
+    return detail::make_view<shape_from<detail::diagonal_shape<Shape>>>(x, "diagonal", [](const layout& l) { return detail::diagonal(l); });
+  }
+  template <int Axis, class X>
+  static auto unsqueezed(X& x) {
+    return detail::make_view<shape_from<detail::unsqueezed_shape<Shape, Axis>>>(
+        x, "unsqueeze", [](const layout& l) { return detail::insert_axis(l, Axis); });
+  }
+  template <int Axis, class X>
+  static auto squeezed(X& x) {
+    return detail::make_view<shape_from<detail::squeezed_shape<Shape, Axis>>>(x, "squeeze", [](const layout& l) {
+      if (l.shape[Axis] != 1) throw shape_error("tenure: squeeze: axis " + std::to_string(Axis) + " has extent " + std::to_string(l.shape[Axis]));
+      return detail::drop_axis(l, Axis);
+    });
+  }
+
+  T* data_ = nullptr;
+  detail::storage_handle storage_;
+  [[no_unique_address]] detail::stored_extents<Shape> extents_;
+  [[no_unique_address]] detail::stored_strides<O, rank> strides_;
+  [[no_unique_address]] detail::stored_sink<R> sink_;
+  [[no_unique_address]] detail::copy_rule<O, A> copy_rule_;
+};
+
+template <class E>
+  requires expression<E>
+tensor(E&&) -> tensor<element_t<E>, shape_of_t<E>, ownership_of_v<E>, role_of_v<E>, access_of_v<E>, device_of_t<E>>;
+template <scalar U>
+tensor(U) -> tensor<U, shape<>>;
+
+}  // namespace tenure

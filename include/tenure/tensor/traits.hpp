@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the type of a tensor says: who owns the memory, whether a gradient flows, whether it may be written, on which
+// device it lives. The traits answer for tensors and, through the tensor that they evaluate to, for expressions.
+#pragma once
+
+#include <type_traits>
+
+#include "../core/dtype.hpp"
+#include "../core/shape.hpp"
+
+namespace tenure {
+
+/// owning: memory of its own, move-only. aliasing: somebody else's memory, the gradient flows through. detached:
+/// somebody else's memory, no gradient flows.
+enum class ownership : unsigned char { owning, aliasing, detached };
+
+/// constant: no gradient. leaf: gradients end here. node: computed from leaves. retained_node: a node that keeps its
+/// gradient, after retain_grad().
+enum class role : unsigned char { constant, leaf, node, retained_node };
+
+/// read_only: reached through const, borrowed from const memory, or a view in which elements share memory.
+enum class access : unsigned char { read_write, read_only };
+
+struct cpu_device {};
+inline constexpr cpu_device cpu{};
+
+template <element T, class Shape, ownership O = ownership::owning, role R = role::constant,
+          access A = access::read_write, class Device = cpu_device>
+class tensor;
+
+/// An owning leaf: variable<float, shape<3>>{1, 2, 3}.
+template <class T, class Shape>
+using variable = tensor<T, Shape, ownership::owning, role::leaf>;
+
+namespace detail {
+
+template <class X>
+struct tensor_traits {
+  static constexpr bool is_tensor = false;
+};
+
+// An expression answers as the tensor that it evaluates to.
+template <class E>
+  requires requires { typename E::expression_tag; typename E::tensor_type; }
+struct tensor_traits<E> : tensor_traits<typename E::tensor_type> {
+  static constexpr bool is_tensor = false;
+};
+
+template <class T, class Shape, ownership O, role R, access A, class Device>
+struct tensor_traits<tensor<T, Shape, O, R, A, Device>> {
+  static constexpr bool is_tensor = true;
+  using element_type = T;
+  using shape_type = Shape;
+  using device_type = Device;
+  static constexpr ownership owns = O;
+  static constexpr role plays = R;
+  static constexpr access allows = A;
+};
+
+template <class X>
+using traits_of = tensor_traits<std::remove_cvref_t<X>>;
+
+}  // namespace detail
+
+template <class X>
+inline constexpr ownership ownership_of_v = detail::traits_of<X>::owns;
+template <class X>
+inline constexpr role role_of_v = detail::traits_of<X>::plays;
+template <class X>
+inline constexpr access access_of_v = detail::traits_of<X>::allows;
+template <class X>
+using shape_of_t = typename detail::traits_of<X>::shape_type;
+template <class X>
+using element_t = typename detail::traits_of<X>::element_type;
+template <class X>
+using device_of_t = typename detail::traits_of<X>::device_type;
+
+/// A gradient flows from X to some leaf, or ends in X.
+template <class X>
+inline constexpr bool requires_grad_v = role_of_v<X> != role::constant;
+/// X is a variable: backward() leaves a gradient in it. (PyTorch's is_leaf is true for constants too.)
+template <class X>
+inline constexpr bool is_leaf_v = role_of_v<X> == role::leaf;
+/// X has a history.
+template <class X>
+inline constexpr bool is_node_v = role_of_v<X> == role::node || role_of_v<X> == role::retained_node;
+
+}  // namespace tenure

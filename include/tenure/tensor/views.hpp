@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSL-1.0
+// Views: the type and the making of a tensor over another's memory, and the shape rules of reshape and expand.
+// Law: a view shares its base's storage and version counter, keeps the memory alive, and is read-only where the base is
+// const or read-only; on a tracked base it is a node whose history routes the gradient into the base.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "access.hpp"
+
+namespace tenure::detail {
+
+template <class X, class Shape, access Most = access::read_write>
+using view_of_t =
+    tensor<element_t<X>, Shape, ownership_of_v<X> == ownership::detached ? ownership::detached : ownership::aliasing,
+           requires_grad_v<X> ? role::node : role::constant,
+           std::is_const_v<X> || access_of_v<X> == access::read_only ? access::read_only : Most, device_of_t<X>>;
+
+/// A view of x with static shape `Shape`; `rule` maps a layout of x's extents to the layout of the view.
+template <class Shape, access Most = access::read_write, class X, class Rule>
+auto make_view(X& x, const char* call, const Rule& rule) {
+  using view = view_of_t<X, Shape, Most>;
+  tensor_access::check_alive(x, call);
+  const layout l = rule(tensor_access::layout_of(x));
+  auto* const data = tensor_access::fresh(x) + l.offset;
+  if constexpr (requires_grad_v<X>)
+    return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides,
+                                     view_history(hook{}, x, rule(contiguous_layout(x.extents()))));
+  else
+    return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides);
+}
+
+/// The same memory cut off from every gradient.
+template <class X>
+auto make_detached(X& x, const char* call) {
+  constexpr access allowed =
+      std::is_const_v<X> || access_of_v<X> == access::read_only ? access::read_only : access::read_write;
+  using alias = tensor<element_t<X>, shape_of_t<X>, ownership::detached, role::constant, allowed, device_of_t<X>>;
+  tensor_access::check_alive(x, call);
+  return tensor_access::make<alias>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
+}
+
+constexpr int axis_of_name(const extents& s, std::int64_t name) {
+  for (int i = 0; i < s.rank; ++i)
+    if (is_named(name) && s[i] == name) return i;
+  return -1;
+}
+
+// A target shape whose run-time extents come from, in this order: the source's axis of the same name, the integers that
+// the caller gave, and, for one dyn without an integer, the number of elements.
+template <class Shape, int Given, std::int64_t... E>
+struct reshaped {
+  static constexpr extents target{sizeof...(E), {E...}};
+  static constexpr bool is_open(int i) {
+    return !tenure::is_static(target[i]) && axis_of_name(Shape::value, target[i]) < 0 && first_of_name(target, i) == i;
+  }
+  static constexpr int open = [] {
+    int n = 0;
+    for (int i = 0; i < target.rank; ++i) n += is_open(i);
+    return n;
+  }();
+  static constexpr bool infers = open == 1 && Given == 0;
+  static_assert(Given == open || infers,
+                "tenure: reshape: one integer is needed for each run-time extent that the tensor does not have");
+
+  static constexpr extents value = [] {
+    extents s = target;
+    if (!infers || !Shape::is_static) return s;
+    std::int64_t others = 1;
+    for (int i = 0; i < s.rank; ++i)
+      if (tenure::is_static(s[i])) others *= s[i];
+    for (int i = 0; i < s.rank; ++i)
+      if (is_open(i) && others != 0) s[i] = count(Shape::value) / others;
+    return s;
+  }();
+  static constexpr bool counts_agree = !Shape::is_static || !all_static(value) || count(Shape::value) == count(value);
+  static_assert(counts_agree, "tenure: reshape: the shapes have different numbers of elements");
+
+  static extents bind(const extents& source, const std::int64_t* given) {
+    extents s = value;
+    std::int64_t others = 1;
+    int inferred = -1;
+    for (int i = 0; i < s.rank; ++i) {
+      if (tenure::is_static(s[i])) others *= s[i];
+      else if (const int a = axis_of_name(Shape::value, value[i]); a >= 0) others *= s[i] = source[a];
+      else if (const int first = first_of_name(value, i); first < i) others *= s[i] = s[first];
+      else if (infers) inferred = i;
+      else if ((s[i] = *given++) < 0) throw_shape_mismatch("reshape", s, source);
+      else others *= s[i];
+    }
+    if (inferred >= 0) {
+      if (others == 0 || count(source) % others != 0) throw_shape_mismatch("reshape", value, source);
+      s[inferred] = count(source) / others;
+    }
+    return s;
+  }
+};
+
+// A target shape whose run-time extents come from the integers that the caller gave or, without any, from the source.
+template <class Shape, int Given, std::int64_t... E>
+struct expanded {
+  static constexpr extents target{sizeof...(E), {E...}};
+  static constexpr int lead = target.rank - Shape::rank;
+  static constexpr extents value = [] {
+    extents s = target;
+    if (Given != 0) return s;
+    for (int i = lead < 0 ? 0 : lead; i < s.rank; ++i)
+      if (!tenure::is_static(s[i]) && i >= lead) s[i] = Shape::value[i - lead];
+    return s;
+  }();
+  static constexpr bool complete = [] {
+    if (Given != 0) return Given == dynamic_count(target);
+    for (int i = 0; i < target.rank; ++i)
+      if (!tenure::is_static(target[i]) && i < lead) return false;
+    return true;
+  }();
+  static_assert(complete, "tenure: expand: one integer is needed for each run-time extent");
+  static_assert(may_broadcast(Shape::value, value), "tenure: expand: only axes of static extent 1 and new leading axes expand");
+
+  static extents bind(const extents& source, const std::int64_t* given) {
+    if (Given != 0) return bind_extents(value, given);
+    extents s = value;
+    for (int i = 0; i < s.rank; ++i)
+      if (!tenure::is_static(s[i])) s[i] = source[i - lead];
+    return s;
+  }
+};
+
+template <class Shape, int... Axes>
+struct permuted_shape {
+  static constexpr int axes[] = {Axes..., 0};
+  static constexpr bool is_permutation = [] {
+    if (sizeof...(Axes) != Shape::rank) return false;
+    bool seen[max_rank + 1] = {};
+    for (int i = 0; i < Shape::rank; ++i) {
+      if (axes[i] < 0 || axes[i] >= Shape::rank || seen[axes[i]]) return false;
+      seen[axes[i]] = true;
+    }
+    return true;
+  }();
+  static_assert(is_permutation, "tenure: permute: each axis must be named exactly once");
+  static constexpr extents value = is_permutation ? permuted(Shape::value, axes) : Shape::value;
+};
+
+template <class Shape, int A, int B>
+struct transposed_shape {
+  static constexpr bool inside = 0 <= A && A < Shape::rank && 0 <= B && B < Shape::rank;
+  static_assert(inside, "tenure: transpose: an axis lies outside the tensor's rank");
+  struct order { int axes[max_rank]; };
+  static constexpr order swapped = [] {
+    order o{};
+    for (int i = 0; i < max_rank; ++i) o.axes[i] = i;
+    if (inside) {
+      o.axes[A] = B;
+      o.axes[B] = A;
+    }
+    return o;
+  }();
+  static constexpr extents value = permuted(Shape::value, swapped.axes);
+};
+
+template <class Shape>
+struct diagonal_shape {
+  static_assert(Shape::rank >= 2, "tenure: diagonal: the tensor has fewer than two axes");
+  static constexpr extents value = [] {
+    extents s = Shape::value;
+    if (s.rank < 2) return s;
+    const std::int64_t rows = s[s.rank - 2];
+    const std::int64_t columns = s[s.rank - 1];
+    s = without_axis(s, s.rank - 1);
+    const bool known = is_static(rows) && is_static(columns);
+    s[s.rank - 1] = rows == columns ? rows : !known ? dyn : rows < columns ? rows : columns;
+    return s;
+  }();
+};
+
+template <class Shape, int Axis>
+struct unsqueezed_shape {
+  static_assert(0 <= Axis && Axis <= Shape::rank, "tenure: unsqueeze: the axis lies outside the result's rank");
+  static constexpr extents value = with_axis(Shape::value, 0 <= Axis && Axis <= Shape::rank ? Axis : 0, 1);
+};
+
+template <class Shape, int Axis>
+struct squeezed_shape {
+  static constexpr bool inside = 0 <= Axis && Axis < Shape::rank;
+  static_assert(inside, "tenure: squeeze: the axis lies outside the tensor's rank");
+  static constexpr bool is_one = !inside || !is_static(Shape::value.extent[inside ? Axis : 0]) || Shape::value.extent[inside ? Axis : 0] == 1;
+  static_assert(is_one, "tenure: squeeze: the axis has more than one element");
+  static constexpr extents value = inside ? without_axis(Shape::value, Axis) : Shape::value;
+};
+
+}  // namespace tenure::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which tensors may be written, and what the compiler says otherwise: one table a call, since a message is a literal.
+// Law: a leaf and every view of a tracked tensor are written only inside no_grad, read-only memory never.
+#pragma once
+
+#include "concepts.hpp"
+
+namespace tenure::detail {
+
+template <class X>
+inline constexpr bool is_writable = access_of_v<X> == access::read_write;
+template <class X>
+inline constexpr bool is_free_of_leaf = !is_leaf_v<X>;
+// A view of a leaf and a view of a node have one type, so neither is written in place.
+template <class X>
+inline constexpr bool is_free_of_view = !is_node_v<X> || ownership_of_v<X> == ownership::owning;
+
+template <class X>
+constexpr void check_fill() {
+  static_assert(is_writable<X>, "tenure: fill_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: fill_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(!is_node_v<X>,
+                "tenure: fill_: the tensor has a history that a fill would cut: detach() it first");
+}
+template <class X>
+constexpr void check_copy_target() {
+  static_assert(is_writable<X>, "tenure: copy_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: copy_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: copy_: a view of a tracked tensor is written only inside no_grad");
+}
+template <class X>
+constexpr void check_assign() {
+  static_assert(is_writable<X>, "tenure: operator=: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: operator=: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: operator=: a view of a tracked tensor is written only inside no_grad");
+}
+template <class X>
+constexpr void check_update(add_in_place) {
+  static_assert(is_writable<X>, "tenure: add_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: add_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: add_: a view of a tracked tensor is written only inside no_grad");
+}
+template <class X>
+constexpr void check_update(subtract_in_place) {
+  static_assert(is_writable<X>, "tenure: sub_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: sub_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: sub_: a view of a tracked tensor is written only inside no_grad");
+}
+template <class X>
+constexpr void check_update(multiply_in_place) {
+  static_assert(is_writable<X>, "tenure: mul_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: mul_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: mul_: a view of a tracked tensor is written only inside no_grad");
+}
+template <class X>
+constexpr void check_update(divide_in_place) {
+  static_assert(is_writable<X>, "tenure: div_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: div_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: div_: a view of a tracked tensor is written only inside no_grad");
+}
+
+}  // namespace tenure::detail
