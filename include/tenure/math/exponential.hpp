@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+// exp, expm1, sigmoid: x = n ln2 + r with |r| <= ln2/2 (Cody and Waite), a polynomial in r, then a scaling by 2^n.
+// Law: at most 2 ulp over the whole domain, gradual underflow included; expm1 keeps -0 and its relative error near 0;
+//      sigmoid(x) + sigmoid(-x) = 1 and sigmoid(x) ~ exp(x) down to the last subnormal.
+// Cost: one polynomial (degree 11, or 6 for float); exp and expm1 have no division, sigmoid one.
+#pragma once
+
+#include <tenure/math/packet.hpp>
+#include <tenure/math/twin.hpp>
+
+namespace tenure::math {
+
+namespace detail {
+
+// (e^r - 1 - r) / r^2 on |r| <= ln2/2: Remez fit, weighted for relative error of e^r - 1 (double 2^-55.6, float 2^-26.2).
+template <class P>
+[[gnu::always_inline]] inline P exp_tail(P r) {
+  if constexpr (layout<P>::wide)
+    return horner<P>(r, {0x1.0000000000005p-1, 0x1.5555555555539p-3, 0x1.555555555225ap-5, 0x1.1111111119091p-7,
+                         0x1.6c16c17ef5995p-10, 0x1.a01a0174da37dp-13, 0x1.a019a71c351ddp-16, 0x1.71de884cb87e5p-19,
+                         0x1.28a236f4cbf3fp-22, 0x1.ae6bad98a7ba6p-26});
+  else
+    return horner<P>(r, {0x1.fffffecp-2f, 0x1.5554bp-3f, 0x1.555674p-5f, 0x1.1227f6p-7f, 0x1.6bec04p-10f});
+}
+
+template <class P>
+struct exp_parts {
+  P n;  // integral
+  P r;  // x - n ln2
+};
+
+// Needs |x| < 2^10 (float: 2^7.5): n ln2_high is exact, so r carries one rounding only, with or without fma.
+template <class P>
+[[gnu::always_inline]] inline exp_parts<P> exp_reduce(P x) {
+  using T = scalar_of<P>;
+  constexpr bool wide = layout<P>::wide;
+  constexpr T log2e = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
+  constexpr T ln2_high = wide ? T(0x1.62e42fefa4000p-1) : T(0x1.62e8p-1);
+  constexpr T ln2_low = wide ? T(-0x1.8432a1b0e2634p-43) : T(-0x1.e8082ep-16);
+  const P shifter = set1<P>(layout<P>::shifter);
+  const P n = sub(fma(x, set1<P>(log2e), shifter), shifter);
+  return {n, fma(n, set1<P>(-ln2_low), fma(n, set1<P>(-ln2_high), x))};
+}
+
+// a 2^n with |n| <= 2 bias - 2: two multiplications where there is no scalef, so that 2^n itself may leave the range.
+template <class P>
+[[gnu::always_inline]] inline P scale(P a, P n) {
+  if constexpr (is_512<P>) {
+    return ldexp(a, n);
+  } else {
+    const P shifter = set1<P>(layout<P>::shifter);
+    const P half = sub(fma(n, set1<P>(scalar_of<P>(0.5)), shifter), shifter);
+    return mul(mul(a, power_of_two(half)), power_of_two(sub(n, half)));
+  }
+}
+
+// e^x for x inside the clamped range; NaN passes.
+template <class P>
+[[gnu::always_inline]] inline P exp_clamped(P x) {
+  const exp_parts<P> parts = exp_reduce(x);
+  const P e = fma(parts.r, fma(parts.r, exp_tail(parts.r), set1<P>(scalar_of<P>(1))), set1<P>(scalar_of<P>(1)));
+  return scale(e, parts.n);
+}
+
+// (e^x - 1) / 2 for -40 <= x < 709.4 (float: -20 <= x < 88.3). Half, because 2^(n-1) does not overflow where the result does not,
+// and because tanh and sinh want the half.
+template <class P>
+[[gnu::always_inline]] inline P half_expm1(P x) {
+  using T = scalar_of<P>;
+  const exp_parts<P> parts = exp_reduce(x);
+  const P t = mul(mul(parts.r, parts.r), exp_tail(parts.r));
+  const P s = power_of_two(sub(parts.n, set1<P>(T(1))));
+  // s (r + t) + s - 1/2, the two large terms summed exactly: at n = 1 or -1 they cancel by half.
+  const P a = sub(s, set1<P>(T(0.5)));
+  const P sum = fma(s, parts.r, a);
+  const P rest = fma(s, parts.r, sub(a, sum));
+  return add(sum, fma(s, t, rest));
+}
+
+}  // namespace detail
+
+template <class P>
+[[gnu::always_inline]] inline P exp(P x) {
+  constexpr bool wide = detail::layout<P>::wide;
+  // Just past the last finite and the last nonzero result, so that n stays small and inf needs no case of its own.
+  x = at_least(at_most(x, scalar_of<P>(wide ? 710.0 : 89.0)), scalar_of<P>(wide ? -746.0 : -104.5));
+  return detail::exp_clamped(x);
+}
+
+template <class P>
+[[gnu::always_inline]] inline P expm1(P x) {
+  using T = scalar_of<P>;
+  constexpr bool wide = detail::layout<P>::wide;
+  const P bounded = at_least(at_most(x, T(wide ? 710.0 : 89.0)), T(wide ? -40.0 : -20.0));
+  const P h = detail::half_expm1(bounded);
+  // Below this expm1(x) rounds to x; keeps -0 and subnormals.
+  const mask_of<P> tiny = lt(abs(x), set1<P>(T(wide ? 0x1p-54 : 0x1p-25)));
+  return select(tiny, x, add(h, h));
+}
+
+/// 1 / (1 + e^-x)
+template <class P>
+[[gnu::always_inline]] inline P sigmoid(P x) {
+  using T = scalar_of<P>;
+  const P one = set1<P>(T(1));
+  // e^-|x| never overflows, and is itself the answer far in the negative tail.
+  const P e = detail::exp_clamped(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
+  const P numerator = select(lt(x, set1<P>(T(0))), e, one);
+  return detail::quotient_by_one_plus(numerator, e);
+}
+
+}  // namespace tenure::math

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// Vector math: every function takes packets and gives packets, one lane or sixteen, at most 2 ulp. docs/math.md has the measurements.
+#pragma once
+
+#include <tenure/math/error_function.hpp>
+#include <tenure/math/exponential.hpp>
+#include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/inverse_trigonometric.hpp>
+#include <tenure/math/logarithm.hpp>
+#include <tenure/math/packet.hpp>
+#include <tenure/math/power.hpp>
+#include <tenure/math/trigonometric.hpp>

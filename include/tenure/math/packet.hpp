@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: BSL-1.0
+// The one door to Eigen's packet primitives: every loop in the library is written with these names.
+// Law: each function acts lane by lane like the scalar function of the same name, NaN included.
+// Cost: one or two instructions a call; the functions over whole packets (sum, min_across) are for loop ends.
+//
+// P is a packet of float or double, or any arithmetic T, which is a packet of one lane.
+// mask_of<P> is what a comparison returns: bool for one lane, a lane_mask (a k register) for 512-bit packets,
+// otherwise a P whose lanes are all ones or all zeros. mask_and, mask_or, mask_not, any, all, select take all three.
+#pragma once
+
+#include <Eigen/Core>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+// A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#endif
+
+namespace tenure::math {
+
+template <class P>
+inline constexpr bool is_one_lane = std::is_arithmetic_v<P>;
+
+namespace detail {
+
+template <class T>
+struct packet_for {
+  using type = T;
+};
+template <>
+struct packet_for<float> {
+  using type = Eigen::internal::packet_traits<float>::type;
+};
+template <>
+struct packet_for<double> {
+  using type = Eigen::internal::packet_traits<double>::type;
+};
+
+template <class P, bool = is_one_lane<P>>
+struct lanes_of {
+  using scalar = P;
+  static constexpr int count = 1;
+};
+template <class P>
+struct lanes_of<P, false> {
+  using scalar = typename Eigen::internal::unpacket_traits<P>::type;
+  static constexpr int count = Eigen::internal::unpacket_traits<P>::size;
+};
+
+// True where a*b+c is one instruction with one rounding; algorithms choose their splitting by it.
+#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA)
+inline constexpr bool has_fma = true;
+#else
+inline constexpr bool has_fma = false;
+#endif
+
+#if defined(EIGEN_VECTORIZE_AVX512)
+inline constexpr bool has_512 = true;
+#else
+inline constexpr bool has_512 = false;
+#endif
+
+}  // namespace detail
+
+/// The widest packet of T: a SIMD register for float and double, T itself for every other type.
+template <class T>
+using packet_of = typename detail::packet_for<T>::type;
+
+template <class P>
+using scalar_of = typename detail::lanes_of<P>::scalar;
+
+/// Lanes in P.
+template <class P>
+inline constexpr int width = detail::lanes_of<P>::count;
+
+template <class P>
+inline constexpr bool is_512 = detail::has_512 && width<P> * sizeof(scalar_of<P>) == 64;
+
+namespace detail {
+// The unmasked 512-bit intrinsics pass an undefined register, of which g++ 12 warns (its bug 105593) wherever they are
+// inlined; the zero-masked ones with every lane set compile to the same instruction.
+template <class P>
+inline constexpr auto every_lane = static_cast<std::conditional_t<(width<P> > 8), std::uint16_t, std::uint8_t>>(~0u);
+}  // namespace detail
+
+/// One bit a lane, lane 0 lowest.
+template <int Lanes>
+struct lane_mask {
+  std::conditional_t<(Lanes > 8), std::uint16_t, std::uint8_t> bits;
+};
+
+template <class P>
+using mask_of = std::conditional_t<is_one_lane<P>, bool, std::conditional_t<is_512<P>, lane_mask<width<P>>, P>>;
+
+// The unsigned and signed integers that hold one lane's bits.
+template <class P>
+using bits_of = std::conditional_t<sizeof(scalar_of<P>) == 8, std::uint64_t, std::uint32_t>;
+
+// ---- constants, memory ------------------------------------------------------------------------------------
+
+template <class P>
+[[gnu::always_inline]] inline P set1(scalar_of<P> value) {
+  if constexpr (is_one_lane<P>) return value;
+  else return Eigen::internal::pset1<P>(value);
+}
+
+/// Every lane holds this bit pattern.
+template <class P>
+[[gnu::always_inline]] inline P set1_bits(bits_of<P> bits) {
+  return set1<P>(std::bit_cast<scalar_of<P>>(bits));
+}
+
+/// `from` needs the alignment of one scalar only.
+template <class P>
+[[gnu::always_inline]] inline P load(const scalar_of<P>* from) {
+  if constexpr (is_one_lane<P>) return *from;
+  else return Eigen::internal::ploadu<P>(from);
+}
+
+template <class P>
+[[gnu::always_inline]] inline void store(scalar_of<P>* to, P value) {
+  if constexpr (is_one_lane<P>) *to = value;
+  else Eigen::internal::pstoreu(to, value);
+}
+
+/// Lane i is from[i * stride].
+template <class P>
+[[gnu::always_inline]] inline P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
+  if constexpr (is_one_lane<P>) return *from;
+  else return Eigen::internal::pgather<scalar_of<P>, P>(from, stride);
+}
+
+/// to[i * stride] becomes lane i.
+template <class P>
+[[gnu::always_inline]] inline void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P value) {
+  if constexpr (is_one_lane<P>) *to = value;
+  else Eigen::internal::pscatter<scalar_of<P>, P>(to, value, stride);
+}
+
+/// The first n lanes from memory, the others `fill`; reads nothing beyond n. Needs 0 <= n <= width.
+template <class P>
+[[gnu::always_inline]] inline P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {
+  if constexpr (is_one_lane<P>) {
+    return n > 0 ? *from : fill;
+  } else {
+#if defined(EIGEN_VECTORIZE_AVX512)
+    if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4)
+      return _mm512_mask_loadu_ps(set1<P>(fill), static_cast<__mmask16>((1u << n) - 1u), from);
+    else if constexpr (is_512<P>)
+      return _mm512_mask_loadu_pd(set1<P>(fill), static_cast<__mmask8>((1u << n) - 1u), from);
+    else
+#endif
+    {
+      scalar_of<P> lanes[width<P>];
+      for (scalar_of<P>& lane : lanes) lane = fill;
+      std::memcpy(lanes, from, static_cast<std::size_t>(n) * sizeof(scalar_of<P>));
+      return load<P>(lanes);
+    }
+  }
+}
+
+/// Writes the first n lanes and touches nothing beyond. Needs 0 <= n <= width.
+template <class P>
+[[gnu::always_inline]] inline void store_first(scalar_of<P>* to, P value, int n) {
+  if constexpr (is_one_lane<P>) {
+    if (n > 0) *to = value;
+  } else {
+#if defined(EIGEN_VECTORIZE_AVX512)
+    if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4)
+      _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1u), value);
+    else if constexpr (is_512<P>)
+      _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << n) - 1u), value);
+    else
+#endif
+    {
+      scalar_of<P> lanes[width<P>];
+      store<P>(lanes, value);
+      std::memcpy(to, lanes, static_cast<std::size_t>(n) * sizeof(scalar_of<P>));
+    }
+  }
+}
+
+// ---- bits -------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+// Integer work on the bits of one lane. Eigen 3.4 has no packets of 64-bit integers, so these go to the
+// instruction sets directly; the shift count is a template argument because the instructions want an immediate.
+[[gnu::always_inline]] inline float as_lane(float, std::uint32_t b) { return std::bit_cast<float>(b); }
+[[gnu::always_inline]] inline double as_lane(double, std::uint64_t b) { return std::bit_cast<double>(b); }
+
+template <int N> [[gnu::always_inline]] inline float shl(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) << N); }
+template <int N> [[gnu::always_inline]] inline float shr(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) >> N); }
+[[gnu::always_inline]] inline float iadd(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) + std::bit_cast<std::uint32_t>(b)); }
+[[gnu::always_inline]] inline float isub(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) - std::bit_cast<std::uint32_t>(b)); }
+template <int N> [[gnu::always_inline]] inline double shl(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) << N); }
+template <int N> [[gnu::always_inline]] inline double shr(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) >> N); }
+[[gnu::always_inline]] inline double iadd(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) + std::bit_cast<std::uint64_t>(b)); }
+[[gnu::always_inline]] inline double isub(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) - std::bit_cast<std::uint64_t>(b)); }
+
+#if defined(EIGEN_VECTORIZE_SSE)
+template <int N> [[gnu::always_inline]] inline __m128 shl(__m128 a) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(a), N)); }
+template <int N> [[gnu::always_inline]] inline __m128 shr(__m128 a) { return _mm_castsi128_ps(_mm_srli_epi32(_mm_castps_si128(a), N)); }
+[[gnu::always_inline]] inline __m128 iadd(__m128 a, __m128 b) { return _mm_castsi128_ps(_mm_add_epi32(_mm_castps_si128(a), _mm_castps_si128(b))); }
+[[gnu::always_inline]] inline __m128 isub(__m128 a, __m128 b) { return _mm_castsi128_ps(_mm_sub_epi32(_mm_castps_si128(a), _mm_castps_si128(b))); }
+template <int N> [[gnu::always_inline]] inline __m128d shl(__m128d a) { return _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), N)); }
+template <int N> [[gnu::always_inline]] inline __m128d shr(__m128d a) { return _mm_castsi128_pd(_mm_srli_epi64(_mm_castpd_si128(a), N)); }
+[[gnu::always_inline]] inline __m128d iadd(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
+[[gnu::always_inline]] inline __m128d isub(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_sub_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
+[[gnu::always_inline]] inline __m128 root(__m128 a) { return _mm_sqrt_ps(a); }
+[[gnu::always_inline]] inline __m128d root(__m128d a) { return _mm_sqrt_pd(a); }
+[[gnu::always_inline]] inline int lane_signs(__m128 a) { return _mm_movemask_ps(a); }
+[[gnu::always_inline]] inline int lane_signs(__m128d a) { return _mm_movemask_pd(a); }
+#endif
+#if defined(EIGEN_VECTORIZE_AVX)
+#if defined(EIGEN_VECTORIZE_AVX2)
+template <int N> [[gnu::always_inline]] inline __m256 shl(__m256 a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), N)); }
+template <int N> [[gnu::always_inline]] inline __m256 shr(__m256 a) { return _mm256_castsi256_ps(_mm256_srli_epi32(_mm256_castps_si256(a), N)); }
+[[gnu::always_inline]] inline __m256 iadd(__m256 a, __m256 b) { return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))); }
+[[gnu::always_inline]] inline __m256 isub(__m256 a, __m256 b) { return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))); }
+template <int N> [[gnu::always_inline]] inline __m256d shl(__m256d a) { return _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), N)); }
+template <int N> [[gnu::always_inline]] inline __m256d shr(__m256d a) { return _mm256_castsi256_pd(_mm256_srli_epi64(_mm256_castpd_si256(a), N)); }
+[[gnu::always_inline]] inline __m256d iadd(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
+[[gnu::always_inline]] inline __m256d isub(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
+#else
+// AVX without AVX2 has 256-bit floating point and 128-bit integers: work on halves.
+[[gnu::always_inline]] inline __m128 high(__m256 a) { return _mm256_extractf128_ps(a, 1); }
+[[gnu::always_inline]] inline __m128d high(__m256d a) { return _mm256_extractf128_pd(a, 1); }
+[[gnu::always_inline]] inline __m128 low(__m256 a) { return _mm256_castps256_ps128(a); }
+[[gnu::always_inline]] inline __m128d low(__m256d a) { return _mm256_castpd256_pd128(a); }
+[[gnu::always_inline]] inline __m256 join(__m128 l, __m128 h) { return _mm256_insertf128_ps(_mm256_castps128_ps256(l), h, 1); }
+[[gnu::always_inline]] inline __m256d join(__m128d l, __m128d h) { return _mm256_insertf128_pd(_mm256_castpd128_pd256(l), h, 1); }
+template <int N> [[gnu::always_inline]] inline __m256 shl(__m256 a) { return join(shl<N>(low(a)), shl<N>(high(a))); }
+template <int N> [[gnu::always_inline]] inline __m256 shr(__m256 a) { return join(shr<N>(low(a)), shr<N>(high(a))); }
+[[gnu::always_inline]] inline __m256 iadd(__m256 a, __m256 b) { return join(iadd(low(a), low(b)), iadd(high(a), high(b))); }
+[[gnu::always_inline]] inline __m256 isub(__m256 a, __m256 b) { return join(isub(low(a), low(b)), isub(high(a), high(b))); }
+template <int N> [[gnu::always_inline]] inline __m256d shl(__m256d a) { return join(shl<N>(low(a)), shl<N>(high(a))); }
+template <int N> [[gnu::always_inline]] inline __m256d shr(__m256d a) { return join(shr<N>(low(a)), shr<N>(high(a))); }
+[[gnu::always_inline]] inline __m256d iadd(__m256d a, __m256d b) { return join(iadd(low(a), low(b)), iadd(high(a), high(b))); }
+[[gnu::always_inline]] inline __m256d isub(__m256d a, __m256d b) { return join(isub(low(a), low(b)), isub(high(a), high(b))); }
+#endif
+[[gnu::always_inline]] inline __m256 root(__m256 a) { return _mm256_sqrt_ps(a); }
+[[gnu::always_inline]] inline __m256d root(__m256d a) { return _mm256_sqrt_pd(a); }
+[[gnu::always_inline]] inline int lane_signs(__m256 a) { return _mm256_movemask_ps(a); }
+[[gnu::always_inline]] inline int lane_signs(__m256d a) { return _mm256_movemask_pd(a); }
+#endif
+#if defined(EIGEN_VECTORIZE_AVX512)
+template <int N> [[gnu::always_inline]] inline __m512 shl(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_castps_si512(a), N)); }
+template <int N> [[gnu::always_inline]] inline __m512 shr(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_srli_epi32(0xffff, _mm512_castps_si512(a), N)); }
+[[gnu::always_inline]] inline __m512 iadd(__m512 a, __m512 b) { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b))); }
+[[gnu::always_inline]] inline __m512 isub(__m512 a, __m512 b) { return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b))); }
+template <int N> [[gnu::always_inline]] inline __m512d shl(__m512d a) { return _mm512_castsi512_pd(_mm512_maskz_slli_epi64(0xff, _mm512_castpd_si512(a), N)); }
+template <int N> [[gnu::always_inline]] inline __m512d shr(__m512d a) { return _mm512_castsi512_pd(_mm512_maskz_srli_epi64(0xff, _mm512_castpd_si512(a), N)); }
+[[gnu::always_inline]] inline __m512d iadd(__m512d a, __m512d b) { return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b))); }
+[[gnu::always_inline]] inline __m512d isub(__m512d a, __m512d b) { return _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b))); }
+#endif
+#if defined(EIGEN_VECTORIZE_NEON)
+template <int N> [[gnu::always_inline]] inline float32x4_t shl(float32x4_t a) { return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), N)); }
+template <int N> [[gnu::always_inline]] inline float32x4_t shr(float32x4_t a) { return vreinterpretq_f32_u32(vshrq_n_u32(vreinterpretq_u32_f32(a), N)); }
+[[gnu::always_inline]] inline float32x4_t iadd(float32x4_t a, float32x4_t b) { return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
+[[gnu::always_inline]] inline float32x4_t isub(float32x4_t a, float32x4_t b) { return vreinterpretq_f32_u32(vsubq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
+#if defined(__aarch64__)
+template <int N> [[gnu::always_inline]] inline float64x2_t shl(float64x2_t a) { return vreinterpretq_f64_u64(vshlq_n_u64(vreinterpretq_u64_f64(a), N)); }
+template <int N> [[gnu::always_inline]] inline float64x2_t shr(float64x2_t a) { return vreinterpretq_f64_u64(vshrq_n_u64(vreinterpretq_u64_f64(a), N)); }
+[[gnu::always_inline]] inline float64x2_t iadd(float64x2_t a, float64x2_t b) { return vreinterpretq_f64_u64(vaddq_u64(vreinterpretq_u64_f64(a), vreinterpretq_u64_f64(b))); }
+[[gnu::always_inline]] inline float64x2_t isub(float64x2_t a, float64x2_t b) { return vreinterpretq_f64_u64(vsubq_u64(vreinterpretq_u64_f64(a), vreinterpretq_u64_f64(b))); }
+#endif
+#endif
+
+}  // namespace detail
+
+/// Logical shift of each lane's bits.
+template <int N, class P>
+[[gnu::always_inline]] inline P shift_left(P a) {
+  return detail::shl<N>(a);
+}
+template <int N, class P>
+[[gnu::always_inline]] inline P shift_right(P a) {
+  return detail::shr<N>(a);
+}
+/// Integer sum and difference of each lane's bits, modulo 2^32 or 2^64.
+template <class P>
+[[gnu::always_inline]] inline P add_bits(P a, P b) {
+  return detail::iadd(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline P sub_bits(P a, P b) {
+  return detail::isub(a, b);
+}
+
+template <class P>
+[[gnu::always_inline]] inline P and_bits(P a, P b) {
+  if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) & std::bit_cast<bits_of<P>>(b));
+  else return Eigen::internal::pand(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline P or_bits(P a, P b) {
+  if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) | std::bit_cast<bits_of<P>>(b));
+  else return Eigen::internal::por(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline P xor_bits(P a, P b) {
+  if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) ^ std::bit_cast<bits_of<P>>(b));
+  else return Eigen::internal::pxor(a, b);
+}
+
+// ---- arithmetic -------------------------------------------------------------------------------------------
+
+template <class P>
+[[gnu::always_inline]] inline P add(P a, P b) {
+  if constexpr (is_one_lane<P>) return static_cast<P>(a + b);
+  else return Eigen::internal::padd(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline P sub(P a, P b) {
+  if constexpr (is_one_lane<P>) return static_cast<P>(a - b);
+  else return Eigen::internal::psub(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline P mul(P a, P b) {
+  if constexpr (is_one_lane<P>) return static_cast<P>(a * b);
+  else return Eigen::internal::pmul(a, b);
+}
+/// Integers divide as C++ does; dividing an integer by zero is undefined.
+template <class P>
+[[gnu::always_inline]] inline P div(P a, P b) {
+  if constexpr (is_one_lane<P>) return static_cast<P>(a / b);
+  else return Eigen::internal::pdiv(a, b);
+}
+
+/// a*b + c, rounded once where the machine has the instruction, else twice.
+template <class P>
+[[gnu::always_inline]] inline P fma(P a, P b, P c) {
+  if constexpr (std::is_floating_point_v<P> && detail::has_fma) return std::fma(a, b, c);
+  else if constexpr (is_one_lane<P>) return static_cast<P>(a * b + c);
+  else return Eigen::internal::pmadd(a, b, c);
+}
+
+/// Flips the sign bit, of zero and NaN too. (Eigen's pnegate of 512 bits is 0 - a, which loses -0.)
+template <class P>
+[[gnu::always_inline]] inline P neg(P a) {
+  if constexpr (is_one_lane<P>) return static_cast<P>(-a);
+  else return xor_bits(a, set1<P>(scalar_of<P>(-0.0)));
+}
+
+/// c - a*b, rounded as fma.
+template <class P>
+[[gnu::always_inline]] inline P fnma(P a, P b, P c) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_fnmadd_ps(a, b, c);
+  else if constexpr (is_512<P>) return _mm512_fnmadd_pd(a, b, c);
+  else
+#endif
+  if constexpr (!detail::has_fma) return sub(c, mul(a, b));
+  else return fma(neg(a), b, c);
+}
+
+template <class P>
+[[gnu::always_inline]] inline P abs(P a) {
+  if constexpr (std::is_floating_point_v<P> || !is_one_lane<P>)
+    return and_bits(a, set1_bits<P>(static_cast<bits_of<P>>(~bits_of<P>(0)) >> 1));
+  else if constexpr (std::is_unsigned_v<P>) return a;
+  else return static_cast<P>(a < P(0) ? -a : a);
+}
+
+/// The sign bit alone: +0 or -0.
+template <class P>
+[[gnu::always_inline]] inline P sign_bit(P a) {
+  return and_bits(a, set1<P>(scalar_of<P>(-0.0)));
+}
+/// `magnitude` must have a clear sign bit where that matters: this ors the sign of `sign` in.
+template <class P>
+[[gnu::always_inline]] inline P with_sign(P magnitude, P sign) {
+  return or_bits(magnitude, sign_bit(sign));
+}
+
+/// Correctly rounded. (Eigen's psqrt of floats is an estimate that takes subnormals for 0.)
+template <class P>
+[[gnu::always_inline]] inline P sqrt(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_sqrt_ps(detail::every_lane<P>, a);
+  else if constexpr (is_512<P>) return _mm512_maskz_sqrt_pd(detail::every_lane<P>, a);
+  else
+#endif
+  if constexpr (is_one_lane<P>) return static_cast<P>(std::sqrt(a));
+#if defined(EIGEN_VECTORIZE_SSE)
+  else return detail::root(a);
+#else
+  else return Eigen::internal::psqrt(a);
+#endif
+}
+
+// ---- comparison and masks ---------------------------------------------------------------------------------
+
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> lt(P a, P b) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)};
+  else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)};
+  else
+#endif
+  if constexpr (is_one_lane<P>) return a < b;
+  else return Eigen::internal::pcmp_lt(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> le(P a, P b) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)};
+  else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)};
+  else
+#endif
+  if constexpr (is_one_lane<P>) return a <= b;
+  else return Eigen::internal::pcmp_le(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> eq(P a, P b) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)};
+  else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)};
+  else
+#endif
+  if constexpr (is_one_lane<P>) return a == b;
+  else return Eigen::internal::pcmp_eq(a, b);
+}
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> gt(P a, P b) {
+  return lt(b, a);
+}
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> ge(P a, P b) {
+  return le(b, a);
+}
+
+[[gnu::always_inline]] inline bool mask_and(bool a, bool b) { return a && b; }
+[[gnu::always_inline]] inline bool mask_or(bool a, bool b) { return a || b; }
+[[gnu::always_inline]] inline bool mask_xor(bool a, bool b) { return a != b; }
+[[gnu::always_inline]] inline bool mask_not(bool a) { return !a; }
+template <int N>
+[[gnu::always_inline]] inline lane_mask<N> mask_and(lane_mask<N> a, lane_mask<N> b) {
+  return {static_cast<decltype(a.bits)>(a.bits & b.bits)};
+}
+template <int N>
+[[gnu::always_inline]] inline lane_mask<N> mask_or(lane_mask<N> a, lane_mask<N> b) {
+  return {static_cast<decltype(a.bits)>(a.bits | b.bits)};
+}
+template <int N>
+[[gnu::always_inline]] inline lane_mask<N> mask_xor(lane_mask<N> a, lane_mask<N> b) {
+  return {static_cast<decltype(a.bits)>(a.bits ^ b.bits)};
+}
+template <int N>
+[[gnu::always_inline]] inline lane_mask<N> mask_not(lane_mask<N> a) {
+  return {static_cast<decltype(a.bits)>(~a.bits)};
+}
+template <class M>
+  requires(!is_one_lane<M>)
+[[gnu::always_inline]] inline M mask_and(M a, M b) {
+  return and_bits(a, b);
+}
+template <class M>
+  requires(!is_one_lane<M>)
+[[gnu::always_inline]] inline M mask_or(M a, M b) {
+  return or_bits(a, b);
+}
+template <class M>
+  requires(!is_one_lane<M>)
+[[gnu::always_inline]] inline M mask_xor(M a, M b) {
+  return xor_bits(a, b);
+}
+template <class M>
+  requires(!is_one_lane<M>)
+[[gnu::always_inline]] inline M mask_not(M a) {
+  return xor_bits(a, set1_bits<M>(static_cast<bits_of<M>>(~bits_of<M>(0))));
+}
+
+/// Every lane of the mask is `value`.
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> mask_set(bool value) {
+  using word = bits_of<P>;
+  if constexpr (is_one_lane<P>) return value;
+  else if constexpr (is_512<P>) return {static_cast<decltype(mask_of<P>::bits)>(value ? ~0u : 0u)};
+  else return set1_bits<P>(value ? static_cast<word>(~word(0)) : word(0));
+}
+
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> ne(P a, P b) {
+  return mask_not(eq(a, b));
+}
+template <class P>
+[[gnu::always_inline]] inline mask_of<P> is_nan(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q)};
+  else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q)};
+  else
+#endif
+  return mask_not(eq(a, a));
+}
+
+/// mask ? a : b. Both are computed already: this moves bits and rounds nothing.
+template <class P>
+[[gnu::always_inline]] inline P select(mask_of<P> mask, P a, P b) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(mask.bits, b, a);
+  else if constexpr (is_512<P>) return _mm512_mask_blend_pd(mask.bits, b, a);
+  else
+#endif
+  if constexpr (is_one_lane<P>) return mask ? a : b;
+  else return Eigen::internal::pselect(mask, a, b);
+}
+
+namespace detail {
+template <class P>
+[[gnu::always_inline]] inline unsigned mask_bits(P mask) {
+#if defined(EIGEN_VECTORIZE_SSE)
+  return static_cast<unsigned>(lane_signs(mask));
+#else
+  bits_of<P> lanes[width<P>];
+  std::memcpy(lanes, &mask, sizeof lanes);
+  unsigned out = 0;
+  for (int i = 0; i < width<P>; ++i) out |= static_cast<unsigned>(lanes[i] & 1u) << i;
+  return out;
+#endif
+}
+}  // namespace detail
+
+/// One bit a lane of a mask of P, lane 0 lowest.
+template <class P>
+[[gnu::always_inline]] inline unsigned lane_bits(mask_of<P> mask) {
+  if constexpr (is_one_lane<P>) return mask ? 1u : 0u;
+  else if constexpr (is_512<P>) return mask.bits;
+  else return detail::mask_bits<P>(mask);
+}
+/// Is any lane of a mask of P set? P cannot be deduced: any<P>(lt(x, y)).
+template <class P>
+[[gnu::always_inline]] inline bool any(mask_of<P> mask) {
+  return lane_bits<P>(mask) != 0;
+}
+template <class P>
+[[gnu::always_inline]] inline bool all(mask_of<P> mask) {
+  return lane_bits<P>(mask) == (width<P> == 32 ? ~0u : (1u << width<P>) - 1u);
+}
+
+/// NaN if either is NaN, as PyTorch's minimum and maximum.
+template <class P>
+[[gnu::always_inline]] inline P min(P a, P b) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(is_nan(b).bits, _mm512_maskz_min_ps(detail::every_lane<P>, b, a), b);
+  else if constexpr (is_512<P>) return _mm512_mask_blend_pd(is_nan(b).bits, _mm512_maskz_min_pd(detail::every_lane<P>, b, a), b);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return (a < b || a != a) ? a : b;
+  else if constexpr (is_one_lane<P>) return a < b ? a : b;
+  else return select(is_nan(b), b, P(Eigen::internal::pmin(a, b)));
+}
+template <class P>
+[[gnu::always_inline]] inline P max(P a, P b) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(is_nan(b).bits, _mm512_maskz_max_ps(detail::every_lane<P>, b, a), b);
+  else if constexpr (is_512<P>) return _mm512_mask_blend_pd(is_nan(b).bits, _mm512_maskz_max_pd(detail::every_lane<P>, b, a), b);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return (a > b || a != a) ? a : b;
+  else if constexpr (is_one_lane<P>) return a > b ? a : b;
+  else return select(is_nan(b), b, P(Eigen::internal::pmax(a, b)));
+}
+
+/// x bounded by constants that are not NaN; a NaN in x stays. One instruction each.
+template <class P>
+[[gnu::always_inline]] inline P at_most(P x, scalar_of<P> bound) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_min_ps(detail::every_lane<P>, set1<P>(bound), x);
+  else if constexpr (is_512<P>) return _mm512_maskz_min_pd(detail::every_lane<P>, set1<P>(bound), x);
+  else
+#endif
+  if constexpr (is_one_lane<P>) return x > bound ? bound : x;
+  else return Eigen::internal::pmin(x, set1<P>(bound));
+}
+template <class P>
+[[gnu::always_inline]] inline P at_least(P x, scalar_of<P> bound) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_max_ps(detail::every_lane<P>, set1<P>(bound), x);
+  else if constexpr (is_512<P>) return _mm512_maskz_max_pd(detail::every_lane<P>, set1<P>(bound), x);
+  else
+#endif
+  if constexpr (is_one_lane<P>) return x < bound ? bound : x;
+  else return Eigen::internal::pmax(x, set1<P>(bound));
+}
+
+// ---- rounding and exponents -------------------------------------------------------------------------------
+
+template <class P>
+[[gnu::always_inline]] inline P floor(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return std::floor(a);
+  else if constexpr (is_one_lane<P>) return a;
+  else return Eigen::internal::pfloor(a);
+}
+template <class P>
+[[gnu::always_inline]] inline P ceil(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return std::ceil(a);
+  else if constexpr (is_one_lane<P>) return a;
+  else return Eigen::internal::pceil(a);
+}
+/// To the nearest integer, halves to even.
+template <class P>
+[[gnu::always_inline]] inline P round(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return std::nearbyint(a);
+  else if constexpr (is_one_lane<P>) return a;
+  else return Eigen::internal::print(a);
+}
+
+namespace detail {
+template <class P>
+struct layout {
+  using scalar = scalar_of<P>;
+  static constexpr bool wide = sizeof(scalar) == 8;
+  static constexpr int mantissa = wide ? 52 : 23;
+  static constexpr int bias = wide ? 1023 : 127;
+  static constexpr bits_of<P> one = wide ? bits_of<P>(0x3ff0000000000000u) : bits_of<P>(0x3f800000u);
+  static constexpr bits_of<P> mantissa_mask = (bits_of<P>(1) << mantissa) - 1;
+  // 1.5 * 2^mantissa: added to a number below 2^(mantissa-1) it leaves round(number) in the low bits.
+  static constexpr scalar shifter = static_cast<scalar>(wide ? 6755399441055744.0 : 12582912.0);
+};
+
+// 2^n for an integer n in [-bias+1, bias], by the low bits of n + shifter + bias.
+template <class P>
+[[gnu::always_inline]] inline P power_of_two(P n) {
+  using L = layout<P>;
+  return shift_left<L::mantissa>(add(n, set1<P>(L::shifter + L::bias)));
+}
+}  // namespace detail
+
+/// a * 2^n for an integral n, rounded once, gradual underflow and overflow included; |n| of at least 2^30 may stand
+/// for any larger one. a must be 0, normal, inf or NaN. One instruction with AVX-512, two multiplications else.
+template <class P>
+[[gnu::always_inline]] inline P ldexp(P a, P n) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_scalef_ps(detail::every_lane<P>, a, n);
+  else if constexpr (is_512<P>) return _mm512_maskz_scalef_pd(detail::every_lane<P>, a, n);
+  else
+#endif
+  {
+    using L = detail::layout<P>;
+    using T = scalar_of<P>;
+    n = at_least(at_most(n, T(2 * L::bias)), T(-2 * L::bias + 2));
+    const P half = detail::layout<P>::wide ? sub(add(mul(n, set1<P>(T(0.5))), set1<P>(L::shifter)), set1<P>(L::shifter))
+                                           : sub(add(mul(n, set1<P>(T(0.5))), set1<P>(L::shifter)), set1<P>(L::shifter));
+    return mul(mul(a, detail::power_of_two(half)), detail::power_of_two(sub(n, half)));
+  }
+}
+
+// ---- across lanes -----------------------------------------------------------------------------------------
+
+template <class P>
+[[gnu::always_inline]] inline scalar_of<P> sum(P a) {
+  if constexpr (is_one_lane<P>) return a;
+  else return Eigen::internal::predux(a);
+}
+/// Smallest and largest lane; NaN if any lane is.
+template <class P>
+[[gnu::always_inline]] inline scalar_of<P> min_across(P a) {
+  scalar_of<P> lanes[width<P>];
+  store<P>(lanes, a);
+  scalar_of<P> out = lanes[0];
+  for (int i = 1; i < width<P>; ++i) out = min(out, lanes[i]);
+  return out;
+}
+template <class P>
+[[gnu::always_inline]] inline scalar_of<P> max_across(P a) {
+  scalar_of<P> lanes[width<P>];
+  store<P>(lanes, a);
+  scalar_of<P> out = lanes[0];
+  for (int i = 1; i < width<P>; ++i) out = max(out, lanes[i]);
+  return out;
+}
+
+// ---- polynomials ------------------------------------------------------------------------------------------
+
+namespace detail {
+template <class P, class T, std::size_t N, std::size_t... I>
+[[gnu::always_inline]] inline P horner_steps(P x, const T (&c)[N], std::index_sequence<I...>) {
+  P sum = set1<P>(c[N - 1]);
+  ((sum = fma(sum, x, set1<P>(c[N - 2 - I]))), ...);
+  return sum;
+}
+}  // namespace detail
+
+/// c[0] + c[1] x + c[2] x^2 + ... as a chain of N-1 fma.
+template <class P, std::size_t N>
+[[gnu::always_inline]] inline P horner(P x, const scalar_of<P> (&c)[N]) {
+  return detail::horner_steps(x, c, std::make_index_sequence<N - 1>());
+}
+
+}  // namespace tenure::math
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

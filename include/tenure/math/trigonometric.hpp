@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+// sin, cos: r = x - n pi in three pieces of pi (four without fma), one odd polynomial on |r| <= pi/2, the sign by the parity of n.
+// Law: at most 2 ulp for every finite x, huge ones included; odd with -0 kept; NaN for infinities.
+// Cost: no table and no division while every lane is below 2^26 (double) or 2^16 (float); beyond that a lane costs
+//       an exact 192-bit product with 1/pi (Payne and Hanek), out of line.
+#pragma once
+
+#include <tenure/math/packet.hpp>
+#include <tenure/math/twin.hpp>
+
+namespace tenure::math {
+
+namespace detail {
+
+struct reduced_angle {
+  double r;  // in [-pi/2, pi/2]
+  bool odd;  // parity of n
+};
+
+// x = (n + half/2) pi + r exactly to 2^-70 of r, for 2^8 < |x|, by 192 bits of x/pi modulo 2.
+[[gnu::noinline, gnu::cold]] inline reduced_angle reduce_huge_angle(double x, bool half) {
+  __extension__ using wide = unsigned __int128;
+  // 1/pi, 64 zero bits and then the bits after the point.
+  static constexpr std::uint64_t inverse_pi[] = {
+      0x0000000000000000u, 0x517cc1b727220a94u, 0xfe13abe8fa9a6ee0u, 0x6db14acc9e21c820u, 0xff28b1d5ef5de2b0u,
+      0xdb92371d2126e970u, 0x0324977504e8c90eu, 0x7f0ef58e5894d39fu, 0x74411afa975da242u, 0x74ce38135a2fbf20u,
+      0x9cc8eb1cc1a99cfau, 0x4e422fc5defc941du, 0x8ffc4bffef02cc07u, 0xf79788c5ad05368fu, 0xb69b3f6793e584dbu,
+      0xa7a31fb34f2ff516u, 0xba93dd63f5f2f8bdu, 0x9e839cfbc5294975u, 0x35fdafd88fc6ae84u, 0x2b0198237e3db5d5u,
+      0xf867de104d7a1b0eu};
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+  const int biased = static_cast<int>(bits >> 52) & 0x7ff;
+  if (biased == 0x7ff) return {std::numeric_limits<double>::quiet_NaN(), false};
+  const std::uint64_t mantissa = (bits & 0xfffffffffffffu) | 0x10000000000000u;
+  // |x| = mantissa 2^exponent. Bit j of the table weighs 2^(63-j); those with mantissa 2^(exponent+63-j) an even
+  // integer drop out, so the window starts at j = exponent + 63 and its top bit counts whole turns of pi.
+  const int first = biased - 1075 + 63;
+  const int word = first >> 6, shift = first & 63;
+  std::uint64_t w[3];
+  for (int i = 0; i < 3; ++i)
+    w[i] = shift == 0 ? inverse_pi[word + i]
+                      : (inverse_pi[word + i] << shift) | (inverse_pi[word + i + 1] >> (64 - shift));
+  const wide low = static_cast<wide>(mantissa) * w[2];
+  const wide middle = static_cast<wide>(mantissa) * w[1] + static_cast<std::uint64_t>(low >> 64);
+  const std::uint64_t top = mantissa * w[0] + static_cast<std::uint64_t>(middle >> 64);
+  bool odd = (top >> 63) != 0;
+  // The fraction of |x|/pi as 128 bits, unsigned in [0, 1).
+  wide fraction = ((static_cast<wide>(top) << 64) | static_cast<std::uint64_t>(middle)) << 1 |
+                  (static_cast<std::uint64_t>(low) >> 63);
+  const wide one_half = static_cast<wide>(1) << 127;
+  bool negative = false;
+  if (half) {
+    negative = fraction < one_half;
+    fraction = negative ? one_half - fraction : fraction - one_half;
+  } else if (fraction >= one_half) {
+    negative = true;
+    odd = !odd;
+    fraction = static_cast<wide>(0) - fraction;
+  }
+  if (fraction == 0) return {0.0, odd};
+  int zeros = 0;
+  while ((fraction >> 127) == 0) fraction <<= 1, ++zeros;
+  // The leading 53 bits and the following ones apart, each exact in a double.
+  const double scale = std::bit_cast<double>(static_cast<std::uint64_t>(1023 - zeros) << 52);
+  const double high = static_cast<double>(static_cast<std::uint64_t>(fraction >> 75)) * 0x1p-53;
+  const double rest = static_cast<double>(static_cast<std::uint64_t>(fraction >> 22) & 0x1fffffffffffffu) * 0x1p-106;
+  // (high + rest) (pi_high + pi_low), pi_high and the upper half of `high` short enough for an exact product.
+  const double upper = static_cast<double>(static_cast<std::uint64_t>(fraction >> 102)) * 0x1p-26;
+  const double lower = high - upper;
+  const double pi_a = 0x1.921fb54p+1, pi_b = 0x1.10b4611a62633p-29;
+  double r = upper * pi_a + (lower * pi_a + (high * pi_b + rest * pi_a));
+  r *= scale;
+  if (negative) r = -r;
+  // An odd function of x for sin; for cos x and -x share |x|.
+  if (!half && x < 0) r = -r;
+  return {r, odd};
+}
+
+template <class P>
+struct angle {
+  P r;
+  P sign;  // +0 or -0: the sign (-1)^n
+};
+
+template <class P>
+[[gnu::noinline, gnu::cold]] inline void reduce_huge_lanes(const scalar_of<P>* x, scalar_of<P>* r, scalar_of<P>* sign,
+                                                           scalar_of<P> bound, bool half) {
+  using T = scalar_of<P>;
+  for (int i = 0; i < width<P>; ++i) {
+    if (std::fabs(x[i]) <= bound) continue;
+    const reduced_angle a = reduce_huge_angle(static_cast<double>(x[i]), half);
+    r[i] = static_cast<T>(a.r);
+    sign[i] = a.odd ? T(-0.0) : T(0.0);
+  }
+}
+
+// x = n pi + r, or with Half x = (n + 1/2) pi + r.
+template <bool Half, class P>
+[[gnu::always_inline]] inline angle<P> reduce_angle(P x) {
+  using T = scalar_of<P>;
+  using L = layout<P>;
+  constexpr bool wide = L::wide;
+  constexpr T bound = has_fma ? (wide ? T(0x1p26) : T(0x1p16f)) : (wide ? T(0x1p20) : T(0x1p11f));
+  constexpr T inverse_pi = wide ? T(0x1.45f306dc9c883p-2) : T(0x1.45f306p-2);
+  const P shifter = set1<P>(L::shifter);
+  const P turns = Half ? fma(x, set1<P>(inverse_pi), set1<P>(T(-0.5))) : mul(x, set1<P>(inverse_pi));
+  const P shifted = add(turns, shifter);
+  P n = sub(shifted, shifter);
+  if constexpr (Half) n = add(n, set1<P>(T(0.5)));
+  angle<P> a;
+  if constexpr (has_fma) {
+    // The first step is exact, since x and n pi_1 share their last bit; each later one rounds relative to r.
+    constexpr T pi_1 = wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb6p+1);
+    constexpr T pi_2 = wide ? T(0x1.1a62633145c07p-53) : T(-0x1.777a5cp-24);
+    constexpr T pi_3 = wide ? T(-0x1.f1976b7ed8fbcp-109) : T(-0x1.ee59dap-49);
+    a.r = fma(n, set1<P>(-pi_3), fma(n, set1<P>(-pi_2), fma(n, set1<P>(-pi_1), x)));
+  } else {
+    // Pieces short enough that n times each of the first three is exact.
+    constexpr T pi_1 = wide ? T(0x1.921fb544p+1) : T(0x1.922p+1);
+    constexpr T pi_2 = wide ? T(0x1.0b4611a6p-33) : T(-0x1.2aep-17);
+    constexpr T pi_3 = wide ? T(0x1.3198a2ep-68) : T(-0x1.deap-30);
+    constexpr T pi_4 = wide ? T(0x1.b839a252049c1p-103) : T(0x1.184698p-43);
+    const twin<P> two = two_sum(sub(x, mul(n, set1<P>(pi_1))), mul(n, set1<P>(-pi_2)));
+    a.r = add(two.hi, sub(two.lo, add(mul(n, set1<P>(pi_3)), mul(n, set1<P>(pi_4)))));
+  }
+  a.sign = shift_left<wide ? 63 : 31>(shifted);
+  const mask_of<P> ordinary = le(abs(x), set1<P>(bound));
+  if (!all<P>(ordinary)) [[unlikely]] {
+    T lanes[width<P>], r[width<P>], sign[width<P>];
+    store<P>(lanes, x);
+    store<P>(r, a.r);
+    store<P>(sign, a.sign);
+    reduce_huge_lanes<P>(lanes, r, sign, bound, Half);
+    a.r = load<P>(r);
+    a.sign = load<P>(sign);
+  }
+  return a;
+}
+
+// sin on |r| <= pi/2: r + r^3 S(r^2), S a Remez fit weighted for relative error (double 2^-61.6, float 2^-27.3).
+template <class P>
+[[gnu::always_inline]] inline P sin_reduced(P r) {
+  const P z = mul(r, r);
+  P s;
+  if constexpr (layout<P>::wide)
+    s = horner<P>(z, {-0x1.5555555555555p-3, 0x1.11111111110c0p-7, -0x1.a01a01a014834p-13, 0x1.71de3a5284062p-19,
+                      -0x1.ae6454c994658p-26, 0x1.6123cab510fbap-33, -0x1.ae42fec413a92p-41, 0x1.882652e6a91d1p-49});
+  else
+    s = horner<P>(z, {-0x1.55554cp-3f, 0x1.110ed2p-7f, -0x1.9f6fa8p-13f, 0x1.5db8d2p-19f});
+  // With the rounding error of z: near pi/2 it would cost an ulp.
+  const P z_low = neg(product_residual(r, r, z));
+  const P t = fma(z, s, mul(z_low, s));
+  if constexpr (has_fma) {
+    return fma(t, r, r);
+  } else {
+    const twin<P> product = two_product(t, r);
+    const twin<P> total = fast_two_sum(r, product.hi);
+    return add(total.hi, add(total.lo, product.lo));
+  }
+}
+
+}  // namespace detail
+
+template <class P>
+[[gnu::always_inline]] inline P sin(P x) {
+  const detail::angle<P> a = detail::reduce_angle<false>(x);
+  // r + r^3 S loses the sign of -0 only where x itself is -0.
+  return xor_bits(select(eq(x, set1<P>(scalar_of<P>(0))), x, detail::sin_reduced(a.r)), a.sign);
+}
+
+template <class P>
+[[gnu::always_inline]] inline P cos(P x) {
+  // cos((n + 1/2) pi + r) = -(-1)^n sin r
+  const detail::angle<P> a = detail::reduce_angle<true>(x);
+  return neg(xor_bits(detail::sin_reduced(a.r), a.sign));
+}
+
+}  // namespace tenure::math
