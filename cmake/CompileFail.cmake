@@ -24,14 +24,39 @@ function(tenure_syntax_only_command result)
     PARENT_SCOPE)
 endfunction()
 
+# Most of a case's time goes into parsing <tenure/tenure.hpp> (1.1 s of 1.2 s with g++, 0.8 s of 1.0 s with clang), so
+# the cases share a precompiled one, made anew before each run. g++ finds it by itself where the case's first include
+# asks for it, so its diagnostics are those of a user.
+set(tenure_precompiled_dir "${CMAKE_CURRENT_BINARY_DIR}/precompiled")
+set(tenure_precompiled_use "")
+function(tenure_precompile_for_compile_fail)
+  set(header "${PROJECT_SOURCE_DIR}/include/tenure/tenure.hpp")
+  if(NOT EXISTS "${header}")
+    return()
+  endif()
+  file(MAKE_DIRECTORY "${tenure_precompiled_dir}/tenure")
+  set(precompiled "${tenure_precompiled_dir}/tenure/tenure.hpp.gch")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    set(tenure_precompiled_use -include-pch "${precompiled}" PARENT_SCOPE)
+  else()
+    set(tenure_precompiled_use "-I${tenure_precompiled_dir}" PARENT_SCOPE)
+  endif()
+  tenure_syntax_only_command(compile)
+  list(REMOVE_ITEM compile -fsyntax-only)
+  add_test(NAME fail.precompile COMMAND ${compile} -x c++-header "${header}" -o "${precompiled}" COMMAND_EXPAND_LISTS)
+  set_tests_properties(fail.precompile PROPERTIES FIXTURES_SETUP precompiled_header LABELS compile_fail TIMEOUT 300)
+endfunction()
+
 function(tenure_add_compile_fail file)
   get_filename_component(name "${file}" NAME_WE)
   get_filename_component(source "${file}" ABSOLUTE)
   tenure_syntax_only_command(compile)
+  list(INSERT compile 1 ${tenure_precompiled_use})  # before the include folder of the header itself
   add_test(NAME fail.${name}.ok COMMAND ${compile} "${source}" COMMAND_EXPAND_LISTS)
   add_test(NAME fail.${name}.ko
     COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${source}" "-DCOMPILER_ID=${CMAKE_CXX_COMPILER_ID}"
       -P "${tenure_expect_diagnostic}" -- ${compile} -DTENURE_MISUSE "${source}"
     COMMAND_EXPAND_LISTS)
-  set_tests_properties(fail.${name}.ok fail.${name}.ko PROPERTIES LABELS compile_fail TIMEOUT 120)
+  set_tests_properties(fail.${name}.ok fail.${name}.ko PROPERTIES
+    FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 120)
 endfunction()
