@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Catch2, version 2 or 3.
+//
+// One include for Catch2 2.13 and 3.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif

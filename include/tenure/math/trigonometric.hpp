@@ -148,13 +148,13 @@ template <class P>
     s = horner<P>(z, {-0x1.55554cp-3f, 0x1.110ed2p-7f, -0x1.9f6fa8p-13f, 0x1.5db8d2p-19f});
   // With the rounding error of z: near pi/2 it would cost an ulp.
   const P z_low = neg(product_residual(r, r, z));
-  const P t = fma(z, s, mul(z_low, s));
   if constexpr (has_fma) {
-    return fma(t, r, r);
+    return fma(fma(z, s, mul(z_low, s)), r, r);
   } else {
-    const twin<P> product = two_product(t, r);
+    const twin<P> t = two_product(z, s);
+    const twin<P> product = two_product(t.hi, r);
     const twin<P> total = fast_two_sum(r, product.hi);
-    return add(total.hi, add(total.lo, product.lo));
+    return add(total.hi, add(total.lo, add(product.lo, mul(r, add(t.lo, mul(z_low, s))))));
   }
 }
 
