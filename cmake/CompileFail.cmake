@@ -51,7 +51,9 @@ function(tenure_add_compile_fail file)
   get_filename_component(name "${file}" NAME_WE)
   get_filename_component(source "${file}" ABSOLUTE)
   tenure_syntax_only_command(compile)
-  list(INSERT compile 1 ${tenure_precompiled_use})  # before the include folder of the header itself
+  if(tenure_precompiled_use)
+    list(INSERT compile 1 ${tenure_precompiled_use})  # before the include folder of the header itself
+  endif()
   add_test(NAME fail.${name}.ok COMMAND ${compile} "${source}" COMMAND_EXPAND_LISTS)
   add_test(NAME fail.${name}.ko
     COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${source}" "-DCOMPILER_ID=${CMAKE_CXX_COMPILER_ID}"
