@@ -23,9 +23,9 @@ flags="-O3 -march=native"
 read -ra bench_args <<<"${BENCH_ARGS:---benchmark_repetitions=5 --benchmark_min_time=0.1 --benchmark_enable_random_interleaving=true}"
 
 step "packages"
-install "${build_packages[@]}" libbenchmark-dev
+install_packages "${build_packages[@]}" libbenchmark-dev
 if [[ $peers == ON ]]; then
-  install libtorch-dev libopenblas-dev
+  install_packages libtorch-dev libopenblas-dev
 fi
 install_compiler
 

@@ -17,8 +17,8 @@ fail() {
 
 installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
-# install <package>...: those that dpkg does not have. Elsewhere than on Debian and Ubuntu, it says what is wanted.
-install() {
+# install_packages <package>...: those that dpkg does not have. Elsewhere than on Debian and Ubuntu, it says what is wanted.
+install_packages() {
   if ! command -v dpkg-query apt-get >/dev/null; then
     echo "not a Debian system: taking what is here; wanted are $*"
     return
@@ -50,10 +50,10 @@ install_compiler() {
     echo "compiler: $gxx (from CXX)"
     return
   fi
-  install g++
+  install_packages g++
   gxx=g++
   if (($(g++ -dumpversion | cut -d. -f1) < 12)); then
-    install g++-12
+    install_packages g++-12
     gxx=g++-12
   fi
   echo "compiler: $("$gxx" --version | head -n 1)"

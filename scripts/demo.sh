@@ -8,7 +8,7 @@ source "$(dirname "$0")/common.sh"
 build=build/demo
 
 step "packages"
-install "${build_packages[@]}" graphviz
+install_packages "${build_packages[@]}" graphviz
 install_compiler
 
 step "configure in $build"

@@ -49,15 +49,20 @@ suite() {
 }
 
 step "packages"
-install "${build_packages[@]}" catch2 pkg-config graphviz
+install_packages "${build_packages[@]}" catch2 pkg-config graphviz
 install_compiler
 if ((compilers == 2)); then
-  command -v clang++ >/dev/null || install clang
+  clangxx=$(command -v clang++ || command -v clang++-14) || { install_packages clang && clangxx=clang++; }
+  scratch=$(mktemp)
+  # Debian only recommends the sanitizers' run-time library, and the fuzz test links it.
+  if ! echo 'int main() {}' | "$clangxx" -fsanitize=address,undefined -x c++ - -o "$scratch" 2>/dev/null; then
+    install_packages "libclang-rt-$("$clangxx" -dumpversion | cut -d. -f1)-dev"
+  fi
 fi
 
 suite gcc "$gxx"
 if ((compilers == 2)); then
-  suite clang clang++
+  suite clang "$clangxx"
 fi
 
 echo
