@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tenure/math/exponential.hpp>
+#include <tenure/math/twin.hpp>
 
 namespace tenure::math {
 
@@ -57,7 +58,7 @@ template <class P>
 template <class P>
 [[gnu::always_inline]] inline P log1p_deficit(P f, P extra = set1<P>(scalar_of<P>(0))) {
   using T = scalar_of<P>;
-  const P s = div(f, add(f, set1<P>(T(2))));
+  const P s = quotient(f, add(f, set1<P>(T(2))));
   const P half_square = mul(mul(set1<P>(T(0.5)), f), f);
   const P tail = log_tail(mul(s, s));
   return sub(half_square, fma(s, add(half_square, tail), extra));
@@ -100,19 +101,19 @@ template <class P>
   }
 }
 
-// log(1 + x) for -1 < x <= 2^1000 (float: 2^120).
+// log(1 + x) for finite x > -1.
 template <class P>
 [[gnu::always_inline]] inline P log1p_finite(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
-  // u + low = 1 + x exactly (Knuth's two-sum).
-  const P u = add(one, x);
-  const P x_part = sub(u, one);
-  const P low = add(sub(one, sub(u, x_part)), sub(x, x_part));
-  const log_parts<P> parts = log_split(u);
+  const twin<P> u = two_sum(one, x);
+  const log_parts<P> parts = log_split(u.hi);
   const P f = sub(parts.m, one);
-  // Where e = 0 this sum gives x back exactly, so small x keep their relative accuracy.
-  const P scaled = is_512<P> ? ldexp(low, neg(parts.e)) : mul(low, power_of_two(neg(parts.e)));
+  // Where e = 0 this sum gives x back exactly, so small x keep their relative accuracy. A large e stops short of 2^-e = 0;
+  // u.lo does not matter there.
+  P scaled;
+  if constexpr (is_512<P>) scaled = ldexp(u.lo, neg(parts.e));
+  else scaled = mul(u.lo, power_of_two(neg(at_most(parts.e, T(100)))));
   return log_sum(parts.e, add(f, scaled));
 }
 
@@ -144,11 +145,8 @@ template <class P>
 [[gnu::always_inline]] inline P log1p(P x) {
   using T = scalar_of<P>;
   constexpr T inf = std::numeric_limits<T>::infinity();
-  constexpr T large = detail::layout<P>::wide ? T(0x1p1000) : T(0x1p120f);
-  const P bounded = at_most(x, large);
-  P value = detail::log1p_finite(bounded);
-  // Beyond `large` 1 + x is x; e would not fit a power of two there.
-  value = select(lt(x, set1<P>(large)), value, log(x));
+  P value = detail::log1p_finite(at_most(x, std::numeric_limits<T>::max()));
+  value = select(lt(x, set1<P>(inf)), value, x);  // inf, NaN
   value = select(lt(x, set1<P>(T(-1))), set1<P>(std::numeric_limits<T>::quiet_NaN()), value);
   value = select(eq(x, set1<P>(T(-1))), set1<P>(-inf), value);
   return with_sign(value, x);

@@ -17,9 +17,9 @@
 #include <type_traits>
 #include <utility>
 
-// A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so.
+// A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so at
+// every use of a packet in a template argument. So this is not popped at the end: the uses are in other headers.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 #endif
 
@@ -712,7 +712,3 @@ template <class P, std::size_t N>
 }
 
 }  // namespace tenure::math
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

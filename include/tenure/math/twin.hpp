@@ -71,6 +71,18 @@ template <class P>
   }
 }
 
+// a / b to about an ulp, for b and 1/b well inside the range: without a division where an estimate of 1/b is cheap.
+template <class P>
+[[gnu::always_inline]] inline P quotient(P a, P b) {
+  if constexpr (is_512<P>) {
+    const P inverse = reciprocal(b);
+    const P q = mul(a, inverse);
+    return fma(fnma(q, b, a), inverse, q);
+  } else {
+    return div(a, b);
+  }
+}
+
 // a / (1 + b) for 0 <= |b| <= 1, 1 + b not 0, or b so large that its ulp is above 1: about half an ulp, because the rounding of 1 + b is made good. Where
 // a quotient has a large mantissa, that rounding alone would cost it an ulp.
 template <class P>
