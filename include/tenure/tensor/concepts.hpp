@@ -4,7 +4,7 @@
 // what makes the lookup find them:
 //   construct_from(hook, empty, e)  assign_from(hook, target, e)  copy_from(hook, target, e)  update_from(hook, op, x, e)
 //   clone_tracked(hook, x)  convert_tracked(hook, element_tag<U>, x)  view_history(hook, base, layout)
-//   copy_tracked(hook, target&&, x)
+//   copy_tracked(hook, target&&, x)  update_view(hook, op, base&&, layout, x)
 #pragma once
 
 #include <concepts>
@@ -39,6 +39,7 @@ struct add_in_place {};
 struct subtract_in_place {};
 struct multiply_in_place {};
 struct divide_in_place {};
+struct replace_in_place {};
 
 template <class...>
 inline constexpr bool never = false;

@@ -14,6 +14,7 @@
 #include "../core/config.hpp"
 #include "../storage/foreign.hpp"
 #include "access.hpp"
+#include "consumed_view.hpp"
 #include "copy.hpp"
 #include "indexing.hpp"
 #include "literal.hpp"
@@ -211,14 +212,27 @@ class tensor {
   auto view() const { return view_of(*this); }
 
   /// One index, range, window or all for each of the first axes; the others are kept whole. Throws index_error.
+  /// On a temporary node the result gives the node back after in-place arithmetic.
   template <class... I>
-  auto at(const I&... index) { return indexed(*this, index...); }
+  auto at(const I&... index) & { return indexed(*this, index...); }
   template <class... I>
-  auto at(const I&... index) const { return indexed(*this, index...); }
+  auto at(const I&... index) const& { return indexed(*this, index...); }
+  template <class... I>
+  auto at(const I&... index) && {
+    if constexpr (owns && is_node) {
+      auto seen = indexed(*this, index...);
+      const layout where = detail::index_layout(contiguous_layout(extents()), index...);
+      return detail::consumed_view<decltype(seen), tensor>(std::move(seen), std::move(*this), where);
+    } else {
+      return indexed(*this, index...);
+    }
+  }
   template <class I>
-  auto operator[](const I& index) { return indexed(*this, index); }
+  auto operator[](const I& index) & { return indexed(*this, index); }
   template <class I>
-  auto operator[](const I& index) const { return indexed(*this, index); }
+  auto operator[](const I& index) const& { return indexed(*this, index); }
+  template <class I>
+  auto operator[](const I& index) && { return std::move(*this).at(index); }
 
   /// Swaps two axes: the last two, or A and B.
   auto transpose() { return transposed<rank - 2, rank - 1>(*this); }
