@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <tenure/expr/traced.hpp>
+#include <tenure/tensor/concepts.hpp>
 
 namespace tenure {
 
@@ -25,8 +26,6 @@ struct operand_traits<traced<T, S>> {
 
 template <class X>
 concept operand = operand_traits<std::remove_cvref_t<X>>::is_operand;
-template <class X>
-concept scalar = std::is_arithmetic_v<std::remove_cvref_t<X>>;
 /// What an operation accepts: something tensor-like, or a plain number beside it.
 template <class X>
 concept operand_or_scalar = operand<X> || scalar<X>;

@@ -33,8 +33,9 @@ class builder {
     return static_cast<std::int16_t>(shapes_.push_back(s));
   }
 
-  constexpr node_id input(dtype type, const extents& s) {
-    return emit({.op = opcode::input, .type = type, .shape = intern(s), .attr = input_count_++});
+  /// An argument; a strided one may lie in memory in any way that strides express.
+  constexpr node_id input(dtype type, const extents& s, bool strided = false) {
+    return emit({.op = opcode::input, .type = type, .shape = intern(s), .attr = input_count_++, .start = strided});
   }
   constexpr node_id constant(dtype type, std::int16_t shape, double value) {
     return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits_of(type, value)});
@@ -103,8 +104,13 @@ class builder {
       renamed[i] = intern(s);
     }
     for (node& n : nodes_) n.shape = renamed[n.shape];
+    // A message speaks of the shapes as they were given; appended without interning, no node can meet them.
     for (constraint& c : constraints_)
-      if (c.lhs >= 0) c.lhs = renamed[c.lhs], c.rhs = renamed[c.rhs];
+      if (c.lhs >= 0) {
+        const extents lhs = old[c.lhs], rhs = old[c.rhs];
+        c.lhs = static_cast<std::int16_t>(shapes_.push_back(lhs));
+        c.rhs = static_cast<std::int16_t>(shapes_.push_back(rhs));
+      }
   }
 
  private:

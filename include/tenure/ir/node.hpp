@@ -17,7 +17,7 @@ inline constexpr node_id none = -1;
 /// The structural operations; codes from `pointwise` on are positions in the registry of pointwise operations
 /// (ops/registry.hpp). What `attr` and `start` mean stands beside each.
 enum class opcode : std::uint8_t {
-  input,      // attr: argument index
+  input,      // attr: argument index; start: 1 where its strides are known only when it runs
   constant,   // attr: bits of a double for floating types, else the integer; one value, any shape, no memory
   iota,       // attr: axis along which the value counts 0, 1, 2, ...
   cast,       // to the node's dtype

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/inverse_trigonometric.hpp>
 #include <tenure/math/trigonometric.hpp>
 #include <tenure/ops/exponential.hpp>
 

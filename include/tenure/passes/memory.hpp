@@ -14,11 +14,10 @@ constexpr std::int64_t padded_bytes(const buffer& b, const std::int64_t* symbols
   return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }
 
-/// Fills offsets (bytes) for workspace buffers, lowest place first; gives the peak. Scratch that one step alone needs
-/// (GEMM packing) comes on top, in scratch[step], and its place in scratch_offsets.
-constexpr std::int64_t place_buffers(const buffer* buffers, int count, const std::int64_t* symbols, std::int64_t* offsets) {
+/// Fills offsets (bytes) for workspace buffers, lowest place first; gives the peak. `placed` is scratch of count entries.
+constexpr std::int64_t place_buffers(const buffer* buffers, int count, const std::int64_t* symbols, std::int64_t* offsets, int* placed) {
   std::int64_t peak = 0;
-  ir::array<int> placed;
+  int placed_count = 0;
   for (int i = 0; i < count; ++i) {
     const buffer& b = buffers[i];
     offsets[i] = 0;
@@ -28,7 +27,7 @@ constexpr std::int64_t place_buffers(const buffer* buffers, int count, const std
     // Buffers come in the order of nodes; a conflict moves this one behind what it meets, until none is met.
     for (bool moved = true; moved;) {
       moved = false;
-      for (int j = placed.size() - 1; j >= 0; --j) {
+      for (int j = placed_count - 1; j >= 0; --j) {
         const buffer& o = buffers[placed[j]];
         const bool both_alive = b.first <= o.last && o.first <= b.last;
         const std::int64_t end = offsets[placed[j]] + padded_bytes(o, symbols);
@@ -39,7 +38,7 @@ constexpr std::int64_t place_buffers(const buffer* buffers, int count, const std
       }
     }
     offsets[i] = at;
-    placed.push_back(i);
+    placed[placed_count++] = i;
     peak = at + bytes > peak ? at + bytes : peak;
   }
   return peak;

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSL-1.0
+// Runs a program on the CPU: binds buffers to memory, then one step after the other. Small static programs are expanded in
+// place, so that values can stay in registers from one step to the next; others walk a table of kernels.
+// Cost: no allocation; the caller gives results and workspace.
+#pragma once
+
+#include <tenure/backend/eigen/fused.hpp>
+#include <tenure/backend/eigen/opaque.hpp>
+#include <tenure/program/program.hpp>
+
+namespace tenure::eigen_backend {
+
+using program_detail::bound_step;
+
+/// Where the buffers of a program lie in its workspace, for given run-time extents.
+template <class Program>
+struct memory_plan {
+  std::int64_t offset[Program::buffer_count + 1] = {};
+  std::int64_t bytes = 0;    // peak of the buffers
+  std::int64_t scratch = 0;  // on top of that: what one product packs
+
+  constexpr explicit memory_plan(const std::int64_t* symbols) {
+    int order[Program::buffer_count + 1] = {};
+    bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, symbols, offset, order);
+    for (int i = 0; i < Program::step_count; ++i) {
+      const bound_step& s = Program::tables.steps[i];
+      if (s.what != passes::step::kind::matmul) continue;
+      std::int64_t n[64] = {};
+      for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
+      step_numbers read{n + 4};
+      const operand_view a = read.next_operand();
+      read.next();
+      const operand_view b = read.next_operand();
+      const std::int64_t wanted = s.type == dtype::float32   ? matmul_workspace<float>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1])
+                                  : s.type == dtype::float64 ? matmul_workspace<double>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1])
+                                                             : 0;
+      if (wanted > scratch) scratch = wanted;
+    }
+  }
+  constexpr std::int64_t total() const { return bytes + scratch; }
+};
+
+/// Memory of one call: a pointer an argument and a result, the workspace, the run-time extents.
+struct call_memory {
+  const void* const* arguments;
+  void* const* results;
+  void* workspace;
+  const std::int64_t* symbols;
+};
+
+namespace detail {
+
+template <class Program>
+TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {
+  const passes::buffer& b = Program::tables.buffers[buffer];
+  switch (b.where) {
+    case passes::buffer::place::argument: return static_cast<char*>(const_cast<void*>(m.arguments[b.index]));
+    case passes::buffer::place::result: return static_cast<char*>(m.results[b.index]);
+    default: return static_cast<char*>(m.workspace) + offsets[buffer];
+  }
+}
+
+template <class Program>
+TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets, const program_detail::binding& b) {
+  const std::int64_t offset = passes::value_of(b.offset, m.symbols);
+  if (b.buffer < 0) return reinterpret_cast<void*>(offset);
+  return base_of<Program>(m, offsets, b.buffer) + offset * size_of(Program::tables.buffers[b.buffer].type);
+}
+
+// ---- a table of steps ----
+
+using kernel_function = void (*)(const kernel_arguments&);
+
+template <class Program, class Indices>
+struct kernel_table;
+template <class Program, int... K>
+struct kernel_table<Program, std::integer_sequence<int, K...>> {
+  static constexpr kernel_function at[sizeof...(K) + 1] = {&fused_kernel<typename Program::template code_of<K>>..., nullptr};
+};
+
+constexpr int most_of(const bound_step* steps, int n, bool numbers) {
+  int most = 1;
+  for (int i = 0; i < n; ++i) {
+    const int count = numbers ? steps[i].number_count : steps[i].binding_count;
+    most = count > most ? count : most;
+  }
+  return most;
+}
+
+template <class Program>
+void run_table(const call_memory& m, const memory_plan<Program>& plan) {
+  constexpr auto& tables = Program::tables;
+  constexpr auto& kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>::at;
+  void* pointer[most_of(tables.steps, Program::step_count, false)];
+  std::int64_t number[most_of(tables.steps, Program::step_count, true)];
+  void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
+  for (int i = 0; i < Program::step_count; ++i) {
+    const bound_step& s = tables.steps[i];
+    for (int j = 0; j < s.binding_count; ++j) pointer[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
+    for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
+    if (s.what == passes::step::kind::fused) kernels[s.kernel]({pointer, number});
+    else visit_dtype(s.type, [&](auto tag) { opaque_step<typename decltype(tag)::type>(s.what, pointer, number, scratch); });
+  }
+}
+
+// ---- small static programs, expanded in place ----
+
+template <class Program>
+inline constexpr memory_plan<Program> static_memory{nullptr};
+
+template <class Program, int S>
+struct static_step {
+  static constexpr bound_step step = Program::tables.steps[S];
+  static constexpr std::int64_t number(int i) { return Program::tables.numbers[step.first_number + i].factor; }
+  static constexpr operand_view operand(int k) {
+    int at = 3;
+    for (int i = 0; i < k; ++i) at += 2 + 2 * static_cast<int>(number(at + 1));
+    if (k < 2) ++at;
+    operand_view v;
+    v.rank = static_cast<int>(number(at++));
+    for (int d = 0; d < v.rank; ++d) v.extent[d] = number(at++);
+    for (int d = 0; d < v.rank; ++d) v.stride[d] = number(at++);
+    return v;
+  }
+  static constexpr bool is_small_matmul = [] {
+    if (step.what != passes::step::kind::matmul) return false;
+    const operand_view a = operand(0), c = operand(2);
+    return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
+  }();
+};
+
+/// Work (elements times instructions, or multiplications) up to which a program is worth expanding in place.
+constexpr std::int64_t expanded_work = 16384;
+constexpr int expanded_steps = 48;
+
+template <class Program>
+constexpr bool expands() {
+  if (!Program::is_static || Program::step_count > expanded_steps) return false;
+  std::int64_t work = 0;
+  for (int i = 0; i < Program::kernel_count; ++i) {
+    const passes::kernel& k = Program::tables.kernels[i];
+    std::int64_t elements = 1;
+    for (int d = 0; d < k.outer + k.inner; ++d) elements *= k.extent[d].factor;
+    work += elements * k.instruction_count;
+  }
+  for (int i = 0; i < Program::step_count; ++i)
+    if (const auto what = Program::tables.steps[i].what; what != passes::step::kind::fused && what != passes::step::kind::matmul) return false;
+  return work <= expanded_work;
+}
+
+template <class Program, int S, int... B>
+TENURE_INLINE void run_static_step(const call_memory& m, std::integer_sequence<int, B...>) {
+  using step = static_step<Program, S>;
+  constexpr auto& tables = Program::tables;
+  void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
+  if constexpr (step::step.what == passes::step::kind::fused) {
+    fused<typename Program::template code_of<step::step.kernel>>::run({pointer, nullptr});
+  } else if constexpr (step::is_small_matmul) {
+    using T = element_of_t<step::step.type>;
+    constexpr operand_view a = step::operand(0), b = step::operand(1), c = step::operand(2);
+    matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
+        static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
+  } else {
+    std::int64_t number[step::step.number_count + 1];
+    for (int i = 0; i < step::step.number_count; ++i) number[i] = step::number(i);
+    opaque_step<element_of_t<step::step.type>>(step::step.what, pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
+  }
+}
+
+template <class Program, int... S>
+TENURE_INLINE void run_static(const call_memory& m, std::integer_sequence<int, S...>) {
+  (run_static_step<Program, S>(m, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
+}
+
+}  // namespace detail
+
+/// Bytes of workspace that a call needs.
+template <class Program>
+constexpr std::int64_t workspace_bytes(const std::int64_t* symbols) {
+  if constexpr (Program::is_static) return detail::static_memory<Program>.total();
+  else return memory_plan<Program>(symbols).total();
+}
+
+template <class Program>
+TENURE_INLINE void execute(const call_memory& m) {
+  if constexpr (detail::expands<Program>()) detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
+  else if constexpr (Program::is_static) detail::run_table<Program>(m, detail::static_memory<Program>);
+  else detail::run_table<Program>(m, memory_plan<Program>(m.symbols));
+}
+
+}  // namespace tenure::eigen_backend

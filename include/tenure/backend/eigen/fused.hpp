@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSL-1.0
+// A fused kernel on the CPU: the loop nest that a code describes, packets along the last dimension, every intermediate in
+// a register. Tails are partial packets of the same instructions, so an element's result does not depend on its position.
+// Cost: one load an input, one store an output, nothing else touches memory.
+#pragma once
+
+#include <tenure/core/config.hpp>
+#include <tenure/math/packet.hpp>
+#include <tenure/program/decode.hpp>
+
+// A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#endif
+
+namespace tenure::eigen_backend {
+
+using passes::instruction;
+using program_detail::is_dynamic;
+
+/// What a kernel runs on: one pointer an access (for a counting access, its offset as a number), and the run-time numbers.
+struct kernel_arguments {
+  void* const* pointer;
+  const std::int64_t* number;
+};
+
+template <class Code>
+struct fused {
+  using record = program_detail::decoded<Code>;
+  static constexpr record k{};
+  using T = element_of_t<record::lane>;
+  using P = math::packet_of<T>;
+  using M = math::mask_of<P>;
+  static constexpr int lanes = math::width<P>;
+  static constexpr int last = record::rank - 1;
+  static constexpr int slots = record::instructions > 0 ? record::instructions : 1;
+  static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
+  // Short bodies that reduce are bound by the latency of the accumulator: several of them run side by side.
+  static constexpr int accumulators = [] {
+    int work = 0, reductions = 0;
+    for (int i = 0; i < record::instructions; ++i) {
+      if (k.instruction[i].what == instruction::kind::compute && !k.instruction[i].row) ++work;
+      if (k.instruction[i].what == instruction::kind::reduce_row || (k.instruction[i].what == instruction::kind::reduce_all && !k.instruction[i].row)) ++reductions;
+    }
+    return reductions > 0 && work <= 4 && lanes > 1 ? 4 : 1;
+  }();
+
+  struct position {
+    std::int64_t offset[streams];
+  };
+  struct row_state {
+    T value[slots];
+    bool mask[slots];
+  };
+  struct element_state {
+    P value[slots];
+    M mask[slots];
+  };
+  struct sums {
+    P packet[slots][accumulators];
+    T scalar[slots];
+  };
+
+  static TENURE_INLINE void run(const kernel_arguments& args) {
+    sums total;
+    start_totals(total, indices{});
+    position start{};
+    bool first = true;
+    walk<0>(args, start, total, first);
+    if (first) fill_empty_columns(args, indices{});
+    finish_totals(args, total, indices{});
+  }
+
+ private:
+  using indices = std::make_integer_sequence<int, record::instructions>;
+  using kind = instruction::kind;
+  static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
+
+  template <std::int64_t Word>
+  static TENURE_INLINE std::int64_t number(const kernel_arguments& args) {
+    if constexpr (is_dynamic(Word)) return args.number[Word - program_detail::first_dynamic];
+    else return Word;
+  }
+  template <int D>
+  static TENURE_INLINE std::int64_t extent(const kernel_arguments& args) { return number<k.extent[D]>(args); }
+  template <int A, int D>
+  static TENURE_INLINE std::int64_t stride(const kernel_arguments& args) { return number<k.access[A].stride[D]>(args); }
+
+  template <int D, int... A>
+  static TENURE_INLINE void advance(const kernel_arguments& args, position& p, std::integer_sequence<int, A...>) {
+    ((p.offset[A] += stride<A, D>(args)), ...);
+  }
+
+  // ---- the loop nest ----
+
+  template <int D>
+  static TENURE_INLINE void walk(const kernel_arguments& args, position p, sums& total, bool& first) {
+    if constexpr (D == record::outer) {
+      row(args, p, total, first);
+      first = false;
+    } else {
+      const std::int64_t n = extent<D>(args);
+      for (std::int64_t i = 0; i < n; ++i) {
+        walk<D + 1>(args, p, total, first);
+        advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
+      }
+    }
+  }
+
+  static TENURE_INLINE void row(const kernel_arguments& args, const position& p, sums& total, bool first) {
+    row_state r;
+    row_phase<0>(args, p, r, total, indices{});
+    row_passes<0>(args, p, r, total, first);
+  }
+
+  template <int Pass>
+  static TENURE_INLINE void row_passes(const kernel_arguments& args, const position& p, row_state& r, sums& total, bool first) {
+    if constexpr (Pass < record::passes) {
+      start_row<Pass>(total, indices{});
+      walk_row<Pass, record::outer>(args, p, r, total, first);
+      finish_row<Pass>(r, total, indices{});
+      row_phase<Pass + 1>(args, p, r, total, indices{});
+      row_passes<Pass + 1>(args, p, r, total, first);
+    }
+  }
+
+  template <int Pass, int D>
+  static TENURE_INLINE void walk_row(const kernel_arguments& args, position p, const row_state& r, sums& total, bool first) {
+    const std::int64_t n = extent<D>(args);
+    if constexpr (D < last) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        walk_row<Pass, D + 1>(args, p, r, total, first);
+        advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
+      }
+    } else {
+      std::int64_t i = 0;
+      if constexpr (accumulators > 1)
+        for (; i + accumulators * lanes <= n; i += accumulators * lanes) {
+          elements<Pass, false, 0>(args, p, r, total, first, i, lanes, indices{});
+          elements<Pass, false, 1>(args, p, r, total, first, i + lanes, lanes, indices{});
+          elements<Pass, false, 2>(args, p, r, total, first, i + 2 * lanes, lanes, indices{});
+          elements<Pass, false, 3>(args, p, r, total, first, i + 3 * lanes, lanes, indices{});
+        }
+      for (; i + lanes <= n; i += lanes) elements<Pass, false, 0>(args, p, r, total, first, i, lanes, indices{});
+      if constexpr (lanes > 1)
+        if (i < n) elements<Pass, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), indices{});
+    }
+  }
+
+  // ---- per element ----
+
+  template <int Pass, bool Partial, int Way, int... I>
+  static TENURE_INLINE void elements(const kernel_arguments& args, const position& p, const row_state& r, sums& total, bool first,
+                                     std::int64_t i, int n, std::integer_sequence<int, I...>) {
+    element_state e;
+    (element<Pass, Partial, Way, I>(args, p, r, e, total, first, i, n), ...);
+  }
+
+  template <int Slot>
+  static TENURE_INLINE P value(const row_state& r, const element_state& e) {
+    if constexpr (at(Slot).row) return math::set1<P>(r.value[Slot]);
+    else return e.value[Slot];
+  }
+  template <int Slot>
+  static TENURE_INLINE M mask(const row_state& r, const element_state& e) {
+    if constexpr (at(Slot).row) return math::mask_set<P>(r.mask[Slot]);
+    else return e.mask[Slot];
+  }
+  template <int Slot>
+  static TENURE_INLINE auto read(const row_state& r, const element_state& e) {
+    if constexpr (at(Slot).is_mask) return mask<Slot>(r, e);
+    else return value<Slot>(r, e);
+  }
+
+  template <int Pass, bool Partial, int Way, int I>
+  static TENURE_INLINE void element(const kernel_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                    bool first, std::int64_t i, int n) {
+    constexpr auto x = at(I);
+    if constexpr ((x.passes >> Pass & 1) == 0) {
+    } else if constexpr (x.what == kind::load) {
+      if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
+      else e.value[I] = load<x.access, Partial>(args, p, i, n);
+    } else if constexpr (x.what == kind::compute) {
+      if constexpr (x.is_mask) e.mask[I] = compute<I>(r, e);
+      else e.value[I] = compute<I>(r, e);
+    } else if constexpr (x.what == kind::store) {
+      if constexpr (x.is_mask) store_mask<x.access>(args, p, mask<x.in[0]>(r, e), i, n);
+      else store<x.access, Partial>(args, p, value<x.in[0]>(r, e), i, n);
+    } else if constexpr (x.what == kind::reduce_columns) {
+      using to = element_of_t<k.access[x.access].type>;
+      static_assert(std::is_same_v<to, T>);
+      T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
+      P v = value<x.in[0]>(r, e);
+      if constexpr (Partial) {
+        if (!first) v = combine<x.bits>(math::load_first<P>(at_column, n), v);
+        math::store_first<P>(at_column, v, n);
+      } else {
+        if (!first) v = combine<x.bits>(math::load<P>(at_column), v);
+        math::store<P>(at_column, v);
+      }
+    } else {
+      P v = value<x.in[0]>(r, e);
+      if constexpr (Partial) v = math::select(math::lt(lane_index(), math::set1<P>(static_cast<T>(n))), v, math::set1<P>(identity<x.bits>()));
+      total.packet[I][Way] = combine<x.bits>(total.packet[I][Way], v);
+    }
+  }
+
+  template <int I>
+  static TENURE_INLINE auto compute(const row_state& r, const element_state& e) {
+    constexpr auto x = at(I);
+    if constexpr (!ops::is_pointwise(x.op)) return read<x.in[0]>(r, e);  // cast and copy: the load converted
+    else {
+      using operation = ops::operation_of<x.op>;
+      if constexpr (operation::arity == 1) return operation::evaluate(read<x.in[0]>(r, e));
+      else if constexpr (operation::arity == 2) return operation::evaluate(read<x.in[0]>(r, e), read<x.in[1]>(r, e));
+      else return operation::evaluate(read<x.in[0]>(r, e), read<x.in[1]>(r, e), read<x.in[2]>(r, e));
+    }
+  }
+
+  static TENURE_INLINE P lane_index() {
+    if constexpr (lanes == 1) return T(0);
+    else {
+      alignas(64) static constexpr T index[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+      return math::load<P>(index);
+    }
+  }
+
+  template <int A, bool Partial>
+  static TENURE_INLINE P load(const kernel_arguments& args, const position& p, std::int64_t i, int n) {
+    constexpr auto x = k.access[A];
+    const std::int64_t step = stride<A, last>(args);
+    if constexpr (x.counting) {
+      const T base = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[A]) + p.offset[A] + i * step);
+      if constexpr (lanes == 1) return base;
+      else return math::add(math::set1<P>(base), math::mul(lane_index(), math::set1<P>(static_cast<T>(step))));
+    } else {
+      using from = element_of_t<x.type>;
+      const from* source = static_cast<const from*>(args.pointer[A]) + p.offset[A] + i * step;
+      if constexpr (x.stride[last] == 0) {
+        return math::set1<P>(static_cast<T>(*source));
+      } else if constexpr (!std::is_same_v<from, T>) {
+        T lane[lanes];
+        for (int l = 0; l < lanes; ++l) lane[l] = !Partial || l < n ? static_cast<T>(source[l * step]) : T(0);
+        return math::load<P>(lane);
+      } else {
+        if constexpr (is_dynamic(x.stride[last]) || x.stride[last] != 1)
+          if (step != 1) {
+            if constexpr (!Partial) return math::gather<P>(source, step);
+            T lane[lanes];
+            for (int l = 0; l < lanes; ++l) lane[l] = l < n ? source[l * step] : T(0);
+            return math::load<P>(lane);
+          }
+        if constexpr (Partial) return math::load_first<P>(source, n);
+        else return math::load<P>(source);
+      }
+    }
+  }
+
+  template <int A, bool Partial>
+  static TENURE_INLINE M load_mask(const kernel_arguments& args, const position& p, std::int64_t i, int n) {
+    const std::int64_t step = stride<A, last>(args);
+    const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
+    if constexpr (lanes == 1) return *source;
+    else {
+      T lane[lanes];
+      for (int l = 0; l < lanes; ++l) lane[l] = (!Partial || l < n) && source[l * step] ? T(1) : T(0);
+      return math::ne(math::load<P>(lane), math::set1<P>(T(0)));
+    }
+  }
+
+  template <int A, bool Partial>
+  static TENURE_INLINE void store(const kernel_arguments& args, const position& p, P v, std::int64_t i, int n) {
+    T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * stride<A, last>(args);
+    static_assert(k.access[A].stride[last] == 1, "results are row-major");
+    if constexpr (Partial) math::store_first<P>(target, v, n);
+    else math::store<P>(target, v);
+  }
+  template <int A>
+  static TENURE_INLINE void store_mask(const kernel_arguments& args, const position& p, M m, std::int64_t i, int n) {
+    bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i;
+    const unsigned bits = math::lane_bits<P>(m);
+    for (int l = 0; l < n; ++l) target[l] = (bits >> l & 1) != 0;
+  }
+
+  // ---- per row ----
+
+  template <int Phase, int... I>
+  static TENURE_INLINE void row_phase(const kernel_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>) {
+    (row_instruction<Phase, I>(args, p, r, total), ...);
+  }
+
+  template <int Slot>
+  static TENURE_INLINE auto read_row(const row_state& r) {
+    if constexpr (at(Slot).is_mask) return r.mask[Slot];
+    else return r.value[Slot];
+  }
+
+  template <int Phase, int I>
+  static TENURE_INLINE void row_instruction(const kernel_arguments& args, const position& p, row_state& r, sums& total) {
+    constexpr auto x = at(I);
+    if constexpr (!x.row || x.phase != Phase || x.what == kind::reduce_row) {
+    } else if constexpr (x.what == kind::constant) {
+      if constexpr (x.is_mask) r.mask[I] = x.bits != 0;
+      else if constexpr (std::is_floating_point_v<T>) r.value[I] = static_cast<T>(std::bit_cast<double>(x.bits));
+      else r.value[I] = static_cast<T>(x.bits);
+    } else if constexpr (x.what == kind::load) {
+      if constexpr (k.access[x.access].counting) {
+        r.value[I] = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[x.access]) + p.offset[x.access]);
+      } else {
+        using from = element_of_t<k.access[x.access].type>;
+        const from v = static_cast<const from*>(args.pointer[x.access])[p.offset[x.access]];
+        if constexpr (x.is_mask) r.mask[I] = v != from(0);
+        else r.value[I] = static_cast<T>(v);
+      }
+    } else if constexpr (x.what == kind::compute) {
+      if constexpr (x.is_mask) r.mask[I] = compute_row<I>(r);
+      else r.value[I] = compute_row<I>(r);
+    } else if constexpr (x.what == kind::store) {
+      using to = element_of_t<k.access[x.access].type>;
+      to* target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
+      *target = static_cast<to>(read_row<x.in[0]>(r));
+    } else {
+      total.scalar[I] = combine<x.bits>(total.scalar[I], r.value[x.in[0]]);
+    }
+  }
+
+  template <int I>
+  static TENURE_INLINE auto compute_row(const row_state& r) {
+    constexpr auto x = at(I);
+    if constexpr (!ops::is_pointwise(x.op)) return read_row<x.in[0]>(r);
+    else {
+      using operation = ops::operation_of<x.op>;
+      if constexpr (operation::arity == 1) return operation::evaluate(read_row<x.in[0]>(r));
+      else if constexpr (operation::arity == 2) return operation::evaluate(read_row<x.in[0]>(r), read_row<x.in[1]>(r));
+      else return operation::evaluate(read_row<x.in[0]>(r), read_row<x.in[1]>(r), read_row<x.in[2]>(r));
+    }
+  }
+
+  // ---- reductions ----
+
+  template <std::int64_t Kind, class V>
+  static TENURE_INLINE V combine(V a, V b) {
+    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return math::add(a, b);
+    else if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::max)) return math::max(a, b);
+    else return math::min(a, b);
+  }
+  template <std::int64_t Kind>
+  static constexpr T identity() {
+    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return T(0);
+    else if constexpr (std::is_floating_point_v<T>)
+      return Kind == static_cast<std::int64_t>(ir::reduction::max) ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+    else return Kind == static_cast<std::int64_t>(ir::reduction::max) ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+  }
+  template <int I>
+  static TENURE_INLINE T across(const sums& total) {
+    P v = total.packet[I][0];
+    for (int w = 1; w < accumulators; ++w) v = combine<at(I).bits>(v, total.packet[I][w]);
+    if constexpr (lanes == 1) return v;
+    else {
+      T lane[lanes];
+      math::store<P>(lane, v);
+      // Pairwise, so that the order (and the rounding) is one that every width of packet could share.
+      for (int half = lanes / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l) lane[l] = combine<at(I).bits>(lane[l], lane[l + half]);
+      return lane[0];
+    }
+  }
+  template <int I>
+  static TENURE_INLINE void start(sums& total) {
+    for (int w = 0; w < accumulators; ++w) total.packet[I][w] = math::set1<P>(identity<at(I).bits>());
+    total.scalar[I] = identity<at(I).bits>();
+  }
+
+  template <int Pass, int... I>
+  static TENURE_INLINE void start_row(sums& total, std::integer_sequence<int, I...>) {
+    ([&] { if constexpr (at(I).what == kind::reduce_row && (at(I).passes >> Pass & 1)) start<I>(total); }(), ...);
+  }
+  template <int Pass, int... I>
+  static TENURE_INLINE void finish_row(row_state& r, const sums& total, std::integer_sequence<int, I...>) {
+    ([&] { if constexpr (at(I).what == kind::reduce_row && (at(I).passes >> Pass & 1)) r.value[I] = across<I>(total); }(), ...);
+  }
+  template <int... I>
+  static TENURE_INLINE void start_totals(sums& total, std::integer_sequence<int, I...>) {
+    ([&] { if constexpr (at(I).what == kind::reduce_all) start<I>(total); }(), ...);
+  }
+  template <int... I>
+  static TENURE_INLINE void finish_totals(const kernel_arguments& args, const sums& total, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (at(I).what == kind::reduce_all) {
+        T* target = static_cast<T*>(args.pointer[at(I).access]);
+        if constexpr (at(I).row) *target = total.scalar[I];
+        else *target = across<I>(total);
+      }
+    }(), ...);
+  }
+  /// With no rows at all nothing began the columns' results.
+  template <int... I>
+  static TENURE_INLINE void fill_empty_columns(const kernel_arguments& args, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (at(I).what == kind::reduce_columns) {
+        std::int64_t n = 1;
+        [&]<int... D>(std::integer_sequence<int, D...>) { ((n *= extent<record::outer + D>(args)), ...); }(std::make_integer_sequence<int, record::inner>{});
+        for (std::int64_t j = 0; j < n; ++j) static_cast<T*>(args.pointer[at(I).access])[j] = identity<at(I).bits>();
+      }
+    }(), ...);
+  }
+};
+
+/// The kernel as a function of its own: what a table of steps points to.
+template <class Code>
+void fused_kernel(const kernel_arguments& args) {
+  fused<Code>::run(args);
+}
+
+}  // namespace tenure::eigen_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+// The steps that are no fused loop: matmul, gather, scatter, pad, concat, for operands of any strides. Each reads its
+// shapes from the step's numbers, in the order in which the encoder wrote them.
+#pragma once
+
+#include <cstring>
+
+#include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/program/encode.hpp>
+
+namespace tenure::eigen_backend {
+
+/// Shape and strides of one operand of an opaque step.
+struct operand_view {
+  int rank = 0;
+  std::int64_t extent[max_rank] = {};
+  std::int64_t stride[max_rank] = {};
+};
+
+/// The numbers of an opaque step, read in order.
+struct step_numbers {
+  const std::int64_t* at;
+
+  constexpr std::int64_t next() { return *at++; }
+  constexpr operand_view next_operand() {
+    operand_view v;
+    v.rank = static_cast<int>(next());
+    for (int d = 0; d < v.rank; ++d) v.extent[d] = next();
+    for (int d = 0; d < v.rank; ++d) v.stride[d] = next();
+    return v;
+  }
+};
+
+namespace detail {
+
+/// Calls f(offset of x, offset of y) for each index of the first `rank` axes.
+template <class F>
+void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x, const std::int64_t* y, F f, std::int64_t at_x = 0,
+                    std::int64_t at_y = 0) {
+  if (rank == 0) return f(at_x, at_y);
+  for (std::int64_t i = 0; i < *extent; ++i) for_each_index(rank - 1, extent + 1, x + 1, y + 1, f, at_x + i * *x, at_y + i * *y);
+}
+
+template <class T>
+void copy_strided(const operand_view& shape, const T* from, const std::int64_t* from_stride, T* to, const std::int64_t* to_stride) {
+  for_each_index(shape.rank, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { to[b] = from[a]; });
+}
+
+inline std::int64_t elements_of(const operand_view& v) {
+  std::int64_t n = 1;
+  for (int d = 0; d < v.rank; ++d) n *= v.extent[d];
+  return n;
+}
+
+inline std::int64_t index_at(dtype type, const void* indices, std::int64_t offset) {
+  return type == dtype::int32 ? static_cast<const std::int32_t*>(indices)[offset] : static_cast<const std::int64_t*>(indices)[offset];
+}
+
+}  // namespace detail
+
+template <class T>
+void matmul_step(void* const* p, step_numbers n, void* scratch) {
+  n.at += 3;
+  n.next();
+  const operand_view a = n.next_operand();
+  n.next();
+  const operand_view b = n.next_operand(), c = n.next_operand();
+  const int batch = c.rank - 2;
+  const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
+  std::int64_t to = 0;  // results are row-major: one product after the other
+  detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
+    matmul<T>(rows, columns, inner, {static_cast<const T*>(p[0]) + at_a, a.stride[batch], a.stride[batch + 1]},
+              {static_cast<const T*>(p[1]) + at_b, b.stride[batch], b.stride[batch + 1]}, static_cast<T*>(p[2]) + to, columns, false, scratch);
+    to += rows * columns;
+  });
+}
+
+/// Rows of the source named by indices; `adds` transposes it: rows of updates added into zeros.
+template <class T, bool Adds>
+void gather_step(void* const* p, step_numbers n) {
+  const int axis = static_cast<int>(n.next());
+  n.at += 2;
+  const auto first_type = static_cast<dtype>(n.next());
+  const operand_view first = n.next_operand();
+  const auto second_type = static_cast<dtype>(n.next());
+  const operand_view second = n.next_operand(), result = n.next_operand();
+  const operand_view& indices = Adds ? first : second;
+  const dtype index_type = Adds ? first_type : second_type;
+  const void* index_data = p[Adds ? 0 : 1];
+  // `many` has one block a named index, `table` is indexed.
+  const operand_view& table = Adds ? result : first;
+  const operand_view& many = Adds ? second : result;
+  operand_view block;
+  std::int64_t table_stride[max_rank], many_stride[max_rank];
+  for (int d = 0; d < table.rank; ++d) {
+    if (d == axis) continue;
+    const int in_many = d < axis ? d : d + indices.rank - 1;
+    block.extent[block.rank] = table.extent[d];
+    table_stride[block.rank] = table.stride[d];
+    many_stride[block.rank++] = many.stride[in_many];
+  }
+  T* out = static_cast<T*>(p[2]);
+  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(detail::elements_of(result)) * sizeof(T));
+  detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
+    const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
+    if constexpr (Adds) {
+      const T* updates = static_cast<const T*>(p[1]);
+      detail::for_each_index(block.rank, block.extent, table_stride, many_stride,
+                             [&](std::int64_t t, std::int64_t m) { out[row + t] = static_cast<T>(out[row + t] + updates[at_many + m]); });
+    } else {
+      const T* source = static_cast<const T*>(p[0]);
+      detail::for_each_index(block.rank, block.extent, table_stride, many_stride, [&](std::int64_t t, std::int64_t m) { out[at_many + m] = source[row + t]; });
+    }
+  });
+}
+
+template <class T>
+void pad_step(void* const* p, step_numbers n) {
+  const int axis = static_cast<int>(n.next());
+  const std::int64_t start = n.next(), step = n.next();
+  n.next();
+  const operand_view from = n.next_operand();
+  operand_view to = n.next_operand();
+  T* out = static_cast<T*>(p[1]);
+  std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(detail::elements_of(to)) * sizeof(T));
+  const std::int64_t along = to.stride[axis];
+  to.stride[axis] = along * step;
+  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + start * along, to.stride);
+}
+
+template <class T>
+void concat_step(void* const* p, step_numbers n) {
+  const int axis = static_cast<int>(n.next());
+  n.at += 2;
+  n.next();
+  const operand_view a = n.next_operand();
+  n.next();
+  const operand_view b = n.next_operand(), to = n.next_operand();
+  T* out = static_cast<T*>(p[2]);
+  detail::copy_strided(a, static_cast<const T*>(p[0]), a.stride, out, to.stride);
+  detail::copy_strided(b, static_cast<const T*>(p[1]), b.stride, out + a.extent[axis] * to.stride[axis], to.stride);
+}
+
+template <class T>
+void opaque_step(passes::step::kind what, void* const* p, const std::int64_t* numbers, void* scratch) {
+  switch (what) {
+    case passes::step::kind::matmul:
+      if constexpr (!std::is_same_v<T, bool>) matmul_step<T>(p, {numbers}, scratch);
+      return;
+    case passes::step::kind::gather: return gather_step<T, false>(p, {numbers});
+    case passes::step::kind::scatter:
+      if constexpr (!std::is_same_v<T, bool>) gather_step<T, true>(p, {numbers});
+      return;
+    case passes::step::kind::pad: return pad_step<T>(p, {numbers});
+    case passes::step::kind::concat: return concat_step<T>(p, {numbers});
+    default: return;
+  }
+}
+
+}  // namespace tenure::eigen_backend

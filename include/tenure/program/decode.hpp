@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+// A kernel's code read back into records: what kernel templates (loops here, CUDA kernels there) are written against.
+#pragma once
+
+#include <tenure/program/encode.hpp>
+
+namespace tenure::program_detail {
+
+/// An instruction of a code; operands are slots, access a position in the code's accesses (-1: none).
+struct decoded_instruction {
+  passes::instruction::kind what = passes::instruction::kind::load;
+  bool is_mask = false, row = false;
+  ir::opcode op = ir::opcode::copy;
+  int phase = 0;
+  unsigned passes = 0;
+  int in[3] = {-1, -1, -1};
+  int access = -1;
+  std::int64_t bits = 0;  // constant, or which reduction
+};
+
+struct decoded_access {
+  dtype type = dtype::float32;
+  bool counting = false;
+  std::int64_t stride[max_rank] = {};  // may be a run-time number
+};
+
+/// Sizes of a code, from its first word.
+template <class Code>
+struct code_sizes {
+  static constexpr std::int64_t head = Code::word[0];
+  static constexpr dtype lane = static_cast<dtype>(head & 15);
+  static constexpr int outer = static_cast<int>(head >> 4 & 15), inner = static_cast<int>(head >> 8 & 15);
+  static constexpr int rank = outer + inner;
+  static constexpr int passes = static_cast<int>(head >> 12 & 255);
+  static constexpr int instructions = static_cast<int>(head >> 24 & 0xffff), accesses = static_cast<int>(head >> 40 & 0xffff);
+};
+
+template <class Code>
+struct decoded : code_sizes<Code> {
+  using sizes = code_sizes<Code>;
+  std::int64_t extent[max_rank + 1] = {};
+  decoded_access access[sizes::accesses + 1] = {};
+  decoded_instruction instruction[sizes::instructions + 1] = {};
+
+  constexpr decoded() {
+    int at = 1;
+    for (int d = 0; d < sizes::rank; ++d) extent[d] = Code::word[at++];
+    for (int a = 0; a < sizes::accesses; ++a) {
+      access[a].type = static_cast<dtype>(Code::word[at] & 15);
+      access[a].counting = (Code::word[at++] & 16) != 0;
+      for (int d = 0; d < sizes::rank; ++d) access[a].stride[d] = Code::word[at++];
+    }
+    for (int i = 0; i < sizes::instructions; ++i) {
+      const auto w = static_cast<std::uint64_t>(Code::word[at++]);
+      decoded_instruction& x = instruction[i];
+      x.what = static_cast<passes::instruction::kind>(w & 7);
+      x.is_mask = (w >> 3 & 1) != 0;
+      x.row = (w >> 4 & 1) != 0;
+      x.op = static_cast<ir::opcode>(w >> 5 & 255);
+      x.phase = static_cast<int>(w >> 13 & 31);
+      x.passes = static_cast<unsigned>(w >> 18 & 0xffff);
+      for (int k = 0; k < 3; ++k) x.in[k] = static_cast<int>(w >> (34 + 10 * k) & 1023) - 1;
+      const std::int64_t rest = Code::word[at++];
+      if (x.what == passes::instruction::kind::constant) {
+        x.bits = rest;
+      } else {
+        x.access = static_cast<int>(rest & 0xffff) - 1;
+        x.bits = rest >> 16;
+      }
+    }
+  }
+};
+
+}  // namespace tenure::program_detail

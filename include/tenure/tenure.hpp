@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSL-1.0
+// Tenure: compile-time tensors whose ownership is part of their type. This header lists the library; a folder is a phase
+// and includes only itself and the phases above it.
+//
+//   core/ math/          types, shapes, errors; vector math over packets
+//   storage/ tensor/     memory; the tensor, its views and factories
+//   ir/                  the graph, as a constexpr value
+//   expr/ ops/           expressions and traced values; the operations with their derivatives
+//   passes/              graph -> graph, and graph -> schedule of fused kernels
+//   program/             the one splice, values -> types
+//   backend/             reference (the judge), eigen (packets and matrix products)
+//   transform/ optim/    compile, grad, vjp, jvp, models; optimizers
+//   interop/             edges: files, Eigen; include them by name
+#pragma once
+
+#include <tenure/version.hpp>
+
+#include <tenure/ops/contraction.hpp>
+#include <tenure/ops/loss.hpp>
+#include <tenure/transform/gradient.hpp>
+#include <tenure/transform/model.hpp>

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSL-1.0
+// compile(f): a traced function as compiled code. The call binds arguments to buffers, checks what only the run knows
+// (extents, labels) before anything is written, and runs the steps. Called with traced values it is f itself, so that
+// transforms compose.
+// Cost: no allocation but the results; into(results...) makes none at all.
+#pragma once
+
+#include <string>
+
+#include <tenure/backend/eigen/execute.hpp>
+#include <tenure/transform/tree.hpp>
+
+namespace tenure {
+namespace detail {
+
+/// Appends an input; run-time extents (and strides, of what is not known to be row-major) become symbols.
+template <class T, class S>
+constexpr traced<T, S> new_input(ir::builder& g, bool strided) {
+  const int index = g.view().input_count;
+  extents e = S::value;
+  for (int a = 0; a < e.rank; ++a)
+    if (!is_static(e[a])) e[a] = g.new_symbol({ir::symbol::kind::argument, index, a, is_named(e[a]) ? e[a] : 0});
+  const ir::node_id id = g.input(dtype_v<T>, e, strided);
+  if (strided)
+    for (int a = 0; a < e.rank; ++a) g.new_symbol({ir::symbol::kind::stride, index, a, 0});
+  return {&g, id};
+}
+
+/// A traced function over argument types: what a program is compiled from. Bit i of Strided: argument i may have any strides.
+template <class F, std::uint64_t Strided, class... Traced>
+struct source {
+  using result_type = std::remove_cvref_t<decltype(std::declval<F>()(std::declval<Traced>()...))>;
+
+  static constexpr ir::builder trace() {
+    ir::builder g;
+    int argument = 0;
+    const auto make = [&]<class X>(element_tag<X>) {
+      const bool strided = (Strided >> argument++) & 1;
+      auto leaf = [&]<class L>(element_tag<L>) { return new_input<typename L::element_type, typename L::shape_type>(g, strided); };
+      return build_tree<X>(leaf);
+    };
+    const std::tuple<Traced...> arguments{make(element_tag<Traced>{})...};
+    const result_type results = std::apply([](const Traced&... x) { return F{}(x...); }, arguments);
+    for_each_leaf(results, [&](const auto& r) { g.output(r.id); });
+    g.canonicalize();
+    return g;
+  }
+};
+
+template <class... X>
+constexpr std::uint64_t strided_arguments() {
+  std::uint64_t mask = 0;
+  int i = 0;
+  ((mask |= std::uint64_t{!tree<X>::contiguous} << i++), ...);
+  return mask;
+}
+
+template <class F, class... X>
+using source_of = source<F, strided_arguments<X...>(), rebind_kind_t<X, tracing>...>;
+
+// ---- a call --------------------------------------------------------------------------------------------------------
+
+struct leaf_argument {
+  const void* data = nullptr;
+  extents shape{};
+  extents strides{};
+};
+
+inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
+  extents known = s;
+  for (int a = 0; a < s.rank; ++a)
+    if (!is_static(s[a])) known[a] = symbols[ir::symbol_of_extent(s[a])];
+  return known;
+}
+
+/// Fills the run-time extents of a call; throws shape_error where two that must agree do not.
+inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments, std::int64_t* symbols) {
+  const auto value = [&](std::int64_t e) { return is_static(e) ? e : symbols[ir::symbol_of_extent(e)]; };
+  for (int i = 0; i < g.symbol_count; ++i) {
+    const ir::symbol& s = g.symbols[i];
+    switch (s.what) {
+      case ir::symbol::kind::argument: symbols[i] = arguments[s.a].shape[static_cast<int>(s.b)]; break;
+      case ir::symbol::kind::stride: symbols[i] = arguments[s.a].strides[static_cast<int>(s.b)]; break;
+      case ir::symbol::kind::sum: symbols[i] = value(s.a) + value(s.b); break;
+      case ir::symbol::kind::product: symbols[i] = value(s.a) * value(s.b); break;
+      case ir::symbol::kind::quotient: symbols[i] = value(s.b) == 0 ? 0 : value(s.a) / value(s.b); break;
+    }
+  }
+  for (int i = 0; i < g.constraint_count; ++i) {
+    const ir::constraint& c = g.constraints[i];
+    if (value(c.a) == value(c.b)) continue;
+    std::string text = std::string("tenure: ") + c.call + ": ";
+    if (c.lhs >= 0) text += "shapes " + spell(bound_extents(g.shapes[c.lhs], symbols)) + " and " + spell(bound_extents(g.shapes[c.rhs], symbols)) + " disagree: ";
+    throw shape_error(text + std::to_string(value(c.a)) + " is not " + std::to_string(value(c.b)));
+  }
+}
+
+/// Checks labels and indices that are arguments (or views of them) before anything is written.
+inline void check_bounds(const ir::graph_view& g, const leaf_argument* arguments, const std::int64_t* symbols) {
+  for (int i = 0; i < g.bound_count; ++i) {
+    const ir::bound& b = g.bounds[i];
+    const passes::layout l = passes::layout_of(g, b.indices);
+    if (g[l.root].op != ir::opcode::input) continue;
+    const std::int64_t extent = is_static(b.extent) ? b.extent : symbols[ir::symbol_of_extent(b.extent)];
+    const dtype type = g[l.root].type;
+    const void* data = arguments[g[l.root].attr].data;
+    const extents& s = g.shape_of(b.indices);
+    std::int64_t shape[max_rank] = {}, stride[max_rank] = {};
+    for (int a = 0; a < s.rank; ++a) {
+      shape[a] = is_static(s[a]) ? s[a] : symbols[ir::symbol_of_extent(s[a])];
+      stride[a] = passes::value_of(l.stride[a], symbols);
+    }
+    eigen_backend::detail::for_each_index(s.rank, shape, stride, stride, [&](std::int64_t at, std::int64_t) {
+      const std::int64_t index = eigen_backend::detail::index_at(type, data, at + passes::value_of(l.offset, symbols));
+      if (index < 0 || index >= extent)
+        throw index_error(std::string("tenure: ") + b.call + ": index " + std::to_string(index) + " is outside an axis of " + std::to_string(extent));
+    });
+  }
+}
+
+template <class X>
+void collect(const X& x, leaf_argument*& at) {
+  for_each_leaf(x, [&](const auto& leaf) {
+    using L = std::remove_cvref_t<decltype(leaf)>;
+    if constexpr (any_tensor<L>) *at++ = {tensor_access::read(leaf, "call"), leaf.extents(), leaf.strides()};
+    else *at++ = {&leaf, {}, {}};
+  });
+}
+
+/// A number of a type that no tensor holds (long double, unsigned, short, ...) as the one that stands for it.
+template <class X>
+decltype(auto) as_argument(const X& x) {
+  if constexpr (scalar<X> && !element<X>) return static_cast<typename leaf_type<X>::element_type>(x);
+  else return (x);
+}
+
+constexpr std::int64_t stack_workspace = 4096;
+
+template <class Program>
+TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+  const auto with = [&](void* workspace) { eigen_backend::execute<Program>({arguments, results, workspace, symbols}); };
+  if constexpr (Program::is_static) {
+    constexpr std::int64_t bytes = eigen_backend::workspace_bytes<Program>(nullptr);
+    if constexpr (bytes <= stack_workspace) {
+      alignas(64) std::byte workspace[bytes > 0 ? bytes : 1];
+      with(workspace);
+    } else {
+      const storage_handle workspace = allocate_storage(static_cast<std::size_t>(bytes));
+      with(workspace.data());
+    }
+  } else {
+    const storage_handle workspace = allocate_storage(static_cast<std::size_t>(eigen_backend::workspace_bytes<Program>(symbols)));
+    with(workspace.data());
+  }
+}
+
+inline extents output_extents(const ir::graph_view& g, int output, const std::int64_t* symbols) {
+  return bound_extents(g.shape_of(g.outputs[output]), symbols);
+}
+
+/// Everything between a call's arguments and its results: `make` gives the memory of each result, after all checks.
+template <class Program, class MakeResults, class... X>
+TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
+  constexpr int leaves = (0 + ... + tree<X>::leaves);
+  constexpr int outputs = Program::value.view().output_count;
+  const void* pointers[leaves + 1];
+  std::int64_t symbols[Program::symbol_count + 1] = {};
+  {
+    leaf_argument arguments[leaves + 1];
+    leaf_argument* at = arguments;
+    (collect(x, at), ...);
+    for (int i = 0; i < leaves; ++i) pointers[i] = arguments[i].data;
+    if constexpr (!Program::is_static) bind_symbols(Program::value.view(), arguments, symbols);
+    if constexpr (Program::value.bound_count > 0) check_bounds(Program::value.view(), arguments, symbols);
+  }
+  void* results[outputs + 1];
+  auto made = make_results(results, symbols);
+  run<Program>(pointers, results, symbols);
+  return made;
+}
+
+}  // namespace detail
+
+template <class F>
+struct compiled;
+
+namespace detail {
+
+/// The targets of an allocation-free call.
+template <class F, class... R>
+class into_call {
+ public:
+  explicit into_call(const F& f, R&... r) : f_(f), results_(r...) {}
+
+  /// Computes into the targets given to into(). Throws shape_error where a target has another shape.
+  template <class... X>
+  void operator()(const X&... x) const {
+    using program_type = program<source_of<F, X...>>;
+    using result_type = typename source_of<F, X...>::result_type;
+    using targets = rebind_kind_t<result_type, values>;
+    static_assert(tree<targets>::leaves == (0 + ... + tree<R>::leaves), "tenure: into: the number of targets differs from the number of results");
+    call_program<program_type>(
+        [&](void** results, const std::int64_t* symbols) {
+          int i = 0;
+          const auto bind = [&](auto& target) {
+            using L = std::remove_cvref_t<decltype(target)>;
+            static_assert(ownership_of_v<L> == ownership::owning && !requires_grad_v<L>, "tenure: into: a target must own its memory and carry no gradient");
+            const extents wanted = output_extents(program_type::value.view(), i, symbols);
+            if (!(target.extents() == wanted))
+              throw shape_error("tenure: into: a target of shape " + detail::spell(target.extents()) + " for a result of shape " + detail::spell(wanted));
+            results[i++] = tensor_access::write(target, "into");
+          };
+          std::apply([&](auto&... target) { (for_each_leaf(target, bind), ...); }, results_);
+          return 0;
+        },
+        as_argument(x)...);
+  }
+
+ private:
+  const F& f_;
+  std::tuple<R&...> results_;
+};
+
+}  // namespace detail
+
+/// A traced function, compiled for the argument types it is called with.
+template <class F>
+struct compiled {
+  [[no_unique_address]] F function{};
+
+  /// f over tensors, numbers and models: new owning constants. Over traced values: f, inside the other function's graph.
+  template <class... X>
+  constexpr auto operator()(const X&... x) const {
+    if constexpr ((detail::tree<X>::traces || ...)) return function(x...);
+    else return call(x...);
+  }
+
+  /// f.into(r...)(x...) computes into existing tensors and allocates nothing.
+  template <class... R>
+  auto into(R&... r) const { return detail::into_call<F, R...>(function, r...); }
+
+ private:
+  template <class... X>
+  static auto call(const X&... x) {
+    static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+    using source = detail::source_of<F, X...>;
+    using program_type = program<source>;
+    using result_type = detail::rebind_kind_t<typename source::result_type, values>;
+    return detail::call_program<program_type>(
+        [](void** results, const std::int64_t* symbols) {
+          int i = 0;
+          auto make = [&]<class L>(element_tag<L>) {
+            L leaf = detail::tensor_access::allocate<L>(detail::output_extents(program_type::value.view(), i, symbols));
+            results[i++] = detail::tensor_access::fresh(leaf);
+            return leaf;
+          };
+          return detail::build_tree<result_type>(make);
+        },
+        detail::as_argument(x)...);
+  }
+};
+
+/// The function itself, compiled.
+template <class F>
+constexpr compiled<F> compile(F f) { return {f}; }
+
+}  // namespace tenure

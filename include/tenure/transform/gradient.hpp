@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+// grad, value_and_grad, vjp, jvp: functions of functions. Each traces f and appends its derivative to the same graph, so
+// they nest in any order. Gradients are returned, never stored.
+#pragma once
+
+#include <tenure/passes/differentiate.hpp>
+#include <tenure/transform/compile.hpp>
+
+namespace tenure {
+namespace detail {
+
+/// x as a node of its own: what it was computed from is constant to the derivative, and so is a captured x.
+template <class X>
+constexpr X as_variable(const X& x) {
+  if constexpr (is_traced_v<X>) {
+    if (!is_floating(dtype_v<typename X::element_type>)) return x;
+    ir::node n = (*x.graph)[x.id];
+    return {x.graph, x.graph->emit({.op = ir::opcode::cast, .type = n.type, .arity = 1, .shape = n.shape, .in = {x.id, ir::none, ir::none}})};
+  } else {
+    ir::array<ir::node_id> ids;
+    ir::builder* g = nullptr;
+    for_each_leaf(x, [&](const auto& leaf) {
+      g = leaf.graph;
+      ids.push_back(as_variable(leaf).id);
+    });
+    int i = 0;
+    auto make = [&]<class L>(element_tag<L>) { return L{g, ids[i++]}; };
+    return build_tree<X>(make);
+  }
+}
+
+template <class X>
+constexpr void append_ids(const X& x, ir::array<ir::node_id>& ids) {
+  for_each_leaf(x, [&](const auto& leaf) { ids.push_back(leaf.id); });
+}
+
+/// The gradient as a tree like x; zeros where nothing flowed.
+template <class X>
+constexpr X gradient_like(const X& x, const ir::array<ir::node_id>& gradients, int& at) {
+  ir::array<ir::node_id> ids;
+  ir::builder* g = nullptr;
+  for_each_leaf(x, [&](const auto& leaf) {
+    g = leaf.graph;
+    const ir::node_id found = gradients[at++];
+    ids.push_back(found != ir::none ? found : ops::value(leaf).like(0).id);
+  });
+  int i = 0;
+  auto make = [&]<class L>(element_tag<L>) { return L{g, ids[i++]}; };
+  return build_tree<X>(make);
+}
+
+template <class X>
+inline constexpr bool differentiable_leaf = is_floating(dtype_v<typename leaf_type<X>::element_type>);
+
+template <class Y>
+constexpr void require_scalar_loss() {
+  static_assert(is_traced_v<Y>, "tenure: grad: the function must return one value, its loss");
+  static_assert(Y::shape_type::is_static && Y::shape_type::size == 1, "tenure: grad: the function must return a single number; use vjp for more");
+  static_assert(is_floating(dtype_v<typename Y::element_type>), "tenure: grad: the function returns integers or bool, which have no gradient");
+}
+
+template <int I, class... X>
+constexpr void require_differentiable() {
+  static_assert(I >= 0 && I < static_cast<int>(sizeof...(X)), "tenure: grad: there is no argument of that number");
+  using argument = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>;
+  if constexpr (is_traced_v<argument>)
+    static_assert(differentiable_leaf<argument>, "tenure: grad: the argument holds integers or bool, which have no gradient");
+}
+
+template <class F, int... I>
+struct value_and_grad_of {
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... arguments) const {
+    (require_differentiable<I, X...>(), ...);
+    const std::tuple<X...> x{variable_or_same<I...>(arguments)...};
+    const auto y = std::apply(f, x);
+    require_scalar_loss<std::remove_cvref_t<decltype(y)>>();
+    ir::builder& g = *y.graph;
+    ir::array<ir::node_id> wrt;
+    (append_ids(std::get<I>(x), wrt), ...);
+    ir::array<ir::node_id> gradients(wrt.size(), ir::none);
+    const ir::node_id output = y.id, one = ops::value(y).like(1).id;
+    passes::reverse(g, &output, &one, 1, wrt.data(), wrt.size(), gradients.data());
+    int at = 0;
+    return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients, at)...};
+  }
+
+ private:
+  template <int... J, class X>
+  static constexpr X variable_or_same(const X& x) { return as_variable(x); }
+};
+
+template <class F, int... I>
+struct grad_of {
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... x) const {
+    const auto all = value_and_grad_of<F, I...>{f}(x...);
+    if constexpr (sizeof...(I) == 1) return std::get<1>(all);
+    else return std::apply([](const auto&, const auto&... g) { return std::tuple{g...}; }, all);
+  }
+};
+
+/// Splits arguments (x..., last) for vjp.
+template <class F>
+struct vjp_of {
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... all) const {
+    static_assert(sizeof...(X) >= 2, "tenure: vjp: needs the arguments of the function, then the cotangent of its result");
+    return split(std::make_index_sequence<sizeof...(X) - 1>{}, std::tuple<X...>{all...});
+  }
+
+ private:
+  template <std::size_t... I, class All>
+  constexpr auto split(std::index_sequence<I...>, const All& all) const {
+    const auto x = std::tuple{as_variable(std::get<I>(all))...};
+    const auto y = std::apply(f, x);
+    const auto& cotangent = std::get<sizeof...(I)>(all);
+    using Y = std::remove_cvref_t<decltype(y)>;
+    using C = std::remove_cvref_t<decltype(cotangent)>;
+    static_assert(tree<Y>::leaves == tree<C>::leaves, "tenure: vjp: the cotangent is another tree than the result");
+    if constexpr (is_traced_v<Y> && is_traced_v<C>)
+      static_assert(std::is_same_v<typename Y::shape_type, typename C::shape_type>, "tenure: vjp: the cotangent has another shape than the result");
+    ir::array<ir::node_id> outputs, cotangents, wrt;
+    append_ids(y, outputs);
+    append_ids(cotangent, cotangents);
+    (append_ids(std::get<I>(x), wrt), ...);
+    ir::array<ir::node_id> gradients(wrt.size(), ir::none);
+    ir::builder* g = nullptr;
+    for_each_leaf(y, [&](const auto& leaf) { g = leaf.graph; });
+    passes::reverse(*g, outputs.data(), cotangents.data(), outputs.size(), wrt.data(), wrt.size(), gradients.data());
+    int at = 0;
+    return std::tuple{y, gradient_like(std::get<I>(x), gradients, at)...};
+  }
+};
+
+template <class F>
+struct jvp_of {
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... all) const {
+    static_assert(sizeof...(X) % 2 == 0 && sizeof...(X) > 0, "tenure: jvp: needs the arguments of the function, then a tangent for each");
+    return split(std::make_index_sequence<sizeof...(X) / 2>{}, std::tuple<X...>{all...});
+  }
+
+ private:
+  template <std::size_t... I, class All>
+  constexpr auto split(std::index_sequence<I...>, const All& all) const {
+    const auto x = std::tuple{as_variable(std::get<I>(all))...};
+    const auto y = std::apply(f, x);
+    ir::array<ir::node_id> wrt, tangents, outputs;
+    (append_ids(std::get<I>(x), wrt), ...);
+    (append_ids(std::get<sizeof...(I) + I>(all), tangents), ...);
+    append_ids(y, outputs);
+    ir::array<ir::node_id> results(outputs.size(), ir::none);
+    ir::builder* g = nullptr;
+    for_each_leaf(y, [&](const auto& leaf) { g = leaf.graph; });
+    passes::forward(*g, wrt.data(), tangents.data(), wrt.size(), outputs.data(), outputs.size(), results.data());
+    int at = 0;
+    return std::tuple{y, gradient_like(y, results, at)};
+  }
+};
+
+template <class F, int... I>
+constexpr auto value_and_grad_at(F f) {
+  if constexpr (sizeof...(I) == 0) return compiled<value_and_grad_of<F, 0>>{{f}};
+  else return compiled<value_and_grad_of<F, I...>>{{f}};
+}
+
+}  // namespace detail
+
+/// value_and_grad<0, 1>(f)(x...) is {f(x...), df/dx0, df/dx1}; without indices, with respect to the first argument.
+template <int... I, class F>
+constexpr auto value_and_grad(F f) { return detail::value_and_grad_at<F, I...>(f); }
+
+/// The gradient alone; a tuple where there are several indices.
+template <int... I, class F>
+constexpr auto grad(F f) {
+  if constexpr (sizeof...(I) == 0) return compiled<detail::grad_of<F, 0>>{{f}};
+  else return compiled<detail::grad_of<F, I...>>{{f}};
+}
+
+/// vjp(f)(x..., cotangent) is {f(x...), cotangent of x...}.
+template <class F>
+constexpr auto vjp(F f) { return compiled<detail::vjp_of<F>>{{f}}; }
+
+/// jvp(f)(x..., tangents...) is {f(x...), tangent of the result}.
+template <class F>
+constexpr auto jvp(F f) { return compiled<detail::jvp_of<F>>{{f}}; }
+
+}  // namespace tenure

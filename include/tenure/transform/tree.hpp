@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSL-1.0
+// Arguments and results of functions are trees: a leaf is a tensor, a traced value or a number; a branch is a tuple, an
+// array, or a model (a Boost.Hana struct, see model.hpp). Leaves have one order, in which graphs number them.
+#pragma once
+
+#include <array>
+#include <tuple>
+
+#include <tenure/expr/apply.hpp>
+#include <tenure/tensor/tensor.hpp>
+
+namespace tenure {
+
+// What the leaves of a tree are. param<Kind, float, shape<3>> in a model is Kind's type.
+
+/// Leaves of a function that is being traced.
+struct tracing {
+  template <class T, class S>
+  using type = traced<T, S>;
+};
+/// Leaves that own their memory and carry no gradient: models, results, gradients.
+struct values {
+  template <class T, class S>
+  using type = tensor<T, S>;
+};
+
+template <class Kind, class T, class S>
+using param = typename Kind::template type<T, S>;
+
+namespace detail {
+
+/// Specialised for Boost.Hana structs in model.hpp.
+template <class X>
+struct model_traits {
+  static constexpr bool is_model = false;
+};
+
+template <class X>
+inline constexpr bool is_tree_leaf = is_traced_v<X> || any_tensor<X> || scalar<X>;
+
+template <class X>
+struct leaf_type {};
+template <class T, class S>
+struct leaf_type<traced<T, S>> {
+  using element_type = T;
+  using shape_type = S;
+};
+template <any_tensor X>
+struct leaf_type<X> {
+  using element_type = element_t<X>;
+  using shape_type = shape_of_t<X>;
+};
+template <scalar X>
+struct leaf_type<X> {
+  using element_type = std::conditional_t<element<X>, X, std::conditional_t<std::is_floating_point_v<X>, double, std::int64_t>>;
+  using shape_type = shape<>;
+};
+
+// ---- visiting ------------------------------------------------------------------------------------------------------
+
+template <class X, class F>
+constexpr void for_each_leaf(X&& x, F&& f) {
+  using tree = std::remove_cvref_t<X>;
+  if constexpr (is_tree_leaf<tree>) f(x);
+  else if constexpr (model_traits<tree>::is_model) model_traits<tree>::for_each_member(x, [&](auto&& member) { for_each_leaf(member, f); });
+  else if constexpr (requires { std::tuple_size<tree>::value; }) std::apply([&](auto&&... part) { (for_each_leaf(part, f), ...); }, x);
+  else static_assert(always_false<X>, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
+}
+
+// ---- types ---------------------------------------------------------------------------------------------------------
+
+template <class X, class Kind, class = void>
+struct rebind_kind {
+  using type = typename Kind::template type<typename leaf_type<X>::element_type, typename leaf_type<X>::shape_type>;
+};
+template <class... X, class Kind>
+struct rebind_kind<std::tuple<X...>, Kind> { using type = std::tuple<typename rebind_kind<X, Kind>::type...>; };
+template <class X, std::size_t N, class Kind>
+struct rebind_kind<std::array<X, N>, Kind> { using type = std::array<typename rebind_kind<X, Kind>::type, N>; };
+template <class X, class Kind>
+struct rebind_kind<X, Kind, std::enable_if_t<model_traits<X>::is_model>> { using type = typename model_traits<X>::template rebind<Kind>; };
+
+/// The same tree with other leaves.
+template <class X, class Kind>
+using rebind_kind_t = typename rebind_kind<std::remove_cvref_t<X>, Kind>::type;
+
+template <class X, class = void>
+struct tree_properties {
+  static constexpr bool traces = is_traced_v<X>;
+  static constexpr int leaves = 1;
+  static constexpr bool contiguous = [] {
+    if constexpr (any_tensor<X>) return ownership_of_v<X> == ownership::owning;
+    else return true;
+  }();
+};
+template <class... X>
+struct tree_properties<std::tuple<X...>> {
+  static constexpr bool traces = (tree_properties<X>::traces || ...);
+  static constexpr int leaves = (0 + ... + tree_properties<X>::leaves);
+  static constexpr bool contiguous = (tree_properties<X>::contiguous && ...);
+};
+template <class X, std::size_t N>
+struct tree_properties<std::array<X, N>> {
+  static constexpr bool traces = tree_properties<X>::traces;
+  static constexpr int leaves = static_cast<int>(N) * tree_properties<X>::leaves;
+  static constexpr bool contiguous = tree_properties<X>::contiguous;
+};
+template <class X>
+struct tree_properties<X, std::enable_if_t<model_traits<X>::is_model>> : tree_properties<typename model_traits<X>::members> {};
+
+template <class X>
+using tree = tree_properties<std::remove_cvref_t<X>>;
+
+// ---- building ------------------------------------------------------------------------------------------------------
+
+/// A tree of type X whose leaves are what make(element_tag<Leaf>{}) gives, called in order.
+template <class X, class Make>
+constexpr X build_tree(Make& make);
+
+template <class X>
+struct tree_builder {
+  template <class Make>
+  static constexpr X build(Make& make) {
+    if constexpr (model_traits<X>::is_model) return model_traits<X>::build([&]<class M>(element_tag<M>) { return build_tree<M>(make); });
+    else return make(element_tag<X>{});
+  }
+};
+template <class... X>
+struct tree_builder<std::tuple<X...>> {
+  template <class Make>
+  static constexpr std::tuple<X...> build(Make& make) { return std::tuple<X...>{build_tree<X>(make)...}; }
+};
+template <class X, std::size_t N>
+struct tree_builder<std::array<X, N>> {
+  template <class Make>
+  static constexpr std::array<X, N> build(Make& make) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::array<X, N>{{(static_cast<void>(I), build_tree<X>(make))...}}; }(std::make_index_sequence<N>{});
+  }
+};
+
+template <class X, class Make>
+constexpr X build_tree(Make& make) { return tree_builder<X>::build(make); }
+
+}  // namespace detail
+}  // namespace tenure
