@@ -14,21 +14,21 @@ struct neg : pointwise<neg, 1, typing::arithmetic> {
   static constexpr const char* name = "neg";
   template <class P> static TENURE_INLINE P evaluate(P x) { return math::neg(x); }
   template <class T> static T reference(T x) { return static_cast<T>(-x); }
-  static constexpr value derivative(int, value g, value, value) { return -g; }
+  template <class V> static constexpr V derivative(int, V g, V, V) { return -g; }
 };
 
 struct add : pointwise<add, 2, typing::arithmetic> {
   static constexpr const char* name = "add";
   template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::add(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x + y); }
-  static constexpr value derivative(int, value g, value, value, value) { return g; }
+  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g; }
 };
 
 struct sub : pointwise<sub, 2, typing::arithmetic> {
   static constexpr const char* name = "sub";
   template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::sub(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x - y); }
-  static constexpr value derivative(int i, value g, value, value, value) { return i == 0 ? g : -g; }
+  template <class V> static constexpr V derivative(int i, V g, V, V, V) { return i == 0 ? g : -g; }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
     static_assert(dtype_v<typename X::element_type> != dtype::boolean || dtype_v<typename Y::element_type> != dtype::boolean,
@@ -41,7 +41,7 @@ struct mul : pointwise<mul, 2, typing::arithmetic> {
   static constexpr const char* name = "mul";
   template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::mul(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x * y); }
-  static constexpr value derivative(int i, value g, value x, value y, value) { return i == 0 ? g * y : g * x; }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }
 };
 
 /// True division: integers become float32 first, as in PyTorch.
@@ -49,7 +49,7 @@ struct div : pointwise<div, 2, typing::floating> {
   static constexpr const char* name = "div";
   template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::div(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
-  static constexpr value derivative(int i, value g, value, value y, value r) { return i == 0 ? g / y : -(g * r / y); }
+  template <class V> static constexpr V derivative(int i, V g, V, V y, V r) { return i == 0 ? g / y : -(g * r / y); }
 };
 
 /// -1, 0 or 1; sign(+-0) is 0 and sign(NaN) is NaN. Its derivative is 0 everywhere.
@@ -60,7 +60,7 @@ struct sign : pointwise<sign, 1, typing::arithmetic> {
     return math::select(math::gt(x, zero), one, math::select(math::lt(x, zero), math::neg(one), math::mul(x, zero)));
   }
   template <class T> static T reference(T x) { return x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-T(1)) : static_cast<T>(x * T(0)); }
-  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 /// |x|; the derivative at 0 is 0.
@@ -68,11 +68,12 @@ struct abs : pointwise<abs, 1, typing::arithmetic> {
   static constexpr const char* name = "abs";
   template <class P> static TENURE_INLINE P evaluate(P x) { return math::abs(x); }
   template <class T> static T reference(T x) { return x < T(0) ? static_cast<T>(-x) : x == T(0) ? T(0) : x; }
-  static constexpr value derivative(int, value g, value x, value) { return g * pointwise_value<sign>(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sign>(x); }
 };
 
 /// The cotangent that a winner gets: all of it, or half of it at a tie.
-constexpr value share_of_winner(value g, value wins, value ties) {
+template <class V>
+constexpr V share_of_winner(V g, V wins, V ties) {
   return pointwise_value<where>(wins, g, pointwise_value<where>(ties, g * 0.5, g.like(0)));
 }
 
@@ -81,7 +82,7 @@ struct maximum : pointwise<maximum, 2, typing::arithmetic> {
   static constexpr const char* name = "maximum";
   template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::max(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
-  static constexpr value derivative(int i, value g, value x, value y, value) {
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     return share_of_winner(g, i == 0 ? pointwise_value<greater>(x, y) : pointwise_value<greater>(y, x), pointwise_value<equal>(x, y));
   }
 };
@@ -90,7 +91,7 @@ struct minimum : pointwise<minimum, 2, typing::arithmetic> {
   static constexpr const char* name = "minimum";
   template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::min(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
-  static constexpr value derivative(int i, value g, value x, value y, value) {
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     return share_of_winner(g, i == 0 ? pointwise_value<less>(x, y) : pointwise_value<less>(y, x), pointwise_value<equal>(x, y));
   }
 };
@@ -102,7 +103,7 @@ struct floor : pointwise<floor, 1, typing::arithmetic> {
     if constexpr (std::is_floating_point_v<T>) return std::floor(x);
     else return x;
   }
-  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 /// To the nearest integer, halves to even.
@@ -113,7 +114,7 @@ struct round : pointwise<round, 1, typing::arithmetic> {
     if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x);
     else return x;
   }
-  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 using arithmetic_operations = operation_list<neg, add, sub, mul, div, sign, abs, maximum, minimum, floor, round>;

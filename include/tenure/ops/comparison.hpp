@@ -13,7 +13,7 @@ struct operation_list {};
 
 template <class Op>
 struct comparison : pointwise<Op, 2, typing::comparison> {
-  static constexpr value derivative(int, value g, value, value, value) { return g.like(0); }
+  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
 };
 
 struct equal : comparison<equal> {
@@ -51,19 +51,19 @@ struct logical_and : pointwise<logical_and, 2, typing::logical> {
   static constexpr const char* name = "logical_and";
   template <class M> static TENURE_INLINE M evaluate(M x, M y) { return math::mask_and(x, y); }
   static bool reference(bool x, bool y) { return x && y; }
-  static constexpr value derivative(int, value g, value, value, value) { return g.like(0); }
+  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
 };
 struct logical_or : pointwise<logical_or, 2, typing::logical> {
   static constexpr const char* name = "logical_or";
   template <class M> static TENURE_INLINE M evaluate(M x, M y) { return math::mask_or(x, y); }
   static bool reference(bool x, bool y) { return x || y; }
-  static constexpr value derivative(int, value g, value, value, value) { return g.like(0); }
+  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
 };
 struct logical_not : pointwise<logical_not, 1, typing::logical> {
   static constexpr const char* name = "logical_not";
   template <class M> static TENURE_INLINE M evaluate(M x) { return math::mask_not(x); }
   static bool reference(bool x) { return !x; }
-  static constexpr value derivative(int, value g, value, value) { return g.like(0); }
+  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 /// condition ? x : y, lane by lane.
@@ -71,7 +71,7 @@ struct where : pointwise<where, 3, typing::selection> {
   static constexpr const char* name = "where";
   template <class M, class P> static TENURE_INLINE P evaluate(M c, P x, P y) { return math::select(c, x, y); }
   template <class T> static T reference(bool c, T x, T y) { return c ? x : y; }
-  static constexpr value derivative(int i, value g, value c, value, value, value) {
+  template <class V> static constexpr V derivative(int i, V g, V c, V, V, V) {
     return i == 0 ? g.like(0) : i == 1 ? pointwise_value<where>(c, g, g.like(0)) : pointwise_value<where>(c, g.like(0), g);
   }
 };

@@ -3,7 +3,8 @@
 // paragraph in a family file:
 //   struct exp : pointwise<exp, 1, typing::floating> {
 //     name; evaluate(packet or scalar); reference(scalar, by libm); derivative(operand, cotangent, operands..., result) };
-// The derivative is the product of the cotangent with the partial: that one rule gives vjp and jvp both.
+// The derivative is the product of the cotangent with the partial: that one rule gives vjp and jvp both. It is a template
+// so that it can name operations that are declared after it.
 #pragma once
 
 #include <tenure/core/config.hpp>

@@ -75,15 +75,15 @@ template <ir::opcode Code>
 using operation_of = typename decltype(detail::at_position<static_cast<int>(Code) - static_cast<int>(ir::opcode::pointwise)>(
     static_cast<detail::positions<registry, std::make_index_sequence<records::count>>*>(nullptr)))::type;
 
-constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
-constexpr const operation_record& record_of(ir::opcode op) {
-  return records::value[static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise)];
-}
-
 template <class Op>
 constexpr value pointwise_value(const value& a, const value& b, const value& c) {
   const dtype type = Op::types == typing::comparison ? dtype::boolean : Op::types == typing::selection ? b.type() : a.type();
   return {*a.graph, emit(*a.graph, {.op = code_of<Op>(), .type = type, .arity = Op::arity, .shape = a.node().shape, .in = {a.id, b.id, c.id}})};
+}
+
+constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
+constexpr const operation_record& record_of(ir::opcode op) {
+  return records::value[static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise)];
 }
 
 constexpr value operator-(value a) { return pointwise_value<neg>(a); }

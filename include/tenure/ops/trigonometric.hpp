@@ -17,30 +17,29 @@ struct sin : floating_unary<sin> {
   static constexpr const char* name = "sin";
   template <class P> static TENURE_INLINE P evaluate(P x) { return math::sin(x); }
   template <class T> static T reference(T x) { return std::sin(x); }
-  static constexpr value derivative(int, value g, value x, value);
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<cos>(x); }
 };
 
 struct cos : floating_unary<cos> {
   static constexpr const char* name = "cos";
   template <class P> static TENURE_INLINE P evaluate(P x) { return math::cos(x); }
   template <class T> static T reference(T x) { return std::cos(x); }
-  static constexpr value derivative(int, value g, value x, value) { return -(g * pointwise_value<sin>(x)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return -(g * pointwise_value<sin>(x)); }
 };
-constexpr value sin::derivative(int, value g, value x, value) { return g * pointwise_value<cos>(x); }
 
 struct atan : floating_unary<atan> {
   static constexpr const char* name = "atan";
   template <class P> static TENURE_INLINE P evaluate(P x) { return math::atan(x); }
   template <class T> static T reference(T x) { return std::atan(x); }
-  static constexpr value derivative(int, value g, value x, value) { return g / (x * x + 1); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * x + 1); }
 };
 
 struct atan2 : pointwise<atan2, 2, typing::floating> {
   static constexpr const char* name = "atan2";
   template <class P> static TENURE_INLINE P evaluate(P y, P x) { return math::atan2(y, x); }
   template <class T> static T reference(T y, T x) { return std::atan2(y, x); }
-  static constexpr value derivative(int i, value g, value y, value x, value) {
-    const value r2 = x * x + y * y;
+  template <class V> static constexpr V derivative(int i, V g, V y, V x, V) {
+    const V r2 = x * x + y * y;
     return i == 0 ? g * x / r2 : -(g * y / r2);
   }
 };
@@ -51,15 +50,14 @@ struct sinh : floating_unary<sinh> {
   static constexpr const char* name = "sinh";
   template <class P> static TENURE_INLINE P evaluate(P x) { return math::sinh(x); }
   template <class T> static T reference(T x) { return std::sinh(x); }
-  static constexpr value derivative(int, value g, value x, value);
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<cosh>(x); }
 };
 struct cosh : floating_unary<cosh> {
   static constexpr const char* name = "cosh";
   template <class P> static TENURE_INLINE P evaluate(P x) { return math::cosh(x); }
   template <class T> static T reference(T x) { return std::cosh(x); }
-  static constexpr value derivative(int, value g, value x, value) { return g * pointwise_value<sinh>(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sinh>(x); }
 };
-constexpr value sinh::derivative(int, value g, value x, value) { return g * pointwise_value<cosh>(x); }
 
 using trigonometric_operations = operation_list<sin, cos, atan, atan2, sinh, cosh>;
 
