@@ -69,7 +69,7 @@ class storage_handle {
 /// A new block of at least `bytes` bytes with unspecified content. Throws std::bad_alloc.
 inline storage_handle allocate_storage(std::size_t bytes) {
   constexpr std::size_t unit = pool::alignment;
-  if (bytes > (std::size_t{1} << 46)) throw std::bad_alloc();
+  if (bytes > pool::largest - sizeof(block) - unit) throw std::bad_alloc();
   const std::size_t padded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   auto* const b = ::new (pool::take(sizeof(block) + padded)) block;
   b->payload = b + 1;

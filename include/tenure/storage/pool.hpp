@@ -36,6 +36,8 @@ static_assert(size_class_bytes(4) == 320 && size_class_bytes(7) == 512 && size_c
 class pool {
  public:
   static constexpr std::size_t alignment = detail::memory_unit;
+  /// More bytes than this are refused without asking the system.
+  static constexpr std::size_t largest = std::size_t{1} << 40;
 
   /// At least `bytes` bytes, aligned to 64. Throws std::bad_alloc, and has then changed nothing but its own cache.
   static void* take(std::size_t bytes) {
@@ -87,8 +89,7 @@ class pool {
 
   // Under AddressSanitizer nothing is kept, so that a use after free is seen.
   static constexpr bool keeps_memory = TENURE_POOL;
-  static constexpr std::size_t largest = std::size_t{1} << 47;
-  static constexpr int classes = 176;
+  static constexpr int classes = 160;
   static constexpr int local_classes = 36;  // up to 64 KiB
   static constexpr int local_limit = 64;
   static_assert(detail::size_class_of(largest) < classes && detail::size_class_bytes(local_classes - 1) == 65536);

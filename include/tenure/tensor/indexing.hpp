@@ -123,8 +123,8 @@ struct indexed_shape {
 
 template <class... I>
 constexpr layout index_layout(layout l, const I&... index) {
-  int axis = 0;
-  const auto apply = [&]<class One>(const One& one) {
+  [[maybe_unused]] int axis = 0;
+  [[maybe_unused]] const auto apply = [&]<class One>(const One& one) {
     l = index_rule<One>::apply(l, axis, one);
     axis += !index_rule<One>::drops;
   };

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+// Stand-ins for the hooks that the expression layer defines, so that these tests need nothing above tensor/: histories
+// that only remember what they were given.
+#pragma once
+
+#include <tenure/tensor/tensor.hpp>
+
+namespace tenure::detail {
+
+struct remembered : gradient_sink {
+  remembered(dtype t, const extents& s, sink_handle before, const layout& l) : gradient_sink(t, s), from(std::move(before)), where(l) {}
+  sink_handle from;
+  layout where;
+};
+
+template <class X>
+sink_handle remember(const X& x, const layout& where) {
+  return sink_handle(new remembered(dtype_v<element_t<X>>, where.shape, tensor_access::sink(x), where));
+}
+
+template <class X>
+sink_handle view_history(hook, X& x, const layout& where) {
+  return remember(x, where);
+}
+
+template <class X>
+auto clone_tracked(hook, const X& x) {
+  using node = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::node>;
+  auto copy = x.detach().clone();
+  return tensor_access::make<node>(tensor_access::storage(copy), tensor_access::fresh(copy), x.extents(), x.strides(),
+                                   remember(x, contiguous_layout(x.extents())));
+}
+
+template <class X>
+void update_from(hook, add_in_place, X& x, double value) {
+  auto* const to = tensor_access::write(x);
+  const extents strides = x.strides();
+  for_each_run(x.extents(), strides, strides, [&](std::int64_t at, std::int64_t, std::int64_t n, std::int64_t step, std::int64_t) {
+    for (std::int64_t i = 0; i < n; ++i) to[at + i * step] += static_cast<element_t<X>>(value);
+  });
+}
+template <class X>
+  requires(!std::is_lvalue_reference_v<X> && is_node_v<X>)
+X update_from(hook, add_in_place, X&& x, double value) {
+  update_from<X>(hook{}, add_in_place{}, x, value);
+  return std::move(x);
+}
+
+template <class Base>
+Base update_view(hook, add_in_place, Base&& base, const layout& where, double value) {
+  fill_elements(tensor_access::write(base) + where.offset, where.strides, where.shape, static_cast<element_t<Base>>(value));
+  return std::move(base);
+}
+
+}  // namespace tenure::detail
