@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 // tanh, sinh, cosh through h = (e^|x| - 1)/2, which keeps relative accuracy at 0.
 // Law: at most 2 ulp; tanh and sinh are odd with -0 kept, cosh is even; infinities and NaN as the C library.
-// Cost: an expm1 and one division; sinh and cosh add a branch-free large case.
+// Cost: an expm1 and one division, or for float with AVX-512 one polynomial a piece; sinh and cosh add a branch-free large case.
 #pragma once
 
 #include <tenure/math/exponential.hpp>
+#include <tenure/math/pieces.hpp>
+#include <tenure/math/piecewise.hpp>
 
 namespace tenure::math {
 
 template <class P>
 [[gnu::always_inline]] inline P tanh(P x) {
   using T = scalar_of<P>;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && !detail::layout<P>::wide)
+    return with_sign(detail::piecewise(at_most(abs(x), 9.05f), 75.0f / 128, detail::tanh_pieces_float), x);
+#endif
   // tanh rounds to 1 from 19.07 (float: 9.02) on.
   const P a = at_most(abs(x), T(detail::layout<P>::wide ? 20.0 : 10.0));
   const P h = detail::half_expm1(add(a, a));

@@ -54,29 +54,27 @@ template <class P>
     return mul(z, horner<P>(z, {0x1.555554p-1f, 0x1.999bdep-2f, 0x1.23e96p-2f, 0x1.ed941p-3f}));
 }
 
-// f - log(1 + f) - extra = f^2/2 - s (f^2/2 + tail) - extra (Tang's arrangement: f, the leading term, stays exact).
+// f - log(1 + f) - extra = s (f - tail) - extra: f, the leading term of the logarithm, stays exact.
 template <class P>
-[[gnu::always_inline]] inline P log1p_deficit(P f, P extra = set1<P>(scalar_of<P>(0))) {
-  using T = scalar_of<P>;
-  const P s = quotient(f, add(f, set1<P>(T(2))));
-  const P half_square = mul(mul(set1<P>(T(0.5)), f), f);
-  const P tail = log_tail(mul(s, s));
-  return sub(half_square, fma(s, add(half_square, tail), extra));
+[[gnu::always_inline]] inline P log1p_deficit(P f, P minus_extra = set1<P>(scalar_of<P>(0))) {
+  const P s = div(f, add(f, set1<P>(scalar_of<P>(2))));
+  return fma(s, sub(f, log_tail(mul(s, s))), minus_extra);
 }
 
-// e ln2 + log(1 + f)
+// e ln2 + log(1 + f). Both parts of ln2 are positive, so an infinite e gives that infinity.
 template <class P>
 [[gnu::always_inline]] inline P log_sum(P e, P f) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
-  constexpr T ln2_high = wide ? T(0x1.62e42fefa4000p-1) : T(0x1.62e8p-1);
-  constexpr T ln2_low = wide ? T(-0x1.8432a1b0e2634p-43) : T(-0x1.e8082ep-16);
-  return fma(e, set1<P>(ln2_high), sub(f, log1p_deficit(f, mul(e, set1<P>(ln2_low)))));
+  constexpr T ln2_high = wide ? T(0x1.62e42fefa3p-1) : T(0x1.62e4p-1);
+  constexpr T ln2_low = wide ? T(0x1.3de6af278ece6p-42) : T(0x1.7f7d1cp-20);
+  return fma(e, set1<P>(ln2_high), sub(f, log1p_deficit(f, mul(e, set1<P>(-ln2_low)))));
 }
 
-// What log does with 0, negatives, inf and NaN, given the value for positive finite x.
+// What log does with 0, negatives, inf and NaN, given the value for positive finite x; with AVX-512 it comes by itself.
 template <class P>
 [[gnu::always_inline]] inline P log_specials(P x, P value) {
+  if constexpr (is_512<P>) return value;
   using T = scalar_of<P>;
   constexpr T inf = std::numeric_limits<T>::infinity();
   value = select(lt(x, set1<P>(inf)), value, x);  // inf, NaN
@@ -101,20 +99,25 @@ template <class P>
   }
 }
 
-// log(1 + x) for finite x > -1.
+// log(1 + x) for x > -1; without AVX-512 finite too.
 template <class P>
-[[gnu::always_inline]] inline P log1p_finite(P x) {
+[[gnu::always_inline]] inline P log1p_ordinary(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
-  const twin<P> u = two_sum(one, x);
-  const log_parts<P> parts = log_split(u.hi);
+  const P u = add(one, x);
+  // u + low = 1 + x: exact below 2^53 (float: 2^24), 1 being a multiple of x's last place; beyond, far too small to matter.
+  P low = sub(x, sub(u, one));
+  const log_parts<P> parts = log_split(u);
   const P f = sub(parts.m, one);
-  // Where e = 0 this sum gives x back exactly, so small x keep their relative accuracy. A large e stops short of 2^-e = 0;
-  // u.lo does not matter there.
-  P scaled;
-  if constexpr (is_512<P>) scaled = ldexp(u.lo, neg(parts.e));
-  else scaled = mul(u.lo, power_of_two(neg(at_most(parts.e, T(100)))));
-  return log_sum(parts.e, add(f, scaled));
+  // Where e = 0, f + low 2^-e gives x back exactly, so small x keep their relative accuracy.
+  if constexpr (is_512<P>) {
+    // u = 0 has e = -inf, u = inf has low = NaN.
+    low = select(lt(u, set1<P>(std::numeric_limits<T>::infinity())), low, set1<P>(T(0)));
+    low = ldexp(low, neg(at_least(parts.e, T(-1000))));
+  } else {
+    low = mul(low, power_of_two(neg(at_most(parts.e, T(100)))));
+  }
+  return log_sum(parts.e, add(f, low));
 }
 
 }  // namespace detail
@@ -131,7 +134,8 @@ template <class P>
   constexpr bool wide = detail::layout<P>::wide;
   constexpr T log2e_high = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
   constexpr T log2e_low = wide ? T(0x1.777d0ffda0d24p-56) : T(0x1.4ae0cp-26);
-  const detail::log_parts<P> parts = detail::log_split_any(x);
+  // Adding 0 makes -0 a 0, whose mantissa AVX-512 takes for 1 and not -1.
+  const detail::log_parts<P> parts = detail::log_split_any(add(x, set1<P>(T(0))));
   const P f = sub(parts.m, set1<P>(T(1)));
   const P w = detail::log1p_deficit(f);
   // log(1 + f) as v + v_low: next to e = -1 half of v cancels.
@@ -144,8 +148,9 @@ template <class P>
 template <class P>
 [[gnu::always_inline]] inline P log1p(P x) {
   using T = scalar_of<P>;
+  if constexpr (is_512<P>) return with_sign(detail::log1p_ordinary(x), x);
   constexpr T inf = std::numeric_limits<T>::infinity();
-  P value = detail::log1p_finite(at_most(x, std::numeric_limits<T>::max()));
+  P value = detail::log1p_ordinary(at_most(x, std::numeric_limits<T>::max()));
   value = select(lt(x, set1<P>(inf)), value, x);  // inf, NaN
   value = select(lt(x, set1<P>(T(-1))), set1<P>(std::numeric_limits<T>::quiet_NaN()), value);
   value = select(eq(x, set1<P>(T(-1))), set1<P>(-inf), value);
@@ -156,9 +161,9 @@ template <class P>
 template <class P>
 [[gnu::always_inline]] inline P softplus(P x) {
   using T = scalar_of<P>;
-  const P e = detail::exp_clamped(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
+  const P e = detail::exp_clamped<true>(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
   // e in [0, 1]: no special value but NaN, which the sum keeps.
-  return add(max(x, set1<P>(T(0))), detail::log1p_finite(e));
+  return add(max(x, set1<P>(T(0))), detail::log1p_ordinary(e));
 }
 
 }  // namespace tenure::math

@@ -38,16 +38,13 @@ template <class P>
   }
 }
 
-// 1 / a to at least half the digits of the type.
+// 1 / a to at least half the digits of the type. (The double estimate with its Newton step is no faster than the division,
+// which has a unit of its own.)
 template <class P>
 [[gnu::always_inline]] inline P reciprocal(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) {
-    return _mm512_maskz_rcp14_ps(every_lane<P>, a);
-  } else if constexpr (is_512<P>) {
-    const P y = _mm512_maskz_rcp14_pd(every_lane<P>, a);
-    return fma(y, fnma(a, y, set1<P>(1.0)), y);
-  } else
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_rcp14_ps(every_lane<P>, a);
+  else
 #endif
     return div(set1<P>(scalar_of<P>(1)), a);
 }
@@ -68,18 +65,6 @@ template <class P>
   } else {
     const twin<P> p = two_product(a, b);
     return sub(sub(c, p.hi), p.lo);
-  }
-}
-
-// a / b to about an ulp, for b and 1/b well inside the range: without a division where an estimate of 1/b is cheap.
-template <class P>
-[[gnu::always_inline]] inline P quotient(P a, P b) {
-  if constexpr (is_512<P>) {
-    const P inverse = reciprocal(b);
-    const P q = mul(a, inverse);
-    return fma(fnma(q, b, a), inverse, q);
-  } else {
-    return div(a, b);
   }
 }
 
