@@ -31,6 +31,9 @@ class gradient_sink {
   /// Passes the gradient on to the sinks of the operands; a leaf has none.
   virtual void propagate(bool retain_graph) { (void)retain_graph; }
 
+  /// Whether it has operands to pass a gradient on to; a leaf has none.
+  virtual bool is_node() const { return false; }
+
   /// Whether every element of grad is still the zero that zero_grad() wrote, so that adding to it may overwrite it.
   bool grad_is_zero() const { return grad && is_zeroed && grad.version() == zeroed_at; }
 
@@ -72,6 +75,13 @@ class sink_handle {
   gradient_sink* get() const { return sink_; }
   gradient_sink* operator->() const { return sink_; }
   gradient_sink& operator*() const { return *sink_; }
+  /// Gives up the reference without dropping it; adopt() takes it over.
+  gradient_sink* release() noexcept { return std::exchange(sink_, nullptr); }
+  static sink_handle adopt(gradient_sink* s) noexcept {
+    sink_handle h;
+    h.sink_ = s;
+    return h;
+  }
   bool is_shared() const { return sink_->references_.load(std::memory_order_acquire) > 1; }
 
  private:

@@ -618,12 +618,12 @@ class tensor {
   static auto transposed(X& x) {
     using rule = detail::transposed_shape<Shape, A1, B1>;
     return detail::make_view<shape_from<rule>>(x, "transpose",
-                                               [](const layout& l) { return detail::permute(l, rule::swapped.axes); });
+                                               [](const layout& l) { return detail::permute(l, rule::order.axis); });
   }
   template <int... Axes, class X>
   static auto permuted(X& x) {
     using rule = detail::permuted_shape<Shape, Axes...>;
-    return detail::make_view<shape_from<rule>>(x, "permute", [](const layout& l) { return detail::permute(l, rule::axes); });
+    return detail::make_view<shape_from<rule>>(x, "permute", [](const layout& l) { return detail::permute(l, rule::order.axis); });
   }
   template <std::int64_t... E, class X, class... N>
   static auto reshaped(X& x, N... n) {

@@ -41,6 +41,9 @@ auto make_detached(X& x, const char* call) {
   return tensor_access::make<alias>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
 }
 
+/// Number of elements where all extents are static, else dyn.
+constexpr std::int64_t static_count(const extents& s) { return all_static(s) ? count(s) : dyn; }
+
 constexpr int axis_of_name(const extents& s, std::int64_t name) {
   for (int i = 0; i < s.rank; ++i)
     if (is_named(name) && s[i] == name) return i;
@@ -71,10 +74,11 @@ struct reshaped {
     for (int i = 0; i < s.rank; ++i)
       if (tenure::is_static(s[i])) others *= s[i];
     for (int i = 0; i < s.rank; ++i)
-      if (is_open(i) && others != 0) s[i] = count(Shape::value) / others;
+      if (is_open(i) && others != 0) s[i] = Shape::size / others;
     return s;
   }();
-  static constexpr bool counts_agree = !Shape::is_static || !all_static(value) || count(Shape::value) == count(value);
+  static constexpr std::int64_t size = static_count(value);
+  static constexpr bool counts_agree = Shape::size == dyn || size == dyn || Shape::size == size;
   static_assert(counts_agree, "tenure: reshape: the shapes have different numbers of elements");
 
   static extents bind(const extents& source, const std::int64_t* given) {
@@ -127,37 +131,41 @@ struct expanded {
   }
 };
 
+struct axis_order {
+  int axis[max_rank + 1];
+};
+
+constexpr bool is_permutation(const axis_order& order, int given, int rank) {
+  if (given != rank) return false;
+  bool seen[max_rank] = {};
+  for (int i = 0; i < rank; ++i) {
+    const int a = order.axis[i];
+    if (a < 0 || a >= rank || seen[a]) return false;
+    seen[a] = true;
+  }
+  return true;
+}
+
 template <class Shape, int... Axes>
 struct permuted_shape {
-  static constexpr int axes[] = {Axes..., 0};
-  static constexpr bool is_permutation = [] {
-    if (sizeof...(Axes) != Shape::rank) return false;
-    bool seen[max_rank + 1] = {};
-    for (int i = 0; i < Shape::rank; ++i) {
-      if (axes[i] < 0 || axes[i] >= Shape::rank || seen[axes[i]]) return false;
-      seen[axes[i]] = true;
-    }
-    return true;
-  }();
-  static_assert(is_permutation, "tenure: permute: each axis must be named exactly once");
-  static constexpr extents value = is_permutation ? permuted(Shape::value, axes) : Shape::value;
+  static constexpr axis_order order{{Axes...}};
+  static constexpr bool permutes = is_permutation(order, sizeof...(Axes), Shape::rank);
+  static_assert(permutes, "tenure: permute: each axis must be named exactly once");
+  static constexpr extents value = permutes ? permuted(Shape::value, order.axis) : Shape::value;
 };
+
+constexpr axis_order swapped_axes(int a, int b) {
+  axis_order order{};
+  for (int i = 0; i < max_rank; ++i) order.axis[i] = i == a ? b : i == b ? a : i;
+  return order;
+}
 
 template <class Shape, int A, int B>
 struct transposed_shape {
   static constexpr bool inside = 0 <= A && A < Shape::rank && 0 <= B && B < Shape::rank;
   static_assert(inside, "tenure: transpose: an axis lies outside the tensor's rank");
-  struct order { int axes[max_rank]; };
-  static constexpr order swapped = [] {
-    order o{};
-    for (int i = 0; i < max_rank; ++i) o.axes[i] = i;
-    if (inside) {
-      o.axes[A] = B;
-      o.axes[B] = A;
-    }
-    return o;
-  }();
-  static constexpr extents value = permuted(Shape::value, swapped.axes);
+  static constexpr axis_order order = inside ? swapped_axes(A, B) : swapped_axes(0, 0);
+  static constexpr extents value = permuted(Shape::value, order.axis);
 };
 
 template <class Shape>
