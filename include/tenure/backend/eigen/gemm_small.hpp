@@ -125,7 +125,7 @@ TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
     constexpr index limit = BCol == 1 ? most_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, wider squares rare
     constexpr bool overlap = N - J < least_lanes<T> && N - J > 1 && N >= least_lanes<T>;
     constexpr index start = overlap ? N - least_lanes<T> : J, columns = N - start;
-    constexpr index lanes = widest<T>(columns, limit), most_packets = many_registers ? 3 : 2;
+    constexpr index lanes = widest<T>(columns, limit), most_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
     constexpr index count = columns / lanes < most_packets ? columns / lanes : most_packets;
     constexpr index most_rows = (many_registers ? 24 : 12) / count, rows = M < most_rows ? M : most_rows;
 #pragma GCC unroll 16

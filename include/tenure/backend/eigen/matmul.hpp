@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Matrix product on one core: C = A B or C += A B, any strides, no heap memory.
-// Law: an element of C is one sum over k in ascending order, split only at multiples that depend on k
-// (a GEMV with contiguous k sums by lanes), so it does not depend on where its row lies in a tile.
-// A caller may therefore split m into fixed row panels and get the same bits on any number of threads.
-// Cost: 2mnk flops at 85-95 % of the FMA peak once m, n >= 32; reads B once, A once per `panel_width`
-// columns. Packs only panels of B that are strided, ragged or reused often, into the caller's workspace.
+// Law: an element of C is one sum over ascending k in steps that depend on k alone, wherever its row lies in a tile,
+// so a caller may split m into fixed row panels of two rows or more and get the same bits on any number of threads.
+// (One row or column alone is a GEMV; with contiguous k its sums run lane by lane.)
+// Cost: 2mnk flops, at nine tenths of the FMA peak once m and n fill tiles. Packs only what is strided, ragged or
+// spread over pages: at most 48 KiB, on the stack or in the caller's workspace.
 #pragma once
 
 #include "gemm_small.hpp"
@@ -30,42 +30,46 @@ namespace detail {
 /// The register tile: rows x (packets * lanes) of C live in registers, one row of B and one broadcast beside them.
 template <class T>
 struct tile_shape {
-    static constexpr int lanes = packets::packet_traits<T>::size;
-    static constexpr int rows = many_registers ? 8 : 4;
-    static constexpr int packets_wide = many_registers ? 3 : 2;
-    static constexpr int panel_width = lanes * packets_wide;
-    static constexpr index depth = 16384 / sizeof(T) / 16;  // rows of a packed panel: with 48 floats a row, 48 KiB
-    static constexpr index stack_bytes = 8192;              // panels up to here need no workspace
+    static constexpr index lanes = most_lanes<T>;
+    static constexpr index rows = many_registers ? 8 : 4;
+    static constexpr index packets_wide = 3;
+    static constexpr index panel_width = lanes * packets_wide;
+    static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, which then stays in L1 or near
+    static constexpr index stack_bytes = 8192;                         // panels up to here need no workspace
+    static constexpr T zeros[8 * lanes] = {};  // where sums start; read like C, so that accumulating needs no branch
 };
 
 /// The first `n` lanes from memory, the others zero; reads nothing beyond them.
 template <class Packet, class T>
 TENURE_INLINE Packet load_some(const T* from, index n) {
 #if defined(EIGEN_VECTORIZE_AVX512)
-    if constexpr (std::is_same_v<T, float> && packets::packet_traits<T>::size == 16)
+    if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16)
         return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from);
-    else if constexpr (std::is_same_v<T, double> && packets::packet_traits<T>::size == 8)
+    else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8)
         return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), from);
     else
 #endif
     {
-        T lanes[packets::packet_traits<T>::size] = {};
+        if (n == most_lanes<T>) return packets::ploadu<Packet>(from);
+        T lanes[most_lanes<T>] = {};
         for (index i = 0; i < n; ++i) lanes[i] = from[i];
         return packets::ploadu<Packet>(lanes);
     }
 }
 
+/// The first `n` lanes to memory; writes nothing beyond them.
 template <class Packet, class T>
 TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
+    if (n == most_lanes<T>) return packets::pstoreu(to, value);
 #if defined(EIGEN_VECTORIZE_AVX512)
-    if constexpr (std::is_same_v<T, float> && packets::packet_traits<T>::size == 16)
+    if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16)
         _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1), value);
-    else if constexpr (std::is_same_v<T, double> && packets::packet_traits<T>::size == 8)
+    else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8)
         _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << n) - 1), value);
     else
 #endif
     {
-        T lanes[packets::packet_traits<T>::size];
+        T lanes[most_lanes<T>];
         packets::pstoreu(lanes, value);
         for (index i = 0; i < n; ++i) to[i] = lanes[i];
     }
@@ -73,50 +77,47 @@ TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]; the last packet of C holds `last` columns.
 /// With Ragged the last packet of B is read up to `last` columns only.
-template <class T, int Rows, int Packets, bool Ragged = false>
+template <class T, index Rows, index Packets, bool Ragged = false>
 TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last,
-                              bool accumulate) {
+                        bool accumulate) {
     using packet = packet_of<T, most_lanes<T>>;
-    constexpr int lanes = tile_shape<T>::lanes;
+    constexpr index lanes = most_lanes<T>;
+    const T* from = accumulate ? c : tile_shape<T>::zeros;
+    const index step = accumulate ? ldc : 0;
     packet sum[Rows][Packets];
 #pragma GCC unroll 16
-    for (int r = 0; r < Rows; ++r)
+    for (index r = 0; r < Rows; ++r, from += step)
 #pragma GCC unroll 16
-        for (int p = 0; p < Packets; ++p) sum[r][p] = packets::pset1<packet>(T(0));
+        for (index p = 0; p < Packets; ++p)
+            sum[r][p] = p + 1 == Packets ? load_some<packet>(from + p * lanes, last)
+                                         : packets::ploadu<packet>(from + p * lanes);
     const T* left = a.data;
+#pragma GCC unroll 1  // clang would unroll it, for compile time and no speed
     for (index l = 0; l < k; ++l, left += a.col_stride, b += ldb) {
         packet row[Packets];
 #pragma GCC unroll 16
-        for (int p = 0; p < Packets; ++p)
+        for (index p = 0; p < Packets; ++p)
             row[p] = Ragged && p + 1 == Packets ? load_some<packet>(b + p * lanes, last)
                                                 : packets::ploadu<packet>(b + p * lanes);
 #pragma GCC unroll 16
-        for (int r = 0; r < Rows; ++r) {
+        for (index r = 0; r < Rows; ++r) {
             const packet x = packets::pset1<packet>(left[r * a.row_stride]);
 #pragma GCC unroll 16
-            for (int p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
+            for (index p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
         }
     }
 #pragma GCC unroll 16
-    for (int r = 0; r < Rows; ++r, c += ldc) {
+    for (index r = 0; r < Rows; ++r, c += ldc) {
 #pragma GCC unroll 16
-        for (int p = 0; p + 1 < Packets; ++p) {
-            T* const to = c + p * lanes;
-            packets::pstoreu(to, accumulate ? packets::padd(packets::ploadu<packet>(to), sum[r][p]) : sum[r][p]);
-        }
-        T* const to = c + (Packets - 1) * lanes;
-        packet value = sum[r][Packets - 1];
-        if (last == lanes)
-            packets::pstoreu(to, accumulate ? packets::padd(packets::ploadu<packet>(to), value) : value);
-        else
-            store_some(to, accumulate ? packets::padd(load_some<packet>(to, last), value) : value, last);
+        for (index p = 0; p + 1 < Packets; ++p) packets::pstoreu(c + p * lanes, sum[r][p]);
+        store_some(c + (Packets - 1) * lanes, sum[r][Packets - 1], last);
     }
 }
 
 /// All m rows of one column panel.
-template <class T, int Packets>
+template <class T, index Packets>
 void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
-    constexpr int rows = tile_shape<T>::rows;
+    constexpr index rows = tile_shape<T>::rows;
     index i = 0;
     const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
     for (; i + rows <= m; i += rows)
@@ -131,7 +132,7 @@ void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index
 template <class T>
 void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
     using packet = packet_of<T, most_lanes<T>>;
-    constexpr index lanes = tile_shape<T>::lanes;
+    constexpr index lanes = most_lanes<T>;
     if (b.col_stride == 1) {
         for (index l = 0; l < k; ++l, b.data += b.row_stride, to += width) {
             index j = 0;
@@ -140,82 +141,103 @@ void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
         }
         return;
     }
-    constexpr index side = widest<T>(4, 4);
+    constexpr index side = widest<T>(32 / sizeof(T), 32 / sizeof(T)), line = 64 / sizeof(T);
     using square = packet_of<T, side>;
-    index j = 0;
-    for (; j + side <= n; j += side) {
-        const T* from = b.data + j * b.col_stride;
-        index l = 0;
-        if (b.row_stride == 1)
-            for (; l + side <= k; l += side) {
-                square rows[side];
-                load_transposed<T, side>(from + l, b.col_stride, rows);
-                for (index s = 0; s < side; ++s) packets::pstoreu(to + (l + s) * width + j, rows[s]);
-            }
-        for (; l < k; ++l)
-            for (index s = 0; s < side; ++s) to[l * width + j + s] = from[l * b.row_stride + s * b.col_stride];
+    const auto element = [&](index l, index j) { return b.data[l * b.row_stride + j * b.col_stride]; };
+    for (index first = 0; first < k; first += line) {  // a cache line of every column at a time
+        const index end = first + line < k ? first + line : k;
+        index j = 0;
+        for (; j + side <= n; j += side) {
+            index l = first;
+            if (b.row_stride == 1)
+                for (; l + side <= end; l += side) {
+                    square rows[side];
+                    load_transposed<T, side>(b.data + l + j * b.col_stride, b.col_stride, rows);
+                    for (index s = 0; s < side; ++s) packets::pstoreu(to + (l + s) * width + j, rows[s]);
+                }
+            for (; l < end; ++l)
+                for (index s = 0; s < side; ++s) to[l * width + j + s] = element(l, j + s);
+        }
+        for (; j < width; ++j)
+            for (index l = first; l < end; ++l) to[l * width + j] = j < n ? element(l, j) : T(0);
     }
-    for (; j < width; ++j)
-        for (index l = 0; l < k; ++l)
-            to[l * width + j] = j < n ? b.data[l * b.row_stride + j * b.col_stride] : T(0);
 }
 
-/// y[r] = or += sum over k of a[r * lda + k] * x[k], for Rows rows.
-template <class T, int Rows, int Unroll>
-TENURE_INLINE void dots(index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
+/// The sum of all lanes, by halves through memory: Eigen's 512-bit predux warns on g++ 12 (gcc.gnu.org/PR105593).
+template <class T, index Lanes>
+TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
+    if constexpr (Lanes / 2 < least_lanes<T>) {
+        return packets::predux(value);
+    } else {
+        using half = packet_of<T, Lanes / 2>;
+        T memory[Lanes];
+        packets::pstoreu(memory, value);
+        return sum_lanes<T, Lanes / 2>(
+            packets::padd(packets::ploadu<half>(memory), packets::ploadu<half>(memory + Lanes / 2)));
+    }
+}
+
+/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows: four are read, the last one again if need be.
+template <class T>
+void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
     using packet = packet_of<T, most_lanes<T>>;
-    constexpr int lanes = tile_shape<T>::lanes;
-    packet sum[Rows][Unroll];
-#pragma GCC unroll 16
-    for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 16
-        for (int u = 0; u < Unroll; ++u) sum[r][u] = packets::pset1<packet>(T(0));
-    for (; k >= Unroll * lanes; k -= Unroll * lanes, x += Unroll * lanes, a += Unroll * lanes)
-#pragma GCC unroll 16
-        for (int u = 0; u < Unroll; ++u) {
+    constexpr index lanes = most_lanes<T>;
+    const index offset[4] = {0, rows > 1 ? lda : 0, rows > 2 ? 2 * lda : (rows - 1) * lda, (rows - 1) * lda};
+    packet sum[4][2];
+#pragma GCC unroll 8
+    for (index r = 0; r < 4; ++r) sum[r][0] = sum[r][1] = packets::pset1<packet>(T(0));
+#pragma GCC unroll 1
+    for (; k >= 2 * lanes; k -= 2 * lanes, x += 2 * lanes, a += 2 * lanes)
+#pragma GCC unroll 8
+        for (index u = 0; u < 2; ++u) {
             const packet right = packets::ploadu<packet>(x + u * lanes);
-#pragma GCC unroll 16
-            for (int r = 0; r < Rows; ++r)
-                sum[r][u] = packets::pmadd(packets::ploadu<packet>(a + r * lda + u * lanes), right, sum[r][u]);
+#pragma GCC unroll 8
+            for (index r = 0; r < 4; ++r)
+                sum[r][u] = packets::pmadd(packets::ploadu<packet>(a + offset[r] + u * lanes), right, sum[r][u]);
         }
     for (; k > 0; k -= lanes, x += lanes, a += lanes) {
         const index n = k < lanes ? k : lanes;
         const packet right = load_some<packet>(x, n);
-#pragma GCC unroll 16
-        for (int r = 0; r < Rows; ++r)
-            sum[r][0] = packets::pmadd(load_some<packet>(a + r * lda, n), right, sum[r][0]);
+#pragma GCC unroll 8
+        for (index r = 0; r < 4; ++r)
+            sum[r][0] = packets::pmadd(load_some<packet>(a + offset[r], n), right, sum[r][0]);
     }
-#pragma GCC unroll 16
-    for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 16
-        for (int u = 1; u < Unroll; ++u) sum[r][0] = packets::padd(sum[r][0], sum[r][u]);
-        const T value = packets::predux(sum[r][0]);
-        y[r * stride] = accumulate ? y[r * stride] + value : value;
-    }
+    T value[4];
+#pragma GCC unroll 8
+    for (index r = 0; r < 4; ++r) value[r] = sum_lanes<T, lanes>(packets::padd(sum[r][0], sum[r][1]));
+    for (index r = 0; r < rows; ++r) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
 }
 
 /// y[n] = x[k] B[k, n] with B's rows contiguous.
 template <class T>
 void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
-    constexpr index lanes = tile_shape<T>::lanes;
+    constexpr index lanes = most_lanes<T>;
     const matrix_ref<T> a{x, 0, stride};
     index j = 0;
     for (; j + 8 * lanes <= n; j += 8 * lanes)
         tile<T, 1, 8>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate);
     if (j + 4 * lanes <= n)
         tile<T, 1, 4>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate), j += 4 * lanes;
-    for (; j + lanes <= n; j += lanes)
-        tile<T, 1, 1>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate);
-    if (j < n) tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j, accumulate);
+    for (; j < n; j += lanes)
+        tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, accumulate);
 }
 
-/// y[n] = x[k] B[k, n] with B's columns contiguous.
+/// y[n] = x[k] B[k, n] with B's columns contiguous. A strided x is gathered a piece at a time.
 template <class T>
-void row_times_transposed(index n, index k, const T* x, matrix_ref<T> b, T* y, index stride, bool accumulate) {
-    const T* p = b.data;
-    for (; n >= 4; n -= 4, p += 4 * b.col_stride, y += 4 * stride)
-        dots<T, 4, 2>(k, x, p, b.col_stride, y, stride, accumulate);
-    for (; n > 0; --n, p += b.col_stride, y += stride) dots<T, 1, 4>(k, x, p, b.col_stride, y, stride, accumulate);
+void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride,
+                          bool accumulate) {
+    if (x_stride != 1 && k > 1) {
+        T piece[512];
+        for (index l = 0; l < k; l += 512, accumulate = true) {
+            const index length = k - l < 512 ? k - l : 512;
+            for (index i = 0; i < length; ++i) piece[i] = x[(l + i) * x_stride];
+            row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate);
+        }
+        return;
+    }
+    for (index j = 0; j < n; j += 4)
+        dots(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride,
+             accumulate);
 }
 
 template <class T>
@@ -256,18 +278,19 @@ template <class T>
 void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc,
             bool accumulate, [[maybe_unused]] void* workspace) {
     using namespace detail;
-    if constexpr (!has_packets<T>) {
+    if (m <= 0 || n <= 0) return;
+    if (!has_packets<T> || k <= 0) {
         matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-    } else {
+    } else if constexpr (has_packets<T>) {
         using shape = tile_shape<T>;
-        if (m <= 0 || n <= 0 || (k <= 0 && accumulate)) return;
-        if (m == 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate);
-        if (m == 1 && b.row_stride == 1 && a.col_stride == 1)
-            return row_times_transposed(n, k, a.data, b, c, 1, accumulate);
-        if (n == 1 && a.row_stride == 1 && ldc == 1)
+        if (m == 1 && n > 1 && b.col_stride == 1)
+            return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate);
+        if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1)
             return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate);
-        if (n == 1 && a.col_stride == 1 && b.row_stride == 1)
-            return row_times_transposed(m, k, b.data, {a.data, 1, a.row_stride}, c, ldc, accumulate);
+        if (m == 1 && b.row_stride == 1)
+            return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate);
+        if (n == 1 && a.col_stride == 1)
+            return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate);
         if (m == 1 || n == 1) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
 
         alignas(64) T stack[shape::stack_bytes / sizeof(T)];
@@ -275,26 +298,26 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
         if (packed_bytes<T>(n, k) > shape::stack_bytes)
             packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
 
-        const bool reused_often = m >= 128 && b.row_stride > shape::panel_width;
-        const index depth = k > 0 ? ceil_div(k, ceil_div(k, shape::depth)) : 1;  // equal steps; one pass stores zeros if k = 0
-        index left = ceil_div(n, shape::lanes);  // packets of C still to compute
+        // Rows of B a page apart share cache sets and TLB entries; with many rows of A a copy repays itself.
+        const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 4096;
+        const index depth = ceil_div(k, ceil_div(k, shape::depth));  // equal steps
+        index left = ceil_div(n, shape::lanes);                      // packets of C still to compute
         for (index j = 0; j < n;) {
             const index wide = ceil_div(left, ceil_div(left, shape::packets_wide)), width = wide * shape::lanes;
             const index columns = n - j < width ? n - j : width, last = columns - (wide - 1) * shape::lanes;
-            for (index l = 0; l == 0 || l < k; l += depth) {
+            for (index l = 0; l < k; l += depth) {
                 const index rows = k - l < depth ? k - l : depth;
                 const matrix_ref<T> part{a.data + l * a.col_stride, a.row_stride, a.col_stride};
                 const T* right = b.data + l * b.row_stride + j * b.col_stride;
                 index ldb = b.row_stride;
-                if (b.col_stride != 1 || columns < width || reused_often) {
+                if (b.col_stride != 1 || columns < width || worth_packing) {
                     pack(rows, columns, width, matrix_ref<T>{right, b.row_stride, b.col_stride}, packed);
                     right = packed, ldb = width;
                 }
                 const bool add = accumulate || l > 0;
                 if (wide == 1) panel<T, 1>(m, rows, part, right, ldb, c + j, ldc, last, add);
                 else if (wide == 2) panel<T, 2>(m, rows, part, right, ldb, c + j, ldc, last, add);
-                else if constexpr (shape::packets_wide > 2)
-                    panel<T, 3>(m, rows, part, right, ldb, c + j, ldc, last, add);
+                else panel<T, 3>(m, rows, part, right, ldb, c + j, ldc, last, add);
             }
             left -= wide, j += width;
         }
