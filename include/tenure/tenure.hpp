@@ -17,5 +17,8 @@
 
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/loss.hpp>
+#include <tenure/tensor/factories.hpp>
+#include <tenure/tensor/print.hpp>
+#include <tenure/transform/eager.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/model.hpp>

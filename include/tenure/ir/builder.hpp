@@ -80,6 +80,15 @@ class builder {
     return e;
   }
 
+  /// Nodes from `first` on, and the outputs, read `to` where they read `from`.
+  constexpr void redirect(int first, node_id from, node_id to) {
+    for (int i = first; i < nodes_.size(); ++i)
+      for (int k = 0; k < nodes_[i].arity; ++k)
+        if (nodes_[i].in[k] == from) nodes_[i].in[k] = to;
+    for (node_id& o : outputs_)
+      if (o == from) o = to;
+  }
+
   constexpr void check_bound(const bound& b) { bounds_.push_back(b); }
   constexpr void output(node_id id) { outputs_.push_back(id); }
   constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }

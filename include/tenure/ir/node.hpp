@@ -33,7 +33,12 @@ enum class opcode : std::uint8_t {
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
   stop_gradient,
   copy,       // a buffer of its own for what would be a view or an argument
-  pointwise,
+  pointwise,  // the arithmetic that derivatives and rewrites are written in comes first
+  neg = pointwise,
+  add,
+  sub,
+  mul,
+  div,
 };
 
 enum class reduction : std::int64_t { sum, max, min };

@@ -4,7 +4,7 @@
 // beside its transpose.
 #pragma once
 
-#include <tenure/ops/rewrite.hpp>
+#include <tenure/ops/registry.hpp>
 
 namespace tenure::ops {
 
@@ -38,7 +38,8 @@ constexpr value pull(value y, int i, value g) {
       std::int64_t mask = all_axes(to.rank);
       for (int a = 0; a < from.rank; ++a) {
         const int at = ir::unpack_axis(n.attr, a);
-        if (from[a] == to[at]) mask &= ~(std::int64_t{1} << at);
+        const bool stretched = from[a] == 1 && to[at] != 1;  // a run-time extent never is
+        if (!stretched) mask &= ~(std::int64_t{1} << at);
       }
       return reshape_to(reduced(g, mask, ir::reduction::sum), from);
     }

@@ -74,6 +74,17 @@ struct pow : pointwise<pow, 2, typing::floating> {
     const V flat = pointwise_value<logical_and>(pointwise_value<equal>(x, zero), pointwise_value<greater_equal>(y, zero));
     return pointwise_value<where>(flat, zero, g * r * pointwise_value<log>(x));
   }
+  /// A constant small exponent is multiplication.
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    const auto general = pointwise::trace(x, y);
+    const ir::node& exponent = (*y.graph)[y.id];
+    if (exponent.op != ir::opcode::constant || !std::is_same_v<typename X::element_type, typename decltype(general)::element_type>) return general;
+    const double n = ir::value_of(exponent);
+    const value base = broadcast_to(x, (*general.graph)[general.id].shape);
+    const value simple = n == 0 ? base.like(1) : n == 1 ? base : n == 2 ? base * base : n == 3 ? base * base * base : n == -1 ? 1 / base : value(general);
+    return std::remove_const_t<decltype(general)>{general.graph, simple.id};
+  }
 };
 
 using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt, rsqrt, pow>;

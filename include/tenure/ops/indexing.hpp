@@ -3,6 +3,7 @@
 // Indices out of range throw index_error before anything is written.
 #pragma once
 
+#include <tenure/ops/comparison.hpp>
 #include <tenure/ops/movement.hpp>
 
 namespace tenure::ops {

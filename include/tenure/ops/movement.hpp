@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tenure/ops/axes.hpp>
-#include <tenure/ops/derivative.hpp>
+#include <tenure/ops/pointwise.hpp>
 
 namespace tenure::ops {
 

@@ -26,6 +26,8 @@ constexpr dtype common_dtype(typing rule, const dtype* types, int n) {
 
 template <class Op>
 constexpr ir::opcode code_of();  // registry.hpp
+template <class Op>
+constexpr value pointwise_value(const value& a, const value& b = {}, const value& c = {});  // registry.hpp
 
 template <class Op, int Arity, typing Typing>
 struct pointwise {

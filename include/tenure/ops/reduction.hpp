@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tenure/ops/axes.hpp>
-#include <tenure/ops/derivative.hpp>
+#include <tenure/ops/registry.hpp>
 
 namespace tenure::ops {
 

@@ -81,15 +81,12 @@ constexpr value pointwise_value(const value& a, const value& b, const value& c) 
   return {*a.graph, emit(*a.graph, {.op = code_of<Op>(), .type = type, .arity = Op::arity, .shape = a.node().shape, .in = {a.id, b.id, c.id}})};
 }
 
-constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
 constexpr const operation_record& record_of(ir::opcode op) {
   return records::value[static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise)];
 }
 
-constexpr value operator-(value a) { return pointwise_value<neg>(a); }
-constexpr value operator+(value a, value b) { return pointwise_value<add>(a, b); }
-constexpr value operator-(value a, value b) { return pointwise_value<sub>(a, b); }
-constexpr value operator*(value a, value b) { return pointwise_value<mul>(a, b); }
-constexpr value operator/(value a, value b) { return pointwise_value<div>(a, b); }
+// The codes that ir/ knows by name.
+static_assert(code_of<neg>() == ir::opcode::neg && code_of<add>() == ir::opcode::add && code_of<sub>() == ir::opcode::sub &&
+              code_of<mul>() == ir::opcode::mul && code_of<div>() == ir::opcode::div);
 
 }  // namespace tenure::ops

@@ -4,9 +4,12 @@
 // the contracted axis turns a matrix product into an outer one.
 #pragma once
 
-#include <tenure/ops/registry.hpp>
+#include <tenure/ops/structure.hpp>
 
 namespace tenure::ops {
+
+constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
+
 namespace detail {
 
 constexpr bool is_constant(const value& x) { return x.node().op == ir::opcode::constant; }
@@ -44,18 +47,18 @@ constexpr value collapsed(const value& x, int axis) {
 constexpr ir::node_id append(ir::builder& g, const ir::node& n) { return g.emit(n); }
 
 constexpr double folded(ir::opcode op, double a, double b) {
-  return op == code_of<add>() ? a + b : op == code_of<sub>() ? a - b : op == code_of<mul>() ? a * b : a / b;
+  return op == ir::opcode::add ? a + b : op == ir::opcode::sub ? a - b : op == ir::opcode::mul ? a * b : a / b;
 }
 
 constexpr ir::node_id emit_pointwise(ir::builder& g, const ir::node& n) {
   const value x{g, n.in[0]};
-  if (n.op == code_of<neg>()) {
+  if (n.op == ir::opcode::neg) {
     if (is_constant(x)) return g.constant(n.type, n.shape, -ir::value_of(x.node()));
-    if (x.node().op == code_of<neg>()) return x.node().in[0];
+    if (x.node().op == ir::opcode::neg) return x.node().in[0];
     return append(g, n);
   }
-  const bool adds = n.op == code_of<add>(), subtracts = n.op == code_of<sub>(), multiplies = n.op == code_of<mul>(),
-             divides = n.op == code_of<div>();
+  const bool adds = n.op == ir::opcode::add, subtracts = n.op == ir::opcode::sub, multiplies = n.op == ir::opcode::mul,
+             divides = n.op == ir::opcode::div;
   if (adds || subtracts || multiplies || divides) {
     const value y{g, n.in[1]};
     const bool both = is_constant(x) && is_constant(y);
@@ -67,20 +70,11 @@ constexpr ir::node_id emit_pointwise(ir::builder& g, const ir::node& n) {
     if (subtracts && is_constant(x, 0)) return (-y).id;
     if (multiplies && is_constant(y, -1)) return (-x).id;
     if (multiplies && is_constant(x, -1)) return (-y).id;
-    if (adds && y.node().op == code_of<neg>()) return (x - operand_of(y, 0)).id;
-    if (adds && x.node().op == code_of<neg>()) return (y - operand_of(x, 0)).id;
-    if (subtracts && y.node().op == code_of<neg>()) return (x + operand_of(y, 0)).id;
+    if (adds && y.node().op == ir::opcode::neg) return (x - operand_of(y, 0)).id;
+    if (adds && x.node().op == ir::opcode::neg) return (y - operand_of(x, 0)).id;
+    if (subtracts && y.node().op == ir::opcode::neg) return (x + operand_of(y, 0)).id;
     return append(g, n);
   }
-  if (n.op == code_of<pow>()) {
-    const value y{g, n.in[1]};
-    if (is_constant(y, 0)) return x.like(1).id;
-    if (is_constant(y, 1)) return x.id;
-    if (is_constant(y, 2)) return (x * x).id;
-    if (is_constant(y, 3)) return (x * x * x).id;
-    if (is_constant(y, -1)) return (1 / x).id;
-  }
-  if (n.op == code_of<where>() && n.in[1] == n.in[2]) return n.in[1];
   return append(g, n);
 }
 
@@ -142,11 +136,6 @@ constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
   switch (n.op) {
     case opcode::cast:
       if (x.type() == n.type) return x.id;
-      if (x.type() == dtype::boolean) {
-        const value zero{g, g.constant(n.type, n.shape, 0)}, one{g, g.constant(n.type, n.shape, 1)};
-        return pointwise_value<where>(x, one, zero).id;
-      }
-      if (n.type == dtype::boolean) return pointwise_value<not_equal>(x, x.like(0)).id;
       break;
     case opcode::broadcast:
       if (x.node().shape == n.shape && detail::is_identity(n.attr, x.shape().rank)) return x.id;

@@ -7,6 +7,29 @@
 
 namespace tenure::ops {
 
+/// Appends a node in its simplest form: what it means may turn out to be an existing node. Defined in rewrite.hpp.
+constexpr ir::node_id emit(ir::builder& g, const ir::node& n);
+
+// ---- arithmetic on nodes of equal shape; a plain number takes the other's shape -----------------------------------------
+
+constexpr value arithmetic(ir::opcode op, value a, value b) {
+  return {*a.graph, emit(*a.graph, {.op = op, .type = a.type(), .arity = 2, .shape = a.node().shape, .in = {a.id, b.id, ir::none}})};
+}
+constexpr value operator-(value a) {
+  return {*a.graph, emit(*a.graph, {.op = ir::opcode::neg, .type = a.type(), .arity = 1, .shape = a.node().shape, .in = {a.id, ir::none, ir::none}})};
+}
+constexpr value operator+(value a, value b) { return arithmetic(ir::opcode::add, a, b); }
+constexpr value operator-(value a, value b) { return arithmetic(ir::opcode::sub, a, b); }
+constexpr value operator*(value a, value b) { return arithmetic(ir::opcode::mul, a, b); }
+constexpr value operator/(value a, value b) { return arithmetic(ir::opcode::div, a, b); }
+constexpr value operator+(value a, double b) { return a + a.like(b); }
+constexpr value operator-(value a, double b) { return a - a.like(b); }
+constexpr value operator-(double a, value b) { return b.like(a) - b; }
+constexpr value operator*(value a, double b) { return a * a.like(b); }
+constexpr value operator*(double a, value b) { return b.like(a) * b; }
+constexpr value operator/(value a, double b) { return a / a.like(b); }
+constexpr value operator/(double a, value b) { return b.like(a) / b; }
+
 // ---- two extents that must agree -----------------------------------------------------------------------------------
 
 /// In types: numbers must be equal, names must be equal, and what only the run can tell is left to it.
@@ -196,3 +219,6 @@ constexpr value counting(ir::builder& g, dtype type, std::int16_t shape, int axi
 }
 
 }  // namespace tenure::ops
+
+// emit() and the functions above call each other.
+#include <tenure/ops/rewrite.hpp>

@@ -35,8 +35,8 @@ constexpr bool has_last_axis(std::int64_t mask, int rank) { return rank > 0 && (
 /// The element type that a node is computed in; bool results of comparisons are masks in their operands' lanes.
 constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g[id];
-  if (ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::comparison) return g[n.in[0]].type;
-  return n.type;
+  const bool reads_values = ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::comparison;
+  return reads_values || (n.op == ir::opcode::cast && n.type == dtype::boolean) ? g[n.in[0]].type : n.type;
 }
 
 class fuser {
@@ -148,8 +148,9 @@ class fuser {
     ++c.nodes;
     of_[id] = position;
     if (reduces) recent_[c.space] = position;
-    // What a cast reads was computed in another lane: it comes through memory.
-    for (int k = 0; k < n.arity; ++k) use(n.in[k], position, n.op != ir::opcode::cast && n.op != ir::opcode::copy);
+    // What a cast reads was computed in another lane: it comes through memory. Bool is a mask in any lane.
+    const bool converts = n.op == ir::opcode::cast && n.type != dtype::boolean && g_[n.in[0]].type != dtype::boolean;
+    for (int k = 0; k < n.arity; ++k) use(n.in[k], position, !converts && n.op != ir::opcode::copy);
   }
 
   /// May the node be computed in c? Commits what that decides about c. `consumed_here`: a consumer in c wants the value in a

@@ -3,7 +3,7 @@
 // sweep (operands come before their users), at compile time or at run time.
 #pragma once
 
-#include <tenure/ops/rewrite.hpp>
+#include <tenure/ops/registry.hpp>
 
 namespace tenure::passes {
 

@@ -158,25 +158,28 @@ inline extents output_extents(const ir::graph_view& g, int output, const std::in
   return bound_extents(g.shape_of(g.outputs[output]), symbols);
 }
 
-/// Everything between a call's arguments and its results: `make` gives the memory of each result, after all checks.
-template <class Program, class MakeResults, class... X>
-TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
-  constexpr int leaves = (0 + ... + tree<X>::leaves);
-  constexpr int outputs = Program::value.view().output_count;
-  const void* pointers[leaves + 1];
+/// Everything between a call's arguments and its results: `make_results` gives the memory of each, after all checks.
+template <class Program, class MakeResults>
+TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const void** pointers, MakeResults make_results) {
+  constexpr int outputs = Program::value.output_count;
   std::int64_t symbols[Program::symbol_count + 1] = {};
-  {
-    leaf_argument arguments[leaves + 1];
-    leaf_argument* at = arguments;
-    (collect(x, at), ...);
-    for (int i = 0; i < leaves; ++i) pointers[i] = arguments[i].data;
-    if constexpr (!Program::is_static) bind_symbols(Program::value.view(), arguments, symbols);
-    if constexpr (Program::value.bound_count > 0) check_bounds(Program::value.view(), arguments, symbols);
-  }
+  for (int i = 0; i < count; ++i) pointers[i] = arguments[i].data;
+  if constexpr (!Program::is_static) bind_symbols(Program::value.view(), arguments, symbols);
+  if constexpr (Program::value.bound_count > 0) check_bounds(Program::value.view(), arguments, symbols);
   void* results[outputs + 1];
   auto made = make_results(results, symbols);
   run<Program>(pointers, results, symbols);
   return made;
+}
+
+template <class Program, class MakeResults, class... X>
+TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
+  constexpr int leaves = (0 + ... + tree<X>::leaves);
+  leaf_argument arguments[leaves + 1];
+  const void* pointers[leaves + 1];
+  leaf_argument* at = arguments;
+  (collect(x, at), ...);
+  return call_bound<Program>(arguments, leaves, pointers, make_results);
 }
 
 }  // namespace detail

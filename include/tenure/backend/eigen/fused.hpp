@@ -209,8 +209,11 @@ struct fused {
   template <int I>
   static TENURE_INLINE auto compute(const row_state& r, const element_state& e) {
     constexpr auto x = at(I);
-    if constexpr (!ops::is_pointwise(x.op)) return read<x.in[0]>(r, e);  // cast and copy: the load converted
-    else {
+    if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
+      if constexpr (x.is_mask && !at(x.in[0]).is_mask) return math::ne(value<x.in[0]>(r, e), math::set1<P>(T(0)));
+      else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return math::select(mask<x.in[0]>(r, e), math::set1<P>(T(1)), math::set1<P>(T(0)));
+      else return read<x.in[0]>(r, e);
+    } else {
       using operation = ops::operation_of<x.op>;
       if constexpr (operation::arity == 1) return operation::evaluate(read<x.in[0]>(r, e));
       else if constexpr (operation::arity == 2) return operation::evaluate(read<x.in[0]>(r, e), read<x.in[1]>(r, e));
@@ -328,8 +331,11 @@ struct fused {
   template <int I>
   static TENURE_INLINE auto compute_row(const row_state& r) {
     constexpr auto x = at(I);
-    if constexpr (!ops::is_pointwise(x.op)) return read_row<x.in[0]>(r);
-    else {
+    if constexpr (!ops::is_pointwise(x.op)) {
+      if constexpr (x.is_mask && !at(x.in[0]).is_mask) return r.value[x.in[0]] != T(0);
+      else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return r.mask[x.in[0]] ? T(1) : T(0);
+      else return read_row<x.in[0]>(r);
+    } else {
       using operation = ops::operation_of<x.op>;
       if constexpr (operation::arity == 1) return operation::evaluate(read_row<x.in[0]>(r));
       else if constexpr (operation::arity == 2) return operation::evaluate(read_row<x.in[0]>(r), read_row<x.in[1]>(r));

@@ -35,6 +35,7 @@ struct tile_shape {
     static constexpr index packets_wide = 3;
     static constexpr index panel_width = lanes * packets_wide;
     static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, which then stays in L1 or near
+    static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A that stay in L2 for all panels
     static constexpr index stack_bytes = 8192;                         // panels up to here need no workspace
     static constexpr T zeros[8 * lanes] = {};  // where sums start; read like C, so that accumulating needs no branch
 };
@@ -301,26 +302,27 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
         // Rows of B a page apart share cache sets and TLB entries; with many rows of A a copy repays itself.
         const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 4096;
         const index depth = ceil_div(k, ceil_div(k, shape::depth));  // equal steps
-        index left = ceil_div(n, shape::lanes);                      // packets of C still to compute
-        for (index j = 0; j < n;) {
-            const index wide = ceil_div(left, ceil_div(left, shape::packets_wide)), width = wide * shape::lanes;
-            const index columns = n - j < width ? n - j : width, last = columns - (wide - 1) * shape::lanes;
+        for (index i = 0; i < m; i += shape::block)
             for (index l = 0; l < k; l += depth) {
-                const index rows = k - l < depth ? k - l : depth;
-                const matrix_ref<T> part{a.data + l * a.col_stride, a.row_stride, a.col_stride};
-                const T* right = b.data + l * b.row_stride + j * b.col_stride;
-                index ldb = b.row_stride;
-                if (b.col_stride != 1 || columns < width || worth_packing) {
-                    pack(rows, columns, width, matrix_ref<T>{right, b.row_stride, b.col_stride}, packed);
-                    right = packed, ldb = width;
-                }
+                const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < depth ? k - l : depth;
+                const matrix_ref<T> left{a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride};
                 const bool add = accumulate || l > 0;
-                if (wide == 1) panel<T, 1>(m, rows, part, right, ldb, c + j, ldc, last, add);
-                else if (wide == 2) panel<T, 2>(m, rows, part, right, ldb, c + j, ldc, last, add);
-                else panel<T, 3>(m, rows, part, right, ldb, c + j, ldc, last, add);
+                index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
+                for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
+                    wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
+                    const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
+                    const index last = columns - (wide - 1) * shape::lanes;
+                    matrix_ref<T> right{b.data + l * b.row_stride + j * b.col_stride, b.row_stride, b.col_stride};
+                    if (b.col_stride != 1 || columns < width || worth_packing) {
+                        pack(steps, columns, width, right, packed);
+                        right = {packed, width, 1};
+                    }
+                    T* const to = c + i * ldc + j;
+                    if (wide == 1) panel<T, 1>(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
+                    else if (wide == 2) panel<T, 2>(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
+                    else panel<T, 3>(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
+                }
             }
-            left -= wide, j += width;
-        }
     }
 }
 
