@@ -203,77 +203,78 @@ class tensor {
   explicit operator U() const {
     static_assert(!Shape::is_static || Shape::size == 1,
                   "tenure: conversion to a number: the tensor does not have exactly one element");
-    return static_cast<U>(item());
+    if constexpr (!Shape::is_static || Shape::size == 1) return static_cast<U>(item());
+    else return U{};
   }
 
   // ---- views: the same memory, the gradient flows through -----------------------------------------------------------
 
-  auto view() { return view_of(*this); }
-  auto view() const { return view_of(*this); }
+  auto view() { return detail::whole_view(*this); }
+  auto view() const { return detail::whole_view(*this); }
 
   /// One index, range, window or all for each of the first axes; the others are kept whole. Throws index_error.
   /// On a temporary node the result gives the node back after in-place arithmetic.
   template <class... I>
-  auto at(const I&... index) & { return indexed(*this, index...); }
+  auto at(const I&... index) & { return detail::indexed_view(*this, index...); }
   template <class... I>
-  auto at(const I&... index) const& { return indexed(*this, index...); }
+  auto at(const I&... index) const& { return detail::indexed_view(*this, index...); }
   template <class... I>
   auto at(const I&... index) && {
     if constexpr (owns && is_node) {
-      auto seen = indexed(*this, index...);
+      auto seen = detail::indexed_view(*this, index...);
       const layout where = detail::index_layout(contiguous_layout(extents()), index...);
       return detail::consumed_view<decltype(seen), tensor>(std::move(seen), std::move(*this), where);
     } else {
-      return indexed(*this, index...);
+      return detail::indexed_view(*this, index...);
     }
   }
   template <class I>
-  auto operator[](const I& index) & { return indexed(*this, index); }
+  auto operator[](const I& index) & { return detail::indexed_view(*this, index); }
   template <class I>
-  auto operator[](const I& index) const& { return indexed(*this, index); }
+  auto operator[](const I& index) const& { return detail::indexed_view(*this, index); }
   template <class I>
   auto operator[](const I& index) && { return std::move(*this).at(index); }
 
   /// Swaps two axes: the last two, or A and B.
-  auto transpose() { return transposed<rank - 2, rank - 1>(*this); }
-  auto transpose() const { return transposed<rank - 2, rank - 1>(*this); }
+  auto transpose() { return detail::transposed_view<rank - 2, rank - 1>(*this); }
+  auto transpose() const { return detail::transposed_view<rank - 2, rank - 1>(*this); }
   template <int A1, int B1>
-  auto transpose() { return transposed<A1, B1>(*this); }
+  auto transpose() { return detail::transposed_view<A1, B1>(*this); }
   template <int A1, int B1>
-  auto transpose() const { return transposed<A1, B1>(*this); }
+  auto transpose() const { return detail::transposed_view<A1, B1>(*this); }
 
   /// Axis i of the result is axis Axes[i] of this.
   template <int... Axes>
-  auto permute() { return permuted<Axes...>(*this); }
+  auto permute() { return detail::permuted_view<Axes...>(*this); }
   template <int... Axes>
-  auto permute() const { return permuted<Axes...>(*this); }
+  auto permute() const { return detail::permuted_view<Axes...>(*this); }
 
   /// The same elements in row-major order under other extents: named ones come from this tensor, other run-time ones from n,
   /// and a single dyn without an integer from the number of elements. Throws shape_error where strides cannot express it.
   template <std::int64_t... E, std::integral... N>
-  auto reshape(N... n) { return reshaped<E...>(*this, n...); }
+  auto reshape(N... n) { return detail::reshaped_view<E...>(*this, n...); }
   template <std::int64_t... E, std::integral... N>
-  auto reshape(N... n) const { return reshaped<E...>(*this, n...); }
+  auto reshape(N... n) const { return detail::reshaped_view<E...>(*this, n...); }
 
   /// Repeats axes of static extent 1, and the whole along new leading axes, without memory; the result is read-only.
   template <std::int64_t... E, std::integral... N>
-  auto expand(N... n) { return expanded<E...>(*this, n...); }
+  auto expand(N... n) { return detail::expanded_view<E...>(*this, n...); }
   template <std::int64_t... E, std::integral... N>
-  auto expand(N... n) const { return expanded<E...>(*this, n...); }
+  auto expand(N... n) const { return detail::expanded_view<E...>(*this, n...); }
 
   /// The diagonal of the last two axes, as the last axis.
-  auto diagonal() { return on_diagonal(*this); }
-  auto diagonal() const { return on_diagonal(*this); }
+  auto diagonal() { return detail::diagonal_view(*this); }
+  auto diagonal() const { return detail::diagonal_view(*this); }
 
   /// Adds an axis of extent 1 before axis Axis; squeeze takes one away.
   template <int Axis>
-  auto unsqueeze() { return unsqueezed<Axis>(*this); }
+  auto unsqueeze() { return detail::unsqueezed_view<Axis>(*this); }
   template <int Axis>
-  auto unsqueeze() const { return unsqueezed<Axis>(*this); }
+  auto unsqueeze() const { return detail::unsqueezed_view<Axis>(*this); }
   template <int Axis>
-  auto squeeze() { return squeezed<Axis>(*this); }
+  auto squeeze() { return detail::squeezed_view<Axis>(*this); }
   template <int Axis>
-  auto squeeze() const { return squeezed<Axis>(*this); }
+  auto squeeze() const { return detail::squeezed_view<Axis>(*this); }
 
   // ---- ownership ----------------------------------------------------------------------------------------------------
 
@@ -290,8 +291,8 @@ class tensor {
     }
   }
   /// A view of itself where it is contiguous, else of a copy.
-  auto contiguous() { return is_contiguous() ? view() : owned_view<decltype(view())>(clone()); }
-  auto contiguous() const { return is_contiguous() ? view() : owned_view<decltype(view())>(clone()); }
+  auto contiguous() { return is_contiguous() ? view() : detail::view_into<decltype(view())>(clone()); }
+  auto contiguous() const { return is_contiguous() ? view() : detail::view_into<decltype(view())>(clone()); }
 
   /// The same memory and version counter, cut off from the gradient. A temporary that owns hands its memory over, so that
   /// clone().detach() is an owning constant made with one copy, as detach().clone() is.
@@ -576,7 +577,7 @@ class tensor {
 
   template <class U, class X>
   static auto converted(X& x) {
-    if constexpr (std::is_same_v<U, T>) return view_of(x);
+    if constexpr (std::is_same_v<U, T>) return detail::whole_view(x);
     else if constexpr (!is_constant && is_floating(dtype_v<U>)) return convert_tracked(detail::hook{}, element_tag<U>{}, x);
     else return x.template new_tensor<U>(x);
   }
@@ -597,64 +598,6 @@ class tensor {
       if (!arrived) throw ownership_error("tenure: grad: no gradient has arrived yet: call backward() first");
       return access_door::make<gradient>(arrived, static_cast<T*>(arrived.data()), extents(), row_major(extents()));
     }
-  }
-
-  template <class V, class C>
-  static V owned_view(C&& copy) {
-    return access_door::make<V>(access_door::storage(copy), access_door::fresh(copy), copy.extents(), copy.strides());
-  }
-
-  template <class X>
-  static auto view_of(X& x) {
-    return detail::make_view<Shape>(x, "view", [](const layout& l) { return l; });
-  }
-  template <class X, class... I>
-  static auto indexed(X& x, const I&... index) {
-    using rule = detail::indexed_shape<Shape, I...>;
-    if constexpr (rule::counts)
-      return detail::make_view<shape_from<rule>>(x, "at", [&](const layout& l) { return detail::index_layout(l, index...); });
-  }
-  template <int A1, int B1, class X>
-  static auto transposed(X& x) {
-    using rule = detail::transposed_shape<Shape, A1, B1>;
-    return detail::make_view<shape_from<rule>>(x, "transpose",
-                                               [](const layout& l) { return detail::permute(l, rule::order.axis); });
-  }
-  template <int... Axes, class X>
-  static auto permuted(X& x) {
-    using rule = detail::permuted_shape<Shape, Axes...>;
-    return detail::make_view<shape_from<rule>>(x, "permute", [](const layout& l) { return detail::permute(l, rule::order.axis); });
-  }
-  template <std::int64_t... E, class X, class... N>
-  static auto reshaped(X& x, N... n) {
-    using rule = detail::reshaped<Shape, sizeof...(N), E...>;
-    const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
-    const extents_type to = rule::bind(x.extents(), given);
-    return detail::make_view<shape_from<rule>>(x, "reshape", [&](const layout& l) { return detail::reshape(l, to); });
-  }
-  template <std::int64_t... E, class X, class... N>
-  static auto expanded(X& x, N... n) {
-    using rule = detail::expanded<Shape, sizeof...(N), E...>;
-    const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
-    const extents_type to = rule::bind(x.extents(), given);
-    return detail::make_view<shape_from<rule>, access::read_only>(
-        x, "expand", [&](const layout& l) { return detail::expand(l, Shape::value, to, "expand"); });
-  }
-  template <class X>
-  static auto on_diagonal(X& x) {
-    return detail::make_view<shape_from<detail::diagonal_shape<Shape>>>(x, "diagonal", [](const layout& l) { return detail::diagonal(l); });
-  }
-  template <int Axis, class X>
-  static auto unsqueezed(X& x) {
-    return detail::make_view<shape_from<detail::unsqueezed_shape<Shape, Axis>>>(
-        x, "unsqueeze", [](const layout& l) { return detail::insert_axis(l, Axis); });
-  }
-  template <int Axis, class X>
-  static auto squeezed(X& x) {
-    return detail::make_view<shape_from<detail::squeezed_shape<Shape, Axis>>>(x, "squeeze", [](const layout& l) {
-      if (l.shape[Axis] != 1) throw shape_error("tenure: squeeze: axis " + std::to_string(Axis) + " has extent " + std::to_string(l.shape[Axis]));
-      return detail::drop_axis(l, Axis);
-    });
   }
 
   T* data_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Views: the type and the making of a tensor over another's memory, and the shape rules of reshape and expand.
+// Views: the type and the making of a tensor over another's memory; the members of tensor say what each one is.
 // Law: a view shares its base's storage and version counter, keeps the memory alive, and is read-only where the base is
 // const or read-only; on a tracked base it is a node whose history routes the gradient into the base.
 #pragma once
@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "access.hpp"
+#include "indexing.hpp"
+#include "view_rules.hpp"
 
 namespace tenure::detail {
 
@@ -41,161 +43,73 @@ auto make_detached(X& x, const char* call) {
   return tensor_access::make<alias>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
 }
 
-/// Number of elements where all extents are static, else dyn.
-constexpr std::int64_t static_count(const extents& s) { return all_static(s) ? count(s) : dyn; }
-
-constexpr int axis_of_name(const extents& s, std::int64_t name) {
-  for (int i = 0; i < s.rank; ++i)
-    if (is_named(name) && s[i] == name) return i;
-  return -1;
+template <class X>
+auto whole_view(X& x) {
+  return make_view<shape_of_t<X>>(x, "view", [](const layout& l) { return l; });
 }
 
-// A target shape whose run-time extents come from, in this order: the source's axis of the same name, the integers that
-// the caller gave, and, for one dyn without an integer, the number of elements.
-template <class Shape, int Given, std::int64_t... E>
-struct reshaped {
-  static constexpr extents target{sizeof...(E), {E...}};
-  static constexpr bool is_open(int i) {
-    return !tenure::is_static(target[i]) && axis_of_name(Shape::value, target[i]) < 0 && first_of_name(target, i) == i;
-  }
-  static constexpr int open = [] {
-    int n = 0;
-    for (int i = 0; i < target.rank; ++i) n += is_open(i);
-    return n;
-  }();
-  static constexpr bool infers = open == 1 && Given == 0;
-  static_assert(Given == open || infers,
-                "tenure: reshape: one integer is needed for each run-time extent that the tensor does not have");
-
-  static constexpr extents value = [] {
-    extents s = target;
-    if (!infers || !Shape::is_static) return s;
-    std::int64_t others = 1;
-    for (int i = 0; i < s.rank; ++i)
-      if (tenure::is_static(s[i])) others *= s[i];
-    for (int i = 0; i < s.rank; ++i)
-      if (is_open(i) && others != 0) s[i] = Shape::size / others;
-    return s;
-  }();
-  static constexpr std::int64_t size = static_count(value);
-  static constexpr bool counts_agree = Shape::size == dyn || size == dyn || Shape::size == size;
-  static_assert(counts_agree, "tenure: reshape: the shapes have different numbers of elements");
-
-  static extents bind(const extents& source, const std::int64_t* given) {
-    extents s = value;
-    std::int64_t others = 1;
-    int inferred = -1;
-    for (int i = 0; i < s.rank; ++i) {
-      if (tenure::is_static(s[i])) others *= s[i];
-      else if (const int a = axis_of_name(Shape::value, value[i]); a >= 0) others *= s[i] = source[a];
-      else if (const int first = first_of_name(value, i); first < i) others *= s[i] = s[first];
-      else if (infers) inferred = i;
-      else if ((s[i] = *given++) < 0) throw_shape_mismatch("reshape", s, source);
-      else others *= s[i];
-    }
-    if (inferred >= 0) {
-      if (others == 0 || count(source) % others != 0) throw_shape_mismatch("reshape", value, source);
-      s[inferred] = count(source) / others;
-    }
-    return s;
-  }
-};
-
-// A target shape whose run-time extents come from the integers that the caller gave or, without any, from the source.
-template <class Shape, int Given, std::int64_t... E>
-struct expanded {
-  static constexpr extents target{sizeof...(E), {E...}};
-  static constexpr int lead = target.rank - Shape::rank;
-  static constexpr extents value = [] {
-    extents s = target;
-    if (Given != 0) return s;
-    for (int i = lead < 0 ? 0 : lead; i < s.rank; ++i)
-      if (!tenure::is_static(s[i]) && i >= lead) s[i] = Shape::value[i - lead];
-    return s;
-  }();
-  static constexpr bool complete = [] {
-    if (Given != 0) return Given == dynamic_count(target);
-    for (int i = 0; i < target.rank; ++i)
-      if (!tenure::is_static(target[i]) && i < lead) return false;
-    return true;
-  }();
-  static_assert(complete, "tenure: expand: one integer is needed for each run-time extent");
-  static_assert(may_broadcast(Shape::value, value), "tenure: expand: only axes of static extent 1 and new leading axes expand");
-
-  static extents bind(const extents& source, const std::int64_t* given) {
-    if (Given != 0) return bind_extents(value, given);
-    extents s = value;
-    for (int i = 0; i < s.rank; ++i)
-      if (!tenure::is_static(s[i])) s[i] = source[i - lead];
-    return s;
-  }
-};
-
-struct axis_order {
-  int axis[max_rank + 1];
-};
-
-constexpr bool is_permutation(const axis_order& order, int given, int rank) {
-  if (given != rank) return false;
-  bool seen[max_rank] = {};
-  for (int i = 0; i < rank; ++i) {
-    const int a = order.axis[i];
-    if (a < 0 || a >= rank || seen[a]) return false;
-    seen[a] = true;
-  }
-  return true;
+template <class X, class... I>
+auto indexed_view(X& x, const I&... index) {
+  using rule = indexed_shape<shape_of_t<X>, I...>;
+  if constexpr (rule::counts)
+    return make_view<shape_from<rule>>(x, "at", [&](const layout& l) { return index_layout(l, index...); });
 }
 
-template <class Shape, int... Axes>
-struct permuted_shape {
-  static constexpr axis_order order{{Axes...}};
-  static constexpr bool permutes = is_permutation(order, sizeof...(Axes), Shape::rank);
-  static_assert(permutes, "tenure: permute: each axis must be named exactly once");
-  static constexpr extents value = permutes ? permuted(Shape::value, order.axis) : Shape::value;
-};
-
-constexpr axis_order swapped_axes(int a, int b) {
-  axis_order order{};
-  for (int i = 0; i < max_rank; ++i) order.axis[i] = i == a ? b : i == b ? a : i;
-  return order;
+template <int A, int B, class X>
+auto transposed_view(X& x) {
+  using rule = transposed_shape<shape_of_t<X>, A, B>;
+  return make_view<shape_from<rule>>(x, "transpose", [](const layout& l) { return permute(l, rule::order.axis); });
 }
 
-template <class Shape, int A, int B>
-struct transposed_shape {
-  static constexpr bool inside = 0 <= A && A < Shape::rank && 0 <= B && B < Shape::rank;
-  static_assert(inside, "tenure: transpose: an axis lies outside the tensor's rank");
-  static constexpr axis_order order = inside ? swapped_axes(A, B) : swapped_axes(0, 0);
-  static constexpr extents value = permuted(Shape::value, order.axis);
-};
+template <int... Axes, class X>
+auto permuted_view(X& x) {
+  using rule = permuted_shape<shape_of_t<X>, Axes...>;
+  return make_view<shape_from<rule>>(x, "permute", [](const layout& l) { return permute(l, rule::order.axis); });
+}
 
-template <class Shape>
-struct diagonal_shape {
-  static_assert(Shape::rank >= 2, "tenure: diagonal: the tensor has fewer than two axes");
-  static constexpr extents value = [] {
-    extents s = Shape::value;
-    if (s.rank < 2) return s;
-    const std::int64_t rows = s[s.rank - 2];
-    const std::int64_t columns = s[s.rank - 1];
-    s = without_axis(s, s.rank - 1);
-    const bool known = is_static(rows) && is_static(columns);
-    s[s.rank - 1] = rows == columns ? rows : !known ? dyn : rows < columns ? rows : columns;
-    return s;
-  }();
-};
+template <std::int64_t... E, class X, class... N>
+auto reshaped_view(X& x, N... n) {
+  using rule = reshaped<shape_of_t<X>, sizeof...(N), E...>;
+  const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
+  const extents to = rule::bind(x.extents(), given);
+  return make_view<shape_from<rule>>(x, "reshape", [&](const layout& l) { return reshape(l, to); });
+}
 
-template <class Shape, int Axis>
-struct unsqueezed_shape {
-  static_assert(0 <= Axis && Axis <= Shape::rank, "tenure: unsqueeze: the axis lies outside the result's rank");
-  static constexpr extents value = with_axis(Shape::value, 0 <= Axis && Axis <= Shape::rank ? Axis : 0, 1);
-};
+template <std::int64_t... E, class X, class... N>
+auto expanded_view(X& x, N... n) {
+  using rule = expanded<shape_of_t<X>, sizeof...(N), E...>;
+  const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
+  const extents to = rule::bind(x.extents(), given);
+  return make_view<shape_from<rule>, access::read_only>(
+      x, "expand", [&](const layout& l) { return expand(l, shape_of_t<X>::value, to, "expand"); });
+}
 
-template <class Shape, int Axis>
-struct squeezed_shape {
-  static constexpr bool inside = 0 <= Axis && Axis < Shape::rank;
-  static_assert(inside, "tenure: squeeze: the axis lies outside the tensor's rank");
-  static constexpr bool is_one = !inside || !is_static(Shape::value.extent[inside ? Axis : 0]) || Shape::value.extent[inside ? Axis : 0] == 1;
-  static_assert(is_one, "tenure: squeeze: the axis has more than one element");
-  static constexpr extents value = inside ? without_axis(Shape::value, Axis) : Shape::value;
-};
+template <class X>
+auto diagonal_view(X& x) {
+  using rule = diagonal_shape<shape_of_t<X>>;
+  return make_view<shape_from<rule>>(x, "diagonal", [](const layout& l) { return diagonal(l); });
+}
+
+template <int Axis, class X>
+auto unsqueezed_view(X& x) {
+  using rule = unsqueezed_shape<shape_of_t<X>, Axis>;
+  return make_view<shape_from<rule>>(x, "unsqueeze", [](const layout& l) { return insert_axis(l, Axis); });
+}
+
+template <int Axis, class X>
+auto squeezed_view(X& x) {
+  using rule = squeezed_shape<shape_of_t<X>, Axis>;
+  return make_view<shape_from<rule>>(x, "squeeze", [](const layout& l) {
+    if (l.shape[Axis] != 1)
+      throw shape_error("tenure: squeeze: axis " + std::to_string(Axis) + " has extent " + std::to_string(l.shape[Axis]));
+    return drop_axis(l, Axis);
+  });
+}
+
+/// The view V over the memory of a contiguous owner, which may end.
+template <class V, class Owner>
+V view_into(Owner&& owner) {
+  return tensor_access::make<V>(tensor_access::storage(owner), tensor_access::fresh(owner), owner.extents(), owner.strides());
+}
 
 }  // namespace tenure::detail
