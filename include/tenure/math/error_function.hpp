@@ -18,8 +18,8 @@ template <class P>
   // erf rounds to 1 from 5.93 (float: 3.92) on.
   const P a = at_most(abs(x), T(wide ? 6.0 : 3.95f));
 #if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (is_512<P> && wide) return with_sign(detail::piecewise(a, 13.0 / 16, detail::erf_pieces_double), x);
-  else if constexpr (is_512<P>) return with_sign(detail::piecewise(a, 33.0f / 128, detail::erf_pieces_float), x);
+  if constexpr (is_512<P> && wide) return with_sign(detail::piecewise<false>(a, 13.0 / 16, detail::erf_pieces_double), x);
+  else if constexpr (is_512<P>) return with_sign(detail::piecewise<true>(a, 33.0f / 128, detail::erf_pieces_float), x);
 #endif
   // log(erfc(a)) / a on [0, 6] (float: [0, 3.95]): Remez fit weighted for relative error of erf.
   P h;

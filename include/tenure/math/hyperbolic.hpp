@@ -15,7 +15,7 @@ template <class P>
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && !detail::layout<P>::wide)
-    return with_sign(detail::piecewise(at_most(abs(x), 9.05f), 75.0f / 128, detail::tanh_pieces_float), x);
+    return with_sign(detail::piecewise<false>(at_most(abs(x), 9.05f), 75.0f / 128, detail::tanh_pieces_float), x);
 #endif
   // tanh rounds to 1 from 19.07 (float: 9.02) on.
   const P a = at_most(abs(x), T(detail::layout<P>::wide ? 20.0 : 10.0));

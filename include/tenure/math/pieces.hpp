@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The tables of piecewise.hpp: a row for the value at the centres, one for the rest of it, then the coefficients of
-// (f(c + d) - f(c)) / d, each piece a Remez fit weighted for relative error of f.
+// The tables of piecewise.hpp: rows for the value at the centres, the slope there, the rest of the value, for float erf
+// that of the slope, and the higher coefficients. Each piece is a Remez fit of (f(c + d) - f(c)) / d, weighted for relative error of f.
 #pragma once
 
 namespace tenure::math::detail {
@@ -9,10 +9,10 @@ namespace tenure::math::detail {
 alignas(64) inline constexpr double erf_pieces_double[18][8] = {
     {0, 0x1.7fb9bfaed8078p-1, 0x1.f4f693b67bd77p-1, 0x1.ffb5bdf67fe6fp-1,
      0x1.ffff6f9f67e55p-1, 0x1.ffffffb127525p-1, 0x1.fffffffff4188p-1, 0x1.ffffffffffff8p-1},
-    {0, 0x1.66cf14bcad032p-56, -0x1.3a1ee1406c356p-56, 0x1.4e830346f6e7fp-62,
-     0x1.e1e4483ba034bp-55, 0x1.504f382db4102p-55, 0x1.7a2cb3d056eacp-55, 0x1.0160ef15c497dp-56},
     {0x1.20dd750429b6dp+0, 0x1.2a8dcede3673bp-1, 0x1.499d478bca739p-4, 0x1.84ba3004a50c1p-9,
      0x1.e9b5e8d00ce1dp-16, 0x1.4980cb3c81774p-24, 0x1.d9a880f2db7ap-35, 0x1.6ba91ab81cb67p-47},
+    {0, 0x1.66cf14bcad032p-56, -0x1.3a1ee1406c356p-56, 0x1.4e830346f6e7fp-62,
+     0x1.e1e4483ba034bp-55, 0x1.504f382db4102p-55, 0x1.7a2cb3d056eacp-55, 0x1.0160ef15c497dp-56},
     {0x1.1becc8fe257cfp-62, -0x1.e5267029187c5p-2, -0x1.0bcfca21947dcp-3, -0x1.d9c2ea85a9261p-8,
      -0x1.8de3cd290a839p-14, -0x1.4ea6ce697289bp-22, -0x1.20a2ae941966bp-32, -0x1.028a390447515p-44},
     {-0x1.812746b0379e8p-2, 0x1.fe0796bb9cf31p-5, 0x1.d6631e1a289dcp-4, 0x1.60898536e149ap-7,
@@ -46,13 +46,15 @@ alignas(64) inline constexpr double erf_pieces_double[18][8] = {
 };
 
 // erf on [0, 3.99), pieces of 33/128: 2^-30.6.
-alignas(64) inline constexpr float erf_pieces_float[8][16] = {
+alignas(64) inline constexpr float erf_pieces_float[9][16] = {
     {0, 0x1.236bfp-2f, 0x1.117894p-1f, 0x1.73b102p-1f, 0x1.b5e63p-1f, 0x1.dd0788p-1f, 0x1.f14e82p-1f, 0x1.fa84fep-1f,
      0x1.fe308p-1f, 0x1.ff789ep-1f, 0x1.ffdd18p-1f, 0x1.fff81p-1f, 0x1.fffe68p-1f, 0x1.ffffb8p-1f, 0x1.fffff4p-1f, 0x1.fffffep-1f},
-    {0, -0x1.f68998p-28f, -0x1.ea4bdep-26f, 0x1.fc0cb8p-29f, -0x1.8f4fb6p-28f, -0x1.5d1318p-27f, 0x1.1e8c54p-29f, 0x1.781724p-27f,
-     -0x1.a95f86p-26f, 0x1.6c261ap-26f, -0x1.5e3dbcp-26f, -0x1.dbb80cp-31f, 0x1.e9f4eep-26f, 0x1.cf297ap-28f, 0x1.bbc024p-26f, 0x1.ed3208p-27f},
     {0x1.20dd76p+0f, 0x1.0e4a08p+0f, 0x1.bada5ap-1f, 0x1.3da26ep-1f, 0x1.8eed38p-2f, 0x1.b6a856p-3f, 0x1.a64de6p-4f, 0x1.63f3f4p-5f,
      0x1.06ae12p-6f, 0x1.536fc2p-8f, 0x1.8005f6p-10f, 0x1.7c62aep-12f, 0x1.49e1ap-14f, 0x1.f4f1a8p-17f, 0x1.4d02c4p-19f, 0x1.83a32p-22f},
+    {0, -0x1.f68998p-28f, -0x1.ea4bdep-26f, 0x1.fc0cb8p-29f, -0x1.8f4fb6p-28f, -0x1.5d1318p-27f, 0x1.1e8c54p-29f, 0x1.781724p-27f,
+     -0x1.a95f86p-26f, 0x1.6c261ap-26f, -0x1.5e3dbcp-26f, -0x1.dbb80cp-31f, 0x1.e9f4eep-26f, 0x1.cf297ap-28f, 0x1.bbc024p-26f, 0x1.ed3208p-27f},
+    {-0x1.f72b12p-25f, -0x1.b7008ep-25f, -0x1.d2b128p-27f, -0x1.e8c4f8p-28f, -0x1.aa4bd6p-27f, 0x1.c12388p-28f, -0x1.17b114p-30f, 0x1.14fbaep-31f,
+     0x1.53b0cp-32f, -0x1.879ebp-33f, 0x1.82f24p-38f, -0x1.a18ebep-40f, -0x1.c279e4p-39f, 0x1.23b16ap-42f, 0x1.72c986p-44f, 0x1.933b8cp-47f},
     {-0x1.1af70ap-25f, -0x1.16bc52p-2f, -0x1.c8b12cp-2f, -0x1.eb5742p-2f, -0x1.9b64a2p-2f, -0x1.1aba8p-2f, -0x1.46a04p-3f, -0x1.413122p-4f,
      -0x1.0ee384p-5f, -0x1.89cca6p-7f, -0x1.ef07a6p-9f, -0x1.0dafecp-10f, -0x1.fe48dcp-13f, -0x1.a3bc46p-15f, -0x1.2c7d4p-17f, -0x1.76c3bcp-20f},
     {-0x1.81267ep-2f, -0x1.387974p-2f, -0x1.147f7ep-3f, 0x1.4cb1a8p-5f, 0x1.2bb528p-3f, 0x1.53b834p-3f, 0x1.0a73a2p-3f, 0x1.471d36p-4f,
@@ -69,10 +71,10 @@ alignas(64) inline constexpr float erf_pieces_float[8][16] = {
 alignas(64) inline constexpr float tanh_pieces_float[9][16] = {
     {0, 0x1.0dcebp-1f, 0x1.a655aap-1f, 0x1.e26faap-1f, 0x1.f6a7c4p-1f, 0x1.fd163ap-1f, 0x1.ff1884p-1f, 0x1.ffb83ep-1f,
      0x1.ffe9c4p-1f, 0x1.fff91cp-1f, 0x1.fffddep-1f, 0x1.ffff56p-1f, 0x1.ffffccp-1f, 0x1.fffffp-1f, 0x1.fffffap-1f, 0x1.fffffep-1f},
-    {0, 0x1.bf103ap-30f, 0x1.9df5eep-28f, 0x1.db83c4p-28f, 0x1.aeddd4p-26f, -0x1.4fc4fp-26f, -0x1.a12ff4p-28f, 0x1.b2ec7cp-26f,
-     0x1.b5976p-27f, 0x1.75ab48p-26f, -0x1.f6d602p-28f, 0x1.8f6698p-26f, -0x1.b01ac2p-27f, -0x1.eaa8cp-28f, 0x1.f03c9p-26f, 0x1.c421ap-27f},
     {0x1p+0f, 0x1.71d1fep-1f, 0x1.474176p-2f, 0x1.cb5d4ap-4f, 0x1.284cdp-5f, 0x1.73d3c2p-7f, 0x1.ce8fcp-9f, 0x1.1ef07ep-10f,
      0x1.63b17p-12f, 0x1.b8ce54p-14f, 0x1.111edcp-15f, 0x1.527062p-17f, 0x1.a3602p-19f, 0x1.03d54ep-20f, 0x1.41f86cp-22f, 0x1.8ef798p-24f},
+    {0, 0x1.bf103ap-30f, 0x1.9df5eep-28f, 0x1.db83c4p-28f, 0x1.aeddd4p-26f, -0x1.4fc4fp-26f, -0x1.a12ff4p-28f, 0x1.b2ec7cp-26f,
+     0x1.b5976p-27f, 0x1.75ab48p-26f, -0x1.f6d602p-28f, 0x1.8f6698p-26f, -0x1.b01ac2p-27f, -0x1.eaa8cp-28f, 0x1.f03c9p-26f, 0x1.c421ap-27f},
     {-0x1.5e19ccp-23f, -0x1.85c442p-2f, -0x1.0df1c8p-2f, -0x1.b0d6e6p-4f, -0x1.22e46p-5f, -0x1.71b62ap-7f, -0x1.cdbea6p-9f, -0x1.1ec84ep-10f,
      -0x1.63a206p-12f, -0x1.b8c87p-14f, -0x1.111dbep-15f, -0x1.526ffap-17f, -0x1.a36p-19f, -0x1.03d54cp-20f, -0x1.41f872p-22f, -0x1.8ef7ap-24f},
     {-0x1.555314p-2f, -0x1.493e9ap-5f, 0x1.c6578p-4f, 0x1.fd7336p-5f, 0x1.75a1ep-6f, 0x1.e754cp-8f, 0x1.32bdf4p-9f, 0x1.7df536p-11f,

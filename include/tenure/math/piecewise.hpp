@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A function on [0, end) as one polynomial a piece, the coefficients looked up by a permutation of one 512-bit register each.
-// Law: value(c) + value_rest(c) + d p(d) with c the centre of the piece and d = a - c exact: about 1 ulp.
-// Cost: N permutations and N fma for N coefficients, whatever the function; no exp, no division. AVX-512 only.
+// Law: f(c) + f'(c) d + ... with c the centre of the piece, d = a - c exact, and f(c) and the slope in two parts: about 1 ulp.
+// Cost: a permutation and an fma for each row of the table, whatever the function; no exp, no division. AVX-512 only.
 #pragma once
 
 #include <tenure/math/packet.hpp>
@@ -17,21 +17,25 @@ template <class P>
 }
 
 template <class P, std::size_t N, std::size_t... I>
-[[gnu::always_inline]] inline P piecewise_steps(P d, P index, const scalar_of<P> (&rows)[N][width<P>], std::index_sequence<I...>) {
+[[gnu::always_inline]] inline P piece_chain(P d, P index, const scalar_of<P> (&rows)[N][width<P>], std::index_sequence<I...>) {
   P sum = lookup<P>(rows[N - 1], index);
   ((sum = fma(sum, d, lookup<P>(rows[N - 2 - I], index))), ...);
-  return add(lookup<P>(rows[0], index), sum);
+  return sum;
 }
 
-// rows: the value at the centres k w, the rest of it, and the coefficients of p. 0 <= a < (width - 1/2) w, or NaN;
-// w must be short, so that k w is exact.
-template <class P, std::size_t N>
+// rows: the value at the centres k w, the slope there, the rest of the value, with SlopeRest that of the slope, and the
+// higher coefficients. 0 <= a < (width - 1/2) w, or NaN; w must be short, so that k w is exact.
+template <bool SlopeRest, class P, std::size_t N>
 [[gnu::always_inline]] inline P piecewise(P a, scalar_of<P> w, const scalar_of<P> (&rows)[N][width<P>]) {
   const P shifter = set1<P>(layout<P>::shifter);
   // The low bits of `index` are k; the permutations read no others.
   const P index = fma(a, set1<P>(1 / w), shifter);
   const P d = fma(sub(index, shifter), set1<P>(-w), a);
-  return piecewise_steps(d, index, rows, std::make_index_sequence<N - 2>());
+  const P line = fma(d, lookup<P>(rows[1], index), lookup<P>(rows[0], index));
+  const P rest = lookup<P>(rows[2], index);
+  constexpr std::size_t first = 3;
+  const P higher = piece_chain(d, index, rows, std::make_index_sequence<N - first - 1>());
+  return add(line, fma(higher, SlopeRest ? d : mul(d, d), rest));
 }
 
 }  // namespace tenure::math::detail

@@ -2,7 +2,7 @@
 // pow, rsqrt. pow = exp(y log x) with log x and the product carried in two numbers each (Dekker, Knuth).
 // Law: pow at most 2 ulp over its whole domain with C's special cases (pow(x, 0) = pow(1, y) = 1, odd integers keep the sign
 //      of x); rsqrt at most 2 ulp, inf at 0.
-// Cost: pow is about four exps; rsqrt a square root and a division.
+// Cost: pow is about four exps; rsqrt a square root and a division, with AVX-512 neither.
 #pragma once
 
 #include <tenure/math/logarithm.hpp>
@@ -94,7 +94,21 @@ template <class P>
 /// 1 / sqrt(x)
 template <class P>
 [[gnu::always_inline]] inline P rsqrt(P x) {
-  return div(set1<P>(scalar_of<P>(1)), sqrt(x));
+  using T = scalar_of<P>;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) {
+    // An estimate of 14 bits and Halley's step, for double a Newton step too; 0, inf and NaN are right from the start.
+    P y;
+    if constexpr (detail::layout<P>::wide) y = _mm512_maskz_rsqrt14_pd(detail::every_lane<P>, x);
+    else y = _mm512_maskz_rsqrt14_ps(detail::every_lane<P>, x);
+    const P estimate = y;
+    const P e = fnma(mul(x, y), y, set1<P>(T(1)));
+    y = fma(mul(y, e), fma(e, set1<P>(T(0.375)), set1<P>(T(0.5))), y);
+    if constexpr (detail::layout<P>::wide) y = fma(fnma(mul(x, y), y, set1<P>(T(1))), mul(y, set1<P>(T(0.5))), y);
+    return select(is_nan(e), estimate, y);
+  }
+#endif
+  return div(set1<P>(T(1)), sqrt(x));
 }
 
 }  // namespace tenure::math

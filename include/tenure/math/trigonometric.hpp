@@ -102,22 +102,22 @@ template <bool Half, class P>
   constexpr T bound = has_fma ? (wide ? T(0x1p26) : T(0x1p16f)) : (wide ? T(0x1p20) : T(0x1p11f));
   constexpr T inverse_pi = wide ? T(0x1.45f306dc9c883p-2) : T(0x1.45f306p-2);
   const P shifter = set1<P>(L::shifter);
-  const P turns = Half ? fma(x, set1<P>(inverse_pi), set1<P>(T(-0.5))) : mul(x, set1<P>(inverse_pi));
-  const P shifted = add(turns, shifter);
+  const P shifted = Half ? add(fma(x, set1<P>(inverse_pi), set1<P>(T(-0.5))), shifter) : fma(x, set1<P>(inverse_pi), shifter);
   P n = sub(shifted, shifter);
   if constexpr (Half) n = add(n, set1<P>(T(0.5)));
   angle<P> a;
   if constexpr (has_fma) {
     // The first step is exact, since x and n pi_1 share their last bit; each later one rounds relative to r.
-    constexpr T pi_1 = wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb6p+1);
-    constexpr T pi_2 = wide ? T(0x1.1a62633145c07p-53) : T(-0x1.777a5cp-24);
-    constexpr T pi_3 = wide ? T(-0x1.f1976b7ed8fbcp-109) : T(-0x1.ee59dap-49);
+    // All pieces are positive, so that -0 comes through.
+    constexpr T pi_1 = wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb4p+1);
+    constexpr T pi_2 = wide ? T(0x1.1a62633145c06p-53) : T(0x1.4442dp-23);
+    constexpr T pi_3 = wide ? T(0x1.c1cd129024e08p-106) : T(0x1.846988p-47);
     a.r = fma(n, set1<P>(-pi_3), fma(n, set1<P>(-pi_2), fma(n, set1<P>(-pi_1), x)));
   } else {
     // Pieces short enough that n times each of the first three is exact.
-    constexpr T pi_1 = wide ? T(0x1.921fb544p+1) : T(0x1.922p+1);
-    constexpr T pi_2 = wide ? T(0x1.0b4611a6p-33) : T(-0x1.2aep-17);
-    constexpr T pi_3 = wide ? T(0x1.3198a2ep-68) : T(-0x1.deap-30);
+    constexpr T pi_1 = wide ? T(0x1.921fb544p+1) : T(0x1.9218p+1);
+    constexpr T pi_2 = wide ? T(0x1.0b4611a6p-33) : T(0x1.ed5p-13);
+    constexpr T pi_3 = wide ? T(0x1.3198a2ep-68) : T(0x1.10bp-29);
     constexpr T pi_4 = wide ? T(0x1.b839a252049c1p-103) : T(0x1.184698p-43);
     const twin<P> two = two_sum(sub(x, mul(n, set1<P>(pi_1))), mul(n, set1<P>(-pi_2)));
     a.r = add(two.hi, sub(two.lo, add(mul(n, set1<P>(pi_3)), mul(n, set1<P>(pi_4)))));
@@ -162,9 +162,10 @@ template <class P>
 
 template <class P>
 [[gnu::always_inline]] inline P sin(P x) {
-  const detail::angle<P> a = detail::reduce_angle<false>(x);
-  // r + r^3 S loses the sign of -0 only where x itself is -0.
-  return xor_bits(select(eq(x, set1<P>(scalar_of<P>(0))), x, detail::sin_reduced(a.r)), a.sign);
+  detail::angle<P> a = detail::reduce_angle<false>(x);
+  // r + r^3 S has the sign of r but for -0; r that of x at 0, but for the sums that make up for a missing fma.
+  if constexpr (!detail::has_fma) a.r = select(eq(x, set1<P>(scalar_of<P>(0))), x, a.r);
+  return xor_bits(with_sign(detail::sin_reduced(a.r), a.r), a.sign);
 }
 
 template <class P>

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// packet.hpp, one law a section: whatever the packet, each lane is what the scalar code gives.
+#include "../catch.hpp"
+#include "ulp.hpp"
+
+namespace {
+
+namespace m = tenure::math;
+
+template <class P>
+struct lanes {
+  using T = m::scalar_of<P>;
+  T at[m::width<P>];
+  explicit lanes(P p) { m::store<P>(at, p); }
+  explicit lanes(T first, T step) {
+    for (int i = 0; i < m::width<P>; ++i) at[i] = static_cast<T>(first + step * static_cast<T>(i));
+  }
+  P packet() const { return m::load<P>(at); }
+};
+
+template <class P>
+void check_packet() {
+  using T = m::scalar_of<P>;
+  constexpr int w = m::width<P>;
+  const lanes<P> a(T(-3), T(1)), b(T(2), T(-1));
+  const P x = a.packet(), y = b.packet();
+  const lanes<P> sum(m::add(x, y)), difference(m::sub(x, y)), product(m::mul(x, y)), fused(m::fma(x, y, x)), fnma(m::fnma(x, y, x)),
+      smaller(m::min(x, y)), larger(m::max(x, y)), chosen(m::select(m::lt(x, y), x, y)), negated(m::neg(x)), magnitude(m::abs(x)),
+      inverted(m::select(m::mask_not(m::lt(x, y)), x, y)),
+      both(m::select(m::mask_and(m::le(x, y), m::ge(x, y)), x, y)), either(m::select(m::mask_or(m::lt(x, y), m::gt(x, y)), x, y)),
+      one_of(m::select(m::mask_xor(m::lt(x, y), m::le(x, y)), x, y)), differ(m::select(m::ne(x, y), x, y));
+  unsigned bits = 0;
+  for (int i = 0; i < w; ++i) {
+    CHECK(sum.at[i] == a.at[i] + b.at[i]);
+    CHECK(difference.at[i] == a.at[i] - b.at[i]);
+    CHECK(product.at[i] == a.at[i] * b.at[i]);
+    CHECK(fused.at[i] == a.at[i] * b.at[i] + a.at[i]);
+    CHECK(fnma.at[i] == a.at[i] - a.at[i] * b.at[i]);
+    CHECK(smaller.at[i] == std::min(a.at[i], b.at[i]));
+    CHECK(larger.at[i] == std::max(a.at[i], b.at[i]));
+    CHECK(chosen.at[i] == (a.at[i] < b.at[i] ? a.at[i] : b.at[i]));
+    CHECK(inverted.at[i] == (a.at[i] < b.at[i] ? b.at[i] : a.at[i]));
+    CHECK(both.at[i] == b.at[i]);
+    CHECK(either.at[i] == a.at[i]);
+    CHECK(one_of.at[i] == b.at[i]);
+    CHECK(differ.at[i] == a.at[i]);
+    CHECK(negated.at[i] == -a.at[i]);
+    CHECK(magnitude.at[i] == std::abs(a.at[i]));
+    if (a.at[i] < b.at[i]) bits |= 1u << i;
+  }
+  CHECK(m::lane_bits<P>(m::lt(x, y)) == bits);
+  CHECK(m::any<P>(m::lt(x, y)) == (bits != 0));
+  CHECK(m::all<P>(m::lt(x, y)) == (bits == (1u << w) - 1));
+  CHECK(m::all<P>(m::mask_set<P>(true)));
+  CHECK_FALSE(m::any<P>(m::mask_set<P>(false)));
+
+  T total = 0;
+  for (T v : a.at) total = static_cast<T>(total + v);
+  CHECK(m::sum(x) == total);
+  CHECK(m::min_across(x) == a.at[0]);
+  CHECK(m::max_across(x) == a.at[w - 1]);
+
+  T strided[3 * w];
+  for (int i = 0; i < 3 * w; ++i) strided[i] = static_cast<T>(i);
+  const lanes<P> gathered(m::gather<P>(strided, 3));
+  for (int i = 0; i < w; ++i) CHECK(gathered.at[i] == static_cast<T>(3 * i));
+  m::scatter<P>(strided, 3, x);
+  for (int i = 0; i < 3 * w; ++i) CHECK(strided[i] == (i % 3 == 0 ? a.at[i / 3] : static_cast<T>(i)));
+
+  // Partial loads and stores touch exactly n elements: the buffers are as long as that, which a sanitizer watches.
+  for (int n = 0; n <= w; ++n) {
+    std::vector<T> from(a.at, a.at + n), to(static_cast<std::size_t>(n) + 1, T(77));
+    const lanes<P> part(m::load_first<P>(from.data(), n, T(5)));
+    for (int i = 0; i < w; ++i) CHECK(part.at[i] == (i < n ? a.at[i] : T(5)));
+    m::store_first<P>(to.data(), x, n);
+    for (int i = 0; i < n; ++i) CHECK(to[static_cast<std::size_t>(i)] == a.at[i]);
+    CHECK(to.back() == T(77));
+  }
+}
+
+template <class P>
+void check_floating() {
+  using T = m::scalar_of<P>;
+  using limits = std::numeric_limits<T>;
+  const T nan = limits::quiet_NaN(), inf = limits::infinity();
+  auto first = [](P p) { return lanes<P>(p).at[0]; };
+  auto at = [](T v) { return m::set1<P>(v); };
+  for (T v : {T(1), T(-2), inf, -inf}) {
+    CHECK(std::isnan(first(m::min(at(v), at(nan)))));
+    CHECK(std::isnan(first(m::min(at(nan), at(v)))));
+    CHECK(std::isnan(first(m::max(at(v), at(nan)))));
+    CHECK(std::isnan(first(m::max(at(nan), at(v)))));
+  }
+  CHECK(std::isnan(first(m::at_most(at(nan), T(1)))));
+  CHECK(std::isnan(first(m::at_least(at(nan), T(1)))));
+  CHECK(m::all<P>(m::is_nan(at(nan))));
+  CHECK_FALSE(m::any<P>(m::is_nan(at(inf))));
+  CHECK_FALSE(m::any<P>(m::eq(at(nan), at(nan))));
+  CHECK(m::all<P>(m::ne(at(nan), at(nan))));
+  CHECK(std::signbit(first(m::neg(at(T(0))))));
+  for (T v : {T(2.5), T(-2.5), T(3.5), T(-0.2), T(0.7), T(1e6), T(-7)}) {
+    CHECK(first(m::floor(at(v))) == std::floor(v));
+    CHECK(first(m::ceil(at(v))) == std::ceil(v));
+    CHECK(first(m::round(at(v))) == std::nearbyint(v));
+    CHECK(first(m::sqrt(at(std::abs(v)))) == std::sqrt(std::abs(v)));
+    for (int n : {0, 1, -1, 30, -30, 120, -120, limits::max_exponent - 4, limits::min_exponent - 3, limits::min_exponent - limits::digits, 2 * limits::max_exponent, -3 * limits::max_exponent})
+      CHECK(first(m::ldexp(at(v), at(static_cast<T>(n)))) == std::ldexp(v, n));
+  }
+  std::vector<T> with_nan(m::width<P>, T(1));
+  with_nan.back() = nan;
+  CHECK(std::isnan(m::max_across(m::load<P>(with_nan.data()))));
+  CHECK(std::isnan(m::min_across(m::load<P>(with_nan.data()))));
+}
+
+}  // namespace
+
+TEST_CASE("packets act lane by lane", "[math]") {
+  check_packet<m::packet_of<float>>();
+  check_packet<m::packet_of<double>>();
+  check_packet<float>();
+  check_packet<double>();
+  check_packet<std::int32_t>();
+  check_packet<std::int64_t>();
+  // The narrower registers, where the widest packet is not the only one.
+  check_packet<Eigen::internal::packet_traits<float>::half>();
+  check_packet<Eigen::internal::packet_traits<double>::half>();
+}
+
+TEST_CASE("bool is a packet of one lane", "[math]") {
+  CHECK(m::width<m::packet_of<bool>> == 1);
+  CHECK(m::load<bool>(std::begin({true})));
+  CHECK(m::select(m::lt(false, true), true, false));
+  CHECK(m::min(true, false) == false);
+  CHECK(m::max(true, false) == true);
+}
+
+TEST_CASE("floating packets keep NaN, signs and gradual underflow", "[math]") {
+  check_floating<m::packet_of<float>>();
+  check_floating<m::packet_of<double>>();
+  check_floating<float>();
+  check_floating<double>();
+  check_floating<Eigen::internal::packet_traits<float>::half>();
+  check_floating<Eigen::internal::packet_traits<double>::half>();
+}
