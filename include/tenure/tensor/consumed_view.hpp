@@ -30,7 +30,8 @@ class consumed_view : public View {
   auto at(const I&... index) && {
     auto inner = this->View::at(index...);
     using made = consumed_view<decltype(inner), Base>;
-    return made(std::move(inner), std::move(base_), index_layout(where_, index...));
+    index_layout(where_, index...);
+    return made(std::move(inner), std::move(base_), where_);
   }
   template <class I>
   auto operator[](const I& index) && { return std::move(*this).at(index); }

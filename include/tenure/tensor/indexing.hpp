@@ -50,7 +50,7 @@ struct index_rule<I> {
   static constexpr bool drops = true;
   static constexpr std::int64_t kept(std::int64_t) { return 0; }
   static constexpr bool inside(std::int64_t extent) { return extent != 0; }
-  static constexpr layout apply(const layout& l, int axis, I i) { return select(l, axis, static_cast<std::int64_t>(i)); }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, I i) { select(l, axis, static_cast<std::int64_t>(i)); }
 };
 template <>
 struct index_rule<all_of_axis> {
@@ -58,7 +58,7 @@ struct index_rule<all_of_axis> {
   static constexpr bool drops = false;
   static constexpr std::int64_t kept(std::int64_t extent) { return extent; }
   static constexpr bool inside(std::int64_t) { return true; }
-  static constexpr layout apply(const layout& l, int, all_of_axis) { return l; }
+  TENURE_INLINE static constexpr void apply(layout&, int, all_of_axis) {}
 };
 template <>
 struct index_rule<index_range> {
@@ -66,7 +66,7 @@ struct index_rule<index_range> {
   static constexpr bool drops = false;
   static constexpr std::int64_t kept(std::int64_t) { return dyn; }
   static constexpr bool inside(std::int64_t) { return true; }
-  static constexpr layout apply(const layout& l, int axis, index_range r) { return slice(l, axis, r.first, r.last, r.step); }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range r) { slice(l, axis, r.first, r.last, r.step); }
 };
 template <std::int64_t First, std::int64_t Last, std::int64_t Step>
 struct index_rule<static_range<First, Last, Step>> {
@@ -74,8 +74,8 @@ struct index_rule<static_range<First, Last, Step>> {
   static constexpr bool drops = false;
   static constexpr std::int64_t kept(std::int64_t) { return static_range<First, Last, Step>::size; }
   static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || Last <= extent; }
-  static constexpr layout apply(const layout& l, int axis, static_range<First, Last, Step>) {
-    return slice(l, axis, First, Last, Step);
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range<First, Last, Step>) {
+    slice(l, axis, First, Last, Step);
   }
 };
 template <std::int64_t N>
@@ -84,9 +84,9 @@ struct index_rule<index_window<N>> {
   static constexpr bool drops = false;
   static constexpr std::int64_t kept(std::int64_t) { return N; }
   static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || N <= extent; }
-  static constexpr layout apply(const layout& l, int axis, index_window<N> w) {
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_window<N> w) {
     if (w.first < 0 || w.first > l.shape[axis] - N) throw_index("window", w.first, axis, l.shape[axis]);
-    return slice(l, axis, w.first, w.first + N, 1);
+    slice(l, axis, w.first, w.first + N, 1);
   }
 };
 
@@ -121,15 +121,11 @@ struct indexed_shape {
   }();
 };
 
+/// Replaces the layout of a tensor by that of its view at these indices.
 template <class... I>
-constexpr layout index_layout(layout l, const I&... index) {
+TENURE_INLINE constexpr void index_layout(layout& l, const I&... index) {
   [[maybe_unused]] int axis = 0;
-  [[maybe_unused]] const auto apply = [&]<class One>(const One& one) {
-    l = index_rule<One>::apply(l, axis, one);
-    axis += !index_rule<One>::drops;
-  };
-  (apply(index), ...);
-  return l;
+  ((index_rule<I>::apply(l, axis, index), axis += !index_rule<I>::drops), ...);
 }
 
 }  // namespace detail

@@ -93,7 +93,7 @@ constexpr overlap overlap_at(std::int64_t distance, const layout& a, const layou
 }
 
 // Bytes from the first element to the end of the last.
-constexpr std::int64_t reach_in_bytes(const layout& l, std::size_t element_size) {
+TENURE_INLINE constexpr std::int64_t reach_in_bytes(const layout& l, std::size_t element_size) {
   std::int64_t last = 0;
   for (int i = 0; i < l.shape.rank; ++i) last += l.strides[i] * (l.shape[i] - 1);
   return (last + 1) * static_cast<std::int64_t>(element_size);

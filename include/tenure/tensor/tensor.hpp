@@ -172,7 +172,10 @@ class tensor {
     else return count(extents_.get());
   }
   /// Steps between neighbours, in elements.
-  constexpr tenure::extents strides() const { return strides_.get(extents_.get()); }
+  constexpr tenure::extents strides() const {
+    if constexpr (owns && Shape::is_static) return static_strides;
+    else return strides_.get(extents_.get());
+  }
   constexpr bool is_contiguous() const { return owns || tenure::is_contiguous(extents(), strides()); }
   /// How often the storage was written, through any alias.
   std::uint32_t version() const {
@@ -190,7 +193,8 @@ class tensor {
   template <std::integral... I>
   T operator()(I... i) const {
     static_assert(sizeof...(I) == rank, "tenure: operator(): one index is needed for each axis");
-    return *(access_door::read(*this, "operator()") + detail::index_layout(access_door::layout_of(*this), i...).offset);
+    if constexpr (sizeof...(I) == rank) return element_at(std::make_index_sequence<rank>{}, static_cast<std::int64_t>(i)...);
+    else return T{};
   }
   /// The only element, of a tensor of any rank. Throws shape_error where there is not exactly one.
   T item() const {
@@ -222,7 +226,8 @@ class tensor {
   auto at(const I&... index) && {
     if constexpr (owns && is_node) {
       auto seen = detail::indexed_view(*this, index...);
-      const layout where = detail::index_layout(contiguous_layout(extents()), index...);
+      layout where = contiguous_layout(extents());
+      detail::index_layout(where, index...);
       return detail::consumed_view<decltype(seen), tensor>(std::move(seen), std::move(*this), where);
     } else {
       return detail::indexed_view(*this, index...);
@@ -469,6 +474,17 @@ class tensor {
   tensor(typename access_door::raw, detail::storage_handle storage, T* data, const extents_type& shape,
          const extents_type& strides, detail::sink_handle sink)
       : data_(data), storage_(std::move(storage)), extents_(shape), strides_(strides), sink_(std::move(sink)) {}
+
+  static constexpr extents_type static_strides = Shape::is_static ? row_major(Shape::value) : extents_type{};
+
+  template <std::size_t... Axis, class... I>
+  T element_at(std::index_sequence<Axis...>, I... i) const {
+    const T* const first = access_door::read(*this, "operator()");
+    [[maybe_unused]] const extents_type s = extents();
+    [[maybe_unused]] const extents_type steps = strides();
+    (detail::check_index("operator()", i, Axis, s.extent[Axis]), ...);
+    return first[(std::int64_t{0} + ... + (i * steps.extent[Axis]))];
+  }
 
   static tensor zero(const extents_type& s) {
     tensor made = access_door::allocate<tensor>(s);

@@ -19,18 +19,22 @@ using view_of_t =
            requires_grad_v<X> ? role::node : role::constant,
            std::is_const_v<X> || access_of_v<X> == access::read_only ? access::read_only : Most, device_of_t<X>>;
 
-/// A view of x with static shape `Shape`; `rule` maps a layout of x's extents to the layout of the view.
+/// A view of x with static shape `Shape`; `rule` changes a layout of x's extents into that of the view.
 template <class Shape, access Most = access::read_write, class X, class Rule>
 auto make_view(X& x, const char* call, const Rule& rule) {
   using view = view_of_t<X, Shape, Most>;
   tensor_access::check_alive(x, call);
-  const layout l = rule(tensor_access::layout_of(x));
+  layout l = tensor_access::layout_of(x);
+  rule(l);
   auto* const data = tensor_access::fresh(x) + l.offset;
-  if constexpr (requires_grad_v<X>)
+  if constexpr (requires_grad_v<X>) {
+    layout where = contiguous_layout(x.extents());
+    rule(where);
     return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides,
-                                     view_history(hook{}, x, rule(contiguous_layout(x.extents()))));
-  else
+                                     view_history(hook{}, x, static_cast<const layout&>(where)));
+  } else {
     return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides);
+  }
 }
 
 /// The same memory cut off from every gradient.
@@ -45,26 +49,26 @@ auto make_detached(X& x, const char* call) {
 
 template <class X>
 auto whole_view(X& x) {
-  return make_view<shape_of_t<X>>(x, "view", [](const layout& l) { return l; });
+  return make_view<shape_of_t<X>>(x, "view", [](layout&) {});
 }
 
 template <class X, class... I>
 auto indexed_view(X& x, const I&... index) {
   using rule = indexed_shape<shape_of_t<X>, I...>;
   if constexpr (rule::counts)
-    return make_view<shape_from<rule>>(x, "at", [&](const layout& l) { return index_layout(l, index...); });
+    return make_view<shape_from<rule>>(x, "at", [&](layout& l) { index_layout(l, index...); });
 }
 
 template <int A, int B, class X>
 auto transposed_view(X& x) {
   using rule = transposed_shape<shape_of_t<X>, A, B>;
-  return make_view<shape_from<rule>>(x, "transpose", [](const layout& l) { return permute(l, rule::order.axis); });
+  return make_view<shape_from<rule>>(x, "transpose", [](layout& l) { l = permute(l, rule::order.axis); });
 }
 
 template <int... Axes, class X>
 auto permuted_view(X& x) {
   using rule = permuted_shape<shape_of_t<X>, Axes...>;
-  return make_view<shape_from<rule>>(x, "permute", [](const layout& l) { return permute(l, rule::order.axis); });
+  return make_view<shape_from<rule>>(x, "permute", [](layout& l) { l = permute(l, rule::order.axis); });
 }
 
 template <std::int64_t... E, class X, class... N>
@@ -72,7 +76,7 @@ auto reshaped_view(X& x, N... n) {
   using rule = reshaped<shape_of_t<X>, sizeof...(N), E...>;
   const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
   const extents to = rule::bind(x.extents(), given);
-  return make_view<shape_from<rule>>(x, "reshape", [&](const layout& l) { return reshape(l, to); });
+  return make_view<shape_from<rule>>(x, "reshape", [&](layout& l) { l = reshape(l, to); });
 }
 
 template <std::int64_t... E, class X, class... N>
@@ -81,28 +85,28 @@ auto expanded_view(X& x, N... n) {
   const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
   const extents to = rule::bind(x.extents(), given);
   return make_view<shape_from<rule>, access::read_only>(
-      x, "expand", [&](const layout& l) { return expand(l, shape_of_t<X>::value, to, "expand"); });
+      x, "expand", [&](layout& l) { l = expand(l, shape_of_t<X>::value, to, "expand"); });
 }
 
 template <class X>
 auto diagonal_view(X& x) {
   using rule = diagonal_shape<shape_of_t<X>>;
-  return make_view<shape_from<rule>>(x, "diagonal", [](const layout& l) { return diagonal(l); });
+  return make_view<shape_from<rule>>(x, "diagonal", [](layout& l) { l = diagonal(l); });
 }
 
 template <int Axis, class X>
 auto unsqueezed_view(X& x) {
   using rule = unsqueezed_shape<shape_of_t<X>, Axis>;
-  return make_view<shape_from<rule>>(x, "unsqueeze", [](const layout& l) { return insert_axis(l, Axis); });
+  return make_view<shape_from<rule>>(x, "unsqueeze", [](layout& l) { l = insert_axis(l, Axis); });
 }
 
 template <int Axis, class X>
 auto squeezed_view(X& x) {
   using rule = squeezed_shape<shape_of_t<X>, Axis>;
-  return make_view<shape_from<rule>>(x, "squeeze", [](const layout& l) {
+  return make_view<shape_from<rule>>(x, "squeeze", [](layout& l) {
     if (l.shape[Axis] != 1)
       throw shape_error("tenure: squeeze: axis " + std::to_string(Axis) + " has extent " + std::to_string(l.shape[Axis]));
-    return drop_axis(l, Axis);
+    l = drop_axis(l, Axis);
   });
 }
 
