@@ -57,8 +57,11 @@ class fuser {
     }
     for (cluster& c : at_)
       if (!c.decided() && c.opaque == ir::none) {
-        const int rank = g_.shapes[c.space].rank;
-        c.inner = rank == 0 ? 0 : std::int64_t{1} << (rank - 1);
+        // The last axis longer than 1: dimensions of 1 vanish, and what is per row must still be so then.
+        const extents& space = g_.shapes[c.space];
+        int last = space.rank - 1;
+        while (last > 0 && space[last] == 1) --last;
+        c.inner = last < 0 ? 0 : std::int64_t{1} << last;
       }
     return {static_cast<ir::array<cluster>&&>(at_), static_cast<ir::array<std::int32_t>&&>(of_)};
   }
