@@ -14,7 +14,7 @@ namespace detail {
 
 // (e^r - 1 - r) / r^2 on |r| <= ln2/2: Remez fit, weighted for relative error of e^r - 1 (double 2^-55.6, float 2^-26.2).
 template <class P>
-[[gnu::always_inline]] inline P exp_tail(P r) {
+TENURE_INLINE P exp_tail(P r) {
   if constexpr (layout<P>::wide)
     return horner<P>(r, {0x1.0000000000005p-1, 0x1.5555555555539p-3, 0x1.555555555225ap-5, 0x1.1111111119091p-7,
                          0x1.6c16c17ef5995p-10, 0x1.a01a0174da37dp-13, 0x1.a019a71c351ddp-16, 0x1.71de884cb87e5p-19,
@@ -31,7 +31,7 @@ struct exp_parts {
 
 // Needs |x| < 2^10 (float: 2^7.5): n ln2_high is exact, so r carries one rounding only, with or without fma.
 template <class P>
-[[gnu::always_inline]] inline exp_parts<P> exp_reduce(P x) {
+TENURE_INLINE exp_parts<P> exp_reduce(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T log2e = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
@@ -44,7 +44,7 @@ template <class P>
 
 // a 2^n with |n| <= 2 bias - 2: two multiplications where there is no scalef, so that 2^n itself may leave the range.
 template <class P>
-[[gnu::always_inline]] inline P scale(P a, P n) {
+TENURE_INLINE P scale(P a, P n) {
   if constexpr (is_512<P>) {
     return ldexp(a, n);
   } else {
@@ -82,7 +82,7 @@ alignas(64) inline constexpr float sixteenth_rests<float>[16] = {
 // needs half the terms. Remez fits weighted for relative error of e^r (double 2^-56.2, float 2^-29.2).
 // Precise adds the rest of the table entry: 0.6 ulp instead of 1.3, for one more permutation.
 template <bool Precise, class P>
-[[gnu::always_inline]] inline P exp_by_table(P x) {
+TENURE_INLINE P exp_by_table(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T log2e = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
@@ -110,7 +110,7 @@ template <bool Precise, class P>
 
 // e^x for x inside the clamped range; NaN passes. Precise: below 1 ulp, for functions that go on from here.
 template <bool Precise, class P>
-[[gnu::always_inline]] inline P exp_clamped(P x) {
+TENURE_INLINE P exp_clamped(P x) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) return exp_by_table<Precise>(x);
 #endif
@@ -122,7 +122,7 @@ template <bool Precise, class P>
 // (e^x - 1) / 2 for -40 <= x < 709.4 (float: -20 <= x < 88.3). Half, because 2^(n-1) does not overflow where the result does not,
 // and because tanh and sinh want the half.
 template <class P>
-[[gnu::always_inline]] inline P half_expm1(P x) {
+TENURE_INLINE P half_expm1(P x) {
   using T = scalar_of<P>;
   const exp_parts<P> parts = exp_reduce(x);
   const P t = mul(mul(parts.r, parts.r), exp_tail(parts.r));
@@ -137,7 +137,7 @@ template <class P>
 }  // namespace detail
 
 template <class P>
-[[gnu::always_inline]] inline P exp(P x) {
+TENURE_INLINE P exp(P x) {
   constexpr bool wide = detail::layout<P>::wide;
   // Just past the last finite and the last nonzero result, so that n stays small and inf needs no case of its own.
   x = at_least(at_most(x, scalar_of<P>(wide ? 710.0 : 89.0)), scalar_of<P>(wide ? -746.0 : -104.5));
@@ -145,7 +145,7 @@ template <class P>
 }
 
 template <class P>
-[[gnu::always_inline]] inline P expm1(P x) {
+TENURE_INLINE P expm1(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P bounded = at_least(at_most(x, T(wide ? 710.0 : 89.0)), T(wide ? -40.0 : -20.0));
@@ -157,7 +157,7 @@ template <class P>
 
 /// 1 / (1 + e^-x)
 template <class P>
-[[gnu::always_inline]] inline P sigmoid(P x) {
+TENURE_INLINE P sigmoid(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
   // e^-|x| never overflows, and is itself the answer far in the negative tail.

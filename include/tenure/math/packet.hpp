@@ -8,6 +8,8 @@
 // otherwise a P whose lanes are all ones or all zeros. mask_and, mask_or, mask_not, any, all, select take all three.
 #pragma once
 
+#include <tenure/core/config.hpp>
+
 #include <Eigen/Core>
 #include <bit>
 #include <cmath>
@@ -106,33 +108,33 @@ using bits_of = std::conditional_t<sizeof(scalar_of<P>) == 8, std::uint64_t, std
 // ---- constants, memory ------------------------------------------------------------------------------------
 
 template <class P>
-[[gnu::always_inline]] inline P set1(scalar_of<P> value) {
+TENURE_INLINE P set1(scalar_of<P> value) {
   if constexpr (is_one_lane<P>) return value;
   else return Eigen::internal::pset1<P>(value);
 }
 
 /// Every lane holds this bit pattern.
 template <class P>
-[[gnu::always_inline]] inline P set1_bits(bits_of<P> bits) {
+TENURE_INLINE P set1_bits(bits_of<P> bits) {
   return set1<P>(std::bit_cast<scalar_of<P>>(bits));
 }
 
 /// `from` needs the alignment of one scalar only.
 template <class P>
-[[gnu::always_inline]] inline P load(const scalar_of<P>* from) {
+TENURE_INLINE P load(const scalar_of<P>* from) {
   if constexpr (is_one_lane<P>) return *from;
   else return Eigen::internal::ploadu<P>(from);
 }
 
 template <class P>
-[[gnu::always_inline]] inline void store(scalar_of<P>* to, P value) {
+TENURE_INLINE void store(scalar_of<P>* to, P value) {
   if constexpr (is_one_lane<P>) *to = value;
   else Eigen::internal::pstoreu(to, value);
 }
 
 /// Lane i is from[i * stride].
 template <class P>
-[[gnu::always_inline]] inline P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
+TENURE_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
   if constexpr (is_one_lane<P>) {
     return *from;
   } else {
@@ -151,7 +153,7 @@ template <class P>
 
 /// to[i * stride] becomes lane i.
 template <class P>
-[[gnu::always_inline]] inline void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P value) {
+TENURE_INLINE void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P value) {
   scalar_of<P> lanes[width<P>];
   store<P>(lanes, value);
   for (int i = 0; i < width<P>; ++i) to[i * stride] = lanes[i];
@@ -159,7 +161,7 @@ template <class P>
 
 /// The first n lanes from memory, the others `fill`; reads nothing beyond n. Needs 0 <= n <= width.
 template <class P>
-[[gnu::always_inline]] inline P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {
+TENURE_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {
   if constexpr (is_one_lane<P>) {
     return n > 0 ? *from : fill;
   } else {
@@ -181,7 +183,7 @@ template <class P>
 
 /// Writes the first n lanes and touches nothing beyond. Needs 0 <= n <= width.
 template <class P>
-[[gnu::always_inline]] inline void store_first(scalar_of<P>* to, P value, int n) {
+TENURE_INLINE void store_first(scalar_of<P>* to, P value, int n) {
   if constexpr (is_one_lane<P>) {
     if (n > 0) *to = value;
   } else {
@@ -206,84 +208,84 @@ namespace detail {
 
 // Integer work on the bits of one lane. Eigen 3.4 has no packets of 64-bit integers, so these go to the
 // instruction sets directly; the shift count is a template argument because the instructions want an immediate.
-[[gnu::always_inline]] inline float as_lane(float, std::uint32_t b) { return std::bit_cast<float>(b); }
-[[gnu::always_inline]] inline double as_lane(double, std::uint64_t b) { return std::bit_cast<double>(b); }
+TENURE_INLINE float as_lane(float, std::uint32_t b) { return std::bit_cast<float>(b); }
+TENURE_INLINE double as_lane(double, std::uint64_t b) { return std::bit_cast<double>(b); }
 
-template <int N> [[gnu::always_inline]] inline float shl(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) << N); }
-template <int N> [[gnu::always_inline]] inline float shr(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) >> N); }
-[[gnu::always_inline]] inline float iadd(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) + std::bit_cast<std::uint32_t>(b)); }
-[[gnu::always_inline]] inline float isub(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) - std::bit_cast<std::uint32_t>(b)); }
-template <int N> [[gnu::always_inline]] inline double shl(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) << N); }
-template <int N> [[gnu::always_inline]] inline double shr(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) >> N); }
-[[gnu::always_inline]] inline double iadd(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) + std::bit_cast<std::uint64_t>(b)); }
-[[gnu::always_inline]] inline double isub(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) - std::bit_cast<std::uint64_t>(b)); }
+template <int N> TENURE_INLINE float shl(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) << N); }
+template <int N> TENURE_INLINE float shr(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) >> N); }
+TENURE_INLINE float iadd(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) + std::bit_cast<std::uint32_t>(b)); }
+TENURE_INLINE float isub(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) - std::bit_cast<std::uint32_t>(b)); }
+template <int N> TENURE_INLINE double shl(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) << N); }
+template <int N> TENURE_INLINE double shr(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) >> N); }
+TENURE_INLINE double iadd(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) + std::bit_cast<std::uint64_t>(b)); }
+TENURE_INLINE double isub(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) - std::bit_cast<std::uint64_t>(b)); }
 
 #if defined(EIGEN_VECTORIZE_SSE)
-template <int N> [[gnu::always_inline]] inline __m128 shl(__m128 a) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(a), N)); }
-template <int N> [[gnu::always_inline]] inline __m128 shr(__m128 a) { return _mm_castsi128_ps(_mm_srli_epi32(_mm_castps_si128(a), N)); }
-[[gnu::always_inline]] inline __m128 iadd(__m128 a, __m128 b) { return _mm_castsi128_ps(_mm_add_epi32(_mm_castps_si128(a), _mm_castps_si128(b))); }
-[[gnu::always_inline]] inline __m128 isub(__m128 a, __m128 b) { return _mm_castsi128_ps(_mm_sub_epi32(_mm_castps_si128(a), _mm_castps_si128(b))); }
-template <int N> [[gnu::always_inline]] inline __m128d shl(__m128d a) { return _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), N)); }
-template <int N> [[gnu::always_inline]] inline __m128d shr(__m128d a) { return _mm_castsi128_pd(_mm_srli_epi64(_mm_castpd_si128(a), N)); }
-[[gnu::always_inline]] inline __m128d iadd(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
-[[gnu::always_inline]] inline __m128d isub(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_sub_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
-[[gnu::always_inline]] inline __m128 root(__m128 a) { return _mm_sqrt_ps(a); }
-[[gnu::always_inline]] inline __m128d root(__m128d a) { return _mm_sqrt_pd(a); }
-[[gnu::always_inline]] inline int lane_signs(__m128 a) { return _mm_movemask_ps(a); }
-[[gnu::always_inline]] inline int lane_signs(__m128d a) { return _mm_movemask_pd(a); }
+template <int N> TENURE_INLINE __m128 shl(__m128 a) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(a), N)); }
+template <int N> TENURE_INLINE __m128 shr(__m128 a) { return _mm_castsi128_ps(_mm_srli_epi32(_mm_castps_si128(a), N)); }
+TENURE_INLINE __m128 iadd(__m128 a, __m128 b) { return _mm_castsi128_ps(_mm_add_epi32(_mm_castps_si128(a), _mm_castps_si128(b))); }
+TENURE_INLINE __m128 isub(__m128 a, __m128 b) { return _mm_castsi128_ps(_mm_sub_epi32(_mm_castps_si128(a), _mm_castps_si128(b))); }
+template <int N> TENURE_INLINE __m128d shl(__m128d a) { return _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), N)); }
+template <int N> TENURE_INLINE __m128d shr(__m128d a) { return _mm_castsi128_pd(_mm_srli_epi64(_mm_castpd_si128(a), N)); }
+TENURE_INLINE __m128d iadd(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
+TENURE_INLINE __m128d isub(__m128d a, __m128d b) { return _mm_castsi128_pd(_mm_sub_epi64(_mm_castpd_si128(a), _mm_castpd_si128(b))); }
+TENURE_INLINE __m128 root(__m128 a) { return _mm_sqrt_ps(a); }
+TENURE_INLINE __m128d root(__m128d a) { return _mm_sqrt_pd(a); }
+TENURE_INLINE int lane_signs(__m128 a) { return _mm_movemask_ps(a); }
+TENURE_INLINE int lane_signs(__m128d a) { return _mm_movemask_pd(a); }
 #endif
 #if defined(EIGEN_VECTORIZE_AVX)
 #if defined(EIGEN_VECTORIZE_AVX2)
-template <int N> [[gnu::always_inline]] inline __m256 shl(__m256 a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), N)); }
-template <int N> [[gnu::always_inline]] inline __m256 shr(__m256 a) { return _mm256_castsi256_ps(_mm256_srli_epi32(_mm256_castps_si256(a), N)); }
-[[gnu::always_inline]] inline __m256 iadd(__m256 a, __m256 b) { return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))); }
-[[gnu::always_inline]] inline __m256 isub(__m256 a, __m256 b) { return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))); }
-template <int N> [[gnu::always_inline]] inline __m256d shl(__m256d a) { return _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), N)); }
-template <int N> [[gnu::always_inline]] inline __m256d shr(__m256d a) { return _mm256_castsi256_pd(_mm256_srli_epi64(_mm256_castpd_si256(a), N)); }
-[[gnu::always_inline]] inline __m256d iadd(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
-[[gnu::always_inline]] inline __m256d isub(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
+template <int N> TENURE_INLINE __m256 shl(__m256 a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), N)); }
+template <int N> TENURE_INLINE __m256 shr(__m256 a) { return _mm256_castsi256_ps(_mm256_srli_epi32(_mm256_castps_si256(a), N)); }
+TENURE_INLINE __m256 iadd(__m256 a, __m256 b) { return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))); }
+TENURE_INLINE __m256 isub(__m256 a, __m256 b) { return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))); }
+template <int N> TENURE_INLINE __m256d shl(__m256d a) { return _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), N)); }
+template <int N> TENURE_INLINE __m256d shr(__m256d a) { return _mm256_castsi256_pd(_mm256_srli_epi64(_mm256_castpd_si256(a), N)); }
+TENURE_INLINE __m256d iadd(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
+TENURE_INLINE __m256d isub(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
 #else
 // AVX without AVX2 has 256-bit floating point and 128-bit integers: work on halves.
-[[gnu::always_inline]] inline __m128 high(__m256 a) { return _mm256_extractf128_ps(a, 1); }
-[[gnu::always_inline]] inline __m128d high(__m256d a) { return _mm256_extractf128_pd(a, 1); }
-[[gnu::always_inline]] inline __m128 low(__m256 a) { return _mm256_castps256_ps128(a); }
-[[gnu::always_inline]] inline __m128d low(__m256d a) { return _mm256_castpd256_pd128(a); }
-[[gnu::always_inline]] inline __m256 join(__m128 l, __m128 h) { return _mm256_insertf128_ps(_mm256_castps128_ps256(l), h, 1); }
-[[gnu::always_inline]] inline __m256d join(__m128d l, __m128d h) { return _mm256_insertf128_pd(_mm256_castpd128_pd256(l), h, 1); }
-template <int N> [[gnu::always_inline]] inline __m256 shl(__m256 a) { return join(shl<N>(low(a)), shl<N>(high(a))); }
-template <int N> [[gnu::always_inline]] inline __m256 shr(__m256 a) { return join(shr<N>(low(a)), shr<N>(high(a))); }
-[[gnu::always_inline]] inline __m256 iadd(__m256 a, __m256 b) { return join(iadd(low(a), low(b)), iadd(high(a), high(b))); }
-[[gnu::always_inline]] inline __m256 isub(__m256 a, __m256 b) { return join(isub(low(a), low(b)), isub(high(a), high(b))); }
-template <int N> [[gnu::always_inline]] inline __m256d shl(__m256d a) { return join(shl<N>(low(a)), shl<N>(high(a))); }
-template <int N> [[gnu::always_inline]] inline __m256d shr(__m256d a) { return join(shr<N>(low(a)), shr<N>(high(a))); }
-[[gnu::always_inline]] inline __m256d iadd(__m256d a, __m256d b) { return join(iadd(low(a), low(b)), iadd(high(a), high(b))); }
-[[gnu::always_inline]] inline __m256d isub(__m256d a, __m256d b) { return join(isub(low(a), low(b)), isub(high(a), high(b))); }
+TENURE_INLINE __m128 high(__m256 a) { return _mm256_extractf128_ps(a, 1); }
+TENURE_INLINE __m128d high(__m256d a) { return _mm256_extractf128_pd(a, 1); }
+TENURE_INLINE __m128 low(__m256 a) { return _mm256_castps256_ps128(a); }
+TENURE_INLINE __m128d low(__m256d a) { return _mm256_castpd256_pd128(a); }
+TENURE_INLINE __m256 join(__m128 l, __m128 h) { return _mm256_insertf128_ps(_mm256_castps128_ps256(l), h, 1); }
+TENURE_INLINE __m256d join(__m128d l, __m128d h) { return _mm256_insertf128_pd(_mm256_castpd128_pd256(l), h, 1); }
+template <int N> TENURE_INLINE __m256 shl(__m256 a) { return join(shl<N>(low(a)), shl<N>(high(a))); }
+template <int N> TENURE_INLINE __m256 shr(__m256 a) { return join(shr<N>(low(a)), shr<N>(high(a))); }
+TENURE_INLINE __m256 iadd(__m256 a, __m256 b) { return join(iadd(low(a), low(b)), iadd(high(a), high(b))); }
+TENURE_INLINE __m256 isub(__m256 a, __m256 b) { return join(isub(low(a), low(b)), isub(high(a), high(b))); }
+template <int N> TENURE_INLINE __m256d shl(__m256d a) { return join(shl<N>(low(a)), shl<N>(high(a))); }
+template <int N> TENURE_INLINE __m256d shr(__m256d a) { return join(shr<N>(low(a)), shr<N>(high(a))); }
+TENURE_INLINE __m256d iadd(__m256d a, __m256d b) { return join(iadd(low(a), low(b)), iadd(high(a), high(b))); }
+TENURE_INLINE __m256d isub(__m256d a, __m256d b) { return join(isub(low(a), low(b)), isub(high(a), high(b))); }
 #endif
-[[gnu::always_inline]] inline __m256 root(__m256 a) { return _mm256_sqrt_ps(a); }
-[[gnu::always_inline]] inline __m256d root(__m256d a) { return _mm256_sqrt_pd(a); }
-[[gnu::always_inline]] inline int lane_signs(__m256 a) { return _mm256_movemask_ps(a); }
-[[gnu::always_inline]] inline int lane_signs(__m256d a) { return _mm256_movemask_pd(a); }
+TENURE_INLINE __m256 root(__m256 a) { return _mm256_sqrt_ps(a); }
+TENURE_INLINE __m256d root(__m256d a) { return _mm256_sqrt_pd(a); }
+TENURE_INLINE int lane_signs(__m256 a) { return _mm256_movemask_ps(a); }
+TENURE_INLINE int lane_signs(__m256d a) { return _mm256_movemask_pd(a); }
 #endif
 #if defined(EIGEN_VECTORIZE_AVX512)
-template <int N> [[gnu::always_inline]] inline __m512 shl(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_castps_si512(a), N)); }
-template <int N> [[gnu::always_inline]] inline __m512 shr(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_srli_epi32(0xffff, _mm512_castps_si512(a), N)); }
-[[gnu::always_inline]] inline __m512 iadd(__m512 a, __m512 b) { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b))); }
-[[gnu::always_inline]] inline __m512 isub(__m512 a, __m512 b) { return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b))); }
-template <int N> [[gnu::always_inline]] inline __m512d shl(__m512d a) { return _mm512_castsi512_pd(_mm512_maskz_slli_epi64(0xff, _mm512_castpd_si512(a), N)); }
-template <int N> [[gnu::always_inline]] inline __m512d shr(__m512d a) { return _mm512_castsi512_pd(_mm512_maskz_srli_epi64(0xff, _mm512_castpd_si512(a), N)); }
-[[gnu::always_inline]] inline __m512d iadd(__m512d a, __m512d b) { return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b))); }
-[[gnu::always_inline]] inline __m512d isub(__m512d a, __m512d b) { return _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b))); }
+template <int N> TENURE_INLINE __m512 shl(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_castps_si512(a), N)); }
+template <int N> TENURE_INLINE __m512 shr(__m512 a) { return _mm512_castsi512_ps(_mm512_maskz_srli_epi32(0xffff, _mm512_castps_si512(a), N)); }
+TENURE_INLINE __m512 iadd(__m512 a, __m512 b) { return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b))); }
+TENURE_INLINE __m512 isub(__m512 a, __m512 b) { return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b))); }
+template <int N> TENURE_INLINE __m512d shl(__m512d a) { return _mm512_castsi512_pd(_mm512_maskz_slli_epi64(0xff, _mm512_castpd_si512(a), N)); }
+template <int N> TENURE_INLINE __m512d shr(__m512d a) { return _mm512_castsi512_pd(_mm512_maskz_srli_epi64(0xff, _mm512_castpd_si512(a), N)); }
+TENURE_INLINE __m512d iadd(__m512d a, __m512d b) { return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b))); }
+TENURE_INLINE __m512d isub(__m512d a, __m512d b) { return _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b))); }
 #endif
 #if defined(EIGEN_VECTORIZE_NEON)
-template <int N> [[gnu::always_inline]] inline float32x4_t shl(float32x4_t a) { return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), N)); }
-template <int N> [[gnu::always_inline]] inline float32x4_t shr(float32x4_t a) { return vreinterpretq_f32_u32(vshrq_n_u32(vreinterpretq_u32_f32(a), N)); }
-[[gnu::always_inline]] inline float32x4_t iadd(float32x4_t a, float32x4_t b) { return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
-[[gnu::always_inline]] inline float32x4_t isub(float32x4_t a, float32x4_t b) { return vreinterpretq_f32_u32(vsubq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
+template <int N> TENURE_INLINE float32x4_t shl(float32x4_t a) { return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), N)); }
+template <int N> TENURE_INLINE float32x4_t shr(float32x4_t a) { return vreinterpretq_f32_u32(vshrq_n_u32(vreinterpretq_u32_f32(a), N)); }
+TENURE_INLINE float32x4_t iadd(float32x4_t a, float32x4_t b) { return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
+TENURE_INLINE float32x4_t isub(float32x4_t a, float32x4_t b) { return vreinterpretq_f32_u32(vsubq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
 #if defined(__aarch64__)
-template <int N> [[gnu::always_inline]] inline float64x2_t shl(float64x2_t a) { return vreinterpretq_f64_u64(vshlq_n_u64(vreinterpretq_u64_f64(a), N)); }
-template <int N> [[gnu::always_inline]] inline float64x2_t shr(float64x2_t a) { return vreinterpretq_f64_u64(vshrq_n_u64(vreinterpretq_u64_f64(a), N)); }
-[[gnu::always_inline]] inline float64x2_t iadd(float64x2_t a, float64x2_t b) { return vreinterpretq_f64_u64(vaddq_u64(vreinterpretq_u64_f64(a), vreinterpretq_u64_f64(b))); }
-[[gnu::always_inline]] inline float64x2_t isub(float64x2_t a, float64x2_t b) { return vreinterpretq_f64_u64(vsubq_u64(vreinterpretq_u64_f64(a), vreinterpretq_u64_f64(b))); }
+template <int N> TENURE_INLINE float64x2_t shl(float64x2_t a) { return vreinterpretq_f64_u64(vshlq_n_u64(vreinterpretq_u64_f64(a), N)); }
+template <int N> TENURE_INLINE float64x2_t shr(float64x2_t a) { return vreinterpretq_f64_u64(vshrq_n_u64(vreinterpretq_u64_f64(a), N)); }
+TENURE_INLINE float64x2_t iadd(float64x2_t a, float64x2_t b) { return vreinterpretq_f64_u64(vaddq_u64(vreinterpretq_u64_f64(a), vreinterpretq_u64_f64(b))); }
+TENURE_INLINE float64x2_t isub(float64x2_t a, float64x2_t b) { return vreinterpretq_f64_u64(vsubq_u64(vreinterpretq_u64_f64(a), vreinterpretq_u64_f64(b))); }
 #endif
 #endif
 
@@ -291,35 +293,35 @@ template <int N> [[gnu::always_inline]] inline float64x2_t shr(float64x2_t a) { 
 
 /// Logical shift of each lane's bits.
 template <int N, class P>
-[[gnu::always_inline]] inline P shift_left(P a) {
+TENURE_INLINE P shift_left(P a) {
   return detail::shl<N>(a);
 }
 template <int N, class P>
-[[gnu::always_inline]] inline P shift_right(P a) {
+TENURE_INLINE P shift_right(P a) {
   return detail::shr<N>(a);
 }
 /// Integer sum and difference of each lane's bits, modulo 2^32 or 2^64.
 template <class P>
-[[gnu::always_inline]] inline P add_bits(P a, P b) {
+TENURE_INLINE P add_bits(P a, P b) {
   return detail::iadd(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline P sub_bits(P a, P b) {
+TENURE_INLINE P sub_bits(P a, P b) {
   return detail::isub(a, b);
 }
 
 template <class P>
-[[gnu::always_inline]] inline P and_bits(P a, P b) {
+TENURE_INLINE P and_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) & std::bit_cast<bits_of<P>>(b));
   else return Eigen::internal::pand(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline P or_bits(P a, P b) {
+TENURE_INLINE P or_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) | std::bit_cast<bits_of<P>>(b));
   else return Eigen::internal::por(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline P xor_bits(P a, P b) {
+TENURE_INLINE P xor_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) ^ std::bit_cast<bits_of<P>>(b));
   else return Eigen::internal::pxor(a, b);
 }
@@ -327,30 +329,30 @@ template <class P>
 // ---- arithmetic -------------------------------------------------------------------------------------------
 
 template <class P>
-[[gnu::always_inline]] inline P add(P a, P b) {
+TENURE_INLINE P add(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a + b);
   else return Eigen::internal::padd(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline P sub(P a, P b) {
+TENURE_INLINE P sub(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a - b);
   else return Eigen::internal::psub(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline P mul(P a, P b) {
+TENURE_INLINE P mul(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a * b);
   else return Eigen::internal::pmul(a, b);
 }
 /// Integers divide as C++ does; dividing an integer by zero is undefined.
 template <class P>
-[[gnu::always_inline]] inline P div(P a, P b) {
+TENURE_INLINE P div(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a / b);
   else return Eigen::internal::pdiv(a, b);
 }
 
 /// a*b + c, rounded once where the machine has the instruction, else twice.
 template <class P>
-[[gnu::always_inline]] inline P fma(P a, P b, P c) {
+TENURE_INLINE P fma(P a, P b, P c) {
   if constexpr (std::is_floating_point_v<P> && detail::has_fma) return std::fma(a, b, c);
   else if constexpr (is_one_lane<P>) return static_cast<P>(a * b + c);
   else return Eigen::internal::pmadd(a, b, c);
@@ -358,14 +360,14 @@ template <class P>
 
 /// Flips the sign bit, of zero and NaN too. (Eigen's pnegate of 512 bits is 0 - a, which loses -0.)
 template <class P>
-[[gnu::always_inline]] inline P neg(P a) {
+TENURE_INLINE P neg(P a) {
   if constexpr (is_one_lane<P>) return static_cast<P>(-a);
   else return xor_bits(a, set1<P>(scalar_of<P>(-0.0)));
 }
 
 /// c - a*b, rounded as fma.
 template <class P>
-[[gnu::always_inline]] inline P fnma(P a, P b, P c) {
+TENURE_INLINE P fnma(P a, P b, P c) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_fnmadd_ps(a, b, c);
   else if constexpr (is_512<P>) return _mm512_fnmadd_pd(a, b, c);
@@ -376,7 +378,7 @@ template <class P>
 }
 
 template <class P>
-[[gnu::always_inline]] inline P abs(P a) {
+TENURE_INLINE P abs(P a) {
   if constexpr (std::is_floating_point_v<P> || !is_one_lane<P>)
     return and_bits(a, set1_bits<P>(static_cast<bits_of<P>>(~bits_of<P>(0)) >> 1));
   else if constexpr (std::is_unsigned_v<P>) return a;
@@ -385,18 +387,18 @@ template <class P>
 
 /// The sign bit alone: +0 or -0.
 template <class P>
-[[gnu::always_inline]] inline P sign_bit(P a) {
+TENURE_INLINE P sign_bit(P a) {
   return and_bits(a, set1<P>(scalar_of<P>(-0.0)));
 }
 /// `magnitude` must have a clear sign bit where that matters: this ors the sign of `sign` in.
 template <class P>
-[[gnu::always_inline]] inline P with_sign(P magnitude, P sign) {
+TENURE_INLINE P with_sign(P magnitude, P sign) {
   return or_bits(magnitude, sign_bit(sign));
 }
 
 /// Correctly rounded. (Eigen's psqrt of floats is an estimate that takes subnormals for 0.)
 template <class P>
-[[gnu::always_inline]] inline P sqrt(P a) {
+TENURE_INLINE P sqrt(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_sqrt_ps(detail::every_lane<P>, a);
   else if constexpr (is_512<P>) return _mm512_maskz_sqrt_pd(detail::every_lane<P>, a);
@@ -413,7 +415,7 @@ template <class P>
 // ---- comparison and masks ---------------------------------------------------------------------------------
 
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> lt(P a, P b) {
+TENURE_INLINE mask_of<P> lt(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)};
@@ -423,7 +425,7 @@ template <class P>
   else return Eigen::internal::pcmp_lt(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> le(P a, P b) {
+TENURE_INLINE mask_of<P> le(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)};
@@ -433,7 +435,7 @@ template <class P>
   else return Eigen::internal::pcmp_le(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> eq(P a, P b) {
+TENURE_INLINE mask_of<P> eq(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)};
@@ -443,58 +445,58 @@ template <class P>
   else return Eigen::internal::pcmp_eq(a, b);
 }
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> gt(P a, P b) {
+TENURE_INLINE mask_of<P> gt(P a, P b) {
   return lt(b, a);
 }
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> ge(P a, P b) {
+TENURE_INLINE mask_of<P> ge(P a, P b) {
   return le(b, a);
 }
 
-[[gnu::always_inline]] inline bool mask_and(bool a, bool b) { return a && b; }
-[[gnu::always_inline]] inline bool mask_or(bool a, bool b) { return a || b; }
-[[gnu::always_inline]] inline bool mask_xor(bool a, bool b) { return a != b; }
-[[gnu::always_inline]] inline bool mask_not(bool a) { return !a; }
+TENURE_INLINE bool mask_and(bool a, bool b) { return a && b; }
+TENURE_INLINE bool mask_or(bool a, bool b) { return a || b; }
+TENURE_INLINE bool mask_xor(bool a, bool b) { return a != b; }
+TENURE_INLINE bool mask_not(bool a) { return !a; }
 template <int N>
-[[gnu::always_inline]] inline lane_mask<N> mask_and(lane_mask<N> a, lane_mask<N> b) {
+TENURE_INLINE lane_mask<N> mask_and(lane_mask<N> a, lane_mask<N> b) {
   return {static_cast<decltype(a.bits)>(a.bits & b.bits)};
 }
 template <int N>
-[[gnu::always_inline]] inline lane_mask<N> mask_or(lane_mask<N> a, lane_mask<N> b) {
+TENURE_INLINE lane_mask<N> mask_or(lane_mask<N> a, lane_mask<N> b) {
   return {static_cast<decltype(a.bits)>(a.bits | b.bits)};
 }
 template <int N>
-[[gnu::always_inline]] inline lane_mask<N> mask_xor(lane_mask<N> a, lane_mask<N> b) {
+TENURE_INLINE lane_mask<N> mask_xor(lane_mask<N> a, lane_mask<N> b) {
   return {static_cast<decltype(a.bits)>(a.bits ^ b.bits)};
 }
 template <int N>
-[[gnu::always_inline]] inline lane_mask<N> mask_not(lane_mask<N> a) {
+TENURE_INLINE lane_mask<N> mask_not(lane_mask<N> a) {
   return {static_cast<decltype(a.bits)>(~a.bits)};
 }
 template <class M>
   requires(!is_one_lane<M>)
-[[gnu::always_inline]] inline M mask_and(M a, M b) {
+TENURE_INLINE M mask_and(M a, M b) {
   return and_bits(a, b);
 }
 template <class M>
   requires(!is_one_lane<M>)
-[[gnu::always_inline]] inline M mask_or(M a, M b) {
+TENURE_INLINE M mask_or(M a, M b) {
   return or_bits(a, b);
 }
 template <class M>
   requires(!is_one_lane<M>)
-[[gnu::always_inline]] inline M mask_xor(M a, M b) {
+TENURE_INLINE M mask_xor(M a, M b) {
   return xor_bits(a, b);
 }
 template <class M>
   requires(!is_one_lane<M>)
-[[gnu::always_inline]] inline M mask_not(M a) {
+TENURE_INLINE M mask_not(M a) {
   return xor_bits(a, set1_bits<M>(static_cast<bits_of<M>>(~bits_of<M>(0))));
 }
 
 /// Every lane of the mask is `value`.
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> mask_set(bool value) {
+TENURE_INLINE mask_of<P> mask_set(bool value) {
   using word = bits_of<P>;
   if constexpr (is_one_lane<P>) return value;
   else if constexpr (is_512<P>) return {static_cast<decltype(mask_of<P>::bits)>(value ? ~0u : 0u)};
@@ -502,11 +504,11 @@ template <class P>
 }
 
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> ne(P a, P b) {
+TENURE_INLINE mask_of<P> ne(P a, P b) {
   return mask_not(eq(a, b));
 }
 template <class P>
-[[gnu::always_inline]] inline mask_of<P> is_nan(P a) {
+TENURE_INLINE mask_of<P> is_nan(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q)};
@@ -517,7 +519,7 @@ template <class P>
 
 /// mask ? a : b. Both are computed already: this moves bits and rounds nothing.
 template <class P>
-[[gnu::always_inline]] inline P select(mask_of<P> mask, P a, P b) {
+TENURE_INLINE P select(mask_of<P> mask, P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(mask.bits, b, a);
   else if constexpr (is_512<P>) return _mm512_mask_blend_pd(mask.bits, b, a);
@@ -529,7 +531,7 @@ template <class P>
 
 namespace detail {
 template <class P>
-[[gnu::always_inline]] inline unsigned mask_bits(P mask) {
+TENURE_INLINE unsigned mask_bits(P mask) {
 #if defined(EIGEN_VECTORIZE_SSE)
   return static_cast<unsigned>(lane_signs(mask));
 #else
@@ -544,24 +546,24 @@ template <class P>
 
 /// One bit a lane of a mask of P, lane 0 lowest.
 template <class P>
-[[gnu::always_inline]] inline unsigned lane_bits(mask_of<P> mask) {
+TENURE_INLINE unsigned lane_bits(mask_of<P> mask) {
   if constexpr (is_one_lane<P>) return mask ? 1u : 0u;
   else if constexpr (is_512<P>) return mask.bits;
   else return detail::mask_bits<P>(mask);
 }
 /// Is any lane of a mask of P set? P cannot be deduced: any<P>(lt(x, y)).
 template <class P>
-[[gnu::always_inline]] inline bool any(mask_of<P> mask) {
+TENURE_INLINE bool any(mask_of<P> mask) {
   return lane_bits<P>(mask) != 0;
 }
 template <class P>
-[[gnu::always_inline]] inline bool all(mask_of<P> mask) {
+TENURE_INLINE bool all(mask_of<P> mask) {
   return lane_bits<P>(mask) == (width<P> == 32 ? ~0u : (1u << width<P>) - 1u);
 }
 
 /// NaN if either is NaN, as PyTorch's minimum and maximum.
 template <class P>
-[[gnu::always_inline]] inline P min(P a, P b) {
+TENURE_INLINE P min(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(is_nan(b).bits, _mm512_maskz_min_ps(detail::every_lane<P>, b, a), b);
   else if constexpr (is_512<P>) return _mm512_mask_blend_pd(is_nan(b).bits, _mm512_maskz_min_pd(detail::every_lane<P>, b, a), b);
@@ -572,7 +574,7 @@ template <class P>
   else return select(is_nan(b), b, P(Eigen::internal::pmin(a, b)));
 }
 template <class P>
-[[gnu::always_inline]] inline P max(P a, P b) {
+TENURE_INLINE P max(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(is_nan(b).bits, _mm512_maskz_max_ps(detail::every_lane<P>, b, a), b);
   else if constexpr (is_512<P>) return _mm512_mask_blend_pd(is_nan(b).bits, _mm512_maskz_max_pd(detail::every_lane<P>, b, a), b);
@@ -585,7 +587,7 @@ template <class P>
 
 /// x bounded by constants that are not NaN; a NaN in x stays. One instruction each.
 template <class P>
-[[gnu::always_inline]] inline P at_most(P x, scalar_of<P> bound) {
+TENURE_INLINE P at_most(P x, scalar_of<P> bound) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_min_ps(detail::every_lane<P>, set1<P>(bound), x);
   else if constexpr (is_512<P>) return _mm512_maskz_min_pd(detail::every_lane<P>, set1<P>(bound), x);
@@ -595,7 +597,7 @@ template <class P>
   else return Eigen::internal::pmin(x, set1<P>(bound));
 }
 template <class P>
-[[gnu::always_inline]] inline P at_least(P x, scalar_of<P> bound) {
+TENURE_INLINE P at_least(P x, scalar_of<P> bound) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_max_ps(detail::every_lane<P>, set1<P>(bound), x);
   else if constexpr (is_512<P>) return _mm512_maskz_max_pd(detail::every_lane<P>, set1<P>(bound), x);
@@ -608,7 +610,7 @@ template <class P>
 // ---- rounding and exponents -------------------------------------------------------------------------------
 
 template <class P>
-[[gnu::always_inline]] inline P floor(P a) {
+TENURE_INLINE P floor(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
@@ -619,7 +621,7 @@ template <class P>
   else return Eigen::internal::pfloor(a);
 }
 template <class P>
-[[gnu::always_inline]] inline P ceil(P a) {
+TENURE_INLINE P ceil(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
@@ -631,7 +633,7 @@ template <class P>
 }
 /// To the nearest integer, halves to even.
 template <class P>
-[[gnu::always_inline]] inline P round(P a) {
+TENURE_INLINE P round(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -657,7 +659,7 @@ struct layout {
 
 // 2^n for an integer n in [-bias+1, bias], by the low bits of n + shifter + bias.
 template <class P>
-[[gnu::always_inline]] inline P power_of_two(P n) {
+TENURE_INLINE P power_of_two(P n) {
   using L = layout<P>;
   return shift_left<L::mantissa>(add(n, set1<P>(L::shifter + L::bias)));
 }
@@ -666,7 +668,7 @@ template <class P>
 /// a * 2^n for an integral n, rounded once, gradual underflow and overflow included; |n| of at least 2^30 may stand
 /// for any larger one. a must be 0, normal, inf or NaN. One instruction with AVX-512, two multiplications else.
 template <class P>
-[[gnu::always_inline]] inline P ldexp(P a, P n) {
+TENURE_INLINE P ldexp(P a, P n) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_scalef_ps(detail::every_lane<P>, a, n);
   else if constexpr (is_512<P>) return _mm512_maskz_scalef_pd(detail::every_lane<P>, a, n);
@@ -685,7 +687,7 @@ template <class P>
 // ---- across lanes -----------------------------------------------------------------------------------------
 
 template <class P>
-[[gnu::always_inline]] inline scalar_of<P> sum(P a) {
+TENURE_INLINE scalar_of<P> sum(P a) {
   if constexpr (is_one_lane<P>) {
     return a;
   } else {
@@ -703,7 +705,7 @@ template <class P>
 }
 /// Smallest and largest lane; NaN if any lane is.
 template <class P>
-[[gnu::always_inline]] inline scalar_of<P> min_across(P a) {
+TENURE_INLINE scalar_of<P> min_across(P a) {
   scalar_of<P> lanes[width<P>];
   store<P>(lanes, a);
   scalar_of<P> out = lanes[0];
@@ -711,7 +713,7 @@ template <class P>
   return out;
 }
 template <class P>
-[[gnu::always_inline]] inline scalar_of<P> max_across(P a) {
+TENURE_INLINE scalar_of<P> max_across(P a) {
   scalar_of<P> lanes[width<P>];
   store<P>(lanes, a);
   scalar_of<P> out = lanes[0];
@@ -723,7 +725,7 @@ template <class P>
 
 namespace detail {
 template <class P, class T, std::size_t N, std::size_t... I>
-[[gnu::always_inline]] inline P horner_steps(P x, const T (&c)[N], std::index_sequence<I...>) {
+TENURE_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I...>) {
   P sum = set1<P>(c[N - 1]);
   ((sum = fma(sum, x, set1<P>(c[N - 2 - I]))), ...);
   return sum;
@@ -732,7 +734,7 @@ template <class P, class T, std::size_t N, std::size_t... I>
 
 /// c[0] + c[1] x + c[2] x^2 + ... as a chain of N-1 fma.
 template <class P, std::size_t N>
-[[gnu::always_inline]] inline P horner(P x, const scalar_of<P> (&c)[N]) {
+TENURE_INLINE P horner(P x, const scalar_of<P> (&c)[N]) {
   return detail::horner_steps(x, c, std::make_index_sequence<N - 1>());
 }
 

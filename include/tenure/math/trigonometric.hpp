@@ -95,7 +95,7 @@ template <class P>
 
 // x = n pi + r, or with Half x = (n + 1/2) pi + r.
 template <bool Half, class P>
-[[gnu::always_inline]] inline angle<P> reduce_angle(P x) {
+TENURE_INLINE angle<P> reduce_angle(P x) {
   using T = scalar_of<P>;
   using L = layout<P>;
   constexpr bool wide = L::wide;
@@ -138,7 +138,7 @@ template <bool Half, class P>
 
 // sin on |r| <= pi/2: r + r^3 S(r^2), S a Remez fit weighted for relative error (double 2^-61.6, float 2^-27.3).
 template <class P>
-[[gnu::always_inline]] inline P sin_reduced(P r) {
+TENURE_INLINE P sin_reduced(P r) {
   const P z = mul(r, r);
   P s;
   if constexpr (layout<P>::wide)
@@ -161,7 +161,7 @@ template <class P>
 }  // namespace detail
 
 template <class P>
-[[gnu::always_inline]] inline P sin(P x) {
+TENURE_INLINE P sin(P x) {
   detail::angle<P> a = detail::reduce_angle<false>(x);
   // r + r^3 S has the sign of r but for -0; r that of x at 0, but for the sums that make up for a missing fma.
   if constexpr (!detail::has_fma) a.r = select(eq(x, set1<P>(scalar_of<P>(0))), x, a.r);
@@ -169,7 +169,7 @@ template <class P>
 }
 
 template <class P>
-[[gnu::always_inline]] inline P cos(P x) {
+TENURE_INLINE P cos(P x) {
   // cos((n + 1/2) pi + r) = -(-1)^n sin r
   const detail::angle<P> a = detail::reduce_angle<true>(x);
   return neg(xor_bits(detail::sin_reduced(a.r), a.sign));

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSL-1.0
+"""Prints the coefficients in include/tenure/math: weighted minimax fits by Remez exchange with 45 digits (needs mpmath).
+
+Each fit minimises max |weight(x) * (target(x) - sum_k c_k x**k)| over an interval; the weights make that the relative
+error of the function. About a minute.
+"""
+from mpmath import (mp, mpf, matrix, lu_solve, log, pi, cos, sin, sqrt, exp, expm1, atan, atanh, tan, tanh, erf, erfc, diff)
+import sys
+mp.dps = 45
+
+def remez(target, weight, lo, hi, count, rounds=12, grid=1200):
+    lo, hi = mpf(lo), mpf(hi)
+    def cheb(k, n): return (lo + hi) / 2 - (hi - lo) / 2 * cos(pi * k / (n - 1))
+    def node(k, n): return (lo + hi) / 2 - (hi - lo) / 2 * cos(pi * (2 * k + 1) / (2 * n))
+    points = [node(k, count + 1) for k in range(count + 1)]
+    xs = [cheb(k, grid) for k in range(grid)]
+    xs = [x for x in xs if weight(x) != 0]
+    table = [(x, target(x), weight(x)) for x in xs]
+    for _ in range(rounds):
+        a = matrix(count + 1, count + 1); b = matrix(count + 1, 1)
+        for i, x in enumerate(points):
+            w = weight(x); p = mpf(1)
+            for k in range(count):
+                a[i, k] = w * p; p *= x
+            a[i, count] = (-1) ** i; b[i] = w * target(x)
+        c = lu_solve(a, b)
+        errors = []
+        for x, t, w in table:
+            p = mpf(0)
+            for k in reversed(range(count)): p = p * x + c[k]
+            errors.append(w * (t - p))
+        # one extremum per sign run
+        runs, start = [], 0
+        for i in range(1, len(errors) + 1):
+            if i == len(errors) or (errors[i] > 0) != (errors[start] > 0):
+                best = max(range(start, i), key=lambda j: abs(errors[j]))
+                runs.append(best); start = i
+        while len(runs) > count + 1:
+            if abs(errors[runs[0]]) < abs(errors[runs[-1]]): runs.pop(0)
+            else: runs.pop()
+        worst = max(abs(e) for e in errors)
+        if len(runs) < count + 1: break
+        points = [xs[j] for j in runs]
+        low = min(abs(errors[j]) for j in runs)
+        if worst / low < 1.02: break
+    return [c[k] for k in range(count)], worst
+
+def show(name, fit):
+    c, worst = fit
+    print(f"// {name}: weighted error 2^{float(log(worst, 2)):.1f}")
+    for v in c: print(f"    {float(v).hex()},   // {mp.nstr(v, 20)}")
+    sys.stdout.flush()
+
+TINY = mpf(10) ** -12
+
+# (e^r - 1 - r) / r^2
+def exp_tail(r): return (expm1(r) - r) / r ** 2 if abs(r) > TINY else mpf(1) / 2 + r / 6
+half = log(2) / 2 * mpf('1.001')
+show('exp float', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else mpf(0), -half, half, 5))
+show('exp double', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else mpf(0), -half, half, 10))
+show('exp by table float', remez(exp_tail, lambda r: r * r, -half / 16, half / 16, 2))
+show('exp by table double', remez(exp_tail, lambda r: r * r, -half / 16, half / 16, 5))
+
+# (2 atanh s - 2 s) / s^3 in z = s^2; s <= 1/5 for m in [3/4, 3/2)
+def log_tail(z): return (2 * atanh(sqrt(z)) - 2 * sqrt(z)) / sqrt(z) ** 3 if z > TINY else mpf(2) / 3 + 2 * z / 5
+end = mpf('0.2001') ** 2
+show('log float', remez(log_tail, lambda z: z / 2, 0, end, 4))
+show('log double', remez(log_tail, lambda z: z / 2, 0, end, 7))
+def pow_tail(z): return (log_tail(z) - mpf(2) / 3) / z if z > TINY else mpf(2) / 5 + 2 * z / 7
+show('pow float', remez(pow_tail, lambda z: z * z / 2, 0, end, 3))
+show('pow double', remez(pow_tail, lambda z: z * z / 2, 0, end, 8))
+
+# (sin r - r) / r^3 in z = r^2
+def sin_tail(z): return (sin(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else -mpf(1) / 6 + z / 120
+def sin_weight(z): return z * sqrt(z) / sin(sqrt(z)) if z > 0 else mpf(0)
+end = (pi / 2 * mpf('1.0005')) ** 2
+show('sin float', remez(sin_tail, sin_weight, 0, end, 4))
+show('sin double', remez(sin_tail, sin_weight, 0, end, 8))
+
+# (atan t - t) / t^3 in z = t^2
+def atan_tail(z): return (atan(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else -mpf(1) / 3 + z / 5
+end = (tan(pi / 8) * mpf('1.001')) ** 2
+show('atan float', remez(atan_tail, lambda z: z, 0, end, 5))
+show('atan double', remez(atan_tail, lambda z: z, 0, end, 11))
+
+# log(erfc x) / x; an error dh of it is erfc(x) x dh in erf
+def erf_h(x): return log(erfc(x)) / x if x > TINY else -2 / sqrt(pi) - x * 2 / pi
+def erf_weight(x): return erfc(x) * x / erf(x) if x > TINY else sqrt(pi) / 2
+show('erf float', remez(erf_h, erf_weight, 0, mpf('3.95'), 9, rounds=20, grid=3000))
+show('erf double', remez(erf_h, erf_weight, 0, mpf('6.0'), 25, rounds=40, grid=6000))
+
+# (f(c + d) - f(c)) / d around the centres c = k w
+def pieces(name, f, w, count, terms):
+    for k in range(count):
+        c, fc, reach = w * k, f(w * k), w / 2 * mpf('1.0001')
+        slope = lambda d: (f(c + d) - fc) / d if abs(d) > mpf(10) ** -14 else diff(f, c)
+        weight = (lambda d: abs(d) / f(c + d)) if k else (lambda d: d / f(d) if d > 0 else 1 / diff(f, mpf(0)))
+        show(f'{name}, piece {k}, f(c) = {mp.nstr(fc, 25)}', remez(slope, weight, -reach if k else mpf(0), reach, terms, rounds=8, grid=400))
+
+pieces('erf float', erf, mpf(33) / 128, 16, 6)
+pieces('erf double', erf, mpf(13) / 16, 8, 16)
+pieces('tanh float', tanh, mpf(75) / 128, 16, 7)
