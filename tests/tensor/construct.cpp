@@ -104,7 +104,8 @@ TEST_CASE("an owning tensor moves, and what was moved from says so") {
   CHECK((a(0) == 3 && b(0) == 1));
 }
 
-TEST_CASE("assigning a temporary writes the elements where somebody looks, and takes the memory over where nobody does") {
+TEST_CASE(
+    "assigning a temporary writes the elements where somebody looks, and takes the memory over where nobody does") {
   tensor<float, shape<2>> a{1, 2};
   const auto seen = a.view();
   a = tensor<float, shape<2>>{3, 4};

@@ -12,7 +12,10 @@ using namespace tenure::detail;
 namespace {
 
 struct chained : gradient_sink {
-  chained(sink_handle before, int& counter) : gradient_sink(dtype::float32, {}), from(std::move(before)), alive(counter) { ++alive; }
+  chained(sink_handle before, int& counter)
+      : gradient_sink(dtype::float32, {}), from(std::move(before)), alive(counter) {
+    ++alive;
+  }
   ~chained() override { --alive; }
   sink_handle from;
   sink_handle second;

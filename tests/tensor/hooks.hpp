@@ -8,7 +8,8 @@
 namespace tenure::detail {
 
 struct remembered : gradient_sink {
-  remembered(dtype t, const extents& s, sink_handle before, const layout& l) : gradient_sink(t, s), from(std::move(before)), where(l) {}
+  remembered(dtype t, const extents& s, sink_handle before, const layout& l)
+      : gradient_sink(t, s), from(std::move(before)), where(l) {}
   sink_handle from;
   layout where;
 };
@@ -35,9 +36,10 @@ template <class X>
 void update_from(hook, add_in_place, X& x, double value) {
   auto* const to = tensor_access::write(x);
   const extents strides = x.strides();
-  for_each_run(x.extents(), strides, strides, [&](std::int64_t at, std::int64_t, std::int64_t n, std::int64_t step, std::int64_t) {
-    for (std::int64_t i = 0; i < n; ++i) to[at + i * step] += static_cast<element_t<X>>(value);
-  });
+  for_each_run(x.extents(), strides, strides,
+               [&](std::int64_t at, std::int64_t, std::int64_t n, std::int64_t step, std::int64_t) {
+                 for (std::int64_t i = 0; i < n; ++i) to[at + i * step] += static_cast<element_t<X>>(value);
+               });
 }
 template <class X>
   requires(!std::is_lvalue_reference_v<X> && is_node_v<X>)
@@ -48,7 +50,8 @@ X update_from(hook, add_in_place, X&& x, double value) {
 
 template <class Base>
 Base update_view(hook, add_in_place, Base&& base, const layout& where, double value) {
-  fill_elements(tensor_access::write(base) + where.offset, where.strides, where.shape, static_cast<element_t<Base>>(value));
+  fill_elements(tensor_access::write(base) + where.offset, where.strides, where.shape,
+                static_cast<element_t<Base>>(value));
   return std::move(base);
 }
 

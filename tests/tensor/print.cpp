@@ -21,7 +21,8 @@ std::string text(const X& x) {
 }  // namespace
 
 TEST_CASE("points stand below each other") {
-  CHECK(text(tensor<float, shape<2, 3>>{{1, 2, 3}, {4, 5, 6}}) == "[[1. 2. 3.]\n [4. 5. 6.]]\ntensor<float32, 2x3, owning>");
+  CHECK(text(tensor<float, shape<2, 3>>{{1, 2, 3}, {4, 5, 6}}) ==
+        "[[1. 2. 3.]\n [4. 5. 6.]]\ntensor<float32, 2x3, owning>");
   CHECK(text(tensor<double, shape<3>>{1, 2.5, -0.125}) == "[ 1.     2.5   -0.125]\ntensor<float64, 3, owning>");
   CHECK(text(tensor<float, shape<2>>{0.1f, 10}) == "[ 0.1 10. ]\ntensor<float32, 2, owning>");
   CHECK(text(tensor<double, shape<2>>{1. / 3, 2}) == "[0.33333333 2.        ]\ntensor<float64, 2, owning>");
@@ -59,8 +60,10 @@ TEST_CASE("long rows wrap at 75 characters, more than 1000 elements are summaris
   CHECK(text(arange<std::int32_t>(shape<30>{})) ==
         "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n"
         " 24 25 26 27 28 29]\ntensor<int32, 30, owning>");
-  CHECK(text(arange<std::int32_t>(shape<1001>{})) == "[   0    1    2 ...  998  999 1000]\ntensor<int32, 1001, owning>");
-  CHECK(text(zeros<float>(shape<40, 30>{})) ==
-        "[[0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]\n ...\n"
-        " [0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]]\ntensor<float32, 40x30, owning>");
+  CHECK(text(arange<std::int32_t>(shape<1001>{})) ==
+        "[   0    1    2 ...  998  999 1000]\ntensor<int32, 1001, owning>");
+  CHECK(
+      text(zeros<float>(shape<40, 30>{})) ==
+      "[[0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]\n ...\n"
+      " [0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]\n [0. 0. 0. ... 0. 0. 0.]]\ntensor<float32, 40x30, owning>");
 }

@@ -125,7 +125,8 @@ TEST_CASE("a reshape of a strided view agrees with the reshape of a copy, or thr
     const auto compare = [&](auto reshaped_view, auto reshaped_copy) {
       for (std::int64_t i = 0; i < reshaped_view.extent(0); ++i)
         for (std::int64_t j = 0; j < reshaped_view.extent(1); ++j)
-          for (std::int64_t k = 0; k < reshaped_view.extent(2); ++k) REQUIRE(reshaped_view(i, j, k) == reshaped_copy(i, j, k));
+          for (std::int64_t k = 0; k < reshaped_view.extent(2); ++k)
+            REQUIRE(reshaped_view(i, j, k) == reshaped_copy(i, j, k));
       ++views;
     };
     for (const int a : {1, 2, 3, 4, 6, 8, 12, 24})

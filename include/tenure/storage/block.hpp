@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A block: the memory of one tensor and of everything that aliases it, counted by references. It carries the version
-// counter (one per storage, raised by every write through any alias) and the number of graphs that saved it.
-// Law: the payload of an allocated block is aligned to 64 bytes and padded to a multiple of 64, so that a packet load of
-// the tail stays inside. Cost: one allocation from the pool; a reference is one atomic increment.
+// counter (one per storage, raised by every write through any alias) and the number of graphs that saved it. Law: the
+// payload of an allocated block is aligned to 64 bytes and padded to a multiple of 64, so that a packet load of the
+// tail stays inside. Cost: one allocation from the pool; a reference is one atomic increment.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Foreign memory: a block whose payload belongs to somebody else, with an optional callable that lets go of it.
-// Law: the callable runs exactly once, when the last tensor over the memory is gone, on that thread; if the block cannot
-// be made it never runs, and the caller still owns. Such memory is neither padded nor aligned beyond its elements.
+// Foreign memory: a block whose payload belongs to somebody else, with an optional callable that lets go of it. Law:
+// the callable runs exactly once, when the last tensor over the memory is gone, on that thread; if the block cannot be
+// made it never runs, and the caller still owns. Such memory is neither padded nor aligned beyond its elements.
 #pragma once
 
 #include <type_traits>

@@ -2,9 +2,9 @@
 // The concepts on which overloads of tensors branch, and the hooks: free functions in tenure::detail, defined by later
 // layers (expr/), that members of tensor call by argument-dependent lookup. Their first argument is hook{}, which is
 // what makes the lookup find them:
-//   construct_from(hook, empty, e)  assign_from(hook, target, e)  copy_from(hook, target, e)  update_from(hook, op, x, e)
-//   clone_tracked(hook, x)  convert_tracked(hook, element_tag<U>, x)  view_history(hook, base, layout)
-//   copy_tracked(hook, target&&, x)  update_view(hook, op, base&&, layout, x)
+//   construct_from(hook, empty, e)   assign_from(hook, target, e)   copy_from(hook, target, e)
+//   update_from(hook, op, x, e)      update_view(hook, op, base&&, layout, e)   copy_tracked(hook, target&&, x)
+//   clone_tracked(hook, x)   convert_tracked(hook, element_tag<U>, x)   view_history(hook, base, layout) -> sink_handle
 #pragma once
 
 #include <concepts>

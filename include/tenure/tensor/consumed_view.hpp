@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A consumed view: what indexing a temporary node gives, std::move(z).at(range(0, 2)). It is a view like any other, and it
-// still has the node, so that in-place arithmetic through it gives the whole base back as a new node:
-// auto z2 = std::move(z).at(range(0, 2)).mul_(2). Cost: one more handle than a view.
+// A consumed view: what indexing a temporary node gives, std::move(z).at(range(0, 2)). It is a view like any other, and
+// it still has the node, so that in-place arithmetic through it gives the whole base back as a new node: auto z2 =
+// std::move(z).at(range(0, 2)).mul_(2). Cost: one more handle than a view.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// deepcopy: an independent tensor of the same kind. Law: a leaf stays a leaf, its gradient is copied too, and nothing flows
-// between the two; a node has a history that cannot be copied.
+// deepcopy: an independent tensor of the same kind. Law: a leaf stays a leaf, its gradient is copied too, and nothing
+// flows between the two; a node has a history that cannot be copied.
 #pragma once
 
 #include "tensor.hpp"
@@ -9,7 +9,8 @@ namespace tenure {
 
 template <any_tensor X>
 auto deepcopy(const X& x) {
-  static_assert(!is_node_v<X>, "tenure: deepcopy: a node has a history: only leaves and constants can be copied deeply");
+  static_assert(!is_node_v<X>,
+                "tenure: deepcopy: a node has a history: only leaves and constants can be copied deeply");
   using door = detail::tensor_access;
   using copy = tensor<element_t<X>, shape_of_t<X>, ownership::owning, is_leaf_v<X> ? role::leaf : role::constant,
                       access::read_write, device_of_t<X>>;
@@ -20,7 +21,8 @@ auto deepcopy(const X& x) {
     if constexpr (is_leaf_v<X>) {
       if (x.has_grad()) {
         const auto arrived = x.grad();
-        detail::storage_handle kept = detail::allocate_storage(detail::checked_bytes(x.extents(), sizeof(element_t<X>)));
+        detail::storage_handle kept =
+            detail::allocate_storage(detail::checked_bytes(x.extents(), sizeof(element_t<X>)));
         std::memcpy(kept.data(), arrived.data(), static_cast<std::size_t>(arrived.size()) * sizeof(element_t<X>));
         door::sink(made)->grad = std::move(kept);
       }

@@ -25,7 +25,8 @@ inline std::string spell(const extents& s) {
 }
 
 [[noreturn]] inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
-  throw shape_error(std::string("tenure: ") + call + ": shape " + spell(found) + " does not fit shape " + spell(wanted));
+  throw shape_error(std::string("tenure: ") + call + ": shape " + spell(found) + " does not fit shape " +
+                    spell(wanted));
 }
 
 // The first axis that has the same run-time extent as `axis`: itself, or an earlier one of the same name.

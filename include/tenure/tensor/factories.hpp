@@ -47,7 +47,8 @@ tensor<T, Shape> arange(Shape, N... n) {
 template <element T = float, scalar A, scalar B, scalar C = int>
 tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   const double steps = (static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step);
-  if (!(steps >= 0 && steps < 1e15)) throw shape_error("tenure: arange: the steps do not lead from the first value to the last");
+  if (!(steps >= 0 && steps < 1e15))
+    throw shape_error("tenure: arange: the steps do not lead from the first value to the last");
   std::int64_t n = static_cast<std::int64_t>(steps);
   n += static_cast<double>(n) < steps;
   tensor<T, shape<dyn>> made(uninitialized, n);
@@ -82,13 +83,15 @@ using like_t = tensor<T, shape_of_t<X>, ownership::owning, role::constant, acces
 /// Owning constants with the extents, and where T is not given the element type, of x.
 template <class T = void, any_tensor X>
 auto empty_like(const X& x) {
-  return detail::tensor_access::allocate<detail::like_t<std::conditional_t<std::is_void_v<T>, element_t<X>, T>, X>>(x.extents());
+  return detail::tensor_access::allocate<detail::like_t<std::conditional_t<std::is_void_v<T>, element_t<X>, T>, X>>(
+      x.extents());
 }
 template <class T = void, any_tensor X, scalar U>
 auto full_like(const X& x, U value) {
   auto made = empty_like<T>(x);
   using made_element = element_t<decltype(made)>;
-  detail::fill_elements(detail::tensor_access::fresh(made), made.strides(), made.extents(), static_cast<made_element>(value));
+  detail::fill_elements(detail::tensor_access::fresh(made), made.strides(), made.extents(),
+                        static_cast<made_element>(value));
   return made;
 }
 template <class T = void, any_tensor X>

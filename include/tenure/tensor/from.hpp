@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Borrowing: tensors over memory that somebody else owns. Law: writes are seen on both sides, const memory gives a read-only
-// tensor, nothing is ever resized. Borrowed memory must outlive the tensor, unless a deleter or a moved-in vector says who
-// keeps it; writes by its foreign owner raise no version. Cost: one block from the pool, no copy.
+// Borrowing: tensors over memory that somebody else owns. Law: writes are seen on both sides, const memory gives a
+// read-only tensor, nothing is ever resized. Borrowed memory must outlive the tensor, unless a deleter or a moved-in
+// vector says who keeps it; writes by its foreign owner raise no version. Cost: one block from the pool, no copy.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ borrowed<T, Shape> borrow(T* first, const extents& s, Deleter deleter = {}) {
     throw ownership_error("tenure: from: the memory is not aligned to its elements");
   auto* const data = const_cast<made*>(first);
   const std::size_t bytes = checked_bytes(s, sizeof(T));
-  return tensor_access::make<borrowed<T, Shape>>(borrow_storage(data, bytes, std::move(deleter)), data, s, row_major(s));
+  return tensor_access::make<borrowed<T, Shape>>(borrow_storage(data, bytes, std::move(deleter)), data, s,
+                                                 row_major(s));
 }
 
 // The first integers of `given` are extents, what follows them is the deleter.
@@ -37,7 +38,8 @@ template <class Shape, class T, std::size_t... I, class... Rest>
 auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> given) {
   const std::int64_t n[sizeof...(I) + 1] = {static_cast<std::int64_t>(std::get<I>(given))..., 0};
   const extents s = bind_extents(Shape::value, n);
-  if constexpr (sizeof...(Rest) > sizeof...(I)) return borrow<Shape>(first, s, std::move(std::get<sizeof...(I)>(given)));
+  if constexpr (sizeof...(Rest) > sizeof...(I))
+    return borrow<Shape>(first, s, std::move(std::get<sizeof...(I)>(given)));
   else return borrow<Shape>(first, s);
 }
 
@@ -68,9 +70,9 @@ auto from(std::vector<T, Allocator>&& v) {
   return detail::borrow<shape<dyn>>(first, s, [kept = std::move(v)]() noexcept {});
 }
 
-/// Contiguous row-major memory: from<shape<2, 3>>(p), from<shape<dyn, 3>>(p, n), and, last, a callable that lets go of the
-/// memory when the last tensor over it is gone: from<shape<dyn, 3>>(p, n, [p] { std::free(p); }). Where from() throws, the
-/// callable is not called.
+/// Contiguous row-major memory: from<shape<2, 3>>(p), from<shape<dyn, 3>>(p, n), and, last, a callable that lets go of
+/// the memory when the last tensor over it is gone: from<shape<dyn, 3>>(p, n, [p] { std::free(p); }). Where from()
+/// throws, the callable is not called.
 template <any_shape Shape, class T, class... Rest>
 auto from(T* first, Rest... rest) {
   constexpr int needed = detail::dynamic_count(Shape::value);
@@ -86,7 +88,8 @@ auto as_span(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_span: the tensor is tracked: detach() it first");
   constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
   using door = detail::tensor_access;
-  if (!x.is_contiguous()) throw ownership_error("tenure: as_span: the elements are not contiguous: clone() the tensor first");
+  if (!x.is_contiguous())
+    throw ownership_error("tenure: as_span: the elements are not contiguous: clone() the tensor first");
   const auto n = static_cast<std::size_t>(x.size());
   if constexpr (is_read_only) return std::span<const element_t<X>>(door::read(x, "as_span"), n);
   else return std::span<element_t<X>>(door::export_writable(x, "as_span"), n);
@@ -94,7 +97,8 @@ auto as_span(X& x TENURE_LIFETIMEBOUND) {
 template <any_tensor X>
   requires(!std::is_lvalue_reference_v<X>)
 void as_span(X&&) {
-  static_assert(detail::never<X>, "tenure: as_span: the tensor is a temporary, whose memory ends with it: give it a name");
+    static_assert(detail::never<X>,
+                  "tenure: as_span: the tensor is a temporary, whose memory ends with it: give it a name");
 }
 
 }  // namespace tenure

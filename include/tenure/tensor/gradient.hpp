@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A gradient sink: where the cotangents of one tensor arrive. A leaf owns its sink; a node shares the sink that knows its
-// history; the history of whatever was computed from them holds references, so that a sink lives as long as a
-// gradient can still reach it. Sequence numbers grow with creation: backward() visits sinks in descending order.
-// Law: letting go of a chain of any length takes constant stack.
+// A gradient sink: where the cotangents of one tensor arrive. A leaf owns its sink; a node shares the sink that knows
+// its history; the history of whatever was computed from them holds references, so that a sink lives as long as a
+// gradient can still reach it. Sequence numbers grow with creation: backward() visits sinks in descending order. Law:
+// letting go of a chain of any length takes constant stack.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,8 @@ inline std::uint64_t next_sequence() noexcept {
 
 class gradient_sink {
  public:
-  gradient_sink(dtype element_type, const extents& of) noexcept : type(element_type), shape(of), sequence(next_sequence()) {}
+  gradient_sink(dtype element_type, const extents& of) noexcept
+      : type(element_type), shape(of), sequence(next_sequence()) {}
   gradient_sink(const gradient_sink&) = delete;
   gradient_sink& operator=(const gradient_sink&) = delete;
   virtual ~gradient_sink() = default;

@@ -30,7 +30,9 @@ struct index_window {
 };
 struct all_of_axis {};
 
-constexpr index_range range(std::int64_t first, std::int64_t last, std::int64_t step = 1) { return {first, last, step}; }
+constexpr index_range range(std::int64_t first, std::int64_t last, std::int64_t step = 1) {
+  return {first, last, step};
+}
 template <std::int64_t First, std::int64_t Last, std::int64_t Step = 1>
 constexpr static_range<First, Last, Step> range() { return {}; }
 template <std::int64_t N>
@@ -66,7 +68,9 @@ struct index_rule<index_range> {
   static constexpr bool drops = false;
   static constexpr std::int64_t kept(std::int64_t) { return dyn; }
   static constexpr bool inside(std::int64_t) { return true; }
-  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range r) { slice(l, axis, r.first, r.last, r.step); }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range r) {
+    slice(l, axis, r.first, r.last, r.step);
+  }
 };
 template <std::int64_t First, std::int64_t Last, std::int64_t Step>
 struct index_rule<static_range<First, Last, Step>> {
@@ -94,7 +98,8 @@ template <class Shape, class... I>
 struct indexed_shape {
   static_assert((index_rule<I>::known && ...),
                 "tenure: at: an index is an integer, tn::all, tn::range or tn::window");
-  static_assert(sizeof...(I) <= static_cast<std::size_t>(Shape::rank), "tenure: at: more indices than the tensor has axes");
+  static_assert(sizeof...(I) <= static_cast<std::size_t>(Shape::rank),
+                "tenure: at: more indices than the tensor has axes");
   static constexpr bool counts = sizeof...(I) <= static_cast<std::size_t>(Shape::rank) && (index_rule<I>::known && ...);
 
   static constexpr bool inside = [] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Layouts: where the element of an index lies, offset + sum of index[i] * strides[i], counted in elements. Every view is
-// a function layout -> layout, applied to the memory of the base and, where a gradient flows, to the contiguous
-// gradient of the base. Law: a view maps each of its indices to an element of the base. Cost: none beyond the axes,
-// where these functions are inlined: then the rank is a constant and the loops are gone (a tenth of the time of a call).
+// a rule layout -> layout, applied to the memory of the base and, where a gradient flows, to the contiguous gradient of
+// the base. Law: a view maps each of its indices to an element of the base. Cost: none beyond the axes, once inlined:
+// then the rank is a constant and the loops are gone.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +78,8 @@ TENURE_INLINE constexpr layout insert_axis(const layout& l, int axis) {
   return {l.offset, with_axis(l.shape, axis, 1), with_axis(l.strides, axis, 0)};
 }
 
-// select and slice change a layout in place: g++ 12 copies layouts through memory, which costs ten times the arithmetic.
+// select and slice change a layout in place: g++ 12 copies layouts through memory, which costs ten times the
+// arithmetic.
 
 TENURE_INLINE constexpr void select(layout& l, int axis, std::int64_t i) {
   check_index("at", i, axis, l.shape[axis]);
@@ -121,7 +122,8 @@ constexpr layout diagonal(layout l) {
   return l;
 }
 
-/// Whether shape `s` broadcasts to shape `to`, as far as the types know: axes align at the last one, a static 1 repeats.
+/// Whether shape `s` broadcasts to shape `to`, as far as the types know: axes align at the last one, a static 1
+/// repeats.
 constexpr bool may_broadcast(const extents& s, const extents& to) {
   const int lead = to.rank - s.rank;
   if (lead < 0) return false;
@@ -144,8 +146,8 @@ TENURE_INLINE constexpr layout expand(const layout& l, const extents& declared, 
   return wide;
 }
 
-/// The same elements in the same order with other extents. Throws shape_error when the counts differ, or when no strides
-/// express it (clone() makes it contiguous).
+/// The same elements in the same order with other extents. Throws shape_error when the counts differ, or when no
+/// strides express it (clone() makes it contiguous).
 constexpr layout reshape(const layout& l, const extents& to) {
   if (count(l.shape) != count(to)) throw_shape_mismatch("reshape", to, l.shape);
   layout view{l.offset, to, row_major(to)};

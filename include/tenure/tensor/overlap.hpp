@@ -104,7 +104,8 @@ overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
   if (count(la.shape) == 0 || count(lb.shape) == 0) return overlap::none;
   const auto first_a = reinterpret_cast<std::intptr_t>(a + la.offset);
   const auto first_b = reinterpret_cast<std::intptr_t>(b + lb.offset);
-  const bool apart = first_a + reach_in_bytes(la, sizeof(T)) <= first_b || first_b + reach_in_bytes(lb, sizeof(U)) <= first_a;
+  const bool apart =
+      first_a + reach_in_bytes(la, sizeof(T)) <= first_b || first_b + reach_in_bytes(lb, sizeof(U)) <= first_a;
   if (apart) return overlap::none;
   const std::intptr_t between = first_b - first_a;
   constexpr auto size = static_cast<std::intptr_t>(sizeof(T));

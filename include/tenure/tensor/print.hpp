@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Printing: the elements as NumPy prints them (aligned columns, eight digits after the point at most, rows wrapped at 75
-// characters, three entries from each end of an axis beyond a thousand elements), then a line that says dtype, shape and
-// ownership: tensor<float32, 2x3, owning>.
+// Printing: the elements as NumPy prints them (aligned columns, eight digits after the point at most, rows wrapped at
+// 75 characters, three entries from each end of an axis beyond a thousand elements), then a line that says dtype, shape
+// and ownership: tensor<float32, 2x3, owning>.
 #pragma once
 
 #include <charconv>
@@ -34,7 +34,8 @@ std::string digits_of(T value, std::chars_format how, int precision) {
   return std::string(text, end.ptr);
 }
 
-// The shortest digits that name the value, at most eight of them after the point, without zeros at the end: "0.1", "3.".
+// The shortest digits that name the value, at most eight of them after the point, without zeros at the end: "0.1",
+// "3.".
 template <class T>
 std::string trimmed(T value, std::chars_format how) {
   std::string text = digits_of(value, how, -1);
@@ -99,7 +100,9 @@ void for_each_shown(const layout& l, bool summarised, int axis, std::int64_t off
 template <class T>
 number_format format_for(const T* data, const layout& l, bool summarised) {
   number_format f;
-  const auto widen = [](int& width, std::size_t to) { width = static_cast<int>(to) > width ? static_cast<int>(to) : width; };
+  const auto widen = [](int& width, std::size_t to) {
+    width = static_cast<int>(to) > width ? static_cast<int>(to) : width;
+  };
   if constexpr (!std::is_floating_point_v<T>) {
     for_each_shown(l, summarised, 0, 0, [&](std::int64_t i) { widen(f.plain, word_for(data[i], {}).size()); });
   } else {
@@ -133,8 +136,8 @@ number_format format_for(const T* data, const layout& l, bool summarised) {
 }
 
 template <class T>
-std::string array_text(const T* data, const layout& l, bool summarised, const number_format& f, int axis, std::int64_t offset,
-                       int width) {
+std::string array_text(const T* data, const layout& l, bool summarised, const number_format& f, int axis,
+                       std::int64_t offset, int width) {
   const std::string indent(static_cast<std::size_t>(axis + 1), ' ');
   const std::int64_t n = l.shape[axis];
   const bool is_last = axis + 1 == l.shape.rank;
@@ -144,10 +147,12 @@ std::string array_text(const T* data, const layout& l, bool summarised, const nu
     const bool skips = summarised && n > 2 * shown_edge && i == shown_edge;
     if (skips) i = n - shown_edge - 1;
     std::string entry = skips ? "..."
-                        : is_last ? word_for(data[offset + i * l.strides[axis]], f)
-                                  : array_text(data, l, summarised, f, axis + 1, offset + i * l.strides[axis], width - 1);
+                        : is_last
+                            ? word_for(data[offset + i * l.strides[axis]], f)
+                            : array_text(data, l, summarised, f, axis + 1, offset + i * l.strides[axis], width - 1);
     if (is_last) {
-      const bool wraps = line.size() + entry.size() > static_cast<std::size_t>(width - 1) && line.size() > indent.size();
+      const bool wraps =
+          line.size() + entry.size() > static_cast<std::size_t>(width - 1) && line.size() > indent.size();
       if (wraps) {
         while (line.back() == ' ') line.pop_back();
         text += line + '\n';
@@ -187,7 +192,8 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Devi
       out << detail::word_for(*data, {});
     }
   } else {
-    out << (x.size() == 0 ? std::string("[]") : detail::array_text(data, l, summarised, detail::format_for(data, l, summarised), 0, 0, 75));
+    out << (x.size() == 0 ? std::string("[]")
+                          : detail::array_text(data, l, summarised, detail::format_for(data, l, summarised), 0, 0, 75));
   }
   out << "\ntensor<" << name_of(dtype_v<T>) << ", " << detail::spell(l.shape) << ", " << name_of(O);
   if (R != role::constant) out << (R == role::leaf ? ", leaf" : ", node");

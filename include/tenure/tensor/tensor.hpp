@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The tensor: elements of one type in one shape, whose type says who owns them, whether a gradient flows, and whether they
-// may be written. Law: whatever is reached through a const tensor cannot be written; a view never outlives its memory; a
-// tensor that was moved from is empty, and using it throws ownership_error. Cost: a pointer and a counted handle, and
-// only where the type needs them run-time extents, strides, and a handle to the gradient's sink.
+// The tensor: elements of one type in one shape, whose type says who owns them, whether a gradient flows, and whether
+// they may be written. Law: whatever is reached through a const tensor cannot be written; a view never outlives its
+// memory; a tensor that was moved from is empty, and using it throws ownership_error. Cost: a pointer and a counted
+// handle, and only where the type needs them run-time extents, strides, and a handle to the gradient's sink.
 #pragma once
 
 #include <cstddef>
@@ -120,7 +120,11 @@ class tensor {
 
   /// A handle to the same elements. An owning tensor has no copies, and a const handle gives no writable one.
   tensor(tensor& other)
-      : data_(other.data_), storage_(other.storage_), extents_(other.extents_), strides_(other.strides_), sink_(other.sink_) {
+      : data_(other.data_),
+        storage_(other.storage_),
+        extents_(other.extents_),
+        strides_(other.strides_),
+        sink_(other.sink_) {
     static_assert(!owns, "tenure: tensor: an owning tensor is not copied: say clone(), view() or detach()");
   }
   tensor(const tensor&) = default;
@@ -128,9 +132,12 @@ class tensor {
   ~tensor() = default;
 
   /// A read-only handle from a writable one.
-  tensor(const tensor<T, Shape, O, R, access::read_write, Device>& other)
-    requires(!owns && A == access::read_only)
-      : data_(other.data_), storage_(other.storage_), extents_(other.extents_), strides_(other.strides_), sink_(other.sink_) {}
+  tensor(const tensor<T, Shape, O, R, access::read_write, Device>& other) requires(!owns && A == access::read_only)
+      : data_(other.data_),
+        storage_(other.storage_),
+        extents_(other.extents_),
+        strides_(other.strides_),
+        sink_(other.sink_) {}
 
   /// Assignment writes elements, into the memory that the target has: a view stays a view of what it was made from. An
   /// owning target takes over the memory of a temporary where nobody can tell the difference, where the extents differ,
@@ -139,11 +146,13 @@ class tensor {
     if constexpr (!owns) {
       assign(other);
     } else {
-      const bool is_seen = is_constant && storage_ && other.storage_ && storage_.is_shared() && extents() == other.extents();
+      const bool is_seen =
+          is_constant && storage_ && other.storage_ && storage_.is_shared() && extents() == other.extents();
       if (this == &other) return *this;
       if (is_seen) {
         storage_.bump();
-        if (count(extents()) != 0) std::memcpy(data_, other.data_, static_cast<std::size_t>(count(extents())) * sizeof(T));
+        if (count(extents()) != 0)
+          std::memcpy(data_, other.data_, static_cast<std::size_t>(count(extents())) * sizeof(T));
         other.storage_ = {};
       } else {
         access_door::rebind(*this, std::move(other));
@@ -193,14 +202,17 @@ class tensor {
   template <std::integral... I>
   T operator()(I... i) const {
     static_assert(sizeof...(I) == rank, "tenure: operator(): one index is needed for each axis");
-    if constexpr (sizeof...(I) == rank) return element_at(std::make_index_sequence<rank>{}, static_cast<std::int64_t>(i)...);
+    if constexpr (sizeof...(I) == rank)
+      return element_at(std::make_index_sequence<rank>{}, static_cast<std::int64_t>(i)...);
     else return T{};
   }
   /// The only element, of a tensor of any rank. Throws shape_error where there is not exactly one.
   T item() const {
     static_assert(!Shape::is_static || Shape::size == 1, "tenure: item: the tensor does not have exactly one element");
     const T* const only = access_door::read(*this, "item");
-    if (size() != 1) throw shape_error("tenure: item: a tensor of shape " + detail::spell(extents()) + " does not have exactly one element");
+    if (size() != 1)
+      throw shape_error("tenure: item: a tensor of shape " + detail::spell(extents()) +
+                        " does not have exactly one element");
     return *only;
   }
   template <scalar U>
@@ -254,8 +266,9 @@ class tensor {
   template <int... Axes>
   auto permute() const { return detail::permuted_view<Axes...>(*this); }
 
-  /// The same elements in row-major order under other extents: named ones come from this tensor, other run-time ones from n,
-  /// and a single dyn without an integer from the number of elements. Throws shape_error where strides cannot express it.
+  /// The same elements in row-major order under other extents: named ones come from this tensor, other run-time ones
+  /// from n, and a single dyn without an integer from the number of elements. Throws shape_error where strides cannot
+  /// express it.
   template <std::int64_t... E, std::integral... N>
   auto reshape(N... n) { return detail::reshaped_view<E...>(*this, n...); }
   template <std::int64_t... E, std::integral... N>
@@ -299,8 +312,8 @@ class tensor {
   auto contiguous() { return is_contiguous() ? view() : detail::view_into<decltype(view())>(clone()); }
   auto contiguous() const { return is_contiguous() ? view() : detail::view_into<decltype(view())>(clone()); }
 
-  /// The same memory and version counter, cut off from the gradient. A temporary that owns hands its memory over, so that
-  /// clone().detach() is an owning constant made with one copy, as detach().clone() is.
+  /// The same memory and version counter, cut off from the gradient. A temporary that owns hands its memory over, so
+  /// that clone().detach() is an owning constant made with one copy, as detach().clone() is.
   auto detach() & { return detail::make_detached(*this, "detach"); }
   auto detach() const& { return detail::make_detached(*this, "detach"); }
   auto detach() && {
@@ -316,8 +329,8 @@ class tensor {
     static_assert(detail::never<T>, "tenure: detach_: it consumes its operand: write std::move(x).detach_()");
   }
 
-  /// Starts a gradient here: a leaf over the same memory. Consumes its operand, since its type changes; on a detached alias it
-  /// makes a new, independent leaf. requires_grad_<false>() makes a leaf a constant again.
+  /// Starts a gradient here: a leaf over the same memory. Consumes its operand, since its type changes; on a detached
+  /// alias it makes a new, independent leaf. requires_grad_<false>() makes a leaf a constant again.
   template <bool Wanted = true>
   auto requires_grad_() && {
     check_requires_grad<Wanted>();
@@ -333,8 +346,8 @@ class tensor {
   template <bool Wanted = true>
   decltype(auto) requires_grad_() const& { return requires_grad_here<Wanted>(*this); }
 
-  /// PyTorch's .data: the same memory, but writes through it raise no version, so that a graph which saved this storage gives
-  /// silently wrong gradients. The one way to get those.
+  /// PyTorch's .data: the same memory, but writes through it raise no version, so that a graph which saved this storage
+  /// gives silently wrong gradients. The one way to get those.
   auto unsafe_data() { return unguarded(*this); }
   auto unsafe_data() const { return unguarded(*this); }
 
@@ -343,7 +356,8 @@ class tensor {
   auto new_tensor(const X& x) const {
     using made = tensor<U, shape_of_t<X>, ownership::owning, role::constant, access::read_write, Device>;
     made fresh = access_door::allocate<made>(x.extents());
-    detail::copy_elements(access_door::fresh(fresh), fresh.strides(), access_door::read(x, "new_tensor"), x.strides(), x.extents());
+    detail::copy_elements(access_door::fresh(fresh), fresh.strides(), access_door::read(x, "new_tensor"), x.strides(),
+                          x.extents());
     return fresh;
   }
 
@@ -363,7 +377,8 @@ class tensor {
     write_all(value);
     return std::move(*this);
   }
-  /// Writes x, broadcast and converted to this element type. Where x is tracked, this becomes a node, so it is consumed.
+  /// Writes x, broadcast and converted to this element type. Where x is tracked, this becomes a node, so it is
+  /// consumed.
   template <class X>
   tensor& copy_(X&& x) & {
     detail::check_copy_target<tensor>();
@@ -371,7 +386,9 @@ class tensor {
       if constexpr (scalar<X>) return false;
       else return is_constant && is_floating(dtype_v<T>) && requires_grad_v<X>;
     }();
-    static_assert(!changes_role, "tenure: copy_: a tracked source changes the target's type: write std::move(target).copy_(x), or detach() x");
+    static_assert(
+        !changes_role,
+        "tenure: copy_: a tracked source changes the target's type: write std::move(target).copy_(x), or detach() x");
     if constexpr (!changes_role && may_write) copy_from_any(*this, x);
     return *this;
   }
@@ -468,8 +485,11 @@ class tensor {
   friend class tensor;
 
   using extents_type = tenure::extents;
-  static constexpr bool may_write = detail::is_writable<tensor> && detail::is_free_of_leaf<tensor> && detail::is_free_of_view<tensor>;
-  static constexpr auto extent_or(int axis) { return static_cast<std::size_t>(Shape::value.extent[axis < rank ? axis : 0]); }
+  static constexpr bool may_write =
+      detail::is_writable<tensor> && detail::is_free_of_leaf<tensor> && detail::is_free_of_view<tensor>;
+  static constexpr auto extent_or(int axis) {
+    return static_cast<std::size_t>(Shape::value.extent[axis < rank ? axis : 0]);
+  }
 
   tensor(typename access_door::raw, detail::storage_handle storage, T* data, const extents_type& shape,
          const extents_type& strides, detail::sink_handle sink)
@@ -495,7 +515,8 @@ class tensor {
   template <class... N>
   static extents_type bind(N... n) {
     constexpr int needed = detail::dynamic_count(Shape::value);
-    static_assert(sizeof...(N) == needed, "tenure: tensor: one integer is needed for each dyn and each name of the shape");
+    static_assert(sizeof...(N) == needed,
+                  "tenure: tensor: one integer is needed for each dyn and each name of the shape");
     const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
     if constexpr (sizeof...(N) == needed) return detail::bind_extents(Shape::value, given);
     else return {};
@@ -515,7 +536,8 @@ class tensor {
     else if constexpr (scalar<E>) write_all(e);
     else if constexpr (expression<E>) assign_from(detail::hook{}, *this, std::forward<E>(e));
     else if constexpr (std::is_same_v<std::remove_cvref_t<E>, tensor> && owns)
-      static_assert(detail::never<E>, "tenure: operator=: an owning tensor is not copied: say clone(), or copy_ to write its elements");
+      static_assert(detail::never<E>,
+                    "tenure: operator=: an owning tensor is not copied: say clone(), or copy_ to write its elements");
     else if constexpr (is_node) assign_from(detail::hook{}, *this, std::forward<E>(e));
     else {
       static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor into a constant: detach() it first");
@@ -563,7 +585,8 @@ class tensor {
 
   template <bool Wanted>
   static constexpr void check_requires_grad() {
-    static_assert(!Wanted || is_floating(dtype_v<T>), "tenure: requires_grad_: only floating-point elements have a gradient");
+    static_assert(!Wanted || is_floating(dtype_v<T>),
+                  "tenure: requires_grad_: only floating-point elements have a gradient");
     static_assert(Wanted || !is_node, "tenure: requires_grad_: a node cannot drop its gradient: say detach()");
   }
   template <bool Wanted, class X>
@@ -581,7 +604,8 @@ class tensor {
     constexpr access allowed = std::is_const_v<X> ? access::read_only : A;
     using leaf = tensor<T, Shape, ownership::aliasing, role::leaf, allowed, Device>;
     access_door::check_alive(x, "requires_grad_");
-    return access_door::make<leaf>(x.storage_, x.data_, x.extents(), x.strides(), detail::make_leaf_sink(dtype_v<T>, x.extents()));
+    return access_door::make<leaf>(x.storage_, x.data_, x.extents(), x.strides(),
+                                   detail::make_leaf_sink(dtype_v<T>, x.extents()));
   }
 
   template <class X>
@@ -594,7 +618,8 @@ class tensor {
   template <class U, class X>
   static auto converted(X& x) {
     if constexpr (std::is_same_v<U, T>) return detail::whole_view(x);
-    else if constexpr (!is_constant && is_floating(dtype_v<U>)) return convert_tracked(detail::hook{}, element_tag<U>{}, x);
+    else if constexpr (!is_constant && is_floating(dtype_v<U>))
+      return convert_tracked(detail::hook{}, element_tag<U>{}, x);
     else return x.template new_tensor<U>(x);
   }
 

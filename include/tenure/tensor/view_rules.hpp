@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The shape rules of views: what a view's static shape is, and, where extents are known only when it runs, how they are found.
-// Law: a static extent stays static wherever the types allow; what they forbid does not compile.
+// The shape rules of views: what a view's static shape is, and, where extents are known only when it runs, how they are
+// found. Law: a static extent stays static wherever the types allow; what they forbid does not compile.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,8 @@ struct expanded {
     return true;
   }();
   static_assert(complete, "tenure: expand: one integer is needed for each run-time extent");
-  static_assert(may_broadcast(Shape::value, value), "tenure: expand: only axes of static extent 1 and new leading axes expand");
+  static_assert(may_broadcast(Shape::value, value),
+                "tenure: expand: only axes of static extent 1 and new leading axes expand");
 
   static extents bind(const extents& source, const std::int64_t* given) {
     if (Given != 0) return bind_extents(value, given);
@@ -162,7 +163,8 @@ template <class Shape, int Axis>
 struct squeezed_shape {
   static constexpr bool inside = 0 <= Axis && Axis < Shape::rank;
   static_assert(inside, "tenure: squeeze: the axis lies outside the tensor's rank");
-  static constexpr bool is_one = !inside || !is_static(Shape::value.extent[inside ? Axis : 0]) || Shape::value.extent[inside ? Axis : 0] == 1;
+  static constexpr bool is_one =
+      !inside || !is_static(Shape::value.extent[inside ? Axis : 0]) || Shape::value.extent[inside ? Axis : 0] == 1;
   static_assert(is_one, "tenure: squeeze: the axis has more than one element");
   static constexpr extents value = inside ? without_axis(Shape::value, Axis) : Shape::value;
 };

@@ -105,7 +105,8 @@ auto squeezed_view(X& x) {
   using rule = squeezed_shape<shape_of_t<X>, Axis>;
   return make_view<shape_from<rule>>(x, "squeeze", [](layout& l) {
     if (l.shape[Axis] != 1)
-      throw shape_error("tenure: squeeze: axis " + std::to_string(Axis) + " has extent " + std::to_string(l.shape[Axis]));
+      throw shape_error("tenure: squeeze: axis " + std::to_string(Axis) + " has extent " +
+                        std::to_string(l.shape[Axis]));
     l = drop_axis(l, Axis);
   });
 }
@@ -113,7 +114,8 @@ auto squeezed_view(X& x) {
 /// The view V over the memory of a contiguous owner, which may end.
 template <class V, class Owner>
 V view_into(Owner&& owner) {
-  return tensor_access::make<V>(tensor_access::storage(owner), tensor_access::fresh(owner), owner.extents(), owner.strides());
+  return tensor_access::make<V>(tensor_access::storage(owner), tensor_access::fresh(owner), owner.extents(),
+                                owner.strides());
 }
 
 }  // namespace tenure::detail

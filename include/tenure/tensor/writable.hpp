@@ -31,7 +31,8 @@ constexpr void check_copy_target() {
 template <class X>
 constexpr void check_assign() {
   static_assert(is_writable<X>, "tenure: operator=: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: operator=: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>,
+                "tenure: operator=: a leaf that requires a gradient is written only inside no_grad");
   static_assert(is_free_of_view<X>, "tenure: operator=: a view of a tracked tensor is written only inside no_grad");
 }
 template <class X>
