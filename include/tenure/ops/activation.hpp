@@ -55,9 +55,18 @@ namespace detail {
 /// A number beside a traced value of floating type.
 template <class X>
 constexpr auto number(const X& x, double c) {
+  static_assert(is_floating(dtype_v<typename X::element_type>), "tenure: activation: integers and bool have none; convert to a floating type first");
   return traced<typename X::element_type, shape<>>{x.graph, x.graph->constant(dtype_v<typename X::element_type>, x.graph->intern({}), c)};
 }
 }  // namespace detail
+
+/// softplus, and x itself above 20, where the two differ by less than 3e-9 (PyTorch's threshold).
+struct softplus_below {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    return where::trace(greater::trace(x, detail::number(x, 20)), x, softplus::trace(x));
+  }
+};
 
 /// x where x > 0, else slope * x.
 struct leaky_relu {
@@ -75,6 +84,34 @@ struct elu {
     const auto positive = greater::trace(x, zero);
     return where::trace(positive, x, mul::trace(alpha, expm1::trace(where::trace(positive, zero, x))));
   }
+};
+
+/// The elu that keeps mean 0 and variance 1 (Klambauer et al., 2017).
+struct selu {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    return mul::trace(detail::number(x, 1.0507009873554804934), elu::trace(x, detail::number(x, 1.6732632423543772848)));
+  }
+};
+
+/// lo where x <= lo, hi where x >= hi, else x; unlike clamp, no gradient flows at a bound.
+struct hardtanh {
+  template <class X, class L, class H>
+  static constexpr auto trace(const X& x, const L& lo, const H& hi) {
+    return where::trace(less_equal::trace(x, lo), lo, where::trace(greater_equal::trace(x, hi), hi, x));
+  }
+};
+
+/// x / (1 + |x|).
+struct softsign {
+  template <class X>
+  static constexpr auto trace(const X& x) { return div::trace(x, add::trace(detail::number(x, 1), abs::trace(x))); }
+};
+
+/// x * tanh(softplus(x)).
+struct mish {
+  template <class X>
+  static constexpr auto trace(const X& x) { return mul::trace(x, tanh::trace(softplus::trace(x))); }
 };
 
 struct silu {
@@ -112,11 +149,16 @@ namespace tenure {
 
 template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x); }
 template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }
-template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus>(x); }
+template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus_below>(x); }
 template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x); }
 template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }
 template <operand X> constexpr auto leaky_relu(const X& x, double slope = 0.01) { return apply<ops::leaky_relu>(x, slope); }
 template <operand X> constexpr auto elu(const X& x, double alpha = 1.0) { return apply<ops::elu>(x, alpha); }
+template <operand X> constexpr auto selu(const X& x) { return apply<ops::selu>(x); }
+template <operand X> constexpr auto hardtanh(const X& x, double lo = -1, double hi = 1) { return apply<ops::hardtanh>(x, lo, hi); }
+template <operand X> constexpr auto relu6(const X& x) { return hardtanh(x, 0, 6); }
+template <operand X> constexpr auto softsign(const X& x) { return apply<ops::softsign>(x); }
+template <operand X> constexpr auto mish(const X& x) { return apply<ops::mish>(x); }
 template <operand X> constexpr auto silu(const X& x) { return apply<ops::silu>(x); }
 template <operand X> constexpr auto gelu(const X& x) { return apply<ops::gelu>(x); }
 template <operand X> constexpr auto gelu_tanh(const X& x) { return apply<ops::gelu_tanh>(x); }

@@ -132,6 +132,21 @@ struct clamp {
   }
 };
 
+struct clamp_min {
+  template <class X, class L>
+  static constexpr auto trace(const X& x, const L& lo) { return where::trace(less::trace(x, lo), lo, x); }
+};
+struct clamp_max {
+  template <class X, class H>
+  static constexpr auto trace(const X& x, const H& hi) { return where::trace(greater::trace(x, hi), hi, x); }
+};
+
+/// x where w is 0, y where w is 1, and on the line between them.
+struct lerp {
+  template <class X, class Y, class W>
+  static constexpr auto trace(const X& x, const Y& y, const W& w) { return add::trace(x, mul::trace(w, sub::trace(y, x))); }
+};
+
 }  // namespace tenure::ops
 
 namespace tenure {
@@ -150,5 +165,9 @@ template <operand X> constexpr auto square(const X& x) { return apply<ops::squar
 template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
 template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
+template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min(const X& x, const L& lo) { return apply<ops::clamp_min>(x, lo); }
+template <class X, class H> requires some_operand<X, H> constexpr auto clamp_max(const X& x, const H& hi) { return apply<ops::clamp_max>(x, hi); }
+template <class X, class Y, class W> requires some_operand<X, Y, W> constexpr auto lerp(const X& x, const Y& y, const W& w) { return apply<ops::lerp>(x, y, w); }
+template <operand X> constexpr auto reciprocal(const X& x) { return apply<ops::div>(1, x); }
 
 }  // namespace tenure

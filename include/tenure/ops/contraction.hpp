@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// matmul by PyTorch's rules: vectors and matrices, batched over leading axes that broadcast.
+// matmul by PyTorch's rules: vectors and matrices, batched over leading axes that broadcast; linear and outer by it.
 #pragma once
 
+#include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/movement.hpp>
 
 namespace tenure::ops {
@@ -70,10 +71,30 @@ struct matmul {
   }
 };
 
+/// x w^T + b: the weights of each result lie in a row, as PyTorch stores them.
+struct linear {
+  template <class X, class W>
+  static constexpr auto trace(const X& x, const W& w) { return matmul::trace(x, transpose<-2, -1>::trace(w)); }
+  template <class X, class W, class B>
+  static constexpr auto trace(const X& x, const W& w, const B& b) { return add::trace(trace(x, w), b); }
+};
+
+/// x[i] * y[j].
+struct outer {
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    static_assert(X::shape_type::rank == 1 && Y::shape_type::rank == 1, "tenure: outer: an operand is not a vector");
+    return mul::trace(stack<-1>::unsqueeze(x), y);
+  }
+};
+
 }  // namespace tenure::ops
 
 namespace tenure {
 
 template <operand X, operand Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
+template <operand X, operand W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }
+template <operand X, operand W, operand B> constexpr auto linear(const X& x, const W& w, const B& b) { return apply<ops::linear>(x, w, b); }
+template <operand X, operand Y> constexpr auto outer(const X& x, const Y& y) { return apply<ops::outer>(x, y); }
 
 }  // namespace tenure

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Losses, composed of other operations: mean squared error, cross entropy of logits and class labels.
+// Losses, composed of other operations, each a mean: squared and absolute error, huber, cross entropies.
 #pragma once
 
+#include <tenure/ops/activation.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>
 
@@ -23,11 +24,67 @@ struct cross_entropy {
   }
 };
 
+/// The mean over rows of -log_probabilities[label].
+struct nll {
+  template <class X, class I>
+  static constexpr auto trace(const X& log_probabilities, const I& labels) {
+    return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));
+  }
+};
+
+/// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target.
+struct bce_with_logits {
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& target) {
+    return mean<false>::trace(sub::trace(softplus::trace(x), mul::trace(x, target)));
+  }
+};
+
+/// Binary cross entropy of probabilities, whose logarithms end at -100 (PyTorch's bound).
+struct bce {
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& target) {
+    const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
+    const auto logarithm = [&](const auto& p) { return log::trace(clamp_min::trace(p, least)); };
+    const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
+    return mean<false>::trace(neg::trace(likelihood));
+  }
+};
+
+struct l1 {
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) { return mean<false>::trace(abs::trace(sub::trace(x, y))); }
+};
+
+/// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2).
+struct huber {
+  template <class X, class Y, class D>
+  static constexpr auto trace(const X& x, const Y& y, const D& delta) {
+    const auto difference = sub::trace(x, y), distance = abs::trace(difference);
+    const auto half = detail::number(difference, 0.5);
+    const auto near = mul::trace(half, mul::trace(difference, difference));
+    const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
+    return mean<false>::trace(where::trace(less_equal::trace(distance, delta), near, far));
+  }
+};
+
+/// huber divided by beta, which must not be 0.
+struct smooth_l1 {
+  template <class X, class Y, class B>
+  static constexpr auto trace(const X& x, const Y& y, const B& beta) { return div::trace(huber::trace(x, y, beta), beta); }
+};
+
 }  // namespace tenure::ops
 
 namespace tenure {
 
 template <operand X, operand Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
 template <operand X, operand I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
+template <operand X, operand I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
+template <operand X, operand Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
+template <operand X, operand Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
+template <operand X, operand Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
+template <operand X, operand Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
+template <operand X, operand Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
 
 }  // namespace tenure

@@ -145,8 +145,9 @@ template <operand X, int... A> constexpr auto amin(const X& x, axis_list<A...>, 
 template <operand X> constexpr auto logsumexp(const X& x) { return apply<ops::logsumexp<false>>(x); }
 template <operand X, int... A> constexpr auto logsumexp(const X& x, axis_list<A...>) { return apply<ops::logsumexp<false, A...>>(x); }
 template <operand X, int... A> constexpr auto logsumexp(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::logsumexp<true, A...>>(x); }
-template <operand X, int... A> constexpr auto var(const X& x, axis_list<A...>) { return apply<ops::var<1, false, A...>>(x); }
-template <operand X, int... A> constexpr auto var(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::var<1, true, A...>>(x); }
+template <int Correction = 1, operand X> constexpr auto var(const X& x) { return apply<ops::var<Correction, false>>(x); }
+template <int Correction = 1, operand X, int... A> constexpr auto var(const X& x, axis_list<A...>) { return apply<ops::var<Correction, false, A...>>(x); }
+template <int Correction = 1, operand X, int... A> constexpr auto var(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::var<Correction, true, A...>>(x); }
 template <operand X, int A> constexpr auto softmax(const X& x, axis_list<A>) { return apply<ops::softmax<A>>(x); }
 template <operand X> constexpr auto softmax(const X& x) { return apply<ops::softmax<-1>>(x); }
 template <operand X, int A> constexpr auto log_softmax(const X& x, axis_list<A>) { return apply<ops::log_softmax<A>>(x); }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+// Products and running totals along one axis of a static extent n: prod, cumsum, cumprod. By halving and by doubling:
+// log2(n) steps over all elements, no division, so that zeros have their true gradients.
+#pragma once
+
+#include <tenure/ops/arithmetic.hpp>
+#include <tenure/ops/movement.hpp>
+
+namespace tenure::ops {
+namespace detail {
+template <class Operation, class S, int A>
+struct accumulated_axis {
+  static constexpr int at = axis_position<Operation, S::rank, A>::value;
+  static constexpr std::int64_t extent = S::value[at];
+  static_assert(is_static(extent), "tenure: prod, cumsum, cumprod: the axis needs a static extent");
+};
+
+/// y[i] = x[i] combined with x[i - 1], ..., x[0]: after a step of k each element holds its last 2k operands.
+template <class Shift, class Combine>
+constexpr value running(value x, std::int64_t extent, Shift shifted, Combine combine) {
+  for (std::int64_t k = 1; k < extent; k *= 2) x = combine(x, shifted(x, k));
+  return x;
+}
+}  // namespace detail
+
+template <int A>
+struct prod {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    using axis = detail::accumulated_axis<prod, S, A>;
+    static_assert(axis::extent > 0, "tenure: prod: the axis is empty");
+    value halves = x, odd;
+    for (std::int64_t n = axis::extent; n > 1; n /= 2) {
+      if (n % 2 == 1) {
+        const value last = sliced(halves, axis::at, n - 1, 1, 1);
+        odd = odd.id == ir::none ? last : odd * last;
+      }
+      halves = sliced(halves, axis::at, 0, n / 2, 1) * sliced(halves, axis::at, n / 2, n / 2, 1);
+    }
+    if (odd.id != ir::none) halves = halves * odd;
+    return traced<typename X::element_type, shape_from<dropped_axis<S, axis::at>>>{
+        x.graph, reshape_to(halves, without_axes(x.shape(), std::int64_t{1} << axis::at)).id};
+  }
+};
+
+template <int A>
+struct cumsum {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using axis = detail::accumulated_axis<cumsum, typename X::shape_type, A>;
+    const auto shifted = [](value y, std::int64_t k) { return padded(sliced(y, axis::at, 0, axis::extent - k, 1), axis::at, k, axis::extent, 1); };
+    return X{x.graph, detail::running(x, axis::extent, shifted, [](value a, value b) { return a + b; }).id};
+  }
+};
+
+template <int A>
+struct cumprod {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using axis = detail::accumulated_axis<cumprod, typename X::shape_type, A>;
+    const auto shifted = [](value y, std::int64_t k) {
+      const value ones = sliced(y, axis::at, 0, k, 1).like(1);
+      return concatenated(ones, sliced(y, axis::at, 0, axis::extent - k, 1), axis::at);
+    };
+    return X{x.graph, detail::running(x, axis::extent, shifted, [](value a, value b) { return a * b; }).id};
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <operand X, int A> constexpr auto prod(const X& x, axis_list<A>) { return apply<ops::prod<A>>(x); }
+template <operand X, int A> constexpr auto cumsum(const X& x, axis_list<A>) { return apply<ops::cumsum<A>>(x); }
+template <operand X, int A> constexpr auto cumprod(const X& x, axis_list<A>) { return apply<ops::cumprod<A>>(x); }
+
+}  // namespace tenure

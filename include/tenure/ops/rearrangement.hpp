@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSL-1.0
+// Movements composed of others: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag. Nothing here computes.
+#pragma once
+
+#include <tenure/ops/movement.hpp>
+
+namespace tenure::ops {
+
+/// An axis of extent 1, before axis A of x (-1: after the last).
+template <int A>
+struct unsqueeze {
+  template <class X>
+  static constexpr auto trace(const X& x) { return stack<A>::trace(x); }
+};
+
+/// x without an axis of extent 1.
+template <int A>
+struct squeeze {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr int at = axis_position<squeeze, S::rank, A>::value;
+    static_assert(S::value[at] == 1, "tenure: squeeze: the extent of the axis is not 1");
+    return select<at, 0>::trace(x);
+  }
+};
+
+/// Before zeros in front of an axis and After behind it.
+template <int A, std::int64_t Before, std::int64_t After>
+struct pad {
+  static_assert(Before >= 0 && After >= 0, "tenure: pad: cannot pad by less than 0; slice instead");
+
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr int at = axis_position<pad, S::rank, A>::value;
+    static_assert(is_static(S::value[at]), "tenure: pad: the axis needs a static extent");
+    constexpr std::int64_t extent = S::value[at] + Before + After;
+    return traced<typename X::element_type, shape_from<sliced_shape<S, at, extent>>>{x.graph, padded(x, at, Before, extent, 1).id};
+  }
+};
+
+/// An axis backwards.
+template <int A>
+struct flip {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr int at = axis_position<flip, S::rank, A>::value;
+    constexpr std::int64_t extent = S::value[at];
+    static_assert(is_static(extent), "tenure: flip: the axis needs a static extent");
+    return slice<at, (extent > 0 ? extent - 1 : 0), extent, -1>::trace(x);
+  }
+};
+
+/// What leaves an axis at its end comes in again at its front.
+template <int A, std::int64_t Shift>
+struct roll {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr int at = axis_position<roll, S::rank, A>::value;
+    constexpr std::int64_t extent = S::value[at];
+    static_assert(is_static(extent), "tenure: roll: the axis needs a static extent");
+    constexpr std::int64_t shift = extent > 0 ? (Shift % extent + extent) % extent : 0;
+    if constexpr (shift == 0) return x;
+    else return concat<at>::trace(slice<at, extent - shift, shift, 1>::trace(x), slice<at, 0, extent - shift, 1>::trace(x));
+  }
+};
+
+/// Times... copies of x beside each other, one number for each axis.
+template <std::int64_t... Times>
+struct repeat {
+  template <class S>
+  struct repeated_shape {
+    static constexpr extents with(extents s) {
+      int i = 0;
+      ((s[i++] *= Times), ...);
+      return s;
+    }
+    static constexpr extents value = with(S::value);
+  };
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    static_assert(sizeof...(Times) == S::rank, "tenure: repeat: needs one number for each axis");
+    static_assert(S::is_static && 2 * S::rank <= max_rank, "tenure: repeat: needs static extents and at most 4 axes");
+    constexpr std::int64_t times[] = {Times...};
+    extents apart;
+    std::int64_t axes = 0;
+    for (int i = 0; i < S::rank; ++i) {
+      apart.push_back(times[i]);
+      apart.push_back(S::value[i]);
+      axes = ir::pack_axis(axes, i, 2 * i + 1);
+    }
+    using rule = repeated_shape<S>;
+    return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(broadcast_along(x, x.graph->intern(apart), axes), rule::value).id};
+  }
+};
+
+/// All windows of Size elements along an axis, Step apart: their number takes the axis, their elements a new last one
+/// (PyTorch's unfold).
+template <int A, std::int64_t Size, std::int64_t Step>
+struct windows {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr int at = axis_position<windows, S::rank, A>::value;
+    constexpr std::int64_t extent = S::value[at];
+    static_assert(is_static(extent) && Size >= 1 && Size <= extent && Step >= 1, "tenure: windows: does not fit its axis");
+    constexpr std::int64_t number = (extent - Size) / Step + 1;
+    return [&]<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
+      return stack<-1>::trace(slice<at, I, number, Step>::trace(x)...);
+    }(std::make_integer_sequence<std::int64_t, Size>{});
+  }
+};
+
+/// x[i, i] of a matrix.
+struct diagonal {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    static_assert(S::rank == 2 && S::is_static, "tenure: diagonal: needs a matrix of static extents");
+    constexpr std::int64_t rows = S::value[0], columns = S::value[1];
+    return slice<0, 0, (rows < columns ? rows : columns), columns + 1>::trace(reshape<rows * columns>::trace(x));
+  }
+};
+
+/// The matrix with x on its diagonal.
+struct diag {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    static_assert(S::rank == 1 && S::is_static, "tenure: diag: needs a vector of a static extent; see diagonal for matrices");
+    constexpr std::int64_t n = S::value[0];
+    return traced<typename X::element_type, shape<n, n>>{x.graph, reshape_to(padded(x, 0, 0, n * n, n + 1), {2, {n, n}}).id};
+  }
+};
+
+}  // namespace tenure::ops
+
+namespace tenure {
+
+template <int A, operand X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
+template <int A, operand X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
+template <int A, std::int64_t Before, std::int64_t After = Before, operand X> constexpr auto pad(const X& x) { return apply<ops::pad<A, Before, After>>(x); }
+template <int A = 0, operand X> constexpr auto flip(const X& x) { return apply<ops::flip<A>>(x); }
+template <std::int64_t Shift, int A = 0, operand X> constexpr auto roll(const X& x) { return apply<ops::roll<A, Shift>>(x); }
+template <std::int64_t... Times, operand X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
+template <int A, std::int64_t Size, std::int64_t Step = 1, operand X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
+template <operand X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal>(x); }
+template <operand X> constexpr auto diag(const X& x) { return apply<ops::diag>(x); }
+
+}  // namespace tenure
