@@ -119,19 +119,23 @@ TENURE_INLINE P exp_clamped(P x) {
   return scale(e, parts.n);
 }
 
-// (e^x - 1) / 2 for -40 <= x < 709.4 (float: -20 <= x < 88.3). Half, because 2^(n-1) does not overflow where the result does not,
-// and because tanh and sinh want the half.
+// (e^x - 1) / 2 from x = n ln2 + r, given t = e^r - 1 - r, for n up to the largest exponent and down to -60. Half, because
+// 2^(n-1) does not overflow where the result does not, and because tanh and sinh want the half.
 template <class P>
-TENURE_INLINE P half_expm1(P x) {
+TENURE_INLINE P half_expm1(P n, P r, P t) {
   using T = scalar_of<P>;
-  const exp_parts<P> parts = exp_reduce(x);
-  const P t = mul(mul(parts.r, parts.r), exp_tail(parts.r));
-  const P s = power_of_two(sub(parts.n, set1<P>(T(1))));
+  const P s = power_of_two(sub(n, set1<P>(T(1))));
   // s (r + t) + s - 1/2, the two large terms summed exactly: at n = 1 or -1 they cancel by half.
   const P a = sub(s, set1<P>(T(0.5)));
-  const P sum = fma(s, parts.r, a);
-  const P rest = fma(s, parts.r, sub(a, sum));
+  const P sum = fma(s, r, a);
+  const P rest = fma(s, r, sub(a, sum));
   return add(sum, fma(s, t, rest));
+}
+
+template <class P>
+TENURE_INLINE P half_expm1(P x) {
+  const exp_parts<P> parts = exp_reduce(x);
+  return half_expm1(parts.n, parts.r, mul(mul(parts.r, parts.r), exp_tail(parts.r)));
 }
 
 }  // namespace detail

@@ -39,16 +39,20 @@ TENURE_INLINE P sinh(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P a = abs(x);
+  const detail::exp_parts<P> parts = detail::exp_reduce(at_most(a, T(wide ? 712.0 : 90.0)));
+  const P t = mul(mul(parts.r, parts.r), detail::exp_tail(parts.r));
+  const P one = set1<P>(T(1));
+  const P large = detail::scale(add(one, add(parts.r, t)), sub(parts.n, one));
   // With h = (e^a - 1)/2 and k = h/(2h + 1): sinh = h + k = 2h - 2hk. The second form rounds less near 0, the first
   // does not cancel; from 22 (float: 10) on k is below half an ulp of e^a / 2.
-  const P h = detail::half_expm1(at_most(a, T(wide ? 22.0 : 10.0)));
+  const P h = detail::half_expm1(at_most(parts.n, T(40)), parts.r, t);
   const P twice = add(h, h);
-  const P k = div(h, add(twice, set1<P>(T(1))));
+  const P k = div(h, add(twice, one));
   const P near = select(lt(h, set1<P>(T(0.5))), fnma(twice, k, twice), add(h, k));
   const mask_of<P> far = gt(a, set1<P>(T(wide ? 22.0 : 10.0)));
   // Below this sinh(x) rounds to x, and halving a subnormal would not.
   const mask_of<P> tiny = lt(a, set1<P>(T(wide ? 0x1p-27 : 0x1p-13)));
-  return select(tiny, x, with_sign(select(far, detail::half_exp(a), near), x));
+  return select(tiny, x, with_sign(select(far, large, near), x));
 }
 
 template <class P>
