@@ -15,10 +15,18 @@
 
 #include <tenure/version.hpp>
 
+#include <tenure/ops/accumulation.hpp>
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/loss.hpp>
+#include <tenure/ops/norm.hpp>
+#include <tenure/ops/normalization.hpp>
+#include <tenure/ops/position.hpp>
+#include <tenure/ops/rearrangement.hpp>
+#include <tenure/tensor/deepcopy.hpp>
 #include <tenure/tensor/factories.hpp>
+#include <tenure/tensor/from.hpp>
 #include <tenure/tensor/print.hpp>
-#include <tenure/transform/eager.hpp>
+#include <tenure/transform/in_place.hpp>
+#include <tenure/transform/no_grad.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/model.hpp>

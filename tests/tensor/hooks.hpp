@@ -48,8 +48,8 @@ X update_from(hook, add_in_place, X&& x, double value) {
   return std::move(x);
 }
 
-template <class Base>
-Base update_view(hook, add_in_place, Base&& base, const layout& where, double value) {
+template <class Base, class View>
+Base update_view(hook, add_in_place, Base&& base, View&, const layout& where, double value) {
   fill_elements(tensor_access::write(base) + where.offset, where.strides, where.shape,
                 static_cast<element_t<Base>>(value));
   return std::move(base);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <tenure/expr/apply.hpp>
+#include <tenure/tensor/backward_rules.hpp>
 #include <tenure/tensor/tensor.hpp>
 
 namespace tenure {
@@ -46,6 +47,11 @@ template <class Operation, class... Operand>
 inline constexpr bool is_lazy<lazy<Operation, Operand...>> = true;
 
 template <class X>
+inline constexpr bool is_captured = false;
+template <class T, class S, bool Strided, bool Tracked>
+inline constexpr bool is_captured<captured<T, S, Strided, Tracked>> = true;
+
+template <class X>
 inline constexpr bool is_tracked_operand = false;
 template <class T, class S, bool Strided>
 inline constexpr bool is_tracked_operand<captured<T, S, Strided, true>> = true;
@@ -54,6 +60,13 @@ inline constexpr bool is_tracked_operand<lazy<Operation, Operand...>> = (is_trac
 
 template <class X>
 using traced_operand = traced<typename X::element_type, typename X::shape_type>;
+
+[[noreturn]] inline void throw_freed() {
+  throw ownership_error("tenure: backward: the graph was freed by an earlier backward(): pass tn::retain_graph to that one");
+}
+[[noreturn]] inline void throw_stale() {
+  throw ownership_error("tenure: expression: the tensor is a view of a node that was updated in place: take the view of the new node");
+}
 
 template <class... All, class X>
 auto to_operand(const X& x) {
@@ -64,10 +77,12 @@ auto to_operand(const X& x) {
     using operand_type = captured<element_t<X>, shape_of_t<X>, strided, tracked>;
     const auto* data = tensor_access::read(x, "expression");
     const storage_handle& storage = tensor_access::storage(x);
-    if constexpr (tracked)
+    if constexpr (tracked) {
+      if (tensor_access::sink(x)->is_stale()) [[unlikely]] throw_stale();
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), stored_sink<role::node>(tensor_access::sink(x))};
-    else
+    } else {
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), {}};
+    }
   } else {
     using T = element_of_t<scalar_dtype<X, All...>()>;
     return number_operand<T>{static_cast<T>(x)};
@@ -76,9 +91,18 @@ auto to_operand(const X& x) {
 
 /// Calls f with each captured tensor and number, in the order in which a program numbers them.
 template <class X, class F>
-void for_each_operand(const X& x, F&& f) {
-  if constexpr (is_lazy<X>) std::apply([&](const auto&... part) { (for_each_operand(part, f), ...); }, x.operands());
+void for_each_operand(X& x, F&& f) {
+  if constexpr (is_lazy<std::remove_const_t<X>>) std::apply([&](auto&... part) { (for_each_operand(part, f), ...); }, x.operands());
   else f(x);
+}
+
+/// An operand or expression through which no gradient flows.
+template <class X>
+auto untracked(const X& x) {
+  if constexpr (is_lazy<X>) return std::apply([](const auto&... part) { return lazy<typename X::operation, decltype(untracked(part))...>(untracked(part)...); }, x.operands());
+  else if constexpr (is_captured<X>)
+    return captured<typename X::element_type, typename X::shape_type, X::is_strided, false>{x.data, x.storage, x.version, x.shape, x.strides, {}};
+  else return x;
 }
 
 template <class X>
@@ -104,46 +128,57 @@ class lazy {
   explicit lazy(Operand... x) : operands_(std::move(x)...) {}
 
   const std::tuple<Operand...>& operands() const { return operands_; }
+  std::tuple<Operand...>& operands() { return operands_; }
 
   /// The value of a single element. It is kept: a later call gives the same number, whatever was written since.
   element_type item() const {
-    static_assert(!shape_type::is_static || shape_type::size == 1, "tenure: item: the expression does not have exactly one element");
-    if (!is_known_) {
-      known_ = evaluate_item(detail::hook{}, *this);
-      is_known_ = true;
+    static_assert(has_single_element, "tenure: item: the expression does not have exactly one element");
+    if constexpr (has_single_element) {
+      if (!is_known_) {
+        known_ = evaluate_item(detail::hook{}, *this);
+        is_known_ = true;
+      }
     }
     return known_;
   }
-  explicit operator bool() const { return static_cast<bool>(item()); }
+  explicit operator bool() const {
+    static_assert(has_single_element, "tenure: bool: the expression does not have exactly one element");
+    if constexpr (has_single_element) return static_cast<bool>(item());
+    else return false;
+  }
 
-  /// Accumulates the gradient into every leaf. A second call throws ownership_error, unless the first was told to retain.
-  void backward(bool retain_graph = false) const {
+  /// The same expression, through which no gradient flows.
+  auto detach() const { return detail::untracked(*this); }
+
+  /// Accumulates the gradient into every leaf. A second call throws ownership_error where the gradient reads any value, unless
+  /// the first was told to retain the graph. Nothing is written when it throws.
+  template <std::same_as<bool> Flag = bool>
+  void backward(Flag retain = false) const {
     static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
-    static_assert(!shape_type::is_static || shape_type::size == 1, "tenure: backward: more than one element: give a cotangent of the same shape");
     if constexpr (is_tracked) {
-      begin_backward(retain_graph);
-      known_ = backward_scalar(detail::hook{}, *this, retain_graph);
-      is_known_ = true;
+      if constexpr (detail::may_omit_cotangent<tensor_type>()) {
+        if (is_freed_) detail::throw_freed();
+        known_ = backward_scalar(detail::hook{}, *this, retain);
+        is_known_ = true;
+        is_freed_ = !retain && gradient_reads(detail::hook{}, *this);
+      }
     }
   }
   /// The same for any shape, given the cotangent of the result.
-  template <any_tensor C>
-  void backward(const C& cotangent, bool retain_graph = false) const {
+  template <class C>
+    requires(any_tensor<C> || expression<C>)
+  void backward(const C& cotangent, bool retain = false) const {
     static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
-    static_assert(std::is_same_v<element_t<C>, element_type>, "tenure: backward: the cotangent has another element type");
-    static_assert(shape_of_t<C>::rank == shape_type::rank && (!shape_of_t<C>::is_static || !shape_type::is_static || shape_of_t<C>::value == shape_type::value),
-                  "tenure: backward: the cotangent has another shape");
     if constexpr (is_tracked) {
-      begin_backward(retain_graph);
-      backward_with(detail::hook{}, *this, cotangent, retain_graph);
+      if constexpr (detail::is_cotangent<C, tensor_type>()) {
+        if (is_freed_) detail::throw_freed();
+        is_freed_ = backward_with(detail::hook{}, *this, cotangent, retain) && !retain;
+      }
     }
   }
 
  private:
-  void begin_backward(bool retain_graph) const {
-    if (is_freed_) throw ownership_error("tenure: backward: the graph was freed by an earlier backward(): pass retain_graph = true there");
-    is_freed_ = !retain_graph;
-  }
+  static constexpr bool has_single_element = !shape_type::is_static || shape_type::size == 1;
 
   std::tuple<Operand...> operands_;
   mutable element_type known_{};

@@ -44,5 +44,12 @@ struct replace_in_place {};
 template <class...>
 inline constexpr bool never = false;
 
+/// Whether a gradient flows to what X was made from, where X may be a number.
+template <class X>
+constexpr bool is_tracked_source() {
+  if constexpr (scalar<X>) return false;
+  else return requires_grad_v<X>;
+}
+
 }  // namespace detail
 }  // namespace tenure

@@ -22,6 +22,7 @@ class consumed_view : public View {
   using View::at;
   using View::copy_;
   using View::div_;
+  using View::fill_;
   using View::mul_;
   using View::sub_;
   using View::operator[];
@@ -37,17 +38,20 @@ class consumed_view : public View {
   auto operator[](const I& index) && { return std::move(*this).at(index); }
 
   template <class E>
-  auto add_(E&& e) && { return update_view(hook{}, add_in_place{}, std::move(base_), where_, std::forward<E>(e)); }
+  auto add_(E&& e) && { return update_view(hook{}, add_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
   template <class E>
-  auto sub_(E&& e) && { return update_view(hook{}, subtract_in_place{}, std::move(base_), where_, std::forward<E>(e)); }
+  auto sub_(E&& e) && { return update_view(hook{}, subtract_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
   template <class E>
-  auto mul_(E&& e) && { return update_view(hook{}, multiply_in_place{}, std::move(base_), where_, std::forward<E>(e)); }
+  auto mul_(E&& e) && { return update_view(hook{}, multiply_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
   template <class E>
-  auto div_(E&& e) && { return update_view(hook{}, divide_in_place{}, std::move(base_), where_, std::forward<E>(e)); }
+  auto div_(E&& e) && { return update_view(hook{}, divide_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto fill_(scalar auto value) && { return std::move(*this).copy_(value); }
   template <class X>
-  auto copy_(X&& x) && { return update_view(hook{}, replace_in_place{}, std::move(base_), where_, std::forward<X>(x)); }
+  auto copy_(X&& x) && { return update_view(hook{}, replace_in_place{}, std::move(base_), seen(), where_, std::forward<X>(x)); }
 
  private:
+  View& seen() { return *this; }
+
   Base base_;
   layout where_;
 };

@@ -29,11 +29,17 @@ class gradient_sink {
   gradient_sink& operator=(const gradient_sink&) = delete;
   virtual ~gradient_sink() = default;
 
-  /// Passes the gradient on to the sinks of the operands; a leaf has none.
+  /// Throws where a value that propagate() reads is gone or overwritten; makes the sinks of its operands known.
+  virtual void check() const {}
+
+  /// Passes `arriving` on to the sinks of the operands; a leaf has none.
   virtual void propagate(bool retain_graph) { (void)retain_graph; }
 
   /// Whether it has operands to pass a gradient on to; a leaf has none.
   virtual bool is_node() const { return false; }
+
+  /// Whether the value it belongs to was updated in place since: what it would pass on is the gradient of the old value.
+  virtual bool is_stale() const { return is_superseded; }
 
   /// Whether every element of grad is still the zero that zero_grad() wrote, so that adding to it may overwrite it.
   bool grad_is_zero() const { return grad && is_zeroed && grad.version() == zeroed_at; }
@@ -45,10 +51,12 @@ class gradient_sink {
   dtype type;
   bool retains = false;  ///< keeps grad after propagate(): leaves, and nodes after retain_grad()
   bool is_zeroed = false;
+  bool is_superseded = false;  ///< its tensor went into an in-place operation, which has a sink of its own
   std::uint32_t zeroed_at = 0;
   extents shape;
   std::uint64_t sequence;
   storage_handle grad;  ///< contiguous, of `type` and `shape`; null until something arrived
+  storage_handle arriving;  ///< of a node while backward() runs: the cotangent so far
   gradient_sink* next = nullptr;  ///< free for the one who visits sinks; the deferred destruction uses it last
 
  private:

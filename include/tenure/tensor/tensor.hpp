@@ -14,6 +14,7 @@
 #include "../core/config.hpp"
 #include "../storage/foreign.hpp"
 #include "access.hpp"
+#include "backward_rules.hpp"
 #include "consumed_view.hpp"
 #include "copy.hpp"
 #include "indexing.hpp"
@@ -397,20 +398,16 @@ class tensor {
     detail::check_copy_target<tensor>();
     if constexpr (!may_write) {
       return tensor(std::move(*this));
-    } else if constexpr (any_tensor<X> || expression<X>) {
-      if constexpr (is_floating(dtype_v<T>) && (requires_grad_v<X> || is_node)) {
-        return copy_tracked(detail::hook{}, std::move(*this), std::forward<X>(x));
-      } else {
-        copy_from_any(*this, x);
-        return tensor(std::move(*this));
-      }
+    } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<X>())) {
+      return copy_tracked(detail::hook{}, std::move(*this), std::forward<X>(x));
     } else {
       copy_from_any(*this, x);
       return tensor(std::move(*this));
     }
   }
 
-  /// In-place arithmetic: plain on a constant; on a node it consumes the operand and returns the new one.
+  /// In-place arithmetic. A constant stays a constant, a node gets a new history; where e is tracked a constant becomes a node,
+  /// so it is consumed. Throws ownership_error, overlap_error, shape_error before anything is written.
   template <class E>
   decltype(auto) add_(E&& e) & { return update<detail::add_in_place>(*this, std::forward<E>(e)); }
   template <class E>
@@ -438,6 +435,21 @@ class tensor {
   tensor& operator/=(E&& e) { return update<detail::divide_in_place>(*this, std::forward<E>(e)); }
 
   // ---- gradients ----------------------------------------------------------------------------------------------------
+
+  /// Accumulates the gradient of a node of one element into every leaf. Where the graph saved a value, a second call throws
+  /// ownership_error, unless the first was told to retain the graph. Nothing is written when it throws.
+  template <std::same_as<bool> Flag = bool>
+  void backward(Flag retain = false) const {
+    if constexpr (check_has_history())
+      if constexpr (detail::may_omit_cotangent<tensor>()) backward_node(detail::hook{}, *this, retain);
+  }
+  /// The same for any shape, given the cotangent.
+  template <class C>
+    requires(any_tensor<C> || expression<C>)
+  void backward(const C& cotangent, bool retain = false) const {
+    if constexpr (check_has_history())
+      if constexpr (detail::is_cotangent<C, tensor>()) backward_with(detail::hook{}, *this, cotangent, retain);
+  }
 
   /// What backward() has accumulated, as a detached alias. Throws ownership_error before anything arrived.
   auto grad() { return accumulated<access::read_write>(); }
@@ -569,7 +581,7 @@ class tensor {
     detail::check_update<tensor>(Op{});
     if constexpr (!may_write) {
       return tensor(std::move(*this));
-    } else if constexpr (is_node) {
+    } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<E>())) {
       return update_from(detail::hook{}, Op{}, std::move(*this), std::forward<E>(e));
     } else {
       update_from(detail::hook{}, Op{}, *this, std::forward<E>(e));
@@ -623,6 +635,11 @@ class tensor {
     else return x.template new_tensor<U>(x);
   }
 
+  static constexpr bool check_has_history() {
+    static_assert(O != ownership::detached, "tenure: backward: the tensor is detached: no gradient flows through it");
+    static_assert(!is_constant || O == ownership::detached, "tenure: backward: the tensor is a constant, so there is no gradient to compute");
+    return !is_constant;
+  }
   static constexpr void check_has_sink() {
     static_assert(!is_constant, "tenure: grad: a constant has no gradient");
     static_assert(is_constant || R != role::node, "tenure: grad: a node keeps its gradient only after retain_grad()");

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+// What backward() asks of the types: which value may have a gradient, and what its cotangent must look like.
+#pragma once
+
+#include "concepts.hpp"
+
+namespace tenure::detail {
+
+/// A run-time extent may turn out to be any number.
+constexpr bool may_be_same(const extents& a, const extents& b) {
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i)
+    if (is_static(a[i]) && is_static(b[i]) && a[i] != b[i]) return false;
+  return true;
+}
+
+/// Whether backward() of a value like Y takes a C.
+template <class C, class Y>
+constexpr bool is_cotangent() {
+  constexpr bool same_type = std::is_same_v<element_t<C>, element_t<Y>>;
+  constexpr bool same_shape = may_be_same(shape_of_t<C>::value, shape_of_t<Y>::value);
+  static_assert(same_type, "tenure: backward: the cotangent has another element type than the value");
+  static_assert(same_shape, "tenure: backward: the cotangent has another shape than the value");
+  return same_type && same_shape;
+}
+
+/// Whether backward() of a value like Y needs no cotangent.
+template <class Y>
+constexpr bool may_omit_cotangent() {
+  constexpr bool is_single = !shape_of_t<Y>::is_static || shape_of_t<Y>::size == 1;
+  static_assert(is_single, "tenure: backward: more than one element: give a cotangent of the same shape");
+  return is_single;
+}
+
+}  // namespace tenure::detail

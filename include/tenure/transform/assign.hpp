@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+// Writing the value of an expression into a tensor that exists. Law: right sides are whole values. Where the target's memory
+// is also read other than element by element, the value is computed into a temporary first; so x = transpose(x) + x is right.
+// The types name the candidates, addresses at run time decide. Nothing is written where it throws.
+#pragma once
+
+#include <tenure/transform/eager.hpp>
+
+namespace tenure {
+namespace ops {
+
+/// y stretched to the shape of x and converted to its type: what x.copy_(y) leaves in x. The value of x is not read.
+struct replace {
+  static constexpr const char* name = "copy_";
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    ir::builder& g = *x.graph;
+    const extents to = broadcast_extents(g, name, x.shape(), y.shape());
+    return X{&g, broadcast_to(cast_to(y, dtype_v<typename X::element_type>), g.intern(to)).id};
+  }
+};
+
+}  // namespace ops
+
+namespace detail {
+
+/// May the program write its result over input i while it reads it? Only where one kernel reads element j and writes element j.
+template <class Program>
+constexpr bool reads_elementwise(int input) {
+  const ir::graph_view g = Program::value.view();
+  const passes::plan_builder plan = passes::schedule(g);
+  if (plan.steps.size() != 1 || plan.steps[0].what != passes::step::kind::fused || plan.kernels[0].passes != 1) return false;
+  const passes::kernel& k = plan.kernels[0];
+  passes::access written{};
+  for (int i = 0; i < k.instruction_count; ++i) {
+    const passes::instruction& x = plan.instructions[k.first_instruction + i];
+    if (x.what == passes::instruction::kind::store && !x.row) written = plan.accesses[k.first_access + x.access];
+    else if (x.what != passes::instruction::kind::load && x.what != passes::instruction::kind::compute && x.what != passes::instruction::kind::constant) return false;
+  }
+  for (int a = 0; a < k.access_count; ++a) {
+    const passes::access& x = plan.accesses[k.first_access + a];
+    if (x.buffer < 0) continue;
+    const passes::buffer& b = plan.buffers[x.buffer];
+    if (b.where != passes::buffer::place::argument || b.index != input) continue;
+    if (x.offset.factor != 0 || x.type != plan.buffers[written.buffer].type) return false;
+    for (int d = 0; d < k.outer + k.inner; ++d)
+      if (!(x.stride[d] == written.stride[d])) return false;
+  }
+  return true;
+}
+
+/// Whether some operand of e shares memory with x in a way that forbids writing x while e is computed.
+template <class X, class E>
+bool needs_temporary(const X& x, const E& e) {
+  static constexpr auto elementwise = [] {
+    struct { bool at[operand_count<E> + 1] = {}; } r;
+    for (int j = 0; j < operand_count<E>; ++j) r.at[j] = reads_elementwise<program<value_source<E>>>(j);
+    return r;
+  }();
+  const layout target = tensor_access::layout_of(x);
+  bool shares = false;
+  int i = 0;
+  for_each_operand(e, [&](const auto& operand) {
+    if constexpr (is_captured<std::remove_cvref_t<decltype(operand)>>) {
+      const overlap o = overlap_of(tensor_access::fresh(x), target, operand.data, layout{0, operand.shape, operand.strides});
+      if (o == overlap::partial || (o == overlap::same && !elementwise.at[i])) shares = true;
+    }
+    ++i;
+  });
+  return shares;
+}
+
+/// x as the type of a contiguous owner, which it must be at run time: a second handle to its memory.
+template <class X>
+auto as_contiguous(const X& x) {
+  using owner = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
+  return tensor_access::make<owner>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
+}
+
+/// Writes the value of e into x's memory. Extents must be x's, or broadcast to them.
+template <class X, class E>
+void write_value(X& x, const E& e, const char* call) {
+  tensor_access::check_alive(x, call);
+  constexpr bool fits = std::is_same_v<element_t<X>, typename E::element_type> && may_be_same(shape_of_t<X>::value, E::shape_type::value);
+  if constexpr (fits) {
+    if (x.is_contiguous() && !needs_temporary(x, e)) {
+      using temporary = tensor<element_t<X>, typename E::shape_type>;
+      temporary other = tensor_access::make<temporary>({}, nullptr, {}, {});
+      evaluate_into(e, [&](const extents& s) -> element_t<X>* {
+        if (s == x.extents()) return tensor_access::write(x, call);
+        other = tensor_access::allocate<temporary>(s);
+        return tensor_access::fresh(other);
+      });
+      if (tensor_access::fresh(other) != nullptr) copy_into(x, other, call);
+      return;
+    }
+  }
+  copy_into(x, evaluate_constant(e), call);
+}
+
+/// Whether the value of E can be assigned to X; says why not.
+template <class X, class E>
+constexpr bool is_assignable() {
+  constexpr bool keeps_gradient = requires_grad_v<X> || !requires_grad_v<E>;
+  static_assert(keeps_gradient, "tenure: operator=: a tracked expression into a constant: detach() it first");
+  constexpr bool fits = may_broadcast(shape_of_t<E>::value, shape_of_t<X>::value);
+  static_assert(fits, "tenure: operator=: the expression's shape does not broadcast to the target's");
+  return keeps_gradient && fits;
+}
+
+/// A node owns its history with its value: the new value brings its own, and the node moves to new memory.
+template <class X, class E>
+void assign_node(X& x, const E& e) {
+  constexpr bool same_type = std::is_same_v<element_t<X>, element_t<E>>;
+  constexpr bool same_shape = may_be_same(shape_of_t<X>::value, shape_of_t<E>::value);
+  static_assert(same_type, "tenure: operator=: the value has another element type than the node: cast it");
+  static_assert(same_shape, "tenure: operator=: the value has another shape than the node");
+  if constexpr (same_type && same_shape) {
+    if constexpr (any_tensor<E>) {
+      auto made = e.clone();
+      check_extents<shape_of_t<X>>(made.extents());
+      sink_handle sink;
+      if constexpr (requires_grad_v<E>) sink = tensor_access::sink(made);
+      else sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents()));
+      if constexpr (role_of_v<X> == role::retained_node) sink->retains = true;
+      tensor_access::rebind(x, with_history<X>(made, std::move(sink)));
+    } else {
+      X made = tensor_access::make<X>({}, nullptr, {}, {});
+      construct_from(hook{}, made, e);
+      tensor_access::rebind(x, std::move(made));
+    }
+  }
+}
+
+template <class X, class E>
+void assign_from(hook, X& x, const E& e) {
+  if constexpr (requires_grad_v<X>) assign_node(x, e);
+  else if constexpr (is_assignable<X, E>()) write_value(x, e, "operator=");
+}
+
+template <class X, class E>
+void copy_from(hook, X& x, const E& e) {
+  constexpr bool fits = may_broadcast(shape_of_t<E>::value, shape_of_t<X>::value);
+  static_assert(fits, "tenure: copy_: the source's shape does not broadcast to the target's");
+  if constexpr (fits) write_value(x, e, "copy_");
+}
+
+}  // namespace detail
+}  // namespace tenure

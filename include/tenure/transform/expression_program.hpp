@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// The programs of an expression: its value; value and gradients of a single element in one graph; gradients given the
+// cotangent and the result. Inputs are numbered as for_each_operand visits the operands.
+#pragma once
+
+#include <tenure/expr/lazy.hpp>
+#include <tenure/transform/compile.hpp>
+#include <tenure/transform/gradient.hpp>
+
+namespace tenure::detail {
+
+template <class X>
+struct lowering {
+  static constexpr auto lower(ir::builder& g, ir::array<ir::node_id>& tracked) {
+    if constexpr (is_captured<X>) {
+      const auto x = new_input<typename X::element_type, typename X::shape_type>(g, X::is_strided);
+      if constexpr (X::is_tracked) tracked.push_back(x.id);
+      return x;
+    } else {
+      return new_input<typename X::element_type, typename X::shape_type>(g, false);
+    }
+  }
+};
+template <class Operation, class... Operand>
+struct lowering<lazy<Operation, Operand...>> {
+  static constexpr auto lower(ir::builder& g, ir::array<ir::node_id>& tracked) {
+    const std::tuple<traced_operand<Operand>...> x{lowering<Operand>::lower(g, tracked)...};
+    return std::apply([](const auto&... part) { return Operation::trace(part...); }, x);
+  }
+};
+
+/// Appends d(output)/d(wrt), given the cotangent of the output, and makes them outputs; zeros where nothing flows.
+constexpr void output_gradients(ir::builder& g, ir::node_id output, ir::node_id cotangent, const ir::array<ir::node_id>& wrt) {
+  ir::array<ir::node_id> gradients(wrt.size(), ir::none);
+  passes::reverse(g, &output, &cotangent, 1, wrt.data(), wrt.size(), gradients.data());
+  for (int i = 0; i < wrt.size(); ++i) g.output(gradients[i] != ir::none ? gradients[i] : ops::value(g, wrt[i]).like(0).id);
+}
+
+/// The value.
+template <class E>
+struct value_source {
+  static constexpr ir::builder trace() {
+    ir::builder g;
+    ir::array<ir::node_id> tracked;
+    g.output(lowering<E>::lower(g, tracked).id);
+    g.canonicalize();
+    return g;
+  }
+};
+
+/// Value and gradients of a single element, in one graph.
+template <class E>
+struct backward_source {
+  static constexpr ir::builder trace() {
+    ir::builder g;
+    ir::array<ir::node_id> tracked;
+    const auto y = lowering<E>::lower(g, tracked);
+    g.output(y.id);
+    output_gradients(g, y.id, ops::value(y).like(1).id, tracked);
+    g.canonicalize();
+    return g;
+  }
+};
+
+/// Gradients given the cotangent and the result, two more inputs. Reading the result where the derivative would read the
+/// node means that neither it nor what only it needs is computed again.
+template <class E>
+struct cotangent_source {
+  static constexpr ir::builder trace() {
+    ir::builder g;
+    ir::array<ir::node_id> tracked;
+    const auto y = lowering<E>::lower(g, tracked);
+    const ir::node_id output = y.id;
+    const ir::node_id cotangent = g.input(g[output].type, extents(g.shape_of(output)));
+    const ir::node_id result = g.input(g[output].type, extents(g.shape_of(output)));
+    const int forward_end = g.count();
+    output_gradients(g, output, cotangent, tracked);
+    if (g[output].op != ir::opcode::input) g.redirect(forward_end, output, result);
+    g.canonicalize();
+    return g;
+  }
+};
+
+/// Which inputs a program reads at all, on the way to outputs from `first` on.
+template <class Program, int Inputs>
+struct inputs_read {
+  bool at[Inputs + 1] = {};
+
+  constexpr explicit inputs_read(int first = 0) {
+    const ir::graph_view g = Program::value.view();
+    ir::array<bool> needed(g.count, false);
+    for (int i = first; i < g.output_count; ++i) needed[g.outputs[i]] = true;
+    for (int i = g.count - 1; i >= 0; --i) {
+      if (!needed[i]) continue;
+      if (g[i].op == ir::opcode::input && g[i].attr < Inputs) at[g[i].attr] = true;
+      for (int k = 0; k < g[i].arity; ++k) needed[g[i].in[k]] = true;
+    }
+  }
+};
+
+template <class E>
+void collect_operands(const E& e, leaf_argument*& at) {
+  for_each_operand(e, [&](const auto& x) {
+    if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) *at++ = {x.data, x.shape, x.strides};
+    else *at++ = {&x.value, {}, {}};
+  });
+}
+
+/// Throws when an operand was written since the expression was made.
+template <class E>
+void check_versions(const E& e, const char* call) {
+  for_each_operand(e, [&](const auto& x) {
+    if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>)
+      if (x.storage.version() != x.version) [[unlikely]]
+        throw ownership_error(std::string("tenure: ") + call + ": an operand was written after the expression was made: take tn::eval() of it before the write");
+  });
+}
+
+template <class E>
+void add_deliveries(const E& e, delivery*& at) {
+  for_each_operand(e, [&](const auto& x) {
+    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) (at++)->sink = x.sink.handle;
+  });
+}
+template <class E>
+void reach_operands(const E& e) {
+  for_each_operand(e, [&](const auto& x) {
+    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) backward_queue::reach(x.sink.handle);
+  });
+}
+template <class X>
+inline constexpr int tracked_count = is_tracked_operand<X>;
+template <class Operation, class... Operand>
+inline constexpr int tracked_count<lazy<Operation, Operand...>> = (0 + ... + tracked_count<Operand>);
+
+}  // namespace tenure::detail

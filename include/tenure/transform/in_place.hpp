@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSL-1.0
+// In-place arithmetic: x += e on constants; on nodes, and where e is tracked, the same memory under a new history. Law: where
+// the derivative reads the old value, a copy of it is kept before it is overwritten. Direct operands that share some of the
+// target's elements, but not element by element, throw overlap_error before anything is written.
+#pragma once
+
+#include <tenure/ops/arithmetic.hpp>
+#include <tenure/transform/assign.hpp>
+
+namespace tenure::detail {
+
+template <class Op>
+struct in_place_operation;
+template <>
+struct in_place_operation<add_in_place> { using type = ops::add; };
+template <>
+struct in_place_operation<subtract_in_place> { using type = ops::sub; };
+template <>
+struct in_place_operation<multiply_in_place> { using type = ops::mul; };
+template <>
+struct in_place_operation<divide_in_place> { using type = ops::div; };
+template <>
+struct in_place_operation<replace_in_place> { using type = ops::replace; };
+
+template <class E>
+constexpr extents source_shape() {
+  if constexpr (scalar<E>) return {};
+  else return shape_of_t<E>::value;
+}
+template <class X, class E>
+constexpr dtype source_dtype() {
+  if constexpr (scalar<E>) return scalar_dtype<E, X>();
+  else return dtype_v<element_t<E>>;
+}
+
+/// Whether X op= E has X's shape and kind of element; says why not.
+template <class Op, class X, class E>
+constexpr bool is_update() {
+  constexpr bool fits = may_broadcast(source_shape<E>(), shape_of_t<X>::value);
+  static_assert(fits, "tenure: in-place: the result would be larger than the target");
+  constexpr bool stays_integer = is_floating(dtype_v<element_t<X>>) || !is_floating(source_dtype<X, E>()) || std::is_same_v<Op, replace_in_place>;
+  static_assert(stays_integer, "tenure: in-place: the result is floating, the target holds integers");
+  constexpr bool divides = is_floating(dtype_v<element_t<X>>) || !std::is_same_v<Op, divide_in_place>;
+  static_assert(!stays_integer || divides, "tenure: in-place: a quotient is floating, the target holds integers");
+  return fits && stays_integer && divides;
+}
+
+/// Throws where x and a tensor e share elements, but not element by element.
+template <class X, class E>
+void check_overlap(const X& x, const E& e, const char* call) {
+  if constexpr (any_tensor<E>)
+    if (overlap_of(x, e) == overlap::partial)
+      throw overlap_error(std::string("tenure: ") + call + ": source and target share elements, but not element by element: clone() the source");
+}
+
+/// x op= e on a constant.
+template <class Op, class X, class E>
+void update_constant(X& x, const E& e) {
+  tensor_access::check_alive(x, "in-place");
+  check_overlap(x, e, "in-place");
+  if (x.is_contiguous()) {
+    const auto target = as_contiguous(x);
+    write_value(x, apply<typename in_place_operation<Op>::type>(target, e), "in-place");
+  } else {
+    const auto updated = apply<typename in_place_operation<Op>::type>(x.clone(), e);
+    copy_into(x, evaluate_constant(updated), "in-place");
+  }
+}
+
+/// An owner of x's memory whose history is that of `e`, which is written into it.
+template <class X, class E>
+auto write_tracked(X&& x, const E& e) {
+  constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
+  using result = tensor<element_t<X>, shape_of_t<X>, ownership::owning, made, access::read_write, device_of_t<X>>;
+  X target(std::move(x));
+  const extents shape = target.extents();
+  sink_handle sink;
+  if constexpr (E::is_tracked) {
+    auto* const history = new expression_history<E>(e, shape, tensor_access::storage(target));
+    sink = sink_handle(history);
+    write_value(target, e, "in-place");
+    history->save_result(tensor_access::storage(target), tensor_access::fresh(target));
+  } else {
+    sink = sink_handle(new ended_history(dtype_v<element_t<X>>, shape));
+    write_value(target, e, "in-place");
+  }
+  if constexpr (requires_grad_v<X>) {
+    tensor_access::sink(target)->is_superseded = true;
+    sink->retains = tensor_access::sink(target)->retains;
+  }
+  return with_history<result>(target, std::move(sink));
+}
+
+/// e converted to the element type of X, which an in-place operation keeps.
+template <class X, class E>
+auto converted_to(const E& e) {
+  if constexpr (std::is_same_v<typename E::element_type, element_t<X>>) return e;
+  else return apply<ops::cast<element_t<X>>>(e);
+}
+
+template <class Op, class X, class E>
+auto update_tracked(X&& x, const E& e) {
+  check_overlap(x, e, "in-place");
+  if constexpr (std::is_same_v<Op, replace_in_place>) {
+    const auto old = as_contiguous(x);
+    return write_tracked(std::move(x), apply<ops::replace>(old, e));
+  } else if constexpr (requires_grad_v<X>) {
+    return write_tracked(std::move(x), converted_to<X>(apply<typename in_place_operation<Op>::type>(x, e)));
+  } else {
+    return write_tracked(std::move(x), converted_to<X>(apply<typename in_place_operation<Op>::type>(as_contiguous(x), e)));
+  }
+}
+
+/// x op= e: on a constant its elements, on a node its elements and its history.
+template <class Op, class X, class E>
+void update_from(hook, Op, X& x, const E& e) {
+  if constexpr (requires_grad_v<X>) {
+    if constexpr (is_update<Op, X, E>()) {
+      tensor_access::check_alive(x, "in-place");
+      tensor_access::rebind(x, update_tracked<Op>(X(tensor_access::make<X>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides(), tensor_access::sink(x))), e));
+    }
+  } else {
+    static_assert(!is_tracked_source<E>(), "tenure: in-place: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
+    if constexpr (!is_tracked_source<E>())
+      if constexpr (is_update<Op, X, E>()) update_constant<Op>(x, e);
+  }
+}
+/// The same, consuming x: the result is a node.
+template <class Op, class X, class E>
+  requires(!std::is_lvalue_reference_v<X>)
+auto update_from(hook, Op, X&& x, const E& e) {
+  static_assert(ownership_of_v<X> == ownership::owning, "tenure: in-place: a tracked operand into a view, whose base would stay untracked: consume the base");
+  tensor_access::check_alive(x, "in-place");
+  if constexpr (is_update<Op, X, E>() && ownership_of_v<X> == ownership::owning) return update_tracked<Op>(std::move(x), e);
+}
+
+/// std::move(x).copy_(y) with a tracked y, or into a node.
+template <class X, class Y>
+auto copy_tracked(hook, X&& x, const Y& y) {
+  static_assert(ownership_of_v<X> == ownership::owning, "tenure: copy_: a tracked source into a view, whose base would stay untracked: consume the base");
+  constexpr bool fits = may_broadcast(source_shape<Y>(), shape_of_t<X>::value);
+  static_assert(fits, "tenure: copy_: the source's shape does not broadcast to the target's");
+  tensor_access::check_alive(x, "copy_");
+  if constexpr (fits && ownership_of_v<X> == ownership::owning) return update_tracked<replace_in_place>(std::move(x), y);
+}
+
+/// In-place arithmetic through the view `seen` of a consumed node: the base under a new history.
+template <class Op, class Base, class View, class E>
+Base update_view(hook, Op, Base&& base, View& seen, const layout& where, const E& e) {
+  if constexpr (is_update<Op, View, E>()) {
+    check_overlap(seen, e, "in-place");
+    Base target(std::move(base));
+    const auto region = [&] {
+      if constexpr (std::is_same_v<Op, replace_in_place>) return apply<ops::replace>(seen.detach(), e);
+      else return converted_to<View>(apply<typename in_place_operation<Op>::type>(seen, e));
+    }();
+    using region_type = std::remove_const_t<decltype(region)>;
+    sink_handle of_region;
+    auto written = seen.detach();
+    if constexpr (region_type::is_tracked) {
+      auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(target));
+      of_region = sink_handle(history);
+      auto value = evaluate_constant(region);  // the result may be strided in the base, and the derivative may read it
+      copy_into(written, value, "in-place");
+      history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
+    } else {
+      write_value(written, region, "in-place");
+    }
+    const sink_handle& old = tensor_access::sink(target);
+    sink_handle sink(new region_history(dtype_v<element_t<Base>>, target.extents(), where, old, std::move(of_region)));
+    sink->retains = old->retains;
+    old->is_superseded = true;
+    return with_history<Base>(target, std::move(sink));
+  } else {
+    return std::move(base);
+  }
+}
+
+}  // namespace tenure::detail
