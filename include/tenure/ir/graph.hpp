@@ -15,12 +15,13 @@ constexpr graph_sizes sizes_of(const graph_view& g) {
 
 template <int Nodes, int Shapes, int Symbols, int Constraints, int Bounds, int Outputs>
 struct graph {
-  node nodes[Nodes > 0 ? Nodes : 1] = {};
-  extents shapes[Shapes > 0 ? Shapes : 1] = {};
-  symbol symbols[Symbols > 0 ? Symbols : 1] = {};
-  constraint constraints[Constraints > 0 ? Constraints : 1] = {};
-  bound bounds[Bounds > 0 ? Bounds : 1] = {};
-  node_id outputs[Outputs > 0 ? Outputs : 1] = {};
+  // No `= {}`: g++ 12 takes quadratic time and memory to fill an array that was value-initialised first.
+  node nodes[Nodes + 1];
+  extents shapes[Shapes + 1];
+  symbol symbols[Symbols + 1];
+  constraint constraints[Constraints + 1];
+  bound bounds[Bounds + 1];
+  node_id outputs[Outputs + 1];
   int count = 0, shape_count = 0, symbol_count = 0, constraint_count = 0, bound_count = 0, output_count = 0, input_count = 0;
 
   /// Takes over what a view holds; every count must fit (a pass never makes more, so its input's sizes do).
@@ -33,6 +34,7 @@ struct graph {
     for (int i = 0; i < g.constraint_count; ++i) constraints[i] = g.constraints[i];
     for (int i = 0; i < g.bound_count; ++i) bounds[i] = g.bounds[i];
     for (int i = 0; i < g.output_count; ++i) outputs[i] = g.outputs[i];
+    outputs[Outputs] = none;
   }
 
   constexpr graph_view view() const {

@@ -16,6 +16,7 @@ struct cluster {
   std::int64_t inner = -1;   // mask of the inner axes; -1 while nothing decided it
   int position = 0;
   int nodes = 0;
+  int open = 0;  // values that it reads and does not make, as far as is known
   ir::node_id opaque = ir::none;  // the node of an opaque step, which is alone
 
   constexpr bool decided() const { return inner >= 0; }
@@ -28,6 +29,8 @@ struct clusters {
 
 /// A kernel may hold 256 nodes (a limit that keeps registers and compile time sane); loads and stores need the rest.
 inline constexpr int nodes_per_kernel = 160;
+/// Streams that one loop reads; a sum of hundreds of arrays is cut into several loops.
+inline constexpr int reads_per_kernel = 24;
 
 constexpr std::int64_t whole(int rank) { return ops::all_axes(rank); }
 constexpr bool has_last_axis(std::int64_t mask, int rank) { return rank > 0 && ((mask >> (rank - 1)) & 1); }
@@ -42,7 +45,7 @@ constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
 class fuser {
  public:
   constexpr explicit fuser(const ir::graph_view& g)
-      : g_(g), lower_(g.count, -1), of_(g.count, -1), recent_(g.shape_count, -1), is_output_(g.count, 0) {
+      : g_(g), lower_(g.count, -1), of_(g.count, -1), needed_by_(g.count, -1), recent_(g.shape_count, -1), is_output_(g.count, 0) {
     for (int i = 0; i < g.output_count; ++i) is_output_[g.outputs[i]] = 1;
   }
 
@@ -67,6 +70,11 @@ class fuser {
   }
 
  private:
+  constexpr ir::node_id root_of(ir::node_id id) const {
+    while (is_view(g_[id].op)) id = g_[id].in[0];
+    return id;
+  }
+
   // A use at position p that the node may share a kernel with is 2p, one that needs it in memory before is 2p + 1.
   constexpr void use(ir::node_id id, int position, bool in_registers) {
     const int bound = 2 * position + (in_registers ? 0 : 1);
@@ -149,6 +157,12 @@ class fuser {
     }
     cluster& c = at_[position];
     ++c.nodes;
+    if (needed_by_[id] == position) --c.open;
+    for (int k = 0; k < n.arity; ++k)
+      if (const ir::node_id root = root_of(n.in[k]); g_[root].op != ir::opcode::constant && needed_by_[root] != position) {
+        needed_by_[root] = position;
+        ++c.open;
+      }
     of_[id] = position;
     if (reduces) recent_[c.space] = position;
     // What a cast reads was computed in another lane: it comes through memory. Bool is a mask in any lane.
@@ -162,6 +176,7 @@ class fuser {
     const ir::node& n = g_[id];
     const bool fresh = c.nodes == 0;
     if (c.opaque != ir::none || c.nodes >= nodes_per_kernel) return false;
+    if (c.open >= reads_per_kernel && !(n.arity <= 1 && consumed_here)) return false;
     if (lane_of(g_, id) != c.lane && !(n.type == dtype::boolean && ops::is_pointwise(n.op) && lane_of(g_, id) == dtype::boolean)) return false;
     const extents& space = g_.shapes[c.space];
     if (n.op != ir::opcode::reduce) return n.shape == c.space || is_row_shape(c, g_.shapes[n.shape]);
@@ -192,6 +207,7 @@ class fuser {
   ir::graph_view g_;
   ir::array<std::int32_t> lower_;
   ir::array<std::int32_t> of_;
+  ir::array<std::int32_t> needed_by_;  // node -> the last kernel that counted it as open
   ir::array<std::int32_t> recent_;  // shape -> the last kernel that walks it
   ir::array<char> is_output_;
   ir::array<cluster> at_;

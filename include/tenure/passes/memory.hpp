@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where temporaries lie in the workspace: buffers whose lives do not overlap share bytes.
+// Where temporaries lie in the workspace: a walk over the steps that takes the first free gap large enough and gives it back
+// after the last reader, neighbours merged.
 // Law: buffers alive in one step never share bytes. Runs when extents are known: at compile time, or once a call.
+// Cost: the number of buffers times the number of gaps, which merging keeps small.
 #pragma once
 
 #include <tenure/passes/plan.hpp>
@@ -14,32 +16,68 @@ constexpr std::int64_t padded_bytes(const buffer& b, const std::int64_t* symbols
   return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }
 
-/// Fills offsets (bytes) for workspace buffers, lowest place first; gives the peak. `placed` is scratch of count entries.
-constexpr std::int64_t place_buffers(const buffer* buffers, int count, const std::int64_t* symbols, std::int64_t* offsets, int* placed) {
-  std::int64_t peak = 0;
-  int placed_count = 0;
-  for (int i = 0; i < count; ++i) {
+/// Fixed memory for place_buffers, so that a call with run-time extents allocates nothing.
+template <int Buffers, int Steps>
+struct placement_scratch {
+  int starting[Steps + 1] = {}, ending[Steps + 1] = {};  // heads of lists of buffers, by step; one-based, 0 ends
+  int next_starting[Buffers + 1] = {}, next_ending[Buffers + 1] = {};
+  std::int64_t gap_begin[Buffers + 2] = {}, gap_end[Buffers + 2] = {};  // ascending
+};
+
+/// Fills offsets (bytes) of workspace buffers; gives the peak.
+template <int Buffers, int Steps>
+constexpr std::int64_t place_buffers(const buffer* buffers, int count, int steps, const std::int64_t* symbols, std::int64_t* offsets,
+                                     placement_scratch<Buffers, Steps>& scratch) {
+  for (int i = count - 1; i >= 0; --i) {
     const buffer& b = buffers[i];
     offsets[i] = 0;
-    if (b.where != buffer::place::workspace) continue;
-    const std::int64_t bytes = padded_bytes(b, symbols);
-    std::int64_t at = 0;
-    // Buffers come in the order of nodes; a conflict moves this one behind what it meets, until none is met.
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int j = placed_count - 1; j >= 0; --j) {
-        const buffer& o = buffers[placed[j]];
-        const bool both_alive = b.first <= o.last && o.first <= b.last;
-        const std::int64_t end = offsets[placed[j]] + padded_bytes(o, symbols);
-        if (both_alive && at < end && offsets[placed[j]] < at + bytes) {
-          at = end;
-          moved = true;
-        }
+    if (b.where != buffer::place::workspace || b.first >= steps) continue;
+    scratch.next_starting[i] = scratch.starting[b.first];
+    scratch.starting[b.first] = i + 1;
+    scratch.next_ending[i] = scratch.ending[b.last];
+    scratch.ending[b.last] = i + 1;
+  }
+  std::int64_t peak = 0;
+  int gaps = 0;
+  auto& begin = scratch.gap_begin;
+  auto& end = scratch.gap_end;
+  const auto remove_gap = [&](int g) {
+    for (--gaps; g < gaps; ++g) begin[g] = begin[g + 1], end[g] = end[g + 1];
+  };
+  for (int s = 0; s < steps; ++s) {
+    for (int i = scratch.starting[s] - 1; i >= 0; i = scratch.next_starting[i] - 1) {
+      const std::int64_t bytes = padded_bytes(buffers[i], symbols);
+      int g = 0;
+      while (g < gaps && end[g] - begin[g] < bytes) ++g;
+      if (g < gaps) {
+        offsets[i] = begin[g];
+        begin[g] += bytes;
+        if (begin[g] == end[g]) remove_gap(g);
+      } else {
+        const bool at_end = gaps > 0 && end[gaps - 1] == peak;
+        offsets[i] = at_end ? begin[--gaps] : peak;
+        peak = offsets[i] + bytes;
       }
     }
-    offsets[i] = at;
-    placed[placed_count++] = i;
-    peak = at + bytes > peak ? at + bytes : peak;
+    for (int i = scratch.ending[s] - 1; i >= 0; i = scratch.next_ending[i] - 1) {
+      const std::int64_t from = offsets[i], to = from + padded_bytes(buffers[i], symbols);
+      if (from == to) continue;
+      int g = gaps;
+      while (g > 0 && begin[g - 1] > from) --g;
+      const bool joins_before = g > 0 && end[g - 1] == from, joins_after = g < gaps && begin[g] == to;
+      if (joins_before && joins_after) {
+        end[g - 1] = end[g];
+        remove_gap(g);
+      } else if (joins_before) {
+        end[g - 1] = to;
+      } else if (joins_after) {
+        begin[g] = from;
+      } else {
+        for (int h = gaps++; h > g; --h) begin[h] = begin[h - 1], end[h] = end[h - 1];
+        begin[g] = from;
+        end[g] = to;
+      }
+    }
   }
   return peak;
 }

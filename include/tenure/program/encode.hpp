@@ -45,7 +45,7 @@ struct encoder {
     for (int i = 0; i < p.step_count; ++i) {
       const passes::step& s = p.steps[i];
       bound_step b{.what = s.what, .kernel = s.kernel, .first_binding = bindings.size(), .first_number = numbers.size()};
-      if (s.what == passes::step::kind::fused) encode_kernel(p, p.kernels[s.kernel]);
+      if (s.what == passes::step::kind::fused) b.kernel = encode_kernel(p, p.kernels[s.kernel]);
       else encode_opaque(p, s, b);
       b.binding_count = bindings.size() - b.first_binding;
       b.number_count = numbers.size() - b.first_number;
@@ -64,9 +64,9 @@ struct encoder {
     }
   }
 
-  constexpr void encode_kernel(const passes::plan_view& p, const passes::kernel& k) {
-    const int first = numbers.size(), rank = k.outer + k.inner;
-    first_word.push_back(words.size());
+  /// Gives the kernel's number: equal codes are one kernel, so that a loop of many turns compiles its body once.
+  constexpr int encode_kernel(const passes::plan_view& p, const passes::kernel& k) {
+    const int first = numbers.size(), rank = k.outer + k.inner, begin = words.size();
     words.push_back(static_cast<std::int64_t>(k.lane) | std::int64_t{k.outer} << 4 | std::int64_t{k.inner} << 8 | std::int64_t{k.passes} << 12 |
                     std::int64_t{k.instruction_count} << 24 | std::int64_t{k.access_count} << 40);
     for (int d = 0; d < rank; ++d) add_number(k.extent[d], first);
@@ -84,7 +84,26 @@ struct encoder {
                       operand(0) << 34 | operand(1) << 44 | operand(2) << 54);
       words.push_back(x.what == passes::instruction::kind::constant ? x.bits : (x.bits << 16 | static_cast<std::int64_t>(x.access + 1)));
     }
+    return unique_kernel(begin);
   }
+
+  constexpr int unique_kernel(int begin) {
+    const int size = words.size() - begin;
+    std::uint64_t hash = static_cast<std::uint64_t>(size);
+    for (int i = begin; i < words.size(); ++i) hash = (hash ^ static_cast<std::uint64_t>(words[i])) * 0x9E3779B97F4A7C15u;
+    for (int k = 0; k < first_word.size(); ++k) {
+      const int from = first_word[k], to = k + 1 < first_word.size() ? first_word[k + 1] : begin;
+      bool same = hashes_[k] == hash && to - from == size;
+      for (int i = 0; same && i < size; ++i) same = words[from + i] == words[begin + i];
+      if (!same) continue;
+      words.resize(begin);
+      return k;
+    }
+    hashes_.push_back(hash);
+    return first_word.push_back(begin);
+  }
+
+  ir::array<std::uint64_t> hashes_;
 
   /// Opaque steps read their shapes as numbers; backend/eigen/opaque.hpp reads them in this order.
   constexpr void encode_opaque(const passes::plan_view& p, const passes::step& s, bound_step& b) {

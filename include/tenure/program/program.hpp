@@ -13,22 +13,25 @@ namespace program_detail {
 /// The arrays of an encoder, frozen at exactly their sizes.
 template <int Words, int Kernels, int Bindings, int Numbers, int Steps, int Buffers>
 struct tables {
-  std::int64_t words[Words + 1] = {};
-  int first_word[Kernels + 1] = {};
-  binding bindings[Bindings + 1] = {};
-  passes::number numbers[Numbers + 1] = {};
-  bound_step steps[Steps + 1] = {};
-  passes::buffer buffers[Buffers + 1] = {};
-  passes::kernel kernels[Kernels + 1] = {};
+  // No `= {}`: see ir::graph.
+  std::int64_t words[Words + 1];
+  int first_word[Kernels + 1];
+  binding bindings[Bindings + 1];
+  passes::number numbers[Numbers + 1];
+  bound_step steps[Steps + 1];
+  passes::buffer buffers[Buffers + 1];
+  passes::kernel kernels[Kernels + 1];
 
   constexpr tables(const encoder& e, const passes::plan_view& p) {
     for (int i = 0; i < e.words.size(); ++i) words[i] = e.words[i];
+    words[Words] = 0;
     for (int i = 0; i < e.first_word.size(); ++i) first_word[i] = e.first_word[i];
     for (int i = 0; i < e.bindings.size(); ++i) bindings[i] = e.bindings[i];
     for (int i = 0; i < e.numbers.size(); ++i) numbers[i] = e.numbers[i];
     for (int i = 0; i < e.steps.size(); ++i) steps[i] = e.steps[i];
     for (int i = 0; i < p.buffer_count; ++i) buffers[i] = p.buffers[i];
-    for (int i = 0; i < p.kernel_count; ++i) kernels[i] = p.kernels[i];
+    for (int i = 0; i < p.step_count; ++i)
+      if (p.steps[i].what == passes::step::kind::fused) kernels[e.steps[i].kernel] = p.kernels[p.steps[i].kernel];
   }
 };
 
@@ -36,8 +39,12 @@ struct table_sizes {
   int words = 0, kernels = 0, bindings = 0, numbers = 0, steps = 0, buffers = 0;
 };
 
-template <class Tables, std::size_t... I>
-auto code_from(std::index_sequence<I...>) -> code<Tables::words()[Tables::from + static_cast<int>(I)]...>;
+template <int N>
+struct word_list {
+  std::int64_t at[N] = {};
+};
+template <class Words, std::size_t... I>
+auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 
 }  // namespace program_detail
 
@@ -75,7 +82,7 @@ struct program {
   static constexpr program_detail::table_sizes measure() {
     const passes::plan_builder plan = passes::schedule(value.view());
     const program_detail::encoder e(plan.view(value.view()));
-    return {e.words.size(), plan.kernels.size(), e.bindings.size(), e.numbers.size(), e.steps.size(), plan.buffers.size()};
+    return {e.words.size(), e.first_word.size() - 1, e.bindings.size(), e.numbers.size(), e.steps.size(), plan.buffers.size()};
   }
   static constexpr program_detail::table_sizes sizes = measure();
   using tables_type = program_detail::tables<sizes.words, sizes.kernels, sizes.bindings, sizes.numbers, sizes.steps, sizes.buffers>;
@@ -93,16 +100,21 @@ struct program {
   static constexpr bool is_static = symbol_count == 0;
 
  private:
+  // An array of its own for each kernel: compilers look up an element of a large constant in more than constant time.
   template <int K>
   struct kernel_words {
-    static constexpr int from = tables.first_word[K];
-    static constexpr const std::int64_t* words() { return tables.words; }
+    static constexpr int size = tables.first_word[K + 1] - tables.first_word[K];
+    static constexpr auto words = [] {
+      program_detail::word_list<size> w;
+      for (int i = 0; i < size; ++i) w.at[i] = tables.words[tables.first_word[K] + i];
+      return w;
+    }();
   };
 
  public:
   /// The code of kernel K.
   template <int K>
-  using code_of = decltype(program_detail::code_from<kernel_words<K>>(std::make_index_sequence<static_cast<std::size_t>(tables.first_word[K + 1] - tables.first_word[K])>{}));
+  using code_of = decltype(program_detail::code_from<kernel_words<K>>(std::make_index_sequence<static_cast<std::size_t>(kernel_words<K>::size)>{}));
 };
 
 }  // namespace tenure

@@ -20,8 +20,8 @@ struct memory_plan {
   std::int64_t scratch = 0;  // on top of that: what one product packs
 
   constexpr explicit memory_plan(const std::int64_t* symbols) {
-    int order[Program::buffer_count + 1] = {};
-    bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, symbols, offset, order);
+    passes::placement_scratch<Program::buffer_count, Program::step_count> placement;
+    bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, placement);
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
       if (s.what != passes::step::kind::matmul) continue;
@@ -87,6 +87,38 @@ constexpr int most_of(const bound_step* steps, int n, bool numbers) {
   return most;
 }
 
+/// Is there a step of this kind and element type? What a program does not do is not compiled for it.
+template <class Program>
+constexpr bool has_step(passes::step::kind what, dtype type) {
+  for (int i = 0; i < Program::step_count; ++i)
+    if (Program::tables.steps[i].what == what && Program::tables.steps[i].type == type) return true;
+  return false;
+}
+
+template <class Program>
+void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
+  using kind = passes::step::kind;
+  const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
+    const auto with_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
+      if constexpr (has_step<Program>(What, Type))
+        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, number, scratch);
+    };
+    with_type(std::integral_constant<dtype, dtype::boolean>{});
+    with_type(std::integral_constant<dtype, dtype::int32>{});
+    with_type(std::integral_constant<dtype, dtype::int64>{});
+    with_type(std::integral_constant<dtype, dtype::float32>{});
+    with_type(std::integral_constant<dtype, dtype::float64>{});
+  };
+  switch (s.what) {
+    case kind::matmul: return with_kind(std::integral_constant<kind, kind::matmul>{});
+    case kind::gather: return with_kind(std::integral_constant<kind, kind::gather>{});
+    case kind::scatter: return with_kind(std::integral_constant<kind, kind::scatter>{});
+    case kind::pad: return with_kind(std::integral_constant<kind, kind::pad>{});
+    case kind::concat: return with_kind(std::integral_constant<kind, kind::concat>{});
+    case kind::fused: return;
+  }
+}
+
 template <class Program>
 void run_table(const call_memory& m, const memory_plan<Program>& plan) {
   constexpr auto& tables = Program::tables;
@@ -99,7 +131,7 @@ void run_table(const call_memory& m, const memory_plan<Program>& plan) {
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
     if (s.what == passes::step::kind::fused) kernels[s.kernel]({pointer, number});
-    else visit_dtype(s.type, [&](auto tag) { opaque_step<typename decltype(tag)::type>(s.what, pointer, number, scratch); });
+    else run_opaque<Program>(s, pointer, number, scratch);
   }
 }
 
@@ -163,7 +195,7 @@ TENURE_INLINE void run_static_step(const call_memory& m, std::integer_sequence<i
   } else {
     std::int64_t number[step::step.number_count + 1];
     for (int i = 0; i < step::step.number_count; ++i) number[i] = step::number(i);
-    opaque_step<element_of_t<step::step.type>>(step::step.what, pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
+    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
   }
 }
 

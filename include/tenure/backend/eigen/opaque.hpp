@@ -141,20 +141,14 @@ void concat_step(void* const* p, step_numbers n) {
   detail::copy_strided(b, static_cast<const T*>(p[1]), b.stride, out + a.extent[axis] * to.stride[axis], to.stride);
 }
 
-template <class T>
-void opaque_step(passes::step::kind what, void* const* p, const std::int64_t* numbers, void* scratch) {
-  switch (what) {
-    case passes::step::kind::matmul:
-      if constexpr (!std::is_same_v<T, bool>) matmul_step<T>(p, {numbers}, scratch);
-      return;
-    case passes::step::kind::gather: return gather_step<T, false>(p, {numbers});
-    case passes::step::kind::scatter:
-      if constexpr (!std::is_same_v<T, bool>) gather_step<T, true>(p, {numbers});
-      return;
-    case passes::step::kind::pad: return pad_step<T>(p, {numbers});
-    case passes::step::kind::concat: return concat_step<T>(p, {numbers});
-    default: return;
-  }
+template <passes::step::kind What, class T>
+void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] void* scratch) {
+  using kind = passes::step::kind;
+  if constexpr (What == kind::matmul) matmul_step<T>(p, {numbers}, scratch);
+  else if constexpr (What == kind::gather) gather_step<T, false>(p, {numbers});
+  else if constexpr (What == kind::scatter) gather_step<T, true>(p, {numbers});
+  else if constexpr (What == kind::pad) pad_step<T>(p, {numbers});
+  else if constexpr (What == kind::concat) concat_step<T>(p, {numbers});
 }
 
 }  // namespace tenure::eigen_backend
