@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The matrix products of a 784-128-10 perceptron's training step, of an LSTM cell and of squares, beside Eigen's and the
-// FMA peak of the core. Rows: matmul_f32/<tenure|eigen>/<MxNxK> and a layout suffix, t where A or B is transposed.
+// The matrix products of a 784-128-10 perceptron's training step, of an LSTM cell and of squares,
+// beside Eigen's and the FMA peak of the core. Rows: matmul_f32/<tenure|eigen>/<MxNxK> and a layout suffix, t where A or B is transposed.
 // Eigen's packing buffers come from a warm heap: the thresholds below keep glibc from returning them to the system.
 #include <tenure/backend/eigen/matmul.hpp>
 

@@ -4,6 +4,7 @@
 
 #include <tenure/backend/eigen/matmul.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -24,7 +25,9 @@ extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 void* malloc(std::size_t bytes) { return ++allocations, __libc_malloc(bytes); }
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return ++allocations, __libc_memalign(alignment, bytes); }
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+    return ++allocations, __libc_memalign(alignment, bytes);
+}
 int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) {
     ++allocations;
     *to = __libc_memalign(alignment, bytes);
@@ -207,7 +210,7 @@ TEMPLATE_TEST_CASE("matmul gives the same bits when a caller splits the rows", "
                                workspace.data());
         }
         const extent last = (m - 1) * n;
-        CHECK(std::vector<T>(whole.begin(), whole.begin() + last) == std::vector<T>(parts.begin(), parts.begin() + last));
+        CHECK(std::equal(whole.begin(), whole.begin() + last, parts.begin()));
     }
 }
 
@@ -235,12 +238,10 @@ template <class T, extent M, extent N, extent K, extent ARow, extent ACol, exten
 bool small_agrees() {
     std::uint64_t state = static_cast<std::uint64_t>(M * 10007 + N * 101 + K);
     const matrix<T> a(M, K, ARow, ACol, state), b(K, N, BRow, BCol, state);
-    constexpr extent ldc = N + 2, guard = 32;
+    constexpr extent ldc = N == 1 ? 1 : N + 2, guard = 32;
     const T mark = T(-12345);
     std::vector<T> c(static_cast<std::size_t>(M * ldc + 2 * guard), mark);
     backend::matmul_small<T, M, N, K, ARow, ACol, BRow, BCol, ldc>(a.memory.data(), b.memory.data(), c.data() + guard);
-    T tight[M * N];
-    backend::matmul_small<T, M, N, K, ARow, ACol, BRow, BCol, N>(a.memory.data(), b.memory.data(), tight);
     for (extent at = 0; at < static_cast<extent>(c.size()); ++at) {
         const extent i = (at - guard) / ldc, j = (at - guard) % ldc;
         const T now = c[static_cast<std::size_t>(at)];
@@ -253,7 +254,7 @@ bool small_agrees() {
             const long double term = static_cast<long double>(a(i, l)) * b(l, j);
             exact += term, magnitude += std::fabs(term);
         }
-        if (!close(now, exact, magnitude, K) || !close(tight[i * N + j], exact, magnitude, K)) return false;
+        if (!close(now, exact, magnitude, K)) return false;
     }
     return true;
 }
@@ -263,25 +264,33 @@ void check_small() {
     STATIC_REQUIRE(backend::matmul_is_small(M, N, K));
     CAPTURE(M, N, K);
     CHECK(small_agrees<T, M, N, K, K, 1, N, 1>());
+    CHECK(small_agrees<T, M, N, K, 1, M, 1, K>());
+}
+
+/// The other layouts too; few shapes, because each is code of its own and sanitizers make it long.
+template <class T, extent M, extent N, extent K>
+void check_small_layouts() {
+    check_small<T, M, N, K>();
     CHECK(small_agrees<T, M, N, K, K, 1, 1, K>());
     CHECK(small_agrees<T, M, N, K, 1, M, N, 1>());
-    CHECK(small_agrees<T, M, N, K, 1, M, 1, K>());
     CHECK(small_agrees<T, M, N, K, 2 * K + 1, 2, 2 * N + 1, 2>());
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("matmul_small agrees with the definition in every layout", "[matmul]", float, double,
-                   std::int32_t) {
-    check_small<TestType, 1, 1, 1>();
-    check_small<TestType, 2, 2, 2>();
-    check_small<TestType, 3, 3, 3>();
-    check_small<TestType, 4, 4, 4>();
+TEST_CASE("matmul_small of integers is exact", "[matmul]") {
+    check_small<std::int32_t, 3, 5, 4>();
+    check_small<std::int64_t, 4, 1, 4>();
+}
+
+TEMPLATE_TEST_CASE("matmul_small agrees with the definition in every layout", "[matmul]", float, double) {
+    check_small_layouts<TestType, 1, 1, 1>();
+    check_small_layouts<TestType, 3, 3, 3>();
+    check_small_layouts<TestType, 4, 4, 4>();
+    check_small_layouts<TestType, 4, 1, 4>();
+    check_small_layouts<TestType, 5, 10, 4>();
     check_small<TestType, 6, 6, 6>();
-    check_small<TestType, 4, 1, 4>();
-    check_small<TestType, 6, 1, 3>();
     check_small<TestType, 1, 7, 5>();
-    check_small<TestType, 8, 10, 4>();
     check_small<TestType, 16, 16, 16>();
     check_small<TestType, 8, 8, 64>();
     check_small<TestType, 2, 61, 3>();

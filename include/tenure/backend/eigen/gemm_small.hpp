@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Products of small static matrices, written out in registers: no loop over rows or columns, no packing, no branch.
+// Products of small static matrices with C in registers: written out up to 128 packet operations a column block,
+// rolled over k beyond; no packing, no branch.
 // Law: an element of C is a[i,0] b[0,j] + a[i,1] b[1,j] + ... in ascending k, each step one fused multiply-add where
 // the target has it; columns of the remainder may be computed twice, with the same value.
 // Cost: ceil(N / lanes) M K multiply-adds. Operands that are local arrays stay in registers from one call to the next.
@@ -14,7 +15,7 @@
 
 namespace tenure::eigen_backend {
 
-/// Whether a plan should choose `matmul_small`: the shape fits registers and the code stays below some 4 KiB.
+/// Whether a plan should choose `matmul_small`: its tiles fit registers, and larger shapes do as well with `matmul`.
 constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
     const bool within = m <= 16 && n <= 64 && k <= 64;
     return within && m * n * k <= 4096;
@@ -57,7 +58,7 @@ constexpr index widest(index columns, index limit) {
     return lanes > columns ? 1 : lanes;
 }
 
-/// Rows k .. k+Count of a block of B, `Lanes` columns wide, where a column of B is contiguous: loads and a transposition.
+/// `Lanes` rows of a block of B, `Lanes` columns wide, where a column of B is contiguous: loads and a transposition.
 template <class T, index Lanes>
 TENURE_INLINE void load_transposed(const T* b, index column_stride, packet_of<T, Lanes>* rows) {
     using packet = packet_of<T, Lanes>;
@@ -98,13 +99,13 @@ TENURE_INLINE void small_step(const T* a, const T* b, packet_of<T, Lanes> (&sum)
 }
 
 /// C[Rows, Packets*Lanes] = A[Rows, K] B[K, ...], accumulators in registers.
-template <class T, index Rows, index Packets, index Lanes, index K, index ARow, index ACol, index BRow, index BCol,
-          index LdC>
+template <class T, bool WrittenOut, index Rows, index Packets, index Lanes, index K, index ARow, index ACol,
+          index BRow, index BCol, index LdC>
 TENURE_INLINE void small_tile(const T* a, const T* b, T* c) {
     constexpr index step = Lanes > 1 && BCol != 1 && BRow == 1 && K % Lanes == 0 ? Lanes : 1;
     packet_of<T, Lanes> sum[Rows][Packets];
     small_step<T, true, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a, b, sum);
-    if constexpr (Rows * Packets * K <= 256) {
+    if constexpr (WrittenOut) {
 #pragma GCC unroll 64
         for (index k = step; k < K; k += step)
             small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
@@ -128,13 +129,22 @@ TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
     constexpr index lanes = widest<T>(columns, limit), most_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
     constexpr index count = columns / lanes < most_packets ? columns / lanes : most_packets;
     constexpr index most_rows = (many_registers ? 24 : 12) / count, rows = M < most_rows ? M : most_rows;
+    constexpr bool written_out = M * count * K <= 128;  // beyond, the loops cost nothing and the code would be large
+    const T* const right = b + start * BCol;
+    T* const to = c + start;
+    if constexpr (written_out) {
 #pragma GCC unroll 16
-    for (index i = 0; i + rows <= M; i += rows)
-        small_tile<T, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, b + start * BCol,
-                                                                          c + i * LdC + start);
-    if constexpr (M % rows != 0)
-        small_tile<T, M % rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(
-            a + (M - M % rows) * ARow, b + start * BCol, c + (M - M % rows) * LdC + start);
+        for (index i = 0; i + rows <= M; i += rows)
+            small_tile<T, true, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, right, to + i * LdC);
+    } else {
+#pragma GCC unroll 1
+        for (index i = 0; i + rows <= M; i += rows)
+            small_tile<T, false, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, right, to + i * LdC);
+    }
+    constexpr index rest = M % rows, done = M - rest;
+    if constexpr (rest != 0)
+        small_tile<T, written_out, rest, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + done * ARow, right,
+                                                                                       to + done * LdC);
     if constexpr (start + count * lanes < N)
         small_columns<T, start + count * lanes, M, N, K, ARow, ACol, BRow, BCol, LdC>(a, b, c);
 }

@@ -34,7 +34,7 @@ struct tile_shape {
     static constexpr index rows = many_registers ? 8 : 4;
     static constexpr index packets_wide = 3;
     static constexpr index panel_width = lanes * packets_wide;
-    static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, which then stays in L1 or near
+    static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, to stay in L1 or near
     static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A that stay in L2 for all panels
     static constexpr index stack_bytes = 8192;                         // panels up to here need no workspace
     static constexpr T zeros[8 * lanes] = {};  // where sums start; read like C, so that accumulating needs no branch
@@ -318,9 +318,8 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
                         right = {packed, width, 1};
                     }
                     T* const to = c + i * ldc + j;
-                    if (wide == 1) panel<T, 1>(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
-                    else if (wide == 2) panel<T, 2>(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
-                    else panel<T, 3>(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
+                    const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
+                    run(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
                 }
             }
     }
