@@ -32,6 +32,7 @@ constexpr value collapsed(const value& x, int axis) {
     if (i != axis) to.push_back(x.shape()[i]);
   const std::int16_t shape = x.graph->intern(to);
   if (is_constant(x)) return {*x.graph, x.graph->constant(x.type(), shape, ir::value_of(x.node()))};
+  if (x.node().op != ir::opcode::broadcast) return reshape_to(x, to);  // what is left of one: the axis has extent 1
   value from = operand_of(x, 0);
   std::int64_t axes = 0, mask = 0;
   int kept = 0;
