@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+// Pointwise operations by code: a table of each record's `reference` function (libm's) for each element type.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <tenure/ops/registry.hpp>
+
+namespace tenure::reference {
+
+/// One scalar operation: operands by address, each of the type that the operation's typing asks for.
+using scalar_function = void (*)(const void* const* operands, void* result);
+
+namespace detail {
+
+template <class T>
+const T& at(const void* const* operands, int i) {
+  return *static_cast<const T*>(operands[i]);
+}
+
+template <class Op, class T>
+void call(const void* const* x, void* y) {
+  if constexpr (Op::types == ops::typing::comparison)
+    *static_cast<bool*>(y) = Op::reference(at<T>(x, 0), at<T>(x, 1));
+  else if constexpr (Op::types == ops::typing::selection)
+    *static_cast<T*>(y) = Op::reference(at<bool>(x, 0), at<T>(x, 1), at<T>(x, 2));
+  else if constexpr (Op::arity == 1)
+    *static_cast<T*>(y) = Op::reference(at<T>(x, 0));
+  else
+    *static_cast<T*>(y) = Op::reference(at<T>(x, 0), at<T>(x, 1));
+}
+
+/// Null where the operation has no meaning for the type.
+template <class Op, class T>
+constexpr scalar_function typed_function() {
+  if constexpr (Op::types == ops::typing::logical) {
+    if constexpr (std::is_same_v<T, bool>) return &call<Op, T>;
+    else return nullptr;
+  } else if constexpr (Op::types == ops::typing::floating) {
+    if constexpr (std::is_floating_point_v<T>) return &call<Op, T>;
+    else return nullptr;
+  } else if constexpr (Op::types == ops::typing::arithmetic && std::is_same_v<T, bool>) {
+    return nullptr;  // emit() spells arithmetic on bool as logic
+  } else {
+    return &call<Op, T>;
+  }
+}
+
+template <class T, int... I>
+scalar_function at_code(int position, std::integer_sequence<int, I...>) {
+  using namespace ops;
+  static constexpr scalar_function table[] = {
+      typed_function<operation_of<static_cast<ir::opcode>(static_cast<int>(ir::opcode::pointwise) + I)>, T>()...};
+  return table[position];
+}
+
+}  // namespace detail
+
+/// The operation on operands of a type (for a selection, of its second and third operand).
+inline scalar_function function_of(ir::opcode op, dtype type) {
+  return visit_dtype(type, [&]<class T>(element_tag<T>) {
+    return detail::at_code<T>(static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise),
+                              std::make_integer_sequence<int, ops::records::count>{});
+  });
+}
+
+/// The element type that an operation computes in, given its node and the types of its operands.
+inline dtype computed_in(const ir::graph_view& g, const ir::node& n) {
+  return ops::record_of(n.op).types == ops::typing::comparison ? g[n.in[0]].type : n.type;
+}
+
+}  // namespace tenure::reference

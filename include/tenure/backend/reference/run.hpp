@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSL-1.0
+// The judge of every other backend: walks a graph node by node, one scalar at a time, each node an array of its own. No
+// fusion, no views, libm's functions, sums in the next wider type. Cost: whatever it takes.
+#pragma once
+
+#include <limits>
+
+#include <tenure/backend/reference/pointwise.hpp>
+#include <tenure/backend/reference/symbols.hpp>
+
+namespace tenure::reference {
+namespace detail {
+
+template <class T>
+struct accumulator { using type = std::conditional_t<std::is_same_v<T, float>, double, long double>; };
+template <std::integral T>
+struct accumulator<T> { using type = std::uint64_t; };  // wraps around
+/// What a sum of T is kept in.
+template <class T>
+using accumulator_t = typename accumulator<T>::type;
+
+template <class T>
+constexpr T identity_of(ir::reduction kind) {
+  using limits = std::numeric_limits<T>;
+  if (kind == ir::reduction::sum) return T(0);
+  if constexpr (std::is_floating_point_v<T>) return kind == ir::reduction::max ? -limits::infinity() : limits::infinity();
+  else return kind == ir::reduction::max ? limits::lowest() : limits::max();
+}
+
+/// The larger or smaller of two; NaN in either gives NaN.
+template <class T>
+constexpr T extremum(ir::reduction kind, T a, T b) {
+  if (a != a || b != b) return a != a ? a : b;
+  return (kind == ir::reduction::max ? a < b : b < a) ? b : a;
+}
+
+class interpreter {
+ public:
+  interpreter(const ir::graph_view& g, std::span<const array> arguments) : g_(g), arguments_(arguments) {
+    std::vector<argument> bound;
+    for (const array& a : arguments) bound.push_back(argument_of(a));
+    symbols_ = bind_symbols(g, bound);
+  }
+
+  template <class Visit>
+  std::vector<array> run(Visit visit) {
+    for (ir::node_id id = 0; id < g_.count; ++id) {
+      values_.push_back(evaluate(id));
+      visit(id, values_.back());
+    }
+    std::vector<array> results;
+    for (int i = 0; i < g_.output_count; ++i) results.push_back(value(g_.outputs[i]));
+    return results;
+  }
+
+ private:
+  const array& value(ir::node_id id) const { return values_[static_cast<std::size_t>(id)]; }
+  extents shape_of(ir::node_id id) const { return known(g_.shape_of(id), symbols_); }
+
+  static void copy_element(array& to, std::int64_t at, const array& from, std::int64_t i) {
+    const std::size_t bytes = static_cast<std::size_t>(size_of(to.type));
+    std::memcpy(to.data.data() + static_cast<std::size_t>(at) * bytes, from.data.data() + static_cast<std::size_t>(i) * bytes, bytes);
+  }
+  template <class T>
+  static std::vector<T> elements(const array& a) {
+    return std::vector<T>(a.as<T>(), a.as<T>() + a.size());
+  }
+
+  array evaluate(ir::node_id id) const {
+    using ir::opcode;
+    const ir::node& n = g_[id];
+    array y(n.type, shape_of(id));
+    if (ops::is_pointwise(n.op)) return pointwise(n, y);
+    switch (n.op) {
+      case opcode::input: {
+        const array& x = arguments_[static_cast<std::size_t>(n.attr)];
+        if (x.type != n.type || !(x.shape == y.shape)) throw shape_error("tenure: reference: an argument has another type or shape than its input");
+        return x;
+      }
+      case opcode::constant: return fill(n, y);
+      case opcode::iota: return count_up(n, y);
+      case opcode::cast: return cast(n, y);
+      case opcode::reduce: return reduce(n, y);
+      case opcode::matmul: return matmul(n, y);
+      case opcode::scatter: return scatter(n, y);
+      case opcode::concat: return concat(n, y);
+      case opcode::gather: return gather(n, y);
+      case opcode::pad: {
+        const array& x = value(n.in[0]);
+        for_each_index(x.shape, [&](extents i) {
+          const std::int64_t from = position_of(x.shape, i);
+          i[static_cast<int>(n.attr)] = stepped(n, i, y.shape);
+          copy_element(y, position_of(y.shape, i), x, from);
+        });
+        return y;
+      }
+      default: return move(n, y);
+    }
+  }
+
+  /// Where an index along the axis of a slice or a pad lies in the longer of its two shapes.
+  static std::int64_t stepped(const ir::node& n, const extents& i, const extents& within) {
+    const int axis = static_cast<int>(n.attr);
+    const std::int64_t at = n.start + i[axis] * n.step;
+    if (at < 0 || at >= within[axis])
+      throw index_error("tenure: reference: a slice reaches " + std::to_string(at) + " of an axis of " + std::to_string(within[axis]));
+    return at;
+  }
+
+  /// Every element of y is one element of x.
+  array move(const ir::node& n, array& y) const {
+    using ir::opcode;
+    const array& x = value(n.in[0]);
+    std::int64_t at = 0;
+    for_each_index(y.shape, [&](const extents& i) {
+      extents from = i;
+      from.rank = x.shape.rank;
+      switch (n.op) {
+        case opcode::broadcast:
+          for (int a = 0; a < x.shape.rank; ++a) from[a] = g_.shape_of(n.in[0])[a] == 1 ? 0 : i[ir::unpack_axis(n.attr, a)];
+          break;
+        case opcode::permute:
+          for (int a = 0; a < x.shape.rank; ++a) from[ir::unpack_axis(n.attr, a)] = i[a];
+          break;
+        case opcode::slice: from[static_cast<int>(n.attr)] = stepped(n, i, x.shape); break;
+        default: break;
+      }
+      const bool keeps_order = n.op == opcode::reshape || n.op == opcode::stop_gradient || n.op == opcode::copy;
+      copy_element(y, at, x, keeps_order ? at : position_of(x.shape, from));
+      ++at;
+    });
+    return y;
+  }
+
+  array pointwise(const ir::node& n, array& y) const {
+    const scalar_function f = function_of(n.op, computed_in(g_, n));
+    if (f == nullptr) throw error("tenure: reference: an operation on a type that it has no meaning for");
+    const std::byte* x[3] = {};
+    std::int64_t step[3] = {};
+    for (int k = 0; k < n.arity; ++k) {
+      x[k] = value(n.in[k]).data.data();
+      step[k] = size_of(g_[n.in[k]].type);
+    }
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+      const void* operand[3] = {};
+      for (int k = 0; k < n.arity; ++k) operand[k] = x[k] + i * step[k];
+      f(operand, y.data.data() + i * size_of(y.type));
+    }
+    return y;
+  }
+
+  array fill(const ir::node& n, array& y) const {
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      const T v = is_floating(n.type) ? static_cast<T>(ir::value_of(n)) : static_cast<T>(n.attr);
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = v;
+    });
+    return y;
+  }
+
+  array count_up(const ir::node& n, array& y) const {
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::int64_t at = 0;
+      for_each_index(y.shape, [&](const extents& i) { y.as<T>()[at++] = static_cast<T>(i[static_cast<int>(n.attr)]); });
+    });
+    return y;
+  }
+
+  array cast(const ir::node& n, array& y) const {
+    const array& x = value(n.in[0]);
+    visit_dtype(x.type, [&]<class From>(element_tag<From>) {
+      visit_dtype(y.type, [&]<class To>(element_tag<To>) {
+        for (std::int64_t i = 0; i < y.size(); ++i) y.as<To>()[i] = static_cast<To>(x.as<From>()[i]);
+      });
+    });
+    return y;
+  }
+
+  array reduce(const ir::node& n, array& y) const {
+    const array& x = value(n.in[0]);
+    const auto kind = static_cast<ir::reduction>(n.start);
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::vector<accumulator_t<T>> total(static_cast<std::size_t>(y.size()));
+      T* best = y.as<T>();
+      for (std::int64_t i = 0; i < y.size(); ++i) best[i] = identity_of<T>(kind);
+      std::int64_t at = 0;
+      for_each_index(x.shape, [&](const extents& i) {
+        extents kept;
+        for (int a = 0; a < x.shape.rank; ++a)
+          if (!((n.attr >> a) & 1)) kept.push_back(i[a]);
+        const std::int64_t to = position_of(y.shape, kept);
+        const T v = x.as<T>()[at++];
+        if (kind == ir::reduction::sum) total[static_cast<std::size_t>(to)] += static_cast<accumulator_t<T>>(v);
+        else best[to] = extremum(kind, best[to], v);
+      });
+      if (kind == ir::reduction::sum)
+        for (std::int64_t i = 0; i < y.size(); ++i) best[i] = static_cast<T>(total[static_cast<std::size_t>(i)]);
+    });
+    return y;
+  }
+
+  array matmul(const ir::node& n, array& y) const {
+    const array &a = value(n.in[0]), &b = value(n.in[1]);
+    const int rank = y.shape.rank;
+    const std::int64_t depth = a.shape[rank - 1];
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::int64_t at = 0;
+      for_each_index(y.shape, [&](const extents& i) {
+        accumulator_t<T> total = 0;
+        extents left = i, right = i;
+        for (std::int64_t k = 0; k < depth; ++k) {
+          left[rank - 1] = right[rank - 2] = k;
+          total += static_cast<accumulator_t<T>>(a.as<T>()[position_of(a.shape, left)]) *
+                   static_cast<accumulator_t<T>>(b.as<T>()[position_of(b.shape, right)]);
+        }
+        y.as<T>()[at++] = static_cast<T>(total);
+      });
+    });
+    return y;
+  }
+
+  array concat(const ir::node& n, array& y) const {
+    const int axis = static_cast<int>(n.attr);
+    std::int64_t before = 0;
+    for (int k = 0; k < 2; ++k) {
+      const array& x = value(n.in[k]);
+      for_each_index(x.shape, [&](extents i) {
+        const std::int64_t from = position_of(x.shape, i);
+        i[axis] += before;
+        copy_element(y, position_of(y.shape, i), x, from);
+      });
+      before += x.shape[axis];
+    }
+    return y;
+  }
+
+  /// For an index of the array with one block a named index: the same element of the array that is indexed.
+  static extents looked_up(const extents& i, int axis, const array& indices, const array& table) {
+    extents at, which;
+    which.rank = indices.shape.rank;
+    for (int a = 0; a < which.rank; ++a) which[a] = i[axis + a];
+    const std::int64_t row = indices.index(position_of(indices.shape, which));
+    if (row < 0 || row >= table.shape[axis])
+      throw index_error("tenure: reference: index " + std::to_string(row) + " is outside an axis of " + std::to_string(table.shape[axis]));
+    for (int a = 0; a < table.shape.rank; ++a) at.push_back(a < axis ? i[a] : a == axis ? row : i[a + which.rank - 1]);
+    return at;
+  }
+
+  array gather(const ir::node& n, array& y) const {
+    const array &x = value(n.in[0]), &indices = value(n.in[1]);
+    std::int64_t at = 0;
+    for_each_index(y.shape, [&](const extents& i) { copy_element(y, at++, x, position_of(x.shape, looked_up(i, static_cast<int>(n.attr), indices, x))); });
+    return y;
+  }
+
+  array scatter(const ir::node& n, array& y) const {
+    const array &indices = value(n.in[0]), &updates = value(n.in[1]);
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::vector<accumulator_t<T>> total(static_cast<std::size_t>(y.size()));
+      std::int64_t at = 0;
+      for_each_index(updates.shape, [&](const extents& i) {
+        const std::int64_t to = position_of(y.shape, looked_up(i, static_cast<int>(n.attr), indices, y));
+        total[static_cast<std::size_t>(to)] += static_cast<accumulator_t<T>>(updates.as<T>()[at++]);
+      });
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = static_cast<T>(total[static_cast<std::size_t>(i)]);
+    });
+    return y;
+  }
+
+  ir::graph_view g_;
+  std::span<const array> arguments_;
+  std::vector<std::int64_t> symbols_;
+  std::vector<array> values_;
+};
+
+}  // namespace detail
+
+/// The outputs of a graph for given arguments. Throws shape_error and index_error as compiled functions do.
+/// `visit(node, value)` sees each node's value when it is known, and may change it.
+template <class Visit>
+std::vector<array> run(const ir::graph_view& g, std::span<const array> arguments, Visit visit) {
+  return detail::interpreter(g, arguments).run(visit);
+}
+inline std::vector<array> run(const ir::graph_view& g, std::span<const array> arguments) {
+  return run(g, arguments, [](ir::node_id, const array&) {});
+}
+
+}  // namespace tenure::reference

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+// Do two results agree? Exactly, or as far as rounding can tell: where they differ by more than a few ulp, the reference
+// runs again with every intermediate nudged by a few ulp, and what that moves is what the graph leaves open.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <tenure/backend/reference/run.hpp>
+
+#include "random_graph.hpp"
+
+namespace fuzz {
+
+using results = std::vector<array>;
+
+inline bool both_nan(double a, double b) { return std::isnan(a) && std::isnan(b); }
+
+inline std::string difference(std::size_t output, std::int64_t at, double wanted, double got) {
+  std::ostringstream s;
+  s.precision(17);
+  s << "output " << output << "[" << at << "]: " << got << " where the reference has " << wanted;
+  return s.str();
+}
+inline std::string shape_difference(const results& wanted, const results& got) {
+  if (wanted.size() != got.size()) return "another number of outputs";
+  for (std::size_t o = 0; o < wanted.size(); ++o)
+    if (wanted[o].type != got[o].type || !(wanted[o].shape == got[o].shape)) return "output " + std::to_string(o) + ": another type or shape";
+  return "";
+}
+
+/// "" where each element is the same number, or NaN in both.
+inline std::string exact_difference(const results& wanted, const results& got) {
+  if (const std::string s = shape_difference(wanted, got); !s.empty()) return s;
+  for (std::size_t o = 0; o < wanted.size(); ++o)
+    for (std::int64_t i = 0; i < wanted[o].size(); ++i)
+      if (const double a = wanted[o][i], b = got[o][i]; a != b && !both_nan(a, b)) return difference(o, i, a, b);
+  return "";
+}
+
+/// Operations whose results are exact have no rounding to nudge.
+inline bool rounds(const ir::node& n) {
+  if (!tenure::is_floating(n.type)) return false;
+  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::reduce || n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::cast;
+  const int op = static_cast<int>(n.op);
+  for (const int exact : {code<ops::neg>, code<ops::sign>, code<ops::abs>, code<ops::maximum>, code<ops::minimum>, code<ops::floor>,
+                          code<ops::round>, code<ops::where>, code<ops::relu>})
+    if (op == exact) return false;
+  return true;
+}
+
+/// The reference with rounding errors of its own. A zero may change its sign: x + 0 is x, also for -0.
+inline results nudged(const ir::graph_view& g, const std::vector<array>& arguments, std::uint64_t seed) {
+  dice d(seed);
+  return tenure::reference::run(g, arguments, [&](ir::node_id id, array& a) {
+    if (!rounds(g[id])) return;
+    tenure::visit_dtype(a.type, [&]<class T>(tenure::element_tag<T>) {
+      if constexpr (std::is_floating_point_v<T>)
+        for (std::int64_t i = 0; i < a.size(); ++i) {
+          T& x = a.as<T>()[i];
+          if (x == T(0)) x = d.chance(0.5) ? T(0) : -T(0);
+          else x *= T(1) + static_cast<T>(d.between(-4, 4)) * std::numeric_limits<T>::epsilon();
+        }
+    });
+  });
+}
+
+inline bool holds_infinity(const ir::graph_view& g, const std::vector<array>& arguments) {
+  bool any = false;
+  tenure::reference::run(g, arguments, [&](ir::node_id, const array& a) {
+    if (tenure::is_floating(a.type))
+      for (std::int64_t i = 0; i < a.size(); ++i) any = any || std::isinf(a[i]);
+  });
+  return any;
+}
+
+inline double ulp_of(dtype type) { return type == dtype::float32 ? 0x1p-23 : type == dtype::float64 ? 0x1p-52 : 0; }
+
+struct judgement {
+  std::string wrong;     // "" where the results agree
+  bool excused = false;  // only as far as rounding can tell
+};
+
+/// Do the results of something that means g agree with the reference's?
+inline judgement judge(const ir::graph_view& g, const std::vector<array>& arguments, const results& wanted, const results& got) {
+  if (const std::string s = shape_difference(wanted, got); !s.empty()) return {s};
+  const auto close = [](dtype type, double a, double b) {
+    return a == b || both_nan(a, b) || std::fabs(a - b) <= 64 * ulp_of(type) * std::fmax(std::fabs(a), 0x1p-100);
+  };
+  bool all = true;
+  for (std::size_t o = 0; o < wanted.size(); ++o)
+    for (std::int64_t i = 0; i < wanted[o].size(); ++i) all = all && close(wanted[o].type, wanted[o][i], got[o][i]);
+  if (all) return {};
+
+  std::vector<results> others;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) others.push_back(nudged(g, arguments, seed));
+  for (std::size_t o = 0; o < wanted.size(); ++o)
+    for (std::int64_t i = 0; i < wanted[o].size(); ++i) {
+      const double a = wanted[o][i], b = got[o][i];
+      if (close(wanted[o].type, a, b)) continue;
+      double spread = 0;
+      bool unsure = false;
+      for (const results& r : others) {
+        const double c = r[o][i];
+        unsure = unsure || std::isnan(c) != std::isnan(a);
+        spread = std::fmax(spread, std::fabs(c - a));
+      }
+      if (!unsure && !(std::fabs(a - b) <= 64 * spread)) return {difference(o, i, a, b)};
+    }
+  return {"", true};
+}
+
+/// What is printed where a law fails.
+inline std::string report(std::uint64_t seed, const char* law, const std::string& what, const ir::graph_view& g, const ir::graph_view& other = {}) {
+  std::ostringstream s;
+  s << "seed " << seed << ": " << law << ": " << what << "\n" << text_of(g);
+  if (other.count) s << "---\n" << text_of(other);
+  return s.str();
+}
+
+/// The reference's results; a graph that it cannot run is printed.
+inline results reference_of(std::uint64_t seed, const ir::graph_view& g, const std::vector<array>& arguments) {
+  try {
+    return tenure::reference::run(g, arguments);
+  } catch (const tenure::error& e) {
+    throw tenure::error(report(seed, "reference", e.what(), g));
+  }
+}
+
+}  // namespace fuzz

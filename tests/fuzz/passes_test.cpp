@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+// The laws of the passes, on random graphs, against the reference backend.
+#include "../catch.hpp"
+
+#include <tenure/passes/materialize.hpp>
+#include <tenure/passes/verify.hpp>
+
+#include "judge.hpp"
+
+using namespace fuzz;
+namespace passes = tenure::passes;
+
+namespace {
+
+constexpr std::uint64_t graphs = 3000;
+
+bool same_nodes(const ir::graph_view& a, const ir::graph_view& b) {
+  if (a.count != b.count || a.output_count != b.output_count) return false;
+  for (int i = 0; i < a.count; ++i)
+    if (!(a[i] == b[i])) return false;
+  for (int i = 0; i < a.output_count; ++i)
+    if (a.outputs[i] != b.outputs[i]) return false;
+  return true;
+}
+
+void require_valid(std::uint64_t seed, const char* after, const ir::graph_view& g) {
+  const passes::verdict v = passes::verify(g);
+  if (!v.ok())
+    FAIL(report(seed, after, std::string(v.what) + ": %" + std::to_string(v.node) + " " + std::to_string(v.lhs) + " " + std::to_string(v.rhs), g));
+}
+
+options options_of(std::uint64_t seed) {
+  return {.nodes = 4 + static_cast<int>(seed % 37), .symbols = seed % 3 == 0, .strided = seed % 2 == 0};
+}
+
+}  // namespace
+
+TEST_CASE("Law: dead_code keeps the meaning; is idempotent; never makes more nodes") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::graph_view g = s.graph.view();
+    require_valid(seed, "tracing", g);
+    const ir::builder once = passes::dead_code(g), twice = passes::dead_code(once.view());
+    require_valid(seed, "dead_code", once.view());
+    if (once.count() > g.count) FAIL(report(seed, "dead_code", "more nodes", g, once.view()));
+    if (!same_nodes(once.view(), twice.view())) FAIL(report(seed, "dead_code", "not idempotent", once.view(), twice.view()));
+    const std::string wrong = exact_difference(reference_of(seed, g, s.arguments), reference_of(seed, once.view(), s.arguments));
+    if (!wrong.empty()) FAIL(report(seed, "dead_code", wrong, g, once.view()));
+  }
+}
+
+TEST_CASE("Law: cse keeps the meaning; is idempotent; never makes more nodes") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::graph_view g = s.graph.view();
+    const ir::builder once = passes::cse(g), twice = passes::cse(once.view());
+    require_valid(seed, "cse", once.view());
+    if (once.count() > g.count) FAIL(report(seed, "cse", "more nodes", g, once.view()));
+    if (!same_nodes(once.view(), twice.view())) FAIL(report(seed, "cse", "not idempotent", once.view(), twice.view()));
+    const std::string wrong = exact_difference(reference_of(seed, g, s.arguments), reference_of(seed, once.view(), s.arguments));
+    if (!wrong.empty()) FAIL(report(seed, "cse", wrong, g, once.view()));
+  }
+}
+
+TEST_CASE("Law: simplify keeps the meaning") {
+  int excused = 0, infinite = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::graph_view g = s.graph.view();
+    const ir::builder simple = passes::simplify(g);
+    require_valid(seed, "simplify", simple.view());
+    // Algebra moves what overflows: a sum of a * b[k] is a times the sum of b[k], except where that is infinite.
+    if (holds_infinity(g, s.arguments)) {
+      ++infinite;
+      continue;
+    }
+    const judgement j = judge(g, s.arguments, reference_of(seed, g, s.arguments), reference_of(seed, simple.view(), s.arguments));
+    if (!j.wrong.empty()) FAIL(report(seed, "simplify", j.wrong, g, simple.view()));
+    excused += j.excused;
+  }
+  CHECK(excused < static_cast<int>(graphs / 20));
+  CHECK(infinite < static_cast<int>(graphs / 4));
+}
+
+TEST_CASE("Law: materialize keeps the meaning, and then every output is a node of its own") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::builder before = passes::simplify(s.graph.view());
+    const ir::graph_view g = before.view();
+    const ir::builder after = passes::materialize(g);
+    const ir::graph_view m = after.view();
+    require_valid(seed, "materialize", m);
+    for (int i = 0; i < m.output_count; ++i) {
+      const ir::opcode op = m[m.outputs[i]].op;
+      bool own = !passes::is_view(op) && !passes::is_source(op);
+      for (int k = 0; k < i; ++k) own = own && m.outputs[k] != m.outputs[i];
+      if (!own) FAIL(report(seed, "materialize", "an output shares its node", g, m));
+    }
+    const std::string wrong = exact_difference(reference_of(seed, g, s.arguments), reference_of(seed, m, s.arguments));
+    if (!wrong.empty()) FAIL(report(seed, "materialize", wrong, g, m));
+  }
+}

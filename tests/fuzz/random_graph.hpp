@@ -1,0 +1,665 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random graphs that a traced function could have made: every structural operation, pointwise ones by arity and typing,
+// all element types, extents 0 and 1, symbols, strided arguments, shared subgraphs, several outputs. A seed is a graph.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <tenure/backend/reference/array.hpp>
+#include <tenure/ops/derivative.hpp>
+#include <tenure/passes/print.hpp>
+
+namespace fuzz {
+
+using tenure::dtype;
+using tenure::extents;
+using tenure::reference::array;
+namespace ir = tenure::ir;
+namespace ops = tenure::ops;
+using ops::value;
+
+/// splitmix64: the same numbers everywhere.
+class dice {
+ public:
+  explicit dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  int below(std::int64_t n) { return static_cast<int>(next() % static_cast<std::uint64_t>(n)); }
+  bool chance(double p) { return uniform() < p; }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  double between(double lo, double hi) { return lo + (hi - lo) * uniform(); }
+
+ private:
+  std::uint64_t state_;
+};
+
+struct options {
+  int nodes = 24;        // how many operations are tried
+  bool smooth = false;   // float64, every function differentiable with derivatives of moderate size
+  bool floating = false; // float64 only, kinks allowed
+  bool symbols = true;
+  bool strided = true;
+};
+
+/// A graph with arguments that fit it.
+struct sample {
+  ir::builder graph;
+  std::vector<array> arguments;
+  std::vector<char> strided;  // which arguments may lie in memory in any way
+};
+
+template <class Op>
+constexpr int code = static_cast<int>(ops::code_of<Op>());
+
+class generator {
+ public:
+  generator(std::uint64_t seed, const options& o) : dice_(seed), o_(o) {
+    static constexpr std::int64_t lengths[] = {0, 1, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17};
+    static constexpr char names[3][8] = {"a", "b", "c"};
+    for (int i = 0; i < 3; ++i) {
+      dimension d;
+      do d.length = lengths[dice_.below(12)];
+      while (d.length == 0 && dice_.chance(0.6));
+      if (o.symbols && dice_.chance(0.3)) d.how = dice_.chance(0.5) ? dimension::named : dimension::open;
+      if (d.how == dimension::named) d.name = tenure::dim(names[i]);
+      dimensions_.push_back(d);
+    }
+  }
+
+  /// Inputs and operations; outputs are still to be chosen.
+  void grow() {
+    const int inputs = 1 + dice_.below(4);
+    for (int i = 0; i < inputs; ++i) add(new_input(random_type(), random_rank()));
+    for (int i = 0; i < o_.nodes; ++i) step();
+  }
+
+  void choose_outputs() {
+    const int n = 1 + dice_.below(4);
+    for (int i = 0; i < n; ++i) made_.graph.output(recent().x.id);
+  }
+  /// Outputs that a derivative can be taken of.
+  std::vector<ir::node_id> floating_outputs() {
+    std::vector<ir::node_id> chosen;
+    for (int tries = 0; tries < 12 && chosen.size() < 2; ++tries)
+      if (const entry e = recent(); tenure::is_floating(e.x.type())) chosen.push_back(e.x.id);
+    return chosen;
+  }
+
+  ir::builder& graph() { return made_.graph; }
+  dice& rolls() { return dice_; }
+  sample take() {
+    made_.graph.canonicalize();
+    return static_cast<sample&&>(made_);
+  }
+
+  /// An argument with the extents of a graph shape; its own symbols, which must agree with those.
+  value input_like(dtype type, const extents& wanted) {
+    ir::builder& g = made_.graph;
+    const int index = g.view().input_count;
+    extents e = wanted, actual;
+    for (int a = 0; a < wanted.rank; ++a) actual.push_back(actual_of(wanted[a]));
+    const bool strided = o_.strided && dice_.chance(0.2);
+    add_argument(type, actual, strided);
+    for (int a = 0; a < e.rank; ++a)
+      if (!tenure::is_static(e[a])) {
+        e[a] = g.new_symbol({ir::symbol::kind::argument, index, a, 0});
+        g.unify(wanted[a], e[a], "like", -1, -1);
+      }
+    return finish_input(type, e, strided);
+  }
+
+  /// What an extent of the graph is in this sample.
+  std::int64_t actual_of(std::int64_t e) const {
+    if (tenure::is_static(e)) return e;
+    const ir::symbol s = made_.graph.view().symbols[ir::symbol_of_extent(e)];
+    switch (s.what) {
+      case ir::symbol::kind::argument: return made_.arguments[static_cast<std::size_t>(s.a)].shape[static_cast<int>(s.b)];
+      case ir::symbol::kind::sum: return actual_of(s.a) + actual_of(s.b);
+      case ir::symbol::kind::product: return actual_of(s.a) * actual_of(s.b);
+      case ir::symbol::kind::quotient: return actual_of(s.b) == 0 ? 0 : actual_of(s.a) / actual_of(s.b);
+      default: return 0;
+    }
+  }
+  extents actual_of(const extents& s) const {
+    extents r;
+    for (int a = 0; a < s.rank; ++a) r.push_back(actual_of(s[a]));
+    return r;
+  }
+
+ private:
+  struct dimension {
+    enum kind { fixed, named, open } how = fixed;
+    std::int64_t length = 1, name = 0;
+  };
+  /// A value to build on; bound: for integers, the largest magnitude, so that nothing overflows.
+  struct entry {
+    value x;
+    double bound = 0;
+  };
+  static constexpr double largest = 1 << 24;  // exact in float32, and its square in int64
+  static constexpr std::int64_t most_elements = 1500;
+
+  // ---- inputs ----
+
+  dtype random_type() {
+    if (o_.smooth || o_.floating) return dtype::float64;
+    static constexpr dtype types[] = {dtype::float64, dtype::float64, dtype::float32, dtype::float32, dtype::float64,
+                                      dtype::int32,   dtype::int64,   dtype::boolean, dtype::float32};
+    return types[dice_.below(9)];
+  }
+  int random_rank() {
+    static constexpr int ranks[] = {0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
+    return ranks[dice_.below(10)];
+  }
+
+  double random_number() {
+    const int what = dice_.below(o_.smooth ? 20 : 24);
+    if (what == 20) return 0;
+    if (what == 21) return dice_.chance(0.5) ? 1 : -1;
+    if (what == 22) return dice_.between(-40, 40);
+    if (what == 23) return -0.0;
+    return dice_.between(-2, 2);
+  }
+  void add_argument(dtype type, const extents& shape, bool strided) {
+    array a(type, shape);
+    const bool holds_nan = !o_.smooth && !o_.floating && dice_.chance(0.02);
+    tenure::visit_dtype(type, [&]<class T>(tenure::element_tag<T>) {
+      for (std::int64_t i = 0; i < a.size(); ++i)
+        if constexpr (std::is_floating_point_v<T>)
+          a.as<T>()[i] = holds_nan && dice_.chance(0.1) ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(random_number());
+        else if constexpr (std::is_same_v<T, bool>) a.as<T>()[i] = dice_.chance(0.5);
+        else a.as<T>()[i] = static_cast<T>(dice_.below(19) - 9);
+    });
+    made_.arguments.push_back(a);
+    made_.strided.push_back(strided);
+  }
+  value finish_input(dtype type, const extents& e, bool strided) {
+    ir::builder& g = made_.graph;
+    const int index = g.view().input_count;
+    const ir::node_id id = g.input(type, e, strided);
+    if (strided)
+      for (int a = 0; a < e.rank; ++a) g.new_symbol({ir::symbol::kind::stride, index, a, 0});
+    return {g, id};
+  }
+  entry new_input(dtype type, int rank) {
+    ir::builder& g = made_.graph;
+    const int index = g.view().input_count;
+    std::vector<dimension> axes;
+    extents actual;
+    for (int a = 0; a < rank; ++a) {
+      axes.push_back(dice_.chance(0.15) ? dimension{} : dimensions_[static_cast<std::size_t>(dice_.below(3))]);
+      if (tenure::count(actual) * axes.back().length > most_elements) axes.back() = dimension{};
+      actual.push_back(axes.back().length);
+    }
+    const bool strided = o_.strided && dice_.chance(0.2);
+    add_argument(type, actual, strided);
+    extents e;
+    for (int a = 0; a < rank; ++a) {
+      const dimension& d = axes[static_cast<std::size_t>(a)];
+      e.push_back(d.how == dimension::fixed ? d.length : g.new_symbol({ir::symbol::kind::argument, index, a, d.name}));
+    }
+    return {finish_input(type, e, strided), 9};
+  }
+  /// Indices into an axis.
+  value new_indices(const extents& shape, std::int64_t extent) {
+    const value x = input_like(dice_.chance(0.5) ? dtype::int32 : dtype::int64, shape);
+    array& a = made_.arguments.back();
+    for (std::int64_t i = 0; i < a.size(); ++i)
+      if (a.type == dtype::int32) a.as<std::int32_t>()[i] = dice_.below(extent);
+      else a.as<std::int64_t>()[i] = dice_.below(extent);
+    return x;
+  }
+
+  // ---- the pool ----
+
+  void add(const entry& e) { pool_.push_back(e); }
+  entry recent() {
+    const int n = static_cast<int>(pool_.size());
+    const int window = dice_.chance(0.6) && n > 6 ? 6 : n;
+    return pool_[static_cast<std::size_t>(n - 1 - dice_.below(window))];
+  }
+  std::int64_t elements(const extents& s) const { return tenure::count(actual_of(s)); }
+  bool is_integer(const value& x) const { return x.type() == dtype::int32 || x.type() == dtype::int64; }
+  double bound_of(const entry& e) const { return e.x.type() == dtype::boolean ? 1 : e.bound; }
+
+  bool may_agree(std::int64_t a, std::int64_t b) const {
+    const std::int64_t x = made_.graph.canonical(a), y = made_.graph.canonical(b);
+    return x == y || (actual_of(x) == actual_of(y) && !(tenure::is_static(x) && tenure::is_static(y)));
+  }
+  bool may_broadcast(const extents& a, const extents& b) const {
+    const int rank = a.rank > b.rank ? a.rank : b.rank;
+    for (int i = 0; i < rank; ++i) {
+      const std::int64_t x = ops::extent_from_right(a, i), y = ops::extent_from_right(b, i);
+      if (x != 1 && y != 1 && !may_agree(x, y)) return false;
+    }
+    return true;
+  }
+  extents joined(const extents& a, const extents& b) {
+    ir::builder& g = made_.graph;
+    return ops::broadcast_with(a, b, [&](std::int64_t x, std::int64_t y) { return x == y ? x : g.unify(x, y, "fuzz", g.intern(a), g.intern(b)); });
+  }
+  /// Something that broadcasts with a, or a number.
+  entry partner_of(const entry& a, bool boolean = false) {
+    for (int tries = 0; tries < 6; ++tries) {
+      const entry b = recent();
+      const extents s = a.x.shape(), t = b.x.shape();
+      const bool fits = may_broadcast(s, t) && elements(s) * elements(t) < 4 * most_elements * most_elements;
+      if (fits && (!boolean || b.x.type() == dtype::boolean) && elements_joined(s, t) <= most_elements) return b;
+    }
+    return number(boolean ? dtype::boolean : a.x.type());
+  }
+  std::int64_t elements_joined(const extents& a, const extents& b) const {
+    std::int64_t n = 1;
+    const int rank = a.rank > b.rank ? a.rank : b.rank;
+    for (int i = 0; i < rank; ++i) {
+      const std::int64_t x = ops::extent_from_right(a, i), y = ops::extent_from_right(b, i);
+      n *= actual_of(x == 1 ? y : x);
+    }
+    return n;
+  }
+  entry number(dtype type) {
+    ir::builder& g = made_.graph;
+    static constexpr double simple[] = {0, 1, -1, 2, 0.5, 3, -2.25};
+    double c = simple[dice_.below(7)];
+    if (type == dtype::boolean) c = c > 0.75 ? 1 : 0;
+    if (type == dtype::int32 || type == dtype::int64) c = std::trunc(c);
+    return {{g, g.constant(type, g.intern({}), c)}, std::fabs(c)};
+  }
+
+  // ---- operations ----
+
+  value pointwise(int op, std::vector<value> x) {
+    ir::builder& g = made_.graph;
+    const auto opcode = static_cast<ir::opcode>(op);
+    const ops::operation_record& record = ops::record_of(opcode);
+    dtype types[3] = {};
+    extents shape = x[0].shape();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      types[i] = x[i].type();
+      if (i > 0) shape = joined(shape, extents(x[i].shape()));
+    }
+    const dtype common = ops::common_dtype(record.types, types, record.arity);
+    ir::node n{.op = opcode, .type = record.types == ops::typing::comparison ? dtype::boolean : common, .arity = static_cast<std::int8_t>(record.arity), .shape = g.intern(shape)};
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const bool condition = record.types == ops::typing::selection && i == 0;
+      n.in[i] = ops::broadcast_to(ops::cast_to(x[i], condition ? dtype::boolean : common), n.shape).id;
+    }
+    return {g, ops::emit(g, n)};
+  }
+  template <class Op, class... X>
+  value apply(const X&... x) { return pointwise(code<Op>, {x...}); }
+  value constant_like(const value& x, double c) {
+    ir::builder& g = made_.graph;
+    return {g, g.constant(x.type(), g.intern({}), c)};
+  }
+  value as_floating(const value& x) { return tenure::is_floating(x.type()) ? x : ops::cast_to(x, dtype::float32); }
+  /// Operands on which the operation is smooth and of moderate size.
+  value positive(const value& x) { return apply<ops::add>(apply<ops::mul>(x, x), constant_like(x, 0.5)); }
+  value squashed(const value& x) { return apply<ops::tanh>(x); }
+
+  void step() {
+    const int what = dice_.below(100);
+    if (what < 24) unary();
+    else if (what < 46) binary();
+    else if (what < 52) select();
+    else if (what < 60) reduce();
+    else if (what < 65) normalise();
+    else if (what < 71) reshape();
+    else if (what < 76) permute();
+    else if (what < 81) slice();
+    else if (what < 84) pad();
+    else if (what < 87) concat();
+    else if (what < 91) matmul();
+    else if (what < 94) gather();
+    else if (what < 96) scatter();
+    else if (what < 97) count_up();
+    else if (what < 98) stop();
+    else if (what < 99) cast();
+    else broadcast();
+  }
+
+  void unary() {
+    const entry e = recent();
+    value x = e.x;
+    if (x.type() == dtype::boolean) return add({apply<ops::logical_not>(x), 0});
+    const int position = dice_.below(ops::records::count);
+    const ops::operation_record& r = ops::records::value[position];
+    if (r.arity != 1 || r.types == ops::typing::logical) return;
+    const int op = static_cast<int>(ir::opcode::pointwise) + position;
+    if (o_.smooth && (op == code<ops::abs> || op == code<ops::sign> || op == code<ops::floor> || op == code<ops::round> || op == code<ops::relu>)) return;
+    if (r.types == ops::typing::floating) {
+      x = as_floating(x);
+      const bool wild = !o_.smooth && dice_.chance(0.1);
+      const bool grows = op == code<ops::exp> || op == code<ops::expm1> || op == code<ops::sinh> || op == code<ops::cosh>;
+      const bool needs_positive = op == code<ops::log> || op == code<ops::log2> || op == code<ops::log1p> || op == code<ops::sqrt> || op == code<ops::rsqrt>;
+      if (grows && !wild) x = squashed(x);
+      if (needs_positive && !wild) x = positive(x);
+    }
+    add({pointwise(op, {x}), bound_of(e)});
+  }
+
+  void binary() {
+    const int position = dice_.below(ops::records::count);
+    const ops::operation_record& r = ops::records::value[position];
+    if (r.arity != 2) return;
+    const int op = static_cast<int>(ir::opcode::pointwise) + position;
+    const bool kinked = op == code<ops::maximum> || op == code<ops::minimum> || r.types == ops::typing::comparison || r.types == ops::typing::logical;
+    if (o_.smooth && kinked) return;
+    entry a = recent();
+    if (r.types == ops::typing::logical && a.x.type() != dtype::boolean) return;
+    entry b = partner_of(a, r.types == ops::typing::logical);
+    if (dice_.chance(0.3)) std::swap(a, b);
+    const bool both_bool = a.x.type() == dtype::boolean && b.x.type() == dtype::boolean;
+    if (both_bool && r.types != ops::typing::logical) return;  // a trace spells it as logic
+    const bool integer = !tenure::is_floating(tenure::promote(a.x.type(), b.x.type()));
+    const double bound = op == code<ops::mul> ? bound_of(a) * bound_of(b) : bound_of(a) + bound_of(b);
+    if (integer && bound > largest && r.types == ops::typing::arithmetic) return;
+    if (r.types == ops::typing::floating && (o_.smooth || dice_.chance(0.85))) {
+      const value x = as_floating(a.x), y = as_floating(b.x);
+      if (op == code<ops::div>) b.x = positive(y);
+      if (op == code<ops::pow>) a.x = positive(squashed(x)), b.x = squashed(y);
+      if (op == code<ops::atan2>) b.x = positive(y);
+    }
+    add({pointwise(op, {a.x, b.x}), bound});
+  }
+
+  void select() {
+    if (o_.smooth) return;
+    const entry a = recent(), b = partner_of(a), other = partner_of(a);
+    value condition = other.x;
+    if (condition.type() != dtype::boolean) condition = apply<ops::less>(other.x, number(other.x.type()).x);
+    if (a.x.type() == dtype::boolean && b.x.type() == dtype::boolean) return;
+    const extents joint = joined_actual(a.x.shape(), b.x.shape());
+    if (!may_broadcast(a.x.shape(), b.x.shape()) || !may_broadcast_actual(joint, actual_of(extents(condition.shape())))) return;
+    if (!may_broadcast(a.x.shape(), condition.shape()) || !may_broadcast(b.x.shape(), condition.shape())) return;
+    add({pointwise(code<ops::where>, {condition, a.x, b.x}), std::fmax(bound_of(a), bound_of(b))});
+  }
+  extents joined_actual(const extents& a, const extents& b) const {
+    return ops::broadcast_with(actual_of(a), actual_of(b), [](std::int64_t x, std::int64_t) { return x; });
+  }
+  bool may_broadcast_actual(const extents& a, const extents& b) const { return ops::broadcast_conflict(a, b) < 0 && tenure::count(joined_actual(a, b)) <= most_elements; }
+
+  std::int64_t random_axes(int rank) { return dice_.chance(0.2) ? ops::all_axes(rank) : 1 + dice_.below(ops::all_axes(rank)); }
+
+  void reduce() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0) return;
+    const std::int64_t axes = random_axes(s.rank);
+    auto kind = dice_.chance(0.6) ? ir::reduction::sum : dice_.chance(0.5) ? ir::reduction::max : ir::reduction::min;
+    if (o_.smooth) kind = ir::reduction::sum;
+    value x = e.x;
+    if (x.type() == dtype::boolean) x = ops::cast_to(x, dtype::int32);
+    if (kind == ir::reduction::sum && !tenure::is_floating(x.type())) x = ops::cast_to(x, dtype::int64);
+    const double bound = kind == ir::reduction::sum ? bound_of(e) * static_cast<double>(elements(s)) : bound_of(e);
+    // The extremum of nothing is an integer's largest: nothing may be computed from it.
+    if (is_integer(x) && (bound > largest || elements(s) == 0)) return;
+    value r = ops::reduced(x, axes, kind);
+    if (dice_.chance(0.5)) r = ops::reshape_to(r, ops::with_ones(s, axes));
+    add({r, bound});
+  }
+
+  /// Softmax, standardisation and the like: several passes over a row.
+  void normalise() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0 || !tenure::is_floating(e.x.type())) return;
+    const std::int64_t axes = dice_.chance(0.7) ? std::int64_t{1} << (s.rank - 1) : random_axes(s.rank);
+    const value x = squashed(e.x);
+    const auto stretched = [&](value r) { return ops::stretched_like(r, x, axes); };
+    switch (dice_.below(3)) {
+      case 0: {
+        const value shift = o_.smooth ? x : ops::stopped(ops::reduced(x, axes, ir::reduction::max));
+        const value z = apply<ops::exp>(o_.smooth ? x : x - stretched(shift));
+        return add({z / stretched(ops::reduced(z, axes, ir::reduction::sum)), 0});
+      }
+      case 1: {
+        const value d = x - stretched(ops::reduced(x, axes, ir::reduction::sum) * 0.125);
+        const value v = ops::reduced(d * d, axes, ir::reduction::sum) + 0.25;
+        return add({d * stretched(apply<ops::rsqrt>(v)), 0});
+      }
+      default: {
+        const value l = apply<ops::log>(ops::reduced(apply<ops::exp>(x), axes, ir::reduction::sum) + 1.0);
+        return add({x - stretched(l), 0});
+      }
+    }
+  }
+
+  void reshape() {
+    ir::builder& g = made_.graph;
+    const entry e = recent();
+    const extents s = e.x.shape();
+    extents to;
+    const int at = s.rank > 0 ? dice_.below(s.rank) : 0;
+    switch (dice_.below(5)) {
+      case 0: {
+        std::int64_t all = 1;
+        for (int a = 0; a < s.rank; ++a) all = g.derived(ir::symbol::kind::product, all, s[a]);
+        to.push_back(all);
+        break;
+      }
+      case 1:
+        if (s.rank < 2) return;
+        for (int a = 0; a < s.rank; ++a)
+          if (a == at && a + 1 < s.rank) to.push_back(g.derived(ir::symbol::kind::product, s[a], s[a + 1])), ++a;
+          else to.push_back(s[a]);
+        break;
+      case 2:
+        if (s.rank == 0 || s.rank > 4) return;
+        for (int a = 0; a < s.rank; ++a) {
+          std::int64_t factor = 1;
+          if (a == at && tenure::is_static(s[a]) && s[a] > 1)
+            for (const std::int64_t f : {2, 3, 4, 5, 7})
+              if (s[a] % f == 0 && dice_.chance(0.5)) factor = f;
+          if (factor > 1) to.push_back(s[a] / factor), to.push_back(factor);
+          else to.push_back(s[a]);
+        }
+        break;
+      case 3:
+        if (s.rank > 5) return;
+        for (int a = 0; a <= s.rank; ++a) {
+          if (a == at) to.push_back(1);
+          if (a < s.rank) to.push_back(s[a]);
+        }
+        break;
+      default:
+        for (int a = 0; a < s.rank; ++a)
+          if (s[a] != 1) to.push_back(s[a]);
+    }
+    add({ops::reshape_to(e.x, to), e.bound});
+  }
+
+  void permute() {
+    const entry e = recent();
+    const int rank = e.x.shape().rank;
+    int order[tenure::max_rank] = {};
+    for (int i = 0; i < rank; ++i) order[i] = i;
+    for (int i = rank - 1; i > 0; --i) std::swap(order[i], order[dice_.below(i + 1)]);
+    std::int64_t axes = 0;
+    for (int i = 0; i < rank; ++i) axes = ir::pack_axis(axes, i, order[i]);
+    add({ops::permuted(e.x, axes), e.bound});
+  }
+
+  void slice() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0) return;
+    const int axis = dice_.below(s.rank);
+    const std::int64_t n = actual_of(s[axis]);
+    if (n == 0) return add({ops::sliced(e.x, axis, 0, 0, 1), e.bound});
+    const std::int64_t step = dice_.chance(0.7) ? 1 : dice_.chance(0.5) ? 2 : -1 - dice_.below(2), start = dice_.below(n);
+    const std::int64_t most = step > 0 ? (n - start + step - 1) / step : start / -step + 1;
+    add({ops::sliced(e.x, axis, start, dice_.chance(0.1) ? 0 : dice_.below(most) + 1, step), e.bound});
+  }
+
+  void pad() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0) return;
+    const int axis = dice_.below(s.rank);
+    const std::int64_t n = actual_of(s[axis]), step = 1 + dice_.below(2), start = dice_.below(3);
+    const std::int64_t length = start + (n == 0 ? 0 : (n - 1) * step + 1) + dice_.below(3);
+    extents to = s;
+    to[axis] = length;
+    if (elements(to) <= most_elements) add({ops::padded(e.x, axis, start, length, step), e.bound});
+  }
+
+  void concat() {
+    const entry a = recent();
+    const extents s = a.x.shape();
+    if (s.rank == 0) return;
+    const int axis = dice_.below(s.rank);
+    if (!tenure::is_static(s[axis])) return;  // only the last may have a run-time extent there
+    entry b = recent();
+    const auto fits = [&](const value& y) {
+      if (y.type() != a.x.type() || y.shape().rank != s.rank) return false;
+      for (int i = 0; i < s.rank; ++i)
+        if (i != axis && y.shape()[i] != s[i]) return false;
+      return true;
+    };
+    if (!fits(b.x)) b = a;
+    extents to = s;
+    to[axis] = actual_of(s[axis]) + actual_of(b.x.shape()[axis]);
+    if (elements(to) <= most_elements) add({ops::concatenated(a.x, b.x, axis), std::fmax(a.bound, b.bound)});
+  }
+
+  void matmul() {
+    ir::builder& g = made_.graph;
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank < 2 || e.x.type() == dtype::boolean) return;
+    const std::int64_t depth = s[s.rank - 1];
+    const double bound = bound_of(e) * 9 * static_cast<double>(actual_of(depth));
+    if (is_integer(e.x) && (bound > largest || bound_of(e) * bound_of(e) * static_cast<double>(actual_of(depth)) > largest)) return;
+    extents t = s;
+    t[t.rank - 2] = depth;
+    t[t.rank - 1] = dimensions_[0].how == dimension::fixed ? dimensions_[0].length : 1 + dice_.below(4);
+    if (elements(t) > most_elements) return;
+    value y;
+    switch (dice_.below(5)) {
+      case 0: y = ops::transposed(e.x); break;
+      case 1: {  // constant along an axis
+        extents thin = t;
+        thin[t.rank - 1 - dice_.below(2)] = 1;
+        y = ops::broadcast_to(input_like(e.x.type(), thin), g.intern(t));
+        break;
+      }
+      default: y = input_like(e.x.type(), t);
+    }
+    extents to = s;
+    to[to.rank - 1] = y.shape()[to.rank - 1];
+    if (elements(to) > most_elements) return;
+    const bool flipped = dice_.chance(0.3);
+    const value product = flipped ? ops::matrix_product(ops::transposed(y), ops::transposed(e.x)) : ops::matrix_product(e.x, y);
+    add({product, std::fmax(bound, bound_of(e) * bound_of(e) * static_cast<double>(actual_of(depth)))});
+  }
+
+  void gather() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0 || s.rank > 4) return;
+    const int axis = dice_.below(s.rank);
+    if (actual_of(s[axis]) == 0) return;
+    extents which;
+    for (int i = dice_.below(3); i > 0; --i) which.push_back(dice_.below(5));
+    extents to = ops::without_axes(s, std::int64_t{1} << axis);
+    if (elements(to) * tenure::count(which) > most_elements) return;
+    const value indices = new_indices(which, actual_of(s[axis]));
+    made_.graph.check_bound({indices.id, s[axis], "gather"});
+    add({ops::gathered(e.x, indices, axis), e.bound});
+  }
+
+  void scatter() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0 || e.x.type() == dtype::boolean) return;
+    const int axis = dice_.below(s.rank), rank = 1 + (axis + 1 < s.rank && dice_.chance(0.2));
+    const std::int64_t extent = 1 + dice_.below(6);
+    const double bound = bound_of(e) * static_cast<double>(elements(s));
+    if (is_integer(e.x) && bound > largest) return;
+    extents which, to;
+    for (int a = 0; a < s.rank; ++a)
+      if (a >= axis && a < axis + rank) {
+        which.push_back(s[a]);
+        if (a == axis) to.push_back(extent);
+      } else {
+        to.push_back(s[a]);
+      }
+    if (elements(to) > most_elements) return;
+    const value indices = new_indices(which, extent);
+    add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
+  }
+
+  void stop() {
+    const entry e = recent();
+    add({ops::stopped(e.x), e.bound});
+  }
+
+  void count_up() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0 || e.x.type() == dtype::boolean) return;
+    const int axis = dice_.below(s.rank);
+    add({ops::counting(made_.graph, e.x.type(), e.x.node().shape, axis), static_cast<double>(actual_of(s[axis]))});
+  }
+
+  void cast() {
+    if (o_.smooth || o_.floating) return;
+    const entry e = recent();
+    const dtype to = random_type();
+    const bool to_integer = to == dtype::int32 || to == dtype::int64;
+    value x = e.x;
+    double bound = bound_of(e);
+    if (tenure::is_floating(x.type()) && to_integer) {
+      bound = 100;  // what does not fit, and NaN, becomes 0 first
+      const value small = apply<ops::less>(apply<ops::abs>(x), constant_like(x, bound));
+      x = apply<ops::where>(small, x, constant_like(x, 0));
+    }
+    add({ops::cast_to(x, to), bound});
+  }
+
+  void broadcast() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank > 4 || elements(s) > most_elements / 5) return;
+    const int at = dice_.below(s.rank + 1);
+    extents to;
+    std::int64_t axes = 0;
+    for (int a = 0; a <= s.rank; ++a) {
+      if (a == at) to.push_back(1 + dice_.below(4));
+      if (a == s.rank) break;
+      axes = ir::pack_axis(axes, a, to.rank);
+      to.push_back(s[a]);
+    }
+    add({ops::broadcast_along(e.x, made_.graph.intern(to), axes), e.bound});
+  }
+
+  dice dice_;
+  options o_;
+  std::vector<dimension> dimensions_;
+  std::vector<entry> pool_;
+  sample made_;
+};
+
+inline sample random_sample(std::uint64_t seed, const options& o = {}) {
+  generator g(seed, o);
+  g.grow();
+  g.choose_outputs();
+  return g.take();
+}
+
+inline std::string text_of(const ir::graph_view& g) {
+  std::ostringstream out;
+  tenure::passes::print_graph(out, g);
+  return out.str();
+}
+
+}  // namespace fuzz
