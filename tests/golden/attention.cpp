@@ -13,8 +13,10 @@ constexpr auto attention(const Q& q, const K& k, const V& v, const Mask&... mask
   constexpr std::int64_t width = Q::shape_type::value[Q::shape_type::rank - 1];
   constexpr double root = width == 4 ? 2 : width == 3 ? 1.7320508075688772 : 1.4142135623730951;
   const auto scores = matmul(q, transpose(k)) / root;
-  if constexpr (sizeof...(Mask) == 0) return matmul(softmax(scores), v);
-  else return matmul(softmax(where(mask..., -inf, scores)), v);
+  if constexpr (sizeof...(Mask) == 0)
+    return matmul(softmax(scores), v);
+  else
+    return matmul(softmax(where(mask..., -inf, scores)), v);
 }
 
 /// Multi-head attention with two heads over [batch, time, 4].
@@ -23,7 +25,8 @@ constexpr auto two_heads(const X& x, const W& wqkv, const O& wo, const Mask& mas
   constexpr std::int64_t batch = X::shape_type::value[0], time = X::shape_type::value[1];
   const auto all = matmul(x, wqkv);
   const auto heads = [](const auto& part) { return permute<0, 2, 1, 3>(reshape<batch, time, 2, 2>(part)); };
-  const auto mixed = attention(heads(slice<-1, 0, 4>(all)), heads(slice<-1, 4, 4>(all)), heads(slice<-1, 8, 4>(all)), mask);
+  const auto mixed =
+      attention(heads(slice<-1, 0, 4>(all)), heads(slice<-1, 4, 4>(all)), heads(slice<-1, 8, 4>(all)), mask);
   return matmul(reshape<batch, time, 4>(permute<0, 2, 1, 3>(mixed)), wo);
 }
 
@@ -35,7 +38,8 @@ TEST_CASE("golden: attention") {
     return x + matmul(attention(matmul(x, wq), matmul(x, wk), matmul(x, wv), mask), wo);
   });
   check<p_mha>([](auto x, auto wqkv, auto wo, auto mask) { return two_heads(x, wqkv, wo, mask); });
-  check<p_transformer>([](auto x, auto g1, auto c1, auto wqkv, auto wo, auto g2, auto c2, auto w1, auto b1, auto w2, auto b2, auto mask) {
+  check<p_transformer>([](auto x, auto g1, auto c1, auto wqkv, auto wo, auto g2, auto c2, auto w1, auto b1, auto w2,
+                          auto b2, auto mask) {
     const auto y = x + two_heads(layer_norm(x, g1, c1), wqkv, wo, mask);
     return y + matmul(gelu(matmul(layer_norm(y, g2, c2), w1) + b1), w2) + b2;
   });

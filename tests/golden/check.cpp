@@ -18,13 +18,16 @@ bool close(double wanted, double got) {
 
 }  // namespace
 
-void agree(const subject& s, const double* wanted, const double* got, std::int64_t n) { agree(s, wanted, wanted, got, n); }
+void agree(const subject& s, const double* wanted, const double* got, std::int64_t n) {
+  agree(s, wanted, wanted, got, n);
+}
 
 void agree(const subject& s, const double* wanted, const double* other, const double* got, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     const bool is_golden = close(wanted[i], got[i]) || close(other[i], got[i]);
     if (!is_golden) {
-      INFO(s.id << ", " << s.what << " of argument " << s.number << ", element " << i << ": " << got[i] << " instead of " << wanted[i]);
+      INFO(s.id << ", " << s.what << " of argument " << s.number << ", element " << i << ": " << got[i]
+                << " instead of " << wanted[i]);
       CHECK(is_golden);
     }
   }

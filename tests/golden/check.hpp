@@ -57,7 +57,8 @@ Tuple take(const double*& from) {
     for (T& to : as_span(x)) to = static_cast<T>(*from++);
     return x;
   };
-  return [&]<class... X>(element_tag<std::tuple<X...>>) { return Tuple{next(element_tag<X>{})...}; }(element_tag<Tuple>{});
+  return
+      [&]<class... X>(element_tag<std::tuple<X...>>) { return Tuple{next(element_tag<X>{})...}; }(element_tag<Tuple>{});
 }
 
 template <class Tuple>
@@ -72,7 +73,8 @@ struct value_and_pullback {
 
   template <class... X>
   constexpr auto operator()(const X&... all) const {
-    return split(std::make_index_sequence<Arguments>{}, std::make_index_sequence<sizeof...(X) - Arguments - 1>{}, std::tuple{all...});
+    return split(std::make_index_sequence<Arguments>{}, std::make_index_sequence<sizeof...(X) - Arguments - 1>{},
+                 std::tuple{all...});
   }
 
  private:
@@ -90,7 +92,8 @@ struct forward_over_reverse {
 
   template <class... X>
   constexpr auto operator()(const X&... all) const {
-    return split(std::make_index_sequence<2 * Arguments>{}, std::make_index_sequence<sizeof...(X) - 2 * Arguments>{}, std::tuple{all...});
+    return split(std::make_index_sequence<2 * Arguments>{}, std::make_index_sequence<sizeof...(X) - 2 * Arguments>{},
+                 std::tuple{all...});
   }
 
  private:
@@ -110,7 +113,8 @@ struct reverse_over_reverse {
 
   template <class... X>
   constexpr auto operator()(const X&... all) const {
-    return split(std::make_index_sequence<Arguments>{}, std::make_index_sequence<sizeof...(X) - 2 * Arguments>{}, std::tuple{all...});
+    return split(std::make_index_sequence<Arguments>{}, std::make_index_sequence<sizeof...(X) - 2 * Arguments>{},
+                 std::tuple{all...});
   }
 
  private:
@@ -136,7 +140,8 @@ void check(F) {
   at += Item::output_type::shape_type::size;
   const auto cotangent = take<std::tuple<typename Item::output_type>>(at);
   const auto call = [](auto f, const auto&... parts) {
-    return std::apply(compile(f), std::tuple_cat(std::apply([](const auto&... part) { return std::tie(part...); }, parts)...));
+    return std::apply(compile(f),
+                      std::tuple_cat(std::apply([](const auto&... part) { return std::tie(part...); }, parts)...));
   };
   const auto compare = [&at](const char* what, const auto&... got) {
     int number = 0;
@@ -148,7 +153,8 @@ void check(F) {
         agree({Item::id, "value", 0}, output, value.data(), value.size());
         if constexpr (requires { Item::other_gradients; })
           (agree({Item::id, "gradient", 0}, at, Item::other_gradients, gradient.data(), gradient.size()), ...);
-        else compare("gradient", gradient...);
+        else
+          compare("gradient", gradient...);
       },
       call(value_and_pullback<F, count>{}, x, cotangent, c));
 
@@ -157,11 +163,14 @@ void check(F) {
     const double* const product = at;
     const auto compare_product = [&](const auto& got) {
       at = product;
-      if constexpr (any_tensor<std::remove_cvref_t<decltype(got)>>) compare("Hessian-vector product", got);
-      else std::apply([&](const auto&... part) { compare("Hessian-vector product", part...); }, got);
+      if constexpr (any_tensor<std::remove_cvref_t<decltype(got)>>)
+        compare("Hessian-vector product", got);
+      else
+        std::apply([&](const auto&... part) { compare("Hessian-vector product", part...); }, got);
     };
     compare_product(call(forward_over_reverse<F, count>{}, x, v, cotangent, c));
-    if constexpr (Second == second_order::both) compare_product(call(reverse_over_reverse<F, count>{}, x, v, cotangent, c));
+    if constexpr (Second == second_order::both)
+      compare_product(call(reverse_over_reverse<F, count>{}, x, v, cotangent, c));
   }
 }
 

@@ -51,7 +51,8 @@ struct p_attention : item<arguments<shape<3, 4>, shape<5, 4>, shape<5, 2>>, cons
 };
 
 /// attn_block(x, wq, wk, wv, wo, mask)
-struct p_attn_block : item<arguments<shape<3, 4>, shape<4, 3>, shape<4, 3>, shape<4, 3>, shape<3, 4>>, constants<tensor<bool, shape<3, 3>>>, shape<3, 4>> {
+struct p_attn_block : item<arguments<shape<3, 4>, shape<4, 3>, shape<4, 3>, shape<4, 3>, shape<3, 4>>,
+    constants<tensor<bool, shape<3, 3>>>, shape<3, 4>> {
   static constexpr const char* id = "p_attn_block";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -111,7 +112,8 @@ struct p_attn_block : item<arguments<shape<3, 4>, shape<4, 3>, shape<4, 3>, shap
 };
 
 /// mha(x, wqkv, wo, 2, mask)
-struct p_mha : item<arguments<shape<2, 3, 4>, shape<4, 12>, shape<4, 4>>, constants<tensor<bool, shape<3, 3>>>, shape<2, 3, 4>> {
+struct p_mha : item<arguments<shape<2, 3, 4>, shape<4, 12>, shape<4, 4>>, constants<tensor<bool, shape<3, 3>>>,
+    shape<2, 3, 4>> {
   static constexpr const char* id = "p_mha";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -199,7 +201,8 @@ struct p_mha : item<arguments<shape<2, 3, 4>, shape<4, 12>, shape<4, 4>>, consta
 };
 
 /// transformer(x, g1, c1, wqkv, wo, g2, c2, w1, b1, w2, b2, 2, mask)
-struct p_transformer : item<arguments<shape<1, 3, 4>, shape<4>, shape<4>, shape<4, 12>, shape<4, 4>, shape<4>, shape<4>, shape<4, 6>, shape<6>, shape<6, 4>, shape<4>>, constants<tensor<bool, shape<3, 3>>>, shape<1, 3, 4>> {
+struct p_transformer : item<arguments<shape<1, 3, 4>, shape<4>, shape<4>, shape<4, 12>, shape<4, 4>, shape<4>,
+    shape<4>, shape<4, 6>, shape<6>, shape<6, 4>, shape<4>>, constants<tensor<bool, shape<3, 3>>>, shape<1, 3, 4>> {
   static constexpr const char* id = "p_transformer";
   static constexpr double numbers[] = {
       0.2771864218648228, -0.052019637803725066, -0.06288537263965181, -1.037596802137394, -0.3830562629422511,

@@ -110,7 +110,8 @@ struct p_conv2d : item<arguments<shape<1, 2, 5, 5>, shape<3, 2, 3, 3>, shape<3>>
 };
 
 /// F.conv2d(x, w, b, stride=2, padding=1)
-struct p_conv2d_stride_pad : item<arguments<shape<2, 1, 5, 4>, shape<2, 1, 3, 3>, shape<2>>, constants<>, shape<2, 2, 3, 2>> {
+struct p_conv2d_stride_pad : item<arguments<shape<2, 1, 5, 4>, shape<2, 1, 3, 3>, shape<2>>, constants<>,
+    shape<2, 2, 3, 2>> {
   static constexpr const char* id = "p_conv2d_stride_pad";
   static constexpr double numbers[] = {
       -0.022961142051315924, 0.8689306108731492, 1.1350179576184523, -1.4402983530749882, 0.36058001857316646,

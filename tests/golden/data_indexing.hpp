@@ -50,7 +50,8 @@ struct p_embedding : item<arguments<shape<5, 2>>, constants<tensor<std::int64_t,
 };
 
 /// x[i, j]
-struct p_index2 : item<arguments<shape<3, 4>>, constants<tensor<std::int64_t, shape<3>>, tensor<std::int64_t, shape<3>>>, shape<3>> {
+struct p_index2 : item<arguments<shape<3, 4>>,
+    constants<tensor<std::int64_t, shape<3>>, tensor<std::int64_t, shape<3>>>, shape<3>> {
   static constexpr const char* id = "p_index2";
   static constexpr double numbers[] = {
       -0.08273207982730693, 1.2102837856059048, -1.2668018758597557, -0.4765038115906428, -0.8653181444742128,
@@ -61,7 +62,8 @@ struct p_index2 : item<arguments<shape<3, 4>>, constants<tensor<std::int64_t, sh
 };
 
 /// x.scatter_add(0, i, y)
-struct p_scatter_add : item<arguments<shape<3, 3>, shape<2, 3>>, constants<tensor<std::int64_t, shape<2, 3>>>, shape<3, 3>> {
+struct p_scatter_add : item<arguments<shape<3, 3>, shape<2, 3>>, constants<tensor<std::int64_t, shape<2, 3>>>,
+    shape<3, 3>> {
   static constexpr const char* id = "p_scatter_add";
   static constexpr double numbers[] = {
       -1.151481303403219, -1.0885224221343515, 1.391007211264846, -2.0177217383254096, 1.6506797132828643,
@@ -77,7 +79,8 @@ struct p_scatter_add : item<arguments<shape<3, 3>, shape<2, 3>>, constants<tenso
 };
 
 /// x.scatter(1, i, y)
-struct p_scatter : item<arguments<shape<2, 4>, shape<2, 2>>, constants<tensor<std::int64_t, shape<2, 2>>>, shape<2, 4>> {
+struct p_scatter : item<arguments<shape<2, 4>, shape<2, 2>>, constants<tensor<std::int64_t, shape<2, 2>>>,
+    shape<2, 4>> {
   static constexpr const char* id = "p_scatter";
   static constexpr double numbers[] = {
       -0.2199614500340966, -0.21701971375288714, -0.46938228132924004, 0.9269924636142688, -0.7695929902129963,

@@ -71,7 +71,8 @@ struct p_cross_entropy_smooth : item<arguments<shape<3, 4>>, constants<tensor<st
 };
 
 /// F.cross_entropy(x, t, weight=w)
-struct p_cross_entropy_weight : item<arguments<shape<3, 4>>, constants<tensor<std::int64_t, shape<3>>, tensor<double, shape<4>>>, shape<>> {
+struct p_cross_entropy_weight : item<arguments<shape<3, 4>>,
+    constants<tensor<std::int64_t, shape<3>>, tensor<double, shape<4>>>, shape<>> {
   static constexpr const char* id = "p_cross_entropy_weight";
   static constexpr double numbers[] = {
       -0.2728383500648185, 1.2372952759401432, 1.2731997959934822, -0.012602764999949913, -0.7954807208479895,

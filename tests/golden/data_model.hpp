@@ -7,7 +7,8 @@
 namespace golden {
 
 /// F.mse_loss(mlp(x, w1, b1, w2, b2), y)
-struct p_mlp_mse : item<arguments<shape<5, 3>, shape<3, 4>, shape<4>, shape<4, 2>, shape<2>>, constants<tensor<double, shape<5, 2>>>, shape<>> {
+struct p_mlp_mse : item<arguments<shape<5, 3>, shape<3, 4>, shape<4>, shape<4, 2>, shape<2>>,
+    constants<tensor<double, shape<5, 2>>>, shape<>> {
   static constexpr const char* id = "p_mlp_mse";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -50,7 +51,8 @@ struct p_mlp_mse : item<arguments<shape<5, 3>, shape<3, 4>, shape<4>, shape<4, 2
 };
 
 /// F.cross_entropy(mlp(x, w1, b1, w2, b2), t) + 0.01 * (w1.pow(2).sum() + w2.pow(2).sum())
-struct p_mlp_ce : item<arguments<shape<4, 3>, shape<3, 5>, shape<5>, shape<5, 3>, shape<3>>, constants<tensor<std::int64_t, shape<4>>>, shape<>> {
+struct p_mlp_ce : item<arguments<shape<4, 3>, shape<3, 5>, shape<5>, shape<5, 3>, shape<3>>,
+    constants<tensor<std::int64_t, shape<4>>>, shape<>> {
   static constexpr const char* id = "p_mlp_ce";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -145,7 +147,8 @@ struct p_info_nce : item<arguments<shape<3, 4>, shape<3, 4>>, constants<>, shape
 };
 
 /// elbo(mu, logvar, eps, w, x)
-struct p_elbo : item<arguments<shape<3, 2>, shape<3, 2>, shape<2, 4>>, constants<tensor<double, shape<3, 2>>, tensor<double, shape<3, 4>>>, shape<>> {
+struct p_elbo : item<arguments<shape<3, 2>, shape<3, 2>, shape<2, 4>>,
+    constants<tensor<double, shape<3, 2>>, tensor<double, shape<3, 4>>>, shape<>> {
   static constexpr const char* id = "p_elbo";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -320,7 +323,8 @@ struct p_ste : item<arguments<shape<5>>, constants<>, shape<5>> {
 };
 
 /// F.cross_entropy(F.relu(F.conv2d(x, w1, b1)).mean((2, 3)) @ w2, t)
-struct p_cnn : item<arguments<shape<2, 1, 5, 5>, shape<3, 1, 3, 3>, shape<3>, shape<3, 2>>, constants<tensor<std::int64_t, shape<2>>>, shape<>> {
+struct p_cnn : item<arguments<shape<2, 1, 5, 5>, shape<3, 1, 3, 3>, shape<3>, shape<3, 2>>,
+    constants<tensor<std::int64_t, shape<2>>>, shape<>> {
   static constexpr const char* id = "p_cnn";
   static constexpr double numbers[] = {
       -0.65220092370408, -0.17274322686058746, 1.0210465524384025, -0.6644736593972812, -0.4915904210554831,

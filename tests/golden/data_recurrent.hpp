@@ -7,7 +7,8 @@
 namespace golden {
 
 /// lstm_cell(x, h, c, wi, wh, bi, bh)
-struct p_lstm_cell : item<arguments<shape<2, 2>, shape<2, 3>, shape<2, 3>, shape<12, 2>, shape<12, 3>, shape<12>, shape<12>>, constants<>, shape<2, 6>> {
+struct p_lstm_cell : item<arguments<shape<2, 2>, shape<2, 3>, shape<2, 3>, shape<12, 2>, shape<12, 3>, shape<12>,
+    shape<12>>, constants<>, shape<2, 6>> {
   static constexpr const char* id = "p_lstm_cell";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -99,7 +100,8 @@ struct p_lstm_cell : item<arguments<shape<2, 2>, shape<2, 3>, shape<2, 3>, shape
 };
 
 /// gru_cell(x, h, wi, wh, bi, bh)
-struct p_gru_cell : item<arguments<shape<2, 2>, shape<2, 3>, shape<9, 2>, shape<9, 3>, shape<9>, shape<9>>, constants<>, shape<2, 3>> {
+struct p_gru_cell : item<arguments<shape<2, 2>, shape<2, 3>, shape<9, 2>, shape<9, 3>, shape<9>, shape<9>>,
+    constants<>, shape<2, 3>> {
   static constexpr const char* id = "p_gru_cell";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -167,7 +169,8 @@ struct p_gru_cell : item<arguments<shape<2, 2>, shape<2, 3>, shape<9, 2>, shape<
 };
 
 /// rnn_unroll(x, h, wx, wh, b)
-struct p_rnn : item<arguments<shape<4, 2, 2>, shape<2, 3>, shape<2, 3>, shape<3, 3>, shape<3>>, constants<>, shape<2, 3>> {
+struct p_rnn : item<arguments<shape<4, 2, 2>, shape<2, 3>, shape<2, 3>, shape<3, 3>, shape<3>>, constants<>,
+    shape<2, 3>> {
   static constexpr const char* id = "p_rnn";
   static constexpr bool has_hvp = true;
   static constexpr double numbers[] = {
@@ -209,7 +212,8 @@ struct p_rnn : item<arguments<shape<4, 2, 2>, shape<2, 3>, shape<2, 3>, shape<3,
 };
 
 /// lstm_unroll(x, h, c, wi, wh, bi, bh)
-struct p_lstm : item<arguments<shape<3, 1, 2>, shape<1, 3>, shape<1, 3>, shape<12, 2>, shape<12, 3>, shape<12>, shape<12>>, constants<>, shape<3, 1, 3>> {
+struct p_lstm : item<arguments<shape<3, 1, 2>, shape<1, 3>, shape<1, 3>, shape<12, 2>, shape<12, 3>, shape<12>,
+    shape<12>>, constants<>, shape<3, 1, 3>> {
   static constexpr const char* id = "p_lstm";
   static constexpr double numbers[] = {
       0.7964719822095669, 0.15808121519122714, 2.1715917418844475, -1.4519043689804445, 0.3451731136152661,

@@ -45,6 +45,16 @@ def wrapped(values, indent="      "):
     return "\n".join(lines + [line.rstrip().removesuffix(",")])
 
 
+def broken(parts):
+    """The parts of a declaration in lines of at most 120 characters."""
+    lines = [parts[0] + " "]
+    for part in parts[1:]:
+        if len(lines[-1] + part) > 120:
+            lines.append("    ")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def struct(item):
     inputs, constants = item["inputs"], item.get("consts", {})
     zeros = lambda x: {"data": [0.0] * len(x["data"])}  # an input that is not connected
@@ -54,8 +64,10 @@ def struct(item):
         arrays += [item["hvp"]["v"][name] for name in inputs] + [item["hvp"]["hv"][name] for name in inputs]
     numbers = [number(v) for a in arrays for v in a["data"]]
     text = f"/// {item['py']}\n"
-    text += f"struct {item['id']} : item<arguments<{', '.join(shape(x) for x in inputs.values())}>, "
-    text += f"constants<{', '.join(constant(x) for x in constants.values())}>, {shape(item['output'])}> {{\n"
+    parts = [f"struct {item['id']}", ": item<arguments<"] + [shape(x) + ", " for x in inputs.values()]
+    parts[-1] = parts[-1].removesuffix(", ") + ">, "
+    parts.append(f"constants<{', '.join(constant(x) for x in constants.values())}>, ")
+    text += broken(parts + [shape(item["output"]) + "> {"]) + "\n"
     text += f"  static constexpr const char* id = \"{item['id']}\";\n"
     if "hvp" in item:
         text += "  static constexpr bool has_hvp = true;\n"

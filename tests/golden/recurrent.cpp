@@ -9,7 +9,9 @@ namespace {
 /// One step of an LSTM of three units: the new state and the new cell.
 template <class X, class H, class... W>
 constexpr std::tuple<H, H> lstm(const X& x, const H& h, const H& c, const W&... w) {
-  const auto gates = [&](const auto& wi, const auto& wh, const auto& bi, const auto& bh) { return linear(x, wi, bi) + linear(h, wh, bh); }(w...);
+  const auto gates = [&](const auto& wi, const auto& wh, const auto& bi, const auto& bh) {
+    return linear(x, wi, bi) + linear(h, wh, bh);
+  }(w...);
   const auto input = sigmoid(slice<-1, 0, 3>(gates)), forget = sigmoid(slice<-1, 3, 3>(gates));
   const auto cell = forget * c + input * tanh(slice<-1, 6, 3>(gates));
   return {sigmoid(slice<-1, 9, 3>(gates)) * tanh(cell), cell};

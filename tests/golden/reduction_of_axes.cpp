@@ -40,5 +40,6 @@ TEST_CASE("golden: products, running totals and others") {
   check<p_cumsum>([](auto x) { return cumsum(x, axis<1>); });
   check<p_cumprod>([](auto x) { return cumprod(x, axis<-1>); });
   check<p_trace>([](auto x) { return sum(diagonal(x)); });
-  check<p_var_mean_chain, second_order::both>([](auto x) { return (x - mean(x, axis<-1>, keepdim)) / stddev(x, axis<-1>, keepdim); });
+  check<p_var_mean_chain, second_order::both>(
+      [](auto x) { return (x - mean(x, axis<-1>, keepdim)) / stddev(x, axis<-1>, keepdim); });
 }
