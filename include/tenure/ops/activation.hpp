@@ -55,7 +55,8 @@ namespace detail {
 /// A number beside a traced value of floating type.
 template <class X>
 constexpr auto number(const X& x, double c) {
-  static_assert(is_floating(dtype_v<typename X::element_type>), "tenure: activation: integers and bool have none; convert to a floating type first");
+  static_assert(is_floating(dtype_v<typename X::element_type>),
+                "tenure: activation, loss, norm: integers and bool have none; convert to a floating type first");
   return traced<typename X::element_type, shape<>>{x.graph, x.graph->constant(dtype_v<typename X::element_type>, x.graph->intern({}), c)};
 }
 }  // namespace detail

@@ -2,7 +2,7 @@
 // Norms over all or some axes, and the standard deviation. Where a norm is 0 its gradient is 0 (PyTorch's subgradient).
 #pragma once
 
-#include <tenure/ops/exponential.hpp>
+#include <tenure/ops/activation.hpp>
 #include <tenure/ops/reduction.hpp>
 
 namespace tenure::ops {
@@ -17,7 +17,7 @@ struct norm {
     if constexpr (P == 1) {
       return sum<Keep, A...>::trace(abs::trace(x));
     } else {
-      const auto constant = [&](double c) { return traced<typename X::element_type, shape<>>{x.graph, x.graph->constant(dtype_v<typename X::element_type>, x.graph->intern({}), c)}; };
+      const auto constant = [&](double c) { return detail::number(x, c); };
       const auto size = [&] {
         if constexpr (P == 2) return x;
         else return abs::trace(x);

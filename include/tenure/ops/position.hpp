@@ -78,7 +78,8 @@ struct take_along {
     const auto source = stack<at>::unsqueeze(x);
     const auto wanted = cast<typename X::element_type>::trace(stack<at + 1>::unsqueeze(indices));
     const auto chosen = equal::trace(index_along<at + 1>::trace(source), wanted);
-    return sum<false, at + 1>::trace(where::trace(chosen, source, traced<typename X::element_type, shape<>>{x.graph, x.graph->constant(dtype_v<typename X::element_type>, x.graph->intern({}), 0)}));
+    const value zero = value(source).like(0);
+    return sum<false, at + 1>::trace(where::trace(chosen, source, std::remove_const_t<decltype(source)>{x.graph, zero.id}));
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Movements composed of others: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag. Nothing here computes.
+// Movements composed of others: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag.
 #pragma once
 
 #include <tenure/ops/movement.hpp>
