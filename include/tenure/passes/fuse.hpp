@@ -5,7 +5,7 @@
 // no cycles. Cost: a constant number of looks a node.
 #pragma once
 
-#include <tenure/passes/layout.hpp>
+#include <tenure/passes/materialize.hpp>
 
 namespace tenure::passes {
 

@@ -2,8 +2,8 @@
 // Where the elements of a node lie: a chain of views down to what has memory, as one set of strides.
 #pragma once
 
-#include <tenure/passes/materialize.hpp>
 #include <tenure/passes/plan.hpp>
+#include <tenure/passes/roles.hpp>
 
 namespace tenure::passes {
 
@@ -68,7 +68,7 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
       layout l = layout_of(g, n.in[0]);
       number& along = l.stride[n.attr];
       const number moved = along * number{n.start, 0};
-      // A second run-time offset of another kind cannot be added as a product; materialize copies before that happens.
+      // A second run-time offset of another kind cannot be added as a product: materialize copies before that happens.
       l.offset = l.offset.factor == 0 ? moved : number{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};
       along = along * number{n.step, 0};
       return l;

@@ -1,40 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
 // Makes explicit where a value needs a buffer of its own though it computes nothing: an output that is an argument, a
-// view or twice an output; a view under a reshape that strides cannot express; a constant that an opaque step reads.
+// view or twice an output; a view under a reshape that strides cannot express, or under a slice whose offset one product
+// of run-time numbers cannot; a constant that an opaque step reads.
 // Law: keeps the meaning; afterwards every reshape has a row-major operand and every output a node of its own.
 #pragma once
 
+#include <tenure/passes/layout.hpp>
 #include <tenure/passes/simplify.hpp>
 
 namespace tenure::passes {
-
-constexpr bool is_source(ir::opcode op) { return op == ir::opcode::input || op == ir::opcode::constant || op == ir::opcode::iota; }
-constexpr bool is_view(ir::opcode op) {
-  return op == ir::opcode::broadcast || op == ir::opcode::reshape || op == ir::opcode::permute || op == ir::opcode::slice;
-}
-constexpr bool is_opaque(ir::opcode op) {
-  return op == ir::opcode::matmul || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::pad || op == ir::opcode::concat;
-}
-/// Computed inside kernels.
-constexpr bool is_fused(ir::opcode op) {
-  return ops::is_pointwise(op) || op == ir::opcode::reduce || op == ir::opcode::cast || op == ir::opcode::copy;
-}
-
-/// Do two shapes differ in extents of 1 only?
-constexpr bool same_but_ones(const extents& a, const extents& b) {
-  int i = 0, j = 0;
-  while (true) {
-    while (i < a.rank && a[i] == 1) ++i;
-    while (j < b.rank && b[j] == 1) ++j;
-    if (i == a.rank || j == b.rank) return i == a.rank && j == b.rank;
-    if (a[i++] != b[j++]) return false;
-  }
-}
 
 /// Row-major in memory whatever the call: computed here, or an argument whose type says so (start: 1 marks a strided one).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   while (g[id].op == ir::opcode::reshape) id = g[id].in[0];
   return is_fused(g[id].op) || is_opaque(g[id].op) || (g[id].op == ir::opcode::input && g[id].start == 0);
+}
+
+/// Does the offset of a slice add to that of its operand? Offsets are products: 2 * d1 + 3 is none.
+constexpr bool offsets_add(const ir::graph_view& g, const ir::node& slice) {
+  const layout from = layout_of(g, slice.in[0]);
+  const number moved = from.stride[slice.attr] * number{slice.start, 0};
+  return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
 
 constexpr ir::builder materialize(const ir::graph_view& g) {
@@ -51,6 +37,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     ir::node n = with_renamed_operands(g[i], renamed);
     if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
+    if (n.op == ir::opcode::slice && !offsets_add(out.view(), n)) n.in[0] = copy(n.in[0]);
     if (is_opaque(n.op))
       for (int k = 0; k < n.arity; ++k)
         if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
