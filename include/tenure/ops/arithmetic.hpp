@@ -44,12 +44,13 @@ struct mul : pointwise<mul, 2, typing::arithmetic> {
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }
 };
 
-/// True division: integers become float32 first, as in PyTorch.
+/// True division: integers become float32 first, as in PyTorch. The derivative reads x rather than the result, so that the
+/// result may be overwritten; where both are at hand, equal subexpressions are computed once.
 struct div : pointwise<div, 2, typing::floating> {
   static constexpr const char* name = "div";
   template <class P> static TENURE_INLINE P evaluate(P x, P y) { return math::div(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
-  template <class V> static constexpr V derivative(int i, V g, V, V y, V r) { return i == 0 ? g / y : -(g * r / y); }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -(g * (x / y) / y); }
 };
 
 /// -1, 0 or 1; sign(+-0) is 0 and sign(NaN) is NaN. Its derivative is 0 everywhere.

@@ -38,6 +38,43 @@ struct gather {
   }
 };
 
+/// x with updates added to its rows at indices along axis A; repeated indices add up (PyTorch's index_add; in one axis also
+/// its scatter_add).
+template <int A>
+struct index_add {
+  template <class X, class I, class U>
+  static constexpr auto trace(const X& x, const I& indices, const U& updates) {
+    require_integer_indices<I>();
+    using rows = typename gather<A>::template rule<typename X::shape_type, typename I::shape_type>;
+    constexpr bool fits = extents_agree(rows::value, U::shape_type::value);
+    static_assert(fits, "tenure: index_add: the updates have another shape than the rows at the indices");
+    static_assert(std::is_same_v<typename X::element_type, typename U::element_type>, "tenure: index_add: operands have different element types");
+    ir::builder& g = *x.graph;
+    g.check_bound({indices.id, x.shape()[rows::at], "index_add"});
+    if constexpr (fits) {
+      const extents wanted = gathered_extents(x.shape(), indices.shape(), rows::at), given = updates.shape();
+      for (int a = 0; a < given.rank; ++a) g.unify(wanted[a], given[a], "index_add", g.intern(wanted), g.intern(given));
+    }
+    return X{&g, (value(x) + scattered(indices, updates, rows::at, g[x.id].shape)).id};
+  }
+
+ private:
+  static constexpr bool extents_agree(const extents& a, const extents& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (!extents_may_agree(a[i], b[i])) return false;
+    return true;
+  }
+  static constexpr extents gathered_extents(const extents& x, const extents& indices, int axis) {
+    extents s;
+    for (int i = 0; i < x.rank; ++i)
+      if (i != axis) s.push_back(x[i]);
+      else
+        for (int j = 0; j < indices.rank; ++j) s.push_back(indices[j]);
+    return s;
+  }
+};
+
 /// x[i, indices[i]]: along the last axis, one element a row. As a comparison with 0, 1, 2, ... so that it fuses with what
 /// surrounds it; the cost is a pass over the row, which losses make anyway.
 struct pick {
@@ -71,6 +108,7 @@ struct pick {
 namespace tenure {
 
 template <int A = 0, operand X, operand I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
+template <int A = 0, operand X, operand I, operand U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }
 template <operand X, operand I> constexpr auto pick(const X& x, const I& indices) { return apply<ops::pick>(x, indices); }
 
 }  // namespace tenure

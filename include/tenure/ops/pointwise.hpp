@@ -18,9 +18,20 @@ namespace tenure::ops {
 /// selection takes (bool, T, T); logical takes and gives bool.
 enum class typing { arithmetic, floating, comparison, selection, logical };
 
-constexpr dtype common_dtype(typing rule, const dtype* types, int n) {
-  dtype common = dtype::boolean;
-  for (int i = rule == typing::selection ? 1 : 0; i < n; ++i) common = promote(common, types[i]);
+constexpr int category(dtype d) { return d == dtype::boolean ? 0 : is_floating(d) ? 2 : 1; }
+
+/// A scalar (rank 0) beside a tensor with axes promotes it to another category, never within one: float32 + scalar float64 is
+/// float32, as in PyTorch.
+constexpr dtype common_dtype(typing rule, const dtype* types, const int* ranks, int n) {
+  dtype with_axes = dtype::boolean, scalars = dtype::boolean;
+  bool any_axes = false;
+  for (int i = rule == typing::selection ? 1 : 0; i < n; ++i) {
+    dtype& common = ranks[i] > 0 ? with_axes : scalars;
+    common = promote(common, types[i]);
+    any_axes = any_axes || ranks[i] > 0;
+  }
+  const bool scalars_yield = any_axes && category(scalars) <= category(with_axes);
+  const dtype common = scalars_yield ? with_axes : promote(with_axes, scalars);
   return rule == typing::floating && !is_floating(common) ? dtype::float32 : common;
 }
 
@@ -42,7 +53,8 @@ struct pointwise {
       static_assert(operand_types[0] == dtype::boolean, "tenure: where: the condition must be bool");
     if constexpr (Typing == typing::logical)
       static_assert(((dtype_v<typename X::element_type> == dtype::boolean) && ...), "tenure: logical operation: operands must be bool");
-    constexpr dtype common = common_dtype(Typing, operand_types, Arity);
+    constexpr int ranks[] = {X::shape_type::rank...};
+    constexpr dtype common = common_dtype(Typing, operand_types, ranks, Arity);
     constexpr dtype result = Typing == typing::comparison ? dtype::boolean : common;
     using result_shape = broadcast_shape_t<Op, typename X::shape_type...>;
 
