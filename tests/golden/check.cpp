@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <tenure/backend/reference/run.hpp>
+
 #include "../catch.hpp"
 
 namespace golden {
@@ -16,22 +18,30 @@ bool close(double wanted, double got) {
   return std::abs(got - wanted) <= absolute + relative * std::abs(wanted);
 }
 
-}  // namespace
-
-void agree(const subject& s, const double* wanted, const double* got, std::int64_t n) {
-  agree(s, wanted, wanted, got, n);
+void agree(const char* id, const char* route, const std::vector<expectation>& expected,
+           const std::vector<reference::array>& got) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const expectation& e = expected[k];
+    std::int64_t i = 0;
+    while (i < got[k].size() && (close(e.numbers[i], got[k][i]) || close(e.other[i], got[k][i]))) ++i;
+    INFO(id << ", " << route << ", " << e.what << " of argument " << e.argument << ", element " << i);
+    const bool is_golden = i == got[k].size();
+    if (!is_golden) UNSCOPED_INFO(got[k][i] << " instead of " << e.numbers[i]);
+    CHECK(is_golden);
+  }
 }
 
-void agree(const subject& s, const double* wanted, const double* other, const double* got, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    const bool is_golden = close(wanted[i], got[i]) || close(other[i], got[i]);
-    if (!is_golden) {
-      INFO(s.id << ", " << s.what << " of argument " << s.number << ", element " << i << ": " << got[i]
-                << " instead of " << wanted[i]);
-      CHECK(is_golden);
-    }
-  }
-  CHECK(n >= 0);
+}  // namespace
+
+std::vector<reference::array> interpret(const ir::graph_view& g, const std::vector<reference::array>& arguments) {
+  return reference::run(g, arguments);
+}
+
+void agree(const char* id, const std::vector<expectation>& expected, const outcome& got) {
+  agree(id, "compiled", expected, got.compiled);
+  agree(id, "reference of the graph as traced", expected, got.as_traced);
+  agree(id, "reference of the graph as scheduled", expected, got.as_scheduled);
 }
 
 }  // namespace golden

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Checks an item against its golden numbers: value and gradients by vjp, Hessian-vector products by jvp of the gradient
-// (forward over reverse) and, on request, by the gradient of <gradient, v> (reverse over reverse).
-// Cost: one compiled program an item, and one more for each Hessian-vector product.
+// (forward over reverse) and, on request, by the gradient of <gradient, v> (reverse over reverse). All of it by
+// compiled code and by the reference backend. Cost: one program an item, and one more for each Hessian-vector product.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <tuple>
+#include <vector>
 
+#include <tenure/backend/reference/array.hpp>
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/loss.hpp>
 #include <tenure/tensor/from.hpp>
@@ -37,17 +39,24 @@ struct item {
 
 enum class second_order { forward_over_reverse, both };
 
-/// What is compared, for the report of a failure.
-struct subject {
-  const char* id;
+/// Numbers that a result must agree with, and what they are; `other` will do as well.
+struct expectation {
   const char* what;
-  int number;  // of the argument
+  int argument;
+  const double* numbers;
+  const double* other;
+};
+
+/// All results of one function, by three routes.
+struct outcome {
+  std::vector<reference::array> compiled;
+  std::vector<reference::array> as_traced;     // the reference backend, on the graph as written
+  std::vector<reference::array> as_scheduled;  // and on the graph that was compiled
 };
 
 // Bodies in check.cpp, so that Catch2 stays out of the templates.
-void agree(const subject& s, const double* wanted, const double* got, std::int64_t n);
-/// Either convention will do.
-void agree(const subject& s, const double* wanted, const double* other, const double* got, std::int64_t n);
+std::vector<reference::array> interpret(const ir::graph_view& g, const std::vector<reference::array>& arguments);
+void agree(const char* id, const std::vector<expectation>& expected, const outcome& got);
 
 /// The next numbers as tensors.
 template <class Tuple>
@@ -128,6 +137,22 @@ struct reverse_over_reverse {
   }
 };
 
+/// f(parts...), each part a tuple of arguments.
+template <class F, class... Part>
+outcome evaluate(const Part&... parts) {
+  const auto call = [](const auto&... x) {
+    using program_type = program<tenure::detail::source_of<F, std::remove_cvref_t<decltype(x)>...>>;
+    const std::vector<reference::array> arguments{reference::array(x.extents(), x.data())...};
+    outcome r;
+    tenure::detail::for_each_leaf(compile(F{})(x...),
+                                  [&](const auto& y) { r.compiled.emplace_back(y.extents(), y.data()); });
+    r.as_traced = interpret(program_type::traced.view(), arguments);
+    r.as_scheduled = interpret(program_type::value.view(), arguments);
+    return r;
+  };
+  return std::apply(call, std::tuple_cat(std::apply([](const auto&... x) { return std::tie(x...); }, parts)...));
+}
+
 /// f(arguments..., constants...) is the item.
 template <class Item, second_order Second = second_order::forward_over_reverse, class F>
 void check(F) {
@@ -139,38 +164,27 @@ void check(F) {
   const double* const output = at;
   at += Item::output_type::shape_type::size;
   const auto cotangent = take<std::tuple<typename Item::output_type>>(at);
-  const auto call = [](auto f, const auto&... parts) {
-    return std::apply(compile(f),
-                      std::tuple_cat(std::apply([](const auto&... part) { return std::tie(part...); }, parts)...));
-  };
-  const auto compare = [&at](const char* what, const auto&... got) {
+  const auto expect_like_arguments = [&](std::vector<expectation> expected, const char* what, const double* other) {
     int number = 0;
-    ((agree({Item::id, what, number++}, at, got.data(), got.size()), at += got.size()), ...);
+    const auto add = [&](const auto& argument) {
+      expected.push_back({what, number++, at, other ? other : at});
+      at += argument.size();
+    };
+    std::apply([&](const auto&... argument) { (add(argument), ...); }, x);
+    return expected;
   };
 
-  std::apply(
-      [&](const auto& value, const auto&... gradient) {
-        agree({Item::id, "value", 0}, output, value.data(), value.size());
-        if constexpr (requires { Item::other_gradients; })
-          (agree({Item::id, "gradient", 0}, at, Item::other_gradients, gradient.data(), gradient.size()), ...);
-        else
-          compare("gradient", gradient...);
-      },
-      call(value_and_pullback<F, count>{}, x, cotangent, c));
+  const double* other = nullptr;
+  if constexpr (requires { Item::other_gradients; }) other = Item::other_gradients;
+  agree(Item::id, expect_like_arguments({{"value", 0, output, output}}, "gradient", other),
+        evaluate<value_and_pullback<F, count>>(x, cotangent, c));
 
   if constexpr (requires { Item::has_hvp; }) {
     const auto v = take<arguments>(at);
-    const double* const product = at;
-    const auto compare_product = [&](const auto& got) {
-      at = product;
-      if constexpr (any_tensor<std::remove_cvref_t<decltype(got)>>)
-        compare("Hessian-vector product", got);
-      else
-        std::apply([&](const auto&... part) { compare("Hessian-vector product", part...); }, got);
-    };
-    compare_product(call(forward_over_reverse<F, count>{}, x, v, cotangent, c));
+    const auto product = expect_like_arguments({}, "Hessian-vector product", nullptr);
+    agree(Item::id, product, evaluate<forward_over_reverse<F, count>>(x, v, cotangent, c));
     if constexpr (Second == second_order::both)
-      compare_product(call(reverse_over_reverse<F, count>{}, x, v, cotangent, c));
+      agree(Item::id, product, evaluate<reverse_over_reverse<F, count>>(x, v, cotangent, c));
   }
 }
 
