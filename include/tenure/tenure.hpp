@@ -15,6 +15,12 @@
 
 #include <tenure/version.hpp>
 
+#include <tenure/tensor/deepcopy.hpp>
+#include <tenure/tensor/factories.hpp>
+#include <tenure/tensor/from.hpp>
+#include <tenure/tensor/print.hpp>
+#include <tenure/tensor/random.hpp>
+
 #include <tenure/ops/accumulation.hpp>
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/loss.hpp>
@@ -22,11 +28,14 @@
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/rearrangement.hpp>
-#include <tenure/tensor/deepcopy.hpp>
-#include <tenure/tensor/factories.hpp>
-#include <tenure/tensor/from.hpp>
-#include <tenure/tensor/print.hpp>
-#include <tenure/transform/in_place.hpp>
-#include <tenure/transform/no_grad.hpp>
+
+#include <tenure/transform/compile.hpp>
 #include <tenure/transform/gradient.hpp>
+#include <tenure/transform/in_place.hpp>
+#include <tenure/transform/init.hpp>
 #include <tenure/transform/model.hpp>
+#include <tenure/transform/no_grad.hpp>
+#include <tenure/transform/plan.hpp>
+
+#include <tenure/optim/adam.hpp>
+#include <tenure/optim/sgd.hpp>

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <tenure/backend/eigen/execute.hpp>
+#include <tenure/passes/overwrite.hpp>
 #include <tenure/transform/tree.hpp>
 
 namespace tenure {
@@ -186,10 +187,17 @@ TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
 
 template <class F>
 struct compiled;
+/// The cost of a compiled function, see plan.hpp.
+template <class Program>
+struct plan;
 
 namespace detail {
 
-/// The targets of an allocation-free call.
+template <class Program, int Arguments>
+inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::value.view());
+
+/// The targets of an allocation-free call. A target may be one of the arguments: where the plan allows it the result is
+/// written in place, else it is computed beside and copied when the call is done.
 template <class F, class... R>
 class into_call {
  public:
@@ -197,29 +205,56 @@ class into_call {
 
   /// Computes into the targets given to into(). Throws shape_error where a target has another shape.
   template <class... X>
-  void operator()(const X&... x) const {
-    using program_type = program<source_of<F, X...>>;
-    using result_type = typename source_of<F, X...>::result_type;
-    using targets = rebind_kind_t<result_type, values>;
-    static_assert(tree<targets>::leaves == (0 + ... + tree<R>::leaves), "tenure: into: the number of targets differs from the number of results");
-    call_program<program_type>(
-        [&](void** results, const std::int64_t* symbols) {
-          int i = 0;
-          const auto bind = [&](auto& target) {
-            using L = std::remove_cvref_t<decltype(target)>;
-            static_assert(ownership_of_v<L> == ownership::owning && !requires_grad_v<L>, "tenure: into: a target must own its memory and carry no gradient");
-            const extents wanted = output_extents(program_type::value.view(), i, symbols);
-            if (!(target.extents() == wanted))
-              throw shape_error("tenure: into: a target of shape " + detail::spell(target.extents()) + " for a result of shape " + detail::spell(wanted));
-            results[i++] = tensor_access::write(target, "into");
-          };
-          std::apply([&](auto&... target) { (for_each_leaf(target, bind), ...); }, results_);
-          return 0;
-        },
-        as_argument(x)...);
-  }
+  void operator()(const X&... x) const { run(as_argument(x)...); }
 
  private:
+  template <class... X>
+  void run(const X&... x) const {
+    using program_type = program<source_of<F, X...>>;
+    constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
+    static_assert(outputs == (0 + ... + tree<R>::leaves), "tenure: into: the number of targets differs from the number of results");
+    static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+    leaf_argument arguments[leaves + 1];
+    const void* pointers[leaves + 1];
+    leaf_argument* at = arguments;
+    (collect(x, at), ...);
+    storage_handle beside[outputs + 1];
+    void* targets[outputs + 1];
+    std::int64_t bytes[outputs + 1];
+    call_bound<program_type>(arguments, leaves, pointers, [&](void** results, const std::int64_t* symbols) {
+      int i = 0;
+      const auto check = [&](auto& target) {
+        using L = std::remove_cvref_t<decltype(target)>;
+        static_assert(ownership_of_v<L> == ownership::owning && !requires_grad_v<L>, "tenure: into: a target must own its memory and carry no gradient");
+        const extents wanted = output_extents(program_type::value.view(), i, symbols);
+        if (!(target.extents() == wanted))
+          throw shape_error("tenure: into: a target of shape " + detail::spell(target.extents()) + " for a result of shape " + detail::spell(wanted));
+        if (dtype_v<element_t<L>> != program_type::value.nodes[program_type::value.outputs[i]].type)
+          throw shape_error(std::string("tenure: into: a target of ") + name_of(dtype_v<element_t<L>>) + " for a result of another element type");
+        targets[i] = tensor_access::fresh(target);
+        bytes[i] = count(wanted) * static_cast<std::int64_t>(sizeof(element_t<L>));
+        for (int a = 0; a < leaves; ++a)
+          if (overlaps(pointers[a], arguments[a], targets[i], bytes[i]) && !(pointers[a] == targets[i] && overwrites<program_type, leaves>.safe[a * outputs + i]))
+            beside[i] = allocate_storage(static_cast<std::size_t>(bytes[i]));
+        ++i;
+      };
+      std::apply([&](auto&... target) { (for_each_leaf(target, check), ...); }, results_);
+      std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
+      for (int j = 0; j < outputs; ++j) results[j] = beside[j] ? beside[j].data() : targets[j];
+      return 0;
+    });
+    for (int j = 0; j < outputs; ++j)
+      if (beside[j]) std::memcpy(targets[j], beside[j].data(), static_cast<std::size_t>(bytes[j]));
+  }
+
+  static bool overlaps(const void* data, const leaf_argument& argument, const void* target, std::int64_t bytes) {
+    // An argument's memory reaches at most 8 bytes an element past its first; strides only widen what is asked about.
+    std::int64_t reach = 8;
+    for (int a = 0; a < argument.shape.rank; ++a) reach += 8 * (argument.shape[a] - 1) * (argument.strides[a] < 0 ? 0 : argument.strides[a]);
+    const auto *d = static_cast<const char*>(data), *t = static_cast<const char*>(target);
+    return d < t + bytes && t < d + reach;
+  }
+
   const F& f_;
   std::tuple<R&...> results_;
 };
@@ -237,6 +272,10 @@ struct compiled {
     if constexpr ((detail::tree<X>::traces || ...)) return function(x...);
     else return call(x...);
   }
+
+  /// The plan for arguments of these types: using plan = decltype(f.plan(x...)).
+  template <class... X>
+  constexpr plan<program<detail::source_of<F, X...>>> plan(const X&...) const { return {}; }
 
   /// f.into(r...)(x...) computes into existing tensors and allocates nothing.
   template <class... R>

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// Adam (Kingma and Ba, 2015) with decoupled weight decay (AdamW; Loshchilov and Hutter, 2019) where weight_decay > 0.
+#pragma once
+
+#include <cmath>
+
+#include <tenure/ops/exponential.hpp>
+#include <tenure/optim/rule.hpp>
+
+namespace tenure::optim {
+
+struct adam {
+  float learning_rate = 1e-3f;
+  float beta1 = 0.9f, beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  float weight_decay = 0;
+
+  static constexpr int moments = 2;
+  /// The bias corrections depend on the number of steps alone, so the host computes them.
+  std::tuple<float, float, float, float, float, float> hyperparameters(std::int64_t steps) const {
+    const double first = 1 - std::pow(double(beta1), double(steps)), second = 1 - std::pow(double(beta2), double(steps));
+    return {static_cast<float>(learning_rate / first), beta1, beta2, static_cast<float>(1 / std::sqrt(second)), epsilon, learning_rate * weight_decay};
+  }
+
+  /// The state of a fresh run, zeros; and one step in place.
+  template <class Model>
+  auto init(const Model& model) const { return detail::initial_state<adam>(model); }
+  template <class Model, class Gradients, class State>
+  void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
+
+  template <class P, class H>
+  static constexpr std::array<P, 3> step(const P& p, const P& g, const std::array<P, 2>& m, const H& rate, const H& b1, const H& b2,
+                                         const H& scale, const H& eps, const H& decay) {
+    const auto as = [](const H& h) { return cast<typename P::element_type>(h); };
+    const P mean = as(b1) * m[0] + (1 - as(b1)) * g;
+    const P variance = as(b2) * m[1] + (1 - as(b2)) * (g * g);
+    const P shrunk = p - as(decay) * p;
+    return {P(shrunk - as(rate) * mean / (sqrt(variance) * as(scale) + as(eps))), mean, variance};
+  }
+};
+
+}  // namespace tenure::optim

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+// What optimizers share. A rule is an aggregate of hyperparameters with one traced step for one parameter:
+//   static auto step(parameter, gradient, std::array<moment, N>, hyperparameters...) -> {parameter, moments...}
+// and `moments`, their number, and hyperparameters(steps), the numbers of a step. update() runs it over a whole model in place, as one compiled function; train_step() fuses it behind the gradient. The
+// hyperparameters are run-time numbers, so a schedule changes them without compiling anything again.
+#pragma once
+
+#include <tenure/transform/gradient.hpp>
+
+namespace tenure::optim {
+
+/// What a rule keeps between steps: N trees like the model (velocities, moments), and how many steps were taken.
+template <class Model, int N>
+struct state {
+  std::array<Model, N> moments;
+  std::int64_t steps = 0;
+};
+
+namespace detail {
+
+using namespace tenure::detail;
+
+template <class X>
+auto zeros_like_tree(const X&) {
+  auto make = []<class L>(element_tag<L>) { return L(); };
+  return build_tree<rebind_kind_t<X, values>>(make);
+}
+
+/// The rule over every leaf of model, gradients and moments, which are alike.
+template <class Rule, class Model, class Gradients, class Moments, class... Hyper>
+constexpr auto step_tree(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) {
+  constexpr int leaves = tree<Model>::leaves, kept = static_cast<int>(std::tuple_size_v<Moments>);
+  ir::builder* g = nullptr;
+  ir::array<ir::node_id> gradient, moment[kept + 1];
+  for_each_leaf(gradients, [&](const auto& leaf) { gradient.push_back(leaf.id); });
+  for (int k = 0; k < kept; ++k) for_each_leaf(moments[static_cast<std::size_t>(k)], [&](const auto& leaf) { moment[k].push_back(leaf.id); });
+  ir::array<ir::node_id> next[kept + 1];
+  int i = 0;
+  for_each_leaf(model, [&](const auto& leaf) {
+    using L = std::remove_cvref_t<decltype(leaf)>;
+    g = leaf.graph;
+    std::array<L, static_cast<std::size_t>(kept)> m{};
+    for (int k = 0; k < kept; ++k) m[static_cast<std::size_t>(k)] = L{g, moment[k][i]};
+    const std::array<L, static_cast<std::size_t>(kept + 1)> stepped = Rule::step(leaf, L{g, gradient[i]}, m, hyper...);
+    for (int k = 0; k <= kept; ++k) next[k].push_back(stepped[static_cast<std::size_t>(k)].id);
+    ++i;
+  });
+  static_assert(leaves > 0, "tenure: optim: the model has no parameters");
+  const auto tree_of = [&](const ir::array<ir::node_id>& ids) {
+    int at = 0;
+    auto make = [&]<class L>(element_tag<L>) { return L{g, ids[at++]}; };
+    return build_tree<Model>(make);
+  };
+  Moments kept_moments = moments;
+  for (int k = 0; k < kept; ++k) kept_moments[static_cast<std::size_t>(k)] = tree_of(next[k + 1]);
+  return std::tuple<Model, Moments>{tree_of(next[0]), kept_moments};
+}
+
+template <class Rule>
+struct update_of {
+  template <class Model, class Gradients, class Moments, class... Hyper>
+  constexpr auto operator()(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) const {
+    return step_tree<Rule>(model, gradients, moments, hyper...);
+  }
+};
+
+/// Zeros for every moment that the rule keeps.
+template <class Rule, class Model>
+auto initial_state(const Model& model) {
+  constexpr auto n = static_cast<std::size_t>(Rule::moments);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return state<rebind_kind_t<Model, values>, Rule::moments>{std::array<rebind_kind_t<Model, values>, n>{{(static_cast<void>(I), zeros_like_tree(model))...}}, 0};
+  }(std::make_index_sequence<n>{});
+}
+
+/// One step in place: one fused kernel a parameter.
+template <class Rule, class Model, class Gradients, class State>
+void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
+  ++s.steps;
+  const compiled<update_of<Rule>> step{};
+  std::apply([&](const auto&... h) { step.into(model, s.moments)(model, gradients, s.moments, h...); }, rule.hyperparameters(s.steps));
+}
+
+/// Loss, gradient and update in one graph: (model, moments, hyperparameters as a tuple, data...) -> {loss, model, moments}.
+template <class Loss, class Rule>
+struct train_step_of {
+  template <class Model, class Moments, class Hyper, class... Data>
+  constexpr auto operator()(const Model& model, const Moments& moments, const Hyper& hyper, const Data&... data) const {
+    const auto result = value_and_grad_of<Loss, 0>{}(model, data...);
+    const auto stepped = std::apply([&](const auto&... h) { return step_tree<Rule>(model, std::get<1>(result), moments, h...); }, hyper);
+    return std::tuple{std::get<0>(result), std::get<0>(stepped), std::get<1>(stepped)};
+  }
+};
+
+}  // namespace detail
+
+}  // namespace tenure::optim
+
+namespace tenure {
+
+/// A training step as one compiled function: forward, backward and update.
+template <class Loss, class Rule>
+class trainer {
+  using step_type = optim::detail::train_step_of<Loss, Rule>;
+
+ public:
+  explicit trainer(Rule r) : rule(r) {}
+
+  /// Updates model and state in place; gives the loss before the update. Nothing is allocated but that one number.
+  template <class Model, class State, class... Data>
+  auto operator()(Model& model, State& state, const Data&... data) const {
+    static_assert(std::is_empty_v<Loss>, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
+    using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
+    using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, values>;
+    loss_type loss(uninitialized);
+    ++state.steps;
+    const compiled<step_type> step{};
+    step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps), data...);
+    return loss;
+  }
+
+  /// The plan of one step.
+  template <class Model, class State, class... Data>
+  constexpr auto plan(const Model&, const State& state, const Data&...) const
+      -> tenure::plan<program<detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(std::declval<Rule>().hyperparameters(0)), Data...>>> {
+    return {};
+  }
+
+  Rule rule;
+};
+
+template <class Loss, class Rule>
+auto train_step(Loss, Rule rule) { return trainer<Loss, Rule>(rule); }
+
+}  // namespace tenure

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+// Stochastic gradient descent with momentum and weight decay, as PyTorch's SGD without dampening:
+// g += weight_decay * p; v = momentum * v + g; p -= learning_rate * v.
+#pragma once
+
+#include <tenure/ops/arithmetic.hpp>
+#include <tenure/optim/rule.hpp>
+
+namespace tenure::optim {
+
+struct sgd {
+  float learning_rate = 0.01f;
+  float momentum = 0;
+  float weight_decay = 0;
+
+  static constexpr int moments = 1;
+  std::tuple<float, float, float> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
+
+  /// The state of a fresh run, zeros; and one step in place.
+  template <class Model>
+  auto init(const Model& model) const { return detail::initial_state<sgd>(model); }
+  template <class Model, class Gradients, class State>
+  void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
+
+  template <class P, class H>
+  static constexpr std::array<P, 2> step(const P& p, const P& g, const std::array<P, 1>& v, const H& rate, const H& momentum, const H& decay) {
+    const auto as = [](const H& h) { return cast<typename P::element_type>(h); };
+    const P velocity = as(momentum) * v[0] + (g + as(decay) * p);
+    return {P(p - as(rate) * velocity), velocity};
+  }
+};
+
+}  // namespace tenure::optim

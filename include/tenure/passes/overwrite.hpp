@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+// May a result be written into the memory of an argument? Yes where every read of the argument comes in an earlier step, or
+// in the kernel that writes the result, element by element and in the same pass.
+#pragma once
+
+#include <tenure/passes/schedule.hpp>
+
+namespace tenure::passes {
+
+/// Answers for all pairs at once: safe[argument * results + result].
+template <int Arguments, int Results>
+struct overwrite_table {
+  bool safe[Arguments * Results + 1] = {};
+};
+
+constexpr bool same_elements(const kernel& k, const access& a, const access& b) {
+  if (!(a.offset == b.offset) || a.type != b.type) return false;
+  for (int d = 0; d < k.outer + k.inner; ++d)
+    if (!(a.stride[d] == b.stride[d])) return false;
+  return true;
+}
+
+/// Does the kernel store the result exactly where, and only after, it loads the argument?
+constexpr bool overwrites_elementwise(const plan_view& p, const kernel& k, int argument_buffer, int result_buffer) {
+  int stored = -1;
+  unsigned pass = 0;
+  for (int i = 0; i < k.instruction_count; ++i) {
+    const instruction& x = p.instructions[k.first_instruction + i];
+    if (x.access < 0 || p.accesses[k.first_access + x.access].buffer != result_buffer) continue;
+    if (x.what != instruction::kind::store || x.row) return false;
+    stored = x.access;
+    pass = x.passes;
+  }
+  for (int i = 0; i < k.instruction_count; ++i) {
+    const instruction& x = p.instructions[k.first_instruction + i];
+    if (x.access < 0 || p.accesses[k.first_access + x.access].buffer != argument_buffer) continue;
+    const bool later = x.row || (x.passes & ~((pass << 1) - 1)) != 0;
+    if (later || !same_elements(k, p.accesses[k.first_access + x.access], p.accesses[k.first_access + stored])) return false;
+  }
+  return stored >= 0;
+}
+
+template <int Arguments, int Results>
+constexpr overwrite_table<Arguments, Results> find_overwrites(const ir::graph_view& g) {
+  const plan_builder plan = schedule(g);
+  const plan_view p = plan.view(g);
+  overwrite_table<Arguments, Results> table;
+  for (int i = 0; i < p.buffer_count; ++i)
+    for (int j = 0; j < p.buffer_count; ++j) {
+      const buffer &a = p.buffers[i], &r = p.buffers[j];
+      if (a.where != buffer::place::argument || r.where != buffer::place::result) continue;
+      const bool unread = a.first >= p.step_count;
+      const bool here = !unread && a.last == r.first && p.steps[a.last].what == step::kind::fused;
+      table.safe[a.index * Results + r.index] = unread || a.last < r.first || (here && overwrites_elementwise(p, p.kernels[p.steps[a.last].kernel], i, j));
+    }
+  return table;
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// init<mlp>(engine): a fresh model. Matrices are uniform within 1/sqrt(rows), their fan in, as PyTorch's Linear; vectors
+// and scalars start at zero.
+#pragma once
+
+#include <cmath>
+
+#include <tenure/tensor/random.hpp>
+#include <tenure/transform/model.hpp>
+
+namespace tenure {
+namespace detail {
+
+template <class Model>
+Model initialized(engine& random) {
+  auto make = [&]<class L>(element_tag<L>) {
+    using S = shape_of_t<L>;
+    static_assert(S::is_static, "tenure: init: a parameter needs static extents");
+    if constexpr (S::rank < 2) {
+      return L();
+    } else {
+      const double bound = 1 / std::sqrt(static_cast<double>(S::size / S::value[S::rank - 1]));
+      L leaf(uninitialized);
+      auto* const to = tensor_access::fresh(leaf);
+      const auto drawn = uniform<element_t<L>>(S{}, random, -bound, bound);
+      std::memcpy(to, drawn.data(), static_cast<std::size_t>(S::size) * sizeof(element_t<L>));
+      return leaf;
+    }
+  };
+  return build_tree<Model>(make);
+}
+
+}  // namespace detail
+
+/// A model with owning parameters; V are the value template arguments after Kind.
+template <template <class, auto...> class Model, auto... V>
+auto init(engine& random) { return detail::initialized<Model<values, V...>>(random); }
+
+}  // namespace tenure

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a compiled function costs, as constants a test can assert, and its picture: using plan = decltype(step.plan(w, x));
+// static_assert(plan::kernels() == 3). print() lists graph, steps and workspace; to_dot() gives Graphviz a drawing.
+#pragma once
+
+#include <ostream>
+#include <sstream>
+#include <string>
+
+#include <tenure/backend/eigen/execute.hpp>
+#include <tenure/passes/print.hpp>
+
+namespace tenure {
+
+template <class Program>
+struct plan {
+  using program_type = Program;
+
+  /// Loops and products that a call runs, one after the other.
+  static constexpr int kernels() { return Program::step_count; }
+
+  /// Arithmetic operations of a call: one an element of a pointwise result or of what is reduced (a transcendental function
+  /// counts as one), 2mnk a matrix product.
+  static constexpr std::int64_t flops() {
+    require_static();
+    const ir::graph_view g = Program::value.view();
+    std::int64_t total = 0;
+    for (int i = 0; i < g.count; ++i) {
+      const ir::node& n = g[i];
+      if (ops::is_pointwise(n.op)) total += count(g.shape_of(i));
+      else if (n.op == ir::opcode::reduce) total += count(g.shape_of(n.in[0]));
+      else if (n.op == ir::opcode::matmul) total += 2 * count(g.shape_of(i)) * g.shape_of(n.in[0])[g.shape_of(n.in[0]).rank - 1];
+    }
+    return total;
+  }
+
+  /// Bytes that the steps of a call read and write, each buffer once a step.
+  static constexpr std::int64_t bytes() {
+    require_static();
+    std::int64_t total = 0;
+    for (int s = 0; s < Program::step_count; ++s) {
+      const auto& step = Program::tables.steps[s];
+      for (int b = 0; b < step.binding_count; ++b) {
+        const int buffer = Program::tables.bindings[step.first_binding + b].buffer;
+        bool counted = buffer < 0;
+        for (int c = 0; c < b; ++c) counted = counted || Program::tables.bindings[step.first_binding + c].buffer == buffer;
+        if (!counted) total += Program::tables.buffers[buffer].elements.factor * size_of(Program::tables.buffers[buffer].type);
+      }
+    }
+    return total;
+  }
+
+  /// Memory for intermediate results, the peak of the call; buffers share bytes where their lives do not overlap.
+  static constexpr std::int64_t workspace_bytes() {
+    require_static();
+    return eigen_backend::workspace_bytes<Program>(nullptr);
+  }
+
+ private:
+  static constexpr void require_static() {
+    static_assert(Program::is_static, "tenure: plan: the cost of a call with run-time extents is known only when it runs");
+  }
+};
+
+/// The graph, then the steps with the nodes that each computes.
+template <class Program>
+void print(plan<Program>, std::ostream& out) {
+  const ir::graph_view g = Program::value.view();
+  passes::print_graph(out, g);
+  const passes::clusters fused = passes::fuse(g);
+  for (int p = fused.at.size() - 1, step = 0; p >= 0; --p, ++step) {
+    out << "step " << step << ':';
+    for (int id = 0; id < g.count; ++id)
+      if (fused.of[id] == p) out << ' ' << passes::name_of(g[id]) << " %" << id << (id + 1 < g.count ? "" : "");
+    out << '\n';
+  }
+  if constexpr (Program::is_static) out << "workspace: " << plan<Program>::workspace_bytes() << " bytes\n";
+}
+
+/// Graphviz: a box a step, an ellipse a node; arguments and results stand outside.
+template <class Program>
+std::string to_dot(plan<Program>) {
+  const ir::graph_view g = Program::value.view();
+  const passes::clusters fused = passes::fuse(g);
+  std::ostringstream out;
+  out << "digraph plan {\n  rankdir=TB; node [fontname=\"Helvetica\", fontsize=10, shape=box, style=\"rounded,filled\", fillcolor=white];\n";
+  const auto label = [&](int id) {
+    out << "    n" << id << " [label=\"" << passes::name_of(g[id]);
+    if (g[id].op == ir::opcode::input) out << ' ' << g[id].attr;
+    out << "\\n" << tenure::name_of(g[id].type);
+    passes::print_shape(out, g, g.shape_of(id));
+    out << "\"" << (g[id].op == ir::opcode::input ? ", fillcolor=\"#dbe9f6\"" : "") << "];\n";
+  };
+  const auto hidden = [&](int id) { return g[id].op == ir::opcode::constant || g[id].op == ir::opcode::iota; };
+  for (int p = fused.at.size() - 1, step = 0; p >= 0; --p, ++step) {
+    const bool opaque = fused.at[p].opaque != ir::none;
+    out << "  subgraph cluster_" << step << " {\n    label=\"step " << step << (opaque ? "" : ": one loop") << "\"; fontname=\"Helvetica\"; fontsize=10; style=\"rounded,filled\"; fillcolor=\""
+        << (opaque ? "#fdebd3" : "#e6f2e6") << "\";\n";
+    for (int id = 0; id < g.count; ++id)
+      if (fused.of[id] == p) label(id);
+    out << "  }\n";
+  }
+  for (int id = 0; id < g.count; ++id) {
+    if (fused.of[id] < 0 && !hidden(id)) label(id);
+    for (int k = 0; k < g[id].arity; ++k)
+      if (!hidden(g[id].in[k])) out << "  n" << g[id].in[k] << " -> n" << id << ";\n";
+  }
+  for (int i = 0; i < g.output_count; ++i) out << "  r" << i << " [label=\"result " << i << "\", fillcolor=\"#f6dbdb\"];\n  n" << g.outputs[i] << " -> r" << i << ";\n";
+  out << "}\n";
+  return out.str();
+}
+
+}  // namespace tenure
