@@ -286,7 +286,9 @@ class generator {
       types[i] = x[i].type();
       if (i > 0) shape = joined(shape, extents(x[i].shape()));
     }
-    const dtype common = ops::common_dtype(record.types, types, record.arity);
+    dtype common = dtype::boolean;
+    for (int i = record.types == ops::typing::selection ? 1 : 0; i < record.arity; ++i) common = tenure::promote(common, types[i]);
+    if (record.types == ops::typing::floating && !tenure::is_floating(common)) common = dtype::float32;
     ir::node n{.op = opcode, .type = record.types == ops::typing::comparison ? dtype::boolean : common, .arity = static_cast<std::int8_t>(record.arity), .shape = g.intern(shape)};
     for (std::size_t i = 0; i < x.size(); ++i) {
       const bool condition = record.types == ops::typing::selection && i == 0;
@@ -600,7 +602,7 @@ class generator {
 
   void stop() {
     const entry e = recent();
-    add({ops::stopped(e.x), e.bound});
+    if (!o_.smooth) add({ops::stopped(e.x), e.bound});
   }
 
   void count_up() {

@@ -233,7 +233,7 @@ class verifier {
       if (a != self().attr) {
         extent_is(x[a], to[a]);
         extent_is(y[a], to[a]);
-      } else if (is_static(x[a]) && is_static(y[a])) {
+      } else if (is_static(x[a]) && is_static(y[a]) && is_static(to[a])) {
         extent_is(to[a], x[a] + y[a]);
       }
   }

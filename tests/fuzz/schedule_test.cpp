@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random graphs through the whole pipeline: the plan, walked record by record, means what the graph means; buffers that
+// are alive together share no bytes.
+#include "../catch.hpp"
+
+#include <tenure/backend/reference/plan.hpp>
+
+#include "judge.hpp"
+
+using namespace fuzz;
+namespace passes = tenure::passes;
+
+namespace {
+
+constexpr std::uint64_t graphs = 6000;
+
+/// The graph that program.hpp schedules.
+ir::builder finished(const ir::graph_view& traced) {
+  const ir::builder live = passes::dead_code(traced);
+  const ir::builder simple = passes::simplify(live.view());
+  const ir::builder small = passes::dead_code(simple.view());
+  const ir::builder unique = passes::cse(small.view());
+  return passes::materialize(unique.view());
+}
+
+/// The arguments as they lie in memory: strided ones spread out among elements that nothing may read, some axes backwards.
+struct spread_arguments {
+  std::vector<array> memory;
+  std::vector<tenure::reference::argument> bound;
+
+  spread_arguments(const sample& s, dice d) {
+    memory.reserve(s.arguments.size());
+    for (std::size_t i = 0; i < s.arguments.size(); ++i) {
+      const array& a = s.arguments[i];
+      if (!s.strided[i]) {
+        memory.push_back(a);
+        bound.push_back(tenure::reference::argument_of(memory.back()));
+        continue;
+      }
+      extents strides;
+      strides.rank = a.shape.rank;
+      int order[tenure::max_rank] = {};
+      for (int k = 0; k < a.shape.rank; ++k) order[k] = k;
+      for (int k = a.shape.rank - 1; k > 0; --k) std::swap(order[k], order[d.below(k + 1)]);
+      std::int64_t step = 1 + d.below(2), start = 0;
+      for (int k = 0; k < a.shape.rank; ++k) {
+        const int axis = order[k];
+        const bool backwards = d.chance(0.2);
+        strides[axis] = backwards ? -step : step;
+        if (backwards && a.shape[axis] > 0) start += (a.shape[axis] - 1) * step;
+        step *= (a.shape[axis] > 0 ? a.shape[axis] : 1) + d.below(2);
+      }
+      array room(a.type, {1, {step + 1}});
+      for (std::byte& b : room.data) b = std::byte{a.type == dtype::boolean ? std::uint8_t{1} : std::uint8_t{0xff}};
+      const auto bytes = static_cast<std::size_t>(tenure::size_of(a.type));
+      std::size_t at = 0;
+      tenure::reference::for_each_index(a.shape, [&](const extents& index) {
+        std::int64_t to = start;
+        for (int k = 0; k < index.rank; ++k) to += index[k] * strides[k];
+        std::memcpy(room.data.data() + static_cast<std::size_t>(to) * bytes, a.data.data() + at, bytes);
+        at += bytes;
+      });
+      memory.push_back(room);
+      bound.push_back({memory.back().data.data() + static_cast<std::size_t>(start) * bytes, a.shape, strides});
+    }
+  }
+};
+
+options options_of(std::uint64_t seed) {
+  return {.nodes = 4 + static_cast<int>(seed % 37), .symbols = seed % 3 == 0, .strided = seed % 2 == 0};
+}
+
+}  // namespace
+
+TEST_CASE("Law: a plan means what its graph means") {
+  int excused = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::builder graph = finished(s.graph.view());
+    const ir::graph_view g = graph.view();
+    const passes::plan_builder plan = passes::schedule(g);
+    const spread_arguments spread(s, dice(seed));
+    results got;
+    try {
+      got = tenure::reference::run(plan.view(g), spread.bound);
+    } catch (const tenure::reference::plan_error& e) {
+      FAIL(report(seed, "plan", e.what(), g));
+    }
+    const judgement j = judge(g, s.arguments, reference_of(seed, g, s.arguments), got);
+    if (!j.wrong.empty()) FAIL(report(seed, "plan", j.wrong, g));
+    excused += j.excused;
+  }
+  CHECK(excused < static_cast<int>(graphs / 20));
+}
+
+TEST_CASE("Law: buffers alive in one step never share bytes") {
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::builder graph = finished(s.graph.view());
+    const passes::plan_builder p = passes::schedule(graph.view());
+    const spread_arguments spread(s, dice(seed));
+    const std::vector<std::int64_t> symbols = tenure::reference::bind_symbols(graph.view(), spread.bound);
+    const int n = p.buffers.size();
+    std::vector<std::int64_t> offset(static_cast<std::size_t>(n) + 1);
+    const std::int64_t peak = tenure::reference::detail::placed(p.view(graph.view()), symbols, offset.data());
+    // When each buffer is used, told again from the steps alone.
+    std::vector<int> first(static_cast<std::size_t>(n), p.steps.size()), last(static_cast<std::size_t>(n), -1);
+    for (int i = 0; i < p.steps.size(); ++i) {
+      const passes::step& t = p.steps[i];
+      const bool fused = t.what == passes::step::kind::fused;
+      const int from = fused ? p.kernels[t.kernel].first_access : t.first_access, count = fused ? p.kernels[t.kernel].access_count : t.access_count;
+      for (int a = from; a < from + count; ++a)
+        if (p.accesses[a].buffer >= 0) {
+          const auto b = static_cast<std::size_t>(p.accesses[a].buffer);
+          first[b] = std::min(first[b], i);
+          last[b] = std::max(last[b], i);
+        }
+    }
+    const auto bytes = [&](int b) { return passes::value_of(p.buffers[b].elements, symbols.data()) * tenure::size_of(p.buffers[b].type); };
+    for (int a = 0; a < n; ++a) {
+      if (p.buffers[a].where != passes::buffer::place::workspace) continue;
+      const auto x = static_cast<std::size_t>(a);
+      if (offset[x] < 0 || offset[x] + bytes(a) > peak || offset[x] % passes::buffer_alignment != 0) FAIL(report(seed, "memory", "outside the workspace", graph.view()));
+      for (int b = 0; b < a; ++b) {
+        if (p.buffers[b].where != passes::buffer::place::workspace) continue;
+        const auto y = static_cast<std::size_t>(b);
+        const bool together = first[x] <= last[y] && first[y] <= last[x];
+        const bool meet = bytes(a) > 0 && bytes(b) > 0 && offset[x] < offset[y] + bytes(b) && offset[y] < offset[x] + bytes(a);
+        if (together && meet) FAIL(report(seed, "memory", "two live buffers share bytes", graph.view()));
+      }
+    }
+  }
+}
