@@ -5,6 +5,7 @@
 // Cost: no allocation but the results; into(results...) makes none at all.
 #pragma once
 
+#include <cstdio>
 #include <string>
 
 #include <tenure/backend/eigen/execute.hpp>
@@ -74,6 +75,26 @@ inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
   return known;
 }
 
+// Plain formatting into a buffer: std::string's operators would cost every program a tenth of a second of compile time.
+[[noreturn]] inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b, const std::int64_t* symbols) {
+  char text[512];
+  int at = std::snprintf(text, sizeof text, "tenure: %s: ", c.call);
+  const auto shape = [&](std::int16_t id, const char* after) {
+    const extents s = bound_extents(g.shapes[id], symbols);
+    if (s.rank == 0) at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "scalar");
+    for (int i = 0; i < s.rank; ++i)
+      at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), i ? "x%lld" : "%lld", static_cast<long long>(s[i]));
+    at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%s", after);
+  };
+  if (c.lhs >= 0) {
+    at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "shapes ");
+    shape(c.lhs, " and ");
+    shape(c.rhs, " disagree: ");
+  }
+  std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%lld is not %lld", static_cast<long long>(a), static_cast<long long>(b));
+  throw shape_error(text);
+}
+
 /// Fills the run-time extents of a call; throws shape_error where two that must agree do not.
 inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments, std::int64_t* symbols) {
   const auto value = [&](std::int64_t e) { return is_static(e) ? e : symbols[ir::symbol_of_extent(e)]; };
@@ -89,10 +110,7 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
   }
   for (int i = 0; i < g.constraint_count; ++i) {
     const ir::constraint& c = g.constraints[i];
-    if (value(c.a) == value(c.b)) continue;
-    std::string text = std::string("tenure: ") + c.call + ": ";
-    if (c.lhs >= 0) text += "shapes " + spell(bound_extents(g.shapes[c.lhs], symbols)) + " and " + spell(bound_extents(g.shapes[c.rhs], symbols)) + " disagree: ";
-    throw shape_error(text + std::to_string(value(c.a)) + " is not " + std::to_string(value(c.b)));
+    if (value(c.a) != value(c.b)) throw_disagreement(g, c, value(c.a), value(c.b), symbols);
   }
 }
 
@@ -139,19 +157,22 @@ constexpr std::int64_t stack_workspace = 4096;
 
 template <class Program>
 TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-  const auto with = [&](void* workspace) { eigen_backend::execute<Program>({arguments, results, workspace, symbols}); };
+  using placement = eigen_backend::memory_plan<Program>;
+  const auto with = [&](void* workspace, const placement& plan) { eigen_backend::execute<Program>({arguments, results, workspace, symbols}, plan); };
   if constexpr (Program::is_static) {
-    constexpr std::int64_t bytes = eigen_backend::workspace_bytes<Program>(nullptr);
-    if constexpr (bytes <= stack_workspace) {
-      alignas(64) std::byte workspace[bytes > 0 ? bytes : 1];
-      with(workspace);
+    constexpr const placement& plan = eigen_backend::static_memory<Program>;
+    if constexpr (plan.total() <= stack_workspace) {
+      alignas(64) std::byte workspace[plan.total() > 0 ? plan.total() : 1];
+      with(workspace, plan);
     } else {
-      const storage_handle workspace = allocate_storage(static_cast<std::size_t>(bytes));
-      with(workspace.data());
+      const storage_handle workspace = allocate_storage(static_cast<std::size_t>(plan.total()));
+      with(workspace.data(), plan);
     }
   } else {
-    const storage_handle workspace = allocate_storage(static_cast<std::size_t>(eigen_backend::workspace_bytes<Program>(symbols)));
-    with(workspace.data());
+    const placement plan(symbols);
+    storage_handle workspace;
+    if constexpr (placement::is_needed) workspace = allocate_storage(static_cast<std::size_t>(plan.total()));
+    with(placement::is_needed ? workspace.data() : nullptr, plan);
   }
 }
 

@@ -53,7 +53,7 @@ struct plan {
   /// Memory for intermediate results, the peak of the call; buffers share bytes where their lives do not overlap.
   static constexpr std::int64_t workspace_bytes() {
     require_static();
-    return eigen_backend::workspace_bytes<Program>(nullptr);
+    return eigen_backend::static_memory<Program>.total();
   }
 
  private:

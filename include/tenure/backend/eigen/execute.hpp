@@ -19,7 +19,22 @@ struct memory_plan {
   std::int64_t bytes = 0;    // peak of the buffers
   std::int64_t scratch = 0;  // on top of that: what one product packs
 
+  /// Does a call need any? Without temporaries and products nothing is to be placed.
+  static constexpr bool is_needed = [] {
+    for (int i = 0; i < Program::buffer_count; ++i)
+      if (Program::tables.buffers[i].where == passes::buffer::place::workspace) return true;
+    for (int i = 0; i < Program::step_count; ++i)
+      if (Program::tables.steps[i].what == passes::step::kind::matmul) return true;
+    return false;
+  }();
+
   constexpr explicit memory_plan(const std::int64_t* symbols) {
+    if constexpr (is_needed) place(symbols);
+  }
+  constexpr std::int64_t total() const { return bytes + scratch; }
+
+ private:
+  constexpr void place(const std::int64_t* symbols) {
     passes::placement_scratch<Program::buffer_count, Program::step_count> placement;
     bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, placement);
     for (int i = 0; i < Program::step_count; ++i) {
@@ -37,7 +52,6 @@ struct memory_plan {
       if (wanted > scratch) scratch = wanted;
     }
   }
-  constexpr std::int64_t total() const { return bytes + scratch; }
 };
 
 /// Memory of one call: a pointer an argument and a result, the workspace, the run-time extents.
@@ -206,18 +220,15 @@ TENURE_INLINE void run_static(const call_memory& m, std::integer_sequence<int, S
 
 }  // namespace detail
 
-/// Bytes of workspace that a call needs.
+/// The placement of a program whose extents are all static.
 template <class Program>
-constexpr std::int64_t workspace_bytes(const std::int64_t* symbols) {
-  if constexpr (Program::is_static) return detail::static_memory<Program>.total();
-  else return memory_plan<Program>(symbols).total();
-}
+inline constexpr const memory_plan<Program>& static_memory = detail::static_memory<Program>;
 
+/// Runs the program; `plan` is its placement for these extents.
 template <class Program>
-TENURE_INLINE void execute(const call_memory& m) {
+TENURE_INLINE void execute(const call_memory& m, const memory_plan<Program>& plan) {
   if constexpr (detail::expands<Program>()) detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
-  else if constexpr (Program::is_static) detail::run_table<Program>(m, detail::static_memory<Program>);
-  else detail::run_table<Program>(m, memory_plan<Program>(m.symbols));
+  else detail::run_table<Program>(m, plan);
 }
 
 }  // namespace tenure::eigen_backend
