@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the benchmark programs share: a heap that keeps its memory for every row, filled arrays, a check that all
+// implementations of a workload agree before any is timed, and the memory floor.
+#pragma once
+
+#include <benchmark/benchmark.h>
+#include <tenure/math/packet.hpp>
+#include <tenure/tensor/factories.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+namespace bench {
+
+namespace tn = tenure;
+
+/// An array whose length only the run knows: every implementation of a workload reads and writes the same ones.
+template <class T>
+using array = tn::tensor<T, tn::shape<tn::dyn>>;
+
+/// glibc gives large blocks back to the system and pays page faults for them, up to half of the time of what allocates
+/// temporaries. With these thresholds it keeps them, for all rows alike.
+inline void keep_heap_warm() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 64 << 20);
+#endif
+}
+
+/// Where a tensor's elements lie. Taken once a workload, before the timing.
+template <class X>
+auto* data_of(X& x) { return tn::detail::tensor_access::fresh(x); }
+
+template <class T>
+void fill_uniform(T* x, std::int64_t n, double low, double high, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(low, high);
+  for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(uniform(engine));
+}
+
+template <class T>
+array<T> uniform_array(std::int64_t n, double low, double high, unsigned seed) {
+  array<T> x(tn::uninitialized, n);
+  fill_uniform(data_of(x), n, low, high, seed);
+  return x;
+}
+
+/// Ends the program where an implementation computed something else than the first: a time of a wrong result is worth nothing.
+/// The tolerance is relative to the largest value.
+template <class A, class B>
+void require_agreement(const std::string& who, const A* x, const B* expected, std::int64_t n, double tolerance) {
+  double scale = 0, worst = 0;
+  for (std::int64_t i = 0; i < n; ++i) scale = std::fmax(scale, std::fabs(static_cast<double>(expected[i])));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double error = std::fabs(static_cast<double>(x[i]) - static_cast<double>(expected[i]));
+    if (!(error <= worst)) worst = error;  // NaN counts
+  }
+  if (worst <= tolerance * scale) return;
+  std::fprintf(stderr, "%s: off by %g where the largest value is %g\n", who.c_str(), worst, scale);
+  std::exit(1);
+}
+
+inline std::string spell(std::int64_t n) {
+  int zeros = 0;
+  while (n >= 1000 && n % 10 == 0) n /= 10, ++zeros;
+  while (n % 10 == 0 && zeros > 0) n /= 10, ++zeros;
+  return zeros > 0 ? std::to_string(n) + "e" + std::to_string(zeros) : std::to_string(n);
+}
+
+/// Data of one workload and size, made (and checked) when the first row that needs it runs, then shared by all its rows.
+template <class Problem>
+Problem& problem(std::int64_t n) {
+  static std::map<std::int64_t, std::unique_ptr<Problem>> made;
+  auto& p = made[n];
+  if (!p) p = std::make_unique<Problem>(n);
+  return *p;
+}
+
+/// Registers <workload>/<implementation>/<size>, which calls run(problem).
+template <class Problem, class Run>
+void row(const std::string& workload, const std::string& implementation, std::int64_t n, Run run) {
+  benchmark::RegisterBenchmark((workload + "/" + implementation + "/" + spell(n)).c_str(), [n, run](benchmark::State& state) {
+    Problem& p = problem<Problem>(n);
+    run(p);  // once, so that caches and pages are warm
+    for (auto _ : state) {
+      run(p);
+      benchmark::ClobberMemory();
+    }
+    state.SetItemsProcessed(state.iterations() * p.items());
+  });
+}
+
+/// The memory floor: each input read once, each output written once, next to no arithmetic.
+template <int Outputs, class T, class... In>
+void stream(std::int64_t n, T* const (&out)[Outputs], const T* first, const In*... in) {
+  namespace m = tn::math;
+  using packet = m::packet_of<T>;
+  constexpr int lanes = m::width<packet>;
+  T* to[Outputs];
+  for (int o = 0; o < Outputs; ++o) to[o] = out[o];
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    packet sum = m::load<packet>(first + i);
+    ((sum = m::add(sum, m::load<packet>(in + i))), ...);
+    for (int o = 0; o < Outputs; ++o) m::store<packet>(to[o] + i, sum);
+  }
+  for (; i < n; ++i) {
+    T sum = first[i];
+    ((sum += in[i]), ...);
+    for (int o = 0; o < Outputs; ++o) to[o][i] = sum;
+  }
+}
+
+}  // namespace bench
