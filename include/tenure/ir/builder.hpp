@@ -29,7 +29,7 @@ class builder {
   /// The id of a shape; a linear search, since a program has few distinct shapes and asks for recent ones.
   constexpr std::int16_t intern(const extents& s) {
     for (int i = shapes_.size() - 1; i >= 0; --i)
-      if (shapes_[i] == s) return static_cast<std::int16_t>(i);
+      if (shapes_[i].rank == s.rank && shapes_[i].extent[0] == s.extent[0] && shapes_[i] == s) return static_cast<std::int16_t>(i);
     return static_cast<std::int16_t>(shapes_.push_back(s));
   }
 

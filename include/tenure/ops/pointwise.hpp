@@ -60,7 +60,10 @@ struct pointwise {
 
     ir::builder* g = nullptr;
     ((g = x.graph), ...);
-    const std::int16_t to = g->intern(broadcast_extents(*g, Op::name, x.shape()...));
+    const std::int16_t shapes[] = {(*g)[x.id].shape...};
+    bool alike = true;
+    for (int k = 1; k < Arity; ++k) alike = alike && shapes[k] == shapes[0];
+    const std::int16_t to = alike ? shapes[0] : g->intern(broadcast_extents(*g, Op::name, x.shape()...));
     int i = 0;
     ir::node n{.op = code_of<Op>(), .type = result, .arity = Arity, .shape = to};
     ((n.in[i] = broadcast_to(cast_to({*g, x.id}, Typing == typing::selection && i == 0 ? dtype::boolean : common), to).id, ++i), ...);

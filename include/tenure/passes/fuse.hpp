@@ -22,9 +22,18 @@ struct cluster {
   constexpr bool decided() const { return inner >= 0; }
 };
 
+/// Clusters by reference: by position, and node -> position (-1 where nothing is computed).
+struct clusters_view {
+  const cluster* at = nullptr;
+  int count = 0;
+  const std::int32_t* of = nullptr;
+};
+
 struct clusters {
-  ir::array<cluster> at;            // by position
-  ir::array<std::int32_t> of;       // node -> position, or -1 where nothing is computed
+  ir::array<cluster> at;
+  ir::array<std::int32_t> of;
+
+  constexpr clusters_view view() const { return {at.data(), at.size(), of.data()}; }
 };
 
 /// A kernel may hold 256 nodes (a limit that keeps registers and compile time sane); loads and stores need the rest.

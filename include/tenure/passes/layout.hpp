@@ -7,15 +7,12 @@
 
 namespace tenure::passes {
 
-/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota the sum is its value.
-struct layout {
-  ir::node_id root = ir::none;
-  number offset{};
-  number stride[max_rank] = {};
-};
+/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota the sum is its value. `buffer` is open.
+using layout = access;
 
 constexpr layout row_major(ir::node_id root, const extents& s) {
-  layout l{.root = root};
+  layout l;
+  l.root = root;
   number step{1, 0};
   for (int a = s.rank - 1; a >= 0; --a) {
     l.stride[a] = step;
@@ -38,20 +35,28 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
   switch (n.op) {
     case ir::opcode::input: {
       if (n.start == 0) return row_major(id, s);
-      layout l{.root = id};
+      layout l;
+      l.root = id;
       for (int a = 0; a < s.rank; ++a) l.stride[a] = argument_stride(g, n, a);
       return l;
     }
-    case ir::opcode::constant: return {.root = id};
+    case ir::opcode::constant: {
+      layout l;
+      l.root = id;
+      return l;
+    }
     case ir::opcode::iota: {
-      layout l{.root = id};
+      layout l;
+      l.root = id;
       l.stride[n.attr] = {1, 0};
       return l;
     }
     case ir::opcode::broadcast: {
       const layout from = layout_of(g, n.in[0]);
       const extents& old = g.shape_of(n.in[0]);
-      layout l{.root = from.root, .offset = from.offset};
+      layout l;
+      l.root = from.root;
+      l.offset = from.offset;
       for (int a = 0; a < old.rank; ++a) {
         const int at = ir::unpack_axis(n.attr, a);
         l.stride[at] = old[a] == 1 && s[at] != 1 ? number{} : from.stride[a];
@@ -60,7 +65,9 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
     }
     case ir::opcode::permute: {
       const layout from = layout_of(g, n.in[0]);
-      layout l{.root = from.root, .offset = from.offset};
+      layout l;
+      l.root = from.root;
+      l.offset = from.offset;
       for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[ir::unpack_axis(n.attr, a)];
       return l;
     }
@@ -81,7 +88,9 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
         l.offset = from.offset;
         return l;
       }
-      layout l{.root = from.root, .offset = from.offset};
+      layout l;
+      l.root = from.root;
+      l.offset = from.offset;
       for (int a = 0, i = 0; a < s.rank; ++a) {
         if (s[a] == 1) continue;
         while (old[i] == 1) ++i;

@@ -41,9 +41,7 @@ constexpr bool overwrites_elementwise(const plan_view& p, const kernel& k, int a
 }
 
 template <int Arguments, int Results>
-constexpr overwrite_table<Arguments, Results> find_overwrites(const ir::graph_view& g) {
-  const plan_builder plan = schedule(g);
-  const plan_view p = plan.view(g);
+constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p) {
   overwrite_table<Arguments, Results> table;
   for (int i = 0; i < p.buffer_count; ++i)
     for (int j = 0; j < p.buffer_count; ++j) {

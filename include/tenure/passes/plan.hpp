@@ -29,8 +29,9 @@ constexpr number number_of(std::int64_t extent) {
   return is_static(extent) ? number{extent, 0} : number{1, static_cast<std::uint64_t>(ir::symbol_of_extent(extent)) + 1};
 }
 constexpr number operator*(const number& a, const number& b) {
-  number r{a.factor * b.factor, 0};
-  if (r.factor == 0) return r;
+  number r{a.factor * b.factor, a.symbols | b.symbols};
+  if (a.symbols == 0 || b.symbols == 0 || r.factor == 0) return r;
+  r.symbols = 0;
   std::uint64_t x = a.symbols, y = b.symbols;
   int at = 0;
   while (x != 0 || y != 0) {
@@ -63,6 +64,7 @@ struct access {
   std::int16_t buffer = counting;
   dtype type = dtype::float32;
   std::int8_t rank = 0;
+  ir::node_id root = ir::none;  // the node whose memory it is
   number offset{};
   number stride[max_rank] = {};
 };
@@ -109,6 +111,28 @@ struct plan_view {
   int kernel_count = 0;
   const step* steps = nullptr;
   int step_count = 0;
+};
+
+/// A plan as a constexpr value.
+template <int Buffers, int Accesses, int Instructions, int Kernels, int Steps>
+struct frozen_plan {
+  // No `= {}`: see ir::graph.
+  buffer buffers[Buffers + 1];
+  access accesses[Accesses + 1];
+  instruction instructions[Instructions + 1];
+  kernel kernels[Kernels + 1];
+  step steps[Steps + 1];
+
+  constexpr explicit frozen_plan(const plan_view& p) {
+    for (int i = 0; i < p.buffer_count; ++i) buffers[i] = p.buffers[i];
+    for (int i = 0; i < p.access_count; ++i) accesses[i] = p.accesses[i];
+    for (int i = 0; i < p.instruction_count; ++i) instructions[i] = p.instructions[i];
+    for (int i = 0; i < p.kernel_count; ++i) kernels[i] = p.kernels[i];
+    for (int i = 0; i < p.step_count; ++i) steps[i] = p.steps[i];
+  }
+  constexpr plan_view view(const ir::graph_view& g) const {
+    return {g, buffers, Buffers, accesses, Accesses, instructions, Instructions, kernels, Kernels, steps, Steps};
+  }
 };
 
 /// A plan that grows.

@@ -9,13 +9,15 @@ namespace tenure::passes {
 
 class scheduler {
  public:
-  constexpr scheduler(const ir::graph_view& g, const clusters& c)
-      : g_(g), clusters_(c), in_memory_(g.count, 0), buffer_of_(g.count, -1), slot_(g.count, -1), slot_of_kernel_(g.count, -1) {}
+  constexpr scheduler(const ir::graph_view& g, const clusters_view& c)
+      : g_(g), clusters_(c), in_memory_(g.count, 0), buffer_of_(g.count, -1), slot_(g.count, -1), slot_of_kernel_(g.count, -1), root_(g.count, ir::none), row_major_(g.shape_count), elements_(g.shape_count, number{-1, 0}) {
+    for (ir::node_id id = 0; id < g.count; ++id) root_[id] = is_view(g[id].op) ? root_[g[id].in[0]] : id;
+  }
 
   constexpr plan_builder run() {
     find_memory();
     make_buffers();
-    const int positions = clusters_.at.size();
+    const int positions = clusters_.count;
     ir::array<ir::node_id> head(positions, ir::none), next(g_.count, ir::none);
     for (ir::node_id id = g_.count - 1; id >= 0; --id)
       if (const int p = clusters_.of[id]; p >= 0) {
@@ -31,11 +33,6 @@ class scheduler {
   }
 
  private:
-  constexpr ir::node_id root_of(ir::node_id id) const {
-    while (is_view(g_[id].op)) id = g_[id].in[0];
-    return id;
-  }
-
   /// What another step reads, or the caller, has memory.
   constexpr void find_memory() {
     for (int i = 0; i < g_.output_count; ++i) in_memory_[g_.outputs[i]] = 1;
@@ -43,7 +40,7 @@ class scheduler {
       const int p = clusters_.of[id];
       if (p < 0) continue;
       for (int k = 0; k < g_[id].arity; ++k)
-        if (const ir::node_id root = root_of(g_[id].in[k]); clusters_.of[root] != p) in_memory_[root] = 1;
+        if (const ir::node_id root = root_[g_[id].in[k]]; clusters_.of[root] != p) in_memory_[root] = 1;
     }
   }
 
@@ -53,8 +50,13 @@ class scheduler {
       const bool computed = clusters_.of[id] >= 0 && in_memory_[id];
       if (n.op != ir::opcode::input && !computed) continue;
       buffer b{.type = n.type, .index = -1, .elements = {1, 0}};
-      const extents& s = g_.shape_of(id);
-      for (int a = 0; a < s.rank; ++a) b.elements = b.elements * number_of(s[a]);
+      number& elements = elements_[n.shape];
+      if (elements.factor < 0) {
+        const extents& s = g_.shape_of(id);
+        elements = {1, 0};
+        for (int a = 0; a < s.rank; ++a) elements = elements * number_of(s[a]);
+      }
+      b.elements = elements;
       if (n.op == ir::opcode::input) {
         b.where = buffer::place::argument;
         b.index = static_cast<int>(n.attr);
@@ -68,11 +70,22 @@ class scheduler {
     }
   }
 
-  constexpr access access_of(ir::node_id id) const {
-    const layout l = layout_of(g_, id);
-    access a{.type = g_[l.root].type, .rank = static_cast<std::int8_t>(g_.shape_of(id).rank), .offset = l.offset};
-    if (g_[l.root].op != ir::opcode::iota) a.buffer = static_cast<std::int16_t>(buffer_of_[l.root]);
-    for (int i = 0; i < a.rank; ++i) a.stride[i] = l.stride[i];
+  constexpr access access_of(ir::node_id id) {
+    const ir::node& n = g_[id];
+    const bool plain = !is_view(n.op) && n.op != ir::opcode::iota && n.op != ir::opcode::constant && (n.op != ir::opcode::input || n.start == 0);
+    access a;
+    if (plain) {
+      // Row-major strides are computed once a shape.
+      access& known = row_major_[n.shape];
+      if (known.root == ir::none) known = row_major(0, g_.shapes[n.shape]);
+      a = known;
+      a.root = id;
+    } else {
+      a = layout_of(g_, id);
+    }
+    a.type = g_[a.root].type;
+    a.rank = static_cast<std::int8_t>(g_.shapes[n.shape].rank);
+    if (g_[a.root].op != ir::opcode::iota) a.buffer = static_cast<std::int16_t>(buffer_of_[a.root]);
     return a;
   }
 
@@ -92,13 +105,13 @@ class scheduler {
   // ---- one fused kernel ----
 
   /// An access along the axes of the kernel's space: of a value per element, or of a value per row.
-  constexpr access along_space(const cluster& c, ir::node_id id) const {
+  constexpr access along_space(const cluster& c, ir::node_id id) {
     access from = access_of(id), a = from;
     const extents& space = g_.shapes[c.space];
     const extents& s = g_.shape_of(id);
     a.rank = static_cast<std::int8_t>(space.rank);
     if (g_[id].shape == c.space) return a;
-    for (int d = 0; d < max_rank; ++d) a.stride[d] = {};
+    for (int d = 0; d < from.rank || d < space.rank; ++d) a.stride[d] = {};
     for (int d = 0, i = 0; d < space.rank; ++d) {
       if (((c.inner >> d) & 1) || space[d] == 1) continue;
       while (i < s.rank && s[i] == 1) ++i;
@@ -121,7 +134,7 @@ class scheduler {
   constexpr int operand(int p, ir::node_id id) {
     const cluster& c = clusters_.at[p];
     if (slot_of_kernel_[id] == p) return slot_[id];
-    const ir::node_id root = root_of(id);
+    const ir::node_id root = root_[id];
     int slot = -1;
     if (clusters_.of[root] == p) {
       slot = slot_[root];
@@ -183,7 +196,7 @@ class scheduler {
   }
 
   /// Where a reduction over all elements (rank 0) or over the rows (one value a column) accumulates.
-  constexpr access result_access(const cluster& c, ir::node_id id, bool over_all) const {
+  constexpr access result_access(const cluster& c, ir::node_id id, bool over_all) {
     access a = access_of(id);
     const extents& space = g_.shapes[c.space];
     const access from = a;
@@ -214,8 +227,8 @@ class scheduler {
       } else if (i.row) {
         continue;
       }
-      for (int k = 0; k < 3; ++k)
-        if (i.in[k] >= 0 && !at(i.in[k]).row) at(i.in[k]).passes = static_cast<std::uint16_t>(at(i.in[k]).passes | i.passes);
+      for (int k = 0; k < 3 && i.in[k] >= 0; ++k)
+        if (instruction& from = at(i.in[k]); !from.row) from.passes = static_cast<std::uint16_t>(from.passes | i.passes);
     }
     return static_cast<std::uint8_t>(passes);
   }
@@ -234,17 +247,19 @@ class scheduler {
     number extent[max_rank];
     for (int i = 0; i < n; ++i) extent[i] = number_of(space[axis[i]]);
     const int accesses = k.access_count;
-    for (int a = 0; a < accesses; ++a) {
+    bool moved = n != space.rank;
+    for (int d = 0; d < n; ++d) moved = moved || axis[d] != d;
+    for (int a = 0; moved && a < accesses; ++a) {
       access& x = plan_.accesses[first_access_ + a];
       const access from = x;
-      for (int d = 0; d < max_rank; ++d) x.stride[d] = d < n ? from.stride[axis[d]] : number{};
+      for (int d = 0; d < space.rank; ++d) x.stride[d] = d < n ? from.stride[axis[d]] : number{};
     }
     for (int i = n - 2; i >= 0; --i) {
       if (!free && i + 1 == outer) continue;
       bool merges = true;
-      for (int a = 0; a < accesses; ++a) {
+      for (int a = 0; merges && a < accesses; ++a) {
         const access& x = plan_.accesses[first_access_ + a];
-        merges = merges && x.stride[i] == x.stride[i + 1] * extent[i + 1];
+        merges = x.stride[i] == x.stride[i + 1] * extent[i + 1];
       }
       if (!merges) continue;
       extent[i] = extent[i] * extent[i + 1];
@@ -270,7 +285,8 @@ class scheduler {
     k.outer = static_cast<std::int8_t>(outer);
     k.inner = static_cast<std::int8_t>(n - outer);
     for (int d = 0; d < n; ++d) k.extent[d] = extent[d];
-    for (int a = 0; a < accesses; ++a) plan_.accesses[first_access_ + a].rank = static_cast<std::int8_t>(n);
+    if (n != space.rank)
+      for (int a = 0; a < accesses; ++a) plan_.accesses[first_access_ + a].rank = static_cast<std::int8_t>(n);
   }
 
   /// When a workspace buffer is first written and last read.
@@ -290,17 +306,22 @@ class scheduler {
   }
 
   ir::graph_view g_;
-  const clusters& clusters_;
+  clusters_view clusters_;
   ir::array<char> in_memory_;
   ir::array<std::int32_t> buffer_of_;
   ir::array<std::int32_t> slot_, slot_of_kernel_;
+  ir::array<ir::node_id> root_;     // below the views
+  ir::array<access> row_major_;  // shape -> strides
+  ir::array<number> elements_;   // shape -> count
   plan_builder plan_;
   int first_ = 0, first_access_ = 0;
 };
 
+constexpr plan_builder schedule(const ir::graph_view& g, const clusters_view& c) { return scheduler(g, c).run(); }
+
 constexpr plan_builder schedule(const ir::graph_view& g) {
   const clusters c = fuse(g);
-  return scheduler(g, c).run();
+  return schedule(g, c.view());
 }
 
 }  // namespace tenure::passes

@@ -79,18 +79,46 @@ struct program {
   static constexpr ir::graph<final_sizes.nodes, final_sizes.shapes, final_sizes.symbols, final_sizes.constraints, final_sizes.bounds, final_sizes.outputs> value{finished().view()};
 
  private:
+  // One evaluation a stage, each with the compiler's whole budget of constexpr steps.
+  static constexpr int cluster_count = passes::fuse(value.view()).at.size();
+  struct frozen_clusters {
+    passes::cluster at[cluster_count + 1];
+    std::int32_t of[final_sizes.nodes + 1];
+
+    constexpr explicit frozen_clusters(const passes::clusters& c) {
+      for (int i = 0; i < c.at.size(); ++i) at[i] = c.at[i];
+      for (int i = 0; i < c.of.size(); ++i) of[i] = c.of[i];
+      of[final_sizes.nodes] = -1;
+    }
+    constexpr passes::clusters_view view() const { return {at, cluster_count, of}; }
+  };
+  static constexpr frozen_clusters fused{passes::fuse(value.view())};
+
+  static constexpr passes::plan_view count_plan() {
+    const passes::plan_builder plan = passes::schedule(value.view(), fused.view());
+    passes::plan_view counts;
+    counts.buffer_count = plan.buffers.size(), counts.access_count = plan.accesses.size();
+    counts.instruction_count = plan.instructions.size(), counts.kernel_count = plan.kernels.size(), counts.step_count = plan.steps.size();
+    return counts;
+  }
+  static constexpr passes::plan_view plan_counts = count_plan();
+  using plan_type = passes::frozen_plan<plan_counts.buffer_count, plan_counts.access_count, plan_counts.instruction_count, plan_counts.kernel_count, plan_counts.step_count>;
+  static constexpr plan_type freeze_plan() {
+    const passes::plan_builder plan = passes::schedule(value.view(), fused.view());
+    return plan_type(plan.view(value.view()));
+  }
+
+ public:
+  static constexpr plan_type plan = freeze_plan();
+
+ private:
   static constexpr program_detail::table_sizes measure() {
-    const passes::plan_builder plan = passes::schedule(value.view());
     const program_detail::encoder e(plan.view(value.view()));
-    return {e.words.size(), e.first_word.size() - 1, e.bindings.size(), e.numbers.size(), e.steps.size(), plan.buffers.size()};
+    return {e.words.size(), e.first_word.size() - 1, e.bindings.size(), e.numbers.size(), e.steps.size(), plan_counts.buffer_count};
   }
   static constexpr program_detail::table_sizes sizes = measure();
   using tables_type = program_detail::tables<sizes.words, sizes.kernels, sizes.bindings, sizes.numbers, sizes.steps, sizes.buffers>;
-  static constexpr tables_type encode() {
-    const passes::plan_builder plan = passes::schedule(value.view());
-    const passes::plan_view view = plan.view(value.view());
-    return tables_type(program_detail::encoder(view), view);
-  }
+  static constexpr tables_type encode() { return tables_type(program_detail::encoder(plan.view(value.view())), plan.view(value.view())); }
 
  public:
   static constexpr tables_type tables = encode();

@@ -215,7 +215,7 @@ struct plan;
 namespace detail {
 
 template <class Program, int Arguments>
-inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::value.view());
+inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::plan.view(Program::value.view()));
 
 /// The targets of an allocation-free call. A target may be one of the arguments: where the plan allows it the result is
 /// written in place, else it is computed beside and copied when the call is done.
