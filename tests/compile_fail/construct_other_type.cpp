@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: tensor: the expression has another element type
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using target = tn::tensor<float, tn::shape<2>>;
+#else
+using target = tn::tensor<double, tn::shape<2>>;
+#endif
+
+target f(const tn::tensor<double, tn::shape<2>>& y) { return y * 2; }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: operator=: a view of a tracked tensor is written only inside no_grad
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+void f(tn::variable<double, tn::shape<3>>& x) {
+#ifdef TENURE_MISUSE
+  x[0] = 1.0;
+#else
+  tn::no_grad([](auto v) { v[0] = 1.0; }, x);
+#endif
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: retain_grad: a constant has no gradient
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using vector = tn::tensor<double, tn::shape<3>>;
+#else
+using vector = tn::variable<double, tn::shape<3>>;
+#endif
+
+void f(vector&& x) { auto y = std::move(x).retain_grad(); }

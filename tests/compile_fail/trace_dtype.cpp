@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: mean: integers and bool have no mean
+// lines: 17
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using element = std::int32_t;
+#else
+using element = float;
+#endif
+
+auto f(const tn::tensor<element, tn::shape<3>>& x) { return tn::compile([](auto a) { return mean(a); })(x); }

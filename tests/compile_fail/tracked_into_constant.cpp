@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: tensor: a tracked expression into a constant: detach
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+void f(const tn::variable<double, tn::shape<3>>& w) {
+#ifdef TENURE_MISUSE
+  tn::tensor<double, tn::shape<3>> x = w * 2;
+#else
+  tn::tensor<double, tn::shape<3>> x = (w * 2).detach();
+#endif
+  x.add_(1);
+}

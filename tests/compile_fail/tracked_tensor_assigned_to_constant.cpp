@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: operator=: a tracked tensor into a constant: detach
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+void f(tn::tensor<double, tn::shape<3>>& x, const tn::variable<double, tn::shape<3>>& w) {
+#ifdef TENURE_MISUSE
+  x = w;
+#else
+  x = w.detach();
+#endif
+}
