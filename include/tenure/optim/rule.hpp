@@ -76,9 +76,9 @@ auto initial_state(const Model& model) {
 /// One step in place: one fused kernel a parameter.
 template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
-  ++s.steps;
   const compiled<update_of<Rule>> step{};
-  std::apply([&](const auto&... h) { step.into(model, s.moments)(model, gradients, s.moments, h...); }, rule.hyperparameters(s.steps));
+  std::apply([&](const auto&... h) { step.into(model, s.moments)(model, gradients, s.moments, h...); }, rule.hyperparameters(s.steps + 1));
+  ++s.steps;
 }
 
 /// Loss, gradient and update in one graph: (model, moments, hyperparameters as a tuple, data...) -> {loss, model, moments}.
@@ -113,9 +113,9 @@ class trainer {
     using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
     using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, values>;
     loss_type loss(uninitialized);
-    ++state.steps;
     const compiled<step_type> step{};
-    step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps), data...);
+    step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps + 1), data...);
+    ++state.steps;
     return loss;
   }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/core/error.hpp>
 #include <tenure/program/encode.hpp>
 
 namespace tenure::eigen_backend {
@@ -102,7 +103,10 @@ void gather_step(void* const* p, step_numbers n) {
   T* out = static_cast<T*>(p[2]);
   if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(detail::elements_of(result)) * sizeof(T));
   detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
-    const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
+    const std::int64_t index = detail::index_at(index_type, index_data, at_index);
+    // Indices that are arguments were checked before the call began; these are the ones that it computed.
+    if (index < 0 || index >= table.extent[axis]) throw index_error("tenure: gather: a computed index is outside its axis");
+    const std::int64_t row = index * table.stride[axis];
     if constexpr (Adds) {
       const T* updates = static_cast<const T*>(p[1]);
       detail::for_each_index(block.rank, block.extent, table_stride, many_stride,

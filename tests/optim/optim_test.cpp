@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+// Optimizers against their formulas written out in double, one parameter at a time; the fused step against its parts.
+#include "../catch.hpp"
+
+#include <cmath>
+
+#include <tenure/interop/save.hpp>
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+namespace {
+template <class Kind, std::int64_t In, std::int64_t Out>
+struct layer {
+  BOOST_HANA_DEFINE_STRUCT(layer, (tn::param<Kind, double, tn::shape<In, Out>>, w), (tn::param<Kind, double, tn::shape<Out>>, b));
+  constexpr auto operator()(auto x) const { return matmul(x, w) + b; }
+};
+using no_value = layer<tn::values, 2, 2>;
+
+template <class Kind>
+struct deep {
+  using hidden = layer<Kind, 3, 3>;
+  using layers = std::array<hidden, 2>;
+  using last = layer<Kind, 3, 1>;
+  BOOST_HANA_DEFINE_STRUCT(deep, (layers, body), (last, head));
+  constexpr auto operator()(auto x) const { return head(tanh(body[1](tanh(body[0](x))))); }
+};
+
+constexpr auto loss = [](auto m, auto x, auto y) { return mse(m(x), y); };
+}  // namespace
+
+TEST_CASE("sgd and adam follow their formulas") {
+  using parameter = tn::tensor<double, tn::shape<3>>;
+  parameter p{1, -2, 3};
+  const parameter g{0.5, 0.25, -1};
+  {
+    const tn::optim::sgd rule{.learning_rate = 0.1f, .momentum = 0.9f, .weight_decay = 0.01f};
+    auto state = rule.init(p);
+    double x = 1, v = 0;
+    for (int i = 0; i < 5; ++i) {
+      rule.update(p, g, state);
+      v = 0.9f * v + (0.5 + 0.01f * x);
+      x -= 0.1f * v;
+      CHECK(p(0) == Approx(x).epsilon(1e-12));
+    }
+    CHECK(state.steps == 5);
+  }
+  {
+    const tn::optim::adam rule{.learning_rate = 0.01f};
+    auto state = rule.init(p);
+    double x = p(2), m = 0, v = 0;
+    for (int i = 1; i <= 5; ++i) {
+      rule.update(p, g, state);
+      m = 0.9 * m + 0.1 * -1;
+      v = 0.999 * v + 0.001;
+      x -= 0.01 * (m / (1 - std::pow(0.9, i))) / (std::sqrt(v / (1 - std::pow(0.999, i))) + 1e-8);
+      CHECK(p(2) == Approx(x).epsilon(1e-6));  // hyperparameters are float32
+    }
+  }
+}
+
+TEST_CASE("the fused step is gradient and update") {
+  tn::engine random(1);
+  auto a = tn::init<deep>(random);
+  auto b = tn::init<deep>(random);
+  tn::save("deep.npz", a);
+  tn::load("deep.npz", b);
+  const auto x = tn::normal<double>(tn::shape<5, 3>{}, random);
+  const auto y = tn::normal<double>(tn::shape<5, 1>{}, random);
+  const tn::optim::adam rule{.learning_rate = 0.05f, .weight_decay = 0.1f};
+  auto sa = rule.init(a), sb = rule.init(b);
+  const auto step = tn::train_step(loss, rule);
+  double first = 0, last = 0;
+  for (int i = 0; i < 20; ++i) {
+    const double fused = step(a, sa, x, y).item();
+    const auto [value, gradient] = tn::value_and_grad(loss)(b, x, y);
+    rule.update(b, gradient, sb);
+    CHECK(fused == Approx(value.item()).epsilon(1e-12));
+    if (i == 0) first = fused;
+    last = fused;
+  }
+  CHECK(last < first);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) CHECK(a.body[0].w(i, j) == Approx(b.body[0].w(i, j)).epsilon(1e-12));
+}
+
+TEST_CASE("loading checks everything before it writes anything") {
+  tn::engine random(1);
+  auto a = tn::init<deep>(random);
+  tn::save("deep.npz", a);
+  auto other = tn::init<layer, 3, 3>(random);
+  const double before = other.w(0, 0);
+  CHECK_THROWS_AS(tn::load("deep.npz", other), tn::io_error);
+  CHECK(other.w(0, 0) == before);
+  CHECK_THROWS_AS(tn::load("missing.npz", other), tn::io_error);
+}
+
+TEST_CASE("a bad batch leaves model and state as they were") {
+  tn::engine random(1);
+  auto model = tn::init<layer, 3, 1>(random);
+  const auto step = tn::train_step(loss, tn::optim::sgd{});
+  auto state = step.rule.init(model);
+  const double before = model.w(1, 0);
+  tn::tensor<double, tn::shape<tn::dyn, 3>> x(4);
+  tn::tensor<double, tn::shape<tn::dyn, 1>> y(5);
+  CHECK_THROWS_AS(step(model, state, x, y), tn::shape_error);
+  CHECK(model.w(1, 0) == before);
+  CHECK(state.steps == 0);
+}

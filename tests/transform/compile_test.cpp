@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// Compiled functions: targets that are arguments, run-time extents, errors before anything is written, nesting.
+#include "../catch.hpp"
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+using vector = tn::tensor<double, tn::shape<4>>;
+using matrix = tn::tensor<double, tn::shape<3, 3>>;
+inline constexpr auto batch = tn::dim("batch");
+inline constexpr auto width = tn::dim("width");
+
+TEST_CASE("a target may be an argument: element by element in place, else through memory of its own") {
+  vector x{1, 2, 3, 4};
+  constexpr auto twice = tn::compile([](auto v) { return v * 2.0 + 1.0; });
+  twice.into(x)(x);
+  CHECK(x(0) == 3);
+  CHECK(x(3) == 9);
+
+  matrix m{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  constexpr auto mixed = tn::compile([](auto a) { return transpose(a) + a; });
+  mixed.into(m)(m);
+  CHECK(m(0, 1) == 6);
+  CHECK(m(1, 0) == 6);
+  CHECK(m(2, 1) == 14);
+
+  matrix a{{1, 2, 0}, {0, 1, 0}, {0, 0, 1}};
+  constexpr auto product = tn::compile([](auto p, auto q) { return matmul(p, q); });
+  product.into(a)(a, a);
+  CHECK(a(0, 1) == 4);
+
+  // Two results written over two arguments that both results read.
+  vector p{1, 1, 1, 1}, q{2, 2, 2, 2};
+  constexpr auto rotate = tn::compile([](auto u, auto v) { return std::tuple{u + v, u - v}; });
+  rotate.into(p, q)(p, q);
+  CHECK(p(2) == 3);
+  CHECK(q(2) == -1);
+  rotate.into(q, p)(p, q);
+  CHECK(q(1) == 2);
+  CHECK(p(1) == 4);
+}
+
+TEST_CASE("a softmax over its own argument reads the row again after it was written") {
+  tn::tensor<float, tn::shape<2, 3>> x{{1, 2, 3}, {0, 0, 0}};
+  constexpr auto f = tn::compile([](auto v) { return softmax(v, tn::axis<1>); });
+  const auto beside = f(x);
+  f.into(x)(x);
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j) CHECK(x(i, j) == beside(i, j));
+}
+
+TEST_CASE("run-time extents are compared once a call, before anything is written") {
+  using rows = tn::tensor<float, tn::shape<batch, 3>>;
+  rows x(5), y(5), z(4), out(5);
+  constexpr auto f = tn::compile([](auto a, auto b) { return a * b + 1.f; });
+  f.into(out)(x, y);
+  CHECK(out(4, 2) == 1);
+  out.fill_(7.f);
+  CHECK_THROWS_AS(f.into(out)(x, z), tn::shape_error);
+  CHECK_THROWS_WITH(f(x, z), "tenure: named extent: 5 is not 4");
+  CHECK(out(0, 0) == 7);
+  rows small(4);
+  CHECK_THROWS_AS(f.into(small)(x, y), tn::shape_error);
+
+  tn::tensor<float, tn::shape<tn::dyn>> u(2), v(3);
+  CHECK_THROWS_WITH(f(u, v), "tenure: mul: shapes 2 and 3 disagree: 2 is not 3");
+  // A run-time extent of 1 does not broadcast.
+  tn::tensor<float, tn::shape<tn::dyn>> one(1);
+  CHECK_THROWS_AS(f(v, one), tn::shape_error);
+}
+
+TEST_CASE("labels and indices out of range throw before anything is written") {
+  tn::tensor<float, tn::shape<2, 3>> logits{{1, 2, 3}, {1, 2, 3}};
+  tn::tensor<std::int64_t, tn::shape<2>> labels{0, 3};
+  tn::tensor<float, tn::shape<>> loss(7.f);
+  constexpr auto f = tn::compile([](auto x, auto y) { return cross_entropy(x, y); });
+  CHECK_THROWS_AS(f.into(loss)(logits, labels), tn::index_error);
+  CHECK(loss.item() == 7);
+  constexpr auto rows = tn::compile([](auto x, auto i) { return gather(x, i); });
+  tn::tensor<std::int32_t, tn::shape<2>> where{-1, 0};
+  CHECK_THROWS_AS(rows(logits, where), tn::index_error);
+  constexpr auto computed = tn::compile([](auto x, auto i) { return gather(x, i + 5); });
+  CHECK_THROWS_AS(computed(logits, where), tn::index_error);
+}
+
+TEST_CASE("grad nests, inside a trace too, and takes captured values for constants") {
+  constexpr auto cube = [](auto x) { return sum(x * x * x); };
+  constexpr auto second = tn::grad([](auto x) { return sum(tn::grad([](auto y) { return sum(y * y * y); })(x)); });
+  vector x{1, 2, 3, 4};
+  CHECK(tn::grad(cube)(x)(2) == 27);
+  CHECK(second(x)(2) == 18);
+  // d/dy of x * y at y = x is x, not 2x.
+  constexpr auto captured = tn::compile([](auto v) { return tn::grad([v](auto y) { return sum(v * y); })(v); });
+  CHECK(captured(x)(3) == 4);
+  // The same argument twice.
+  constexpr auto twice = tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(a * a * b); });
+  const auto [value, da, db] = twice(x, x);
+  CHECK(da(1) == 8);
+  CHECK(db(1) == 4);
+}
+
+TEST_CASE("what does not depend on an argument has a gradient of zeros") {
+  vector x{1, 2, 3, 4};
+  CHECK(tn::grad([](auto v) { return sum(stop_gradient(v)); })(x)(1) == 0);
+  const auto [y, dx, dy] = tn::value_and_grad<0, 1>([](auto a, auto) { return sum(a); })(x, x);
+  CHECK(dx(1) == 1);
+  CHECK(dy(1) == 0);
+}
+
+TEST_CASE("jvp and vjp are transposes") {
+  constexpr auto f = [](auto x, auto y) { return tanh(matmul(x, y)) * sin(x); };
+  matrix x{{.1, .2, .3}, {.4, .5, .6}, {.7, .8, .9}}, y{{1, 0, 2}, {0, 1, 0}, {1, 1, 1}};
+  matrix tx{{1, 2, 1}, {0, 1, 3}, {2, 2, 2}}, ty{{1, -1, 1}, {2, 0, 1}, {1, 1, -2}}, w{{.5, 1, 2}, {1, -1, 0}, {3, 1, 1}};
+  const auto [value, tangent] = tn::jvp(f)(x, y, tx, ty);
+  const auto [same, dx, dy] = tn::vjp(f)(x, y, w);
+  const double left = tn::eval(sum(tangent * w)).item(), right = tn::eval(sum(dx * tx) + sum(dy * ty)).item();
+  CHECK(left == Approx(right).epsilon(1e-13));
+}
+
+TEST_CASE("views are read through their strides") {
+  tn::tensor<double, tn::shape<4, 6>> base;
+  for (int i = 0; i < 4; ++i) base[i].fill_(i + 1.0);
+  constexpr auto f = tn::compile([](auto a, auto b) { return sum(a * b, tn::axis<0>); });
+  const auto turned = base.transpose();
+  const auto result = f(turned, turned);
+  CHECK(result(3) == 6 * 16);
+  CHECK(f(base.at(tn::range<0, 2>(), tn::range<0, 6, 3>()), base.at(tn::range<2, 4>(), tn::range<1, 3>()))(0) == 3 + 8);
+}
+
+TEST_CASE("empty extents give empty sums") {
+  tn::tensor<float, tn::shape<tn::dyn, 3>> none(0);
+  constexpr auto columns = tn::compile([](auto x) { return sum(x, tn::axis<0>); });
+  CHECK(columns(none)(1) == 0);
+  CHECK(tn::compile([](auto x) { return sum(x); })(none).item() == 0);
+  CHECK(tn::grad([](auto x) { return sum(x * x); })(none).size() == 0);
+}
