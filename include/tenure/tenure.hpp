@@ -28,6 +28,7 @@
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/rearrangement.hpp>
+#include <tenure/ops/subscript.hpp>
 
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/gradient.hpp>

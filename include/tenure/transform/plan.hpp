@@ -3,6 +3,7 @@
 // static_assert(plan::kernels() == 3). print() lists graph, steps and workspace; to_dot() gives Graphviz a drawing.
 #pragma once
 
+#include <iostream>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -64,7 +65,7 @@ struct plan {
 
 /// The graph, then the steps with the nodes that each computes.
 template <class Program>
-void print(plan<Program>, std::ostream& out) {
+void print(plan<Program>, std::ostream& out = std::cout) {
   const ir::graph_view g = Program::value.view();
   passes::print_graph(out, g);
   const passes::clusters fused = passes::fuse(g);

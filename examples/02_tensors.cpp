@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// Tensors: extents in the type, or known when the program runs; views that share memory; ownership in the type.
+#include <iostream>
+#include <vector>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+int main() {
+  bool right = true;
+
+  // Extents known to the compiler. Owning tensors move; a copy is spelled clone().
+  tn::tensor<float, tn::shape<2, 3>> a{{1, 2, 3}, {4, 5, 6}};
+  std::cout << a << '\n';
+
+  // A run-time extent is dyn, or has a name. One name is one number in a call; it never broadcasts.
+  constexpr auto batch = tn::dim("batch");
+  tn::tensor<float, tn::shape<tn::dyn, 3>> rows(4);          // zeros
+  tn::tensor<float, tn::shape<batch, 3>> named(2);
+  tn::tensor sum = named + a;
+  right &= rows.size() == 12 && sum.extent(0) == 2 && sum(1, 2) == 6;
+
+  // Factories.
+  const auto i3 = tn::eye<double>(tn::shape<3, 3>{});
+  const auto steps = tn::linspace(tn::shape<5>{}, 0, 1);
+  tn::engine random(42);
+  const auto noise = tn::normal(tn::shape<tn::dyn>{}, random, 1000);
+  right &= i3(2, 2) == 1 && steps(1) == 0.25f && noise.size() == 1000;
+
+  // Views share memory, and keep it alive. Writing through one is seen by all.
+  auto column = a.at(tn::all, 1);
+  auto turned = a.transpose();
+  column += 10.f;
+  right &= turned(1, 0) == 12 && a(1, 1) == 15;
+  std::cout << turned << '\n';
+
+  // The type says who owns the memory, and whether a gradient flows through it.
+  static_assert(tn::ownership_of_v<decltype(a)> == tn::ownership::owning);
+  static_assert(tn::ownership_of_v<decltype(column)> == tn::ownership::aliasing);
+  static_assert(tn::ownership_of_v<decltype(a.detach())> == tn::ownership::detached);
+  static_assert(!tn::requires_grad_v<decltype(a)>);
+
+  // A window has a static extent at a run-time offset: mini-batches of one shape.
+  auto data = tn::arange(tn::shape<12>{});
+  float total = 0;
+  for (int first = 0; first < 12; first += 4) {
+    auto part = data[tn::window<4>(first)];
+    static_assert(tn::shape_of_t<decltype(part)>::size == 4);
+    total += tn::tensor(tn::sum(part)).item();
+  }
+  right &= total == 66;
+
+  // Memory of somebody else, without a copy; read-only where it is const.
+  std::vector<float> values{1, 2, 3, 4};
+  auto borrowed = tn::from(values);
+  borrowed *= 2.f;
+  right &= values[3] == 8;
+
+  // Element types convert by name.
+  tn::tensor whole = tn::cast<std::int32_t>(steps * 4.f);
+  std::cout << whole << '\n';
+  return right ? 0 : 1;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+// Compiled functions: a lambda without captures, traced once while the program compiles, and functions of such functions.
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+constexpr auto equal = [](double a, double b) { return std::abs(a - b) <= 1e-12 * (1 + std::abs(b)); };
+
+// Ordinary C++ runs while tracing: this loop leaves four products in one kernel.
+constexpr auto power16 = [](auto x) {
+  auto y = x;
+  for (int i = 0; i < 4; ++i) y = y * y;
+  return y;
+};
+
+constexpr auto energy = [](auto x) { return sum(x * sin(x)); };
+constexpr auto rotate = [](auto angle, auto x) {
+  return tn::stack(cos(angle) * x[0] - sin(angle) * x[1], sin(angle) * x[0] + cos(angle) * x[1]);
+};
+
+int main() {
+  bool right = true;
+  tn::tensor<double, tn::shape<3>> x{0.5, 1, 2};
+  tn::tensor<double, tn::shape<3>> v{1, 0, -1};
+
+  // compile: the function itself, as one loop. Numbers are arguments too.
+  const auto y = tn::compile(power16)(x);
+  right &= y(2) == 65536;
+
+  // grad: sin x + x cos x.   grad of grad: the directional derivative of the gradient, 2 cos x - x sin x along v.
+  const auto g = tn::grad(energy)(x);
+  constexpr auto along = [](auto at, auto direction) { return sum(tn::grad(energy)(at) * direction); };
+  const auto hv = tn::grad<0>(along)(x, v);
+  for (int i = 0; i < 3; ++i) {
+    right &= equal(g(i), std::sin(x(i)) + x(i) * std::cos(x(i)));
+    right &= equal(hv(i), (2 * std::cos(x(i)) - x(i) * std::sin(x(i))) * v(i));
+  }
+
+  // vjp and jvp: the Jacobian from the left and from the right, <u, J t> = <J' u, t>.
+  tn::tensor<double, tn::shape<>> angle = 0.3, turn = 1.0;
+  tn::tensor<double, tn::shape<2>> p{1, 2}, still{0, 0}, u{3, 4};
+  const auto [moved, to_angle, to_p] = tn::vjp(rotate)(angle, p, u);
+  const auto [same, along_turn] = tn::jvp(rotate)(angle, p, turn, still);
+  right &= equal(to_angle.item(), u(0) * along_turn(0) + u(1) * along_turn(1)) && same(0) == moved(0);
+
+  // into: results in memory that is there already. Nothing is allocated, and a target may be an argument.
+  tn::tensor<double, tn::shape<>> value;
+  tn::tensor<double, tn::shape<3>> slope;
+  constexpr auto step = tn::value_and_grad(energy);
+  for (int i = 0; i < 100; ++i) {
+    step.into(value, slope)(x);
+    x -= 0.05 * slope;
+  }
+  std::printf("energy %.3f after 100 steps\n", value.item());
+
+  // Run-time extents: compiled once for all. What the types cannot decide throws, before anything is written.
+  constexpr auto dot = tn::compile([](auto a, auto b) { return sum(a * b); });
+  tn::tensor<float, tn::shape<tn::dyn>> a = tn::ones(tn::shape<tn::dyn>{}, 1000), b = tn::ones(tn::shape<tn::dyn>{}, 999);
+  right &= dot(a, a).item() == 1000 && dot(b, b).item() == 999;
+  try {
+    dot(a, b);
+    right = false;
+  } catch (const tn::shape_error& e) {
+    std::cout << e.what() << '\n';
+  }
+  return right ? 0 : 1;
+}

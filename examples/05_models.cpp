@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+// Models are structs. Boost.Hana enumerates the members; the same struct holds parameters, gradients and moments.
+#include <array>
+#include <cstdio>
+
+#include <tenure/interop/save.hpp>
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+// Kind says what the members are: traced values inside a function, tensors outside. Extents are values after it.
+template <class Kind, auto In, auto Out>
+struct dense {
+  BOOST_HANA_DEFINE_STRUCT(dense,
+    (tn::param<Kind, float, tn::shape<In, Out>>, w), (tn::param<Kind, float, tn::shape<Out>>, b));
+
+  constexpr auto operator()(auto x) const { return matmul(x, w) + b; }
+};
+
+// Models nest, also in arrays. A comma inside a member's type needs a name of its own.
+template <class Kind, auto Width>
+struct network {
+  using input = dense<Kind, 1, Width>;
+  using output = dense<Kind, Width, 1>;
+  using middle = std::array<dense<Kind, Width, Width>, 2>;
+  BOOST_HANA_DEFINE_STRUCT(network, (input, first), (middle, between), (output, last));
+
+  constexpr auto operator()(auto x) const {
+    auto h = tanh(first(x));
+    for (const auto& layer : between) h = tanh(layer(h));
+    return last(h);
+  }
+};
+
+constexpr auto loss = [](auto model, auto x, auto y) { return mean(square(model(x) - y)); };
+
+int main() {
+  constexpr std::int64_t n = 64;
+  bool right = true;
+  tn::engine random(7);
+  const auto x = tn::uniform(tn::shape<n, 1>{}, random, -2.0, 2.0);
+  const tn::tensor y = sin(2.0f * x);
+
+  // Gradients are the same struct.
+  auto model = tn::init<network, 16>(random);
+  const auto [value, grads] = tn::value_and_grad(loss)(model, x, y);
+  right &= value.item() > 0.1f && grads.between[1].w.size() == 256;
+
+  // A rule keeps its moments beside the model and updates both in place.
+  tn::optim::sgd rule{.learning_rate = 0.1f, .momentum = 0.9f};
+  auto velocity = rule.init(model);
+  rule.update(model, grads, velocity);
+  right &= tn::compile(loss)(model, x, y).item() < value.item();
+
+  // train_step: forward, backward and update as one compiled function. Hyperparameters change while it runs.
+  auto step = tn::train_step(loss, tn::optim::adam{.learning_rate = 1e-2f});
+  auto state = step.rule.init(model);
+  float last = 0;
+  for (int i = 0; i < 1000; ++i) {
+    if (i == 800) step.rule.learning_rate = 1e-3f;
+    last = step(model, state, x, y).item();
+  }
+  std::printf("loss %.4f\n", static_cast<double>(last));
+  right &= last < 1e-2f;
+
+  // NumPy reads the file: first.w, first.b, between.0.w, ...
+  tn::save("network.npz", model);
+  auto other = tn::init<network, 16>(random);
+  tn::load("network.npz", other);
+  constexpr auto predict = tn::compile([](auto m, auto at) { return m(at); });
+  right &= predict(other, x)(5, 0) == predict(model, x)(5, 0);
+  return right ? 0 : 1;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+// The plan of a compiled function is a constant: its cost stands in a static_assert, and it prints and draws itself.
+#include <fstream>
+#include <iostream>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+template <std::int64_t... E>
+using array = tn::tensor<float, tn::shape<E...>>;
+
+// Value and gradient of an elementwise function and its sum: one loop, every intermediate in a register.
+constexpr auto wave = tn::value_and_grad<0>([](auto a, auto x) { return sum(square(tanh(a * x))); });
+using wave_plan = decltype(wave.plan(array<>(), array<1000>()));
+static_assert(wave_plan::kernels() == 1);
+static_assert(wave_plan::workspace_bytes() == 0);
+static_assert(wave_plan::flops() < 10'000);
+
+// A classifier: matrix products, and between them softmax and cross entropy over rows.
+constexpr auto loss = [](auto w, auto b, auto x, auto labels) { return cross_entropy(matmul(x, w) + b, labels); };
+constexpr auto step = tn::value_and_grad<0, 1>(loss);
+using step_plan = decltype(step.plan(array<64, 10>(), array<10>(), array<32, 64>(), tn::tensor<std::int32_t, tn::shape<32>>()));
+static_assert(step_plan::kernels() <= 5);
+static_assert(step_plan::flops() < 100'000);
+
+int main() {
+  tn::print(wave_plan{});
+  std::cout << wave_plan::kernels() << " kernel, " << wave_plan::flops() << " flops, " << wave_plan::bytes() << " bytes\n";
+
+  std::ofstream("plan.dot") << tn::to_dot(step_plan{});     // dot -Tsvg plan.dot -o plan.svg
+  return std::ifstream("plan.dot").good() ? 0 : 1;
+}
