@@ -40,6 +40,10 @@ constexpr ir::opcode code_of();  // registry.hpp
 template <class Op>
 constexpr value pointwise_value(const value& a, const value& b = {}, const value& c = {});  // registry.hpp
 
+/// Arithmetic, comparison and selection of bool, spelled as logic: backends hold bool in masks, which know nothing else.
+template <class Op>
+constexpr value on_bool(const value& a, const value& b, const value& c);  // registry.hpp
+
 template <class Op, int Arity, typing Typing>
 struct pointwise {
   static constexpr int arity = Arity;
@@ -67,7 +71,9 @@ struct pointwise {
     int i = 0;
     ir::node n{.op = code_of<Op>(), .type = result, .arity = Arity, .shape = to};
     ((n.in[i] = broadcast_to(cast_to({*g, x.id}, Typing == typing::selection && i == 0 ? dtype::boolean : common), to).id, ++i), ...);
-    return traced<element_of_t<result>, result_shape>{g, emit(*g, n)};
+    if constexpr (common == dtype::boolean && Typing != typing::logical)
+      return traced<bool, result_shape>{g, on_bool<Op>({*g, n.in[0]}, {*g, n.in[1]}, {*g, n.in[2]}).id};
+    else return traced<element_of_t<result>, result_shape>{g, emit(*g, n)};
   }
 };
 

@@ -21,13 +21,15 @@ struct reduce {
     constexpr std::int64_t mask = axis_mask<reduce, S::rank, A...>::value;
     using result_shape = shape_from<reduced_shape<S, mask, Keep>>;
     constexpr dtype from = dtype_v<typename X::element_type>;
+    constexpr bool of_bool = Kind != ir::reduction::sum && from == dtype::boolean;  // any or all, counted as 0 and 1
     // A sum of integers or bool is an int64, as in PyTorch.
-    constexpr dtype type = Kind == ir::reduction::sum && !is_floating(from) ? dtype::int64 : from;
+    constexpr dtype type = Kind == ir::reduction::sum && !is_floating(from) ? dtype::int64 : of_bool ? dtype::int32 : from;
     const value operand = cast_to(x, type);
     const extents kept = with_ones(operand.shape(), mask);
     value r = reduced(operand, mask, Kind);
     if (Keep) r = reshape_to(r, kept);
-    return traced<element_of_t<type>, result_shape>{x.graph, r.id};
+    if (of_bool) r = pointwise_value<greater>(r, r.like(0));
+    return traced<element_of_t<of_bool ? dtype::boolean : type>, result_shape>{x.graph, r.id};
   }
 };
 

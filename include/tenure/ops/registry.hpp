@@ -81,6 +81,23 @@ constexpr value pointwise_value(const value& a, const value& b, const value& c) 
   return {*a.graph, emit(*a.graph, {.op = code_of<Op>(), .type = type, .arity = Op::arity, .shape = a.node().shape, .in = {a.id, b.id, c.id}})};
 }
 
+template <class Op>
+constexpr value on_bool(const value& a, const value& b, const value& c) {
+  const auto both = [](value x, value y) { return pointwise_value<logical_and>(x, y); };
+  const auto either = [](value x, value y) { return pointwise_value<logical_or>(x, y); };
+  const auto no = [](value x) { return pointwise_value<logical_not>(x); };
+  if constexpr (std::is_same_v<Op, where>) return either(both(a, b), both(no(a), c));
+  else if constexpr (Op::arity == 1) return a;  // -x, |x|, sign(x), relu(x), ... of 0 and 1
+  else if constexpr (std::is_same_v<Op, add> || std::is_same_v<Op, maximum>) return either(a, b);
+  else if constexpr (std::is_same_v<Op, mul> || std::is_same_v<Op, minimum>) return both(a, b);
+  else if constexpr (std::is_same_v<Op, less>) return both(no(a), b);
+  else if constexpr (std::is_same_v<Op, less_equal>) return either(no(a), b);
+  else if constexpr (std::is_same_v<Op, greater>) return both(a, no(b));
+  else if constexpr (std::is_same_v<Op, greater_equal>) return either(a, no(b));
+  else if constexpr (std::is_same_v<Op, equal>) return either(both(a, b), both(no(a), no(b)));
+  else return either(both(a, no(b)), both(no(a), b));
+}
+
 constexpr const operation_record& record_of(ir::opcode op) {
   return records::value[static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise)];
 }

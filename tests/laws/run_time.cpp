@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// Laws of what only the run knows: dynamic and named extents, strided views as arguments.
+#include "agree.hpp"
+
+using namespace laws;
+
+TEMPLATE_TEST_CASE("dynamic extents agree with the reference", "", double, float) {
+  const auto f = tn::value_and_grad<0, 1>([](auto a, auto b) { return mean(square(softmax(a) - b)) + sum(a * b); });
+  for (const int n : {0, 1, 2, 7, 16}) {
+    const auto x = filled<TestType>(shape<dyn, 5>{}, 1, n);
+    const auto y = filled<TestType>(shape<dyn, 5>{}, 2, n);
+    if (n > 0) agrees(f, x, y);
+    agrees(tn::compile([](auto a) { return std::tuple{sum(a, tn::axis<0>), sum(a, tn::axis<1>), amax(a, tn::axis<0>), transpose(a) * 2.0, tn::reshape<dyn>(a)}; }), x);
+  }
+}
+
+TEMPLATE_TEST_CASE("extents unknown on both axes agree with the reference", "", double, float) {
+  const auto f = tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(tanh(matmul(a, b)) * 0.5); });
+  const auto g = tn::compile([](auto a) { return std::tuple{tn::slice<0, 1, 2>(tn::slice<1, 2, 3>(a)) * 2.0, sum(a, tn::axis<0>), exp(a - amax(a, tn::axis<1>, tn::keepdim))}; });
+  for (const int n : {3, 4, 9})
+    for (const int m : {5, 8}) {
+      const auto x = filled<TestType>(shape<dyn, dyn>{}, 3, n, m);
+      const auto y = filled<TestType>(shape<dyn, dyn>{}, 4, m, n);
+      agrees(f, x, y);
+      agrees(g, x);
+    }
+}
+
+TEMPLATE_TEST_CASE("named extents agree with the reference", "", double, float) {
+  constexpr std::int64_t batch = tn::dim("batch");
+  const auto w = filled<TestType>(shape<6, 3>{}, 5);
+  const auto f = tn::value_and_grad<0>([](auto u, auto a, auto y) { return mean(square(matmul(a, u) - y)); });
+  for (const int n : {1, 4, 13}) agrees(f, w, filled<TestType>(shape<batch, 6>{}, 6, n), filled<TestType>(shape<batch, 3>{}, 7, n));
+}
+
+TEMPLATE_TEST_CASE("strided arguments agree with the reference", "", double, float) {
+  auto x = filled<TestType>(shape<12, 10>{}, 8);
+  const auto y = filled<TestType>(shape<10>{}, 9);
+  const auto f = tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(exp(a) * b) + sum(square(a)); });
+  const auto g = tn::compile([](auto a) { return std::tuple{sum(a, tn::axis<0>), sum(a, tn::axis<1>), transpose(a) + 1.0, matmul(a, transpose(a))}; });
+  agrees(f, x.at(tn::range(1, 11, 3), tn::all), y);
+  agrees(g, x.at(tn::range(0, 12, 5), tn::range(1, 9, 2)));
+  agrees(g, x.transpose());
+  agrees(g, x[tn::range(2, 7)]);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+// Laws of shapes: broadcasting, movement that feeds arithmetic, products, indexing.
+#include "agree.hpp"
+
+using namespace laws;
+
+TEMPLATE_TEST_CASE("broadcasting agrees with the reference", "", double, float) {
+  const auto a = filled<TestType>(shape<4, 1, 9>{}, 1);
+  const auto b = filled<TestType>(shape<5, 1>{}, 2);
+  const auto c = filled<TestType>(shape<>{}, 3);
+  agrees(tn::value_and_grad<0, 1, 2>([](auto x, auto y, auto z) { return sum(tanh(x * y + z) / (square(y) + 1.0)); }), a, b, c);
+  agrees(tn::compile([](auto x, auto y, auto z) { return std::tuple{x + y, maximum(x, z), minimum(y, z) * 3.0, pow(x * x + 0.5, z)}; }), a, b, c);
+}
+
+TEMPLATE_TEST_CASE("movement that feeds arithmetic agrees with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<6, 10>{}, 4);
+  const auto y = filled<TestType>(shape<10, 6>{}, 5);
+  agrees(tn::compile([](auto a, auto b) {
+           return std::tuple{transpose(a) * b, transpose(a), tn::reshape<4, 15>(transpose(a) + b), tn::permute<1, 0>(a)};
+         }),
+         x, y);
+  agrees(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(sin(transpose(a)) * b * tn::reshape<10, 6>(a)); }), x, y);
+}
+
+TEMPLATE_TEST_CASE("slices and joins agree with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<6, 11>{}, 6);
+  const auto y = filled<TestType>(shape<6, 4>{}, 7);
+  agrees(tn::compile([](auto a, auto b) {
+           return std::tuple{tn::slice<1, 2, 5>(a), tn::slice<1, 10, 4, -3>(a) * b, tn::slice<0, 1, 3, 2>(tn::slice<1, 3, 6>(a)),
+                             tn::concat<1>(a, b), tn::concat<0>(a, exp(a)), tn::select<0, -1>(a), tn::stack<0>(a, a * 2.0)};
+         }),
+         x, y);
+  agrees(tn::value_and_grad<0, 1>([](auto a, auto b) {
+           return sum(square(tn::concat<1>(tn::slice<1, 1, 4, 2>(a), b))) + sum(exp(tn::slice<0, 5, 6, -1>(a)) * a);
+         }),
+         x, y);
+}
+
+TEMPLATE_TEST_CASE("products agree with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<7, 13>{}, 8);
+  const auto w = filled<TestType>(shape<13, 9>{}, 9);
+  const auto b = filled<TestType>(shape<9>{}, 10);
+  agrees(tn::value_and_grad<0, 1, 2>([](auto a, auto u, auto v) { return mean(square(tanh(matmul(a, u) + v))); }), x, w, b);
+  agrees(tn::compile([](auto a, auto u, auto v) {
+           return std::tuple{matmul(transpose(u), transpose(a)), matmul(matmul(a, u), v), matmul(v, v), matmul(a, exp(u) * 0.5)};
+         }),
+         x, w, b);
+  const auto batch = filled<TestType>(shape<3, 4, 5>{}, 11);
+  const auto right = filled<TestType>(shape<3, 5, 2>{}, 12);
+  const auto one = filled<TestType>(shape<5, 2>{}, 13);
+  agrees(tn::value_and_grad<0, 1, 2>([](auto p, auto q, auto r) { return sum(matmul(p, q) * matmul(p, r)); }), batch, right, one);
+}
+
+TEMPLATE_TEST_CASE("indexing agrees with the reference", "", double, float) {
+  const auto table = filled<TestType>(shape<8, 5>{}, 14);
+  const auto rows = filled<std::int32_t>(shape<2, 3>{}, 15, 0.0, 8.0);
+  agrees(tn::value_and_grad<0>([](auto t, auto i) { return sum(square(tn::gather<0>(t, i))); }), table, rows);
+  agrees(tn::compile([](auto t, auto i) { return tn::gather<1>(t, i); }), table, filled<std::int64_t>(shape<4>{}, 16, 0.0, 5.0));
+  agrees(tn::compile([](auto t, auto i) { return pick(t, i); }), table, filled<std::int64_t>(shape<8>{}, 17, 0.0, 5.0));
+}
