@@ -117,6 +117,13 @@ constexpr ir::node_id emit_matmul(ir::builder& g, const ir::node& n) {
   return append(g, n);
 }
 
+/// May a constant be cast by taking its value as one of the new type? Not where a fraction would become false.
+constexpr bool casts_as_constant(const value& x, dtype to) {
+  if (is_floating(to) || !is_floating(x.type())) return true;
+  const double c = ir::value_of(x.node()), limit = to == dtype::int32 ? 0x1p31 : 0x1p63;
+  return to != dtype::boolean && -limit < c && c < limit;
+}
+
 constexpr bool is_identity(std::int64_t axes, int rank) {
   for (int i = 0; i < rank; ++i)
     if (ir::unpack_axis(axes, i) != i) return false;
@@ -132,7 +139,7 @@ constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
   const value x{g, n.in[0]};
   const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape || n.op == opcode::permute || n.op == opcode::slice ||
                      n.op == opcode::cast || n.op == opcode::stop_gradient;
-  if (moves && detail::is_constant(x) && (n.op != opcode::cast || is_floating(n.type) || !is_floating(x.type())))
+  if (moves && detail::is_constant(x) && (n.op != opcode::cast || detail::casts_as_constant(x, n.type)))
     return g.constant(n.type, n.shape, ir::value_of(x.node()));
   switch (n.op) {
     case opcode::cast:
