@@ -15,6 +15,17 @@
 
 #include <tenure/version.hpp>
 
+// First those that hold most messages: a compiler spells out the way to each through what includes it first.
+#include <tenure/tensor/tensor.hpp>
+#include <tenure/expr/lazy.hpp>
+#include <tenure/ops/structure.hpp>
+#include <tenure/ops/axes.hpp>
+#include <tenure/ops/pointwise.hpp>
+#include <tenure/ops/arithmetic.hpp>
+#include <tenure/ops/movement.hpp>
+#include <tenure/ops/indexing.hpp>
+#include <tenure/ops/reduction.hpp>
+
 #include <tenure/tensor/deepcopy.hpp>
 #include <tenure/tensor/factories.hpp>
 #include <tenure/tensor/from.hpp>

@@ -37,14 +37,20 @@ struct matmul {
     using B = typename Y::shape_type;
     static_assert(A::rank > 0 && B::rank > 0, "tenure: matmul: an operand is a scalar; use *");
     static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: matmul: operands have different element types");
-    constexpr std::int64_t lhs = A::value[A::rank - 1], rhs = B::value[B::rank > 1 ? B::rank - 2 : 0];
-    constexpr bool inner_agree = inner_extents<lhs, rhs>::agree;
-    static_assert(inner_agree, "tenure: matmul: the last extent of lhs is not the second last (or only) extent of rhs");
+    constexpr bool has_axes = A::rank > 0 && B::rank > 0;
+    constexpr std::int64_t lhs = has_axes ? A::value[A::rank > 0 ? A::rank - 1 : 0] : 0, rhs = has_axes ? B::value[B::rank > 1 ? B::rank - 2 : 0] : 0;
+    static_assert(inner_extents<lhs, rhs>::agree, "tenure: matmul: the last extent of lhs is not the second last (or only) extent of rhs");
     static_assert(dtype_v<typename X::element_type> != dtype::boolean, "tenure: matmul: bool has no product; convert first");
     using result_shape = shape_from<rule<A, B>>;
 
+    return traced<typename X::element_type, result_shape>{x.graph, product(x, y).id};
+  }
+
+ private:
+  static constexpr value product(value x, value y) {
     ir::builder& g = *x.graph;
     const extents a = x.shape(), b = y.shape();
+    if (a.rank == 2 && b.rank == 2 && a[1] == b[0]) return matrix_product(x, y);
     const std::int16_t sa = g.intern(a), sb = g.intern(b);
     g.unify(a[a.rank - 1], b[b.rank > 1 ? b.rank - 2 : 0], name, sa, sb);
     const extents to = result(a, b, [&](std::int64_t p, std::int64_t q) { return g.unify(p, q, name, sa, sb); });
@@ -67,7 +73,7 @@ struct matmul {
       l = broadcast_to(l, g.intern(tl));
       r = broadcast_to(r, g.intern(tr));
     }
-    return traced<typename X::element_type, result_shape>{&g, reshape_to(matrix_product(l, r), to).id};
+    return reshape_to(matrix_product(l, r), to);
   }
 };
 

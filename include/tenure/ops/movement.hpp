@@ -163,7 +163,7 @@ struct concat {
     static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: concat: operands have different element types");
     constexpr int at = axis_position<concat, L::rank, A>::value;
     using rule = detail::concat_shape<at, L, R>;
-    static_assert(rule::others_agree(), "tenure: concat: extents beside the joined axis differ");
+    static_assert(!rule::ranks_agree || rule::others_agree(), "tenure: concat: extents beside the joined axis differ");
     static_assert(is_static(L::value[at]), "tenure: concat: only the last operand may have a run-time extent along the joined axis");
     for (int i = 0; i < L::rank; ++i)
       if (i != at) x.graph->unify(x.shape()[i], y.shape()[i], "concat", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));

@@ -61,8 +61,8 @@ struct mean {
   template <class X>
   static constexpr auto trace(const X& x) {
     static_assert(is_floating(dtype_v<typename X::element_type>), "tenure: mean: integers and bool have no mean; convert to a floating type first");
-    constexpr std::int64_t mask = axis_mask<mean, X::shape_type::rank, A...>::value;
     const auto total = sum<Keep, A...>::trace(x);
+    constexpr std::int64_t mask = axis_mask<sum<Keep, A...>, X::shape_type::rank, A...>::value;  // as checked above
     value n = reduced_count(x, mask);
     if (Keep && n.shape().rank != 0) n = reshape_to(n, extents(total.shape()));
     const std::int16_t to = x.graph->intern(extents(total.shape()));

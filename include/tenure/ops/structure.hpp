@@ -78,7 +78,6 @@ struct broadcast_pair {
   static constexpr std::int64_t lhs = conflict < 0 ? 0 : extent_from_right(A::value, conflict < 0 ? 0 : conflict);
   static constexpr std::int64_t rhs = conflict < 0 ? 0 : extent_from_right(B::value, conflict < 0 ? 0 : conflict);
   static constexpr bool may_broadcast = broadcasts<Op, lhs, rhs>::value;
-  static_assert(may_broadcast, "tenure: elementwise: the extents neither agree nor is one of them 1");
   static constexpr extents value = conflict < 0 ? broadcast_with(A::value, B::value, agreed) : A::value;
 };
 template <class Op, class... S>
@@ -86,7 +85,10 @@ struct broadcast_all;
 template <class Op, class S>
 struct broadcast_all<Op, S> { using type = S; };
 template <class Op, class A, class B, class... S>
-struct broadcast_all<Op, A, B, S...> : broadcast_all<Op, shape_from<broadcast_pair<Op, A, B>>, S...> {};
+struct broadcast_all<Op, A, B, S...> : broadcast_all<Op, shape_from<broadcast_pair<Op, A, B>>, S...> {
+  using pair = broadcast_pair<Op, A, B>;
+  static_assert(broadcasts<Op, pair::lhs, pair::rhs>::value, "tenure: elementwise: the extents neither agree nor is one of them 1");
+};
 }  // namespace detail
 
 template <class Op, class... S>
@@ -143,7 +145,13 @@ constexpr std::int64_t swapped_last_axes(int rank) {
   for (int i = 0; i < rank; ++i) axes = ir::pack_axis(axes, i, i == rank - 1 ? rank - 2 : i == rank - 2 ? rank - 1 : i);
   return axes;
 }
-constexpr value transposed(value x) { return permuted(x, swapped_last_axes(x.shape().rank)); }
+constexpr value transposed(value x) {
+  const extents& s = x.shape();
+  if (s.rank != 2) return permuted(x, swapped_last_axes(s.rank));
+  // Derivatives of matrix products ask for this one all the time.
+  const extents to{2, {s.extent[1], s.extent[0]}};
+  return {*x.graph, emit(*x.graph, {.op = ir::opcode::permute, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = 1})};
+}
 
 constexpr value sliced(value x, int axis, std::int64_t start, std::int64_t length, std::int64_t step) {
   extents to = x.shape();

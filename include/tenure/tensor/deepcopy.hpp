@@ -31,4 +31,10 @@ auto deepcopy(const X& x) {
   }
 }
 
+template <expression E>
+auto deepcopy(const E&) {
+  static_assert(detail::never<E>, "tenure: deepcopy: a node has a history: evaluate the expression, and copy its detach()");
+  return 0;
+}
+
 }  // namespace tenure

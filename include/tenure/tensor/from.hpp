@@ -22,15 +22,20 @@ using borrowed = tensor<std::remove_const_t<T>, Shape, ownership::aliasing, role
                         std::is_const_v<T> ? access::read_only : access::read_write>;
 
 template <class Shape, class T, class Deleter = no_deleter>
-borrowed<T, Shape> borrow(T* first, const extents& s, Deleter deleter = {}) {
+auto borrow(T* first, const extents& s, Deleter deleter = {}) {
   using made = std::remove_const_t<T>;
-  static_assert(element<made>, "tenure: from: the element type is none of bool, int32, int64, float and double");
-  if (reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0)
-    throw ownership_error("tenure: from: the memory is not aligned to its elements");
-  auto* const data = const_cast<made*>(first);
-  const std::size_t bytes = checked_bytes(s, sizeof(T));
-  return tensor_access::make<borrowed<T, Shape>>(borrow_storage(data, bytes, std::move(deleter)), data, s,
-                                                 row_major(s));
+  constexpr bool holds = element<made>;
+  static_assert(holds, "tenure: from: the element type is none of bool, int32, int64, float and double");
+  if constexpr (!element<made>) {
+    return borrow<Shape>(static_cast<float*>(nullptr), s);  // something to go on with
+  } else {
+    if (reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0)
+      throw ownership_error("tenure: from: the memory is not aligned to its elements");
+    auto* const data = const_cast<made*>(first);
+    const std::size_t bytes = checked_bytes(s, sizeof(T));
+    return tensor_access::make<borrowed<T, Shape>>(borrow_storage(data, bytes, std::move(deleter)), data, s,
+                                                   row_major(s));
+  }
 }
 
 // The first integers of `given` are extents, what follows them is the deleter.
@@ -96,9 +101,10 @@ auto as_span(X& x TENURE_LIFETIMEBOUND) {
 }
 template <any_tensor X>
   requires(!std::is_lvalue_reference_v<X>)
-void as_span(X&&) {
-    static_assert(detail::never<X>,
-                  "tenure: as_span: the tensor is a temporary, whose memory ends with it: give it a name");
+auto as_span(X&&) {
+  static_assert(detail::never<X>,
+                "tenure: as_span: the tensor is a temporary, whose memory ends with it: give it a name");
+  return std::span<element_t<X>>();
 }
 
 }  // namespace tenure

@@ -117,6 +117,13 @@ class tensor {
     construct_from(detail::hook{}, *this, std::forward<E>(e));
   }
 
+  /// Another tensor is no owner's memory to take over.
+  template <any_tensor Y>
+    requires(owns && !std::is_same_v<std::remove_cvref_t<Y>, tensor>)
+  tensor(Y&&) {
+    static_assert(detail::never<Y>, "tenure: tensor: an owner from another tensor: say clone(), to<T>() or new_tensor()");
+  }
+
   // ---- copying and moving -----------------------------------------------------------------------------------------
 
   /// A handle to the same elements. An owning tensor has no copies, and a const handle gives no writable one.

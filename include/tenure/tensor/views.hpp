@@ -55,7 +55,8 @@ auto whole_view(X& x) {
 template <class X, class... I>
 auto indexed_view(X& x, const I&... index) {
   using rule = indexed_shape<shape_of_t<X>, I...>;
-  if constexpr (rule::counts)
+  if constexpr (!rule::counts) return whole_view(x);
+  else
     return make_view<shape_from<rule>>(x, "at", [&](layout& l) { index_layout(l, index...); });
 }
 

@@ -42,11 +42,16 @@ struct source {
       return build_tree<X>(leaf);
     };
     const std::tuple<Traced...> arguments{make(element_tag<Traced>{})...};
-    const result_type results = std::apply([](const Traced&... x) { return F{}(x...); }, arguments);
+    const result_type results = call(arguments, std::index_sequence_for<Traced...>{});
     for_each_leaf(results, [&](const auto& r) { g.output(r.id); });
     g.canonicalize();
     return g;
   }
+
+ private:
+  // Not std::apply, whose five calls a compiler would list in each message from within F.
+  template <std::size_t... I>
+  static constexpr result_type call(const std::tuple<Traced...>& x, std::index_sequence<I...>) { return F{}(std::get<I>(x)...); }
 };
 
 template <class... X>
@@ -306,6 +311,11 @@ struct compiled {
   template <class... X>
   static auto call(const X&... x) {
     static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+    if constexpr (std::is_empty_v<F>) return call_empty(x...);
+    else return tensor<float, shape<>>();  // something to go on with, so that the message above is the only one
+  }
+  template <class... X>
+  static auto call_empty(const X&... x) {
     using source = detail::source_of<F, X...>;
     using program_type = program<source>;
     using result_type = detail::rebind_kind_t<typename source::result_type, values>;

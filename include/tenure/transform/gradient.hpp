@@ -52,19 +52,33 @@ constexpr X gradient_like(const X& x, const ir::array<ir::node_id>& gradients, i
 template <class X>
 inline constexpr bool differentiable_leaf = is_floating(dtype_v<typename leaf_type<X>::element_type>);
 
+/// Whether Y is a loss; says why not.
 template <class Y>
-constexpr void require_scalar_loss() {
+constexpr bool is_scalar_loss() {
   static_assert(is_traced_v<Y>, "tenure: grad: the function must return one value, its loss");
-  static_assert(Y::shape_type::is_static && Y::shape_type::size == 1, "tenure: grad: the function must return a single number; use vjp for more");
-  static_assert(is_floating(dtype_v<typename Y::element_type>), "tenure: grad: the function returns integers or bool, which have no gradient");
+  if constexpr (is_traced_v<Y>) {
+    constexpr bool is_single = Y::shape_type::is_static && Y::shape_type::size == 1;
+    constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
+    static_assert(is_single, "tenure: grad: the function must return a single number; use vjp for more");
+    static_assert(floats, "tenure: grad: the function returns integers or bool, which have no gradient");
+    return is_single && floats;
+  }
+  return false;
 }
 
+/// Whether there is a gradient in argument I; says why not.
 template <int I, class... X>
-constexpr void require_differentiable() {
-  static_assert(I >= 0 && I < static_cast<int>(sizeof...(X)), "tenure: grad: there is no argument of that number");
-  using argument = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>;
-  if constexpr (is_traced_v<argument>)
-    static_assert(differentiable_leaf<argument>, "tenure: grad: the argument holds integers or bool, which have no gradient");
+constexpr bool is_differentiable() {
+  constexpr bool exists = I >= 0 && I < static_cast<int>(sizeof...(X));
+  static_assert(exists, "tenure: grad: there is no argument of that number");
+  if constexpr (exists) {
+    using argument = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>;
+    if constexpr (is_traced_v<argument>) {
+      static_assert(differentiable_leaf<argument>, "tenure: grad: the argument holds integers or bool, which have no gradient");
+      return differentiable_leaf<argument>;
+    }
+  }
+  return exists;
 }
 
 template <class F, int... I>
@@ -73,23 +87,28 @@ struct value_and_grad_of {
 
   template <class... X>
   constexpr auto operator()(const X&... arguments) const {
-    (require_differentiable<I, X...>(), ...);
-    const std::tuple<X...> x{variable_or_same<I...>(arguments)...};
-    const auto y = std::apply(f, x);
-    require_scalar_loss<std::remove_cvref_t<decltype(y)>>();
-    ir::builder& g = *y.graph;
-    ir::array<ir::node_id> wrt;
-    (append_ids(std::get<I>(x), wrt), ...);
-    ir::array<ir::node_id> gradients(wrt.size(), ir::none);
-    const ir::node_id output = y.id, one = ops::value(y).like(1).id;
-    passes::reverse(g, &output, &one, 1, wrt.data(), wrt.size(), gradients.data());
-    int at = 0;
-    return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients, at)...};
+    const std::tuple<X...> x{as_variable(arguments)...};
+    if constexpr (!(is_differentiable<I, X...>() && ...)) {
+      return refused(std::get<0>(x));
+    } else if constexpr (!is_scalar_loss<std::remove_cvref_t<std::invoke_result_t<const F&, const X&...>>>()) {
+      return refused(std::get<0>(x));
+    } else {
+      const auto y = std::apply(f, x);
+      ir::builder& g = *y.graph;
+      ir::array<ir::node_id> wrt;
+      (append_ids(std::get<I>(x), wrt), ...);
+      ir::array<ir::node_id> gradients(wrt.size(), ir::none);
+      const ir::node_id output = y.id, one = ops::value(y).like(1).id;
+      passes::reverse(g, &output, &one, 1, wrt.data(), wrt.size(), gradients.data());
+      int at = 0;
+      return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients, at)...};
+    }
   }
 
  private:
-  template <int... J, class X>
-  static constexpr X variable_or_same(const X& x) { return as_variable(x); }
+  /// Something to go on with, so that a message is the only one.
+  template <class X>
+  static constexpr auto refused(const X& x) { return std::tuple{x, (static_cast<void>(I), x)...}; }
 };
 
 template <class F, int... I>

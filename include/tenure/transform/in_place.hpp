@@ -131,7 +131,9 @@ template <class Op, class X, class E>
 auto update_from(hook, Op, X&& x, const E& e) {
   static_assert(ownership_of_v<X> == ownership::owning, "tenure: in-place: a tracked operand into a view, whose base would stay untracked: consume the base");
   tensor_access::check_alive(x, "in-place");
-  if constexpr (is_update<Op, X, E>() && ownership_of_v<X> == ownership::owning) return update_tracked<Op>(std::move(x), e);
+  if constexpr (ownership_of_v<X> != ownership::owning) return X(std::move(x));
+  else if constexpr (is_update<Op, X, E>()) return update_tracked<Op>(std::move(x), e);
+  else return X(std::move(x));
 }
 
 /// std::move(x).copy_(y) with a tracked y, or into a node.
@@ -142,6 +144,7 @@ auto copy_tracked(hook, X&& x, const Y& y) {
   static_assert(fits, "tenure: copy_: the source's shape does not broadcast to the target's");
   tensor_access::check_alive(x, "copy_");
   if constexpr (fits && ownership_of_v<X> == ownership::owning) return update_tracked<replace_in_place>(std::move(x), y);
+  else return X(std::move(x));
 }
 
 /// In-place arithmetic through the view `seen` of a consumed node: the base under a new history.

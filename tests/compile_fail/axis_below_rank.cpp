@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: axis: outside the rank of the tensor
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr int first = -3;
+#else
+constexpr int first = -2;
+#endif
+
+auto f(const tn::tensor<double, tn::shape<2, 3>>& x) { return mean(x, tn::axis<first>); }
