@@ -44,6 +44,32 @@ constexpr value pointwise_value(const value& a, const value& b = {}, const value
 template <class Op>
 constexpr value on_bool(const value& a, const value& b, const value& c);  // registry.hpp
 
+/// The element types of one call; constants of their own, since a constexpr local is evaluated again at each call of a trace.
+template <typing Typing, class... X>
+struct pointwise_types {
+  static constexpr dtype operand[] = {dtype_v<typename X::element_type>...};
+  static constexpr int ranks[] = {X::shape_type::rank...};
+  static constexpr dtype common = common_dtype(Typing, operand, ranks, static_cast<int>(sizeof...(X)));
+  static constexpr dtype result = Typing == typing::comparison ? dtype::boolean : common;
+};
+
+/// Casts and stretches operands where they differ, and unifies their extents. Operands stand in n.in.
+constexpr void align_operands(ir::builder& g, const char* call, ir::node& n, dtype common, bool selects) {
+  n.shape = g[n.in[0]].shape;
+  bool alike = true;
+  for (int k = 1; k < n.arity; ++k) alike = alike && g[n.in[k]].shape == n.shape;
+  if (!alike) {
+    extents to = g.shape(n.shape);
+    for (int k = 1; k < n.arity; ++k) to = broadcast_extents(g, call, to, extents(g.shape_of(n.in[k])));
+    n.shape = g.intern(to);
+  }
+  for (int k = 0; k < n.arity; ++k) {
+    const dtype wanted = selects && k == 0 ? dtype::boolean : common;
+    if (g[n.in[k]].type != wanted) n.in[k] = cast_to({g, n.in[k]}, wanted).id;
+    if (!alike) n.in[k] = broadcast_to({g, n.in[k]}, n.shape).id;
+  }
+}
+
 template <class Op, int Arity, typing Typing>
 struct pointwise {
   static constexpr int arity = Arity;
@@ -52,28 +78,22 @@ struct pointwise {
   template <class... X>
   static constexpr auto trace(const X&... x) {
     static_assert(sizeof...(X) == Arity);
-    constexpr dtype operand_types[] = {dtype_v<typename X::element_type>...};
+    using types_of = pointwise_types<Typing, X...>;
     if constexpr (Typing == typing::selection)
-      static_assert(operand_types[0] == dtype::boolean, "tenure: where: the condition must be bool");
+      static_assert(types_of::operand[0] == dtype::boolean, "tenure: where: the condition must be bool");
     if constexpr (Typing == typing::logical)
       static_assert(((dtype_v<typename X::element_type> == dtype::boolean) && ...), "tenure: logical operation: operands must be bool");
-    constexpr int ranks[] = {X::shape_type::rank...};
-    constexpr dtype common = common_dtype(Typing, operand_types, ranks, Arity);
-    constexpr dtype result = Typing == typing::comparison ? dtype::boolean : common;
     using result_shape = broadcast_shape_t<Op, typename X::shape_type...>;
 
     ir::builder* g = nullptr;
     ((g = x.graph), ...);
-    const std::int16_t shapes[] = {(*g)[x.id].shape...};
-    bool alike = true;
-    for (int k = 1; k < Arity; ++k) alike = alike && shapes[k] == shapes[0];
-    const std::int16_t to = alike ? shapes[0] : g->intern(broadcast_extents(*g, Op::name, x.shape()...));
     int i = 0;
-    ir::node n{.op = code_of<Op>(), .type = result, .arity = Arity, .shape = to};
-    ((n.in[i] = broadcast_to(cast_to({*g, x.id}, Typing == typing::selection && i == 0 ? dtype::boolean : common), to).id, ++i), ...);
-    if constexpr (common == dtype::boolean && Typing != typing::logical)
+    ir::node n{.op = code_of<Op>(), .type = types_of::result, .arity = Arity};
+    ((n.in[i++] = x.id), ...);
+    align_operands(*g, Op::name, n, types_of::common, Typing == typing::selection);
+    if constexpr (types_of::common == dtype::boolean && Typing != typing::logical)
       return traced<bool, result_shape>{g, on_bool<Op>({*g, n.in[0]}, {*g, n.in[1]}, {*g, n.in[2]}).id};
-    else return traced<element_of_t<result>, result_shape>{g, emit(*g, n)};
+    else return traced<element_of_t<types_of::result>, result_shape>{g, emit(*g, n)};
   }
 };
 

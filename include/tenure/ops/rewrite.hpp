@@ -58,6 +58,13 @@ constexpr ir::node_id emit_pointwise(ir::builder& g, const ir::node& n) {
     if (x.node().op == ir::opcode::neg) return x.node().in[0];
     return append(g, n);
   }
+  if (n.op > ir::opcode::div) return append(g, n);
+  {
+    // Most often there is nothing to simplify, and tracing pays for every look at a node.
+    const ir::node &a = g[n.in[0]], &b = g[n.in[1]];
+    const bool plain = a.op != ir::opcode::constant && b.op != ir::opcode::constant && a.op != ir::opcode::neg && b.op != ir::opcode::neg;
+    if (plain) return append(g, n);
+  }
   const bool adds = n.op == ir::opcode::add, subtracts = n.op == ir::opcode::sub, multiplies = n.op == ir::opcode::mul,
              divides = n.op == ir::opcode::div;
   if (adds || subtracts || multiplies || divides) {
@@ -100,6 +107,12 @@ constexpr ir::node_id emit_reduce(ir::builder& g, const ir::node& n) {
 }
 
 constexpr ir::node_id emit_matmul(ir::builder& g, const ir::node& n) {
+  {
+    const ir::node &l = g[n.in[0]], &r = g[n.in[1]];
+    const bool has_structure = l.op == ir::opcode::constant || l.op == ir::opcode::broadcast || r.op == ir::opcode::constant || r.op == ir::opcode::broadcast;
+    const extents& lhs = g.shape(l.shape);
+    if (!has_structure && lhs.extent[lhs.rank - 1] != 1) return append(g, n);
+  }
   const value a{g, n.in[0]}, b{g, n.in[1]};
   const int rank = a.shape().rank;
   if (a.shape()[rank - 1] == 1) return (broadcast_to(a, n.shape) * broadcast_to(b, n.shape)).id;  // an outer product
@@ -136,7 +149,10 @@ constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
   using ir::opcode;
   if (is_pointwise(n.op)) return detail::emit_pointwise(g, n);
   if (n.arity == 0) return g.emit(n);
+  if (n.op == opcode::matmul) return detail::emit_matmul(g, n);
   const value x{g, n.in[0]};
+  if (const opcode from = x.node().op; n.op == opcode::permute && from != opcode::constant && from != opcode::permute && !detail::is_identity(n.attr, x.shape().rank))
+    return g.emit(n);
   const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape || n.op == opcode::permute || n.op == opcode::slice ||
                      n.op == opcode::cast || n.op == opcode::stop_gradient;
   if (moves && detail::is_constant(x) && (n.op != opcode::cast || detail::casts_as_constant(x, n.type)))
@@ -171,7 +187,6 @@ constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
       if (x.node().shape == n.shape && n.step == 1) return x.id;
       break;
     case opcode::reduce: return detail::emit_reduce(g, n);
-    case opcode::matmul: return detail::emit_matmul(g, n);
     default: break;
   }
   return g.emit(n);

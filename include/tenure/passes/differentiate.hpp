@@ -16,10 +16,14 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   ir::array<char> active(last + 1, 0);  // depends on wrt
   for (int i = 0; i < wrt_count; ++i)
     if (wrt[i] <= last) active[wrt[i]] = 1;
-  for (ir::node_id id = 0; id <= last; ++id) {
-    const ir::node& n = g[id];
-    for (int k = 0; k < n.arity; ++k)
-      if (active[n.in[k]] && ops::flows_to(n, k, g[n.in[k]])) active[id] = 1;
+  {
+    const ir::node* nodes = g.view().nodes;
+    char* const is_active = active.data();
+    for (ir::node_id id = 0; id <= last; ++id) {
+      const ir::node& n = nodes[id];
+      for (int k = 0; k < n.arity; ++k)
+        if (is_active[n.in[k]] && ops::flows_to(n, k, nodes[n.in[k]])) is_active[id] = 1;
+    }
   }
   ir::array<ir::node_id> adjoint(last + 1, ir::none);
   const auto accumulate = [&](ir::node_id to, ops::value cotangent) {
