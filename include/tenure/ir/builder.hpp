@@ -113,12 +113,13 @@ class builder {
       renamed[i] = intern(s);
     }
     for (node& n : nodes_) n.shape = renamed[n.shape];
-    // A message speaks of the shapes as they were given; appended without interning, no node can meet them.
+    // A message speaks of the shapes as they were given. Interned: a second id for a shape that nodes have would be found by
+    // the next pass, and equal shapes must have equal ids.
     for (constraint& c : constraints_)
       if (c.lhs >= 0) {
         const extents lhs = old[c.lhs], rhs = old[c.rhs];
-        c.lhs = static_cast<std::int16_t>(shapes_.push_back(lhs));
-        c.rhs = static_cast<std::int16_t>(shapes_.push_back(rhs));
+        c.lhs = intern(lhs);
+        c.rhs = intern(rhs);
       }
   }
 
