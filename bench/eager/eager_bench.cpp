@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+// The gradient of sum(sigmoid(a x + b) log1p(exp(c x))) through eager expressions over leaves, beside the compiled form:
+// what histories, sinks and counted memory cost.
+#include <harness.hpp>
+
+#include <tenure/ops/loss.hpp>
+#include <tenure/transform/eager.hpp>
+#include <tenure/transform/gradient.hpp>
+
+namespace {
+
+namespace tn = tenure;
+
+constexpr auto step = tn::value_and_grad<0, 1, 2>([](auto a, auto b, auto c, auto x) { return sum(sigmoid(a * x + b) * log1p(exp(c * x))); });
+
+struct workload {
+  using leaf = tn::variable<double, tn::shape<tn::dyn>>;
+  bench::array<double> a, b, c, x, da, db, dc;
+  tn::tensor<double, tn::shape<>> value;
+  leaf la, lb, lc;
+
+  explicit workload(std::int64_t n)
+      : a(bench::uniform_array<double>(n, -1, 1, 1)), b(bench::uniform_array<double>(n, -1, 1, 2)), c(bench::uniform_array<double>(n, -1, 1, 3)),
+        x(bench::uniform_array<double>(n, -2, 2, 4)), da(n), db(n), dc(n), la(n), lb(n), lc(n) {
+    std::copy_n(a.data(), n, bench::data_of(la)), std::copy_n(b.data(), n, bench::data_of(lb)), std::copy_n(c.data(), n, bench::data_of(lc));
+    compiled(), eager();
+    bench::require_agreement("eager da", la.grad().data(), da.data(), n, 1e-12);
+    bench::require_agreement("eager db", lb.grad().data(), db.data(), n, 1e-12);
+    bench::require_agreement("eager dc", lc.grad().data(), dc.data(), n, 1e-12);
+  }
+  std::int64_t items() const { return x.size(); }
+  void compiled() { step.into(value, da, db, dc)(a, b, c, x); }
+  void eager() {
+    la.zero_grad(), lb.zero_grad(), lc.zero_grad();
+    sum(sigmoid(la * x + lb) * log1p(exp(lc * x))).backward();
+  }
+};
+
+const bool registered = [] {
+  bench::keep_heap_warm();
+  for (const std::int64_t n : {16, 1000, 100000}) {
+    bench::row<workload>("eager", "tenure", n, [](workload& p) { p.eager(); });
+    bench::row<workload>("eager", "compiled", n, [](workload& p) { p.compiled(); });
+  }
+  return true;
+}();
+
+}  // namespace
