@@ -25,15 +25,32 @@ struct kernel_arguments {
   const std::int64_t* number;
 };
 
+/// P, or the narrower packet whose lanes divide a row of n elements where n is less than the lanes of P.
+template <class P, std::int64_t N>
+constexpr auto packet_filling() {
+  constexpr int lanes = math::width<P>;
+  if constexpr (lanes == 1 || N <= 0 || N >= lanes) return P{};
+  else if constexpr (N == 1) return math::scalar_of<P>{};
+  else {
+    using half = typename Eigen::internal::unpacket_traits<P>::half;
+    if constexpr (math::width<half> == lanes || N > math::width<half>) return P{};
+    else return packet_filling<half, N>();
+  }
+}
+template <class P, std::int64_t N>
+using packet_filled_by = decltype(packet_filling<P, N>());
+
 template <class Code>
 struct fused {
   using record = program_detail::decoded<Code>;
   static constexpr record k{};
   using T = element_of_t<record::lane>;
-  using P = math::packet_of<T>;
+  static constexpr int last = record::rank - 1;
+  // A static row shorter than a register takes the packet that it fills: what one step writes through a mask the next
+  // could not read before it has left the store buffer.
+  using P = packet_filled_by<math::packet_of<T>, k.extent[last]>;
   using M = math::mask_of<P>;
   static constexpr int lanes = math::width<P>;
-  static constexpr int last = record::rank - 1;
   static constexpr int slots = record::instructions > 0 ? record::instructions : 1;
   static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
   // Short bodies that reduce are bound by the latency of the accumulator: several of them run side by side.
@@ -45,6 +62,20 @@ struct fused {
     }
     return reductions > 0 && work <= 4 && lanes > 1 ? 4 : 1;
   }();
+
+  // Run-time numbers stand in the order in which the code spells them.
+  static constexpr int number_count = [] {
+    std::int64_t n = 0;
+    const auto see = [&](std::int64_t word) {
+      if (is_dynamic(word) && word - program_detail::first_dynamic >= n) n = word - program_detail::first_dynamic + 1;
+    };
+    for (int d = 0; d < record::rank; ++d) {
+      see(k.extent[d]);
+      for (int a = 0; a < record::accesses; ++a) see(k.access[a].stride[d]);
+    }
+    return static_cast<int>(n);
+  }();
+  static constexpr int numbers = number_count > 0 ? number_count : 1;
 
   struct position {
     std::int64_t offset[streams];
@@ -62,7 +93,17 @@ struct fused {
     T scalar[slots];
   };
 
-  static TENURE_INLINE void run(const kernel_arguments& args) {
+  // The arguments in local variables: stores of elements could change what lies behind pointers, so the compiler would load
+  // those again for every packet.
+  struct local_arguments {
+    void* pointer[streams];
+    std::int64_t number[numbers];
+  };
+
+  static TENURE_INLINE void run(const kernel_arguments& given) {
+    local_arguments args;
+    for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
+    for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
     sums total;
     start_totals(total, indices{});
     position start{};
@@ -78,24 +119,24 @@ struct fused {
   static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
 
   template <std::int64_t Word>
-  static TENURE_INLINE std::int64_t number(const kernel_arguments& args) {
+  static TENURE_INLINE std::int64_t number(const local_arguments& args) {
     if constexpr (is_dynamic(Word)) return args.number[Word - program_detail::first_dynamic];
     else return Word;
   }
   template <int D>
-  static TENURE_INLINE std::int64_t extent(const kernel_arguments& args) { return number<k.extent[D]>(args); }
+  static TENURE_INLINE std::int64_t extent(const local_arguments& args) { return number<k.extent[D]>(args); }
   template <int A, int D>
-  static TENURE_INLINE std::int64_t stride(const kernel_arguments& args) { return number<k.access[A].stride[D]>(args); }
+  static TENURE_INLINE std::int64_t stride(const local_arguments& args) { return number<k.access[A].stride[D]>(args); }
 
   template <int D, int... A>
-  static TENURE_INLINE void advance(const kernel_arguments& args, position& p, std::integer_sequence<int, A...>) {
+  static TENURE_INLINE void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>) {
     ((p.offset[A] += stride<A, D>(args)), ...);
   }
 
   // ---- the loop nest ----
 
   template <int D>
-  static TENURE_INLINE void walk(const kernel_arguments& args, position p, sums& total, bool& first) {
+  static TENURE_INLINE void walk(const local_arguments& args, position p, sums& total, bool& first) {
     if constexpr (D == record::outer) {
       row(args, p, total, first);
       first = false;
@@ -108,14 +149,14 @@ struct fused {
     }
   }
 
-  static TENURE_INLINE void row(const kernel_arguments& args, const position& p, sums& total, bool first) {
+  static TENURE_INLINE void row(const local_arguments& args, const position& p, sums& total, bool first) {
     row_state r;
     row_phase<0>(args, p, r, total, indices{});
     row_passes<0>(args, p, r, total, first);
   }
 
   template <int Pass>
-  static TENURE_INLINE void row_passes(const kernel_arguments& args, const position& p, row_state& r, sums& total, bool first) {
+  static TENURE_INLINE void row_passes(const local_arguments& args, const position& p, row_state& r, sums& total, bool first) {
     if constexpr (Pass < record::passes) {
       start_row<Pass>(total, indices{});
       walk_row<Pass, record::outer>(args, p, r, total, first);
@@ -126,7 +167,7 @@ struct fused {
   }
 
   template <int Pass, int D>
-  static TENURE_INLINE void walk_row(const kernel_arguments& args, position p, const row_state& r, sums& total, bool first) {
+  static TENURE_INLINE void walk_row(const local_arguments& args, position p, const row_state& r, sums& total, bool first) {
     const std::int64_t n = extent<D>(args);
     if constexpr (D < last) {
       for (std::int64_t i = 0; i < n; ++i) {
@@ -151,7 +192,7 @@ struct fused {
   // ---- per element ----
 
   template <int Pass, bool Partial, int Way, int... I>
-  static TENURE_INLINE void elements(const kernel_arguments& args, const position& p, const row_state& r, sums& total, bool first,
+  static TENURE_INLINE void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first,
                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
     element_state e;
     (element<Pass, Partial, Way, I>(args, p, r, e, total, first, i, n), ...);
@@ -174,7 +215,7 @@ struct fused {
   }
 
   template <int Pass, bool Partial, int Way, int I>
-  static TENURE_INLINE void element(const kernel_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+  static TENURE_INLINE void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                     bool first, std::int64_t i, int n) {
     constexpr auto x = at(I);
     if constexpr ((x.passes >> Pass & 1) == 0) {
@@ -230,7 +271,7 @@ struct fused {
   }
 
   template <int A, bool Partial>
-  static TENURE_INLINE P load(const kernel_arguments& args, const position& p, std::int64_t i, int n) {
+  static TENURE_INLINE P load(const local_arguments& args, const position& p, std::int64_t i, int n) {
     constexpr auto x = k.access[A];
     const std::int64_t step = stride<A, last>(args);
     if constexpr (x.counting) {
@@ -261,7 +302,7 @@ struct fused {
   }
 
   template <int A, bool Partial>
-  static TENURE_INLINE M load_mask(const kernel_arguments& args, const position& p, std::int64_t i, int n) {
+  static TENURE_INLINE M load_mask(const local_arguments& args, const position& p, std::int64_t i, int n) {
     const std::int64_t step = stride<A, last>(args);
     const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
     if constexpr (lanes == 1) return *source;
@@ -273,14 +314,14 @@ struct fused {
   }
 
   template <int A, bool Partial>
-  static TENURE_INLINE void store(const kernel_arguments& args, const position& p, P v, std::int64_t i, int n) {
+  static TENURE_INLINE void store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
     T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * stride<A, last>(args);
     static_assert(k.access[A].stride[last] == 1, "results are row-major");
     if constexpr (Partial) math::store_first<P>(target, v, n);
     else math::store<P>(target, v);
   }
   template <int A>
-  static TENURE_INLINE void store_mask(const kernel_arguments& args, const position& p, M m, std::int64_t i, int n) {
+  static TENURE_INLINE void store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
     bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i;
     const unsigned bits = math::lane_bits<P>(m);
     for (int l = 0; l < n; ++l) target[l] = (bits >> l & 1) != 0;
@@ -289,7 +330,7 @@ struct fused {
   // ---- per row ----
 
   template <int Phase, int... I>
-  static TENURE_INLINE void row_phase(const kernel_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>) {
+  static TENURE_INLINE void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>) {
     (row_instruction<Phase, I>(args, p, r, total), ...);
   }
 
@@ -300,7 +341,7 @@ struct fused {
   }
 
   template <int Phase, int I>
-  static TENURE_INLINE void row_instruction(const kernel_arguments& args, const position& p, row_state& r, sums& total) {
+  static TENURE_INLINE void row_instruction(const local_arguments& args, const position& p, row_state& r, sums& total) {
     constexpr auto x = at(I);
     if constexpr (!x.row || x.phase != Phase || x.what == kind::reduce_row) {
     } else if constexpr (x.what == kind::constant) {
@@ -391,7 +432,7 @@ struct fused {
     ([&] { if constexpr (at(I).what == kind::reduce_all) start<I>(total); }(), ...);
   }
   template <int... I>
-  static TENURE_INLINE void finish_totals(const kernel_arguments& args, const sums& total, std::integer_sequence<int, I...>) {
+  static TENURE_INLINE void finish_totals(const local_arguments& args, const sums& total, std::integer_sequence<int, I...>) {
     ([&] {
       if constexpr (at(I).what == kind::reduce_all) {
         T* target = static_cast<T*>(args.pointer[at(I).access]);
@@ -402,7 +443,7 @@ struct fused {
   }
   /// With no rows at all nothing began the columns' results.
   template <int... I>
-  static TENURE_INLINE void fill_empty_columns(const kernel_arguments& args, std::integer_sequence<int, I...>) {
+  static TENURE_INLINE void fill_empty_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
     ([&] {
       if constexpr (at(I).what == kind::reduce_columns) {
         std::int64_t n = 1;
