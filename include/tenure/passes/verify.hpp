@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Is a graph one that every pass and backend may rely on? Operands before users, arities, element types, shapes by each
 // operation's rule, axes in range, outputs that exist. What only the run can decide (symbols) is left to it.
-// Cost: one sweep.
+// Cost: one sweep, and a look at each pair of shapes.
 #pragma once
 
 #include <tenure/ops/registry.hpp>
@@ -57,6 +57,7 @@ class verifier {
       const extents& s = g_.shapes[i];
       expect(s.rank >= 0 && s.rank <= max_rank, "a shape of impossible rank", s.rank, max_rank);
       for (int a = 0; a < s.rank && a < max_rank; ++a) expect(is_extent(s[a]), "an extent is no symbol", s[a], g_.symbol_count);
+      for (int j = 0; j < i; ++j) expect(!(g_.shapes[j] == s), "one shape has two ids", j, i);
     }
   }
 

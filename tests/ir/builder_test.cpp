@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+// The graph while it grows: shapes are interned, symbols unify, and both happen in constant evaluation too.
+#include "../catch.hpp"
+
+#include <tenure/ir/graph.hpp>
+
+using namespace tenure;
+
+namespace {
+
+constexpr int count_after_doubling() {
+  ir::array<int> a;
+  for (int i = 0; i < 100; ++i) a.push_back(i);
+  ir::array<int> b = a;
+  b.resize(120, 7);
+  a = static_cast<ir::array<int>&&>(b);
+  return a.size() + a[99] + a[119];
+}
+static_assert(count_after_doubling() == 120 + 99 + 7);
+
+constexpr ir::builder two_inputs() {
+  ir::builder g;
+  const std::int64_t rows = g.new_symbol({ir::symbol::kind::argument, 0, 0, 0});
+  g.input(dtype::float32, {2, {rows, 3}});
+  const std::int64_t others = g.new_symbol({ir::symbol::kind::argument, 1, 0, 0});
+  g.input(dtype::float32, {2, {others, 3}});
+  g.unify(rows, others, "add", g.intern({2, {rows, 3}}), g.intern({2, {others, 3}}));
+  g.output(1);
+  g.canonicalize();
+  return g;
+}
+static_assert(two_inputs().count() == 2);
+
+}  // namespace
+
+TEST_CASE("an element may be pushed from the array itself") {
+  ir::array<int> a;
+  for (int i = 0; i < 16; ++i) a.push_back(i);
+  a.push_back(a[3]);
+  CHECK(a[16] == 3);
+}
+
+TEST_CASE("equal shapes have equal ids") {
+  ir::builder g;
+  const std::int16_t a = g.intern({2, {3, 4}}), b = g.intern({2, {4, 3}}), c = g.intern({2, {3, 4}}), scalar = g.intern({});
+  CHECK(a == c);
+  CHECK(a != b);
+  CHECK(g.intern({}) == scalar);
+}
+
+TEST_CASE("symbols that must agree become one, and the run is asked") {
+  const ir::builder g = two_inputs();
+  const ir::graph_view v = g.view();
+  CHECK(v[0].shape == v[1].shape);
+  CHECK(v.shape_of(1)[0] == ir::extent_of_symbol(0));
+  REQUIRE(v.constraint_count == 1);
+  CHECK(v.constraints[0].a == ir::extent_of_symbol(0));
+  CHECK(v.constraints[0].b == ir::extent_of_symbol(1));
+  for (int i = 0; i < v.shape_count; ++i)
+    for (int j = 0; j < i; ++j) CHECK_FALSE(v.shapes[i] == v.shapes[j]);
+}
+
+TEST_CASE("a symbol that meets a number becomes the number") {
+  ir::builder g;
+  const std::int64_t n = g.new_symbol({ir::symbol::kind::argument, 0, 0, 0});
+  g.input(dtype::float32, {1, {n}});
+  CHECK(g.unify(n, 5, "add", -1, -1) == 5);
+  CHECK(g.canonical(n) == 5);
+  g.canonicalize();
+  CHECK(g.shape_of(0)[0] == 5);
+}
+
+TEST_CASE("a named extent is one symbol") {
+  ir::builder g;
+  const std::int64_t a = g.new_symbol({ir::symbol::kind::argument, 0, 0, dim("batch")});
+  const std::int64_t b = g.new_symbol({ir::symbol::kind::argument, 1, 0, dim("batch")});
+  CHECK(a == b);
+  CHECK(g.view().constraint_count == 1);
+  CHECK(g.new_symbol({ir::symbol::kind::argument, 2, 0, dim("width")}) != a);
+}
+
+TEST_CASE("derived extents fold where they can") {
+  using kind = ir::symbol::kind;
+  ir::builder g;
+  const std::int64_t n = g.new_symbol({kind::argument, 0, 0, 0});
+  CHECK(g.derived(kind::product, 3, 4) == 12);
+  CHECK(g.derived(kind::sum, 3, 4) == 7);
+  CHECK(g.derived(kind::quotient, 12, 4) == 3);
+  CHECK(g.derived(kind::product, 1, n) == n);
+  CHECK(g.derived(kind::quotient, n, 1) == n);
+  const std::int64_t twice = g.derived(kind::product, n, 2);
+  CHECK(ir::symbol_of_extent(twice) == 1);
+  CHECK(g.derived(kind::product, n, 2) == twice);
+}
+
+TEST_CASE("a frozen graph is its builder") {
+  constexpr ir::graph_sizes sizes = ir::sizes_of(two_inputs().view());
+  static constexpr ir::graph<sizes.nodes, sizes.shapes, sizes.symbols, sizes.constraints, sizes.bounds, sizes.outputs> frozen{two_inputs().view()};
+  static_assert(frozen.view().count == 2 && frozen.view().outputs[0] == 1);
+  const ir::builder again(frozen.view());
+  CHECK(again.count() == 0);
+  CHECK(again.view().shape_count == sizes.shapes);
+  CHECK(again.view().input_count == 2);
+}
+
+TEST_CASE("axes are packed and unpacked") {
+  std::int64_t axes = 0;
+  for (int i = 0; i < max_rank; ++i) axes = ir::pack_axis(axes, i, max_rank - 1 - i);
+  for (int i = 0; i < max_rank; ++i) CHECK(ir::unpack_axis(axes, i) == max_rank - 1 - i);
+}

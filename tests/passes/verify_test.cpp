@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// verify finds what is broken, names the node, and carries the two numbers that disagree.
+#include "../catch.hpp"
+
+#include <cstring>
+
+#include <tenure/ir/graph.hpp>
+#include <tenure/ops/derivative.hpp>
+#include <tenure/passes/verify.hpp>
+
+using namespace tenure;
+using ir::opcode;
+using passes::verdict;
+using passes::verify;
+
+namespace {
+
+/// x : float32[2,3], y : float32[3], k : int32[4], b : bool[2,3].
+struct inputs {
+  ir::builder g;
+  ir::node_id x = g.input(dtype::float32, {2, {2, 3}}), y = g.input(dtype::float32, {1, {3}}), k = g.input(dtype::int32, {1, {4}}), b = g.input(dtype::boolean, {2, {2, 3}});
+
+  constexpr std::int16_t shape(const extents& s) { return g.intern(s); }
+  constexpr verdict with(const ir::node& n) {
+    g.emit(n);
+    return verify(g.view());
+  }
+};
+
+void check(const verdict& v, const char* what, ir::node_id node, std::int64_t lhs, std::int64_t rhs) {
+  REQUIRE_FALSE(v.ok());
+  CHECK(std::string(v.what) == what);
+  CHECK(v.node == node);
+  CHECK(v.lhs == lhs);
+  CHECK(v.rhs == rhs);
+}
+
+constexpr verdict verdict_of_a_good_graph() {
+  inputs i;
+  const ops::value x{i.g, i.x}, y{i.g, i.y};
+  const ops::value s = ops::reduced(x * ops::broadcast_to(y, x.node().shape), 2, ir::reduction::sum);
+  i.g.output(s.id);
+  return verify(i.g.view());
+}
+static_assert(verdict_of_a_good_graph().ok(), "verify runs in constant evaluation");
+
+constexpr ir::node node(opcode op, dtype type, int arity, std::int16_t shape, ir::node_id a = ir::none, ir::node_id b = ir::none) {
+  return {.op = op, .type = type, .arity = static_cast<std::int8_t>(arity), .shape = shape, .in = {a, b, ir::none}};
+}
+
+}  // namespace
+
+TEST_CASE("an operand comes before its user") {
+  inputs i;
+  check(i.with(node(opcode::neg, dtype::float32, 1, i.shape({2, {2, 3}}), 4)), "an operand does not come before its user", 4, 4, 4);
+  inputs j;
+  check(j.with(node(opcode::neg, dtype::float32, 1, j.shape({2, {2, 3}}), ir::none)), "an operand does not come before its user", 4, -1, 4);
+}
+
+TEST_CASE("arity is the operation's") {
+  inputs i;
+  check(i.with(node(opcode::add, dtype::float32, 1, i.shape({2, {2, 3}}), i.x)), "another number of operands than the operation has", 4, 1, 2);
+  inputs j;
+  check(j.with(node(opcode::neg, dtype::float32, 1, j.shape({2, {2, 3}}), j.x, j.x)), "an operand that the operation does not have", 4, 1, 0);
+}
+
+TEST_CASE("codes, types and shapes exist") {
+  inputs i;
+  const int codes = static_cast<int>(opcode::pointwise) + ops::records::count;
+  check(i.with(node(static_cast<opcode>(codes), dtype::float32, 1, 0, i.x)), "no such operation", 4, codes, codes);
+  inputs j;
+  check(j.with(node(opcode::neg, dtype::float32, 1, 99, j.x)), "no such shape", 4, 99, j.g.view().shape_count);
+}
+
+TEST_CASE("pointwise operands have one shape and the types of the operation") {
+  inputs i;
+  check(i.with(node(opcode::add, dtype::float32, 2, i.g[i.x].shape, i.x, i.y)), "shapes differ", 4, i.g[i.y].shape, i.g[i.x].shape);
+  inputs j;
+  check(j.with(node(opcode::add, dtype::float64, 2, j.g[j.x].shape, j.x, j.x)), "element types differ", 4, static_cast<int>(dtype::float32), static_cast<int>(dtype::float64));
+  inputs c;
+  check(c.with(node(ops::code_of<ops::less>(), dtype::float32, 2, c.g[c.x].shape, c.x, c.x)), "another element type than the operation takes", 4, static_cast<int>(dtype::float32), 0);
+  inputs w;
+  ir::node where = node(ops::code_of<ops::where>(), dtype::float32, 3, w.g[w.x].shape, w.x, w.x);
+  where.in[2] = w.x;
+  check(w.with(where), "another element type than the operation takes", 4, static_cast<int>(dtype::float32), 0);
+  inputs e;
+  check(e.with(node(ops::code_of<ops::exp>(), dtype::int32, 1, e.g[e.k].shape, e.k)), "a floating operation on another type", 4, static_cast<int>(dtype::int32), 0);
+}
+
+TEST_CASE("movement keeps to its shapes") {
+  inputs i;
+  check(i.with(node(opcode::reshape, dtype::float32, 1, i.shape({1, {5}}), i.x)), "another number of elements", 4, 6, 5);
+  inputs p;
+  ir::node permute = node(opcode::permute, dtype::float32, 1, p.g[p.x].shape, p.x);
+  permute.attr = ir::pack_axis(ir::pack_axis(0, 0, 1), 1, 0);
+  check(p.with(permute), "another extent than the operation's rule gives", 4, 2, 3);
+  inputs q;
+  permute = node(opcode::permute, dtype::float32, 1, q.g[q.x].shape, q.x);  // axes (0, 0)
+  check(q.with(permute), "an axis comes twice", 4, 1, 0);
+  inputs b;
+  ir::node broadcast = node(opcode::broadcast, dtype::float32, 1, b.g[b.x].shape, b.y);  // 3 into the axis of 2
+  check(b.with(broadcast), "an extent that can not stretch", 4, 3, 2);
+  inputs s;
+  ir::node slice = node(opcode::slice, dtype::float32, 1, s.shape({2, {2, 2}}), s.x);
+  slice.attr = 1;
+  slice.start = 2;
+  check(s.with(slice), "ends outside its axis", 4, 3, 3);
+  inputs t;
+  slice = node(opcode::slice, dtype::float32, 1, t.shape({2, {2, 2}}), t.x);
+  slice.attr = 2;
+  check(t.with(slice), "no such axis", 4, 2, 2);
+  inputs c;
+  ir::node concat = node(opcode::concat, dtype::float32, 2, c.shape({2, {5, 3}}), c.x, c.x);
+  check(c.with(concat), "another extent than the operation's rule gives", 4, 5, 4);
+}
+
+TEST_CASE("reductions, products and indexing keep to their shapes") {
+  inputs r;
+  ir::node reduce = node(opcode::reduce, dtype::float32, 1, r.shape({1, {2}}), r.x);
+  reduce.attr = 1;
+  check(r.with(reduce), "another extent than the operation's rule gives", 4, 2, 3);
+  inputs z;
+  reduce = node(opcode::reduce, dtype::float32, 1, z.g[z.x].shape, z.x);
+  check(z.with(reduce), "no such axes", 4, 0, 2);
+  inputs m;
+  check(m.with(node(opcode::matmul, dtype::float32, 2, m.shape({2, {2, 3}}), m.x, m.x)), "another extent than the operation's rule gives", 4, 2, 3);
+  inputs g;
+  check(g.with(node(opcode::gather, dtype::float32, 2, g.shape({2, {4, 3}}), g.x, g.y)), "indices are no integers", 4, static_cast<int>(dtype::float32), 0);
+  inputs h;
+  CHECK(h.with(node(opcode::gather, dtype::float32, 2, h.shape({2, {4, 3}}), h.x, h.k)).ok());
+}
+
+TEST_CASE("outputs and arguments exist") {
+  inputs i;
+  i.g.output(7);
+  check(verify(i.g.view()), "an output is no node", ir::none, 7, 4);
+  inputs j;
+  ir::node again = node(opcode::input, dtype::float32, 0, j.g[j.x].shape);
+  check(j.with(again), "two inputs read one argument", 4, 0, 0);
+}
