@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSL-1.0
+// Eight mistakes that PyTorch accepts, or reports far from where they were made. Six do not compile here: define MISTAKE as
+// 1 to 6 to read the message (g++ -DMISTAKE=1 ...). The last two only the run can see: they throw before anything is written.
+#include <iostream>
+#include <span>
+#include <vector>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+#ifndef MISTAKE
+#define MISTAKE 0
+#endif
+
+int main() {
+  auto w = tn::variable<double, tn::shape<3>>{1, 2, 3};
+  tn::tensor<double, tn::shape<3>> x{4, 5, 6};
+  bool right = true;
+
+  // 1. Updating a parameter outside no_grad. PyTorch: an error when it runs.
+  sum(square(w * x)).backward();
+#if MISTAKE == 1
+  w -= 0.01 * w.grad();  // tenure: sub_: a leaf that requires a gradient is written only inside no_grad
+#else
+  tn::no_grad([&](auto v) { v -= 0.01 * w.grad(); }, w);
+#endif
+  right &= w.version() == 1;
+
+  // 2. Writing an expanded view: one element of memory stands for four. PyTorch: an error when it runs.
+  tn::tensor<double, tn::shape<1, 3>> row{{1, 2, 3}};
+#if MISTAKE == 2
+  row.expand<4, 3>().add_(1);  // tenure: add_: the tensor is read-only
+#else
+  auto rows = row.expand<4, 3>().clone();
+  rows.add_(1);
+#endif
+
+  // 3. Writing memory that was borrowed as const. PyTorch: a warning, and the write happens.
+  const std::vector<double> foreign{1, 2};
+#if MISTAKE == 3
+  tn::from(std::span(foreign))[0] = 5.0;  // tenure: operator=: the tensor is read-only
+#else
+  auto own = tn::from(std::span(foreign)).clone();
+  own[0] = 5.0;
+#endif
+  right &= foreign[0] == 1;
+
+  // 4. Training what was detached. PyTorch: an error when it runs, or a parameter that silently never changes.
+#if MISTAKE == 4
+  sum(w.detach() * x).backward();  // tenure: backward: no operand is tracked, so there is no gradient to compute
+#else
+  sum(w * x).backward();
+#endif
+
+  // 5. An accumulated loss that keeps every step's graph alive. PyTorch: memory grows.
+  tn::tensor<double, tn::shape<>> total(0.0);
+  for (int step = 0; step < 3; ++step) {
+    const auto loss = sum(square(w * x));
+    loss.backward();
+#if MISTAKE == 5
+    total += loss;  // tenure: in-place: a tracked operand changes the target's type: write ..., or detach() the operand
+#else
+    total += loss.item();
+#endif
+  }
+
+  // 6. Copying where sharing was meant, or the reverse. PyTorch: an assignment is one more name for the same tensor.
+#if MISTAKE == 6
+  auto same = x;  // tenure: tensor: an owning tensor is not copied: say clone(), view() or detach()
+#else
+  auto same = x.view();
+#endif
+  same[0] = 7.0;
+  right &= x(0) == 7;
+
+  // 7. Overwriting what a gradient reads, through an alias. PyTorch: caught through detach(), silently wrong through .data;
+  // here both names of the memory count as one, and only unsafe_data() is not counted.
+  tn::tensor y = w * 1;
+  const tn::tensor loss = sum(y * y);
+  w.zero_grad();
+  y.detach().fill_(0);
+  try {
+    loss.backward();
+    right = false;
+  } catch (const tn::ownership_error& e) {
+    std::cout << e.what() << '\n';
+  }
+  right &= w.grad()(0) == 0;  // nothing was written
+
+  // 8. Reading an expression after a write to what it was made from. Evaluated results are snapshots, expressions say so.
+  const auto later = x * 2;
+  const tn::tensor now = x * 2;
+  x.add_(100);
+  try {
+    std::cout << tn::eval(later) << '\n';
+    right = false;
+  } catch (const tn::ownership_error& e) {
+    std::cout << e.what() << '\n';
+  }
+  right &= now(0) == 14;
+
+  // And the trap of expression templates: right sides are whole values, so this is right.
+  tn::tensor<double, tn::shape<2, 2>> m{{1, 2}, {3, 4}};
+  m = transpose(m) + m;
+  std::cout << m << '\n';
+  return right && m(0, 1) == 5 && m(1, 0) == 5 ? 0 : 1;
+}
