@@ -120,14 +120,14 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
 }
 
 /// Checks labels and indices that are arguments (or views of them) before anything is written.
-inline void check_bounds(const ir::graph_view& g, const leaf_argument* arguments, const std::int64_t* symbols) {
+inline void check_bounds(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
   for (int i = 0; i < g.bound_count; ++i) {
     const ir::bound& b = g.bounds[i];
     const passes::layout l = passes::layout_of(g, b.indices);
     if (g[l.root].op != ir::opcode::input) continue;
     const std::int64_t extent = is_static(b.extent) ? b.extent : symbols[ir::symbol_of_extent(b.extent)];
     const dtype type = g[l.root].type;
-    const void* data = arguments[g[l.root].attr].data;
+    const void* data = arguments[g[l.root].attr];
     const extents& s = g.shape_of(b.indices);
     std::int64_t shape[max_rank] = {}, stride[max_rank] = {};
     for (int a = 0; a < s.rank; ++a) {
@@ -192,7 +192,7 @@ TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const v
   std::int64_t symbols[Program::symbol_count + 1] = {};
   for (int i = 0; i < count; ++i) pointers[i] = arguments[i].data;
   if constexpr (!Program::is_static) bind_symbols(Program::value.view(), arguments, symbols);
-  if constexpr (Program::value.bound_count > 0) check_bounds(Program::value.view(), arguments, symbols);
+  if constexpr (Program::value.bound_count > 0) check_bounds(Program::value.view(), pointers, symbols);
   void* results[outputs + 1];
   auto made = make_results(results, symbols);
   run<Program>(pointers, results, symbols);
@@ -222,6 +222,63 @@ namespace detail {
 template <class Program, int Arguments>
 inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::plan.view(Program::value.view()));
 
+/// The bytes through which an argument can share memory with a target. A number shares none; a tensor that owns its memory
+/// shares all or none, so its first byte stands for it.
+struct memory_range {
+  const char* first = nullptr;
+  const char* last = nullptr;
+};
+template <class L>
+TENURE_INLINE memory_range range_of(const L& leaf) {
+  if constexpr (any_tensor<L>) {
+    const auto* const data = reinterpret_cast<const char*>(tensor_access::read(leaf, "call"));
+    if constexpr (ownership_of_v<L> == ownership::owning) return {data, data + 1};
+    const extents shape = leaf.extents(), stride = leaf.strides();
+    std::int64_t low = 0, high = 1;
+    for (int a = 0; a < shape.rank; ++a) {
+      const std::int64_t along = (shape[a] - 1) * stride[a];
+      (along < 0 ? low : high) += along;
+    }
+    constexpr auto size = static_cast<std::int64_t>(sizeof(element_t<L>));
+    return {data + low * size, data + high * size};
+  } else {
+    return {};
+  }
+}
+
+struct target_memory {
+  void* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+/// Would writing the target spoil the argument? `safe`: not where both begin at the same element.
+TENURE_INLINE bool in_the_way(const void* argument, const memory_range& range, const target_memory& target, bool safe) {
+  const auto* const begin = static_cast<const char*>(target.data);
+  return (range.first < begin + target.bytes) & (begin < range.last) & !(safe & (argument == target.data));
+}
+
+/// Memory for the results whose targets are arguments that they may not overwrite; points `results` to it.
+inline storage_handle keep_apart(const void* const* pointers, const memory_range* ranges, int arguments, const target_memory* targets, int outputs,
+                                 const bool* safe, void** results) {
+  const auto apart = [&](int j) {
+    for (int a = 0; a < arguments; ++a)
+      if (in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j])) return true;
+    return false;
+  };
+  const auto padded = [&](int j) { return (targets[j].bytes + 63) / 64 * 64; };
+  std::int64_t bytes = 0;
+  for (int j = 0; j < outputs; ++j)
+    if (apart(j)) bytes += padded(j);
+  storage_handle memory = allocate_storage(static_cast<std::size_t>(bytes));
+  auto* at = static_cast<char*>(memory.data());
+  for (int j = 0; j < outputs; ++j)
+    if (apart(j)) {
+      results[j] = at;
+      at += padded(j);
+    }
+  return memory;
+}
+
 /// The targets of an allocation-free call. A target may be one of the arguments: where the plan allows it the result is
 /// written in place, else it is computed beside and copied when the call is done.
 template <class F, class... R>
@@ -240,46 +297,57 @@ class into_call {
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     static_assert(outputs == (0 + ... + tree<R>::leaves), "tenure: into: the number of targets differs from the number of results");
     static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
-    leaf_argument arguments[leaves + 1];
     const void* pointers[leaves + 1];
-    leaf_argument* at = arguments;
-    (collect(x, at), ...);
-    storage_handle beside[outputs + 1];
-    void* targets[outputs + 1];
-    std::int64_t bytes[outputs + 1];
-    call_bound<program_type>(arguments, leaves, pointers, [&](void** results, const std::int64_t* symbols) {
-      int i = 0;
-      const auto check = [&](auto& target) {
-        using L = std::remove_cvref_t<decltype(target)>;
-        static_assert(ownership_of_v<L> == ownership::owning && !requires_grad_v<L>, "tenure: into: a target must own its memory and carry no gradient");
+    memory_range ranges[leaves + 1];
+    int reached = 0;
+    const auto reach = [&](const auto& leaf) {
+      ranges[reached] = range_of(leaf);
+      if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) pointers[reached++] = tensor_access::read(leaf, "call");
+      else pointers[reached++] = &leaf;
+    };
+    (for_each_leaf(x, reach), ...);
+    std::int64_t symbols[program_type::symbol_count + 1] = {};
+    if constexpr (!program_type::is_static) {
+      leaf_argument arguments[leaves + 1];
+      leaf_argument* at = arguments;
+      (collect(x, at), ...);
+      bind_symbols(program_type::value.view(), arguments, symbols);
+    }
+    if constexpr (program_type::value.bound_count > 0) check_bounds(program_type::value.view(), pointers, symbols);
+
+    target_memory targets[outputs + 1];
+    void* results[outputs + 1];
+    int i = 0;
+    const auto check = [&](auto& target) {
+      using L = std::remove_cvref_t<decltype(target)>;
+      static_assert(ownership_of_v<L> == ownership::owning && !requires_grad_v<L>, "tenure: into: a target must own its memory and carry no gradient");
+      // Targets of the results' own static types fit: nothing is left to ask when the call runs.
+      if constexpr (!(program_type::is_static && same_as_results<rebind_kind_t<typename source_of<F, X...>::result_type, values>>)) {
         const extents wanted = output_extents(program_type::value.view(), i, symbols);
         if (!(target.extents() == wanted))
           throw shape_error("tenure: into: a target of shape " + detail::spell(target.extents()) + " for a result of shape " + detail::spell(wanted));
         if (dtype_v<element_t<L>> != program_type::value.nodes[program_type::value.outputs[i]].type)
           throw shape_error(std::string("tenure: into: a target of ") + name_of(dtype_v<element_t<L>>) + " for a result of another element type");
-        targets[i] = tensor_access::fresh(target);
-        bytes[i] = count(wanted) * static_cast<std::int64_t>(sizeof(element_t<L>));
-        for (int a = 0; a < leaves; ++a)
-          if (overlaps(pointers[a], arguments[a], targets[i], bytes[i]) && !(pointers[a] == targets[i] && overwrites<program_type, leaves>.safe[a * outputs + i]))
-            beside[i] = allocate_storage(static_cast<std::size_t>(bytes[i]));
-        ++i;
-      };
-      std::apply([&](auto&... target) { (for_each_leaf(target, check), ...); }, results_);
-      std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
-      for (int j = 0; j < outputs; ++j) results[j] = beside[j] ? beside[j].data() : targets[j];
-      return 0;
-    });
+      }
+      results[i] = tensor_access::fresh(target);
+      targets[i++] = {tensor_access::fresh(target), target.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
+    };
+    std::apply([&](auto&... target) { (for_each_leaf(target, check), ...); }, results_);
+    constexpr const auto& safe = overwrites<program_type, leaves>.safe;
+    bool shared = false;  // without branches: a small program would notice them
     for (int j = 0; j < outputs; ++j)
-      if (beside[j]) std::memcpy(targets[j], beside[j].data(), static_cast<std::size_t>(bytes[j]));
+      for (int a = 0; a < leaves; ++a) shared |= in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j]);
+    storage_handle beside;
+    if (shared) [[unlikely]] beside = keep_apart(pointers, ranges, leaves, targets, outputs, safe, results);
+    std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
+    detail::run<program_type>(pointers, results, symbols);
+    if (shared) [[unlikely]]
+      for (int j = 0; j < outputs; ++j)
+        if (results[j] != targets[j].data) std::memcpy(targets[j].data, results[j], static_cast<std::size_t>(targets[j].bytes));
   }
 
-  static bool overlaps(const void* data, const leaf_argument& argument, const void* target, std::int64_t bytes) {
-    // An argument's memory reaches at most 8 bytes an element past its first; strides only widen what is asked about.
-    std::int64_t reach = 8;
-    for (int a = 0; a < argument.shape.rank; ++a) reach += 8 * (argument.shape[a] - 1) * (argument.strides[a] < 0 ? 0 : argument.strides[a]);
-    const auto *d = static_cast<const char*>(data), *t = static_cast<const char*>(target);
-    return d < t + bytes && t < d + reach;
-  }
+  template <class Results>
+  static constexpr bool same_as_results = std::is_same_v<std::tuple<R...>, Results> || std::is_same_v<std::tuple<R...>, std::tuple<Results>>;
 
   const F& f_;
   std::tuple<R&...> results_;
