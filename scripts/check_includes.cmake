@@ -15,7 +15,7 @@ set(forbidden
 
 set(root "${CMAKE_CURRENT_LIST_DIR}/../include/tenure")
 math(EXPR last "${CMAKE_ARGC} - 1")
-if("${CMAKE_ARGV${last}}" MATCHES "^/")
+if(CMAKE_ARGC GREATER 3 AND "${CMAKE_ARGV${last}}" MATCHES "^/")  # the third is this script
   set(root "${CMAKE_ARGV${last}}")
 endif()
 

@@ -3,6 +3,7 @@
 // gradient; a write through a view of a node gives the base a new history, which splits its gradient at the region.
 #pragma once
 
+#include <tenure/tensor/copy.hpp>
 #include <tenure/transform/backward.hpp>
 
 namespace tenure::detail {
