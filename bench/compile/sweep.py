@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""What compiling Tenure costs: seconds, peak memory, object bytes, longest symbol; with clang the template instantiations.
+
+sweep.py [--build FOLDER] [--turns 50 100 200 400] [--compilers g++ clang++] [--no-examples]
+Writes compile.json and compile.md into FOLDER. Needs GNU time (/usr/bin/time) for the peak.
+"""
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+root = Path(__file__).resolve().parents[2]
+
+bare_eigen = "#include <Eigen/Core>\n"
+
+readme_gradient = """#include <tenure/tenure.hpp>
+namespace tn = tenure;
+constexpr auto loss = [](auto a, auto b, auto c, auto x) { return sum(sigmoid(a * x + b) * log1p(exp(c * x))); };
+using vector = tn::tensor<double, tn::shape<tn::dyn>>;
+auto step(const vector& a, const vector& b, const vector& c, const vector& x) { return tn::value_and_grad<0, 1, 2>(loss)(a, b, c, x); }
+"""
+
+loop = """#include <tenure/tenure.hpp>
+namespace tn = tenure;
+constexpr auto loss = [](auto h, auto u, auto b) {{
+  for (int i = 0; i < {turns}; ++i) h = tanh(matmul(h, u) + b);
+  return sum(h);
+}};
+using state = tn::tensor<float, tn::shape<4, 16>>;
+using weights = tn::tensor<float, tn::shape<16, 16>>;
+using bias = tn::tensor<float, tn::shape<16>>;
+auto step(const state& h, const weights& u, const bias& b) {{ return tn::value_and_grad<0, 1, 2>(loss)(h, u, b); }}
+"""
+
+
+def compile_one(compiler, source, folder, name):
+    """Seconds are the best of two, so that a busy machine or a cold cache counts less."""
+    path = folder / f"{name}.cpp"
+    if isinstance(source, Path):
+        path = source
+    else:
+        path.write_text(source)
+    target = folder / f"{name}.o"
+    command = [compiler, "-std=c++20", "-O2", f"-I{root / 'include'}", f"-I{root / 'examples'}", "-isystem", "/usr/include/eigen3", "-c", str(path), "-o", str(target)]
+    timer = ["/usr/bin/time", "-v"] if Path("/usr/bin/time").exists() else []
+    best, peak = None, None
+    for _ in range(2):
+        start = time.monotonic()
+        result = subprocess.run(timer + command, capture_output=True, text=True)
+        seconds = time.monotonic() - start
+        if result.returncode != 0:
+            return {"error": result.stderr.strip().splitlines()[:1]}
+        found = re.search(r"Maximum resident set size \(kbytes\): (\d+)", result.stderr)
+        peak = int(found.group(1)) / 1024 if found else None
+        best = seconds if best is None else min(best, seconds)
+        if best > 10:
+            break
+    symbols = subprocess.run(["nm", str(target)], capture_output=True, text=True).stdout.split()
+    row = {"seconds": round(best, 2), "peak_mb": round(peak) if peak else None, "object_bytes": target.stat().st_size,
+           "longest_symbol": max((len(s) for s in symbols), default=0)}
+    if "clang" in compiler:
+        # A trace of its own, since tracing takes time. The granularity of 0 keeps short instantiations.
+        traced = subprocess.run(command + ["-ftime-trace", "-ftime-trace-granularity=0"], capture_output=True, text=True)
+        trace = target.with_suffix(".json")
+        if traced.returncode == 0 and trace.exists():
+            with open(trace) as file:
+                row["instantiations"] = sum(e.get("name", "").startswith("Instantiate") for e in json.load(file)["traceEvents"])
+            trace.unlink()
+    return row
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--build", type=Path, default=root / "build" / "bench" / "compile")
+    options.add_argument("--turns", type=int, nargs="*", default=[50, 100, 200, 400])
+    options.add_argument("--compilers", nargs="*", default=["g++", "clang++"])
+    options.add_argument("--no-examples", action="store_true")
+    given = options.parse_args()
+    given.build.mkdir(parents=True, exist_ok=True)
+
+    sources = {"bare_eigen": bare_eigen, "readme_gradient": readme_gradient}
+    sources |= {f"loop_{n}": loop.format(turns=n) for n in given.turns}
+    if not given.no_examples:
+        sources |= {f"example_{p.stem}": p for p in sorted((root / "examples").glob("*.cpp"))}
+    rows = []
+    for compiler in filter(shutil.which, given.compilers):
+        version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+        for name, source in sources.items():
+            row = {"source": name, "compiler": version, **compile_one(compiler, source, given.build, name)}
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    (given.build / "compile.json").write_text(json.dumps(rows, indent=1) + "\n")
+    columns = ["seconds", "peak_mb", "object_bytes", "longest_symbol", "instantiations"]
+    lines = ["| source | compiler | " + " | ".join(columns) + " |", "|" + "---|" * (len(columns) + 2)]
+    for row in rows:
+        cells = [str(row.get(c, "")) for c in columns] if "error" not in row else ["fails"] + [""] * (len(columns) - 1)
+        lines.append(f"| {row['source']} | {row['compiler']} | " + " | ".join(cells) + " |")
+    (given.build / "compile.md").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
