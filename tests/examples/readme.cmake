@@ -2,6 +2,7 @@
 # cmake -DROOT=<dir> -DPROGRAMS=<list> -DFOLDER=<dir> -P readme.cmake
 # Law: each ```cpp block of README.md and of docs/<number>-*.md stands word for word in some example, each ```text block in
 # what the numbered examples print.
+cmake_minimum_required(VERSION 3.22)
 file(GLOB sources "${ROOT}/examples/*.cpp")
 set(code "")
 foreach(source IN LISTS sources)
@@ -43,7 +44,7 @@ function(check document content language where)  # every block of one language
 endfunction()
 
 file(GLOB chapters "${ROOT}/docs/[0-9]*.md")
-foreach(document IN ITEMS "${ROOT}/README.md" LISTS chapters)
+foreach(document IN LISTS chapters ITEMS "${ROOT}/README.md")
   file(READ "${document}" content)
   check("${document}" "${content}" cpp "${code}")
   check("${document}" "${content}" text "${output}")
