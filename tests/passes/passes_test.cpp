@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSL-1.0
+// What each pass does to small graphs, in constant evaluation and when it runs; each is the same function.
+#include "../catch.hpp"
+
+#include <sstream>
+
+#include <tenure/ops/derivative.hpp>
+#include <tenure/passes/differentiate.hpp>
+#include <tenure/passes/materialize.hpp>
+#include <tenure/passes/memory.hpp>
+#include <tenure/passes/print.hpp>
+#include <tenure/passes/schedule.hpp>
+#include <tenure/passes/verify.hpp>
+
+using namespace tenure;
+using ops::value;
+
+namespace {
+
+std::string text_of(const ir::builder& g) {
+  std::ostringstream out;
+  passes::print_graph(out, g.view());
+  return out.str();
+}
+
+/// (x + 0) * 1 + (x + 0) * 1, and something that nobody asked for.
+constexpr ir::builder wasteful() {
+  ir::builder g;
+  const value x{g, g.input(dtype::float64, {1, {8}})};
+  const value unused = ops::pointwise_value<ops::exp>(x);
+  const value a = ops::pointwise_value<ops::sin>(x), b = ops::pointwise_value<ops::sin>(x);
+  g.output((a * b).id);
+  static_cast<void>(unused);
+  return g;
+}
+static_assert(wasteful().count() == 5);
+static_assert(passes::dead_code(wasteful().view()).count() == 4);
+static_assert(passes::cse(passes::dead_code(wasteful().view()).view()).count() == 3);
+static_assert(passes::schedule(passes::cse(passes::dead_code(wasteful().view()).view()).view()).kernels.size() == 1);
+
+constexpr ir::builder gradient() {
+  ir::builder g = wasteful();
+  const ir::node_id output = g.view().outputs[0], wrt = 0;
+  const ir::node_id one = value(g, output).like(1).id;
+  ir::node_id found = ir::none;
+  passes::reverse(g, &output, &one, 1, &wrt, 1, &found);
+  g.output(found);
+  return g;
+}
+static_assert(passes::verify(gradient().view()).ok());
+static_assert(passes::schedule(passes::cse(passes::dead_code(gradient().view()).view()).view()).kernels.size() == 1);
+
+}  // namespace
+
+TEST_CASE("dead_code keeps arguments, which are the signature") {
+  ir::builder g;
+  g.input(dtype::float64, {1, {8}});
+  const value y{g, g.input(dtype::float64, {1, {8}})};
+  g.output((-y).id);
+  CHECK(text_of(passes::dead_code(g.view())) == R"(%0 = input 0 : float64[8]
+%1 = input 1 : float64[8]
+%2 = neg %1 : float64[8]
+return %2
+)");
+}
+
+TEST_CASE("emit appends simplest forms") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float64, {2, {2, 3}})};
+  CHECK((x + 0.0).id == x.id);
+  CHECK((x * 1.0).id == x.id);
+  CHECK((-(-x)).id == x.id);
+  CHECK(ops::transposed(ops::transposed(x)).id == x.id);
+  CHECK(ops::cast_to(x, dtype::float64).id == x.id);
+  CHECK(ops::reshape_to(ops::reshape_to(x, {1, {6}}), extents{2, {2, 3}}).id == x.id);
+  CHECK(ops::sliced(x, 1, 0, 3, 1).id == x.id);
+  const value zero = x * 0.0;
+  CHECK(zero.node().op == ir::opcode::mul);  // x may be NaN
+  const value five = x.like(2) + x.like(3);
+  CHECK(five.node().op == ir::opcode::constant);
+  CHECK(ir::value_of(five.node()) == 5);
+}
+
+TEST_CASE("a constant is cast by its value") {
+  ir::builder g;
+  const value c{g, g.constant(dtype::float64, g.intern({1, {3}}), 2.5)};
+  const value i = ops::cast_to(c, dtype::int32);
+  REQUIRE(i.node().op == ir::opcode::constant);
+  CHECK(ir::value_of(i.node()) == 2);
+  CHECK(ops::cast_to(value{g, g.constant(dtype::float64, g.intern({1, {3}}), 0.5)}, dtype::boolean).node().op == ir::opcode::cast);
+}
+
+TEST_CASE("a sum along stretched axes reads what was stretched") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {1, {2}})};
+  const value one = ops::sliced(x, 0, 0, 1, 1);
+  const value wide = ops::broadcast_along(one, g.intern({2, {1, 2}}), ir::pack_axis(0, 0, 0));
+  g.output(ops::reduced(wide, 3, ir::reduction::max).id);
+  CHECK(passes::verify(g.view()).ok());
+  CHECK(text_of(passes::dead_code(g.view())) == R"(%0 = input 0 : float32[2]
+%1 = slice %0 axis=0 start=0 step=1 : float32[1]
+%2 = reshape %1 : float32[]
+return %2
+)");
+}
+
+TEST_CASE("materialize copies what strides or offsets cannot express") {
+  ir::builder g;
+  const std::int64_t rows = g.new_symbol({ir::symbol::kind::argument, 0, 0, 0}), columns = g.new_symbol({ir::symbol::kind::argument, 0, 1, 0});
+  const value x{g, g.input(dtype::float32, {2, {rows, columns}})};
+  // 2 * columns + 3 is no product, so the second slice starts from a copy.
+  const value corner = ops::sliced(ops::sliced(x, 0, 2, 4, 1), 1, 3, 5, 1);
+  g.output((-corner).id);
+  g.output(ops::reshape_to(ops::transposed(corner), {1, {20}}).id);
+  CHECK(text_of(passes::materialize(g.view())) == R"(%0 = input 0 : float32[d0,d1]
+%1 = slice %0 axis=0 start=2 step=1 : float32[4,d1]
+%2 = copy %1 : float32[4,d1]
+%3 = slice %2 axis=1 start=3 step=1 : float32[4,5]
+%4 = neg %3 : float32[4,5]
+%5 = permute %3 axes=(1,0) : float32[5,4]
+%6 = copy %5 : float32[5,4]
+%7 = reshape %6 : float32[20]
+%8 = copy %7 : float32[20]
+return %4, %8
+)");
+}
+
+TEST_CASE("reverse sums over the uses of a value") {
+  CHECK(text_of(passes::dead_code(gradient().view())) == R"(%0 = input 0 : float64[8]
+%1 = sin %0 : float64[8]
+%2 = sin %0 : float64[8]
+%3 = mul %1, %2 : float64[8]
+%4 = cos %0 : float64[8]
+%5 = mul %1, %4 : float64[8]
+%6 = cos %0 : float64[8]
+%7 = mul %2, %6 : float64[8]
+%8 = add %5, %7 : float64[8]
+return %3, %8
+)");
+}
+
+TEST_CASE("buffers of one chain share two places") {
+  ir::builder g;
+  value x{g, g.input(dtype::float32, {2, {64, 64}})};
+  for (int i = 0; i < 6; ++i) x = ops::matrix_product(x, x);
+  g.output(x.id);
+  const passes::plan_builder p = passes::schedule(g.view());
+  std::int64_t offsets[32] = {};
+  passes::placement_scratch<32, 32> scratch;
+  REQUIRE(p.buffers.size() <= 32);
+  CHECK(passes::place_buffers(p.buffers.data(), p.buffers.size(), p.steps.size(), nullptr, offsets, scratch) == 2 * 64 * 64 * 4);
+}
