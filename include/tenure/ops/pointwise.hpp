@@ -47,7 +47,7 @@ constexpr value on_bool(const value& a, const value& b, const value& c);  // reg
 /// The element types of one call; constants of their own, since a constexpr local is evaluated again at each call of a trace.
 template <typing Typing, class... X>
 struct pointwise_types {
-  static constexpr dtype operand[] = {dtype_v<typename X::element_type>...};
+  static constexpr dtype operand[sizeof...(X)] = {dtype_v<typename X::element_type>...};
   static constexpr int ranks[] = {X::shape_type::rank...};
   static constexpr dtype common = common_dtype(Typing, operand, ranks, static_cast<int>(sizeof...(X)));
   static constexpr dtype result = Typing == typing::comparison ? dtype::boolean : common;
