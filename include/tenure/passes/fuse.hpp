@@ -59,14 +59,17 @@ class fuser {
   }
 
   constexpr clusters run() {
+    // Numbers that only the caller reads (a mean's division, after the sum) go last: where they stand, between the forward
+    // and the backward half, they would cut the kernel that both halves can share.
+    ir::array<char> feeds_other(g_.count, 0), goes_last(g_.count, 0);
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
       const ir::node& n = g_[id];
-      const bool unused = lower_[id] < 0 && !is_output_[id];
-      if (unused || is_source(n.op)) continue;
-      if (is_view(n.op)) pass_on(id);
-      else if (is_opaque(n.op)) place_alone(id);
-      else place(id);
+      goes_last[id] = ops::is_pointwise(n.op) && g_.shape_of(id).rank == 0 && feeds_other[id] == 0;
+      if (goes_last[id]) visit(id);
+      else for (int k = 0; k < n.arity; ++k) feeds_other[n.in[k]] = 1;
     }
+    for (ir::node_id id = g_.count - 1; id >= 0; --id)
+      if (!goes_last[id]) visit(id);
     for (cluster& c : at_)
       if (!c.decided() && c.opaque == ir::none) {
         // The last axis longer than 1: dimensions of 1 vanish, and what is per row must still be so then.
@@ -79,6 +82,15 @@ class fuser {
   }
 
  private:
+  constexpr void visit(ir::node_id id) {
+    const ir::node& n = g_[id];
+    const bool unused = lower_[id] < 0 && !is_output_[id];
+    if (unused || is_source(n.op)) return;
+    if (is_view(n.op)) pass_on(id);
+    else if (is_opaque(n.op)) place_alone(id);
+    else place(id);
+  }
+
   constexpr ir::node_id root_of(ir::node_id id) const {
     while (is_view(g_[id].op)) id = g_[id].in[0];
     return id;
