@@ -55,7 +55,7 @@ def main():
 
     ratios = {}
     print("| workload | size | reference | " + "ratio to it |\n|---|---|---|---|")
-    for (workload, size), row in rows.items():
+    for (workload, size), row in sorted(rows.items(), key=lambda r: (r[0][0], float(r[0][1]) if r[0][1].replace("e", "").isdigit() else 0)):
         reference = reference_of(row)
         if reference is None:
             print(f"| {workload} | {size} | | " + ", ".join(f"{k} {spell(v)}" for k, v in row.items()) + " |")
