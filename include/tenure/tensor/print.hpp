@@ -77,7 +77,7 @@ std::string word_for(T value, const number_format& f) {
     if (!is_finite(value)) return pad_left(value != value ? "nan" : value < 0 ? "-inf" : "inf", f.left + 1 + f.right);
     if (f.exponent) {
       std::string text = digits_of(value, std::chars_format::scientific, f.right);
-      if (f.right == 0) text.insert(text.find('e'), ".");
+      if (f.right == 0) text.insert(text.find('e'), 1, '.');  // a literal draws a false -Wrestrict (gcc bug 105651)
       return pad_left(std::move(text), f.plain);
     }
     std::string text = trimmed(value, std::chars_format::fixed);
