@@ -38,7 +38,7 @@ auto step(const state& h, const weights& u, const bias& b) {{ return tn::value_a
 
 
 def compile_one(compiler, source, folder, name):
-    """Seconds are the best of two, so that a busy machine or a cold cache counts less."""
+    """Seconds of processor time, the best of two: a busy machine or a cold cache counts less."""
     path = folder / f"{name}.cpp"
     if isinstance(source, Path):
         path = source
@@ -56,6 +56,9 @@ def compile_one(compiler, source, folder, name):
             return {"error": result.stderr.strip().splitlines()[:1]}
         found = re.search(r"Maximum resident set size \(kbytes\): (\d+)", result.stderr)
         peak = int(found.group(1)) / 1024 if found else None
+        spent = re.findall(r"(?:User|System) time \(seconds\): ([\d.]+)", result.stderr)
+        if spent:
+            seconds = sum(map(float, spent))
         best = seconds if best is None else min(best, seconds)
         if best > 10:
             break
