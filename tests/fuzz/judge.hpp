@@ -44,7 +44,8 @@ inline std::string exact_difference(const results& wanted, const results& got) {
 /// Operations whose results are exact have no rounding to nudge.
 inline bool rounds(const ir::node& n) {
   if (!tenure::is_floating(n.type)) return false;
-  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::reduce || n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::cast;
+  if (n.op == ir::opcode::reduce) return n.start == static_cast<std::int64_t>(ir::reduction::sum);
+  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::cast;
   const int op = static_cast<int>(n.op);
   for (const int exact : {code<ops::neg>, code<ops::sign>, code<ops::abs>, code<ops::maximum>, code<ops::minimum>, code<ops::floor>,
                           code<ops::round>, code<ops::where>, code<ops::relu>})
@@ -52,19 +53,36 @@ inline bool rounds(const ir::node& n) {
   return true;
 }
 
-/// The reference with rounding errors of its own. A zero may change its sign: x + 0 is x, also for -0.
+inline double largest_of(const array& a) {
+  double m = 0;
+  for (std::int64_t i = 0; i < a.size(); ++i)
+    if (std::isfinite(a[i])) m = std::fmax(m, std::fabs(a[i]));
+  return m;
+}
+
+/// The reference with rounding errors of its own: of a sum, relative to its terms, which may cancel. A zero may change its
+/// sign: x + 0 is x, also for -0.
 inline results nudged(const ir::graph_view& g, const std::vector<array>& arguments, std::uint64_t seed) {
   dice d(seed);
+  std::vector<double> largest;
   return tenure::reference::run(g, arguments, [&](ir::node_id id, array& a) {
-    if (!rounds(g[id])) return;
-    tenure::visit_dtype(a.type, [&]<class T>(tenure::element_tag<T>) {
-      if constexpr (std::is_floating_point_v<T>)
-        for (std::int64_t i = 0; i < a.size(); ++i) {
-          T& x = a.as<T>()[i];
-          if (x == T(0)) x = d.chance(0.5) ? T(0) : -T(0);
-          else x *= T(1) + static_cast<T>(d.between(-4, 4)) * std::numeric_limits<T>::epsilon();
-        }
-    });
+    const ir::node& n = g[id];
+    double terms = 0;
+    if (n.op == ir::opcode::reduce && n.start == 0) terms = largest[static_cast<std::size_t>(n.in[0])];
+    if (n.op == ir::opcode::scatter) terms = largest[static_cast<std::size_t>(n.in[1])];
+    if (n.op == ir::opcode::matmul) terms = largest[static_cast<std::size_t>(n.in[0])] * largest[static_cast<std::size_t>(n.in[1])];
+    if (rounds(n))
+      tenure::visit_dtype(a.type, [&]<class T>(tenure::element_tag<T>) {
+        if constexpr (std::is_floating_point_v<T>)
+          for (std::int64_t i = 0; i < a.size(); ++i) {
+            T& x = a.as<T>()[i];
+            const T error = static_cast<T>(d.between(-4, 4)) * std::numeric_limits<T>::epsilon();
+            if (terms != 0) x += error * static_cast<T>(terms);
+            else if (x == T(0)) x = d.chance(0.5) ? T(0) : -T(0);
+            else x *= T(1) + error;
+          }
+      });
+    largest.push_back(largest_of(a));
   });
 }
 

@@ -12,7 +12,7 @@ namespace passes = tenure::passes;
 
 namespace {
 
-constexpr std::uint64_t graphs = 4000;
+constexpr std::uint64_t graphs = 8000;
 
 bool same_nodes(const ir::graph_view& a, const ir::graph_view& b) {
   if (a.count != b.count || a.output_count != b.output_count) return false;
