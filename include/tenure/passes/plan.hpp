@@ -30,7 +30,8 @@ constexpr number number_of(std::int64_t extent) {
 }
 constexpr number operator*(const number& a, const number& b) {
   number r{a.factor * b.factor, a.symbols | b.symbols};
-  if (a.symbols == 0 || b.symbols == 0 || r.factor == 0) return r;
+  if (r.factor == 0) return {};  // not with both factors' symbols, which joined bit by bit name others
+  if (a.symbols == 0 || b.symbols == 0) return r;
   r.symbols = 0;
   std::uint64_t x = a.symbols, y = b.symbols;
   int at = 0;
