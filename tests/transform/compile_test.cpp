@@ -2,6 +2,8 @@
 // Compiled functions: targets that are arguments, run-time extents, errors before anything is written, nesting.
 #include "../catch.hpp"
 
+#include <cmath>
+
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;
@@ -125,6 +127,36 @@ TEST_CASE("views are read through their strides") {
   const auto result = f(turned, turned);
   CHECK(result(3) == 6 * 16);
   CHECK(f(base.at(tn::range<0, 2>(), tn::range<0, 6, 3>()), base.at(tn::range<2, 4>(), tn::range<1, 3>()))(0) == 3 + 8);
+}
+
+TEST_CASE("a row may be reduced any number of times") {
+  constexpr auto f = tn::compile([](auto x) {
+    for (int i = 0; i < 16; ++i) x = x - sum(tanh(x), tn::axis<1>, tn::keepdim);
+    return x;
+  });
+  double x[] = {1, 2};
+  for (int i = 0; i < 16; ++i) {
+    const double s = std::tanh(x[0]) + std::tanh(x[1]);
+    x[0] -= s;
+    x[1] -= s;
+  }
+  const tn::tensor<double, tn::shape<1, 2>> start{{1, 2}};
+  CHECK(f(start)(0, 0) == Approx(x[0]).epsilon(1e-12));
+}
+
+TEST_CASE("what only the run knows of a call is checked: tangents, slices, targets") {
+  tn::tensor<float, tn::shape<tn::dyn>> six(6), three(3);
+  CHECK_THROWS_AS(tn::jvp([](auto v) { return v * v; })(six, three), tn::shape_error);
+  CHECK_THROWS_AS(tn::vjp([](auto v) { return v * v; })(six, three), tn::shape_error);
+  CHECK_THROWS_AS(tn::compile([](auto v) { return slice<0, 2, 5>(v); })(three), tn::shape_error);
+  CHECK(tn::compile([](auto v) { return slice<0, 1, 2>(v); })(three).size() == 2);
+  vector x{1, 2, 3, 4}, y;
+  CHECK_THROWS_AS(tn::compile([](auto v) { return std::tuple{v + 1.0, v + 2.0}; }).into(y, y)(x), tn::overlap_error);
+}
+
+TEST_CASE("an integer constant keeps all its bits") {
+  const tn::tensor<std::int64_t, tn::shape<2>> x{0, 1};
+  CHECK(tn::compile([](auto v) { return v + 9007199254740993LL; })(x)(0) == 9007199254740993LL);
 }
 
 TEST_CASE("empty extents give empty sums") {

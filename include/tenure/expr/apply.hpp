@@ -62,7 +62,9 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, const X& x) {
     return x;
   } else if constexpr (scalar<X>) {
     constexpr dtype type = scalar_dtype<X, All...>();
-    return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(x))};
+    // An integer keeps all its bits.
+    if constexpr (std::is_integral_v<X> && !is_floating(type)) return traced<element_of_t<type>, shape<>>{&g, g.constant_bits(type, g.intern({}), static_cast<std::int64_t>(x))};
+    else return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(x))};
   } else {
     static_assert(always_false<X>,
                   "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");

@@ -41,6 +41,11 @@ class builder {
     return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits_of(type, value)});
   }
 
+  /// The same, given as a node's attr.
+  constexpr node_id constant_bits(dtype type, std::int16_t shape, std::int64_t bits) {
+    return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits});
+  }
+
   /// A fresh symbol; a named one is made once.
   constexpr std::int64_t new_symbol(const symbol& s) {
     if (s.name != 0)
@@ -74,6 +79,11 @@ class builder {
     const std::int64_t kept = keep_a ? a : b, gone = keep_a ? b : a;
     if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
     return kept;
+  }
+  /// Asks the run whether an extent that only it knows reaches far enough.
+  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
+    const bool known = is_static(canonical(extent)) && is_static(canonical(least));
+    if (!known) constraints_.push_back({extent, least, call, -1, -1, true});
   }
   constexpr std::int64_t canonical(std::int64_t e) const {
     while (!is_static(e) && equal_[symbol_of_extent(e)] != e) e = equal_[symbol_of_extent(e)];

@@ -77,11 +77,13 @@ struct symbol {
   std::int64_t name = 0;  // dim("batch"), or 0
 };
 
-/// Two extents that must turn out equal when the program is called, and where that was asked for.
+/// Two extents that must turn out equal when the program is called (or the first at least the second), and where that was
+/// asked for.
 struct constraint {
   std::int64_t a = 0, b = 0;
   const char* call = "";
-  std::int16_t lhs = 0, rhs = 0;  // the shapes, for the message
+  std::int16_t lhs = 0, rhs = 0;  // the shapes, for the message; -1: none
+  bool at_least = false;
 };
 
 /// An integer input whose values must lie in [0, extent): labels and gather indices, checked before anything is written.

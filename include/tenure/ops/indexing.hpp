@@ -88,6 +88,10 @@ struct pick {
     const std::int64_t last = std::int64_t{1} << (S::rank - 1);
     broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());
     g.check_bound({indices.id, x.shape()[S::rank - 1], "pick"});
+    // Positions are compared in the elements' own type, which must hold them exactly.
+    constexpr std::int64_t exact = std::is_same_v<typename X::element_type, float> ? std::int64_t{1} << 24 : std::int64_t{1} << 53;
+    static_assert(S::value[S::rank - 1] <= exact, "tenure: pick: the axis is too long for positions in this element type");
+    g.require_at_least(exact, x.shape()[S::rank - 1], "pick");
     const std::int16_t shape = g.intern(extents(x.shape()));
     const dtype type = dtype_v<typename X::element_type>;
     const value columns = counting(g, type, shape, S::rank - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// emit(): appends a node in its simplest form. Algebra that holds for every value (never x * 0 = 0: x may be NaN),
+// emit(): appends a node in its simplest form. Algebra that holds for every value up to the sign of zero (never x * 0 = 0: x may be NaN),
 // constants folded, movements composed, and products with structure never spelled out: a matrix that is constant along
 // the contracted axis turns a matrix product into an outer one.
 #pragma once
@@ -31,7 +31,7 @@ constexpr value collapsed(const value& x, int axis) {
   for (int i = 0; i < x.shape().rank; ++i)
     if (i != axis) to.push_back(x.shape()[i]);
   const std::int16_t shape = x.graph->intern(to);
-  if (is_constant(x)) return {*x.graph, x.graph->constant(x.type(), shape, ir::value_of(x.node()))};
+  if (is_constant(x)) return {*x.graph, x.graph->constant_bits(x.type(), shape, x.node().attr)};
   if (x.node().op != ir::opcode::broadcast) return reshape_to(x, to);  // what is left of one: the axis has extent 1
   value from = operand_of(x, 0);
   std::int64_t axes = 0, mask = 0;
@@ -156,7 +156,7 @@ constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
   const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape || n.op == opcode::permute || n.op == opcode::slice ||
                      n.op == opcode::cast || n.op == opcode::stop_gradient;
   if (moves && detail::is_constant(x) && (n.op != opcode::cast || detail::casts_as_constant(x, n.type)))
-    return g.constant(n.type, n.shape, ir::value_of(x.node()));
+    return n.type == x.type() ? g.constant_bits(n.type, n.shape, x.node().attr) : g.constant(n.type, n.shape, ir::value_of(x.node()));
   switch (n.op) {
     case opcode::cast:
       if (x.type() == n.type) return x.id;
@@ -183,8 +183,17 @@ constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
       }
       break;
     case opcode::slice:
+      if (x.node().op == opcode::slice && x.node().attr == n.attr) {
+        const ir::node inner = x.node();
+        ir::node composed = n;
+        composed.in[0] = inner.in[0];
+        composed.start = inner.start + n.start * inner.step;
+        composed.step = inner.step * n.step;
+        return emit(g, composed);
+      }
+      [[fallthrough]];
     case opcode::pad:
-      if (x.node().shape == n.shape && n.step == 1) return x.id;
+      if (x.node().shape == n.shape && n.step == 1 && n.start == 0) return x.id;
       break;
     case opcode::reduce: return detail::emit_reduce(g, n);
     default: break;

@@ -10,16 +10,16 @@
 namespace tenure::optim {
 
 struct adam {
-  float learning_rate = 1e-3f;
-  float beta1 = 0.9f, beta2 = 0.999f;
-  float epsilon = 1e-8f;
-  float weight_decay = 0;
+  double learning_rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
 
   static constexpr int moments = 2;
   /// The bias corrections depend on the number of steps alone, so the host computes them.
-  std::tuple<float, float, float, float, float, float> hyperparameters(std::int64_t steps) const {
-    const double first = 1 - std::pow(double(beta1), double(steps)), second = 1 - std::pow(double(beta2), double(steps));
-    return {static_cast<float>(learning_rate / first), beta1, beta2, static_cast<float>(1 / std::sqrt(second)), epsilon, learning_rate * weight_decay};
+  std::tuple<double, double, double, double, double, double> hyperparameters(std::int64_t steps) const {
+    const double n = static_cast<double>(steps), first = 1 - std::pow(beta1, n), second = 1 - std::pow(beta2, n);
+    return {learning_rate / first, beta1, beta2, 1 / std::sqrt(second), epsilon, learning_rate * weight_decay};
   }
 
   /// The state of a fresh run, zeros; and one step in place.

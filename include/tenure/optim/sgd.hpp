@@ -9,12 +9,12 @@
 namespace tenure::optim {
 
 struct sgd {
-  float learning_rate = 0.01f;
-  float momentum = 0;
-  float weight_decay = 0;
+  double learning_rate = 0.01;
+  double momentum = 0;
+  double weight_decay = 0;
 
   static constexpr int moments = 1;
-  std::tuple<float, float, float> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
+  std::tuple<double, double, double> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
 
   /// The state of a fresh run, zeros; and one step in place.
   template <class Model>

@@ -30,9 +30,6 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
     adjoint[to] = adjoint[to] == ir::none ? cotangent.id : (ops::value(g, adjoint[to]) + cotangent).id;
   };
   for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]});
-  ir::array<char> is_wrt(last + 1, 0);
-  for (int i = 0; i < wrt_count; ++i)
-    if (wrt[i] <= last) is_wrt[wrt[i]] = 1;
   for (ir::node_id id = last; id >= 0; --id) {
     if (!active[id] || adjoint[id] == ir::none) continue;
     const int arity = g[id].arity;

@@ -16,6 +16,7 @@ struct cluster {
   std::int64_t inner = -1;   // mask of the inner axes; -1 while nothing decided it
   int position = 0;
   int nodes = 0;
+  int row_reductions = 0;
   int open = 0;  // values that it reads and does not make, as far as is known
   ir::node_id opaque = ir::none;  // the node of an opaque step, which is alone
 
@@ -40,6 +41,8 @@ struct clusters {
 inline constexpr int nodes_per_kernel = 160;
 /// Streams that one loop reads; a sum of hundreds of arrays is cut into several loops.
 inline constexpr int reads_per_kernel = 24;
+/// Row reductions of one kernel, each of which may cost a pass over the row (an instruction's code has 16 bits for passes).
+inline constexpr int row_reductions_per_kernel = 8;
 
 constexpr std::int64_t whole(int rank) { return ops::all_axes(rank); }
 constexpr bool has_last_axis(std::int64_t mask, int rank) { return rank > 0 && ((mask >> (rank - 1)) & 1); }
@@ -185,7 +188,10 @@ class fuser {
         ++c.open;
       }
     of_[id] = position;
-    if (reduces) recent_[c.space] = position;
+    if (reduces) {
+      recent_[c.space] = position;
+      ++c.row_reductions;
+    }
     // What a cast reads was computed in another lane: it comes through memory. Bool is a mask in any lane.
     const bool converts = n.op == ir::opcode::cast && n.type != dtype::boolean && g_[n.in[0]].type != dtype::boolean;
     for (int k = 0; k < n.arity; ++k) use(n.in[k], position, !converts && n.op != ir::opcode::copy);
@@ -202,6 +208,7 @@ class fuser {
     const extents& space = g_.shapes[c.space];
     if (n.op != ir::opcode::reduce) return n.shape == c.space || is_row_shape(c, g_.shapes[n.shape]);
 
+    if (c.row_reductions >= row_reductions_per_kernel) return false;
     const std::int16_t walked = g_[n.in[0]].shape;
     const std::int64_t axes = n.attr, all = whole(g_.shapes[walked].rank);
     if (walked == c.space) {

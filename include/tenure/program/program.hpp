@@ -75,6 +75,8 @@ struct program {
   static constexpr ir::graph_sizes final_sizes = ir::sizes_of(finished().view());
 
  public:
+  static_assert(final_sizes.symbols < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
+
   /// The graph that is scheduled.
   static constexpr ir::graph<final_sizes.nodes, final_sizes.shapes, final_sizes.symbols, final_sizes.constraints, final_sizes.bounds, final_sizes.outputs> value{finished().view()};
 

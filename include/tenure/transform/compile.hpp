@@ -96,7 +96,7 @@ inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
     shape(c.lhs, " and ");
     shape(c.rhs, " disagree: ");
   }
-  std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%lld is not %lld", static_cast<long long>(a), static_cast<long long>(b));
+  std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), c.at_least ? "%lld is less than the %lld that it takes" : "%lld is not %lld", static_cast<long long>(a), static_cast<long long>(b));
   throw shape_error(text);
 }
 
@@ -115,7 +115,8 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
   }
   for (int i = 0; i < g.constraint_count; ++i) {
     const ir::constraint& c = g.constraints[i];
-    if (value(c.a) != value(c.b)) throw_disagreement(g, c, value(c.a), value(c.b), symbols);
+    const bool holds = c.at_least ? value(c.a) >= value(c.b) : value(c.a) == value(c.b);
+    if (!holds) throw_disagreement(g, c, value(c.a), value(c.b), symbols);
   }
 }
 
@@ -249,6 +250,9 @@ TENURE_INLINE memory_range range_of(const L& leaf) {
 struct target_memory {
   void* data = nullptr;
   std::int64_t bytes = 0;
+
+  const char* begin() const { return static_cast<const char*>(data); }
+  const char* end() const { return begin() + bytes; }
 };
 
 /// Would writing the target spoil the argument? `safe`: not where both begin at the same element.
@@ -333,6 +337,11 @@ class into_call {
       targets[i++] = {tensor_access::fresh(target), target.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
     };
     std::apply([&](auto&... target) { (for_each_leaf(target, check), ...); }, results_);
+    bool same_twice = false;
+    for (int j = 0; j < outputs; ++j)
+      for (int k = 0; k < j; ++k)
+        same_twice |= targets[j].begin() < targets[k].end() && targets[k].begin() < targets[j].end();
+    if (same_twice) [[unlikely]] throw overlap_error("tenure: into: two targets share memory");
     constexpr const auto& safe = overwrites<program_type, leaves>.safe;
     bool shared = false;  // without branches: a small program would notice them
     for (int j = 0; j < outputs; ++j)

@@ -49,6 +49,25 @@ constexpr X gradient_like(const X& x, const ir::array<ir::node_id>& gradients, i
   return build_tree<X>(make);
 }
 
+/// Tangents and cotangents are alike to what they stand for: leaf by leaf the same element types and shapes; run-time extents
+/// are compared when the function is called.
+template <class X, class Given>
+constexpr void require_like(const char* call, const X& x, const Given& given) {
+  ir::array<ir::node_id> wanted, got;
+  ir::builder* g = nullptr;
+  for_each_leaf(x, [&](const auto& leaf) {
+    g = leaf.graph;
+    wanted.push_back(leaf.id);
+  });
+  append_ids(given, got);
+  for (int i = 0; i < wanted.size() && i < got.size(); ++i) {
+    const extents a = g->shape_of(wanted[i]), b = g->shape_of(got[i]);
+    for (int axis = 0; axis < a.rank; ++axis) g->unify(a[axis], b[axis], call, g->intern(a), g->intern(b));
+  }
+}
+template <class X, class Given>
+inline constexpr bool is_like = std::is_same_v<rebind_kind_t<X, tracing>, rebind_kind_t<Given, tracing>>;
+
 template <class X>
 inline constexpr bool differentiable_leaf = is_floating(dtype_v<typename leaf_type<X>::element_type>);
 
@@ -145,6 +164,8 @@ struct vjp_of {
     static_assert(tree<Y>::leaves == tree<C>::leaves, "tenure: vjp: the cotangent is another tree than the result");
     if constexpr (is_traced_v<Y> && is_traced_v<C>)
       static_assert(std::is_same_v<typename Y::shape_type, typename C::shape_type>, "tenure: vjp: the cotangent has another shape than the result");
+    static_assert(is_like<Y, C>, "tenure: vjp: the cotangent has other element types or shapes than the result");
+    require_like("vjp", y, cotangent);
     ir::array<ir::node_id> outputs, cotangents, wrt;
     append_ids(y, outputs);
     append_ids(cotangent, cotangents);
@@ -171,6 +192,9 @@ struct jvp_of {
  private:
   template <std::size_t... I, class All>
   constexpr auto split(std::index_sequence<I...>, const All& all) const {
+    static_assert((is_like<std::tuple_element_t<I, All>, std::tuple_element_t<sizeof...(I) + I, All>> && ...),
+                  "tenure: jvp: a tangent has another element type, shape or tree than its argument");
+    (require_like("jvp", std::get<I>(all), std::get<sizeof...(I) + I>(all)), ...);
     const auto x = std::tuple{as_variable(std::get<I>(all))...};
     const auto y = std::apply(f, x);
     ir::array<ir::node_id> wrt, tangents, outputs;

@@ -3,6 +3,7 @@
 // shapes from the step's numbers, in the order in which the encoder wrote them.
 #pragma once
 
+#include <cstdio>
 #include <cstring>
 
 #include <tenure/backend/eigen/matmul.hpp>
@@ -76,6 +77,12 @@ void matmul_step(void* const* p, step_numbers n, void* scratch) {
   });
 }
 
+[[noreturn]] inline void throw_computed_index(std::int64_t index, std::int64_t extent) {
+  char text[128];
+  std::snprintf(text, sizeof text, "tenure: gather: computed index %lld is outside an axis of %lld", static_cast<long long>(index), static_cast<long long>(extent));
+  throw index_error(text);
+}
+
 /// Rows of the source named by indices; `adds` transposes it: rows of updates added into zeros.
 template <class T, bool Adds>
 void gather_step(void* const* p, step_numbers n) {
@@ -105,7 +112,7 @@ void gather_step(void* const* p, step_numbers n) {
   detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
     const std::int64_t index = detail::index_at(index_type, index_data, at_index);
     // Indices that are arguments were checked before the call began; these are the ones that it computed.
-    if (index < 0 || index >= table.extent[axis]) throw index_error("tenure: gather: a computed index is outside its axis");
+    if (index < 0 || index >= table.extent[axis]) throw_computed_index(index, table.extent[axis]);
     const std::int64_t row = index * table.stride[axis];
     if constexpr (Adds) {
       const T* updates = static_cast<const T*>(p[1]);

@@ -50,7 +50,7 @@ inline std::vector<std::int64_t> bind_symbols(const ir::graph_view& g, std::span
   for (int i = 0; i < g.constraint_count; ++i) {
     const ir::constraint& c = g.constraints[i];
     const std::int64_t a = known(c.a, symbols), b = known(c.b, symbols);
-    if (a != b)
+    if (c.at_least ? a < b : a != b)
       throw shape_error(std::string("tenure: ") + c.call + ": " + std::to_string(a) + " is not " + std::to_string(b));
   }
   return symbols;
