@@ -51,7 +51,7 @@ constexpr auto subscript(hook, const X& x, const I&... index) {
     static_assert(is_known, "tenure: at: in a trace only an axis of static extent is indexed");
     ops::value v = x;
     [[maybe_unused]] int axis = 0;
-    ((v = subscript_axis(v, axis, index), axis += !index_rule<I>::drops), ...);
+    if constexpr (is_known) ((v = subscript_axis(v, axis, index), axis += !index_rule<I>::drops), ...);
     return traced<typename X::element_type, shape_from<rule>>{x.graph, v.id};
   } else {
     return x;
