@@ -20,7 +20,7 @@ class saved_storage {
     mark(1);
   }
   saved_storage(const saved_storage& other) : storage_(other.storage_), version_(other.version_) { mark(1); }
-  saved_storage(saved_storage&& other) noexcept = default;
+  saved_storage(saved_storage&& other) noexcept : storage_(std::move(other.storage_)), version_(other.version_) {}
   saved_storage& operator=(saved_storage other) noexcept {
     std::swap(storage_, other.storage_);
     std::swap(version_, other.version_);

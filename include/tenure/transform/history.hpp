@@ -93,7 +93,7 @@ class expression_history final : public gradient_sink {
 
   void free() {
     is_freed_ = saves();  // a graph that saved nothing can be walked again, as PyTorch's
-    for (saved_storage& s : saved_) s = {};
+    for (saved_storage& s : saved_) s = saved_storage();  // clang 14 leaks what `s = {}` replaces
     for_each_operand(expression_, [](auto& x) {
       if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) x.storage = {};
     });
