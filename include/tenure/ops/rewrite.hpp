@@ -65,24 +65,20 @@ constexpr ir::node_id emit_pointwise(ir::builder& g, const ir::node& n) {
     const bool plain = a.op != ir::opcode::constant && b.op != ir::opcode::constant && a.op != ir::opcode::neg && b.op != ir::opcode::neg;
     if (plain) return append(g, n);
   }
-  const bool adds = n.op == ir::opcode::add, subtracts = n.op == ir::opcode::sub, multiplies = n.op == ir::opcode::mul,
-             divides = n.op == ir::opcode::div;
-  if (adds || subtracts || multiplies || divides) {
-    const value y{g, n.in[1]};
-    const bool both = is_constant(x) && is_constant(y);
-    // Rounds as float64 does; a float32 constant is rounded once, when it is used.
-    if (both && is_floating(n.type)) return g.constant(n.type, n.shape, folded(n.op, ir::value_of(x.node()), ir::value_of(y.node())));
-    const double neutral = adds || subtracts ? 0 : 1;
-    if (is_constant(y, neutral)) return x.id;
-    if ((adds || multiplies) && is_constant(x, neutral)) return y.id;
-    if (subtracts && is_constant(x, 0)) return (-y).id;
-    if (multiplies && is_constant(y, -1)) return (-x).id;
-    if (multiplies && is_constant(x, -1)) return (-y).id;
-    if (adds && y.node().op == ir::opcode::neg) return (x - operand_of(y, 0)).id;
-    if (adds && x.node().op == ir::opcode::neg) return (y - operand_of(x, 0)).id;
-    if (subtracts && y.node().op == ir::opcode::neg) return (x + operand_of(y, 0)).id;
-    return append(g, n);
-  }
+  const bool adds = n.op == ir::opcode::add, subtracts = n.op == ir::opcode::sub, multiplies = n.op == ir::opcode::mul;
+  const value y{g, n.in[1]};
+  const bool both = is_constant(x) && is_constant(y);
+  // Rounds as float64 does; a float32 constant is rounded once, when it is used.
+  if (both && is_floating(n.type)) return g.constant(n.type, n.shape, folded(n.op, ir::value_of(x.node()), ir::value_of(y.node())));
+  const double neutral = adds || subtracts ? 0 : 1;
+  if (is_constant(y, neutral)) return x.id;
+  if ((adds || multiplies) && is_constant(x, neutral)) return y.id;
+  if (subtracts && is_constant(x, 0)) return (-y).id;
+  if (multiplies && is_constant(y, -1)) return (-x).id;
+  if (multiplies && is_constant(x, -1)) return (-y).id;
+  if (adds && y.node().op == ir::opcode::neg) return (x - operand_of(y, 0)).id;
+  if (adds && x.node().op == ir::opcode::neg) return (y - operand_of(x, 0)).id;
+  if (subtracts && y.node().op == ir::opcode::neg) return (x + operand_of(y, 0)).id;
   return append(g, n);
 }
 
