@@ -7,6 +7,7 @@
 
 #include <tenure/backend/reference/plan.hpp>
 #include <tenure/ops/derivative.hpp>
+#include <tenure/passes/verify.hpp>
 
 using namespace tenure;
 using ops::value;
@@ -162,6 +163,29 @@ TEST_CASE("what the reference refuses") {
     call c;
     const value x = c(of({1, {3}}, {1, 2, 3})), i = c(integers({1, {2}}, {0, 3}));
     CHECK_THROWS_AS(c.result(ops::gathered(x, i, 0)), index_error);
+  }
+  SECTION("an index that nothing reads but a bound speaks of") {
+    call c;
+    const value i = c(integers({1, {2}}, {0, 3}));
+    c.g.check_bound({i.id, 3, "pick"});
+    CHECK_THROWS_WITH(c.result(i), "tenure: pick: index 3 is outside an axis of 3");
+  }
+  SECTION("a computed index, in a plan") {
+    ir::builder g;
+    const value x{g, g.input(dtype::float64, {1, {3}})}, i = value{g, g.input(dtype::int64, {1, {2}})} * 2.0;
+    g.check_bound({i.id, 3, "gather"});
+    g.output(ops::gathered(x, i, 0).id);
+    const ir::builder m = passes::materialize(g.view());
+    const passes::plan_builder plan = passes::schedule(m.view());
+    CHECK(plan.steps.size() == 3);
+    CHECK(passes::verify(m.view()).ok());
+    const auto picked = [&](std::initializer_list<std::int64_t> indices) {
+      const std::vector<array> arguments{of({1, {3}}, {1, 2, 3}), integers({1, {2}}, indices)};
+      const std::vector<reference::argument> bound{reference::argument_of(arguments[0]), reference::argument_of(arguments[1])};
+      return reference::run(plan.view(m.view()), bound)[0];
+    };
+    check(picked({1, 0}), {1, {2}}, {3, 1});
+    CHECK_THROWS_WITH(picked({1, 2}), "tenure: gather: index 4 is outside an axis of 3");
   }
 }
 

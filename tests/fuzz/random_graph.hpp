@@ -208,14 +208,14 @@ class generator {
     }
     return {finish_input(type, e, strided), 9};
   }
-  /// Indices into an axis.
+  /// Indices into an axis: an argument, or computed from one.
   value new_indices(const extents& shape, std::int64_t extent) {
     const value x = input_like(dice_.chance(0.5) ? dtype::int32 : dtype::int64, shape);
     array& a = made_.arguments.back();
     for (std::int64_t i = 0; i < a.size(); ++i)
       if (a.type == dtype::int32) a.as<std::int32_t>()[i] = dice_.below(extent);
       else a.as<std::int64_t>()[i] = dice_.below(extent);
-    return x;
+    return dice_.chance(0.4) ? x.like(static_cast<double>(extent - 1)) - x : x;
   }
 
   // ---- the pool ----
@@ -597,6 +597,7 @@ class generator {
       }
     if (elements(to) > most_elements) return;
     const value indices = new_indices(which, extent);
+    made_.graph.check_bound({indices.id, extent, "scatter"});
     add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
   }
 

@@ -127,7 +127,10 @@ TEST_CASE("reductions, products and indexing keep to their shapes") {
   inputs g;
   check(g.with(node(opcode::gather, dtype::float32, 2, g.shape({2, {4, 3}}), g.x, g.y)), "indices are no integers", 4, static_cast<int>(dtype::float32), 0);
   inputs h;
-  CHECK(h.with(node(opcode::gather, dtype::float32, 2, h.shape({2, {4, 3}}), h.x, h.k)).ok());
+  check(h.with(node(opcode::gather, dtype::float32, 2, h.shape({2, {4, 3}}), h.x, h.k)), "indices that no bound speaks of", 4, h.k, 0);
+  inputs k;
+  k.g.check_bound({k.k, 2, "gather"});
+  CHECK(k.with(node(opcode::gather, dtype::float32, 2, k.shape({2, {4, 3}}), k.x, k.k)).ok());
 }
 
 TEST_CASE("outputs and arguments exist") {

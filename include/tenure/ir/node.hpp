@@ -33,6 +33,7 @@ enum class opcode : std::uint8_t {
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
   stop_gradient,
   copy,       // a buffer of its own for what would be a view or an argument
+  check,      // computed indices in a buffer of their own, once every bound on this node is found to hold
   pointwise,  // the arithmetic that derivatives and rewrites are written in comes first
   neg = pointwise,
   add,
@@ -86,7 +87,8 @@ struct constraint {
   bool at_least = false;
 };
 
-/// An integer input whose values must lie in [0, extent): labels and gather indices, checked before anything is written.
+/// Integers that must lie in [0, extent): labels and gather indices. Arguments and views of them are checked when a call
+/// begins; what the program computes, where it is computed. Nothing is written where one does not hold.
 struct bound {
   node_id indices = none;
   std::int64_t extent = 0;

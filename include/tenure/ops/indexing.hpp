@@ -19,15 +19,7 @@ struct gather {
   template <class X, class I>
   struct rule {
     static constexpr int at = axis_position<gather, X::rank, A>::value;
-    static constexpr extents with() {
-      extents s;
-      for (int i = 0; i < X::rank; ++i)
-        if (i != at) s.push_back(X::value[i]);
-        else
-          for (int j = 0; j < I::rank; ++j) s.push_back(I::value[j]);
-      return s;
-    }
-    static constexpr extents value = with();
+    static constexpr extents value = gathered_extents(X::value, I::value, at);
   };
   template <class X, class I>
   static constexpr auto trace(const X& x, const I& indices) {
@@ -64,14 +56,6 @@ struct index_add {
     for (int i = 0; i < a.rank; ++i)
       if (!extents_may_agree(a[i], b[i])) return false;
     return true;
-  }
-  static constexpr extents gathered_extents(const extents& x, const extents& indices, int axis) {
-    extents s;
-    for (int i = 0; i < x.rank; ++i)
-      if (i != axis) s.push_back(x[i]);
-      else
-        for (int j = 0; j < indices.rank; ++j) s.push_back(indices[j]);
-    return s;
   }
 };
 

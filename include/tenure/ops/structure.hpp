@@ -204,12 +204,17 @@ constexpr value matrix_product(value a, value b) {
   return {*a.graph, emit(*a.graph, {.op = ir::opcode::matmul, .type = a.type(), .arity = 2, .shape = a.graph->intern(to), .in = {a.id, b.id, ir::none}})};
 }
 
-constexpr value gathered(value x, value indices, int axis) {
-  extents to;
-  for (int i = 0; i < x.shape().rank; ++i)
-    if (i != axis) to.push_back(x.shape()[i]);
+/// x with an axis replaced by the shape of the indices into it.
+constexpr extents gathered_extents(const extents& x, const extents& indices, int axis) {
+  extents s;
+  for (int i = 0; i < x.rank; ++i)
+    if (i != axis) s.push_back(x[i]);
     else
-      for (int j = 0; j < indices.shape().rank; ++j) to.push_back(indices.shape()[j]);
+      for (int j = 0; j < indices.rank; ++j) s.push_back(indices[j]);
+  return s;
+}
+constexpr value gathered(value x, value indices, int axis) {
+  const extents to = gathered_extents(x.shape(), indices.shape(), axis);
   return {*x.graph, emit(*x.graph, {.op = ir::opcode::gather, .type = x.type(), .arity = 2, .shape = x.graph->intern(to), .in = {x.id, indices.id, ir::none}, .attr = axis})};
 }
 /// Zeros of a shape with updates added at indices along axis.

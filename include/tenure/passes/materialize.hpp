@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Makes explicit where a value needs a buffer of its own though it computes nothing: an output that is an argument, a
 // view or twice an output; a view under a reshape that strides cannot express, or under a slice whose offset one product
-// of run-time numbers cannot; a constant that an opaque step reads.
+// of run-time numbers cannot; a constant that an opaque step reads; indices to be checked that are not an argument's.
 // Law: keeps the meaning; afterwards every reshape has a row-major operand and every output a node of its own.
 #pragma once
 
@@ -29,10 +29,13 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   const auto copy = [&](node_id of) {
     return out.emit({.op = ir::opcode::copy, .type = out[of].type, .arity = 1, .shape = out[of].shape, .in = {of, none, none}});
   };
-  const auto rootless = [&](node_id id) {
+  const auto root_of = [&](node_id id) -> const ir::node& {
     while (is_view(out[id].op)) id = out[id].in[0];
-    return out[id].op == ir::opcode::constant || out[id].op == ir::opcode::iota;
+    return out[id];
   };
+  const auto rootless = [&](node_id id) { return is_source(root_of(id).op) && root_of(id).op != ir::opcode::input; };
+  ir::array<char> is_bounded(g.count, 0);
+  for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
   for (int i = 0; i < g.count; ++i) {
     ir::node n = with_renamed_operands(g[i], renamed);
     if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
@@ -42,6 +45,10 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
       for (int k = 0; k < n.arity; ++k)
         if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
     renamed[i] = out.emit(n);
+    if (is_bounded[i] && root_of(renamed[i]).op != ir::opcode::input) {
+      if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
+      renamed[i] = out.emit({.op = ir::opcode::check, .type = n.type, .arity = 1, .shape = n.shape, .in = {renamed[i], none, none}});
+    }
   }
   ir::array<char> taken(out.count() + g.output_count, 0);
   for (int i = 0; i < g.output_count; ++i) {

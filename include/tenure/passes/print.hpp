@@ -28,6 +28,7 @@ constexpr const char* name_of(const ir::node& n) {
     case opcode::scatter: return "scatter";
     case opcode::stop_gradient: return "stop_gradient";
     case opcode::copy: return "copy";
+    case opcode::check: return "check";
     default: return "?";
   }
 }

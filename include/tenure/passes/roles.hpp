@@ -11,7 +11,8 @@ constexpr bool is_view(ir::opcode op) {
   return op == ir::opcode::broadcast || op == ir::opcode::reshape || op == ir::opcode::permute || op == ir::opcode::slice;
 }
 constexpr bool is_opaque(ir::opcode op) {
-  return op == ir::opcode::matmul || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::pad || op == ir::opcode::concat;
+  return op == ir::opcode::matmul || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::pad || op == ir::opcode::concat ||
+         op == ir::opcode::check;
 }
 /// Computed inside kernels.
 constexpr bool is_fused(ir::opcode op) {

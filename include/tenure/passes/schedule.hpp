@@ -96,6 +96,7 @@ class scheduler {
              : n.op == ir::opcode::gather  ? step::kind::gather
              : n.op == ir::opcode::scatter ? step::kind::scatter
              : n.op == ir::opcode::pad     ? step::kind::pad
+             : n.op == ir::opcode::check   ? step::kind::check
                                            : step::kind::concat;
     for (int k = 0; k < n.arity; ++k) plan_.accesses.push_back(access_of(n.in[k]));
     plan_.accesses.push_back(access_of(id));

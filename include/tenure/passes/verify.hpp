@@ -128,6 +128,10 @@ class verifier {
       case opcode::copy:
         same_type(operand(0));
         return same_shape(operand(0));
+      case opcode::check:
+        integers(operand(0));
+        same_type(operand(0));
+        return same_shape(operand(0));
       case opcode::broadcast: return broadcast();
       case opcode::reshape: return reshape();
       case opcode::permute: return permute();
@@ -142,10 +146,10 @@ class verifier {
       case opcode::matmul: return matmul();
       case opcode::gather:
         same_type(operand(0));
-        return indexed(operand(1), shape_of(1), shape_of(0), shape());
+        return indexed(1, shape_of(0), shape());
       case opcode::scatter:
         same_type(operand(1));
-        return indexed(operand(0), shape_of(0), shape(), shape_of(1));
+        return indexed(0, shape(), shape_of(1));
       default: return;
     }
   }
@@ -266,19 +270,22 @@ class verifier {
     extent_is(b[to.rank - 2], a[to.rank - 1]);
   }
 
-  /// `many` has one block of `table` for each index.
-  constexpr void indexed(const ir::node& indices, const extents& which, const extents& table, const extents& many) {
+  constexpr void integers(const ir::node& indices) {
     const bool integer = indices.type == dtype::int32 || indices.type == dtype::int64;
     expect(integer, "indices are no integers", static_cast<int>(indices.type));
+  }
+
+  /// `many` has one block of `table` for each index. Backends read and write where indices say, so a bound must speak of them.
+  constexpr void indexed(int k, const extents& table, const extents& many) {
+    integers(operand(k));
     if (!axis_in(self().attr, table)) return;
+    const extents& which = shape_of(k);
     expect(table.rank - 1 + which.rank <= max_rank, "a shape of impossible rank", table.rank - 1 + which.rank, max_rank);
     if (!found_.ok()) return;
-    extents wanted;
-    for (int a = 0; a < table.rank; ++a)
-      if (a != self().attr) wanted.push_back(table[a]);
-      else
-        for (int i = 0; i < which.rank; ++i) wanted.push_back(which[i]);
-    extents_are(many, wanted);
+    extents_are(many, ops::gathered_extents(table, which, static_cast<int>(self().attr)));
+    bool is_bounded = false;
+    for (int i = 0; i < g_.bound_count; ++i) is_bounded = is_bounded || g_.bounds[i].indices == self().in[k];
+    expect(is_bounded, "indices that no bound speaks of", self().in[k]);
   }
 
   ir::graph_view g_;

@@ -124,6 +124,18 @@ struct encoder {
       put_access(k, p.graph.shape_of(n.in[k]));
     }
     put_access(n.arity, p.graph.shape_of(s.node));
+    if (n.op == ir::opcode::check) put_bounds(p.graph, s.node);
+  }
+
+  /// How many bounds the node has; the position and the extent of each.
+  constexpr void put_bounds(const ir::graph_view& g, ir::node_id indices) {
+    const int count = numbers.push_back({0, 0});
+    for (int i = 0; i < g.bound_count; ++i)
+      if (g.bounds[i].indices == indices) {
+        ++numbers[count].factor;
+        numbers.push_back({i, 0});
+        numbers.push_back(passes::number_of(g.bounds[i].extent));
+      }
   }
 };
 

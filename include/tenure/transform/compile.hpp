@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include <tenure/backend/eigen/execute.hpp>
+#include <tenure/backend/backend.hpp>
 #include <tenure/passes/overwrite.hpp>
 #include <tenure/transform/tree.hpp>
 
@@ -67,6 +67,9 @@ using source_of = source<F, strided_arguments<X...>(), rebind_kind_t<X, tracing>
 
 // ---- a call --------------------------------------------------------------------------------------------------------
 
+/// Where calls run: one device so far, so no argument is asked for its own.
+using device = backend<cpu_device>;
+
 struct leaf_argument {
   const void* data = nullptr;
   extents shape{};
@@ -120,29 +123,6 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
   }
 }
 
-/// Checks labels and indices that are arguments (or views of them) before anything is written.
-inline void check_bounds(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
-  for (int i = 0; i < g.bound_count; ++i) {
-    const ir::bound& b = g.bounds[i];
-    const passes::layout l = passes::layout_of(g, b.indices);
-    if (g[l.root].op != ir::opcode::input) continue;
-    const std::int64_t extent = is_static(b.extent) ? b.extent : symbols[ir::symbol_of_extent(b.extent)];
-    const dtype type = g[l.root].type;
-    const void* data = arguments[g[l.root].attr];
-    const extents& s = g.shape_of(b.indices);
-    std::int64_t shape[max_rank] = {}, stride[max_rank] = {};
-    for (int a = 0; a < s.rank; ++a) {
-      shape[a] = is_static(s[a]) ? s[a] : symbols[ir::symbol_of_extent(s[a])];
-      stride[a] = passes::value_of(l.stride[a], symbols);
-    }
-    eigen_backend::detail::for_each_index(s.rank, shape, stride, stride, [&](std::int64_t at, std::int64_t) {
-      const std::int64_t index = eigen_backend::detail::index_at(type, data, at + passes::value_of(l.offset, symbols));
-      if (index < 0 || index >= extent)
-        throw index_error(std::string("tenure: ") + b.call + ": index " + std::to_string(index) + " is outside an axis of " + std::to_string(extent));
-    });
-  }
-}
-
 template <class X>
 void collect(const X& x, leaf_argument*& at) {
   for_each_leaf(x, [&](const auto& leaf) {
@@ -159,29 +139,6 @@ decltype(auto) as_argument(const X& x) {
   else return (x);
 }
 
-constexpr std::int64_t stack_workspace = 4096;
-
-template <class Program>
-TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-  using placement = eigen_backend::memory_plan<Program>;
-  const auto with = [&](void* workspace, const placement& plan) { eigen_backend::execute<Program>({arguments, results, workspace, symbols}, plan); };
-  if constexpr (Program::is_static) {
-    constexpr const placement& plan = eigen_backend::static_memory<Program>;
-    if constexpr (plan.total() <= stack_workspace) {
-      alignas(64) std::byte workspace[plan.total() > 0 ? plan.total() : 1];
-      with(workspace, plan);
-    } else {
-      const storage_handle workspace = allocate_storage(static_cast<std::size_t>(plan.total()));
-      with(workspace.data(), plan);
-    }
-  } else {
-    const placement plan(symbols);
-    storage_handle workspace;
-    if constexpr (placement::is_needed) workspace = allocate_storage(static_cast<std::size_t>(plan.total()));
-    with(placement::is_needed ? workspace.data() : nullptr, plan);
-  }
-}
-
 inline extents output_extents(const ir::graph_view& g, int output, const std::int64_t* symbols) {
   return bound_extents(g.shape_of(g.outputs[output]), symbols);
 }
@@ -193,10 +150,10 @@ TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const v
   std::int64_t symbols[Program::symbol_count + 1] = {};
   for (int i = 0; i < count; ++i) pointers[i] = arguments[i].data;
   if constexpr (!Program::is_static) bind_symbols(Program::value.view(), arguments, symbols);
-  if constexpr (Program::value.bound_count > 0) check_bounds(Program::value.view(), pointers, symbols);
+  if constexpr (Program::value.bound_count > 0) device::check_arguments(Program::value.view(), pointers, symbols);
   void* results[outputs + 1];
   auto made = make_results(results, symbols);
-  run<Program>(pointers, results, symbols);
+  device::run<Program>(pointers, results, symbols);
   return made;
 }
 
@@ -317,7 +274,7 @@ class into_call {
       (collect(x, at), ...);
       bind_symbols(program_type::value.view(), arguments, symbols);
     }
-    if constexpr (program_type::value.bound_count > 0) check_bounds(program_type::value.view(), pointers, symbols);
+    if constexpr (program_type::value.bound_count > 0) device::check_arguments(program_type::value.view(), pointers, symbols);
 
     target_memory targets[outputs + 1];
     void* results[outputs + 1];
@@ -349,7 +306,7 @@ class into_call {
     storage_handle beside;
     if (shared) [[unlikely]] beside = keep_apart(pointers, ranges, leaves, targets, outputs, safe, results);
     std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
-    detail::run<program_type>(pointers, results, symbols);
+    device::run<program_type>(pointers, results, symbols);
     if (shared) [[unlikely]]
       for (int j = 0; j < outputs; ++j)
         if (results[j] != targets[j].data) std::memcpy(targets[j].data, results[j], static_cast<std::size_t>(targets[j].bytes));

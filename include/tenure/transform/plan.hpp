@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include <tenure/backend/eigen/execute.hpp>
+#include <tenure/backend/backend.hpp>
 #include <tenure/passes/print.hpp>
 
 namespace tenure {
@@ -54,7 +54,7 @@ struct plan {
   /// Memory for intermediate results, the peak of the call; buffers share bytes where their lives do not overlap.
   static constexpr std::int64_t workspace_bytes() {
     require_static();
-    return eigen_backend::static_memory<Program>.total();
+    return backend<cpu_device>::workspace_bytes<Program>();
   }
 
  private:

@@ -115,7 +115,7 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
   const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
     const auto with_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
       if constexpr (has_step<Program>(What, Type))
-        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, number, scratch);
+        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, number, scratch, Program::value.bounds);
     };
     with_type(std::integral_constant<dtype, dtype::boolean>{});
     with_type(std::integral_constant<dtype, dtype::int32>{});
@@ -129,6 +129,7 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
     case kind::scatter: return with_kind(std::integral_constant<kind, kind::scatter>{});
     case kind::pad: return with_kind(std::integral_constant<kind, kind::pad>{});
     case kind::concat: return with_kind(std::integral_constant<kind, kind::concat>{});
+    case kind::check: return with_kind(std::integral_constant<kind, kind::check>{});
     case kind::fused: return;
   }
 }
@@ -209,7 +210,7 @@ TENURE_INLINE void run_static_step(const call_memory& m, std::integer_sequence<i
   } else {
     std::int64_t number[step::step.number_count + 1];
     for (int i = 0; i < step::step.number_count; ++i) number[i] = step::number(i);
-    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
+    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, Program::value.bounds);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are no fused loop: matmul, gather, scatter, pad, concat, for operands of any strides. Each reads its
+// The steps that are no fused loop: matmul, gather, scatter, pad, concat, check, for operands of any strides. Each reads its
 // shapes from the step's numbers, in the order in which the encoder wrote them.
 #pragma once
 
@@ -77,13 +77,33 @@ void matmul_step(void* const* p, step_numbers n, void* scratch) {
   });
 }
 
-[[noreturn]] inline void throw_computed_index(std::int64_t index, std::int64_t extent) {
+[[noreturn]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent) {
   char text[128];
-  std::snprintf(text, sizeof text, "tenure: gather: computed index %lld is outside an axis of %lld", static_cast<long long>(index), static_cast<long long>(extent));
+  std::snprintf(text, sizeof text, "tenure: %s: index %lld is outside an axis of %lld", call, static_cast<long long>(index), static_cast<long long>(extent));
   throw index_error(text);
 }
 
-/// Rows of the source named by indices; `adds` transposes it: rows of updates added into zeros.
+/// Throws index_error unless all indices lie in [0, extent).
+inline void check_indices(const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
+  detail::for_each_index(v.rank, v.extent, v.stride, v.stride, [&](std::int64_t at, std::int64_t) {
+    const std::int64_t index = detail::index_at(type, indices, at);
+    if (index < 0 || index >= extent) throw_outside(call, index, extent);
+  });
+}
+
+/// A copy of computed indices, if every bound on them holds.
+template <class T>
+void check_step(void* const* p, step_numbers n, const ir::bound* bounds) {
+  n.at += 4;
+  const operand_view from = n.next_operand(), to = n.next_operand();
+  for (std::int64_t left = n.next(); left > 0; --left) {
+    const char* const call = bounds[n.next()].call;
+    check_indices(call, dtype_v<T>, p[0], from, n.next());
+  }
+  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), to.stride);
+}
+
+/// Rows of the source named by indices, which were checked; `Adds` transposes it: rows of updates added into zeros.
 template <class T, bool Adds>
 void gather_step(void* const* p, step_numbers n) {
   const int axis = static_cast<int>(n.next());
@@ -110,10 +130,7 @@ void gather_step(void* const* p, step_numbers n) {
   T* out = static_cast<T*>(p[2]);
   if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(detail::elements_of(result)) * sizeof(T));
   detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
-    const std::int64_t index = detail::index_at(index_type, index_data, at_index);
-    // Indices that are arguments were checked before the call began; these are the ones that it computed.
-    if (index < 0 || index >= table.extent[axis]) throw_computed_index(index, table.extent[axis]);
-    const std::int64_t row = index * table.stride[axis];
+    const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
     if constexpr (Adds) {
       const T* updates = static_cast<const T*>(p[1]);
       detail::for_each_index(block.rank, block.extent, table_stride, many_stride,
@@ -153,13 +170,14 @@ void concat_step(void* const* p, step_numbers n) {
 }
 
 template <passes::step::kind What, class T>
-void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] void* scratch) {
+void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] void* scratch, [[maybe_unused]] const ir::bound* bounds) {
   using kind = passes::step::kind;
   if constexpr (What == kind::matmul) matmul_step<T>(p, {numbers}, scratch);
   else if constexpr (What == kind::gather) gather_step<T, false>(p, {numbers});
   else if constexpr (What == kind::scatter) gather_step<T, true>(p, {numbers});
   else if constexpr (What == kind::pad) pad_step<T>(p, {numbers});
   else if constexpr (What == kind::concat) concat_step<T>(p, {numbers});
+  else if constexpr (What == kind::check) check_step<T>(p, {numbers}, bounds);
 }
 
 }  // namespace tenure::eigen_backend

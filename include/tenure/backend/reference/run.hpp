@@ -47,6 +47,7 @@ class interpreter {
     for (ir::node_id id = 0; id < g_.count; ++id) {
       values_.push_back(evaluate(id));
       visit(id, values_.back());
+      check_bounds(id);
     }
     std::vector<array> results;
     for (int i = 0; i < g_.output_count; ++i) results.push_back(value(g_.outputs[i]));
@@ -54,6 +55,17 @@ class interpreter {
   }
 
  private:
+  void check_bounds(ir::node_id id) const {
+    for (int i = 0; i < g_.bound_count; ++i) {
+      const ir::bound& b = g_.bounds[i];
+      if (b.indices != id) continue;
+      const std::int64_t extent = known(b.extent, symbols_);
+      for (std::int64_t at = 0; at < value(id).size(); ++at)
+        if (const std::int64_t index = value(id).index(at); index < 0 || index >= extent)
+          throw index_error(std::string("tenure: ") + b.call + ": index " + std::to_string(index) + " is outside an axis of " + std::to_string(extent));
+    }
+  }
+
   const array& value(ir::node_id id) const { return values_[static_cast<std::size_t>(id)]; }
   extents shape_of(ir::node_id id) const { return known(g_.shape_of(id), symbols_); }
 
@@ -125,7 +137,7 @@ class interpreter {
         case opcode::slice: from[static_cast<int>(n.attr)] = stepped(n, i, x.shape); break;
         default: break;
       }
-      const bool keeps_order = n.op == opcode::reshape || n.op == opcode::stop_gradient || n.op == opcode::copy;
+      const bool keeps_order = n.op == opcode::reshape || n.op == opcode::stop_gradient || n.op == opcode::copy || n.op == opcode::check;
       copy_element(y, at, x, keeps_order ? at : position_of(x.shape, from));
       ++at;
     });
