@@ -333,8 +333,9 @@ class tensor {
     static_assert(owns, "tenure: detach_: a view cannot be detached in place: say detach()");
     if constexpr (owns) return with_role_now<role::constant>(std::move(*this), {});
   }
-  void detach_() & {
-    static_assert(detail::never<T>, "tenure: detach_: it consumes its operand: write std::move(x).detach_()");
+  template <class X = T>
+  void detach_() const& {
+    static_assert(detail::never<X>, "tenure: detach_: it consumes its operand: write std::move(x).detach_()");
   }
 
   /// Starts a gradient here: a leaf over the same memory. Consumes its operand, since its type changes; on a detached
@@ -441,6 +442,30 @@ class tensor {
   template <class E>
   tensor& operator/=(E&& e) { return update<detail::divide_in_place>(*this, std::forward<E>(e)); }
 
+  // Nothing is written through const: the same calls, with a message.
+  template <class E>
+    requires(scalar<E> || any_tensor<E> || expression<E>)
+  void operator=(E&&) const { detail::check_assign<const tensor>(); }
+  void fill_(scalar auto) const& { detail::check_fill<const tensor>(); }
+  template <class E>
+  void copy_(E&&) const& { detail::check_copy_target<const tensor>(); }
+  template <class E>
+  void add_(E&&) const& { detail::check_update<const tensor>(detail::add_in_place{}); }
+  template <class E>
+  void sub_(E&&) const& { detail::check_update<const tensor>(detail::subtract_in_place{}); }
+  template <class E>
+  void mul_(E&&) const& { detail::check_update<const tensor>(detail::multiply_in_place{}); }
+  template <class E>
+  void div_(E&&) const& { detail::check_update<const tensor>(detail::divide_in_place{}); }
+  template <class E>
+  void operator+=(E&&) const { detail::check_update<const tensor>(detail::add_in_place{}); }
+  template <class E>
+  void operator-=(E&&) const { detail::check_update<const tensor>(detail::subtract_in_place{}); }
+  template <class E>
+  void operator*=(E&&) const { detail::check_update<const tensor>(detail::multiply_in_place{}); }
+  template <class E>
+  void operator/=(E&&) const { detail::check_update<const tensor>(detail::divide_in_place{}); }
+
   // ---- gradients ----------------------------------------------------------------------------------------------------
 
   /// Accumulates the gradient of a node of one element into every leaf. Where the graph saved a value, a second call throws
@@ -480,6 +505,10 @@ class tensor {
       sink.zeroed_at = sink.grad.version();
     }
   }
+  template <class X = T>
+  void zero_grad() const {
+    static_assert(detail::never<X>, "tenure: zero_grad: the tensor is read-only");
+  }
   /// Makes a node keep its gradient. Consumes its operand, since its type changes.
   auto retain_grad() && {
     static_assert(!is_constant, "tenure: retain_grad: a constant has no gradient");
@@ -491,17 +520,21 @@ class tensor {
       return tensor(std::move(*this));
     }
   }
-  decltype(auto) retain_grad() & {
-    static_assert(!is_constant, "tenure: retain_grad: a constant has no gradient");
-    static_assert(is_constant || is_leaf || R == role::retained_node,
-                  "tenure: retain_grad: it consumes its operand: write std::move(x).retain_grad()");
-    return *this;
-  }
+  decltype(auto) retain_grad() & { return retain_grad_here(*this); }
+  decltype(auto) retain_grad() const& { return retain_grad_here(*this); }
 
  private:
   friend struct detail::tensor_access;
   template <element, class, ownership, role, access, class>
   friend class tensor;
+
+  template <class X>
+  static X& retain_grad_here(X& x) {
+    static_assert(!is_constant, "tenure: retain_grad: a constant has no gradient");
+    static_assert(is_constant || is_leaf || R == role::retained_node,
+                  "tenure: retain_grad: it consumes its operand: write std::move(x).retain_grad()");
+    return x;
+  }
 
   using extents_type = tenure::extents;
   static constexpr bool may_write =

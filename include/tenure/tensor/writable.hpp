@@ -7,19 +7,20 @@
 
 namespace tenure::detail {
 
+// Each holds where an earlier one does not, so that one message is given.
 template <class X>
-inline constexpr bool is_writable = access_of_v<X> == access::read_write;
+inline constexpr bool is_writable = access_of_v<X> == access::read_write && !std::is_const_v<X>;
 template <class X>
-inline constexpr bool is_free_of_leaf = !is_leaf_v<X>;
+inline constexpr bool is_free_of_leaf = !is_writable<X> || !is_leaf_v<X>;
 // A view of a leaf and a view of a node have one type, so neither is written in place.
 template <class X>
-inline constexpr bool is_free_of_view = !is_node_v<X> || ownership_of_v<X> == ownership::owning;
+inline constexpr bool is_free_of_view = !is_writable<X> || !is_node_v<X> || ownership_of_v<X> == ownership::owning;
 
 template <class X>
 constexpr void check_fill() {
   static_assert(is_writable<X>, "tenure: fill_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: fill_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(!is_node_v<X>,
+  static_assert(!is_writable<X> || !is_node_v<X>,
                 "tenure: fill_: the tensor has a history that a fill would cut: detach() it first");
 }
 template <class X>
