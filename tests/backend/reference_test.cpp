@@ -70,6 +70,16 @@ TEST_CASE("movement") {
     const value a = c(x), i = c(integers({1, {3}}, {1, 1, 0}));
     check(c.result(ops::scattered(i, a, 1, c.g.intern({2, {2, 4}}))), {2, {2, 4}}, {3, 3, 0, 0, 6, 9, 0, 0});
   }
+  SECTION("extent") {
+    call c;
+    const value x = c(of({2, {2, 0}}, {}));
+    check(c.result(ops::number_of_extent(c.g, dtype::float64, x.shape()[0])), {}, {2});
+    call d;
+    d.arguments.push_back(of({1, {3}}, {1, 2, 3}));
+    const std::int64_t n = d.g.new_symbol({ir::symbol::kind::argument, 0, 0, 0});
+    d.g.input(dtype::float64, {1, {n}});
+    check(d.result(ops::number_of_extent(d.g, dtype::int64, d.g.derived(ir::symbol::kind::product, n, 4))), {}, {12});
+  }
   SECTION("iota") { call c; check(c.result(ops::counting(c.g, dtype::int32, c.g.intern({2, {2, 3}}), 1)), {2, {2, 3}}, {0, 1, 2, 0, 1, 2}); }
 }
 

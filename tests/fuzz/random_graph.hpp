@@ -322,9 +322,8 @@ class generator {
     else if (what < 91) matmul();
     else if (what < 94) gather();
     else if (what < 96) scatter();
-    else if (what < 97) count_up();
-    else if (what < 98) stop();
-    else if (what < 99) cast();
+    else if (what < 98) count_up();
+    else if (what < 99) dice_.chance(0.5) ? stop() : cast();
     else broadcast();
   }
 
@@ -611,6 +610,7 @@ class generator {
     const extents s = e.x.shape();
     if (s.rank == 0 || e.x.type() == dtype::boolean) return;
     const int axis = dice_.below(s.rank);
+    if (dice_.chance(0.5)) return add({ops::number_of_extent(made_.graph, e.x.type(), s[axis]), static_cast<double>(actual_of(s[axis]))});
     add({ops::counting(made_.graph, e.x.type(), e.x.node().shape, axis), static_cast<double>(actual_of(s[axis]))});
   }
 

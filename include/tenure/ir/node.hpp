@@ -20,6 +20,7 @@ enum class opcode : std::uint8_t {
   input,      // attr: argument index; start: 1 where its strides are known only when it runs
   constant,   // attr: bits of a double for floating types, else the integer; one value, any shape, no memory
   iota,       // attr: axis along which the value counts 0, 1, 2, ...
+  extent,     // attr: an extent, whose number the value is: a run-time extent read as a scalar; no memory
   cast,       // to the node's dtype
   broadcast,  // attr: packed axes: operand axis i becomes result axis unpack(attr, i)
   reshape,    // row-major order kept

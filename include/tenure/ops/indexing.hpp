@@ -14,6 +14,37 @@ constexpr void require_integer_indices() {
                 "tenure: index: indices must be int32 or int64");
 }
 
+/// Extents up to which T holds every position along an axis.
+template <class T>
+inline constexpr std::int64_t exact_positions = INT64_MAX;  // more than memory holds
+template <>
+inline constexpr std::int64_t exact_positions<float> = std::int64_t{1} << 24;
+template <>
+inline constexpr std::int64_t exact_positions<std::int32_t> = std::int64_t{1} << 31;
+
+/// The type to count positions along an axis in: T where it is a number that surely holds them all, so that what compares them
+/// fuses with what computes x; else int64.
+template <class T>
+constexpr dtype position_dtype(std::int64_t extent) {
+  const std::int64_t most = is_static(extent) ? extent : INT64_MAX;
+  return std::is_same_v<T, bool> || most > exact_positions<T> ? dtype::int64 : dtype_v<T>;
+}
+/// The same, but T for a run-time axis too, whose extent the call checks: for rows that are never that long.
+template <class T>
+constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* call) {
+  if (is_static(extent) || std::is_same_v<T, bool>) return position_dtype<T>(extent);
+  if (exact_positions<T> < INT64_MAX) g.require_at_least(exact_positions<T>, extent, call);
+  return dtype_v<T>;
+}
+
+/// The one element along an axis, which is dropped, at which a mask is true.
+constexpr value chosen_along(value mask, value x, int axis) {
+  const bool of_bool = x.type() == dtype::boolean;
+  const value one = cast_to(pointwise_value<where>(mask, x, x.like(0)), of_bool ? dtype::int32 : x.type());
+  const value r = reduced(one, std::int64_t{1} << axis, ir::reduction::sum);
+  return of_bool ? pointwise_value<greater>(r, r.like(0)) : r;
+}
+
 template <int A>
 struct gather {
   template <class X, class I>
@@ -72,16 +103,10 @@ struct pick {
     const std::int64_t last = std::int64_t{1} << (S::rank - 1);
     broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());
     g.check_bound({indices.id, x.shape()[S::rank - 1], "pick"});
-    // Positions are compared in the elements' own type, which must hold them exactly.
-    constexpr std::int64_t exact = std::is_same_v<typename X::element_type, float> ? std::int64_t{1} << 24 : std::int64_t{1} << 53;
-    static_assert(S::value[S::rank - 1] <= exact, "tenure: pick: the axis is too long for positions in this element type");
-    g.require_at_least(exact, x.shape()[S::rank - 1], "pick");
-    const std::int16_t shape = g.intern(extents(x.shape()));
-    const dtype type = dtype_v<typename X::element_type>;
-    const value columns = counting(g, type, shape, S::rank - 1);
+    const dtype type = position_dtype<typename X::element_type>(g, x.shape()[S::rank - 1], "pick");
+    const value columns = counting(g, type, g.intern(extents(x.shape())), S::rank - 1);
     const value wanted = stretched_like(cast_to(indices, type), x, last);
-    const value one = pointwise_value<where>(pointwise_value<equal>(columns, wanted), x, value(x).like(0));
-    return traced<typename X::element_type, rows>{&g, reduced(one, last, ir::reduction::sum).id};
+    return traced<typename X::element_type, rows>{&g, chosen_along(pointwise_value<equal>(columns, wanted), x, S::rank - 1).id};
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations that ask where an element stands: index_along, tril, triu, argmax, argmin, max and min along an axis,
-// take_along. Positions are counted in registers, so all of them fuse.
+// take_along. Positions are exact and counted in registers: in the elements' type where it holds them, so that all fuses, else
+// in int64, and a comparison of positions goes to the loop over the elements through memory, as bool.
 #pragma once
 
 #include <tenure/ops/indexing.hpp>
@@ -8,13 +9,13 @@
 
 namespace tenure::ops {
 
-/// 0, 1, 2, ... along an axis, in the shape and element type of x; constant to every derivative.
-template <int A>
+/// 0, 1, 2, ... along an axis, in the shape of x; constant to every derivative.
+template <int A, class T = std::int64_t>
 struct index_along {
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr int at = axis_position<index_along, X::shape_type::rank, A>::value;
-    return X{x.graph, counting(*x.graph, dtype_v<typename X::element_type>, value(x).node().shape, at).id};
+    return traced<T, typename X::shape_type>{x.graph, counting(*x.graph, dtype_v<T>, value(x).node().shape, at).id};
   }
 };
 
@@ -23,22 +24,30 @@ template <bool Upper, int K>
 struct triangle {
   template <class X>
   static constexpr auto trace(const X& x) {
-    static_assert(X::shape_type::rank >= 2, "tenure: tril, triu: need at least two axes");
-    const value rows = index_along<-2>::trace(x), columns = index_along<-1>::trace(x);
-    const value above = columns - rows, bound = above.like(K);
+    constexpr int rank = X::shape_type::rank;
+    static_assert(rank >= 2, "tenure: tril, triu: need at least two axes");
+    using T = typename X::element_type;
+    ir::builder& g = *x.graph;
+    const dtype of_rows = position_dtype<T>(g, x.shape()[rank - 2], "tril, triu"), of_columns = position_dtype<T>(g, x.shape()[rank - 1], "tril, triu");
+    const dtype type = of_rows == dtype_v<T> ? of_columns : of_rows;
+    const std::int16_t shape = value(x).node().shape;
+    const value above = counting(g, type, shape, rank - 1) - counting(g, type, shape, rank - 2), bound = above.like(K);
     const value kept = Upper ? pointwise_value<greater_equal>(above, bound) : pointwise_value<less_equal>(above, bound);
-    return X{x.graph, pointwise_value<where>(kept, x, value(x).like(0)).id};
+    return X{&g, pointwise_value<where>(kept, x, value(x).like(0)).id};
   }
 };
 
 namespace detail {
+template <class X, int At>
+using position_along = element_of_t<position_dtype<typename X::element_type>(X::shape_type::value[At])>;
+
 /// The position of the first extremum (or NaN) along an axis, which is kept with an extent of 1.
-template <ir::reduction Kind, int A, class X>
+template <ir::reduction Kind, int At, class X>
 constexpr auto first_extremum(const X& x) {
-  const auto position = index_along<A>::trace(x);
-  const auto wins = logical_or::trace(equal::trace(x, reduce<Kind, true, A>::trace(x)), not_equal::trace(x, x));
-  const X never{x.graph, value(x).like(9007199254740992.0).id};
-  return amin<true, A>::trace(where::trace(wins, position, never));
+  const auto position = index_along<At, position_along<X, At>>::trace(x);
+  const auto wins = logical_or::trace(equal::trace(x, reduce<Kind, true, At>::trace(x)), not_equal::trace(x, x));
+  const double past_all = std::is_same_v<position_along<X, At>, std::int32_t> ? 0x7fffffff : 0x1p53;
+  return amin<true, At>::trace(where::trace(wins, position, std::remove_const_t<decltype(position)>{x.graph, value(position).like(past_all).id}));
 }
 }  // namespace detail
 
@@ -58,9 +67,8 @@ struct extremum {
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr int at = axis_position<extremum, X::shape_type::rank, A>::value;
-    const auto chosen = equal::trace(index_along<at>::trace(x), detail::first_extremum<Kind, at>(x));
-    const X zero{x.graph, value(x).like(0).id};
-    return sum<false, at>::trace(where::trace(chosen, x, zero));
+    const auto chosen = equal::trace(index_along<at, detail::position_along<X, at>>::trace(x), detail::first_extremum<Kind, at>(x));
+    return traced<typename X::element_type, shape_from<dropped_axis<typename X::shape_type, at>>>{x.graph, chosen_along(chosen, x, at).id};
   }
 };
 
@@ -76,10 +84,11 @@ struct take_along {
     static_assert(S::rank == I::shape_type::rank, "tenure: take_along: indices and operand have different ranks");
     x.graph->check_bound({indices.id, x.shape()[at], "take_along"});
     const auto source = stack<at>::unsqueeze(x);
-    const auto wanted = cast<typename X::element_type>::trace(stack<at + 1>::unsqueeze(indices));
-    const auto chosen = equal::trace(index_along<at + 1>::trace(source), wanted);
-    const value zero = value(source).like(0);
-    return sum<false, at + 1>::trace(where::trace(chosen, source, std::remove_const_t<decltype(source)>{x.graph, zero.id}));
+    using position = detail::position_along<X, at>;
+    const auto wanted = cast<position>::trace(stack<at + 1>::unsqueeze(indices));
+    const auto chosen = equal::trace(index_along<at + 1, position>::trace(source), wanted);
+    using result = shape_from<dropped_axis<typename std::remove_const_t<decltype(chosen)>::shape_type, at + 1>>;
+    return traced<typename X::element_type, result>{x.graph, chosen_along(chosen, broadcast_to(source, value(chosen).node().shape), at + 1).id};
   }
 };
 

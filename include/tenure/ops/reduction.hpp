@@ -40,20 +40,13 @@ using amax = reduce<ir::reduction::max, Keep, A...>;
 template <bool Keep, int... A>
 using amin = reduce<ir::reduction::min, Keep, A...>;
 
-/// The number of elements that one result of a reduction is made of, as a traced scalar: a constant where extents are.
+/// The number of elements that one result of a reduction is made of, as a traced scalar.
 template <class X>
 constexpr value reduced_count(const X& x, std::int64_t mask) {
-  double elements = 1;
-  bool known = true;
+  std::int64_t n = 1;
   for (int a = 0; a < x.shape().rank; ++a)
-    if ((mask >> a) & 1) {
-      known = known && is_static(x.shape()[a]);
-      elements *= static_cast<double>(x.shape()[a]);
-    }
-  const dtype type = dtype_v<typename X::element_type>;
-  if (known) return {*x.graph, x.graph->constant(type, x.graph->intern({}), elements)};
-  // A run-time extent as a number: the sum of ones, which a kernel of its own computes from the extents alone.
-  return reduced({*x.graph, x.graph->constant(type, x.graph->intern(extents(x.shape())), 1)}, mask, ir::reduction::sum);
+    if ((mask >> a) & 1) n = x.graph->derived(ir::symbol::kind::product, n, x.shape()[a]);
+  return number_of_extent(*x.graph, dtype_v<typename X::element_type>, n);
 }
 
 template <bool Keep, int... A>
@@ -63,8 +56,7 @@ struct mean {
     static_assert(is_floating(dtype_v<typename X::element_type>), "tenure: mean: integers and bool have no mean; convert to a floating type first");
     const auto total = sum<Keep, A...>::trace(x);
     constexpr std::int64_t mask = axis_mask<sum<Keep, A...>, X::shape_type::rank, A...>::value;  // as checked above
-    value n = reduced_count(x, mask);
-    if (Keep && n.shape().rank != 0) n = reshape_to(n, extents(total.shape()));
+    const value n = reduced_count(x, mask);
     const std::int16_t to = x.graph->intern(extents(total.shape()));
     return std::remove_const_t<decltype(total)>{x.graph, (value(total) / broadcast_to(n, to)).id};
   }
@@ -78,10 +70,10 @@ struct var {
     constexpr std::int64_t mask = axis_mask<var, X::shape_type::rank, A...>::value;
     const auto deviation = sub::trace(x, mean<true, A...>::trace(x));
     const auto total = sum<Keep, A...>::trace(mul::trace(deviation, deviation));
-    value n = reduced_count(x, mask) - static_cast<double>(Correction);
-    if (Keep && n.shape().rank != 0) n = reshape_to(n, extents(total.shape()));
     const std::int16_t to = x.graph->intern(extents(total.shape()));
-    return std::remove_const_t<decltype(total)>{x.graph, (value(total) / broadcast_to(n, to)).id};
+    // Stretched before the subtraction: a number a row stays in the kernel of the rows.
+    const value n = broadcast_to(reduced_count(x, mask), to) - static_cast<double>(Correction);
+    return std::remove_const_t<decltype(total)>{x.graph, (value(total) / n).id};
   }
 };
 
@@ -101,12 +93,11 @@ struct logsumexp {
   template <class X>
   static constexpr auto trace(const X& x) {
     const auto shift = detail::stable_shift<A...>(x);
-    const auto total = add::trace(log::trace(sum<true, A...>::trace(exp::trace(sub::trace(x, shift)))), shift);
-    using S = typename X::shape_type;
-    using result_shape = shape_from<reduced_shape<S, axis_mask<logsumexp, S::rank, A...>::value, Keep>>;
-    value r = total;
-    if (!Keep) r = reshape_to(r, without_axes(x.shape(), axis_mask<logsumexp, S::rank, A...>::value));
-    return traced<typename X::element_type, result_shape>{x.graph, r.id};
+    constexpr std::int64_t mask = axis_mask<logsumexp, X::shape_type::rank, A...>::value;
+    // Before the sum: fusion goes from the last node up, and knows what a row is once it has seen the sum.
+    const value back = Keep ? value(shift) : reshape_to(shift, without_axes(x.shape(), mask));
+    const auto logarithm = log::trace(sum<Keep, A...>::trace(exp::trace(sub::trace(x, shift))));
+    return std::remove_const_t<decltype(logarithm)>{x.graph, (value(logarithm) + back).id};
   }
 };
 

@@ -231,6 +231,13 @@ constexpr value counting(ir::builder& g, dtype type, std::int16_t shape, int axi
   return {g, emit(g, {.op = ir::opcode::iota, .type = type, .shape = shape, .attr = axis})};
 }
 
+/// An extent as a number: a constant where it is known.
+constexpr value number_of_extent(ir::builder& g, dtype type, std::int64_t extent) {
+  const std::int16_t scalar = g.intern({});
+  if (is_static(extent)) return {g, g.constant(type, scalar, static_cast<double>(extent))};
+  return {g, emit(g, {.op = ir::opcode::extent, .type = type, .shape = scalar, .attr = extent})};
+}
+
 }  // namespace tenure::ops
 
 // emit() and the functions above call each other.

@@ -7,7 +7,7 @@
 
 namespace tenure::passes {
 
-/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota the sum is its value. `buffer` is open.
+/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota or an extent the sum is its value. `buffer` is open.
 using layout = access;
 
 constexpr layout row_major(ir::node_id root, const extents& s) {
@@ -49,6 +49,12 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
       layout l;
       l.root = id;
       l.stride[n.attr] = {1, 0};
+      return l;
+    }
+    case ir::opcode::extent: {
+      layout l;
+      l.root = id;
+      l.offset = number_of(n.attr);
       return l;
     }
     case ir::opcode::broadcast: {

@@ -15,6 +15,7 @@ constexpr const char* name_of(const ir::node& n) {
     case opcode::input: return "input";
     case opcode::constant: return "constant";
     case opcode::iota: return "iota";
+    case opcode::extent: return "extent";
     case opcode::cast: return "cast";
     case opcode::broadcast: return "broadcast";
     case opcode::reshape: return "reshape";
@@ -64,6 +65,10 @@ inline void print_node(std::ostream& out, const ir::graph_view& g, ir::node_id i
   switch (n.op) {
     case opcode::input: out << ' ' << n.attr; break;
     case opcode::constant: out << ' ' << ir::value_of(n); break;
+    case opcode::extent:
+      out << ' ';
+      print_extent(out, g, n.attr);
+      break;
     case opcode::iota:
     case opcode::concat:
     case opcode::gather:

@@ -6,7 +6,9 @@
 
 namespace tenure::passes {
 
-constexpr bool is_source(ir::opcode op) { return op == ir::opcode::input || op == ir::opcode::constant || op == ir::opcode::iota; }
+constexpr bool is_source(ir::opcode op) {
+  return op == ir::opcode::input || op == ir::opcode::constant || op == ir::opcode::iota || op == ir::opcode::extent;
+}
 constexpr bool is_view(ir::opcode op) {
   return op == ir::opcode::broadcast || op == ir::opcode::reshape || op == ir::opcode::permute || op == ir::opcode::slice;
 }

@@ -72,7 +72,7 @@ class scheduler {
 
   constexpr access access_of(ir::node_id id) {
     const ir::node& n = g_[id];
-    const bool plain = !is_view(n.op) && n.op != ir::opcode::iota && n.op != ir::opcode::constant && (n.op != ir::opcode::input || n.start == 0);
+    const bool plain = is_source(n.op) ? n.op == ir::opcode::input && n.start == 0 : !is_view(n.op);
     access a;
     if (plain) {
       // Row-major strides are computed once a shape.
@@ -85,7 +85,8 @@ class scheduler {
     }
     a.type = g_[a.root].type;
     a.rank = static_cast<std::int8_t>(g_.shapes[n.shape].rank);
-    if (g_[a.root].op != ir::opcode::iota) a.buffer = static_cast<std::int16_t>(buffer_of_[a.root]);
+    const bool counts = g_[a.root].op == ir::opcode::iota || g_[a.root].op == ir::opcode::extent;
+    if (!counts) a.buffer = static_cast<std::int16_t>(buffer_of_[a.root]);
     return a;
   }
 

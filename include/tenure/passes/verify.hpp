@@ -66,7 +66,8 @@ class verifier {
     switch (op) {
       case opcode::input:
       case opcode::constant:
-      case opcode::iota: return 0;
+      case opcode::iota:
+      case opcode::extent: return 0;
       case opcode::concat:
       case opcode::matmul:
       case opcode::gather:
@@ -123,6 +124,7 @@ class verifier {
         bound[static_cast<int>(n.attr)] = 1;
         return;
       case opcode::iota: axis_in(n.attr, shape()); return;
+      case opcode::extent: expect(is_extent(n.attr), "an extent is no symbol", n.attr, g_.symbol_count); return;
       case opcode::cast: return same_shape(operand(0));
       case opcode::stop_gradient:
       case opcode::copy:

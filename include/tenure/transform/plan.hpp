@@ -92,7 +92,7 @@ std::string to_dot(plan<Program>) {
     passes::print_shape(out, g, g.shape_of(id));
     out << "\"" << (g[id].op == ir::opcode::input ? ", fillcolor=\"#dbe9f6\"" : "") << "];\n";
   };
-  const auto hidden = [&](int id) { return g[id].op == ir::opcode::constant || g[id].op == ir::opcode::iota; };
+  const auto hidden = [&](int id) { return passes::is_source(g[id].op) && g[id].op != ir::opcode::input; };
   for (int p = fused.at.size() - 1, step = 0; p >= 0; --p, ++step) {
     const bool opaque = fused.at[p].opaque != ir::none;
     out << "  subgraph cluster_" << step << " {\n    label=\"step " << step << (opaque ? "" : ": one loop") << "\"; fontname=\"Helvetica\"; fontsize=10; style=\"rounded,filled\"; fillcolor=\""

@@ -89,8 +89,9 @@ class interpreter {
         if (x.type != n.type || !(x.shape == y.shape)) throw shape_error("tenure: reference: an argument has another type or shape than its input");
         return x;
       }
-      case opcode::constant: return fill(n, y);
+      case opcode::constant: return is_floating(n.type) ? fill(y, ir::value_of(n)) : fill(y, n.attr);
       case opcode::iota: return count_up(n, y);
+      case opcode::extent: return fill(y, known(n.attr, symbols_));
       case opcode::cast: return cast(n, y);
       case opcode::reduce: return reduce(n, y);
       case opcode::matmul: return matmul(n, y);
@@ -161,10 +162,10 @@ class interpreter {
     return y;
   }
 
-  array fill(const ir::node& n, array& y) const {
+  template <class V>
+  static array fill(array& y, V v) {
     visit_dtype(y.type, [&]<class T>(element_tag<T>) {
-      const T v = is_floating(n.type) ? static_cast<T>(ir::value_of(n)) : static_cast<T>(n.attr);
-      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = v;
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = static_cast<T>(v);
     });
     return y;
   }
