@@ -28,11 +28,11 @@ template <class T>
 using array = tn::tensor<T, tn::shape<tn::dyn>>;
 
 /// glibc gives large blocks back to the system and pays page faults for them, up to half of the time of what allocates
-/// temporaries. With these thresholds it keeps them, for all rows alike.
+/// temporaries. Told so, it keeps them, for all rows alike.
 inline void keep_heap_warm() {
 #if defined(__GLIBC__)
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, 64 << 20);
 #endif
 }
@@ -86,6 +86,9 @@ Problem& problem(std::int64_t n) {
   return *p;
 }
 
+/// What a workload over arrays is measured at: from L1 to memory.
+inline constexpr std::int64_t sizes[] = {1000, 10000, 100000, 1000000, 10000000};
+
 /// Registers <workload>/<implementation>/<size>, which calls run(problem).
 template <class Problem, class Run>
 void row(const std::string& workload, const std::string& implementation, std::int64_t n, Run run) {
@@ -100,19 +103,29 @@ void row(const std::string& workload, const std::string& implementation, std::in
   });
 }
 
+/// How much of a unit goes through in a second, in billions: what one iteration does is known, its time is measured.
+inline void report_rate(benchmark::State& state, const char* unit, double an_iteration) {
+  state.counters[unit] = benchmark::Counter(an_iteration * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
+}
+
 /// The memory floor: each input read once, each output written once, next to no arithmetic.
 template <int Outputs, class T, class... In>
 void stream(std::int64_t n, T* const (&out)[Outputs], const T* first, const In*... in) {
   namespace m = tn::math;
   using packet = m::packet_of<T>;
-  constexpr int lanes = m::width<packet>;
+  constexpr int lanes = m::width<packet>, unrolled = 4;
   T* to[Outputs];
   for (int o = 0; o < Outputs; ++o) to[o] = out[o];
   std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    packet sum = m::load<packet>(first + i);
-    ((sum = m::add(sum, m::load<packet>(in + i))), ...);
-    for (int o = 0; o < Outputs; ++o) m::store<packet>(to[o] + i, sum);
+  for (; i + unrolled * lanes <= n; i += unrolled * lanes) {
+    packet sum[unrolled];
+    for (int u = 0; u < unrolled; ++u) sum[u] = m::load<packet>(first + i + u * lanes);
+    const auto add = [&](const T* x) {
+      for (int u = 0; u < unrolled; ++u) sum[u] = m::add(sum[u], m::load<packet>(x + i + u * lanes));
+    };
+    (add(in), ...);
+    for (int o = 0; o < Outputs; ++o)
+      for (int u = 0; u < unrolled; ++u) m::store<packet>(to[o] + i + u * lanes, sum[u]);
   }
   for (; i < n; ++i) {
     T sum = first[i];

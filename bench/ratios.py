@@ -1,40 +1,98 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Medians of a run as a Markdown table of ratios to the hand row, and a comparison with a committed run.
+"""What a run of the benchmarks says: Tenure's time as a ratio to every other row of the same workload and size.
 
-ratios.py results.json                            print the table
-ratios.py results.json --check baseline.json      fail where a ratio of ours grew by more than the tolerance (default 0.15)
-ratios.py results.json --write baseline.json      what --check compares with
-Times differ from machine to machine; ratios of rows that ran interleaved in one process carry over.
+ratios.py results.json                       the tables, in Markdown
+ratios.py results.json --check FILE          exit status 1 where a ratio grew by more than the tolerance (default 0.15)
+ratios.py results.json --publish             write baseline.json, and the tables in README.md and docs/performance.md
+Medians of the processor time of all repetitions. Times differ from machine to machine, ratios within a run carry over.
 """
 import argparse
 import json
+import re
 import statistics
 import sys
+from pathlib import Path
+
+root = Path(__file__).resolve().parents[1]
+
+# What a workload is compared with first: the first of these that it has.
+references = ["hand", "eigen_exp", "eigen", "compiled", "limit"]
+
+# A row, what it is held against, and at most how many times as long it may take.
+goals = [
+    ("gradient/1e3", "hand", 0.65), ("gradient/1e5", "hand", 0.65), ("gradient/1e6", "hand", 0.65), ("gradient_f32/1e5", "hand", 0.85),
+    ("forward/1e5", "eigen_exp", 0.60), ("forward_f32/1e7", "eigen", 1.05), ("forward_f32/1e7", "stream", 1.10),
+    ("softmax/1024", "hand", 1.0), ("layer_norm/1024", "hand", 1.0), ("cross_entropy/1024", "hand", 1.0),
+    ("mlp_step/1", "hand", 0.95), ("mlp_step/32", "hand", 0.88), ("mlp_step/256", "hand", 0.78),
+    ("mlp_step/1", "libtorch", 1 / 5), ("mlp_step/32", "libtorch", 1 / 1.8), ("mlp_step/256", "libtorch", 1 / 1.2),
+    ("tiny_step/4", "hand", 1.0), ("chain4/4", "hand", 0.75), ("lstm/16", "hand", 1.0),
+]  # fmt: skip
+goals += [(f"{f}_{t}/1024", "peer", 1.0) for f in ("exp", "log", "log1p", "tanh", "sin", "erf") for t in ("f32", "f64")]
+
+# The rows of the README: what they are called there, and which they are.
+readme_rows = [
+    ("value and 3 gradients of an elementwise sum, float64", "gradient", ["1e3", "1e5", "1e6"]),
+    ("the same, float32", "gradient_f32", ["1e5", "1e7"]),
+    ("fused forward, float64", "forward", ["1e5"]),
+    ("fused forward, float32", "forward_f32", ["1e5", "1e7"]),
+    ("training step of a 784-128-10 perceptron, batch 1, 32, 256", "mlp_step", ["1", "32", "256"]),
+    ("LSTM, 16 steps, 64 wide, batch 16, with gradients", "lstm", ["16"]),
+    ("gradient and update of a 2-8-1 perceptron, 4 samples", "tiny_step", ["4"]),
+    ("sum of the product of four 4x4 matrices, 4 gradients", "chain4", ["4"]),
+    ("softmax, 1024 x 1024, with gradient", "softmax", ["1024"]),
+    ("layer norm, 1024 x 1024, with gradients", "layer_norm", ["1024"]),
+    ("cross entropy, 1024 x 1024, with gradient", "cross_entropy", ["1024"]),
+]
 
 
-def medians(path):
-    with open(path) as file:
-        report = json.load(file)
-    samples = {}
-    for row in report["benchmarks"]:
-        if row.get("run_type") == "iteration":
+class Run:
+    """rows[workload, size][implementation] is a median in nanoseconds; errors[...] the largest error in ulp where it was measured."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            report = json.load(file)
+        self.context = report.get("context", {})
+        samples, self.errors, self.rates = {}, {}, {}
+        for row in report["benchmarks"]:
+            if row.get("run_type") != "iteration" or row["name"].count("/") != 2:
+                continue
             unit = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}[row["time_unit"]]
-            samples.setdefault(row["name"].split("/repeats")[0], []).append(row["cpu_time"] * unit)
-    rows = {}
-    for name, times in samples.items():
-        parts = name.split("/")
-        if len(parts) == 3:
-            rows.setdefault((parts[0], parts[2]), {})[parts[1]] = statistics.median(times)
-    return report.get("context", {}), rows
+            samples.setdefault(tuple(row["name"].split("/")), []).append(row["cpu_time"] * unit)
+            if "ulp" in row:
+                self.errors[tuple(row["name"].split("/"))] = row["ulp"]
+            for rate in ("GB/s", "GFLOP/s"):
+                if rate in row:
+                    self.rates.setdefault(tuple(row["name"].split("/")), []).append((row[rate], rate))
+        self.rows, self.is_noisy = {}, {}
+        for (workload, implementation, size), times in samples.items():
+            median = statistics.median(times)
+            self.rows.setdefault((workload, size), {})[implementation] = median
+            self.is_noisy[workload, size] = self.is_noisy.get((workload, size), False) or median > 1.2 * min(times)
 
+    @property
+    def compiler(self):
+        return "clang++" if "clang" in self.context.get("compiler", "") else "g++"
 
-# What a workload is compared with, the first that it has.
-references = ["hand", "eigen_exp", "eigen", "compiled", "libm"]
+    def reference(self, workload, size):
+        """The row that the ratio is taken to: for a function of math/, the fastest peer that was never more than 2 ulp off."""
+        row = self.rows[workload, size]
+        accurate = [peer for peer in row if peer != "tenure" and self.errors.get((workload, peer, size), 9) <= 2]
+        if accurate:
+            return min(accurate, key=row.get)
+        return next((r for r in references if r in row), None)
 
+    def ratio(self, workload, size, peer):
+        row = self.rows.get((workload, size), {})
+        if peer == "peer":
+            peer = self.reference(workload, size) if row else None
+        return row["tenure"] / row[peer] if "tenure" in row and peer in row else None
 
-def reference_of(row):
-    return next((r for r in references if r in row), None)
+    def sorted(self):
+        def number(size):
+            return float(size) if re.fullmatch(r"[\d.e]+", size) else 0
+
+        return sorted(self.rows.items(), key=lambda r: (r[0][0], number(r[0][1]), r[0][1]))
 
 
 def spell(nanoseconds):
@@ -44,39 +102,123 @@ def spell(nanoseconds):
     return f"{nanoseconds / 1e9:.3g} s"
 
 
+def workloads_table(run):
+    lines = ["| workload | size | Tenure | Tenure's time / |", "|---|---|---|---|"]
+    for (workload, size), row in run.sorted():
+        if "tenure" not in row or any((workload, peer, size) in run.errors for peer in row):
+            continue
+        first = run.reference(workload, size)
+        peers = sorted((p for p in row if p != "tenure"), key=lambda p: (p != first, -row[p]))
+        ratios = ", ".join(("**{} {:.2f}**" if p == first else "{} {:.2f}").format(p, row["tenure"] / row[p]) for p in peers)
+        lines.append(f"| {workload} | {size}{' ~' if run.is_noisy[workload, size] else ''} | {spell(row['tenure'])} | {ratios} |")
+    return lines
+
+
+def functions_table(run):
+    lines = ["| 1024 values in L1 | Tenure | ulp | fastest within 2 ulp | its ulp | ratio | faster but further off |", "|---|---|---|---|---|---|---|"]
+    for (workload, size), row in run.sorted():
+        if (workload, "tenure", size) not in run.errors:
+            continue
+        peer = run.reference(workload, size)
+        error = lambda p: f"{run.errors[workload, p, size]:.2f}"
+        cheats = [f"{p} {spell(row[p])}, {error(p)} ulp" for p in row if row[p] < row["tenure"] and run.errors[workload, p, size] > 2]
+        lines.append(f"| {workload} | {spell(row['tenure'])} | {error('tenure')} | {peer} {spell(row[peer])} | {error(peer)} | "
+                     f"{row['tenure'] / row[peer]:.2f} | {'; '.join(cheats)} |")  # fmt: skip
+    return lines
+
+
+def limits_table(run):
+    lines = ["| limit | size | |", "|---|---|---|"]
+    for (workload, size), row in run.sorted():
+        for implementation in row:
+            if workload.startswith("limit"):
+                rates = run.rates[workload, implementation, size]
+                name = workload if implementation == "limit" else f"{workload}, {implementation.replace('_', ' ')}"
+                lines.append(f"| {name} | {size} | {statistics.median(r for r, _ in rates):.0f} {rates[0][1]} |")
+    return lines
+
+
+def goals_table(run):
+    lines = ["| row | against | at most | measured | |", "|---|---|---|---|---|"]
+    for row, peer, most in goals:
+        workload, size = row.split("/")
+        measured = run.ratio(workload, size, peer)
+        if measured is not None:
+            name = f"{run.reference(workload, size)}, within 2 ulp" if peer == "peer" else peer
+            lines.append(f"| {row} | {name} | {most:.2f} | {measured:.2f} | {'met' if measured <= most else '**missed**'} |")
+    return lines
+
+
+def readme_table(run):
+    lines = ["| workload | by hand | Tenure / by hand | Tenure / libtorch |", "|---|---|---|---|"]
+    for name, workload, sizes in readme_rows:
+        sizes = [s for s in sizes if (workload, s) in run.rows]
+        if not sizes:
+            continue
+        first = run.reference(workload, sizes[0])
+        cells = [", ".join(spell(run.rows[workload, s][first]) for s in sizes)]
+        for peer in (first, "libtorch"):
+            ratios = [run.ratio(workload, s, peer) for s in sizes]
+            cells.append(", ".join("" if r is None else f"{r:.2f}" if r >= 0.1 else f"1/{1 / r:.0f}" for r in ratios))
+        exponents = f", {', '.join(sizes)} elements" if "e" in sizes[0] else ""
+        lines.append(f"| {name}{exponents} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def replace_between(path, name, lines):
+    """Puts lines between <!-- name --> and <!-- end of name -->, where the file has them."""
+    text = path.read_text()
+    pattern = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end of {re.escape(name)} -->)", re.S)
+    if pattern.search(text):
+        path.write_text(pattern.sub(lambda m: m.group(1) + "\n".join(lines) + "\n" + m.group(2), text))
+
+
+def publish(run, ratios):
+    path = root / "bench" / "baseline.json"
+    baseline = json.loads(path.read_text()) if path.exists() else {}
+    known = baseline.get(run.compiler, {}).get("ratios", {})
+    machine = {key: run.context.get(key, "") for key in ("compiler", "machine")}
+    baseline[run.compiler] = {**machine, "ratios": dict(sorted((known | ratios).items()))}
+    path.write_text(json.dumps(baseline, indent=1) + "\n")
+    performance = root / "docs" / "performance.md"
+    for name, table in (("workloads", workloads_table), ("functions", functions_table), ("limits", limits_table), ("goals", goals_table)):
+        replace_between(performance, f"{name}, {run.compiler}", table(run))
+    if run.compiler == "g++":
+        replace_between(root / "README.md", "ratios", readme_table(run))
+
+
+def slower(run, ratios, path, tolerance):
+    known = json.loads(Path(path).read_text()).get(run.compiler, {}).get("ratios", {})
+    for name, ratio in ratios.items():
+        if name in known and ratio > known[name] * (1 + tolerance):
+            noise = ", noisy: measure it again" if run.is_noisy[tuple(name.split("/"))] else ""
+            yield f"slower: {name}: {ratio:.2f} of its reference, was {known[name]:.2f}{noise}"
+    if not any(name in known for name in ratios):
+        yield f"{path} knows none of these rows for {run.compiler}"
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("results")
-    options.add_argument("--check")
-    options.add_argument("--write")
+    options.add_argument("--check", metavar="FILE")
+    options.add_argument("--publish", action="store_true")
     options.add_argument("--tolerance", type=float, default=0.15)
     given = options.parse_args()
-    context, rows = medians(given.results)
-
+    run = Run(given.results)
     ratios = {}
-    print("| workload | size | reference | " + "ratio to it |\n|---|---|---|---|")
-    for (workload, size), row in sorted(rows.items(), key=lambda r: (r[0][0], float(r[0][1]) if r[0][1].replace("e", "").isdigit() else 0)):
-        reference = reference_of(row)
-        if reference is None:
-            print(f"| {workload} | {size} | | " + ", ".join(f"{k} {spell(v)}" for k, v in row.items()) + " |")
-            continue
-        base = row[reference]
-        others = ", ".join(f"{'**' if k == 'tenure' else ''}{k} {v / base:.2f}{'**' if k == 'tenure' else ''}" for k, v in row.items() if k != reference)
-        print(f"| {workload} | {size} | {reference} {spell(base)} | {others} |")
-        if "tenure" in row:
-            ratios[f"{workload}/{size}"] = round(row["tenure"] / base, 3)
+    for (workload, size), row in run.rows.items():
+        reference = run.reference(workload, size)
+        if "tenure" in row and reference is not None:
+            ratios[f"{workload}/{size}"] = round(run.ratio(workload, size, reference), 3)
 
-    if given.write:
-        with open(given.write, "w") as file:
-            json.dump({"compiler": context.get("compiler", ""), "machine": context.get("machine", ""), "ratios": ratios}, file, indent=1)
-            file.write("\n")
+    tables = (workloads_table, functions_table, limits_table, goals_table)
+    print("\n\n".join("\n".join(lines) for lines in (table(run) for table in tables) if len(lines) > 2))
+    if given.publish:
+        publish(run, ratios)
     if given.check:
-        with open(given.check) as file:
-            wanted = json.load(file)["ratios"]
-        slower = [(name, wanted[name], ratio) for name, ratio in ratios.items() if name in wanted and ratio > wanted[name] * (1 + given.tolerance)]
-        for name, before, now in slower:
-            print(f"slower: {name}: {now:.2f} of its reference, was {before:.2f}", file=sys.stderr)
-        sys.exit(1 if slower else 0)
+        found = list(slower(run, ratios, given.check, given.tolerance))
+        print("\n".join(found), file=sys.stderr)
+        sys.exit(1 if found else 0)
 
 
 if __name__ == "__main__":

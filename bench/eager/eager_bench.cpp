@@ -2,16 +2,13 @@
 // The gradient of sum(sigmoid(a x + b) log1p(exp(c x))) through eager expressions over leaves, beside the compiled form:
 // what histories, sinks and counted memory cost.
 #include <harness.hpp>
+#include <workloads.hpp>
 
-#include <tenure/ops/loss.hpp>
 #include <tenure/transform/eager.hpp>
-#include <tenure/transform/gradient.hpp>
 
 namespace {
 
 namespace tn = tenure;
-
-constexpr auto step = tn::value_and_grad<0, 1, 2>([](auto a, auto b, auto c, auto x) { return sum(sigmoid(a * x + b) * log1p(exp(c * x))); });
 
 struct workload {
   using leaf = tn::variable<double, tn::shape<tn::dyn>>;
@@ -29,7 +26,7 @@ struct workload {
     bench::require_agreement("eager dc", lc.grad().data(), dc.data(), n, 1e-12);
   }
   std::int64_t items() const { return x.size(); }
-  void compiled() { step.into(value, da, db, dc)(a, b, c, x); }
+  void compiled() { workloads::gradient.into(value, da, db, dc)(a, b, c, x); }
   void eager() {
     la.zero_grad(), lb.zero_grad(), lc.zero_grad();
     sum(sigmoid(la * x + lb) * log1p(exp(lc * x))).backward();

@@ -2,17 +2,11 @@
 // y = exp(-x x) a + tanh(b) c. forward is float64, forward_f32 float32; eigen takes .tanh(), which Eigen 3.4 has as packets for
 // float only, eigen_exp writes tanh through exp, as its users do for double.
 #include <harness.hpp>
+#include <workloads.hpp>
 
 #include "libmvec.hpp"
 
-#include <tenure/ops/activation.hpp>
-#include <tenure/transform/compile.hpp>
-
 namespace {
-
-namespace tn = tenure;
-
-constexpr auto forward = tn::compile([](auto x, auto a, auto b, auto c) { return exp(-x * x) * a + tanh(b) * c; });
 
 template <class T>
 struct workload {
@@ -32,7 +26,7 @@ struct workload {
   }
 
   std::int64_t items() const { return n; }
-  void tenure() { forward.into(y)(x, a, b, c); }
+  void tenure() { workloads::forward.into(y)(x, a, b, c); }
   void eigen() {
     const in_map vx(px, n), va(pa, n), vb(pb, n), vc(pc, n);
     out_map(py, n) = (-vx * vx).exp() * va + vb.tanh() * vc;
@@ -59,7 +53,7 @@ struct workload {
 template <class T>
 void rows(const std::string& name) {
   using w = workload<T>;
-  for (const std::int64_t n : {1000, 100000, 10000000}) {
+  for (const std::int64_t n : bench::sizes) {
     bench::row<w>(name, "tenure", n, [](w& p) { p.tenure(); });
     bench::row<w>(name, "eigen", n, [](w& p) { p.eigen(); });
     bench::row<w>(name, "eigen_exp", n, [](w& p) { p.eigen_exp(); });

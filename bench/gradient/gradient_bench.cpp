@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // L = sum(sigmoid(a x + b) log1p(exp(c x))): the value and three gradients. gradient is float64, gradient_f32 float32.
 #include <harness.hpp>
+#include <workloads.hpp>
 
 #include "hand.hpp"
 #include "libmvec.hpp"
 
-#include <tenure/ops/loss.hpp>
-#include <tenure/transform/gradient.hpp>
-
 namespace {
 
 namespace tn = tenure;
-
-constexpr auto loss = [](auto a, auto b, auto c, auto x) { return sum(sigmoid(a * x + b) * log1p(exp(c * x))); };
-constexpr auto value_and_gradients = tn::value_and_grad<0, 1, 2>(loss);
 
 template <class T>
 struct workload {
@@ -32,7 +27,7 @@ struct workload {
   }
 
   std::int64_t items() const { return n; }
-  void tenure() { value_and_gradients.into(value, da, db, dc)(a, b, c, x); }
+  void tenure() { workloads::gradient.into(value, da, db, dc)(a, b, c, x); }
   template <bool Accurate>
   T by_hand() { return hand::gradient<Accurate, T>(n, pa, pb, pc, px, pda, pdb, pdc); }
   T by_arrays() { return arrays.gradient(n, pa, pb, pc, px, pda, pdb, pdc); }
@@ -59,9 +54,9 @@ struct workload {
 };
 
 template <class T>
-void rows(const std::string& name, std::initializer_list<std::int64_t> sizes) {
+void rows(const std::string& name) {
   using w = workload<T>;
-  for (const std::int64_t n : sizes) {
+  for (const std::int64_t n : bench::sizes) {
     bench::row<w>(name, "tenure", n, [](w& p) { p.tenure(); });
     bench::row<w>(name, "hand", n, [](w& p) { benchmark::DoNotOptimize(p.template by_hand<false>()); });
     bench::row<w>(name, "hand_log1p", n, [](w& p) { benchmark::DoNotOptimize(p.template by_hand<true>()); });
@@ -73,8 +68,8 @@ void rows(const std::string& name, std::initializer_list<std::int64_t> sizes) {
 
 const bool registered = [] {
   bench::keep_heap_warm();
-  rows<double>("gradient", {1000, 100000, 1000000});
-  rows<float>("gradient_f32", {1000, 100000, 1000000, 10000000});
+  rows<double>("gradient");
+  rows<float>("gradient_f32");
   return true;
 }();
 

@@ -27,27 +27,50 @@ void fma_peak(benchmark::State& state) {
     m::store<packet>(lane, sum);
     benchmark::DoNotOptimize(lane[0]);
   }
-  const double flops = 2.0 * steps * chains * m::width<packet>;
-  state.counters["GFLOP/s"] = benchmark::Counter(flops * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
+  bench::report_rate(state, "GFLOP/s", 2.0 * steps * chains * m::width<packet>);
 }
 
-template <class T>
-void bandwidth(benchmark::State& state, std::int64_t n) {
-  auto a = bench::uniform_array<T>(n, -1, 1, 1), b = a.clone(), c = a.clone(), d = a.clone(), y = a.clone();
-  T* const out[1] = {bench::data_of(y)};
+using stream_function = void(std::int64_t, float*, const float*, const float*, const float*, const float*);
+
+void plain_stream(std::int64_t n, float* y, const float* a, const float* b, const float* c, const float* d) {
+  bench::stream<1, float>(n, {y}, a, b, c, d);
+}
+
+#if defined(__AVX512F__)
+/// Stores that pass the caches by, so that a line is not read before it is written.
+void streaming_stores(std::int64_t n, float* y, const float* a, const float* b, const float* c, const float* d) {
+  for (std::int64_t i = 0; i + 16 <= n; i += 16) {
+    const __m512 left = _mm512_add_ps(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i));
+    const __m512 right = _mm512_add_ps(_mm512_loadu_ps(c + i), _mm512_loadu_ps(d + i));
+    _mm512_stream_ps(y + i, _mm512_add_ps(left, right));
+  }
+  _mm_sfence();
+}
+#endif
+
+void bandwidth(benchmark::State& state, std::int64_t n, stream_function* run) {
+  auto a = bench::uniform_array<float>(n, -1, 1, 1), b = a.clone(), c = a.clone(), d = a.clone(), y = a.clone();
+  float* const to = bench::data_of(y);
   for (auto _ : state) {
-    bench::stream<1, T>(n, out, a.data(), b.data(), c.data(), d.data());
+    run(n, to, a.data(), b.data(), c.data(), d.data());
     benchmark::ClobberMemory();
   }
-  const double bytes = 5.0 * static_cast<double>(n) * sizeof(T);
-  state.counters["GB/s"] = benchmark::Counter(bytes * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
+  bench::report_rate(state, "GB/s", 5.0 * static_cast<double>(n) * sizeof(float));
+}
+
+void stream_rows(const char* implementation, stream_function* run) {
+  for (const std::int64_t n : bench::sizes)
+    benchmark::RegisterBenchmark(("limit_stream_f32/" + std::string(implementation) + "/" + bench::spell(n)).c_str(),
+                                 [n, run](benchmark::State& s) { bandwidth(s, n, run); });
 }
 
 const bool registered = [] {
   benchmark::RegisterBenchmark("limit_fma_f32/limit/1", fma_peak<float>);
   benchmark::RegisterBenchmark("limit_fma_f64/limit/1", fma_peak<double>);
-  for (const std::int64_t n : {1000, 100000, 10000000})
-    benchmark::RegisterBenchmark(("limit_stream_f32/limit/" + bench::spell(n)).c_str(), [n](benchmark::State& s) { bandwidth<float>(s, n); });
+  stream_rows("limit", plain_stream);
+#if defined(__AVX512F__)
+  stream_rows("streaming_stores", streaming_stores);
+#endif
   return true;
 }();
 

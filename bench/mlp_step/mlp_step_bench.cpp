@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // A training step of the perceptron 784-128-10: forward, softmax cross entropy, backward, momentum SGD; float32, batch 1, 32, 256.
 #include <harness.hpp>
+#include <workloads.hpp>
 
-#include <tenure/ops/contraction.hpp>
-#include <tenure/ops/loss.hpp>
 #include <tenure/optim/sgd.hpp>
-#include <tenure/transform/model.hpp>
 
 #include <vector>
 
@@ -13,15 +11,7 @@ namespace {
 
 namespace tn = tenure;
 
-constexpr float rate = 1e-3f, momentum = 0.9f;
-
-template <class Kind>
-struct mlp {
-  BOOST_HANA_DEFINE_STRUCT(mlp, (tn::param<Kind, float, tn::shape<784, 128>>, w1), (tn::param<Kind, float, tn::shape<128>>, b1),
-                           (tn::param<Kind, float, tn::shape<128, 10>>, w2), (tn::param<Kind, float, tn::shape<10>>, b2));
-  constexpr auto operator()(auto x) const { return matmul(relu(matmul(x, w1) + b1), w2) + b2; }
-};
-constexpr auto loss = [](auto model, auto x, auto labels) { return cross_entropy(model(x), labels); };
+constexpr float rate = workloads::mlp_rate, momentum = workloads::mlp_momentum;
 
 /// Column-major, a sample a column, as Eigen likes it best; products write where they accumulate.
 struct by_hand {
@@ -80,12 +70,12 @@ struct by_hand {
 
 template <std::int64_t Batch>
 struct workload {
-  mlp<tn::values> model;
+  workloads::mlp<tn::values> model;
   tn::tensor<float, tn::shape<Batch, 784>> x;
   tn::tensor<std::int32_t, tn::shape<Batch>> labels;
   tn::optim::sgd rule{.learning_rate = rate, .momentum = momentum};
   decltype(rule.init(model)) state = rule.init(model);
-  decltype(tn::train_step(loss, rule)) step = tn::train_step(loss, rule);
+  decltype(tn::train_step(workloads::mlp_loss, rule)) step = tn::train_step(workloads::mlp_loss, rule);
   by_hand hand;
 
   explicit workload(std::int64_t) {

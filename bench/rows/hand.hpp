@@ -15,6 +15,15 @@ namespace packets = Eigen::internal;
 using packet = packets::packet_traits<float>::type;
 inline constexpr int lanes = packets::unpacket_traits<packet>::size;
 
+inline packet load(const float* x) { return packets::ploadu<packet>(x); }
+inline packet all(float x) { return packets::pset1<packet>(x); }
+inline float across(packet p) {
+  alignas(64) float lane[lanes], total = 0;
+  packets::pstoreu(lane, p);
+  for (const float each : lane) total += each;
+  return total;
+}
+
 // Four accumulators hide the latency of an addition. Rows here are a multiple of four packets.
 template <class F>
 inline float sum_over(int n, F f) {
@@ -22,10 +31,7 @@ inline float sum_over(int n, F f) {
   for (packet& each : s) each = packets::pset1<packet>(0.f);
   for (int i = 0; i < n; i += 4 * lanes)
     for (int u = 0; u < 4; ++u) s[u] = packets::padd(s[u], f(i + u * lanes));
-  alignas(64) float lane[lanes], total = 0;
-  packets::pstoreu(lane, packets::padd(packets::padd(s[0], s[1]), packets::padd(s[2], s[3])));
-  for (const float each : lane) total += each;
-  return total;
+  return across(packets::padd(packets::padd(s[0], s[1]), packets::padd(s[2], s[3])));
 }
 inline float largest(const float* x, int n) {
   packet m[4];
@@ -38,21 +44,23 @@ inline float largest(const float* x, int n) {
   for (const float each : lane) most = each > most ? each : most;
   return most;
 }
-inline packet load(const float* x) { return packets::ploadu<packet>(x); }
-inline packet all(float x) { return packets::pset1<packet>(x); }
 
 /// The loss sum(softmax(x) * w) and its gradient, softmax * (w - sum(softmax * w)).
 [[gnu::noinline]] inline float softmax(int rows, int n, const float* x, const float* w, float* dx) {
   float value = 0;
   for (int r = 0; r < rows; ++r, x += n, w += n, dx += n) {
     const packet most = all(largest(x, n));
+    packet weighted[4];
+    for (packet& each : weighted) each = all(0);
     const float sum = sum_over(n, [&](int i) {
       const packet e = tenure::math::exp(packets::psub(load(x + i), most));
       packets::pstoreu(dx + i, e);
+      packet& along = weighted[i / lanes % 4];
+      along = packets::pmadd(e, load(w + i), along);
       return e;
     });
     const packet scale = all(1 / sum);
-    const float dot = sum_over(n, [&](int i) { return packets::pmul(load(dx + i), load(w + i)); }) / sum;
+    const float dot = across(packets::padd(packets::padd(weighted[0], weighted[1]), packets::padd(weighted[2], weighted[3]))) / sum;
     const packet mean = all(dot);
     for (int i = 0; i < n; i += lanes)
       packets::pstoreu(dx + i, packets::pmul(packets::pmul(load(dx + i), scale), packets::psub(load(w + i), mean)));
@@ -102,12 +110,6 @@ inline packet all(float x) { return packets::pset1<packet>(x); }
       packets::pstoreu(dgain + i, packets::pmadd(cotangent, normal, load(dgain + i)));
       packets::pstoreu(dbias + i, packets::padd(cotangent, load(dbias + i)));
     }
-    const auto across = [](packet p) {
-      float lane[lanes], sum = 0;
-      packets::pstoreu(lane, p);
-      for (const float each : lane) sum += each;
-      return sum;
-    };
     value += across(total);
     const packet a = all(across(by_gain) / count), b = all(across(along) / count);
     for (int i = 0; i < n; i += lanes) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // What normalises rows, forward and backward, 1024x1024 float32: softmax, layer_norm, cross_entropy.
 #include <harness.hpp>
+#include <workloads.hpp>
 
 #include "hand.hpp"
-
-#include <tenure/ops/loss.hpp>
-#include <tenure/ops/normalization.hpp>
-#include <tenure/transform/gradient.hpp>
 
 namespace {
 
@@ -15,11 +12,6 @@ namespace tn = tenure;
 constexpr int n = 1024;
 using matrix = tn::tensor<float, tn::shape<n, n>>;
 using line = tn::tensor<float, tn::shape<n>>;
-
-constexpr auto softmax_step = tn::value_and_grad<0>([](auto x, auto w) { return sum(softmax(x) * w); });
-constexpr auto layer_norm_step =
-    tn::value_and_grad<0, 1, 2>([](auto x, auto gain, auto bias, auto w) { return sum(layer_norm(x, gain, bias) * w); });
-constexpr auto cross_entropy_step = tn::value_and_grad<0>([](auto x, auto labels) { return cross_entropy(x, labels); });
 
 struct workload {
   matrix x, w, dx, hand_dx;
@@ -45,9 +37,9 @@ struct workload {
   }
   std::int64_t items() const { return n * n; }
 
-  void tenure_softmax() { softmax_step.into(value, dx)(x, w); }
-  void tenure_cross_entropy() { cross_entropy_step.into(value, dx)(x, labels); }
-  void tenure_layer_norm() { layer_norm_step.into(value, dx, dgain, dbias)(x, gain, bias, w); }
+  void tenure_softmax() { workloads::softmax_step.into(value, dx)(x, w); }
+  void tenure_cross_entropy() { workloads::cross_entropy_step.into(value, dx)(x, labels); }
+  void tenure_layer_norm() { workloads::layer_norm_step.into(value, dx, dgain, dbias)(x, gain, bias, w); }
   float hand_softmax() { return hand::softmax(n, n, x.data(), w.data(), bench::data_of(hand_dx)); }
   float hand_cross_entropy() { return hand::cross_entropy(n, n, x.data(), labels.data(), bench::data_of(hand_dx)); }
   float hand_layer_norm() {

@@ -2,10 +2,7 @@
 // Small static shapes in float64, where calls and memory traffic would show: tiny_step is the gradient and SGD update of a
 // 2-8-1 tanh perceptron on four samples, chain4 the value of sum(A B C D), 4x4, with its four gradients.
 #include <harness.hpp>
-
-#include <tenure/ops/contraction.hpp>
-#include <tenure/ops/loss.hpp>
-#include <tenure/transform/gradient.hpp>
+#include <workloads.hpp>
 
 #include <Eigen/Core>
 
@@ -39,16 +36,7 @@ void require_equal(const char* who, const X& x, const M& wanted) {
 
 // ---- tiny_step -------------------------------------------------------------------------------------------------------
 
-constexpr double rate = 1e-4;
-
-constexpr auto tiny_loss = [](auto w1, auto b1, auto w2, auto b2, auto x, auto y) {
-  return mse(matmul(tanh(matmul(x, w1) + b1), w2) + b2, y);
-};
-/// The step as a traced function: gradients, then the updated parameters.
-constexpr auto tiny_update = tn::compile([](auto w1, auto b1, auto w2, auto b2, auto x, auto y) {
-  const auto [value, dw1, db1, dw2, db2] = tn::value_and_grad<0, 1, 2, 3>(tiny_loss)(w1, b1, w2, b2, x, y);
-  return std::tuple{value, w1 - rate * dw1, b1 - rate * db1, w2 - rate * dw2, b2 - rate * db2};
-});
+constexpr double rate = workloads::tiny_rate;
 
 struct tiny_step {
   matrix<2, 8> w1;
@@ -99,7 +87,7 @@ struct tiny_step {
   }
   std::int64_t items() const { return 1; }
 
-  [[gnu::noinline]] void tenure_once() { tiny_update.into(value, to_w1, to_b1, to_w2, to_b2)(w1, b1, w2, b2, x, y); }
+  [[gnu::noinline]] void tenure_once() { workloads::tiny_step.into(value, to_w1, to_b1, to_w2, to_b2)(w1, b1, w2, b2, x, y); }
 
  private:
   void start_hand() {
@@ -116,9 +104,6 @@ struct tiny_step {
 };
 
 // ---- chain4 ----------------------------------------------------------------------------------------------------------
-
-constexpr auto chain_gradients =
-    tn::value_and_grad<0, 1, 2, 3>([](auto a, auto b, auto c, auto d) { return sum(matmul(matmul(matmul(a, b), c), d)); });
 
 struct chain4 {
   using m4 = fixed<4, 4>;
@@ -162,7 +147,7 @@ struct chain4 {
   }
   std::int64_t items() const { return 1; }
 
-  [[gnu::noinline]] void tenure_once() { chain_gradients.into(value, da, db, dc, dd)(a, b, c, d); }
+  [[gnu::noinline]] void tenure_once() { workloads::chain4.into(value, da, db, dc, dd)(a, b, c, d); }
 
  private:
   void require_agreement() {
