@@ -20,7 +20,7 @@ struct backend<cpu_device> {
   }
 
   /// Runs a program: a pointer an argument and a result, and the run-time extents. Throws index_error where an index that
-  /// the program computes is outside its axis, and has then written no result.
+  /// the program computes is outside its axis, and std::bad_alloc; has then written no result.
   template <class Program>
   static TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
     eigen_backend::run<Program>(arguments, results, symbols);

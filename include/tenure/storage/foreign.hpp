@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Foreign memory: a block whose payload belongs to somebody else, with an optional callable that lets go of it. Law:
 // the callable runs exactly once, when the last tensor over the memory is gone, on that thread; if the block cannot be
-// made it never runs, and the caller still owns. Such memory is neither padded nor aligned beyond its elements.
+// made it never runs, what it would have been made from is untouched, and the caller still owns. Such memory is neither
+// padded nor aligned beyond its elements.
 #pragma once
 
 #include <type_traits>
@@ -17,16 +18,17 @@ struct no_deleter {
 
 template <class Deleter>
 struct foreign_block : block {
-  explicit foreign_block(Deleter&& d) : deleter(std::move(d)) {}
+  template <class... From>
+  explicit foreign_block(From&&... from) : deleter{std::forward<From>(from)...} {}
   Deleter deleter;
 };
 
-/// A block over `bytes` bytes at `payload`; `deleter()` is called when it is no longer used. Throws std::bad_alloc.
-template <class Deleter = no_deleter>
-storage_handle borrow_storage(void* payload, std::size_t bytes, Deleter deleter = {}) {
+/// A block over `bytes` bytes at `payload`; Deleter{from...}() is called when it is no longer used. Throws std::bad_alloc.
+template <class Deleter = no_deleter, class... From>
+storage_handle borrow_storage_with(void* payload, std::size_t bytes, From&&... from) {
   using made = foreign_block<Deleter>;
   static_assert(std::is_nothrow_move_constructible_v<Deleter>, "tenure: from: the deleter must move without throwing");
-  auto* const b = ::new (pool::take(sizeof(made))) made(std::move(deleter));
+  auto* const b = ::new (pool::take(sizeof(made))) made(std::forward<From>(from)...);
   b->payload = payload;
   b->bytes = bytes;
   b->release = [](block* dead) noexcept {
@@ -36,6 +38,11 @@ storage_handle borrow_storage(void* payload, std::size_t bytes, Deleter deleter 
     pool::give(self, sizeof(made));
   };
   return storage_handle(b);
+}
+
+template <class Deleter = no_deleter>
+storage_handle borrow_storage(void* payload, std::size_t bytes, Deleter deleter = {}) {
+  return borrow_storage_with<Deleter>(payload, bytes, std::move(deleter));
 }
 
 /// The same memory behind a version counter of its own: what unsafe_data() hands out.

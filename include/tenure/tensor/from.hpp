@@ -21,8 +21,15 @@ template <class T, class Shape>
 using borrowed = tensor<std::remove_const_t<T>, Shape, ownership::aliasing, role::constant,
                         std::is_const_v<T> ? access::read_only : access::read_write>;
 
-template <class Shape, class T, class Deleter = no_deleter>
-auto borrow(T* first, const extents& s, Deleter deleter = {}) {
+/// Keeps what it was made from until the memory is no longer used.
+template <class Owner>
+struct keeps {
+  Owner owner;
+  void operator()() const noexcept {}
+};
+
+template <class Shape, class Deleter = no_deleter, class T, class... From>
+auto borrow(T* first, const extents& s, From&&... from) {
   using made = std::remove_const_t<T>;
   constexpr bool holds = element<made>;
   static_assert(holds, "tenure: from: the element type is none of bool, int32, int64, float and double");
@@ -33,8 +40,8 @@ auto borrow(T* first, const extents& s, Deleter deleter = {}) {
       throw ownership_error("tenure: from: the memory is not aligned to its elements");
     auto* const data = const_cast<made*>(first);
     const std::size_t bytes = checked_bytes(s, sizeof(T));
-    return tensor_access::make<borrowed<T, Shape>>(borrow_storage(data, bytes, std::move(deleter)), data, s,
-                                                   row_major(s));
+    return tensor_access::make<borrowed<T, Shape>>(
+        borrow_storage_with<Deleter>(data, bytes, std::forward<From>(from)...), data, s, row_major(s));
   }
 }
 
@@ -43,9 +50,12 @@ template <class Shape, class T, std::size_t... I, class... Rest>
 auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> given) {
   const std::int64_t n[sizeof...(I) + 1] = {static_cast<std::int64_t>(std::get<I>(given))..., 0};
   const extents s = bind_extents(Shape::value, n);
-  if constexpr (sizeof...(Rest) > sizeof...(I))
-    return borrow<Shape>(first, s, std::move(std::get<sizeof...(I)>(given)));
-  else return borrow<Shape>(first, s);
+  if constexpr (sizeof...(Rest) > sizeof...(I)) {
+    auto& deleter = std::get<sizeof...(I)>(given);
+    return borrow<Shape, std::remove_reference_t<decltype(deleter)>>(first, s, std::move(deleter));
+  } else {
+    return borrow<Shape>(first, s);
+  }
 }
 
 }  // namespace detail
@@ -66,13 +76,13 @@ auto from(const std::vector<T, Allocator>& v) {
   static_assert(!std::is_same_v<T, bool>, "tenure: from: std::vector<bool> has no bools in memory");
   return from(std::span<const T>(v));
 }
-/// A temporary vector is kept alive by the tensor.
+/// A temporary vector is kept alive by the tensor; where from() throws, it is the caller's still.
 template <class T, class Allocator>
 auto from(std::vector<T, Allocator>&& v) {
   static_assert(!std::is_same_v<T, bool>, "tenure: from: std::vector<bool> has no bools in memory");
   T* const first = v.data();
   const extents s{1, {static_cast<std::int64_t>(v.size())}};
-  return detail::borrow<shape<dyn>>(first, s, [kept = std::move(v)]() noexcept {});
+  return detail::borrow<shape<dyn>, detail::keeps<std::vector<T, Allocator>>>(first, s, std::move(v));
 }
 
 /// Contiguous row-major memory: from<shape<2, 3>>(p), from<shape<dyn, 3>>(p, n), and, last, a callable that lets go of

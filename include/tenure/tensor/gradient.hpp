@@ -33,7 +33,10 @@ class gradient_sink {
   virtual void check() const {}
 
   /// Passes `arriving` on to the sinks of the operands; a leaf has none.
-  virtual void propagate(bool retain_graph) { (void)retain_graph; }
+  virtual void propagate() {}
+
+  /// Lets go of what propagate() reads.
+  virtual void release() noexcept {}
 
   /// Whether it has operands to pass a gradient on to; a leaf has none.
   virtual bool is_node() const { return false; }
@@ -52,11 +55,13 @@ class gradient_sink {
   bool retains = false;  ///< keeps grad after propagate(): leaves, and nodes after retain_grad()
   bool is_zeroed = false;
   bool is_superseded = false;  ///< its tensor went into an in-place operation, which has a sink of its own
+  bool is_listed = false;  ///< of a leaf while backward() runs: it was reached
+  bool is_overwritten = false;  ///< of a leaf while backward() runs: cotangents go into the zeros of grad
   std::uint32_t zeroed_at = 0;
   extents shape;
   std::uint64_t sequence;
   storage_handle grad;  ///< contiguous, of `type` and `shape`; null until something arrived
-  storage_handle arriving;  ///< of a node while backward() runs: the cotangent so far
+  storage_handle arriving;  ///< while backward() runs: the cotangent so far
   gradient_sink* next = nullptr;  ///< free for the one who visits sinks; the deferred destruction uses it last
 
  private:

@@ -87,11 +87,12 @@ void write_value(X& x, const E& e, const char* call) {
       using temporary = tensor<element_t<X>, typename E::shape_type>;
       temporary other = tensor_access::make<temporary>({}, nullptr, {}, {});
       evaluate_into(e, [&](const extents& s) -> element_t<X>* {
-        if (s == x.extents()) return tensor_access::write(x, call);
+        if (s == x.extents()) return tensor_access::fresh(x);
         other = tensor_access::allocate<temporary>(s);
         return tensor_access::fresh(other);
       });
       if (tensor_access::fresh(other) != nullptr) copy_into(x, other, call);
+      else tensor_access::write(x, call);  // not before: evaluating may throw
       return;
     }
   }

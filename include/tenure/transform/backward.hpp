@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// backward(): cotangents arrive in sinks, and sinks pass them on, the newest first. Law: every saved value is checked
-// before any gradient is written, so that a backward() that throws ownership_error has changed nothing.
-// Cost: two visits of each history; the queue is linked through the sinks and allocates nothing.
+// backward(): cotangents arrive in sinks, and sinks pass them on, the newest first. Law: a backward() that throws has
+// changed nothing: saved values are checked before the first cotangent, and gradients are added, and saved values freed,
+// only when the last one has arrived. Cost: three visits of each history; lists are linked through the sinks and allocate
+// nothing; a leaf's cotangent waits in memory of its own, unless its gradient is zero, which it may overwrite at once.
 #pragma once
 
 #include <cstring>
@@ -29,19 +30,25 @@ inline std::size_t gradient_bytes(const gradient_sink& sink) {
   return checked_bytes(sink.shape, static_cast<std::size_t>(size_of(sink.type)));
 }
 
-/// The nodes that have a cotangent to pass on, newest first.
+/// One backward(): the nodes that have a cotangent to pass on, newest first, and the sinks that keep what arrived.
 class backward_queue {
  public:
   backward_queue() : outer_(current()) { current() = this; }
   backward_queue(const backward_queue&) = delete;
   backward_queue& operator=(const backward_queue&) = delete;
-  /// What an exception left over is forgotten.
+  /// What was not committed is undone.
   ~backward_queue() {
-    while (!empty()) pop()->arriving = {};
+    while (first_ != nullptr) undo(*take(first_));
+    while (visited_ != nullptr) undo(*take(visited_));
     current() = outer_;
   }
 
   void push(const sink_handle& sink) {
+    if (!sink->is_node()) {
+      if (!sink->is_listed) list(sink);
+      sink->is_listed = true;
+      return;
+    }
     gradient_sink** at = &first_;
     while (*at != nullptr && (*at)->sequence > sink->sequence) at = &(*at)->next;
     if (*at == sink.get()) return;
@@ -50,11 +57,22 @@ class backward_queue {
     sink_handle(sink).release();  // the queue holds a reference
   }
   bool empty() const { return first_ == nullptr; }
-  sink_handle pop() {
-    gradient_sink* const s = first_;
-    first_ = s->next;
-    s->next = nullptr;
-    return sink_handle::adopt(s);
+  sink_handle pop() { return take(first_); }
+
+  /// What a node does once all its cotangents have arrived.
+  void visit(const sink_handle& node) {
+    list(node);
+    node->propagate();
+    if (!node->retains) node->arriving = {};
+  }
+  /// Adds what arrived to the gradients. From here on nothing throws.
+  void commit(bool retain_graph) noexcept {
+    while (visited_ != nullptr) {
+      const sink_handle sink = take(visited_);
+      if (sink->arriving) add_to_gradient(*sink);
+      sink->is_listed = sink->is_overwritten = false;
+      if (!retain_graph) sink->release();
+    }
   }
 
   /// The one that this thread's backward() works on.
@@ -67,57 +85,83 @@ class backward_queue {
   }
 
  private:
+  void list(const sink_handle& sink) {
+    sink->next = visited_;
+    visited_ = sink.get();
+    sink_handle(sink).release();
+  }
+  static sink_handle take(gradient_sink*& first) {
+    gradient_sink* const s = first;
+    first = s->next;
+    s->next = nullptr;
+    return sink_handle::adopt(s);
+  }
+  static void add_to_gradient(gradient_sink& sink) noexcept {
+    if (!sink.grad) {
+      sink.grad = std::move(sink.arriving);
+    } else {
+      sink.grad.bump();
+      sink.is_zeroed = false;
+      accumulate(sink.type, sink.grad, sink.arriving, count(sink.shape));
+      sink.arriving = {};
+    }
+  }
+  static void undo(gradient_sink& sink) noexcept {
+    sink.arriving = {};
+    if (sink.is_overwritten) {
+      std::memset(sink.grad.data(), 0, sink.grad.bytes());
+      sink.grad.get()->version.store(sink.zeroed_at, std::memory_order_relaxed);
+      sink.is_zeroed = true;
+    }
+    sink.is_listed = sink.is_overwritten = false;
+  }
+
   gradient_sink* first_ = nullptr;
+  gradient_sink* visited_ = nullptr;
   backward_queue* outer_;
 };
 
-/// The memory into which a cotangent of a sink is computed: a leaf's own gradient where that may be overwritten, else memory
+/// The memory into which a cotangent of a sink is computed: the zeros of a leaf's gradient that nobody else sees, else memory
 /// that finish() hands over or adds.
 struct delivery {
   sink_handle sink;
   storage_handle temporary{};
 
-  storage_handle& slot() { return sink->is_node() ? sink->arriving : sink->grad; }
-
   void* begin() {
-    const bool overwrites = !sink->is_node() && sink->grad_is_zero() && !sink->grad.is_shared();
-    if (overwrites) {
-      sink->is_zeroed = false;
-      sink->grad.bump();
-      return sink->grad.data();
-    }
+    if (overwrites()) return sink->grad.data();
     temporary = allocate_storage(gradient_bytes(*sink));
     return temporary.data();
   }
+  /// What has arrived so far, zeros at first: for who adds to some of the elements.
+  void* so_far() {
+    if (!overwrites() && !slot()) {
+      storage_handle zero = allocate_storage(gradient_bytes(*sink));
+      std::memset(zero.data(), 0, zero.bytes());
+      slot() = std::move(zero);
+    }
+    return slot().data();
+  }
   void finish() {
     if (temporary) {
-      if (!slot()) {
-        slot() = std::move(temporary);
-      } else {
-        slot().bump();
-        sink->is_zeroed = false;
-        accumulate(sink->type, slot(), temporary, count(sink->shape));
-      }
+      if (!slot()) slot() = std::move(temporary);
+      else accumulate(sink->type, slot(), temporary, count(sink->shape));
       temporary = {};
     }
-    backward_queue::reach(sink);
+    backward_queue::current()->push(sink);
+  }
+
+ private:
+  storage_handle& slot() { return sink->is_overwritten ? sink->grad : sink->arriving; }
+  // Once in a backward(), and only as the first to arrive.
+  bool overwrites() {
+    if (sink->is_node() || sink->arriving || !sink->grad_is_zero() || sink->grad.is_shared()) return false;
+    sink->is_zeroed = false;
+    sink->grad.bump();
+    sink->is_overwritten = true;
+    backward_queue::current()->push(sink);
+    return true;
   }
 };
-
-/// What a node does once all its cotangents have arrived.
-inline void visit(gradient_sink& node, bool retain_graph) {
-  node.propagate(retain_graph);
-  if (node.retains) {
-    if (!node.grad) {
-      node.grad = std::move(node.arriving);
-    } else {
-      node.grad.bump();
-      node.is_zeroed = false;
-      accumulate(node.type, node.grad, node.arriving, count(node.shape));
-    }
-  }
-  node.arriving = {};
-}
 
 /// Checks all that reach_roots() reaches, then runs start() and every node it reaches, newest first.
 template <class ReachRoots, class Start>
@@ -129,7 +173,8 @@ void run_backward(bool retain_graph, ReachRoots reach_roots, Start start) {
   }
   backward_queue queue;
   start();
-  while (!queue.empty()) visit(*queue.pop(), retain_graph);
+  while (!queue.empty()) queue.visit(queue.pop());
+  queue.commit(retain_graph);
 }
 
 }  // namespace detail

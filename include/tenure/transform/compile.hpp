@@ -305,8 +305,8 @@ class into_call {
       for (int a = 0; a < leaves; ++a) shared |= in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j]);
     storage_handle beside;
     if (shared) [[unlikely]] beside = keep_apart(pointers, ranges, leaves, targets, outputs, safe, results);
-    std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
     device::run<program_type>(pointers, results, symbols);
+    std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
     if (shared) [[unlikely]]
       for (int j = 0; j < outputs; ++j)
         if (results[j] != targets[j].data) std::memcpy(targets[j].data, results[j], static_cast<std::size_t>(targets[j].bytes));

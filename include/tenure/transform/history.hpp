@@ -60,7 +60,7 @@ class expression_history final : public gradient_sink {
     reach_operands(expression_);
   }
 
-  void propagate(bool retain) override {
+  void propagate() override {
     leaf_argument arguments[operands + 2];
     const void* pointers[operands + 2];
     leaf_argument* at = arguments;
@@ -76,7 +76,14 @@ class expression_history final : public gradient_sink {
       return 0;
     });
     for (delivery& d : deliveries) d.finish();
-    if (!retain) free();
+  }
+
+  void release() noexcept override {
+    is_freed_ = saves();  // a graph that saved nothing can be walked again, as PyTorch's
+    for (saved_storage& s : saved_) s = saved_storage();  // clang 14 leaks what `s = {}` replaces
+    for_each_operand(expression_, [](auto& x) {
+      if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) x.storage = {};
+    });
   }
 
  private:
@@ -89,14 +96,6 @@ class expression_history final : public gradient_sink {
     using T = typename X::element_type;
     x.data = static_cast<const T*>(kept.data()) + (x.data - static_cast<const T*>(x.storage.data()));
     x.storage = kept;
-  }
-
-  void free() {
-    is_freed_ = saves();  // a graph that saved nothing can be walked again, as PyTorch's
-    for (saved_storage& s : saved_) s = saved_storage();  // clang 14 leaks what `s = {}` replaces
-    for_each_operand(expression_, [](auto& x) {
-      if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) x.storage = {};
-    });
   }
 
   E expression_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // In-place arithmetic: x += e on constants; on nodes, and where e is tracked, the same memory under a new history. Law: where
 // the derivative reads the old value, a copy of it is kept before it is overwritten. Direct operands that share some of the
-// target's elements, but not element by element, throw overlap_error before anything is written.
+// target's elements, but not element by element, throw overlap_error. Where a call throws nothing was written or consumed.
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
@@ -67,28 +67,28 @@ void update_constant(X& x, const E& e) {
   }
 }
 
-/// An owner of x's memory whose history is that of `e`, which is written into it.
+/// An owner of x's memory whose history is that of `e`, which is written into it. x is empty then.
 template <class X, class E>
 auto write_tracked(X&& x, const E& e) {
   constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
   using result = tensor<element_t<X>, shape_of_t<X>, ownership::owning, made, access::read_write, device_of_t<X>>;
-  X target(std::move(x));
-  const extents shape = target.extents();
+  const extents shape = x.extents();
   sink_handle sink;
   if constexpr (E::is_tracked) {
-    auto* const history = new expression_history<E>(e, shape, tensor_access::storage(target));
+    auto* const history = new expression_history<E>(e, shape, tensor_access::storage(x));
     sink = sink_handle(history);
-    write_value(target, e, "in-place");
-    history->save_result(tensor_access::storage(target), tensor_access::fresh(target));
+    write_value(x, e, "in-place");
+    history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
   } else {
     sink = sink_handle(new ended_history(dtype_v<element_t<X>>, shape));
-    write_value(target, e, "in-place");
+    write_value(x, e, "in-place");
   }
   if constexpr (requires_grad_v<X>) {
-    tensor_access::sink(target)->is_superseded = true;
-    sink->retains = tensor_access::sink(target)->retains;
+    tensor_access::sink(x)->is_superseded = true;
+    sink->retains = tensor_access::sink(x)->retains;
   }
-  return with_history<result>(target, std::move(sink));
+  const X consumed(std::move(x));
+  return with_history<result>(consumed, std::move(sink));
 }
 
 /// e converted to the element type of X, which an in-place operation keeps.
@@ -152,28 +152,31 @@ template <class Op, class Base, class View, class E>
 Base update_view(hook, Op, Base&& base, View& seen, const layout& where, const E& e) {
   if constexpr (is_update<Op, View, E>()) {
     check_overlap(seen, e, "in-place");
-    Base target(std::move(base));
     const auto region = [&] {
       if constexpr (std::is_same_v<Op, replace_in_place>) return apply<ops::replace>(seen.detach(), e);
       else return converted_to<View>(apply<typename in_place_operation<Op>::type>(seen, e));
     }();
     using region_type = std::remove_const_t<decltype(region)>;
-    sink_handle of_region;
+    const sink_handle& old = tensor_access::sink(base);
+    const auto history_over = [&](sink_handle of_region) {
+      return sink_handle(new region_history(dtype_v<element_t<Base>>, base.extents(), where, old, std::move(of_region)));
+    };
+    sink_handle sink;
     auto written = seen.detach();
     if constexpr (region_type::is_tracked) {
-      auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(target));
-      of_region = sink_handle(history);
+      auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(base));
+      sink = history_over(sink_handle(history));
       auto value = evaluate_constant(region);  // the result may be strided in the base, and the derivative may read it
       copy_into(written, value, "in-place");
       history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
     } else {
+      sink = history_over({});
       write_value(written, region, "in-place");
     }
-    const sink_handle& old = tensor_access::sink(target);
-    sink_handle sink(new region_history(dtype_v<element_t<Base>>, target.extents(), where, old, std::move(of_region)));
     sink->retains = old->retains;
     old->is_superseded = true;
-    return with_history<Base>(target, std::move(sink));
+    const Base consumed(std::move(base));
+    return with_history<Base>(consumed, std::move(sink));
   } else {
     return std::move(base);
   }

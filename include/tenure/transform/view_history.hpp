@@ -15,28 +15,21 @@ class view_sink final : public gradient_sink {
   bool is_node() const override { return true; }
   bool is_stale() const override { return is_superseded || base_->is_stale(); }
   void check() const override { backward_queue::reach(base_); }
-  void propagate(bool) override {
+  void propagate() override {
     if (type == dtype::float32) add<float>();
     else add<double>();
-    delivery{base_}.finish();
   }
 
  private:
   template <class T>
   void add() {
-    storage_handle& into = delivery{base_}.slot();
-    if (!into) {
-      storage_handle zero = allocate_storage(gradient_bytes(*base_));
-      std::memset(zero.data(), 0, zero.bytes());
-      into = std::move(zero);
-    }
-    into.bump();
-    base_->is_zeroed = false;
-    T* const to = static_cast<T*>(into.data()) + where_.offset;
+    delivery d{base_};
+    T* const to = static_cast<T*>(d.so_far()) + where_.offset;
     const T* const from = static_cast<const T*>(arriving.data());
     for_each_run(shape, where_.strides, row_major(shape), [=](std::int64_t t, std::int64_t f, std::int64_t n, std::int64_t step_t, std::int64_t step_f) {
       for (std::int64_t i = 0; i < n; ++i) to[t + i * step_t] += from[f + i * step_f];
     });
+    d.finish();
   }
 
   layout where_;
@@ -55,7 +48,7 @@ class region_history final : public gradient_sink {
     if (base_) backward_queue::reach(base_);
     if (region_) backward_queue::reach(region_);
   }
-  void propagate(bool) override {
+  void propagate() override {
     if (type == dtype::float32) split<float>();
     else split<double>();
   }
@@ -90,7 +83,7 @@ class clone_history final : public gradient_sink {
 
   bool is_node() const override { return true; }
   void check() const override { backward_queue::reach(base_); }
-  void propagate(bool) override {
+  void propagate() override {
     delivery d{base_};
     if (retains) std::memcpy(d.begin(), arriving.data(), gradient_bytes(*this));
     else d.temporary = std::move(arriving);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+// Allocations that fail: every one that a call makes in turn, the library's and the standard library's. Law: the call then
+// throws std::bad_alloc, and each tensor is as it was: values, versions, gradients, what graphs have saved, who holds its
+// memory. Made again, the call gives what it gives where nothing fails.
+#pragma once
+
+#define TENURE_POOL 0  // every allocation reaches the system
+
+#include <cstdlib>
+#include <new>
+#include <tuple>
+#include <vector>
+
+#include <tenure/tenure.hpp>
+
+#include "catch.hpp"
+
+namespace tn = tenure;
+
+/// How many allocations still succeed; negative: all.
+inline int allocations_left = -1;
+
+inline bool allocation_fails() {
+  if (allocations_left > 0) --allocations_left;
+  return allocations_left == 0;
+}
+
+/// Everything that can be seen of a tensor, of several, or of a model.
+class snapshot {
+ public:
+  template <class... X>
+  explicit snapshot(const X&... x) { (add(x), ...); }
+
+  friend bool operator==(const snapshot& a, const snapshot& b) { return a.seen_ == b.seen_; }
+
+ private:
+  template <class X>
+  void add(const X& x) {
+    tn::detail::for_each_leaf(x, [&](const auto& leaf) { add_leaf(leaf); });
+  }
+  template <class X>
+  void add_leaf(const X& x) {
+    if constexpr (tn::scalar<X>) {
+      seen_.push_back(static_cast<double>(x));
+    } else {
+      using door = tn::detail::tensor_access;
+      const auto& storage = door::storage(x);
+      seen_.push_back(static_cast<bool>(storage));
+      if (!storage) return;
+      add_storage(storage);
+      add_values(x);
+      if constexpr (tn::requires_grad_v<X>) {
+        const tn::detail::gradient_sink& sink = *door::sink(x);
+        for (const bool b : {sink.retains, sink.is_zeroed, sink.grad_is_zero(), sink.is_superseded, sink.is_listed, sink.is_overwritten, static_cast<bool>(sink.arriving)})
+          seen_.push_back(b);
+        seen_.push_back(static_cast<bool>(sink.grad));
+        if (sink.grad) {
+          add_storage(sink.grad);
+          add_values(tn::detail::tensor_access::make<tn::tensor<tn::element_t<X>, tn::shape_of_t<X>, tn::ownership::detached>>(
+              sink.grad, static_cast<tn::element_t<X>*>(sink.grad.data()), x.extents(), tn::row_major(x.extents())));
+        }
+      }
+    }
+  }
+  void add_storage(const tn::detail::storage_handle& storage) {
+    for (const std::uint32_t n : {storage.get()->references.load(), storage.version(), storage.get()->saved.load()}) seen_.push_back(n);
+  }
+  template <class X>
+  void add_values(const X& x) {
+    const auto copy = x.template new_tensor<double>(x.detach());
+    seen_.insert(seen_.end(), copy.data(), copy.data() + copy.size());
+  }
+
+  std::vector<double> seen_;
+};
+
+/// Lets each allocation of call(world) fail, in a world that make() makes anew; returns how many there are.
+template <class Make, class Call>
+int check_failures(Make make, Call call) {
+  constexpr bool gives = !std::is_void_v<decltype(call(std::declval<decltype(make())&>()))>;
+  const auto outcome = [&](auto& world) {
+    if constexpr (gives) {
+      const auto result = call(world);
+      return std::tuple(snapshot(world), snapshot(result));
+    } else {
+      call(world);
+      return std::tuple(snapshot(world));
+    }
+  };
+  auto never_failed = make();
+  const auto expected = outcome(never_failed);
+  for (int k = 0;; ++k) {
+    INFO("after " << k << " allocations");
+    auto world = make();
+    const snapshot before(world);
+    bool failed = false;
+    allocations_left = k + 1;
+    try {
+      if constexpr (gives) static_cast<void>(call(world));
+      else call(world);
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    allocations_left = -1;
+    if (!failed) return k;
+    REQUIRE(snapshot(world) == before);
+    REQUIRE(outcome(world) == expected);
+  }
+}
