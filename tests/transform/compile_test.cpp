@@ -42,6 +42,35 @@ TEST_CASE("a target may be an argument: element by element in place, else throug
   CHECK(p(1) == 4);
 }
 
+TEST_CASE("a target may share memory with views of it, also backwards and empty") {
+  vector x{1, 2, 3, 4};
+  constexpr auto backwards = tn::compile([](auto v) { return tn::flip<0>(v) * 1.0; });
+  backwards.into(x)(x);
+  CHECK(x(0) == 4);
+  CHECK(x(3) == 1);
+
+  constexpr auto spread = tn::compile([](auto v, auto w) { return tn::concat<0>(w + v, v - w); });
+  const auto even = x.at(tn::range<0, 4, 2>()), odd = x.at(tn::range<1, 4, 2>());  // 4 2 and 3 1
+  spread.into(x)(even, odd);
+  CHECK(x(0) == 7);
+  CHECK(x(1) == 3);
+  CHECK(x(2) == 1);
+  CHECK(x(3) == 1);
+
+  tn::tensor<double, tn::shape<tn::dyn, 2>> rows(3), none(0), target(0);
+  rows.fill_(1.0);
+  constexpr auto doubled = tn::compile([](auto v) { return v * 2.0; });
+  doubled.into(target)(rows.at(tn::range(3, 3), tn::all));
+  doubled.into(none)(none);
+  CHECK(none.size() == 0);
+  tn::tensor<double, tn::shape<2>> sums;
+  constexpr auto columns = tn::compile([](auto v) { return sum(v, tn::axis<0>); });
+  columns.into(sums)(rows.at(tn::range(1, 1), tn::all));
+  CHECK(sums(1) == 0);
+  columns.into(sums)(rows.at(tn::range(1, 3), tn::all));
+  CHECK(sums(1) == 2);
+}
+
 TEST_CASE("a softmax over its own argument reads the row again after it was written") {
   tn::tensor<float, tn::shape<2, 3>> x{{1, 2, 3}, {0, 0, 0}};
   constexpr auto f = tn::compile([](auto v) { return softmax(v, tn::axis<1>); });

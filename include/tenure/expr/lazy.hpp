@@ -130,7 +130,8 @@ class lazy {
   const std::tuple<Operand...>& operands() const { return operands_; }
   std::tuple<Operand...>& operands() { return operands_; }
 
-  /// The value of a single element. It is kept: a later call gives the same number, whatever was written since.
+  /// The value of a single element. It is kept: a later call gives the same number, whatever was written since. Kept without a
+  /// lock, as backward() keeps what it found: one expression is for one thread at a time, const or not.
   element_type item() const {
     static_assert(has_single_element, "tenure: item: the expression does not have exactly one element");
     if constexpr (has_single_element) {

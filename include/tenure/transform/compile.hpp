@@ -10,6 +10,7 @@
 
 #include <tenure/backend/backend.hpp>
 #include <tenure/passes/overwrite.hpp>
+#include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/tree.hpp>
 
 namespace tenure {
@@ -191,14 +192,8 @@ TENURE_INLINE memory_range range_of(const L& leaf) {
   if constexpr (any_tensor<L>) {
     const auto* const data = reinterpret_cast<const char*>(tensor_access::read(leaf, "call"));
     if constexpr (ownership_of_v<L> == ownership::owning) return {data, data + 1};
-    const extents shape = leaf.extents(), stride = leaf.strides();
-    std::int64_t low = 0, high = 1;
-    for (int a = 0; a < shape.rank; ++a) {
-      const std::int64_t along = (shape[a] - 1) * stride[a];
-      (along < 0 ? low : high) += along;
-    }
-    constexpr auto size = static_cast<std::int64_t>(sizeof(element_t<L>));
-    return {data + low * size, data + high * size};
+    if (leaf.size() == 0) return {};
+    return {data, data + reach_in_bytes(tensor_access::layout_of(leaf), sizeof(element_t<L>))};
   } else {
     return {};
   }
