@@ -489,8 +489,12 @@ class tensor {
   /// Whether grad() has anything to show.
   bool has_grad() const {
     check_has_sink();
-    if constexpr (is_constant) return false;
-    else return sink_.handle && sink_.handle->grad;
+    if constexpr (is_constant) {
+      return false;
+    } else {
+      access_door::check_alive(*this, "has_grad");
+      return static_cast<bool>(sink_.handle->grad);
+    }
   }
   /// Sets an existing gradient to zero, in place.
   void zero_grad() {

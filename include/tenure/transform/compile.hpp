@@ -289,11 +289,15 @@ class into_call {
       targets[i++] = {tensor_access::fresh(target), target.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
     };
     std::apply([&](auto&... target) { (for_each_leaf(target, check), ...); }, results_);
-    bool same_twice = false;
-    for (int j = 0; j < outputs; ++j)
-      for (int k = 0; k < j; ++k)
-        same_twice |= targets[j].begin() < targets[k].end() && targets[k].begin() < targets[j].end();
-    if (same_twice) [[unlikely]] throw overlap_error("tenure: into: two targets share memory");
+    bool refused = false;
+    for (int j = 0; j < outputs; ++j) {
+      refused |= targets[j].data == nullptr;
+      for (int k = 0; k < j; ++k) refused |= targets[j].begin() < targets[k].end() && targets[k].begin() < targets[j].end();
+    }
+    if (refused) [[unlikely]] {
+      std::apply([](const auto&... target) { (for_each_leaf(target, [](const auto& t) { tensor_access::check_alive(t, "into"); }), ...); }, results_);
+      throw overlap_error("tenure: into: two targets share memory");
+    }
     constexpr const auto& safe = overwrites<program_type, leaves>.safe;
     bool shared = false;  // without branches: a small program would notice them
     for (int j = 0; j < outputs; ++j)

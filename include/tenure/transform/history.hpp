@@ -144,6 +144,7 @@ bool gradient_reads(hook, const E& e) {
 /// Backward from a node whose cotangent is given.
 template <class X, class C>
 void backward_from(const X& y, const C& cotangent, bool retain) {
+  tensor_access::check_alive(y, "backward");
   if (!(y.extents() == cotangent.extents()))
     throw shape_error("tenure: backward: a cotangent of shape " + spell(cotangent.extents()) + " for a value of shape " + spell(y.extents()));
   const sink_handle& sink = tensor_access::sink(y);
