@@ -262,8 +262,7 @@ constexpr const char* shuffle_scheduled = R"(%0 = input 0 : float32[24]
 %3 = constant 2 : float32[4,2,3]
 %4 = mul %2, %3 : float32[4,2,3]
 %5 = reshape %4 : float32[6,4]
-%6 = copy %5 : float32[6,4]
-return %6
+return %5
 )";
 
 constexpr auto views = tn::compile([](auto x) {
@@ -287,9 +286,8 @@ constexpr const char* views_scheduled = R"(%0 = input 0 : float32[3,4]
 %4 = reshape %3 : float32[12]
 %5 = copy %0 : float32[3,4]
 %6 = copy %1 : float32[4,3]
-%7 = copy %4 : float32[12]
-%8 = copy %0 : float32[3,4]
-return %5, %6, %7, %8
+%7 = copy %0 : float32[3,4]
+return %5, %6, %4, %7
 )";
 
 }  // namespace

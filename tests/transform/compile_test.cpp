@@ -257,3 +257,33 @@ TEST_CASE("empty extents give empty sums") {
   CHECK(tn::compile([](auto x) { return sum(x); })(none).item() == 0);
   CHECK(tn::grad([](auto x) { return sum(x * x); })(none).size() == 0);
 }
+
+TEST_CASE("a result that is a reshape of what is computed has its memory: no kernel copies it") {
+  tn::tensor<double, tn::shape<3, 2>> x{{1, 2}, {3, 4}, {5, 6}};
+  constexpr auto flat = tn::compile([](auto v) { return tn::reshape<6>(v * 2.0); });
+  STATIC_REQUIRE(decltype(flat.plan(x))::kernels() == 1);
+  CHECK(flat(x)(5) == 12);
+  // It may also be read on, come twice, and come beside what it is a reshape of.
+  constexpr auto several = tn::compile([](auto v) {
+    const auto y = tn::reshape<6>(v * 2.0);
+    return std::tuple{y, sum(y), tn::reshape<2, 3>(y), v * 2.0, sum(v, tn::axis<1>, tn::keepdim), v.transpose().template reshape<6>()};
+  });
+  const auto [y, total, wide, doubled, rows, turned] = several(x);
+  CHECK(y(3) == 8);
+  CHECK(total.item() == 42);
+  CHECK(wide(1, 0) == 8);
+  CHECK(doubled(2, 1) == 12);
+  CHECK(rows(2, 0) == 11);
+  CHECK(turned(1) == 3);
+  // Over its own argument.
+  tn::tensor<double, tn::shape<6>> z{1, 2, 3, 4, 5, 6};
+  constexpr auto halves = tn::compile([](auto v) { return tn::reshape<6>(tn::reshape<2, 3>(v) - amax(tn::reshape<2, 3>(v), tn::axis<1>, tn::keepdim)); });
+  halves.into(z)(z);
+  CHECK(z(0) == -2);
+  CHECK(z(3) == -2);
+  CHECK(z(5) == 0);
+  // Row reductions that keep their axis end in a reshape.
+  constexpr auto kept = tn::compile([](auto v) { return sum(v * v, tn::axis<1>, tn::keepdim); });
+  STATIC_REQUIRE(decltype(kept.plan(x))::kernels() == 1);
+  CHECK(kept(x)(1, 0) == 25);
+}

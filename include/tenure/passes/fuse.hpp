@@ -58,7 +58,7 @@ class fuser {
  public:
   constexpr explicit fuser(const ir::graph_view& g)
       : g_(g), lower_(g.count, -1), of_(g.count, -1), needed_by_(g.count, -1), recent_(g.shape_count, -1), is_output_(g.count, 0) {
-    for (int i = 0; i < g.output_count; ++i) is_output_[g.outputs[i]] = 1;
+    for (int i = 0; i < g.output_count; ++i) is_output_[root_of(g.outputs[i])] = 1;
   }
 
   constexpr clusters run() {

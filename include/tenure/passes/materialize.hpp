@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Makes explicit where a value needs a buffer of its own though it computes nothing: an output that is an argument, a
-// view or twice an output; a view under a reshape that strides cannot express, or under a slice whose offset one product
-// of run-time numbers cannot; a constant that an opaque step reads; indices to be checked that are not an argument's.
-// Law: keeps the meaning; afterwards every reshape has a row-major operand and every output a node of its own.
+// Makes explicit where a value needs a buffer of its own though it computes nothing: an output that is an argument, twice an
+// output, or a view (but a reshape of what is computed has its memory); a view under a reshape that strides cannot express, or
+// under a slice whose offset one product of run-time numbers cannot; a constant that an opaque step reads; indices to be
+// checked that are not an argument's.
+// Law: keeps the meaning; afterwards every reshape has a row-major operand and every output memory of its own.
 #pragma once
 
 #include <tenure/passes/layout.hpp>
@@ -52,9 +53,10 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   }
   ir::array<char> taken(out.count() + g.output_count, 0);
   for (int i = 0; i < g.output_count; ++i) {
-    node_id id = renamed[g.outputs[i]];
-    if (taken[id] || is_source(out[id].op) || is_view(out[id].op)) id = copy(id);
-    taken[id] = 1;
+    node_id id = renamed[g.outputs[i]], memory = id;
+    while (out[memory].op == ir::opcode::reshape) memory = out[memory].in[0];
+    if (taken[memory] || is_source(out[memory].op) || is_view(out[memory].op)) id = memory = copy(id);
+    taken[memory] = 1;
     out.output(id);
   }
   for (int i = 0; i < g.bound_count; ++i) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call});

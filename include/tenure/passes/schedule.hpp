@@ -35,7 +35,7 @@ class scheduler {
  private:
   /// What another step reads, or the caller, has memory.
   constexpr void find_memory() {
-    for (int i = 0; i < g_.output_count; ++i) in_memory_[g_.outputs[i]] = 1;
+    for (int i = 0; i < g_.output_count; ++i) in_memory_[root_[g_.outputs[i]]] = 1;
     for (ir::node_id id = 0; id < g_.count; ++id) {
       const int p = clusters_.of[id];
       if (p < 0) continue;
@@ -64,7 +64,7 @@ class scheduler {
       buffer_of_[id] = plan_.buffers.push_back(b);
     }
     for (int i = 0; i < g_.output_count; ++i) {
-      buffer& b = plan_.buffers[buffer_of_[g_.outputs[i]]];
+      buffer& b = plan_.buffers[buffer_of_[root_[g_.outputs[i]]]];
       b.where = buffer::place::result;
       b.index = i;
     }
