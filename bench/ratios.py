@@ -102,6 +102,10 @@ def spell(nanoseconds):
     return f"{nanoseconds / 1e9:.3g} s"
 
 
+def spell_ratio(ratio):
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"1/{1 / ratio:.0f}"
+
+
 def workloads_table(run):
     lines = ["| workload | size | Tenure | Tenure's time / |", "|---|---|---|---|"]
     for (workload, size), row in run.sorted():
@@ -109,7 +113,7 @@ def workloads_table(run):
             continue
         first = run.reference(workload, size)
         peers = sorted((p for p in row if p != "tenure"), key=lambda p: (p != first, -row[p]))
-        ratios = ", ".join(("**{} {:.2f}**" if p == first else "{} {:.2f}").format(p, row["tenure"] / row[p]) for p in peers)
+        ratios = ", ".join(("**{} {}**" if p == first else "{} {}").format(p, spell_ratio(row["tenure"] / row[p])) for p in peers)
         lines.append(f"| {workload} | {size}{' ~' if run.is_noisy[workload, size] else ''} | {spell(row['tenure'])} | {ratios} |")
     return lines
 
@@ -159,7 +163,7 @@ def readme_table(run):
         cells = [", ".join(spell(run.rows[workload, s][first]) for s in sizes)]
         for peer in (first, "libtorch"):
             ratios = [run.ratio(workload, s, peer) for s in sizes]
-            cells.append(", ".join("" if r is None else f"{r:.2f}" if r >= 0.1 else f"1/{1 / r:.0f}" for r in ratios))
+            cells.append(", ".join(spell_ratio(r) if r else "" for r in ratios))
         exponents = f", {', '.join(sizes)} elements" if "e" in sizes[0] else ""
         lines.append(f"| {name}{exponents} | " + " | ".join(cells) + " |")
     return lines

@@ -46,21 +46,37 @@ if [[ $what == compile ]]; then
   exec python3 bench/plots.py "$results/results.json" --compile "$results/compile/compile.json" --into "$results/figures"
 fi
 
-build=$results/$(basename "$gxx")  # a tree a compiler
+# configure <tree> <compiler> <peers>; a tree a compiler.
+configure() {
+  cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DTENURE_NATIVE=ON -DTENURE_PEERS="$3" \
+    -DTENURE_BUILD_BENCH=ON -DTENURE_BUILD_TESTS=OFF -DTENURE_BUILD_EXAMPLES=OFF
+  rm -rf "$1/bench/bin"  # a program whose source is gone must not run
+}
+
+build=$results/$(basename "$gxx")
+trees=("$build")
 step "configure in $build"
-cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$gxx" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DTENURE_NATIVE=ON -DTENURE_PEERS="$peers" \
-  -DTENURE_BUILD_BENCH=ON -DTENURE_BUILD_TESTS=OFF -DTENURE_BUILD_EXAMPLES=OFF
+configure "$build" "$gxx" OFF
+if [[ $peers == ON ]]; then
+  # clang 14 cannot compile libtorch's headers as C++20 with libstdc++ 12, and which compiler reads them does not matter to it.
+  [[ $(basename "$gxx") == clang* ]] && peer_compiler=g++ || peer_compiler=$gxx
+  trees+=("$results/peers")
+  configure "$results/peers" "$peer_compiler" ON
+fi
 
 step "build, $jobs jobs"
-rm -rf "$build/bench/bin"  # a program whose source is gone must not run
 cmake --build "$build" -j "$jobs"
+[[ $peers == OFF ]] || cmake --build "$results/peers" -j "$jobs" --target bench_peers
 
 # Passes over all programs, so that a slow minute of the machine meets no row with all its repetitions.
 step "run, rows matching '$filter', $passes passes"
 rm -rf "$build/json"
 mkdir -p "$build/json"
-programs=("$build"/bench/bin/*)
+programs=()
+for tree in "${trees[@]}"; do
+  programs+=("$tree"/bench/bin/*)
+done
 [[ -e ${programs[0]} ]] || fail "there are no benchmarks in bench/"
 for ((pass = 1; pass <= passes; ++pass)); do
   for program in "${programs[@]}"; do
