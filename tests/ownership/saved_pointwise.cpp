@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the derivative of each pointwise operation reads. The table is by hand; every operation of the registry is in it.
+#include <map>
+
+#include "saved.hpp"
+
+namespace {
+
+const std::map<std::string, std::vector<std::string>> table = {
+    {"neg", {""}},
+    {"add", {"", ""}},
+    {"sub", {"", ""}},
+    {"mul", {"1", "0"}},
+    {"div", {"1", "01"}},
+    {"sign", {""}},
+    {"abs", {"0"}},
+    {"maximum", {"01", "01"}},
+    {"minimum", {"01", "01"}},
+    {"floor", {""}},
+    {"round", {""}},
+    {"where", {"", "0", "0"}},
+    {"exp", {"y"}},
+    {"expm1", {"y"}},
+    {"log", {"0"}},
+    {"log1p", {"0"}},
+    {"log2", {"0"}},
+    {"sqrt", {"y"}},
+    {"rsqrt", {"y"}},
+    {"pow", {"01", "01y"}},
+    {"sin", {"0"}},
+    {"cos", {"0"}},
+    {"atan", {"0"}},
+    {"atan2", {"01", "01"}},
+    {"sinh", {"0"}},
+    {"cosh", {"0"}},
+    {"tanh", {"y"}},
+    {"sigmoid", {"y"}},
+    {"softplus", {"0"}},
+    {"erf", {"0"}},
+    {"relu", {"y"}},
+};
+
+template <class Op>
+void check_operation() {
+  using vector = constant<3>;
+  const auto call = [](const auto&... x) { return tn::apply<Op>(x...); };
+  constexpr bool is_differentiable = Op::types != tn::ops::typing::comparison && !std::is_same_v<Op, tn::ops::logical_and> &&
+                                     !std::is_same_v<Op, tn::ops::logical_or> && !std::is_same_v<Op, tn::ops::logical_not>;
+  if constexpr (is_differentiable) {
+    const auto entry = table.find(Op::name);
+    INFO(Op::name);
+    REQUIRE(entry != table.end());
+    const vector a{0.5, 0.25, 0.75}, b{0.375, 0.625, 0.875};
+    if constexpr (Op::arity == 1) saved::check(Op::name, entry->second, call, a);
+    else if constexpr (Op::arity == 2) saved::check(Op::name, entry->second, call, a, b);
+    else saved::check(Op::name, entry->second, call, tn::tensor<bool, shape<3>>{true, false, true}, a, b);
+  }
+}
+
+template <class... Op>
+void check_all(tn::ops::operation_list<Op...>) { (check_operation<Op>(), ...); }
+
+}  // namespace
+
+TEST_CASE("each pointwise operation saves what its derivative reads, and nothing else") { check_all(tn::ops::registry{}); }
+
+TEST_CASE("broadcasting saves no more, scaling by a number nothing") {
+  const constant<3> a{0.5, 0.25, 0.75};
+  const constant<2, 1> column{{0.375}, {0.625}};
+  saved::check("mul", {"1", "0"}, [](const auto& x, const auto& y) { return x * y; }, a, column);
+  saved::check("add", {"", ""}, [](const auto& x, const auto& y) { return x + y; }, a, column);
+  saved::check("scale", {""}, [](const auto& x) { return 3 * (x / 4) - 1; }, a);
+  saved::check("rsub", {""}, [](const auto& x) { return 1 - x; }, a);
+  saved::check("rdiv", {"0"}, [](const auto& x) { return 1 / x; }, a);
+  saved::check("square", {"0"}, [](const auto& x) { return square(x); }, a);
+  saved::check("x * x", {"0"}, [](const auto& x) { return x * x; }, a);
+  saved::check("pow 2", {"0"}, [](const auto& x) { return pow(x, 2); }, a);
+}
