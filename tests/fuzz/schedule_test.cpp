@@ -107,9 +107,7 @@ TEST_CASE("Law: buffers alive in one step never share bytes") {
     std::vector<int> first(static_cast<std::size_t>(n), p.steps.size()), last(static_cast<std::size_t>(n), -1);
     for (int i = 0; i < p.steps.size(); ++i) {
       const passes::step& t = p.steps[i];
-      const bool fused = t.what == passes::step::kind::fused;
-      const int from = fused ? p.kernels[t.kernel].first_access : t.first_access, count = fused ? p.kernels[t.kernel].access_count : t.access_count;
-      for (int a = from; a < from + count; ++a)
+      for (int a = t.first_access; a < t.first_access + t.access_count; ++a)
         if (p.accesses[a].buffer >= 0) {
           const auto b = static_cast<std::size_t>(p.accesses[a].buffer);
           first[b] = std::min(first[b], i);

@@ -3,6 +3,7 @@
 #include "../catch.hpp"
 
 #include <tenure/ir/graph.hpp>
+#include <tenure/ir/index.hpp>
 
 using namespace tenure;
 
@@ -30,6 +31,13 @@ constexpr ir::builder two_inputs() {
   return g;
 }
 static_assert(two_inputs().count() == 2);
+
+struct sizes {
+  static constexpr ir::graph_sizes value = ir::sizes_of(two_inputs().view());
+};
+struct one_node {
+  static constexpr ir::graph_sizes value{.nodes = 1};
+};
 
 }  // namespace
 
@@ -93,13 +101,27 @@ TEST_CASE("derived extents fold where they can") {
   CHECK(g.derived(kind::product, n, 2) == twice);
 }
 
+TEST_CASE("positions are found by hash, whatever shares one") {
+  ir::array<int> values;
+  ir::index positions;
+  const auto position_of = [&](int x) { return positions.find(static_cast<std::uint64_t>(x % 7), [&](int i) { return values[i] == x; }); };
+  for (int x = 0; x < 100; ++x) {
+    CHECK(position_of(x) == -1);
+    positions.enter(static_cast<std::uint64_t>(x % 7), values.push_back(x));
+  }
+  for (int x = 0; x < 100; ++x) CHECK(position_of(x) == x);
+  positions.clear();
+  CHECK(position_of(0) == -1);
+}
+
 TEST_CASE("a frozen graph is its builder") {
-  constexpr ir::graph_sizes sizes = ir::sizes_of(two_inputs().view());
-  static constexpr ir::graph<sizes.nodes, sizes.shapes, sizes.symbols, sizes.constraints, sizes.bounds, sizes.outputs> frozen{two_inputs().view()};
+  static constexpr ir::graph<sizes> frozen{two_inputs().view()};
   static_assert(frozen.view().count == 2 && frozen.view().outputs[0] == 1);
+  static constexpr ir::graph<one_node> cut{two_inputs().view()};
+  static_assert(cut.sizes == sizes::value && !(cut.sizes <= one_node::value) && sizes::value <= sizes::value);
   const ir::builder again(frozen.view());
   CHECK(again.count() == 0);
-  CHECK(again.view().shape_count == sizes.shapes);
+  CHECK(again.view().shape_count == sizes::value.shapes);
   CHECK(again.view().input_count == 2);
 }
 

@@ -9,7 +9,8 @@ template <class T>
 class array {
  public:
   constexpr array() = default;
-  constexpr explicit array(int n, const T& value = T{}) { resize(n, value); }
+  constexpr explicit array(int n) : data_(new T[static_cast<unsigned long>(n)]()), size_(n), capacity_(n) {}
+  constexpr array(int n, const T& value) { resize(n, value); }
   constexpr array(const array& other) { assign(other); }
   constexpr array(array&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
     other.data_ = nullptr;
@@ -42,16 +43,8 @@ class array {
   constexpr const T* end() const { return data_ + size_; }
   constexpr T& back() { return data_[size_ - 1]; }
 
-  constexpr int push_back(const T& value) {
-    if (size_ == capacity_) {
-      const T copy = value;  // value may live in the array that is about to move
-      reserve(capacity_ == 0 ? 16 : 2 * capacity_);
-      data_[size_] = copy;
-    } else {
-      data_[size_] = value;
-    }
-    return size_++;
-  }
+  /// Gives the element's position. One expression, since compilers count statements; value may live in the array itself.
+  constexpr int push_back(const T& value) { return size_ < capacity_ ? (data_[size_] = value, size_++) : push_grown(value); }
   constexpr void pop_back() { --size_; }
   constexpr void clear() { size_ = 0; }
   constexpr void resize(int n, const T& value = T{}) {
@@ -69,6 +62,12 @@ class array {
   }
 
  private:
+  constexpr int push_grown(const T& value) {
+    const T copy = value;
+    reserve(capacity_ == 0 ? 16 : 2 * capacity_);
+    data_[size_] = copy;
+    return size_++;
+  }
   constexpr void assign(const array& other) {
     reserve(other.size_);
     for (int i = 0; i < other.size_; ++i) data_[i] = other.data_[i];

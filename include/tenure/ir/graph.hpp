@@ -1,41 +1,56 @@
 // SPDX-License-Identifier: BSL-1.0
-// A finished graph as a constexpr value: arrays of exactly the sizes that a builder came to.
+// A finished graph as a constexpr value: arrays of sizes that are known before it is evaluated.
 #pragma once
 
 #include <tenure/ir/builder.hpp>
 
 namespace tenure::ir {
 
+/// An array of a constant: of what grew elsewhere, as much as there is room for.
+template <class T, int Capacity>
+struct frozen {
+  // No `= {}`: g++ 12 takes quadratic time and memory to fill an array that was value-initialised first.
+  T at[Capacity + 1];
+
+  constexpr frozen(const T* from, int count) {
+    const int kept = count < Capacity ? count : Capacity;
+    for (int i = 0; i < kept; ++i) at[i] = from[i];
+    for (int i = kept; i <= Capacity; ++i) at[i] = T{};
+  }
+  constexpr operator const T*() const { return at; }
+};
+
 struct graph_sizes {
   int nodes = 0, shapes = 0, symbols = 0, constraints = 0, bounds = 0, outputs = 0;
+
+  friend constexpr bool operator==(const graph_sizes&, const graph_sizes&) = default;
+  friend constexpr bool operator<=(const graph_sizes& a, const graph_sizes& b) {
+    return a.nodes <= b.nodes && a.shapes <= b.shapes && a.symbols <= b.symbols && a.constraints <= b.constraints && a.bounds <= b.bounds && a.outputs <= b.outputs;
+  }
 };
 constexpr graph_sizes sizes_of(const graph_view& g) {
   return {g.count, g.shape_count, g.symbol_count, g.constraint_count, g.bound_count, g.output_count};
 }
 
-template <int Nodes, int Shapes, int Symbols, int Constraints, int Bounds, int Outputs>
+/// Sizes::value are the graph_sizes that its arrays have room for.
+template <class Sizes>
 struct graph {
-  // No `= {}`: g++ 12 takes quadratic time and memory to fill an array that was value-initialised first.
-  node nodes[Nodes + 1];
-  extents shapes[Shapes + 1];
-  symbol symbols[Symbols + 1];
-  constraint constraints[Constraints + 1];
-  bound bounds[Bounds + 1];
-  node_id outputs[Outputs + 1];
-  int count = 0, shape_count = 0, symbol_count = 0, constraint_count = 0, bound_count = 0, output_count = 0, input_count = 0;
+  static constexpr graph_sizes room = Sizes::value;
 
-  /// Takes over what a view holds; every count must fit (a pass never makes more, so its input's sizes do).
+  frozen<node, room.nodes> nodes;
+  frozen<extents, room.shapes> shapes;
+  frozen<symbol, room.symbols> symbols;
+  frozen<constraint, room.constraints> constraints;
+  frozen<bound, room.bounds> bounds;
+  frozen<node_id, room.outputs> outputs;
+  int count, shape_count, symbol_count, constraint_count, bound_count, output_count, input_count;
+  graph_sizes sizes;
+
   constexpr explicit graph(const graph_view& g)
-      : count(g.count), shape_count(g.shape_count), symbol_count(g.symbol_count), constraint_count(g.constraint_count),
-        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count) {
-    for (int i = 0; i < g.count; ++i) nodes[i] = g.nodes[i];
-    for (int i = 0; i < g.shape_count; ++i) shapes[i] = g.shapes[i];
-    for (int i = 0; i < g.symbol_count; ++i) symbols[i] = g.symbols[i];
-    for (int i = 0; i < g.constraint_count; ++i) constraints[i] = g.constraints[i];
-    for (int i = 0; i < g.bound_count; ++i) bounds[i] = g.bounds[i];
-    for (int i = 0; i < g.output_count; ++i) outputs[i] = g.outputs[i];
-    outputs[Outputs] = none;
-  }
+      : nodes(g.nodes, g.count), shapes(g.shapes, g.shape_count), symbols(g.symbols, g.symbol_count),
+        constraints(g.constraints, g.constraint_count), bounds(g.bounds, g.bound_count), outputs(g.outputs, g.output_count),
+        count(g.count), shape_count(g.shape_count), symbol_count(g.symbol_count), constraint_count(g.constraint_count),
+        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)) {}
 
   constexpr graph_view view() const {
     return {nodes, count, shapes, shape_count, symbols, symbol_count, constraints, constraint_count, bounds, bound_count,

@@ -23,18 +23,22 @@ struct cluster {
   constexpr bool decided() const { return inner >= 0; }
 };
 
-/// Clusters by reference: by position, and node -> position (-1 where nothing is computed).
+/// Clusters by reference: by position, and what that makes of each node.
 struct clusters_view {
   const cluster* at = nullptr;
   int count = 0;
-  const std::int32_t* of = nullptr;
+  const std::int32_t* of = nullptr;    // its position; -1 where nothing is computed
+  const ir::node_id* root = nullptr;   // below the views
+  const char* in_memory = nullptr;     // another step reads it, or the caller
 };
 
 struct clusters {
   ir::array<cluster> at;
   ir::array<std::int32_t> of;
+  ir::array<ir::node_id> root;
+  ir::array<char> in_memory;
 
-  constexpr clusters_view view() const { return {at.data(), at.size(), of.data()}; }
+  constexpr clusters_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data()}; }
 };
 
 /// A kernel may hold 256 nodes (a limit that keeps registers and compile time sane); loads and stores need the rest.
@@ -49,60 +53,76 @@ constexpr bool has_last_axis(std::int64_t mask, int rank) { return rank > 0 && (
 
 /// The element type that a node is computed in; bool results of comparisons are masks in their operands' lanes.
 constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
-  const ir::node& n = g[id];
-  const bool reads_values = ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::comparison;
-  return reads_values || (n.op == ir::opcode::cast && n.type == dtype::boolean) ? g[n.in[0]].type : n.type;
+  const ir::node& n = g.nodes[id];
+  if (n.type != dtype::boolean) return n.type;
+  const bool reads_values = n.op == ir::opcode::cast || (ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::comparison);
+  return reads_values ? g.nodes[n.in[0]].type : n.type;
 }
 
 class fuser {
  public:
-  constexpr explicit fuser(const ir::graph_view& g)
-      : g_(g), lower_(g.count, -1), of_(g.count, -1), needed_by_(g.count, -1), recent_(g.shape_count, -1), is_output_(g.count, 0) {
-    for (int i = 0; i < g.output_count; ++i) is_output_[root_of(g.outputs[i])] = 1;
+  constexpr explicit fuser(const ir::graph_view& g) : g_(g), all_notes_(g.count), notes_(all_notes_.data()), of_(g.count), root_(g.count), recent_(g.shape_count, -1) {
+    std::int32_t* const of = of_.data();
+    ir::node_id* const root = root_.data();
+    for (ir::node_id id = 0; id < g.count; ++id)
+      of[id] = -1, root[id] = g.nodes[id].op < ir::opcode::pointwise && is_view(g.nodes[id].op) ? root[g.nodes[id].in[0]] : id;
+    for (int i = 0; i < g.output_count; ++i) notes_[root[g.outputs[i]]].is_output = true;
   }
 
   constexpr clusters run() {
     // Numbers that only the caller reads (a mean's division, after the sum) go last: where they stand, between the forward
     // and the backward half, they would cut the kernel that both halves can share.
-    ir::array<char> feeds_other(g_.count, 0), goes_last(g_.count, 0);
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
-      const ir::node& n = g_[id];
-      goes_last[id] = ops::is_pointwise(n.op) && g_.shape_of(id).rank == 0 && feeds_other[id] == 0;
-      if (goes_last[id]) visit(id);
-      else for (int k = 0; k < n.arity; ++k) feeds_other[n.in[k]] = 1;
+      const ir::node& n = g_.nodes[id];
+      const bool is_number = g_.shapes[n.shape].rank == 0, computes = n.op >= ir::opcode::pointwise;
+      notes_[id].goes_last = is_number && computes && !notes_[id].feeds_other;
+      if (notes_[id].goes_last) visit(id);
+      else if (is_number || !computes)  // else its operands are no numbers
+        for (int k = 0; k < n.arity; ++k) notes_[n.in[k]].feeds_other = true;
     }
     for (ir::node_id id = g_.count - 1; id >= 0; --id)
-      if (!goes_last[id]) visit(id);
+      if (!notes_[id].goes_last) visit(id);
     for (cluster& c : at_)
-      if (!c.decided() && c.opaque == ir::none) {
+      if (c.inner < 0 && c.opaque == ir::none) {
         // The last axis longer than 1: dimensions of 1 vanish, and what is per row must still be so then.
         const extents& space = g_.shapes[c.space];
         int last = space.rank - 1;
         while (last > 0 && space[last] == 1) --last;
         c.inner = last < 0 ? 0 : std::int64_t{1} << last;
       }
-    return {static_cast<ir::array<cluster>&&>(at_), static_cast<ir::array<std::int32_t>&&>(of_)};
+    ir::array<char> in_memory(g_.count);
+    for (ir::node_id id = 0; id < g_.count; ++id)
+      in_memory.data()[id] = notes_[id].is_output || (notes_[id].reader != ir::none && notes_[id].reader != of_.data()[id]);
+    return {static_cast<ir::array<cluster>&&>(at_), static_cast<ir::array<std::int32_t>&&>(of_), static_cast<ir::array<ir::node_id>&&>(root_),
+            static_cast<ir::array<char>&&>(in_memory)};
   }
 
  private:
+  /// What is known of a node.
+  struct note {
+    // A use at position p that the node may share a kernel with is 2p, one that needs it in memory before is 2p + 1.
+    std::int32_t lower = -1;
+    std::int32_t needed_by = -1;  // the last kernel that counted it as open
+    std::int32_t reader = -1;     // the position that reads it, through views too; `several` where there are more
+    bool is_output = false, feeds_other = false, goes_last = false;
+  };
+
+  static constexpr std::int32_t several = INT32_MAX;
+  constexpr void read(ir::node_id root, int position) { notes_[root].reader = notes_[root].reader < 0 || notes_[root].reader == position ? position : several; }
+
   constexpr void visit(ir::node_id id) {
-    const ir::node& n = g_[id];
-    const bool unused = lower_[id] < 0 && !is_output_[id];
-    if (unused || is_source(n.op)) return;
-    if (is_view(n.op)) pass_on(id);
-    else if (is_opaque(n.op)) place_alone(id);
+    if (notes_[id].lower < 0 && !notes_[id].is_output) return;  // unused
+    const ir::opcode op = g_.nodes[id].op;
+    if (op >= ir::opcode::pointwise) place(id);
+    else if (is_source(op)) return;
+    else if (is_view(op)) pass_on(id);
+    else if (is_opaque(op)) place_alone(id);
     else place(id);
   }
 
-  constexpr ir::node_id root_of(ir::node_id id) const {
-    while (is_view(g_[id].op)) id = g_[id].in[0];
-    return id;
-  }
-
-  // A use at position p that the node may share a kernel with is 2p, one that needs it in memory before is 2p + 1.
   constexpr void use(ir::node_id id, int position, bool in_registers) {
     const int bound = 2 * position + (in_registers ? 0 : 1);
-    if (bound > lower_[id]) lower_[id] = bound;
+    if (bound > notes_[id].lower) notes_[id].lower = bound;
   }
 
   /// Is s the shape of c's rows (one value a row)?
@@ -112,7 +132,7 @@ class fuser {
 
   constexpr void pass_on(ir::node_id view) {
     const ir::node& n = g_[view];
-    const int bound = lower_[view], position = bound / 2;
+    const int bound = notes_[view].lower, position = bound / 2;
     bool shares = false;
     if (bound >= 0 && bound % 2 == 0) {
       cluster& c = at_[position];
@@ -136,9 +156,7 @@ class fuser {
       if (space[a] == 1) stretched &= ~(std::int64_t{1} << a);
     if (stretched == 0) return false;
     if (c.decided()) return without_ones(c.inner, space) == stretched;
-    ir::node_id root = n.in[0];
-    while (is_view(g_[root].op)) root = g_[root].in[0];
-    if (!is_fused(g_[root].op) || !ends_row(stretched, space)) return false;
+    if (!is_fused(g_[root_[n.in[0]]].op) || !ends_row(stretched, space)) return false;
     c.inner = stretched;
     return true;
   }
@@ -158,53 +176,56 @@ class fuser {
   constexpr void place_alone(ir::node_id id) {
     const int position = at_.push_back({.lane = g_[id].type, .space = g_[id].shape, .position = at_.size(), .opaque = id});
     of_[id] = position;
-    for (int k = 0; k < g_[id].arity; ++k) use(g_[id].in[k], position, false);
+    for (int k = 0; k < g_[id].arity; ++k) {
+      use(g_[id].in[k], position, false);
+      read(root_[g_[id].in[k]], position);
+    }
   }
 
   constexpr void place(ir::node_id id) {
-    const ir::node& n = g_[id];
+    const ir::node& n = g_.nodes[id];
     const bool reduces = n.op == ir::opcode::reduce;
-    const std::int16_t walked = reduces ? g_[n.in[0]].shape : n.shape;
-    const int bound = lower_[id];
+    const std::int16_t walked = reduces ? g_.nodes[n.in[0]].shape : n.shape;
+    const int bound = notes_[id].lower, candidate = recent_.data()[walked];
+    const dtype lane = lane_of(g_, id);
     int position = -1;
-    if (bound >= 0 && bound % 2 == 0 && joins(at_[bound / 2], id, true)) position = bound / 2;
-    if (position < 0) {
-      const int candidate = recent_[walked];
-      if (candidate > bound / 2 && (bound >= 0 || candidate >= 0) && joins(at_[candidate], id, false)) position = candidate;
-      else if (bound < 0 && candidate >= 0 && joins(at_[candidate], id, false)) position = candidate;
+    if (bound >= 0 && bound % 2 == 0 && joins(at_.data()[bound / 2], n, lane, true)) position = bound / 2;
+    else if (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins(at_.data()[candidate], n, lane, false)) position = candidate;
+    else {
+      cluster fresh{.lane = lane, .space = walked, .position = at_.size()};
+      joins(fresh, n, lane, false);
+      position = at_.push_back(fresh);
+      recent_.data()[walked] = position;
     }
-    if (position < 0) {
-      cluster c{.lane = lane_of(g_, id), .space = walked, .position = at_.size()};
-      joins(c, id, false);
-      position = at_.push_back(c);
-      recent_[walked] = position;
-    }
-    cluster& c = at_[position];
+    cluster& c = at_.data()[position];
     ++c.nodes;
-    if (needed_by_[id] == position) --c.open;
-    for (int k = 0; k < n.arity; ++k)
-      if (const ir::node_id root = root_of(n.in[k]); g_[root].op != ir::opcode::constant && needed_by_[root] != position) {
-        needed_by_[root] = position;
-        ++c.open;
-      }
-    of_[id] = position;
+    if (notes_[id].needed_by == position) --c.open;
+    of_.data()[id] = position;
     if (reduces) {
-      recent_[c.space] = position;
+      recent_.data()[c.space] = position;
       ++c.row_reductions;
     }
     // What a cast reads was computed in another lane: it comes through memory. Bool is a mask in any lane.
-    const bool converts = n.op == ir::opcode::cast && n.type != dtype::boolean && g_[n.in[0]].type != dtype::boolean;
-    for (int k = 0; k < n.arity; ++k) use(n.in[k], position, !converts && n.op != ir::opcode::copy);
+    const bool converts = n.op == ir::opcode::cast && n.type != dtype::boolean && g_.nodes[n.in[0]].type != dtype::boolean;
+    const int least = 2 * position + (converts || n.op == ir::opcode::copy ? 1 : 0);
+    for (int k = 0; k < n.arity; ++k) {
+      const ir::node_id below = root_.data()[n.in[k]];
+      note &operand = notes_[n.in[k]], &root = notes_[below];
+      if (least > operand.lower) operand.lower = least;
+      if (root.reader != position) read(below, position);
+      if (root.needed_by == position || g_.nodes[below].op == ir::opcode::constant) continue;
+      root.needed_by = position;
+      ++c.open;
+    }
   }
 
   /// May the node be computed in c? Commits what that decides about c. `consumed_here`: a consumer in c wants the value in a
   /// register.
-  constexpr bool joins(cluster& c, ir::node_id id, bool consumed_here) {
-    const ir::node& n = g_[id];
+  constexpr bool joins(cluster& c, const ir::node& n, dtype lane, bool consumed_here) {
+    const bool has_room = c.opaque == ir::none && c.nodes < nodes_per_kernel && (c.open < reads_per_kernel || (n.arity <= 1 && consumed_here));
+    const bool is_logic = n.type == dtype::boolean && n.op >= ir::opcode::pointwise && lane == dtype::boolean;
+    if (!has_room || (lane != c.lane && !is_logic)) return false;
     const bool fresh = c.nodes == 0;
-    if (c.opaque != ir::none || c.nodes >= nodes_per_kernel) return false;
-    if (c.open >= reads_per_kernel && !(n.arity <= 1 && consumed_here)) return false;
-    if (lane_of(g_, id) != c.lane && !(n.type == dtype::boolean && ops::is_pointwise(n.op) && lane_of(g_, id) == dtype::boolean)) return false;
     const extents& space = g_.shapes[c.space];
     if (n.op != ir::opcode::reduce) return n.shape == c.space || is_row_shape(c, g_.shapes[n.shape]);
 
@@ -233,11 +254,11 @@ class fuser {
   }
 
   ir::graph_view g_;
-  ir::array<std::int32_t> lower_;
+  ir::array<note> all_notes_;
+  note* notes_;
   ir::array<std::int32_t> of_;
-  ir::array<std::int32_t> needed_by_;  // node -> the last kernel that counted it as open
+  ir::array<ir::node_id> root_;
   ir::array<std::int32_t> recent_;  // shape -> the last kernel that walks it
-  ir::array<char> is_output_;
   ir::array<cluster> at_;
 };
 

@@ -7,8 +7,12 @@
 
 namespace tenure::passes {
 
-/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota or an extent the sum is its value. `buffer` is open.
-using layout = access;
+/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota or an extent the sum is its value.
+struct layout {
+  ir::node_id root = ir::none;  // the node whose memory it is
+  number offset{};
+  strides stride{};
+};
 
 constexpr layout row_major(ir::node_id root, const extents& s) {
   layout l;
@@ -29,56 +33,38 @@ constexpr number argument_stride(const ir::graph_view& g, const ir::node& input,
   return {};
 }
 
-constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
+/// The layout of what is no view.
+constexpr layout layout_of_root(const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g[id];
   const extents& s = g.shape_of(id);
+  const bool strided = n.op == ir::opcode::input && n.start != 0;
+  if (!strided && (n.op == ir::opcode::input || !is_source(n.op))) return row_major(id, s);
+  layout l;
+  l.root = id;
+  for (int a = 0; strided && a < s.rank; ++a) l.stride[a] = argument_stride(g, n, a);
+  if (n.op == ir::opcode::iota) l.stride[n.attr] = {1, 0};
+  if (n.op == ir::opcode::extent) l.offset = number_of(n.attr);
+  return l;
+}
+
+/// The layout of a view, given that of its operand.
+constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, const layout& from) {
+  const extents &s = g.shapes[n.shape], &old = g.shape_of(n.in[0]);
+  layout l;
+  l.root = from.root;
+  l.offset = from.offset;
   switch (n.op) {
-    case ir::opcode::input: {
-      if (n.start == 0) return row_major(id, s);
-      layout l;
-      l.root = id;
-      for (int a = 0; a < s.rank; ++a) l.stride[a] = argument_stride(g, n, a);
-      return l;
-    }
-    case ir::opcode::constant: {
-      layout l;
-      l.root = id;
-      return l;
-    }
-    case ir::opcode::iota: {
-      layout l;
-      l.root = id;
-      l.stride[n.attr] = {1, 0};
-      return l;
-    }
-    case ir::opcode::extent: {
-      layout l;
-      l.root = id;
-      l.offset = number_of(n.attr);
-      return l;
-    }
-    case ir::opcode::broadcast: {
-      const layout from = layout_of(g, n.in[0]);
-      const extents& old = g.shape_of(n.in[0]);
-      layout l;
-      l.root = from.root;
-      l.offset = from.offset;
+    case ir::opcode::broadcast:
       for (int a = 0; a < old.rank; ++a) {
         const int at = ir::unpack_axis(n.attr, a);
         l.stride[at] = old[a] == 1 && s[at] != 1 ? number{} : from.stride[a];
       }
       return l;
-    }
-    case ir::opcode::permute: {
-      const layout from = layout_of(g, n.in[0]);
-      layout l;
-      l.root = from.root;
-      l.offset = from.offset;
+    case ir::opcode::permute:
       for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[ir::unpack_axis(n.attr, a)];
       return l;
-    }
     case ir::opcode::slice: {
-      layout l = layout_of(g, n.in[0]);
+      for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[a];
       number& along = l.stride[n.attr];
       const number moved = along * number{n.start, 0};
       // A second run-time offset of another kind cannot be added as a product: materialize copies before that happens.
@@ -86,26 +72,37 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
       along = along * number{n.step, 0};
       return l;
     }
-    case ir::opcode::reshape: {
-      const layout from = layout_of(g, n.in[0]);
-      const extents& old = g.shape_of(n.in[0]);
-      if (!same_but_ones(old, s)) {
-        layout l = row_major(from.root, s);
-        l.offset = from.offset;
-        return l;
-      }
-      layout l;
-      l.root = from.root;
-      l.offset = from.offset;
-      for (int a = 0, i = 0; a < s.rank; ++a) {
-        if (s[a] == 1) continue;
-        while (old[i] == 1) ++i;
-        l.stride[a] = from.stride[i++];
-      }
-      return l;
-    }
-    default: return row_major(id, s);
+    default: break;  // reshape
   }
+  if (!same_but_ones(old, s)) {
+    l = row_major(from.root, s);
+    l.offset = from.offset;
+    return l;
+  }
+  for (int a = 0, i = 0; a < s.rank; ++a) {
+    if (s[a] == 1) continue;
+    while (old[i] == 1) ++i;
+    l.stride[a] = from.stride[i++];
+  }
+  return l;
 }
+
+constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
+  return is_view(g[id].op) ? layout_of_view(g, g[id], layout_of(g, g[id].in[0])) : layout_of_root(g, id);
+}
+
+/// The layouts of a graph's views, each computed once, from its operand's; the graph may still grow.
+class layouts {
+ public:
+  constexpr void enter(const ir::graph_view& g, ir::node_id view, const layout& from) {
+    if (at_.size() <= view) at_.resize(2 * view + 16, 0);
+    at_[view] = views_.push_back(layout_of_view(g, g.nodes[view], from));
+  }
+  constexpr const layout& of(ir::node_id view) const { return views_.data()[at_.data()[view]]; }
+
+ private:
+  ir::array<int> at_;  // node -> position among the views
+  ir::array<layout> views_;
+};
 
 }  // namespace tenure::passes

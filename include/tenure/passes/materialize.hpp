@@ -17,9 +17,8 @@ constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   return is_fused(g[id].op) || is_opaque(g[id].op) || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
-/// Does the offset of a slice add to that of its operand? Offsets are products: 2 * d1 + 3 is none.
-constexpr bool offsets_add(const ir::graph_view& g, const ir::node& slice) {
-  const layout from = layout_of(g, slice.in[0]);
+/// Does the offset of a slice add to that of the view that it cuts? Offsets are products: 2 * d1 + 3 is none.
+constexpr bool offsets_add(const layout& from, const ir::node& slice) {
   const number moved = from.stride[slice.attr] * number{slice.start, 0};
   return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
@@ -27,6 +26,8 @@ constexpr bool offsets_add(const ir::graph_view& g, const ir::node& slice) {
 constexpr ir::builder materialize(const ir::graph_view& g) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
+  layouts views;
+  const bool adds_run_time_offsets = g.symbol_count > 0;
   const auto copy = [&](node_id of) {
     return out.emit({.op = ir::opcode::copy, .type = out[of].type, .arity = 1, .shape = out[of].shape, .in = {of, none, none}});
   };
@@ -41,11 +42,12 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     ir::node n = with_renamed_operands(g[i], renamed);
     if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
-    if (n.op == ir::opcode::slice && !offsets_add(out.view(), n)) n.in[0] = copy(n.in[0]);
+    if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !offsets_add(views.of(n.in[0]), n)) n.in[0] = copy(n.in[0]);
     if (is_opaque(n.op))
       for (int k = 0; k < n.arity; ++k)
         if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
     renamed[i] = out.emit(n);
+    if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
     if (is_bounded[i] && root_of(renamed[i]).op != ir::opcode::input) {
       if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
       renamed[i] = out.emit({.op = ir::opcode::check, .type = n.type, .arity = 1, .shape = n.shape, .in = {renamed[i], none, none}});

@@ -13,29 +13,26 @@ struct overwrite_table {
   bool safe[Arguments * Results + 1] = {};
 };
 
-constexpr bool same_elements(const kernel& k, const access& a, const access& b) {
-  if (!(a.offset == b.offset) || a.type != b.type) return false;
-  for (int d = 0; d < k.outer + k.inner; ++d)
-    if (!(a.stride[d] == b.stride[d])) return false;
-  return true;
-}
+/// Equal strides have equal ids.
+constexpr bool same_elements(const access& a, const access& b) { return a.offset == b.offset && a.type == b.type && a.strides == b.strides; }
 
-/// Does the kernel store the result exactly where, and only after, it loads the argument?
-constexpr bool overwrites_elementwise(const plan_view& p, const kernel& k, int argument_buffer, int result_buffer) {
+/// Does the step's kernel store the result exactly where, and only after, it loads the argument?
+constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int argument_buffer, int result_buffer) {
+  const kernel& k = p.kernels[s.kernel];
   int stored = -1;
   unsigned pass = 0;
   for (int i = 0; i < k.instruction_count; ++i) {
     const instruction& x = p.instructions[k.first_instruction + i];
-    if (x.access < 0 || p.accesses[k.first_access + x.access].buffer != result_buffer) continue;
+    if (x.access < 0 || p.accesses[s.first_access + x.access].buffer != result_buffer) continue;
     if (x.what != instruction::kind::store || x.row) return false;
     stored = x.access;
     pass = x.passes;
   }
   for (int i = 0; i < k.instruction_count; ++i) {
     const instruction& x = p.instructions[k.first_instruction + i];
-    if (x.access < 0 || p.accesses[k.first_access + x.access].buffer != argument_buffer) continue;
+    if (x.access < 0 || p.accesses[s.first_access + x.access].buffer != argument_buffer) continue;
     const bool later = x.row || (x.passes & ~((pass << 1) - 1)) != 0;
-    if (later || !same_elements(k, p.accesses[k.first_access + x.access], p.accesses[k.first_access + stored])) return false;
+    if (later || !same_elements(p.accesses[s.first_access + x.access], p.accesses[s.first_access + stored])) return false;
   }
   return stored >= 0;
 }
@@ -43,14 +40,17 @@ constexpr bool overwrites_elementwise(const plan_view& p, const kernel& k, int a
 template <int Arguments, int Results>
 constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p) {
   overwrite_table<Arguments, Results> table;
-  for (int i = 0; i < p.buffer_count; ++i)
+  for (int i = 0; i < p.buffer_count; ++i) {
+    const buffer& a = p.buffers[i];
+    if (a.where != buffer::place::argument) continue;
     for (int j = 0; j < p.buffer_count; ++j) {
-      const buffer &a = p.buffers[i], &r = p.buffers[j];
-      if (a.where != buffer::place::argument || r.where != buffer::place::result) continue;
+      const buffer& r = p.buffers[j];
+      if (r.where != buffer::place::result) continue;
       const bool unread = a.first >= p.step_count;
       const bool here = !unread && a.last == r.first && p.steps[a.last].what == step::kind::fused;
-      table.safe[a.index * Results + r.index] = unread || a.last < r.first || (here && overwrites_elementwise(p, p.kernels[p.steps[a.last].kernel], i, j));
+      table.safe[a.index * Results + r.index] = unread || a.last < r.first || (here && overwrites_elementwise(p, p.steps[a.last], i, j));
     }
+  }
   return table;
 }
 

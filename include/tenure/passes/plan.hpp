@@ -7,8 +7,7 @@
 // for the next pass over the row: softmax is three passes over a row that stays in cache.
 #pragma once
 
-#include <tenure/ir/array.hpp>
-#include <tenure/ir/node.hpp>
+#include <tenure/ir/graph.hpp>
 #include <tenure/ops/registry.hpp>
 
 namespace tenure::passes {
@@ -59,15 +58,28 @@ struct buffer {
   int first = 0, last = 0;  // the steps that write it first and read it last
 };
 
+/// Along each axis, how far apart neighbours are. Kept once a plan: many accesses have equal strides, and then equal ids.
+struct strides {
+  number along[max_rank] = {};
+
+  constexpr number& operator[](int d) { return along[d]; }
+  constexpr const number& operator[](int d) const { return along[d]; }
+
+  friend constexpr bool operator==(const strides& a, const strides& b) {
+    for (int d = 0; d < max_rank; ++d)
+      if (a.along[d].factor != b.along[d].factor || (a.along[d].symbols != b.along[d].symbols && a.along[d].factor != 0)) return false;
+    return true;
+  }
+};
+
 /// A buffer seen through strides; in a kernel along its dimensions, in an opaque step along the operand's axes.
 struct access {
   static constexpr int counting = -1;  // no buffer: the value is the position itself
-  std::int16_t buffer = counting;
+  int buffer = counting;
   dtype type = dtype::float32;
   std::int8_t rank = 0;
-  ir::node_id root = ir::none;  // the node whose memory it is
+  int strides = 0;  // position among the plan's
   number offset{};
-  number stride[max_rank] = {};
 };
 
 struct instruction {
@@ -81,15 +93,22 @@ struct instruction {
   std::int16_t in[3] = {-1, -1, -1};
   std::int64_t bits = 0;  // constant: as in a node; reductions: which
   std::int16_t access = -1;
+
+  /// Equal but for the passes, which follow from a kernel's other instructions.
+  constexpr bool does_as(const instruction& x) const {
+    return what == x.what && op == x.op && is_mask == x.is_mask && row == x.row && phase == x.phase && in[0] == x.in[0] && in[1] == x.in[1] &&
+           in[2] == x.in[2] && bits == x.bits && access == x.access;
+  }
 };
 
+/// A loop nest; steps that run the same one share it, and differ in the buffers and offsets of their accesses.
 struct kernel {
   dtype lane = dtype::float32;
   std::int8_t outer = 0, inner = 0;
   std::uint8_t passes = 1;
   number extent[max_rank] = {};
   int first_instruction = 0, instruction_count = 0;
-  int first_access = 0, access_count = 0;
+  int first_access = 0, access_count = 0;  // of the first step that runs it
 };
 
 struct step {
@@ -104,6 +123,8 @@ struct plan_view {
   ir::graph_view graph;
   const buffer* buffers = nullptr;
   int buffer_count = 0;
+  const passes::strides* strides = nullptr;
+  int strides_count = 0;
   const access* accesses = nullptr;
   int access_count = 0;
   const instruction* instructions = nullptr;
@@ -112,41 +133,56 @@ struct plan_view {
   int kernel_count = 0;
   const step* steps = nullptr;
   int step_count = 0;
+
+  constexpr const number& stride(const access& a, int dimension) const { return strides[a.strides][dimension]; }
 };
 
-/// A plan as a constexpr value.
-template <int Buffers, int Accesses, int Instructions, int Kernels, int Steps>
-struct frozen_plan {
-  // No `= {}`: see ir::graph.
-  buffer buffers[Buffers + 1];
-  access accesses[Accesses + 1];
-  instruction instructions[Instructions + 1];
-  kernel kernels[Kernels + 1];
-  step steps[Steps + 1];
+struct plan_sizes {
+  int buffers = 0, strides = 0, accesses = 0, instructions = 0, kernels = 0, steps = 0;
 
-  constexpr explicit frozen_plan(const plan_view& p) {
-    for (int i = 0; i < p.buffer_count; ++i) buffers[i] = p.buffers[i];
-    for (int i = 0; i < p.access_count; ++i) accesses[i] = p.accesses[i];
-    for (int i = 0; i < p.instruction_count; ++i) instructions[i] = p.instructions[i];
-    for (int i = 0; i < p.kernel_count; ++i) kernels[i] = p.kernels[i];
-    for (int i = 0; i < p.step_count; ++i) steps[i] = p.steps[i];
+  friend constexpr bool operator<=(const plan_sizes& a, const plan_sizes& b) {
+    return a.buffers <= b.buffers && a.strides <= b.strides && a.accesses <= b.accesses && a.instructions <= b.instructions &&
+           a.kernels <= b.kernels && a.steps <= b.steps;
   }
-  constexpr plan_view view(const ir::graph_view& g) const {
-    return {g, buffers, Buffers, accesses, Accesses, instructions, Instructions, kernels, Kernels, steps, Steps};
+};
+constexpr plan_sizes sizes_of(const plan_view& p) {
+  return {p.buffer_count, p.strides_count, p.access_count, p.instruction_count, p.kernel_count, p.step_count};
+}
+
+/// A plan as a constexpr value; Sizes::value are the plan_sizes that its arrays have room for.
+template <class Sizes>
+struct frozen_plan {
+  static constexpr plan_sizes room = Sizes::value;
+
+  ir::frozen<buffer, room.buffers> buffers;
+  ir::frozen<passes::strides, room.strides> strides;
+  ir::frozen<access, room.accesses> accesses;
+  ir::frozen<instruction, room.instructions> instructions;
+  ir::frozen<kernel, room.kernels> kernels;
+  ir::frozen<step, room.steps> steps;
+  plan_sizes sizes;
+
+  constexpr explicit frozen_plan(const plan_view& p)
+      : buffers(p.buffers, p.buffer_count), strides(p.strides, p.strides_count), accesses(p.accesses, p.access_count),
+        instructions(p.instructions, p.instruction_count), kernels(p.kernels, p.kernel_count), steps(p.steps, p.step_count), sizes(sizes_of(p)) {}
+
+  constexpr plan_view view(const ir::graph_view& g = {}) const {
+    return {g, buffers, sizes.buffers, strides, sizes.strides, accesses, sizes.accesses, instructions, sizes.instructions, kernels, sizes.kernels, steps, sizes.steps};
   }
 };
 
 /// A plan that grows.
 struct plan_builder {
   ir::array<buffer> buffers;
+  ir::array<passes::strides> strides;
   ir::array<access> accesses;
   ir::array<instruction> instructions;
   ir::array<kernel> kernels;
   ir::array<step> steps;
 
-  constexpr plan_view view(const ir::graph_view& g) const {
-    return {g, buffers.data(), buffers.size(), accesses.data(), accesses.size(), instructions.data(), instructions.size(),
-            kernels.data(), kernels.size(), steps.data(), steps.size()};
+  constexpr plan_view view(const ir::graph_view& g = {}) const {
+    return {g, buffers.data(), buffers.size(), strides.data(), strides.size(), accesses.data(), accesses.size(),
+            instructions.data(), instructions.size(), kernels.data(), kernels.size(), steps.data(), steps.size()};
   }
 };
 

@@ -1,92 +1,124 @@
 // SPDX-License-Identifier: BSL-1.0
 // Clusters become steps: buffers for what must be in memory, instructions for the rest, loop dimensions merged where
-// every access allows it.
+// every access allows it. Steps of equal instructions and strides share one kernel, so a loop of 200 turns has its body once.
+// Cost: a few looks a node; what a kernel needs beyond that, once a kernel.
 #pragma once
 
+#include <tenure/ir/index.hpp>
 #include <tenure/passes/fuse.hpp>
 
 namespace tenure::passes {
 
 class scheduler {
  public:
-  constexpr scheduler(const ir::graph_view& g, const clusters_view& c)
-      : g_(g), clusters_(c), in_memory_(g.count, 0), buffer_of_(g.count, -1), slot_(g.count, -1), slot_of_kernel_(g.count, -1), root_(g.count, ir::none), row_major_(g.shape_count), elements_(g.shape_count, number{-1, 0}) {
-    for (ir::node_id id = 0; id < g.count; ++id) root_[id] = is_view(g[id].op) ? root_[g[id].in[0]] : id;
-  }
+  constexpr scheduler(const ir::graph_view& g, const clusters_view& c) : g_(g), clusters_(c), all_notes_(g.count), notes_(all_notes_.data()), of_shape_(g.shape_count) {}
 
   constexpr plan_builder run() {
-    find_memory();
     make_buffers();
-    const int positions = clusters_.count;
-    ir::array<ir::node_id> head(positions, ir::none), next(g_.count, ir::none);
+    ir::array<ir::node_id> head(clusters_.count, ir::none);
     for (ir::node_id id = g_.count - 1; id >= 0; --id)
       if (const int p = clusters_.of[id]; p >= 0) {
-        next[id] = head[p];
-        head[p] = id;
+        notes_[id].next = head.data()[p];
+        head.data()[p] = id;
       }
-    for (int p = positions - 1; p >= 0; --p) {
+    for (int p = clusters_.count - 1; p >= 0; --p) {
       if (clusters_.at[p].opaque != ir::none) write_opaque(clusters_.at[p].opaque);
-      else write_kernel(p, head[p], next);
+      else write_kernel(p, head[p]);
     }
     note_lifetimes();
     return static_cast<plan_builder&&>(plan_);
   }
 
  private:
-  /// What another step reads, or the caller, has memory.
-  constexpr void find_memory() {
-    for (int i = 0; i < g_.output_count; ++i) in_memory_[root_[g_.outputs[i]]] = 1;
-    for (ir::node_id id = 0; id < g_.count; ++id) {
-      const int p = clusters_.of[id];
-      if (p < 0) continue;
-      for (int k = 0; k < g_[id].arity; ++k)
-        if (const ir::node_id root = root_[g_[id].in[k]]; clusters_.of[root] != p) in_memory_[root] = 1;
-    }
+  /// What is known of a node.
+  struct note {
+    ir::node_id next = ir::none;  // in the same cluster
+    int buffer = -1;
+    int slot = -1, slot_cluster = -1;  // the slot that holds it, in which cluster
+    bool row = false;                  // as that slot's instruction
+    std::uint8_t phase = 0;
+    int strides = -1;  // of a view
+  };
+  /// What is computed once a shape: row-major strides, and how many elements.
+  struct shape_note {
+    int strides = -1;
+    number elements{};
+  };
+  /// A kernel as it was before its dimensions were arranged, beside its instructions: what an equal one is found by.
+  struct kernel_note {
+    std::int16_t space = 0;
+    std::int64_t inner = 0;
+    bool free = false;
+    int first_walk = 0;  // in walks_, one an access
+  };
+
+  constexpr const shape_note& note_of_shape(std::int16_t id) {
+    shape_note& known = of_shape_.data()[id];
+    if (known.strides >= 0) return known;
+    const extents& s = g_.shapes[id];
+    known.strides = id_of(row_major(0, s).stride);
+    known.elements = {1, 0};
+    for (int a = 0; a < s.rank; ++a) known.elements = known.elements * number_of(s[a]);
+    return known;
   }
 
   constexpr void make_buffers() {
     for (ir::node_id id = 0; id < g_.count; ++id) {
-      const ir::node& n = g_[id];
-      const bool computed = clusters_.of[id] >= 0 && in_memory_[id];
-      if (n.op != ir::opcode::input && !computed) continue;
-      buffer b{.type = n.type, .index = -1, .elements = {1, 0}};
-      number& elements = elements_[n.shape];
-      if (elements.factor < 0) {
-        const extents& s = g_.shape_of(id);
-        elements = {1, 0};
-        for (int a = 0; a < s.rank; ++a) elements = elements * number_of(s[a]);
-      }
-      b.elements = elements;
-      if (n.op == ir::opcode::input) {
-        b.where = buffer::place::argument;
-        b.index = static_cast<int>(n.attr);
-      }
-      buffer_of_[id] = plan_.buffers.push_back(b);
+      const ir::node& n = g_.nodes[id];
+      if (n.op < ir::opcode::pointwise && is_view(n.op)) layouts_.enter(g_, id, layout_below(n.in[0]));
+      const bool is_input = n.op == ir::opcode::input, is_computed = clusters_.of[id] >= 0 && clusters_.in_memory[id];
+      if (is_input || is_computed)
+        notes_[id].buffer = plan_.buffers.push_back({.where = is_input ? buffer::place::argument : buffer::place::workspace,
+                                                     .type = n.type,
+                                                     .index = is_input ? static_cast<int>(n.attr) : -1,
+                                                     .elements = note_of_shape(n.shape).elements});
     }
     for (int i = 0; i < g_.output_count; ++i) {
-      buffer& b = plan_.buffers[buffer_of_[root_[g_.outputs[i]]]];
+      buffer& b = plan_.buffers[notes_[clusters_.root[g_.outputs[i]]].buffer];
       b.where = buffer::place::result;
       b.index = i;
     }
   }
 
+  // ---- strides ----
+
+  /// Equal strides have equal ids.
+  constexpr int id_of(const strides& s) {
+    std::uint64_t hash = 0;
+    for (int d = 0; d < max_rank; ++d) hash = (hash ^ static_cast<std::uint64_t>(s.along[d].factor) ^ (s.along[d].factor == 0 ? 0 : s.along[d].symbols << 24)) * odd_;
+    const int known = strides_.find(hash, [&](int i) { return plan_.strides.data()[i] == s; });
+    if (known >= 0) return known;
+    strides_.enter(hash, plan_.strides.size());
+    return plan_.strides.push_back(s);
+  }
+
+  constexpr int none_moved() { return none_moved_ >= 0 ? none_moved_ : none_moved_ = id_of({}); }
+
+  static constexpr bool is_plain(const ir::node& n) {
+    return n.op >= ir::opcode::pointwise || (is_source(n.op) ? n.op == ir::opcode::input && n.start == 0 : !is_view(n.op));
+  }
+  constexpr layout layout_below(ir::node_id id) {
+    const ir::node& n = g_.nodes[id];
+    if (is_plain(n)) return {id, {}, plan_.strides[note_of_shape(n.shape).strides]};
+    return is_view(n.op) ? layouts_.of(id) : layout_of_root(g_, id);
+  }
+
   constexpr access access_of(ir::node_id id) {
-    const ir::node& n = g_[id];
-    const bool plain = is_source(n.op) ? n.op == ir::opcode::input && n.start == 0 : !is_view(n.op);
-    access a;
-    if (plain) {
-      // Row-major strides are computed once a shape.
-      access& known = row_major_[n.shape];
-      if (known.root == ir::none) known = row_major(0, g_.shapes[n.shape]);
-      a = known;
-      a.root = id;
-    } else {
-      a = layout_of(g_, id);
+    const ir::node& n = g_.nodes[id];
+    note& known = notes_[id];
+    access a{.buffer = known.buffer, .type = n.type, .rank = static_cast<std::int8_t>(g_.shapes[n.shape].rank)};
+    if (is_plain(n)) {
+      a.strides = note_of_shape(n.shape).strides;
+      return a;
     }
-    a.type = g_[a.root].type;
-    a.rank = static_cast<std::int8_t>(g_.shapes[n.shape].rank);
-    const bool counts = g_[a.root].op == ir::opcode::iota || g_[a.root].op == ir::opcode::extent;
-    if (!counts) a.buffer = static_cast<std::int16_t>(buffer_of_[a.root]);
+    const layout l = layout_below(id);
+    if (known.strides < 0) known.strides = id_of(l.stride);
+    a.strides = known.strides;
+    a.offset = l.offset;
+    const ir::node& root = g_.nodes[l.root];
+    const bool counts = root.op == ir::opcode::iota || root.op == ir::opcode::extent;
+    a.type = root.type;
+    a.buffer = counts ? access::counting : notes_[l.root].buffer;
     return a;
   }
 
@@ -106,113 +138,144 @@ class scheduler {
 
   // ---- one fused kernel ----
 
+  constexpr int add_instruction(const instruction& i) {
+    hash_ = (((hash_ ^ static_cast<std::uint64_t>(i.what) << 40 ^ static_cast<std::uint64_t>(i.op) << 32 ^ std::uint64_t{i.is_mask} << 48 ^ std::uint64_t{i.row} << 49 ^
+               static_cast<std::uint64_t>(i.phase) << 50 ^ static_cast<std::uint64_t>(i.access + 1)) * odd_) ^
+             static_cast<std::uint64_t>(i.in[0] + 1) ^ static_cast<std::uint64_t>(i.in[1] + 1) << 16 ^ static_cast<std::uint64_t>(i.in[2] + 1) << 32 ^ static_cast<std::uint64_t>(i.bits) << 7) * odd_;
+    return plan_.instructions.push_back(i) - first_;
+  }
+  constexpr instruction& at(int slot) { return plan_.instructions.data()[first_ + slot]; }
+
+  constexpr std::int16_t add_access(const access& a) {
+    hash_ = (hash_ ^ static_cast<std::uint64_t>(a.strides) << 8 ^ static_cast<std::uint64_t>(a.type) << 1 ^ static_cast<std::uint64_t>(a.buffer < 0)) * odd_;
+    return static_cast<std::int16_t>(plan_.accesses.push_back(a) - first_access_);
+  }
+
+  /// Strides along the axes of the kernel's space, from those along axes of a value that has fewer: one a row, or one a column.
+  constexpr int spread(const cluster& c, int from, const extents& s, std::int64_t along) {
+    const extents& space = g_.shapes[c.space];
+    const strides old = plan_.strides[from];
+    strides spread;
+    for (int d = 0, i = 0; d < space.rank; ++d) {
+      if (!((along >> d) & 1) || space[d] == 1) continue;
+      while (i < s.rank && s[i] == 1) ++i;
+      spread[d] = old[i++];
+    }
+    return id_of(spread);
+  }
+
   /// An access along the axes of the kernel's space: of a value per element, or of a value per row.
   constexpr access along_space(const cluster& c, ir::node_id id) {
-    access from = access_of(id), a = from;
-    const extents& space = g_.shapes[c.space];
-    const extents& s = g_.shape_of(id);
-    a.rank = static_cast<std::int8_t>(space.rank);
-    if (g_[id].shape == c.space) return a;
-    for (int d = 0; d < from.rank || d < space.rank; ++d) a.stride[d] = {};
-    for (int d = 0, i = 0; d < space.rank; ++d) {
-      if (((c.inner >> d) & 1) || space[d] == 1) continue;
-      while (i < s.rank && s[i] == 1) ++i;
-      a.stride[d] = from.stride[i++];
-    }
+    access a = access_of(id);
+    if (const std::int16_t shape = g_.nodes[id].shape; shape != c.space) a.strides = spread(c, a.strides, g_.shapes[shape], ~c.inner);
+    a.rank = static_cast<std::int8_t>(g_.shapes[c.space].rank);
     return a;
-  }
-
-  constexpr int add_instruction(const instruction& i) { return plan_.instructions.push_back(i) - first_; }
-  constexpr instruction& at(int slot) { return plan_.instructions[first_ + slot]; }
-  constexpr int add_access(const access& a) { return plan_.accesses.push_back(a) - first_access_; }
-
-  constexpr bool is_per_row(const cluster& c, const access& a) const {
-    for (int d = 0; d < a.rank; ++d)
-      if (((c.inner >> d) & 1) && a.stride[d].factor != 0 && g_.shapes[c.space][d] != 1) return false;
-    return true;
-  }
-
-  /// The slot that holds an operand: computed here, or loaded now.
-  constexpr int operand(int p, ir::node_id id) {
-    const cluster& c = clusters_.at[p];
-    if (slot_of_kernel_[id] == p) return slot_[id];
-    const ir::node_id root = root_[id];
-    int slot = -1;
-    if (clusters_.of[root] == p) {
-      slot = slot_[root];
-    } else if (g_[root].op == ir::opcode::constant) {
-      slot = add_instruction({.what = instruction::kind::constant, .is_mask = g_[root].type == dtype::boolean, .row = true, .bits = g_[root].attr});
-      if (!is_floating(g_[root].type) && is_floating(c.lane) && g_[root].type != dtype::boolean)
-        at(slot).bits = ir::bits_of(c.lane, ir::value_of(g_[root]));
-    } else {
-      const access a = along_space(c, id);
-      slot = add_instruction({.what = instruction::kind::load, .is_mask = a.buffer >= 0 && a.type == dtype::boolean, .row = is_per_row(c, a),
-                              .access = static_cast<std::int16_t>(add_access(a))});
-    }
-    slot_[id] = slot;
-    slot_of_kernel_[id] = p;
-    return slot;
-  }
-
-  constexpr void write_kernel(int p, ir::node_id head, const ir::array<ir::node_id>& next) {
-    const cluster& c = clusters_.at[p];
-    const extents& space = g_.shapes[c.space];
-    first_ = plan_.instructions.size();
-    first_access_ = plan_.accesses.size();
-    bool free = true;  // no result depends on what is a row and what is not
-    for (ir::node_id id = head; id != ir::none; id = next[id]) {
-      const ir::node& n = g_[id];
-      instruction i{.op = n.op, .is_mask = n.type == dtype::boolean, .row = true};
-      for (int k = 0; k < n.arity; ++k) {
-        i.in[k] = static_cast<std::int16_t>(operand(p, n.in[k]));
-        const instruction& from = at(i.in[k]);
-        i.row = i.row && from.row;
-        i.phase = from.phase > i.phase ? from.phase : i.phase;
-      }
-      int slot;
-      if (n.op == ir::opcode::reduce) {
-        const bool over_rows_results = g_[n.in[0]].shape != c.space;
-        const bool along_row = !over_rows_results && n.attr == c.inner, over_all = over_rows_results || n.attr == whole(space.rank);
-        i.what = along_row ? instruction::kind::reduce_row : over_all ? instruction::kind::reduce_all : instruction::kind::reduce_columns;
-        i.bits = n.start;
-        i.row = along_row || over_rows_results;
-        if (along_row) ++i.phase;
-        else i.access = static_cast<std::int16_t>(add_access(along_row ? access{} : result_access(c, id, over_all)));
-        slot = add_instruction(i);
-        free = free && i.what == instruction::kind::reduce_all && !over_rows_results;
-        if (along_row && in_memory_[id]) add_store(c, id, slot, true);
-      } else {
-        const bool per_row = n.shape != c.space;
-        free = free && !per_row;
-        slot = add_instruction(i);
-        if (in_memory_[id]) add_store(c, id, slot, per_row);
-      }
-      slot_[id] = slot;
-      slot_of_kernel_[id] = p;
-    }
-    kernel k{.lane = c.lane, .first_instruction = first_, .instruction_count = plan_.instructions.size() - first_,
-             .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_};
-    k.passes = assign_passes();
-    arrange_dimensions(c, k, free);
-    plan_.steps.push_back({.what = step::kind::fused, .kernel = plan_.kernels.push_back(k)});
   }
 
   /// Where a reduction over all elements (rank 0) or over the rows (one value a column) accumulates.
   constexpr access result_access(const cluster& c, ir::node_id id, bool over_all) {
     access a = access_of(id);
-    const extents& space = g_.shapes[c.space];
-    const access from = a;
-    for (int d = 0; d < max_rank; ++d) a.stride[d] = {};
-    a.rank = static_cast<std::int8_t>(space.rank);
-    if (!over_all)
-      for (int d = 0, i = 0; d < space.rank; ++d)
-        if ((c.inner >> d) & 1) a.stride[d] = from.stride[i++];
+    a.strides = over_all ? none_moved() : spread(c, a.strides, g_.shape_of(id), c.inner);
+    a.rank = static_cast<std::int8_t>(g_.shapes[c.space].rank);
     return a;
   }
 
-  constexpr void add_store(const cluster& c, ir::node_id id, int slot, bool per_row) {
-    add_instruction({.what = instruction::kind::store, .is_mask = g_[id].type == dtype::boolean, .row = per_row, .phase = at(slot).phase,
-                     .in = {static_cast<std::int16_t>(slot), -1, -1}, .access = static_cast<std::int16_t>(add_access(along_space(c, id)))});
+  constexpr bool is_per_row(const cluster& c, const access& a) const {
+    const strides& s = plan_.strides.data()[a.strides];
+    for (int d = 0; d < a.rank; ++d)
+      if (((c.inner >> d) & 1) && s.along[d].factor != 0 && g_.shapes[c.space].extent[d] != 1) return false;
+    return true;
+  }
+
+  constexpr void hold(note& n, int p, const instruction& i) { n.slot = add_instruction(i), n.slot_cluster = p, n.row = i.row, n.phase = i.phase; }
+
+  /// An operand in its slot: computed here, or loaded now.
+  constexpr const note& operand(int p, const cluster& c, ir::node_id id) {
+    note& known = notes_[id];
+    if (known.slot_cluster == p) return known;
+    if (const ir::node_id below = clusters_.root[id]; clusters_.of[below] == p) return notes_[below];
+    const ir::node& root = g_.nodes[clusters_.root[id]];
+    if (root.op == ir::opcode::constant) {
+      const bool converts = !is_floating(root.type) && is_floating(c.lane) && root.type != dtype::boolean;
+      hold(known, p, {.what = instruction::kind::constant, .is_mask = root.type == dtype::boolean, .row = true, .bits = converts ? ir::bits_of(c.lane, ir::value_of(root)) : root.attr});
+    } else {
+      const access a = along_space(c, id);
+      hold(known, p, {.what = instruction::kind::load, .is_mask = a.buffer >= 0 && a.type == dtype::boolean, .row = is_per_row(c, a), .access = add_access(a)});
+    }
+    return known;
+  }
+
+  constexpr void write_kernel(int p, ir::node_id head) {
+    const cluster& c = clusters_.at[p];
+    first_ = plan_.instructions.size();
+    first_access_ = plan_.accesses.size();
+    hash_ = static_cast<std::uint64_t>(c.inner) << 16 ^ static_cast<std::uint64_t>(c.space);
+    bool free = true;  // no result depends on what is a row and what is not
+    for (ir::node_id id = head; id != ir::none; id = notes_[id].next) {
+      const ir::node& n = g_.nodes[id];
+      instruction i{.op = n.op, .is_mask = n.type == dtype::boolean, .row = true};
+      for (int k = 0; k < n.arity; ++k) {
+        const note& from = operand(p, c, n.in[k]);
+        i.in[k] = static_cast<std::int16_t>(from.slot), i.row = i.row && from.row, i.phase = from.phase > i.phase ? from.phase : i.phase;
+      }
+      bool stores = clusters_.in_memory[id], per_row = n.shape != c.space;
+      if (n.op == ir::opcode::reduce) {
+        const bool over_rows_results = g_.nodes[n.in[0]].shape != c.space;
+        const bool along_row = !over_rows_results && n.attr == c.inner, over_all = over_rows_results || n.attr == whole(g_.shapes[c.space].rank);
+        i.what = along_row ? instruction::kind::reduce_row : over_all ? instruction::kind::reduce_all : instruction::kind::reduce_columns;
+        i.bits = n.start;
+        i.row = along_row || over_rows_results;
+        if (along_row) ++i.phase;
+        else i.access = add_access(result_access(c, id, over_all));
+        free = free && i.what == instruction::kind::reduce_all && !over_rows_results;
+        stores = stores && along_row;
+        per_row = true;
+      } else {
+        free = free && !per_row;
+      }
+      hold(notes_[id], p, i);
+      if (stores)
+        add_instruction({.what = instruction::kind::store, .is_mask = i.is_mask, .row = per_row, .phase = i.phase,
+                         .in = {static_cast<std::int16_t>(notes_[id].slot), -1, -1}, .access = add_access(along_space(c, id))});
+    }
+    plan_.steps.push_back({.what = step::kind::fused, .kernel = finish_kernel(c, free), .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_});
+  }
+
+  /// The kernel of the instructions that were just written: one that is known, or a new one.
+  constexpr int finish_kernel(const cluster& c, bool free) {
+    const int known = kernels_.find(hash_, [&](int k) { return is_like(k, c, free); });
+    if (known < 0) return new_kernel(c, free);
+    const kernel& k = plan_.kernels[known];
+    access *const here = plan_.accesses.data() + first_access_, *const there = plan_.accesses.data() + k.first_access;
+    for (int a = 0; a < k.access_count; ++a) here[a].strides = there[a].strides, here[a].rank = there[a].rank;
+    plan_.instructions.resize(first_);
+    return known;
+  }
+
+  constexpr bool is_like(int known, const cluster& c, bool free) const {
+    const kernel& k = plan_.kernels[known];
+    const kernel_note& note = kernel_notes_[known];
+    if (k.lane != c.lane || note.space != c.space || note.inner != c.inner || note.free != free) return false;
+    if (k.instruction_count != plan_.instructions.size() - first_ || k.access_count != plan_.accesses.size() - first_access_) return false;
+    const instruction* const x = plan_.instructions.data();
+    for (int i = 0; i < k.instruction_count; ++i)
+      if (!x[first_ + i].does_as(x[k.first_instruction + i])) return false;
+    const access *const here = plan_.accesses.data() + first_access_, *const there = plan_.accesses.data() + k.first_access;
+    const int* const walk = walks_.data() + note.first_walk;
+    for (int i = 0; i < k.access_count; ++i)
+      if (here[i].strides != walk[i] || here[i].type != there[i].type || (here[i].buffer < 0) != (there[i].buffer < 0)) return false;
+    return true;
+  }
+
+  constexpr int new_kernel(const cluster& c, bool free) {
+    kernel_notes_.push_back({c.space, c.inner, free, walks_.size()});
+    kernel k{.lane = c.lane, .first_instruction = first_, .instruction_count = plan_.instructions.size() - first_,
+             .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_};
+    for (int a = 0; a < k.access_count; ++a) walks_.push_back(plan_.accesses[first_access_ + a].strides);
+    k.passes = assign_passes();
+    arrange_dimensions(c, k, free);
+    kernels_.enter(hash_, plan_.kernels.size());
+    return plan_.kernels.push_back(k);
   }
 
   /// Marks each per-element instruction with the passes over the row that need it; gives the number of passes.
@@ -235,6 +298,7 @@ class scheduler {
     return static_cast<std::uint8_t>(passes);
   }
 
+  /// Dimensions of 1 vanish, outer ones come before inner ones, and neighbours merge where all accesses allow it.
   constexpr void arrange_dimensions(const cluster& c, kernel& k, bool free) {
     const extents& space = g_.shapes[c.space];
     int axis[max_rank] = {}, n = 0, outer = 0;
@@ -245,78 +309,71 @@ class scheduler {
       }
       if (half == 0) outer = free ? 0 : n;
     }
-    // Merge neighbours of a block where walking one after the other is walking one long dimension.
-    number extent[max_rank];
-    for (int i = 0; i < n; ++i) extent[i] = number_of(space[axis[i]]);
-    const int accesses = k.access_count;
-    bool moved = n != space.rank;
-    for (int d = 0; d < n; ++d) moved = moved || axis[d] != d;
-    for (int a = 0; moved && a < accesses; ++a) {
-      access& x = plan_.accesses[first_access_ + a];
-      const access from = x;
-      for (int d = 0; d < space.rank; ++d) x.stride[d] = d < n ? from.stride[axis[d]] : number{};
+    ir::array<strides> walks(k.access_count);
+    for (int a = 0; a < k.access_count; ++a) {
+      const strides& from = plan_.strides[plan_.accesses[k.first_access + a].strides];
+      for (int d = 0; d < n; ++d) walks[a][d] = from[axis[d]];
     }
+    for (int d = 0; d < n; ++d) k.extent[d] = number_of(space[axis[d]]);
     for (int i = n - 2; i >= 0; --i) {
       if (!free && i + 1 == outer) continue;
       bool merges = true;
-      for (int a = 0; merges && a < accesses; ++a) {
-        const access& x = plan_.accesses[first_access_ + a];
-        merges = x.stride[i] == x.stride[i + 1] * extent[i + 1];
-      }
+      for (const strides& s : walks) merges = merges && s[i] == s[i + 1] * k.extent[i + 1];
       if (!merges) continue;
-      extent[i] = extent[i] * extent[i + 1];
-      for (int d = i + 1; d + 1 < n; ++d) extent[d] = extent[d + 1];
-      for (int a = 0; a < accesses; ++a) {
-        access& x = plan_.accesses[first_access_ + a];
-        for (int d = i; d + 1 < n; ++d) x.stride[d] = x.stride[d + 1];
-        x.stride[n - 1] = {};
-      }
+      k.extent[i] = k.extent[i] * k.extent[i + 1];
+      for (int d = i + 1; d < n; ++d) k.extent[d] = d + 1 < n ? k.extent[d + 1] : number{};
+      for (strides& s : walks)
+        for (int d = i; d < n; ++d) s[d] = d + 1 < n ? s[d + 1] : number{};
       --n;
       if (i < outer) --outer;
     }
     if (free) outer = n > 0 ? n - 1 : 0;
     if (n == outer) {  // a row of one element
-      extent[n] = {1, 0};
+      k.extent[n] = {1, 0};
       for (int s = 0; s < k.instruction_count; ++s) {
         const instruction& i = at(s);
         const bool moves = i.access >= 0 && !i.row && i.what != instruction::kind::reduce_all;
-        if (moves) plan_.accesses[first_access_ + i.access].stride[n] = {1, 0};
+        if (moves) walks[i.access][n] = {1, 0};
       }
       ++n;
     }
     k.outer = static_cast<std::int8_t>(outer);
     k.inner = static_cast<std::int8_t>(n - outer);
-    for (int d = 0; d < n; ++d) k.extent[d] = extent[d];
-    if (n != space.rank)
-      for (int a = 0; a < accesses; ++a) plan_.accesses[first_access_ + a].rank = static_cast<std::int8_t>(n);
+    for (int a = 0; a < k.access_count; ++a) {
+      access& x = plan_.accesses[k.first_access + a];
+      x.strides = id_of(walks[a]);
+      x.rank = static_cast<std::int8_t>(n);
+    }
   }
 
   /// When a workspace buffer is first written and last read.
   constexpr void note_lifetimes() {
-    for (buffer& b : plan_.buffers) b.first = plan_.steps.size();
-    for (int s = 0; s < plan_.steps.size(); ++s) {
-      const step& t = plan_.steps[s];
-      const bool fused = t.what == step::kind::fused;
-      const int from = fused ? plan_.kernels[t.kernel].first_access : t.first_access;
-      const int count = fused ? plan_.kernels[t.kernel].access_count : t.access_count;
-      for (int a = from; a < from + count; ++a)
-        if (const int b = plan_.accesses[a].buffer; b >= 0) {
-          if (s < plan_.buffers[b].first) plan_.buffers[b].first = s;
-          plan_.buffers[b].last = s;
-        }
+    buffer* const buffers = plan_.buffers.data();
+    const access* const accesses = plan_.accesses.data();
+    const int steps = plan_.steps.size();
+    for (buffer& b : plan_.buffers) b.first = steps;
+    for (int s = 0; s < steps; ++s) {
+      const step& t = plan_.steps.data()[s];
+      for (int a = t.first_access; a < t.first_access + t.access_count; ++a)
+        if (const int b = accesses[a].buffer; b >= 0) buffers[b].first = s < buffers[b].first ? s : buffers[b].first, buffers[b].last = s;
     }
   }
 
+  static constexpr std::uint64_t odd_ = 0x9E3779B97F4A7C15u;
+
   ir::graph_view g_;
   clusters_view clusters_;
-  ir::array<char> in_memory_;
-  ir::array<std::int32_t> buffer_of_;
-  ir::array<std::int32_t> slot_, slot_of_kernel_;
-  ir::array<ir::node_id> root_;     // below the views
-  ir::array<access> row_major_;  // shape -> strides
-  ir::array<number> elements_;   // shape -> count
+  ir::array<note> all_notes_;
+  note* notes_;
+  ir::array<shape_note> of_shape_;
+  layouts layouts_;
+  ir::index strides_, kernels_;
+  ir::array<kernel_note> kernel_notes_;
+  ir::array<int> walks_;
   plan_builder plan_;
+  int none_moved_ = -1;  // strides of 0
   int first_ = 0, first_access_ = 0;
+  std::uint64_t hash_ = 0;
 };
 
 constexpr plan_builder schedule(const ir::graph_view& g, const clusters_view& c) { return scheduler(g, c).run(); }

@@ -3,6 +3,7 @@
 // bind its accesses to memory when it runs. Equal kernels have equal codes, so a loop of 200 turns compiles its body once.
 #pragma once
 
+#include <tenure/ir/index.hpp>
 #include <tenure/passes/schedule.hpp>
 
 namespace tenure {
@@ -20,8 +21,11 @@ namespace program_detail {
 inline constexpr std::int64_t first_dynamic = INT64_MIN;
 constexpr bool is_dynamic(std::int64_t word) { return word < INT64_MIN / 2; }
 
+// The fields of an instruction's word: a node of a kernel is at most one compute, one store and three loads or constants.
+static_assert(5 * passes::nodes_per_kernel < 1023 && passes::row_reductions_per_kernel < 16);
+
 struct binding {
-  std::int16_t buffer = 0;
+  int buffer = 0;
   passes::number offset{};
 };
 
@@ -34,109 +38,198 @@ struct bound_step {
   int first_number = 0, number_count = 0;
 };
 
-struct encoder {
-  ir::array<std::int64_t> words;
-  ir::array<int> first_word;  // of each kernel, and one past the last
-  ir::array<binding> bindings;
-  ir::array<passes::number> numbers;
-  ir::array<bound_step> steps;
+struct table_sizes {
+  int words = 0, codes = 0, numbers = 0, bindings = 0, steps = 0, buffers = 0;
 
-  constexpr explicit encoder(const passes::plan_view& p) {
-    for (int i = 0; i < p.step_count; ++i) {
-      const passes::step& s = p.steps[i];
-      bound_step b{.what = s.what, .kernel = s.kernel, .first_binding = bindings.size(), .first_number = numbers.size()};
-      if (s.what == passes::step::kind::fused) b.kernel = encode_kernel(p, p.kernels[s.kernel]);
-      else encode_opaque(p, s, b);
-      b.binding_count = bindings.size() - b.first_binding;
-      b.number_count = numbers.size() - b.first_number;
-      steps.push_back(b);
+  friend constexpr bool operator<=(const table_sizes& a, const table_sizes& b) {
+    return a.words <= b.words && a.codes <= b.codes && a.numbers <= b.numbers && a.bindings <= b.bindings && a.steps <= b.steps && a.buffers <= b.buffers;
+  }
+};
+
+/// The tables by reference.
+struct tables_view {
+  table_sizes sizes;
+  const std::int64_t* words = nullptr;
+  const int* first_word = nullptr;           // of each code, and one past the last
+  const passes::kernel* kernels = nullptr;   // of each code
+  const passes::number* numbers = nullptr;
+  const binding* bindings = nullptr;
+  const bound_step* steps = nullptr;
+  const passes::buffer* buffers = nullptr;
+};
+
+/// The tables as a constexpr value; Sizes::value are the table_sizes that its arrays have room for.
+template <class Sizes>
+struct frozen_tables {
+  static constexpr table_sizes room = Sizes::value;
+
+  ir::frozen<std::int64_t, room.words> words;
+  ir::frozen<int, room.codes + 1> first_word;
+  ir::frozen<passes::kernel, room.codes> kernels;
+  ir::frozen<passes::number, room.numbers> numbers;
+  ir::frozen<binding, room.bindings> bindings;
+  ir::frozen<bound_step, room.steps> steps;
+  ir::frozen<passes::buffer, room.buffers> buffers;
+  table_sizes sizes;
+
+  constexpr explicit frozen_tables(const tables_view& v)
+      : words(v.words, v.sizes.words), first_word(v.first_word, v.sizes.codes + 1), kernels(v.kernels, v.sizes.codes), numbers(v.numbers, v.sizes.numbers),
+        bindings(v.bindings, v.sizes.bindings), steps(v.steps, v.sizes.steps), buffers(v.buffers, v.sizes.buffers), sizes(v.sizes) {}
+
+  constexpr tables_view view() const { return {sizes, words, first_word, kernels, numbers, bindings, steps, buffers}; }
+};
+
+class encoder {
+ public:
+  constexpr explicit encoder(const passes::plan_view& plan) : p_(plan) {
+    ir::array<int> code_of(p_.kernel_count), first_number(p_.kernel_count + 1);
+    for (int k = 0; k < p_.kernel_count; ++k) {
+      first_number[k] = numbers_.size();
+      code_of[k] = encode_kernel(p_.kernels[k]);
     }
-    first_word.push_back(words.size());
+    first_word_.push_back(words_.size());
+    first_number[p_.kernel_count] = numbers_.size();
+    bindings_.reserve(p_.access_count);
+    for (int a = 0; a < p_.access_count; ++a) bindings_.push_back({p_.accesses[a].buffer, p_.accesses[a].offset});
+    steps_.reserve(p_.step_count);
+    for (int i = 0; i < p_.step_count; ++i) {
+      const passes::step& s = p_.steps[i];
+      bound_step b{.what = s.what, .first_binding = s.first_access, .binding_count = s.access_count};
+      if (s.what == passes::step::kind::fused) {
+        b.kernel = code_of[s.kernel];
+        b.first_number = first_number[s.kernel];
+        b.number_count = first_number[s.kernel + 1] - b.first_number;
+      } else {
+        b.type = p_.graph[s.node].type;
+        bind_opaque(i, b);
+      }
+      steps_.push_back(b);
+    }
+  }
+
+  constexpr tables_view view() const {
+    return {{words_.size(), kernels_.size(), numbers_.size(), bindings_.size(), steps_.size(), p_.buffer_count},
+            words_.data(), first_word_.data(), kernels_.data(), numbers_.data(), bindings_.data(), steps_.data(), p_.buffers};
   }
 
  private:
   constexpr void add_number(const passes::number& n, int first) {
     if (n.is_static()) {
-      words.push_back(n.factor);
+      words_.push_back(n.factor);
     } else {
-      words.push_back(first_dynamic + (numbers.size() - first));
-      numbers.push_back(n);
+      words_.push_back(first_dynamic + (numbers_.size() - first));
+      numbers_.push_back(n);
     }
   }
 
   /// Gives the kernel's number: equal codes are one kernel, so that a loop of many turns compiles its body once.
-  constexpr int encode_kernel(const passes::plan_view& p, const passes::kernel& k) {
-    const int first = numbers.size(), rank = k.outer + k.inner, begin = words.size();
-    words.push_back(static_cast<std::int64_t>(k.lane) | std::int64_t{k.outer} << 4 | std::int64_t{k.inner} << 8 | std::int64_t{k.passes} << 12 |
+  constexpr int encode_kernel(const passes::kernel& k) {
+    const int first = numbers_.size(), rank = k.outer + k.inner, begin = words_.size();
+    words_.push_back(static_cast<std::int64_t>(k.lane) | std::int64_t{k.outer} << 4 | std::int64_t{k.inner} << 8 | std::int64_t{k.passes} << 12 |
                     std::int64_t{k.instruction_count} << 24 | std::int64_t{k.access_count} << 40);
     for (int d = 0; d < rank; ++d) add_number(k.extent[d], first);
     for (int a = 0; a < k.access_count; ++a) {
-      const passes::access& x = p.accesses[k.first_access + a];
-      words.push_back(static_cast<std::int64_t>(x.type) | (x.buffer < 0 ? 16 : 0));
-      for (int d = 0; d < rank; ++d) add_number(x.stride[d], first);
-      bindings.push_back({x.buffer, x.offset});
+      const passes::access& x = p_.accesses[k.first_access + a];
+      words_.push_back(static_cast<std::int64_t>(x.type) | (x.buffer < 0 ? 16 : 0));
+      for (int d = 0; d < rank; ++d) add_number(p_.stride(x, d), first);
     }
     for (int i = 0; i < k.instruction_count; ++i) {
-      const passes::instruction& x = p.instructions[k.first_instruction + i];
+      const passes::instruction& x = p_.instructions[k.first_instruction + i];
       const auto operand = [&](int n) { return static_cast<std::int64_t>(x.in[n] + 1); };
-      words.push_back(static_cast<std::int64_t>(x.what) | std::int64_t{x.is_mask} << 3 | std::int64_t{x.row} << 4 |
+      words_.push_back(static_cast<std::int64_t>(x.what) | std::int64_t{x.is_mask} << 3 | std::int64_t{x.row} << 4 |
                       static_cast<std::int64_t>(x.op) << 5 | std::int64_t{x.phase} << 13 | std::int64_t{x.passes} << 18 |
                       operand(0) << 34 | operand(1) << 44 | operand(2) << 54);
-      words.push_back(x.what == passes::instruction::kind::constant ? x.bits : (x.bits << 16 | static_cast<std::int64_t>(x.access + 1)));
+      words_.push_back(x.what == passes::instruction::kind::constant ? x.bits : (x.bits << 16 | static_cast<std::int64_t>(x.access + 1)));
     }
-    return unique_kernel(begin);
+    return unique_code(begin, k);
   }
 
-  constexpr int unique_kernel(int begin) {
-    const int size = words.size() - begin;
+  constexpr int unique_code(int begin, const passes::kernel& k) {
+    const int size = words_.size() - begin;
     std::uint64_t hash = static_cast<std::uint64_t>(size);
-    for (int i = begin; i < words.size(); ++i) hash = (hash ^ static_cast<std::uint64_t>(words[i])) * 0x9E3779B97F4A7C15u;
-    for (int k = 0; k < first_word.size(); ++k) {
-      const int from = first_word[k], to = k + 1 < first_word.size() ? first_word[k + 1] : begin;
-      bool same = hashes_[k] == hash && to - from == size;
-      for (int i = 0; same && i < size; ++i) same = words[from + i] == words[begin + i];
-      if (!same) continue;
-      words.resize(begin);
-      return k;
+    for (int i = begin; i < words_.size(); ++i) hash = (hash ^ static_cast<std::uint64_t>(words_[i])) * 0x9E3779B97F4A7C15u;
+    const int known = codes_.find(hash, [&](int code) {
+      const int from = first_word_[code], to = code + 1 < first_word_.size() ? first_word_[code + 1] : begin;
+      bool same = to - from == size;
+      for (int i = 0; same && i < size; ++i) same = words_[from + i] == words_[begin + i];
+      return same;
+    });
+    if (known >= 0) {
+      words_.resize(begin);
+      return known;
     }
-    hashes_.push_back(hash);
-    return first_word.push_back(begin);
+    codes_.enter(hash, kernels_.size());
+    kernels_.push_back(k);
+    return first_word_.push_back(begin);
   }
 
-  ir::array<std::uint64_t> hashes_;
+  /// Equal operations on operands that lie alike read the same numbers_.
+  constexpr void bind_opaque(int at, bound_step& b) {
+    const passes::step& s = p_.steps[at];
+    const ir::node& n = p_.graph[s.node];
+    std::uint64_t hash = static_cast<std::uint64_t>(n.op) << 16 ^ static_cast<std::uint64_t>(n.shape);
+    for (int a = 0; a < s.access_count; ++a) hash = (hash ^ static_cast<std::uint64_t>(p_.accesses[s.first_access + a].strides)) * 0x9E3779B97F4A7C15u;
+    const int known = n.op == ir::opcode::check ? -1 : opaque_.find(hash, [&](int i) { return is_like(s, p_.steps[i]); });
+    if (known >= 0) {
+      b.first_number = steps_[known].first_number;
+      b.number_count = steps_[known].number_count;
+      return;
+    }
+    opaque_.enter(hash, at);
+    b.first_number = numbers_.size();
+    encode_opaque(s);
+    b.number_count = numbers_.size() - b.first_number;
+  }
+
+  constexpr bool is_like(const passes::step& s, const passes::step& t) const {
+    const ir::node &n = p_.graph[s.node], &m = p_.graph[t.node];
+    if (n.op != m.op || n.type != m.type || n.shape != m.shape || n.attr != m.attr || n.start != m.start || n.step != m.step) return false;
+    for (int k = 0; k < n.arity; ++k)
+      if (p_.graph[n.in[k]].type != p_.graph[m.in[k]].type || p_.graph[n.in[k]].shape != p_.graph[m.in[k]].shape) return false;
+    for (int a = 0; a < s.access_count; ++a)
+      if (p_.accesses[s.first_access + a].strides != p_.accesses[t.first_access + a].strides) return false;
+    return true;
+  }
 
   /// Opaque steps read their shapes as numbers; backend/eigen/opaque.hpp reads them in this order.
-  constexpr void encode_opaque(const passes::plan_view& p, const passes::step& s, bound_step& b) {
-    const ir::node& n = p.graph[s.node];
-    b.type = n.type;
-    for (int a = 0; a < s.access_count; ++a) bindings.push_back({p.accesses[s.first_access + a].buffer, p.accesses[s.first_access + a].offset});
-    const auto put = [&](std::int64_t v) { numbers.push_back({v, 0}); };
+  constexpr void encode_opaque(const passes::step& s) {
+    const ir::node& n = p_.graph[s.node];
+    const auto put = [&](std::int64_t v) { numbers_.push_back({v, 0}); };
     const auto put_access = [&](int a, const extents& shape) {
       put(shape.rank);
-      for (int d = 0; d < shape.rank; ++d) numbers.push_back(passes::number_of(shape[d]));
-      for (int d = 0; d < shape.rank; ++d) numbers.push_back(p.accesses[s.first_access + a].stride[d]);
+      for (int d = 0; d < shape.rank; ++d) numbers_.push_back(passes::number_of(shape[d]));
+      for (int d = 0; d < shape.rank; ++d) numbers_.push_back(p_.stride(p_.accesses[s.first_access + a], d));
     };
     put(n.attr);
     put(n.start);
     put(n.step);
     for (int k = 0; k < n.arity; ++k) {
-      put(static_cast<std::int64_t>(p.graph[n.in[k]].type));
-      put_access(k, p.graph.shape_of(n.in[k]));
+      put(static_cast<std::int64_t>(p_.graph[n.in[k]].type));
+      put_access(k, p_.graph.shape_of(n.in[k]));
     }
-    put_access(n.arity, p.graph.shape_of(s.node));
-    if (n.op == ir::opcode::check) put_bounds(p.graph, s.node);
+    put_access(n.arity, p_.graph.shape_of(s.node));
+    if (n.op == ir::opcode::check) put_bounds(p_.graph, s.node);
   }
 
   /// How many bounds the node has; the position and the extent of each.
   constexpr void put_bounds(const ir::graph_view& g, ir::node_id indices) {
-    const int count = numbers.push_back({0, 0});
+    const int count = numbers_.push_back({0, 0});
     for (int i = 0; i < g.bound_count; ++i)
       if (g.bounds[i].indices == indices) {
-        ++numbers[count].factor;
-        numbers.push_back({i, 0});
-        numbers.push_back(passes::number_of(g.bounds[i].extent));
+        ++numbers_[count].factor;
+        numbers_.push_back({i, 0});
+        numbers_.push_back(passes::number_of(g.bounds[i].extent));
       }
   }
+
+  passes::plan_view p_;
+  ir::array<std::int64_t> words_;
+  ir::array<int> first_word_;
+  ir::array<passes::kernel> kernels_;
+  ir::array<passes::number> numbers_;
+  ir::array<binding> bindings_;
+  ir::array<bound_step> steps_;
+  ir::index codes_, opaque_;  // first_word_, steps_
 };
 
 }  // namespace program_detail

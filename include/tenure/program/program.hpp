@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
 // The one splice from values to types: a traced function over argument types becomes a graph, the graph goes through the
-// passes, the schedule becomes kernel codes. Each result is a static constexpr of its own, evaluated once.
+// passes, the schedule becomes kernel codes. Each result is a static constexpr of its own, with the compiler's whole budget.
 #pragma once
 
-#include <tenure/ir/graph.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/program/encode.hpp>
 
 namespace tenure {
 namespace program_detail {
 
-/// The arrays of an encoder, frozen at exactly their sizes.
-template <int Words, int Kernels, int Bindings, int Numbers, int Steps, int Buffers>
-struct tables {
-  // No `= {}`: see ir::graph.
-  std::int64_t words[Words + 1];
-  int first_word[Kernels + 1];
-  binding bindings[Bindings + 1];
-  passes::number numbers[Numbers + 1];
-  bound_step steps[Steps + 1];
-  passes::buffer buffers[Buffers + 1];
-  passes::kernel kernels[Kernels + 1];
-
-  constexpr tables(const encoder& e, const passes::plan_view& p) {
-    for (int i = 0; i < e.words.size(); ++i) words[i] = e.words[i];
-    words[Words] = 0;
-    for (int i = 0; i < e.first_word.size(); ++i) first_word[i] = e.first_word[i];
-    for (int i = 0; i < e.bindings.size(); ++i) bindings[i] = e.bindings[i];
-    for (int i = 0; i < e.numbers.size(); ++i) numbers[i] = e.numbers[i];
-    for (int i = 0; i < e.steps.size(); ++i) steps[i] = e.steps[i];
-    for (int i = 0; i < p.buffer_count; ++i) buffers[i] = p.buffers[i];
-    for (int i = 0; i < p.step_count; ++i)
-      if (p.steps[i].what == passes::step::kind::fused) kernels[e.steps[i].kernel] = p.kernels[p.steps[i].kernel];
-  }
-};
-
-struct table_sizes {
-  int words = 0, kernels = 0, bindings = 0, numbers = 0, steps = 0, buffers = 0;
+/// What Stage::run() makes, as a constant of exactly its size. It is evaluated once, into room for Stage::guess() and then
+/// cut; where the guess was too small once more, now that the sizes are known.
+template <template <class> class Frozen, class Stage>
+struct frozen_stage {
+  struct guessed {
+    static constexpr auto value = Stage::guess();
+  };
+  static constexpr Frozen<guessed> attempt{Stage::run().view()};
+  struct exact {
+    static constexpr auto value = attempt.sizes;
+  };
+  static constexpr Frozen<exact> value{attempt.sizes <= guessed::value ? attempt.view() : Stage::run().view()};
 };
 
 template <int N>
@@ -51,82 +35,86 @@ auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 /// The compiled form of Source, which has `static constexpr ir::builder trace()`: graph, schedule, codes and tables.
 template <class Source>
 struct program {
-  static constexpr ir::graph_sizes traced_sizes = ir::sizes_of(Source::trace().view());
-  using graph_type = ir::graph<traced_sizes.nodes, traced_sizes.shapes, traced_sizes.symbols, traced_sizes.constraints, traced_sizes.bounds, traced_sizes.outputs>;
-
-  /// The graph as written (with derivatives, if a transform took them).
-  static constexpr graph_type traced{Source::trace().view()};
-  static constexpr graph_type live{passes::dead_code(traced.view()).view()};
-
  private:
-  // Simplification may leave operands behind that nothing uses, so its builder can outgrow the input until they are dropped.
-  static constexpr ir::builder simplified() {
-    const ir::builder smaller = passes::simplify(live.view());
-    return passes::dead_code(smaller.view());
-  }
-  static constexpr ir::graph_sizes simplified_sizes = ir::sizes_of(simplified().view());
-  using simplified_type = ir::graph<simplified_sizes.nodes, simplified_sizes.shapes, simplified_sizes.symbols, simplified_sizes.constraints, simplified_sizes.bounds, simplified_sizes.outputs>;
-  static constexpr simplified_type simple{simplified().view()};
-
-  static constexpr ir::builder finished() {
-    const ir::builder unique = passes::cse(simple.view());
-    return passes::materialize(unique.view());
-  }
-  static constexpr ir::graph_sizes final_sizes = ir::sizes_of(finished().view());
-
- public:
-  static_assert(final_sizes.symbols < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
-
-  /// The graph that is scheduled.
-  static constexpr ir::graph<final_sizes.nodes, final_sizes.shapes, final_sizes.symbols, final_sizes.constraints, final_sizes.bounds, final_sizes.outputs> value{finished().view()};
-
- private:
-  // One evaluation a stage, each with the compiler's whole budget of constexpr steps.
-  static constexpr int cluster_count = passes::fuse(value.view()).at.size();
-  struct frozen_clusters {
-    passes::cluster at[cluster_count + 1];
-    std::int32_t of[final_sizes.nodes + 1];
-
-    constexpr explicit frozen_clusters(const passes::clusters& c) {
-      for (int i = 0; i < c.at.size(); ++i) at[i] = c.at[i];
-      for (int i = 0; i < c.of.size(); ++i) of[i] = c.of[i];
-      of[final_sizes.nodes] = -1;
-    }
-    constexpr passes::clusters_view view() const { return {at, cluster_count, of}; }
+  struct tracing {
+    static constexpr ir::graph_sizes guess() { return {256, 32, 32, 32, 8, 32}; }
+    static constexpr ir::builder run() { return Source::trace(); }
   };
-  static constexpr frozen_clusters fused{passes::fuse(value.view())};
-
-  static constexpr passes::plan_view count_plan() {
-    const passes::plan_builder plan = passes::schedule(value.view(), fused.view());
-    passes::plan_view counts;
-    counts.buffer_count = plan.buffers.size(), counts.access_count = plan.accesses.size();
-    counts.instruction_count = plan.instructions.size(), counts.kernel_count = plan.kernels.size(), counts.step_count = plan.steps.size();
-    return counts;
-  }
-  static constexpr passes::plan_view plan_counts = count_plan();
-  using plan_type = passes::frozen_plan<plan_counts.buffer_count, plan_counts.access_count, plan_counts.instruction_count, plan_counts.kernel_count, plan_counts.step_count>;
-  static constexpr plan_type freeze_plan() {
-    const passes::plan_builder plan = passes::schedule(value.view(), fused.view());
-    return plan_type(plan.view(value.view()));
-  }
+  struct simplification {
+    static constexpr ir::graph_sizes guess() { return traced.sizes; }
+    static constexpr ir::builder run() {
+      const ir::builder live = passes::dead_code(traced.view());
+      const ir::builder smaller = passes::simplify(live.view());
+      return passes::dead_code(smaller.view());
+    }
+  };
+  struct materialization {
+    static constexpr ir::graph_sizes guess() {
+      ir::graph_sizes s = simple.sizes;
+      s.nodes += s.outputs + 16;
+      return s;
+    }
+    static constexpr ir::builder run() {
+      const ir::builder unique = passes::cse(simple.view());
+      return passes::materialize(unique.view());
+    }
+  };
 
  public:
-  static constexpr plan_type plan = freeze_plan();
+  /// The graph as written (with derivatives, if a transform took them).
+  static constexpr auto& traced = program_detail::frozen_stage<ir::graph, tracing>::value;
+  static_assert(traced.shape_count <= 32767, "tenure: trace: more than 32767 shapes in one function");
 
  private:
-  static constexpr program_detail::table_sizes measure() {
-    const program_detail::encoder e(plan.view(value.view()));
-    return {e.words.size(), e.first_word.size() - 1, e.bindings.size(), e.numbers.size(), e.steps.size(), plan_counts.buffer_count};
-  }
-  static constexpr program_detail::table_sizes sizes = measure();
-  using tables_type = program_detail::tables<sizes.words, sizes.kernels, sizes.bindings, sizes.numbers, sizes.steps, sizes.buffers>;
-  static constexpr tables_type encode() { return tables_type(program_detail::encoder(plan.view(value.view())), plan.view(value.view())); }
+  static constexpr auto& simple = program_detail::frozen_stage<ir::graph, simplification>::value;
 
  public:
-  static constexpr tables_type tables = encode();
-  static constexpr int step_count = sizes.steps, kernel_count = sizes.kernels, buffer_count = sizes.buffers, number_count = sizes.numbers,
-                       binding_count = sizes.bindings;
-  static constexpr int symbol_count = final_sizes.symbols;
+  /// The graph that is scheduled.
+  static constexpr auto& value = program_detail::frozen_stage<ir::graph, materialization>::value;
+  static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
+
+ private:
+  // There are no more clusters than nodes.
+  struct frozen_clusters {
+    ir::frozen<passes::cluster, value.count> at;
+    ir::frozen<std::int32_t, value.count> of;
+    ir::frozen<ir::node_id, value.count> root;
+    ir::frozen<char, value.count> in_memory;
+    int count;
+
+    constexpr explicit frozen_clusters(const passes::clusters_view& c)
+        : at(c.at, c.count), of(c.of, value.count), root(c.root, value.count), in_memory(c.in_memory, value.count), count(c.count) {}
+    constexpr passes::clusters_view view() const { return {at, count, of, root, in_memory}; }
+  };
+  static constexpr frozen_clusters fused{passes::fuse(value.view()).view()};
+
+  struct scheduling {
+    // Accesses: each node's result and operands. Instructions, kernels and strides repeat themselves in large graphs.
+    static constexpr passes::plan_sizes guess() { return {value.count, 64, 2 * value.count + 8, 256, 32, fused.count}; }
+    static constexpr passes::plan_builder run() { return passes::schedule(value.view(), fused.view()); }
+  };
+
+ public:
+  static constexpr auto& plan = program_detail::frozen_stage<passes::frozen_plan, scheduling>::value;
+
+ private:
+  struct encoding {
+    static constexpr program_detail::table_sizes guess() {
+      int words = 0;
+      for (int i = 0; i < plan.sizes.kernels; ++i) {
+        const passes::kernel& k = plan.kernels[i];
+        words += 1 + (1 + k.access_count) * (1 + k.outer + k.inner) + 2 * k.instruction_count;
+      }
+      return {words, plan.sizes.kernels, words + 128, plan.sizes.accesses, plan.sizes.steps, plan.sizes.buffers};
+    }
+    static constexpr program_detail::encoder run() { return program_detail::encoder(plan.view(value.view())); }
+  };
+
+ public:
+  static constexpr auto& tables = program_detail::frozen_stage<program_detail::frozen_tables, encoding>::value;
+  static constexpr int step_count = tables.sizes.steps, kernel_count = tables.sizes.codes, buffer_count = tables.sizes.buffers,
+                       number_count = tables.sizes.numbers, binding_count = tables.sizes.bindings;
+  static constexpr int symbol_count = value.symbol_count;
   static constexpr bool is_static = symbol_count == 0;
 
  private:

@@ -30,7 +30,7 @@ constexpr bool reads_elementwise(int input) {
   const ir::graph_view g = Program::value.view();
   const passes::plan_builder plan = passes::schedule(g);
   if (plan.steps.size() != 1 || plan.steps[0].what != passes::step::kind::fused || plan.kernels[0].passes != 1) return false;
-  const passes::kernel& k = plan.kernels[0];
+  const passes::kernel& k = plan.kernels[0];  // so its accesses are the step's
   passes::access written{};
   for (int i = 0; i < k.instruction_count; ++i) {
     const passes::instruction& x = plan.instructions[k.first_instruction + i];
@@ -43,8 +43,7 @@ constexpr bool reads_elementwise(int input) {
     const passes::buffer& b = plan.buffers[x.buffer];
     if (b.where != passes::buffer::place::argument || b.index != input) continue;
     if (x.offset.factor != 0 || x.type != plan.buffers[written.buffer].type) return false;
-    for (int d = 0; d < k.outer + k.inner; ++d)
-      if (!(x.stride[d] == written.stride[d])) return false;
+    if (x.strides != written.strides) return false;
   }
   return true;
 }

@@ -86,12 +86,13 @@ class kernel_run {
   using positions = std::vector<std::int64_t>;
 
  public:
-  kernel_run(const passes::plan_view& p, const passes::kernel& k, const plan_memory& m)
-      : p_(p), k_(k), m_(m), slots_(static_cast<std::size_t>(k.instruction_count)), row_(slots_), element_(slots_), sum_(slots_), best_(slots_) {
+  kernel_run(const passes::plan_view& p, const passes::step& s, const plan_memory& m)
+      : p_(p), k_(p.kernels[s.kernel]), first_access_(s.first_access), m_(m), slots_(static_cast<std::size_t>(k_.instruction_count)), row_(slots_), element_(slots_), sum_(slots_), best_(slots_) {
     positions start;
-    for (int d = 0; d < k.outer + k.inner; ++d) extent_.push_back(m.number(k.extent[d]));
-    for (int a = 0; a < k.access_count; ++a) start.push_back(m.number(access(a).offset));
-    require(k.inner > 0, "a kernel without inner dimensions");
+    require(s.access_count == k_.access_count, "a step with another number of accesses than its kernel");
+    for (int d = 0; d < k_.outer + k_.inner; ++d) extent_.push_back(m.number(k_.extent[d]));
+    for (int a = 0; a < k_.access_count; ++a) start.push_back(m.number(access(a).offset));
+    require(k_.inner > 0, "a kernel without inner dimensions");
     each(kind::reduce_all, [&](int i) { begin(i); });
     walk(0, start);
     if (first_) fill_empty_columns(start);
@@ -105,14 +106,14 @@ class kernel_run {
   };
 
   const passes::instruction& at(int i) const { return p_.instructions[k_.first_instruction + i]; }
-  const passes::access& access(int a) const { return p_.accesses[k_.first_access + a]; }
+  const passes::access& access(int a) const { return p_.accesses[first_access_ + a]; }
   template <class F>
   void each(kind what, F f) {
     for (int i = 0; i < k_.instruction_count; ++i)
       if (at(i).what == what) f(i);
   }
   void advance(positions& p, int d) const {
-    for (int a = 0; a < k_.access_count; ++a) p[static_cast<std::size_t>(a)] += m_.number(access(a).stride[d]);
+    for (int a = 0; a < k_.access_count; ++a) p[static_cast<std::size_t>(a)] += m_.number(p_.stride(access(a), d));
   }
 
   void walk(int d, positions p) {
@@ -212,7 +213,7 @@ class kernel_run {
     const int last = k_.outer + k_.inner - 1;
     const std::int64_t position = x.access >= 0 ? p[static_cast<std::size_t>(x.access)] : 0;
     const auto along_memory = [&] {
-      const passes::number& step = access(x.access).stride[last];
+      const passes::number& step = p_.stride(access(x.access), last);
       require(step.is_static() && step.factor == 1, "a result that is not row-major");
     };
     switch (x.what) {
@@ -283,6 +284,7 @@ class kernel_run {
 
   const passes::plan_view& p_;
   const passes::kernel& k_;
+  int first_access_;
   const plan_memory& m_;
   std::size_t slots_;
   std::vector<std::int64_t> extent_;
@@ -316,7 +318,7 @@ inline void run_opaque(const passes::plan_view& p, const passes::step& s, const 
     std::size_t at = 0;
     for_each_index(x.shape, [&](const extents& i) {
       std::int64_t position = m.number(a.offset);
-      for (int d = 0; d < a.rank; ++d) position += i[d] * m.number(a.stride[d]);
+      for (int d = 0; d < a.rank; ++d) position += i[d] * m.number(p.stride(a, d));
       std::byte* element = m.element(a, position);
       if (k < n.arity) std::memcpy(x.data.data() + at, element, bytes);
       else std::memcpy(element, x.data.data() + at, bytes);
@@ -336,8 +338,7 @@ inline std::vector<array> run(const passes::plan_view& p, std::span<const argume
     if (s.what != passes::step::kind::fused) {
       detail::run_opaque(p, s, m);
     } else {
-      const passes::kernel& k = p.kernels[s.kernel];
-      visit_dtype(k.lane, [&]<class T>(element_tag<T>) { detail::kernel_run<T>(p, k, m); });
+      visit_dtype(p.kernels[s.kernel].lane, [&]<class T>(element_tag<T>) { detail::kernel_run<T>(p, s, m); });
     }
   }
   return m.take_results();
