@@ -5,6 +5,7 @@
 
 #include <tenure/ops/comparison.hpp>
 #include <tenure/ops/movement.hpp>
+#include <tenure/ops/registry.hpp>
 
 namespace tenure::ops {
 
