@@ -57,6 +57,13 @@ int main() {
   borrowed *= 2.f;
   right &= values[3] == 8;
 
+  // Eigen's matrices, with the strides that they have, and maps of tensors: one memory.
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(3, 3);
+  auto over = tn::from(matrix);
+  over[0] += 1.0;
+  tn::as_eigen(over) *= 2;
+  right &= matrix(0, 0) == 4 && matrix(0, 2) == 2;
+
   // Element types convert by name.
   tn::tensor whole = tn::cast<std::int32_t>(steps * 4.f);
   std::cout << whole << '\n';

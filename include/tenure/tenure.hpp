@@ -10,7 +10,7 @@
 //   program/             the one splice, values -> types
 //   backend/             reference (the judge), eigen (packets and matrix products)
 //   transform/ optim/    compile, grad, vjp, jvp, models; optimizers
-//   interop/             edges: files, Eigen; include them by name
+//   interop/             edges: Eigen; files and others, which are included by name
 #pragma once
 
 #include <tenure/version.hpp>
@@ -51,3 +51,5 @@
 
 #include <tenure/optim/adam.hpp>
 #include <tenure/optim/sgd.hpp>
+
+#include <tenure/interop/eigen.hpp>

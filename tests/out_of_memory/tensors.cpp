@@ -62,12 +62,17 @@ TEST_CASE("making a tensor out of another") {
   CHECK(check_failures(leaves, [](auto& w) { return tn::tensor(exp(std::get<0>(w)) * std::get<1>(w)); }) == 2);
 }
 
-TEST_CASE("a vector stays the caller's where it cannot be taken over") {
+TEST_CASE("a vector or matrix stays the caller's where it cannot be taken over") {
   std::vector<float> v{1, 2, 3};
   allocations_left = 0;
   CHECK_THROWS_AS(tn::from(std::move(v)), std::bad_alloc);
   allocations_left = -1;
   CHECK(v == std::vector<float>{1, 2, 3});
+  Eigen::VectorXd m = Eigen::VectorXd::Ones(4);
+  allocations_left = 0;
+  CHECK_THROWS_AS(tn::from(std::move(m)), std::bad_alloc);
+  allocations_left = -1;
+  CHECK(m.size() == 4);
   const auto t = tn::from(std::move(v));
   CHECK(t(2) == 3);
 }

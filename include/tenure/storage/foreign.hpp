@@ -18,17 +18,16 @@ struct no_deleter {
 
 template <class Deleter>
 struct foreign_block : block {
-  template <class... From>
-  explicit foreign_block(From&&... from) : deleter{std::forward<From>(from)...} {}
+  template <class From>
+  explicit foreign_block(From&& from) : deleter{std::forward<From>(from)} {}
   Deleter deleter;
 };
 
-/// A block over `bytes` bytes at `payload`; Deleter{from...}() is called when it is no longer used. Throws std::bad_alloc.
-template <class Deleter = no_deleter, class... From>
-storage_handle borrow_storage_with(void* payload, std::size_t bytes, From&&... from) {
+template <class Deleter, class From>
+storage_handle make_foreign_block(void* payload, std::size_t bytes, From&& from) {
   using made = foreign_block<Deleter>;
-  static_assert(std::is_nothrow_move_constructible_v<Deleter>, "tenure: from: the deleter must move without throwing");
-  auto* const b = ::new (pool::take(sizeof(made))) made(std::forward<From>(from)...);
+  static_assert(std::is_nothrow_move_constructible_v<std::remove_cvref_t<From>>, "tenure: from: the deleter must move without throwing");
+  auto* const b = ::new (pool::take(sizeof(made))) made(std::forward<From>(from));
   b->payload = payload;
   b->bytes = bytes;
   b->release = [](block* dead) noexcept {
@@ -40,9 +39,28 @@ storage_handle borrow_storage_with(void* payload, std::size_t bytes, From&&... f
   return storage_handle(b);
 }
 
+/// A block over `bytes` bytes at `payload`, in the memory of any device; `deleter()` is called when it is no longer used.
+/// Throws std::bad_alloc.
 template <class Deleter = no_deleter>
 storage_handle borrow_storage(void* payload, std::size_t bytes, Deleter deleter = {}) {
-  return borrow_storage_with<Deleter>(payload, bytes, std::move(deleter));
+  return make_foreign_block<Deleter>(payload, bytes, std::move(deleter));
+}
+
+template <class Owner>
+struct keeps {
+  Owner owner;
+  void operator()() const noexcept {}
+};
+
+/// A block over `bytes` bytes of an owner that moves into it; `where(owner)` is called when it is there. Throws
+/// std::bad_alloc, and the owner then has not moved.
+template <class Owner, class Where>
+storage_handle keep_storage(Owner&& owner, std::size_t bytes, Where where) {
+  using keeper = keeps<std::remove_cvref_t<Owner>>;
+  static_assert(alignof(foreign_block<keeper>) <= pool::alignment);
+  storage_handle made = make_foreign_block<keeper>(nullptr, bytes, std::move(owner));
+  made.get()->payload = where(static_cast<foreign_block<keeper>*>(made.get())->deleter.owner);
+  return made;
 }
 
 /// The same memory behind a version counter of its own: what unsafe_data() hands out.

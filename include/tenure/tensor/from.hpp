@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -21,27 +22,54 @@ template <class T, class Shape>
 using borrowed = tensor<std::remove_const_t<T>, Shape, ownership::aliasing, role::constant,
                         std::is_const_v<T> ? access::read_only : access::read_write>;
 
-/// Keeps what it was made from until the memory is no longer used.
-template <class Owner>
-struct keeps {
-  Owner owner;
-  void operator()() const noexcept {}
-};
-
-template <class Shape, class Deleter = no_deleter, class T, class... From>
-auto borrow(T* first, const extents& s, From&&... from) {
-  using made = std::remove_const_t<T>;
-  constexpr bool holds = element<made>;
+template <class T>
+constexpr bool is_borrowable() {
+  constexpr bool holds = element<std::remove_const_t<T>>;
   static_assert(holds, "tenure: from: the element type is none of bool, int32, int64, float and double");
-  if constexpr (!element<made>) {
-    return borrow<Shape>(static_cast<float*>(nullptr), s);  // something to go on with
+  return holds;
+}
+
+/// Throws ownership_error where a tensor cannot stand over this foreign memory.
+inline void check_foreign(const void* first, std::size_t alignment, const layout& l, bool is_written) {
+  if (reinterpret_cast<std::uintptr_t>(first) % alignment != 0)
+    throw ownership_error("tenure: from: the memory is not aligned to its elements");
+  for (int i = 0; i < l.shape.rank; ++i)
+    if (l.shape[i] > 1 && l.strides[i] < 0)
+      throw ownership_error("tenure: from: stride " + std::to_string(l.strides[i]) + " of axis " + std::to_string(i) + " is negative");
+  if (is_written && !has_distinct_elements(l))
+    throw ownership_error("tenure: from: elements of writable memory may not share it: borrow it as const");
+}
+
+/// The tensor over foreign memory at `first`; `hold(first, bytes)` makes the block, after all checks.
+template <class Shape, class T, class Hold>
+auto borrow(T* first, const extents& s, const extents& strides, Hold hold) {
+  using made = std::remove_const_t<T>;
+  if constexpr (!is_borrowable<T>()) {
+    return borrow<Shape>(static_cast<float*>(nullptr), s, strides, hold);  // something to go on with
   } else {
-    if (reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0)
-      throw ownership_error("tenure: from: the memory is not aligned to its elements");
+    const layout l{0, s, strides};
+    check_foreign(first, alignof(T), l, !std::is_const_v<T>);
     auto* const data = const_cast<made*>(first);
-    const std::size_t bytes = checked_bytes(s, sizeof(T));
-    return tensor_access::make<borrowed<T, Shape>>(
-        borrow_storage_with<Deleter>(data, bytes, std::forward<From>(from)...), data, s, row_major(s));
+    const std::size_t bytes = count(s) == 0 ? 0 : static_cast<std::size_t>(reach_in_bytes(l, sizeof(T)));
+    return tensor_access::make<borrowed<T, Shape>>(hold(static_cast<void*>(data), bytes), data, s, strides);
+  }
+}
+template <class Shape, class T>
+auto borrow(T* first, const extents& s, const extents& strides) {
+  return borrow<Shape>(first, s, strides, [](void* data, std::size_t bytes) { return borrow_storage(data, bytes); });
+}
+template <class Shape, class T>
+auto borrow(T* first, const extents& s) { return borrow<Shape>(first, s, row_major(s)); }
+
+/// The tensor over the memory of an owner of `s` elements T at `strides`, which is moved in.
+template <class Shape, class T, class Owner, class Where>
+auto take_over(Owner&& owner, const extents& s, const extents& strides, Where where) {
+  if constexpr (!is_borrowable<T>()) {
+    return borrow<Shape>(static_cast<float*>(nullptr), s);
+  } else {
+    storage_handle kept = keep_storage(std::move(owner), checked_bytes(s, sizeof(T)), where);
+    auto* const data = static_cast<T*>(kept.data());
+    return tensor_access::make<borrowed<T, Shape>>(std::move(kept), data, s, strides);
   }
 }
 
@@ -52,7 +80,7 @@ auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> give
   const extents s = bind_extents(Shape::value, n);
   if constexpr (sizeof...(Rest) > sizeof...(I)) {
     auto& deleter = std::get<sizeof...(I)>(given);
-    return borrow<Shape, std::remove_reference_t<decltype(deleter)>>(first, s, std::move(deleter));
+    return borrow<Shape>(first, s, row_major(s), [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
   } else {
     return borrow<Shape>(first, s);
   }
@@ -80,9 +108,8 @@ auto from(const std::vector<T, Allocator>& v) {
 template <class T, class Allocator>
 auto from(std::vector<T, Allocator>&& v) {
   static_assert(!std::is_same_v<T, bool>, "tenure: from: std::vector<bool> has no bools in memory");
-  T* const first = v.data();
   const extents s{1, {static_cast<std::int64_t>(v.size())}};
-  return detail::borrow<shape<dyn>, detail::keeps<std::vector<T, Allocator>>>(first, s, std::move(v));
+  return detail::take_over<shape<dyn>, T>(std::move(v), s, row_major(s), [](auto& kept) { return kept.data(); });
 }
 
 /// Contiguous row-major memory: from<shape<2, 3>>(p), from<shape<dyn, 3>>(p, n), and, last, a callable that lets go of
@@ -115,6 +142,11 @@ auto as_span(X&&) {
   static_assert(detail::never<X>,
                 "tenure: as_span: the tensor is a temporary, whose memory ends with it: give it a name");
   return std::span<element_t<X>>();
+}
+template <expression E>
+auto as_span(const E&) {
+  static_assert(detail::never<E>, "tenure: as_span: an expression has no memory: evaluate it first");
+  return std::span<element_t<E>>();
 }
 
 }  // namespace tenure

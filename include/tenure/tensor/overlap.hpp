@@ -99,6 +99,23 @@ TENURE_INLINE constexpr std::int64_t reach_in_bytes(const layout& l, std::size_t
   return (last + 1) * static_cast<std::int64_t>(element_size);
 }
 
+/// Whether no two indices name one element. Steps that nest decide; others are taken for overlapping.
+constexpr bool has_distinct_elements(const layout& l) {
+  if (count(l.shape) == 0) return true;
+  std::int64_t reached = 0;  // by the axes of smaller steps
+  bool seen[max_rank] = {};
+  for (int n = 0; n < l.shape.rank; ++n) {
+    int next = -1;
+    for (int i = 0; i < l.shape.rank; ++i)
+      if (!seen[i] && (next < 0 || l.strides[i] < l.strides[next])) next = i;
+    seen[next] = true;
+    if (l.shape[next] == 1) continue;
+    if (l.strides[next] <= reached) return false;
+    reached += l.strides[next] * (l.shape[next] - 1);
+  }
+  return true;
+}
+
 template <class T, class U>
 overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
   if (count(la.shape) == 0 || count(lb.shape) == 0) return overlap::none;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: from: the element type is none of bool, int32, int64, float and double
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using number = std::complex<double>;
+#else
+using number = double;
+#endif
+
+auto f(Eigen::Matrix<number, 3, 1>& v) { return tn::from(v).clone(); }
