@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // emit(): appends a node in its simplest form. Algebra that holds for every value up to the sign of zero (never x * 0 = 0: x may be NaN),
 // constants folded, movements composed, and products with structure never spelled out: a matrix that is constant along
-// the contracted axis turns a matrix product into an outer one.
+// the contracted axis turns a matrix product into an outer one, the sum of a product is a product with a sum.
 #pragma once
 
 #include <tenure/ops/structure.hpp>
@@ -82,23 +82,97 @@ constexpr ir::node_id emit_pointwise(ir::builder& g, const ir::node& n) {
   return append(g, n);
 }
 
+constexpr bool constant_along_all(const value& x, std::int64_t axes) {
+  for (int a = 0; a < x.shape().rank; ++a)
+    if (((axes >> a) & 1) && !constant_along(x, a)) return false;
+  return true;
+}
+constexpr value collapsed_all(value x, std::int64_t axes) {
+  for (int a = x.shape().rank - 1; a >= 0; --a)
+    if ((axes >> a) & 1) x = collapsed(x, a);
+  return x;
+}
+
+/// Is x a sum of products with what is one number a row? Then only the other factors need to be summed, in an earlier pass over
+/// the row than the one that knows the row's number.
+constexpr bool factors_out(const value& x, std::int64_t axes, int depth = 0) {
+  const ir::node& n = x.node();
+  if (depth == 4) return false;
+  if (n.op == ir::opcode::neg) return true;
+  if (n.op == ir::opcode::mul) return constant_along_all(operand_of(x, 0), axes) || constant_along_all(operand_of(x, 1), axes);
+  if (n.op != ir::opcode::add && n.op != ir::opcode::sub) return false;
+  return factors_out(operand_of(x, 0), axes, depth + 1) && factors_out(operand_of(x, 1), axes, depth + 1);
+}
+constexpr value factored_sum(const value& x, std::int64_t axes) {
+  if (!factors_out(x, axes)) return reduced(x, axes, ir::reduction::sum);
+  const ir::opcode op = x.node().op;
+  const value a = operand_of(x, 0);
+  if (op == ir::opcode::neg) return -factored_sum(a, axes);
+  const value b = operand_of(x, 1);
+  if (op == ir::opcode::add) return factored_sum(a, axes) + factored_sum(b, axes);
+  if (op == ir::opcode::sub) return factored_sum(a, axes) - factored_sum(b, axes);
+  return constant_along_all(a, axes) ? collapsed_all(a, axes) * factored_sum(b, axes) : factored_sum(a, axes) * collapsed_all(b, axes);
+}
+/// Rows: the last axis is summed, and an axis remains.
+constexpr bool sums_rows(const ir::builder& g, const ir::node& n) {
+  const extents& s = g.shape_of(n.in[0]);
+  return n.start == static_cast<std::int64_t>(ir::reduction::sum) && is_floating(n.type) && ((n.attr >> (s.rank - 1)) & 1) && n.attr != all_axes(s.rank);
+}
+
+/// The sum of a product over its rows or columns is the product with the sum of one operand: of a chain, vectors.
+/// Cost: where the product is needed as well, one with a vector more.
+constexpr bool sums_product(const ir::builder& g, const ir::node& n) {
+  const ir::node& x = g[n.in[0]];
+  const extents& s = g.shape(x.shape);
+  return x.op == ir::opcode::matmul && s.rank == 2 && s[0] != 1 && s[1] != 1 && is_floating(n.type) &&
+         n.start == static_cast<std::int64_t>(ir::reduction::sum);
+}
+constexpr value summed_product(ir::builder& g, const ir::node& n) {
+  const value product{g, n.in[0]}, a = operand_of(product, 0), b = operand_of(product, 1);
+  const std::int64_t k = a.shape()[1], rows = 1, columns = 2;
+  const auto along = [](const value& x, std::int64_t axes) { return reduced(x, axes, ir::reduction::sum); };
+  if (n.attr == (rows | columns)) return along(along(a, rows) * along(b, columns), 1);
+  const value line = n.attr == rows ? matrix_product(reshape_to(along(a, rows), {2, {1, k}}), b)
+                                    : matrix_product(a, reshape_to(along(b, columns), {2, {k, 1}}));
+  return reshape_to(line, g.shape(n.shape));
+}
+
+/// A reduction along permuted axes is one along those they come from, where the others keep their order.
+constexpr bool reduces_permuted(const ir::builder& g, const ir::node& n) {
+  const ir::node& x = g[n.in[0]];
+  if (x.op != ir::opcode::permute) return false;
+  for (int a = 0, last = -1; a < g.shape(x.shape).rank; ++a) {
+    if ((n.attr >> a) & 1) continue;
+    if (ir::unpack_axis(x.attr, a) < last) return false;
+    last = ir::unpack_axis(x.attr, a);
+  }
+  return true;
+}
+constexpr value unpermuted(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  std::int64_t axes = 0;
+  for (int a = 0; a < x.shape().rank; ++a)
+    if ((n.attr >> a) & 1) axes |= std::int64_t{1} << ir::unpack_axis(x.node().attr, a);
+  return reduced(operand_of(x, 0), axes, static_cast<ir::reduction>(n.start));
+}
+
 constexpr ir::node_id emit_reduce(ir::builder& g, const ir::node& n) {
   const value x{g, n.in[0]};
   std::int64_t elements = 1;
-  bool counted = true, stretched_only = true;
+  bool counted = true;
   for (int a = 0; a < x.shape().rank; ++a)
     if ((n.attr >> a) & 1) {
       counted = counted && is_static(x.shape()[a]);
       elements *= x.shape()[a];
-      stretched_only = stretched_only && constant_along(x, a);
     }
   if (counted && elements == 1) return reshape_to(x, g.shape(n.shape)).id;
-  if (counted && stretched_only && elements > 0 && is_floating(n.type)) {
-    value once = x;
-    for (int a = x.shape().rank - 1; a >= 0; --a)
-      if ((n.attr >> a) & 1) once = collapsed(once, a);
+  if (counted && elements > 0 && is_floating(n.type) && constant_along_all(x, n.attr)) {
+    const value once = collapsed_all(x, n.attr);
     return n.start == static_cast<std::int64_t>(ir::reduction::sum) ? (once * static_cast<double>(elements)).id : once.id;
   }
+  if (reduces_permuted(g, n)) return unpermuted(g, n).id;
+  if (sums_product(g, n)) return summed_product(g, n).id;
+  if (sums_rows(g, n) && factors_out(x, n.attr)) return factored_sum(x, n.attr).id;
   return append(g, n);
 }
 

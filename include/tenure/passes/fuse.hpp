@@ -189,9 +189,19 @@ class fuser {
     const int bound = notes_[id].lower, candidate = recent_.data()[walked];
     const dtype lane = lane_of(g_, id);
     int position = -1;
-    if (bound >= 0 && bound % 2 == 0 && joins(at_.data()[bound / 2], n, lane, true)) position = bound / 2;
-    else if (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins(at_.data()[candidate], n, lane, false)) position = candidate;
-    else {
+    const bool shares = bound >= 0 && bound % 2 == 0;
+    const auto joins_at = [&](int p, bool consumed_here) {
+      if (!joins(at_.data()[p], n, lane, consumed_here)) return false;
+      position = p;
+      return true;
+    };
+    // The last kernel may walk the rows that the node has one value of: better than a kernel over such values alone.
+    const int last = at_.size() - 1;
+    const bool per_row = last >= 0 && last > bound / 2 && at_.data()[last].space != walked && is_row_shape(at_.data()[last], g_.shapes[walked]);
+    const bool would_lift = per_row && shares && reduces && at_.data()[bound / 2].space != walked;
+    const bool joined = (would_lift && joins_at(last, false)) || (shares && joins_at(bound / 2, true)) ||
+                        (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins_at(candidate, false)) || (per_row && joins_at(last, false));
+    if (!joined) {
       cluster fresh{.lane = lane, .space = walked, .position = at_.size()};
       joins(fresh, n, lane, false);
       position = at_.push_back(fresh);
