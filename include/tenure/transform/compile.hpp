@@ -235,6 +235,17 @@ inline storage_handle keep_apart(const void* const* pointers, const memory_range
   return memory;
 }
 
+/// An empty tensor has no memory of its own to be told by.
+template <class Program>
+inline constexpr bool has_empty_result = [] {
+  for (int i = 0; i < Program::value.output_count; ++i) {
+    const extents& s = Program::value.shapes[Program::value.nodes[Program::value.outputs[i]].shape];
+    for (int a = 0; a < s.rank; ++a)
+      if (s[a] == 0) return true;
+  }
+  return false;
+}();
+
 /// The targets of an allocation-free call. A target may be one of the arguments: where the plan allows it the result is
 /// written in place, else it is computed beside and copied when the call is done.
 template <class F, class... R>
@@ -289,19 +300,26 @@ class into_call {
       targets[i++] = {tensor_access::fresh(target), target.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
     };
     std::apply([&](auto&... target) { (for_each_leaf(target, check), ...); }, results_);
-    bool refused = false;
-    for (int j = 0; j < outputs; ++j) {
-      refused |= targets[j].data == nullptr;
-      for (int k = 0; k < j; ++k) refused |= targets[j].begin() < targets[k].end() && targets[k].begin() < targets[j].end();
+    constexpr const auto& safe = overwrites<program_type, leaves>.safe;
+    bool refused = false, shared = false;  // without branches: a small program would notice them
+    if constexpr (program_type::is_static && (tree<X>::contiguous && ...) && !has_empty_result<program_type>) {
+      // Who owns memory shares all of it or none.
+      for (int j = 0; j < outputs; ++j) {
+        refused |= results[j] == nullptr;
+        for (int k = 0; k < j; ++k) refused |= results[j] == results[k];
+        for (int a = 0; a < leaves; ++a) shared |= !safe[a * outputs + j] & (pointers[a] == results[j]);
+      }
+    } else {
+      for (int j = 0; j < outputs; ++j) {
+        refused |= results[j] == nullptr;
+        for (int k = 0; k < j; ++k) refused |= targets[j].begin() < targets[k].end() && targets[k].begin() < targets[j].end();
+        for (int a = 0; a < leaves; ++a) shared |= in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j]);
+      }
     }
     if (refused) [[unlikely]] {
       std::apply([](const auto&... target) { (for_each_leaf(target, [](const auto& t) { tensor_access::check_alive(t, "into"); }), ...); }, results_);
       throw overlap_error("tenure: into: two targets share memory");
     }
-    constexpr const auto& safe = overwrites<program_type, leaves>.safe;
-    bool shared = false;  // without branches: a small program would notice them
-    for (int j = 0; j < outputs; ++j)
-      for (int a = 0; a < leaves; ++a) shared |= in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j]);
     storage_handle beside;
     if (shared) [[unlikely]] beside = keep_apart(pointers, ranges, leaves, targets, outputs, safe, results);
     device::run<program_type>(pointers, results, symbols);
