@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The one door to Eigen's packet primitives: every loop in the library is written with these names.
 // Law: each function acts lane by lane like the scalar function of the same name, NaN included.
-// Cost: one or two instructions a call; the functions over whole packets (sum, min_across) are for loop ends.
+// Cost: one or two instructions a call; across() is for loop ends.
 //
 // P is a packet of float or double, or any arithmetic T, which is a packet of one lane.
 // mask_of<P> is what a comparison returns: bool for one lane, a lane_mask (a k register) for 512-bit packets,
@@ -686,41 +686,27 @@ TENURE_INLINE P ldexp(P a, P n) {
 
 // ---- across lanes -----------------------------------------------------------------------------------------
 
-template <class P>
-TENURE_INLINE scalar_of<P> sum(P a) {
+/// All lanes combined, by halves; the order of the operands within a pair may be either. Through memory, since g++ 12 warns of
+/// Eigen's 512-bit shuffles (gcc.gnu.org/PR105593), and without a branch for scalars, which a maximum would mispredict.
+template <class P, class Combine>
+TENURE_INLINE scalar_of<P> across(P a, Combine combine) {
   if constexpr (is_one_lane<P>) {
     return a;
   } else {
-#if defined(EIGEN_VECTORIZE_AVX512)
-    if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) {
-      const __m512d both = _mm512_castps_pd(a);
-      return Eigen::internal::predux(_mm256_add_ps(_mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(0xf, both, 0)),
-                                                   _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(0xf, both, 1))));
-    } else if constexpr (is_512<P>) {
-      return Eigen::internal::predux(_mm256_add_pd(_mm512_maskz_extractf64x4_pd(0xf, a, 0), _mm512_maskz_extractf64x4_pd(0xf, a, 1)));
-    } else
-#endif
-      return Eigen::internal::predux(a);
+    using half = typename Eigen::internal::unpacket_traits<P>::half;
+    scalar_of<P> lanes[width<P>];
+    if constexpr (width<half> < width<P> && width<half> > 1) {
+      store<P>(lanes, a);
+      return across<half>(combine(load<half>(lanes), load<half>(lanes + width<half>)), combine);
+    } else {
+      static_assert(width<P> == 2 || width<P> == 4);
+      const P folded = combine(a, P(Eigen::internal::preverse(a)));  // first with last, second with third
+      if constexpr (width<P> == 2) return Eigen::internal::pfirst(folded);
+      store<P>(lanes, folded);
+      return Eigen::internal::pfirst(P(combine(folded, set1<P>(lanes[1]))));
+    }
   }
 }
-/// Smallest and largest lane; NaN if any lane is.
-template <class P>
-TENURE_INLINE scalar_of<P> min_across(P a) {
-  scalar_of<P> lanes[width<P>];
-  store<P>(lanes, a);
-  scalar_of<P> out = lanes[0];
-  for (int i = 1; i < width<P>; ++i) out = min(out, lanes[i]);
-  return out;
-}
-template <class P>
-TENURE_INLINE scalar_of<P> max_across(P a) {
-  scalar_of<P> lanes[width<P>];
-  store<P>(lanes, a);
-  scalar_of<P> out = lanes[0];
-  for (int i = 1; i < width<P>; ++i) out = max(out, lanes[i]);
-  return out;
-}
-
 // ---- polynomials ------------------------------------------------------------------------------------------
 
 namespace detail {

@@ -92,12 +92,12 @@ struct instruction {
   std::uint16_t passes = 0;          // the passes that compute it
   std::int16_t in[3] = {-1, -1, -1};
   std::int64_t bits = 0;  // constant: as in a node; reductions: which
-  std::int16_t access = -1;
+  std::int16_t access = -1;  // of a compute: where the first of its passes keeps the value for the others
 
-  /// Equal but for the passes, which follow from a kernel's other instructions.
+  /// Equal but for the passes and what is kept between them, which follow from a kernel's other instructions.
   constexpr bool does_as(const instruction& x) const {
     return what == x.what && op == x.op && is_mask == x.is_mask && row == x.row && phase == x.phase && in[0] == x.in[0] && in[1] == x.in[1] &&
-           in[2] == x.in[2] && bits == x.bits && access == x.access;
+           in[2] == x.in[2] && bits == x.bits && (access == x.access || what == kind::compute);
   }
 };
 

@@ -49,7 +49,7 @@ class scheduler {
     std::int16_t space = 0;
     std::int64_t inner = 0;
     bool free = false;
-    int first_walk = 0;  // in walks_, one an access
+    int first_walk = 0, accesses = 0;  // in walks_, one an access; memory of one row comes after those
   };
 
   constexpr const shape_note& note_of_shape(std::int16_t id) {
@@ -246,8 +246,14 @@ class scheduler {
     const int known = kernels_.find(hash_, [&](int k) { return is_like(k, c, free); });
     if (known < 0) return new_kernel(c, free);
     const kernel& k = plan_.kernels[known];
+    const int accesses = kernel_notes_[known].accesses;
     access *const here = plan_.accesses.data() + first_access_, *const there = plan_.accesses.data() + k.first_access;
-    for (int a = 0; a < k.access_count; ++a) here[a].strides = there[a].strides, here[a].rank = there[a].rank;
+    for (int a = 0; a < accesses; ++a) here[a].strides = there[a].strides, here[a].rank = there[a].rank;
+    for (int a = accesses; a < k.access_count; ++a) {
+      access row = plan_.accesses[k.first_access + a];
+      row.buffer = plan_.buffers.push_back(buffer(plan_.buffers[row.buffer]));
+      plan_.accesses.push_back(row);
+    }
     plan_.instructions.resize(first_);
     return known;
   }
@@ -256,30 +262,32 @@ class scheduler {
     const kernel& k = plan_.kernels[known];
     const kernel_note& note = kernel_notes_[known];
     if (k.lane != c.lane || note.space != c.space || note.inner != c.inner || note.free != free) return false;
-    if (k.instruction_count != plan_.instructions.size() - first_ || k.access_count != plan_.accesses.size() - first_access_) return false;
+    if (k.instruction_count != plan_.instructions.size() - first_ || note.accesses != plan_.accesses.size() - first_access_) return false;
     const instruction* const x = plan_.instructions.data();
     for (int i = 0; i < k.instruction_count; ++i)
       if (!x[first_ + i].does_as(x[k.first_instruction + i])) return false;
     const access *const here = plan_.accesses.data() + first_access_, *const there = plan_.accesses.data() + k.first_access;
     const int* const walk = walks_.data() + note.first_walk;
-    for (int i = 0; i < k.access_count; ++i)
+    for (int i = 0; i < note.accesses; ++i)
       if (here[i].strides != walk[i] || here[i].type != there[i].type || (here[i].buffer < 0) != (there[i].buffer < 0)) return false;
     return true;
   }
 
   constexpr int new_kernel(const cluster& c, bool free) {
-    kernel_notes_.push_back({c.space, c.inner, free, walks_.size()});
+    kernel_notes_.push_back({c.space, c.inner, free, walks_.size(), plan_.accesses.size() - first_access_});
     kernel k{.lane = c.lane, .first_instruction = first_, .instruction_count = plan_.instructions.size() - first_,
              .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_};
     for (int a = 0; a < k.access_count; ++a) walks_.push_back(plan_.accesses[first_access_ + a].strides);
-    k.passes = assign_passes();
+    k.passes = assign_passes(c);
+    k.access_count = plan_.accesses.size() - first_access_;
     arrange_dimensions(c, k, free);
     kernels_.enter(hash_, plan_.kernels.size());
     return plan_.kernels.push_back(k);
   }
 
-  /// Marks each per-element instruction with the passes over the row that need it; gives the number of passes.
-  constexpr std::uint8_t assign_passes() {
+  /// Marks each per-element instruction with the passes over the row that need it; gives the number of passes. What is costly
+  /// and needed in several is computed in the first and kept, in memory of one row that stays in cache, for the others.
+  constexpr std::uint8_t assign_passes(const cluster& c) {
     int passes = 0;
     for (int s = plan_.instructions.size() - first_ - 1; s >= 0; --s) {
       instruction& i = at(s);
@@ -292,10 +300,34 @@ class scheduler {
       } else if (i.row) {
         continue;
       }
+      unsigned computed_in = i.passes;
+      if (const unsigned first = computed_in & (0u - computed_in); first != computed_in && is_costly(i)) {
+        i.access = static_cast<std::int16_t>(plan_.accesses.push_back(row_memory(c)) - first_access_);
+        computed_in = first;
+      }
       for (int k = 0; k < 3 && i.in[k] >= 0; ++k)
-        if (instruction& from = at(i.in[k]); !from.row) from.passes = static_cast<std::uint16_t>(from.passes | i.passes);
+        if (instruction& from = at(i.in[k]); !from.row) from.passes = static_cast<std::uint16_t>(from.passes | computed_in);
     }
     return static_cast<std::uint8_t>(passes);
+  }
+
+  /// Functions that end in floating point are (a division at the least): a load and a store cost less than they do.
+  static constexpr bool is_costly(const instruction& i) {
+    return i.what == instruction::kind::compute && !i.is_mask && ops::is_pointwise(i.op) && ops::record_of(i.op).types == ops::typing::floating;
+  }
+
+  /// Memory for one value an element of a row, the same for every row.
+  constexpr access row_memory(const cluster& c) {
+    const extents& space = g_.shapes[c.space];
+    strides along;
+    number elements{1, 0};
+    for (int d = space.rank - 1; d >= 0; --d) {
+      if (!((c.inner >> d) & 1)) continue;
+      if (space[d] != 1) along[d] = elements;
+      elements = elements * number_of(space[d]);
+    }
+    const int memory = plan_.buffers.push_back({.type = c.lane, .index = -1, .elements = elements});
+    return {.buffer = memory, .type = c.lane, .rank = static_cast<std::int8_t>(space.rank), .strides = id_of(along)};
   }
 
   /// Dimensions of 1 vanish, outer ones come before inner ones, and neighbours merge where all accesses allow it.

@@ -53,15 +53,23 @@ struct fused {
   static constexpr int lanes = math::width<P>;
   static constexpr int slots = record::instructions > 0 ? record::instructions : 1;
   static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
-  // Short bodies that reduce are bound by the latency of the accumulator: several of them run side by side.
-  static constexpr int accumulators = [] {
-    int work = 0, reductions = 0;
+  // A short pass that reduces is bound by the latency of its accumulators, one that counts by the conversion of its position:
+  // several packets at a time, each with an accumulator of its own.
+  static constexpr int most_ways = 4;
+  static constexpr int ways(int pass) {
+    int work = 0, gains = 0;
     for (int i = 0; i < record::instructions; ++i) {
-      if (k.instruction[i].what == instruction::kind::compute && !k.instruction[i].row) ++work;
-      if (k.instruction[i].what == instruction::kind::reduce_row || (k.instruction[i].what == instruction::kind::reduce_all && !k.instruction[i].row)) ++reductions;
+      const program_detail::decoded_instruction& x = k.instruction[i];
+      if ((x.passes >> pass & 1) == 0) continue;
+      if (x.what == instruction::kind::compute) ++work;
+      if (x.what == instruction::kind::reduce_row || x.what == instruction::kind::reduce_all) ++gains;
+      if (x.what == instruction::kind::load && k.access[x.access].counting) ++gains;
     }
-    return reductions > 0 && work <= 4 && lanes > 1 ? 4 : 1;
-  }();
+    return gains > 0 && work <= 6 && lanes > 1 ? most_ways : 1;
+  }
+
+  // Results of columns that one register holds stay there from row to row; others are read and written again for every row.
+  static constexpr bool columns_in_registers = record::inner == 1 && !is_dynamic(k.extent[last]) && k.extent[last] <= lanes;
 
   // Run-time numbers stand in the order in which the code spells them.
   static constexpr int number_count = [] {
@@ -89,7 +97,7 @@ struct fused {
     M mask[slots];
   };
   struct sums {
-    P packet[slots][accumulators];
+    P packet[slots][most_ways];
     T scalar[slots];
   };
 
@@ -109,7 +117,8 @@ struct fused {
     position start{};
     bool first = true;
     walk<0>(args, start, total, first);
-    if (first) fill_empty_columns(args, indices{});
+    if constexpr (!columns_in_registers)
+      if (first) fill_empty_columns(args, indices{});
     finish_totals(args, total, indices{});
   }
 
@@ -176,13 +185,12 @@ struct fused {
       }
     } else {
       std::int64_t i = 0;
-      if constexpr (accumulators > 1)
-        for (; i + accumulators * lanes <= n; i += accumulators * lanes) {
-          elements<Pass, false, 0>(args, p, r, total, first, i, lanes, indices{});
-          elements<Pass, false, 1>(args, p, r, total, first, i + lanes, lanes, indices{});
-          elements<Pass, false, 2>(args, p, r, total, first, i + 2 * lanes, lanes, indices{});
-          elements<Pass, false, 3>(args, p, r, total, first, i + 3 * lanes, lanes, indices{});
-        }
+      constexpr int step = ways(Pass) * lanes;
+      if constexpr (ways(Pass) > 1)
+        for (; i + step <= n; i += step)
+          [&]<int... Way>(std::integer_sequence<int, Way...>) {
+            (elements<Pass, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, indices{}), ...);
+          }(std::make_integer_sequence<int, ways(Pass)>{});
       for (; i + lanes <= n; i += lanes) elements<Pass, false, 0>(args, p, r, total, first, i, lanes, indices{});
       if constexpr (lanes > 1)
         if (i < n) elements<Pass, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), indices{});
@@ -221,10 +229,12 @@ struct fused {
     if constexpr ((x.passes >> Pass & 1) == 0) {
     } else if constexpr (x.what == kind::load) {
       if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
-      else e.value[I] = load<x.access, Partial>(args, p, i, n);
+      else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
     } else if constexpr (x.what == kind::compute) {
       if constexpr (x.is_mask) e.mask[I] = compute<I>(r, e);
+      else if constexpr (x.access >= 0 && (x.passes & ((1u << Pass) - 1)) != 0) e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
       else e.value[I] = compute<I>(r, e);
+      if constexpr (x.access >= 0 && (x.passes & ((1u << Pass) - 1)) == 0) store<x.access, Partial>(args, p, e.value[I], i, n);
     } else if constexpr (x.what == kind::store) {
       if constexpr (x.is_mask) store_mask<x.access>(args, p, mask<x.in[0]>(r, e), i, n);
       else store<x.access, Partial>(args, p, value<x.in[0]>(r, e), i, n);
@@ -233,7 +243,9 @@ struct fused {
       static_assert(std::is_same_v<to, T>);
       T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
       P v = value<x.in[0]>(r, e);
-      if constexpr (Partial) {
+      if constexpr (columns_in_registers) {
+        total.packet[I][0] = combine<x.bits>(total.packet[I][0], v);
+      } else if constexpr (Partial) {
         if (!first) v = combine<x.bits>(math::load_first<P>(at_column, n), v);
         math::store_first<P>(at_column, v, n);
       } else {
@@ -262,22 +274,25 @@ struct fused {
     }
   }
 
+  /// 0, 1, 2, ..., Way packets on.
+  template <int Way = 0>
   static TENURE_INLINE P lane_index() {
-    if constexpr (lanes == 1) return T(0);
-    else {
-      alignas(64) static constexpr T index[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-      return math::load<P>(index);
-    }
+    static constexpr auto index = [] {
+      struct { alignas(64) T at[lanes]; } counted{};
+      for (int l = 0; l < lanes; ++l) counted.at[l] = static_cast<T>(Way * lanes + l);
+      return counted;
+    }();
+    return math::load<P>(index.at);
   }
 
-  template <int A, bool Partial>
+  template <int A, bool Partial, int Way>
   static TENURE_INLINE P load(const local_arguments& args, const position& p, std::int64_t i, int n) {
     constexpr auto x = k.access[A];
     const std::int64_t step = stride<A, last>(args);
     if constexpr (x.counting) {
-      const T base = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[A]) + p.offset[A] + i * step);
-      if constexpr (lanes == 1) return base;
-      else return math::add(math::set1<P>(base), math::mul(lane_index(), math::set1<P>(static_cast<T>(step))));
+      // The same number for all packets taken together.
+      const T base = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[A]) + p.offset[A] + (i - Way * lanes) * step);
+      return math::add(math::set1<P>(base), math::mul(lane_index<Way>(), math::set1<P>(static_cast<T>(step))));
     } else {
       using from = element_of_t<x.type>;
       const from* source = static_cast<const from*>(args.pointer[A]) + p.offset[A] + i * step;
@@ -399,23 +414,16 @@ struct fused {
       return Kind == static_cast<std::int64_t>(ir::reduction::max) ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
     else return Kind == static_cast<std::int64_t>(ir::reduction::max) ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
   }
+  static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
   template <int I>
   static TENURE_INLINE T across(const sums& total) {
     P v = total.packet[I][0];
-    for (int w = 1; w < accumulators; ++w) v = combine<at(I).bits>(v, total.packet[I][w]);
-    if constexpr (lanes == 1) return v;
-    else {
-      T lane[lanes];
-      math::store<P>(lane, v);
-      // Pairwise, so that the order (and the rounding) is one that every width of packet could share.
-      for (int half = lanes / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; ++l) lane[l] = combine<at(I).bits>(lane[l], lane[l + half]);
-      return lane[0];
-    }
+    for (int w = 1; w < ways_of(I); ++w) v = combine<at(I).bits>(v, total.packet[I][w]);
+    return math::across<P>(v, [](auto x, auto y) { return combine<at(I).bits>(x, y); });
   }
   template <int I>
   static TENURE_INLINE void start(sums& total) {
-    for (int w = 0; w < accumulators; ++w) total.packet[I][w] = math::set1<P>(identity<at(I).bits>());
+    for (int w = 0; w < ways_of(I); ++w) total.packet[I][w] = math::set1<P>(identity<at(I).bits>());
     total.scalar[I] = identity<at(I).bits>();
   }
 
@@ -429,7 +437,7 @@ struct fused {
   }
   template <int... I>
   static TENURE_INLINE void start_totals(sums& total, std::integer_sequence<int, I...>) {
-    ([&] { if constexpr (at(I).what == kind::reduce_all) start<I>(total); }(), ...);
+    ([&] { if constexpr (at(I).what == kind::reduce_all || (at(I).what == kind::reduce_columns && columns_in_registers)) start<I>(total); }(), ...);
   }
   template <int... I>
   static TENURE_INLINE void finish_totals(const local_arguments& args, const sums& total, std::integer_sequence<int, I...>) {
@@ -438,6 +446,10 @@ struct fused {
         T* target = static_cast<T*>(args.pointer[at(I).access]);
         if constexpr (at(I).row) *target = total.scalar[I];
         else *target = across<I>(total);
+      } else if constexpr (at(I).what == kind::reduce_columns && columns_in_registers) {
+        T* target = static_cast<T*>(args.pointer[at(I).access]);
+        if constexpr (k.extent[last] == lanes) math::store<P>(target, total.packet[I][0]);
+        else math::store_first<P>(target, total.packet[I][0], static_cast<int>(k.extent[last]));
       }
     }(), ...);
   }

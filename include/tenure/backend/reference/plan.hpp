@@ -144,7 +144,7 @@ class kernel_run {
         walk_row(pass, d + 1, p);
       } else {
         for (int s = 0; s < k_.instruction_count; ++s)
-          if (at(s).passes >> pass & 1) element(s, p);
+          if (at(s).passes >> pass & 1) element(s, pass, p);
       }
       advance(p, d);
     }
@@ -207,7 +207,7 @@ class kernel_run {
     f(operands, x.is_mask ? static_cast<void*>(&to.mask) : &to.value);
   }
 
-  void element(int i, const positions& p) {
+  void element(int i, int pass, const positions& p) {
     const passes::instruction& x = at(i);
     slot& to = element_[static_cast<std::size_t>(i)];
     const int last = k_.outer + k_.inner - 1;
@@ -218,7 +218,11 @@ class kernel_run {
     };
     switch (x.what) {
       case kind::load: return load(i, to, position);
-      case kind::compute: return compute(i, to);
+      case kind::compute:
+        if (x.access >= 0 && (x.passes & ((1u << pass) - 1)) != 0) return load(i, to, position);  // kept by an earlier pass
+        compute(i, to);
+        if (x.access >= 0) along_memory(), store(i, to, position);
+        return;
       case kind::store: along_memory(); return store(i, in(i, 0), position);
       case kind::reduce_columns: {
         along_memory();
