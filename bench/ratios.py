@@ -123,18 +123,18 @@ def functions_table(run):
     for (workload, size), row in run.sorted():
         if (workload, "tenure", size) not in run.errors:
             continue
-        peer = run.reference(workload, size)
-        error = lambda p: f"{run.errors[workload, p, size]:.2f}"
-        cheats = [f"{p} {spell(row[p])}, {error(p)} ulp" for p in row if row[p] < row["tenure"] and run.errors[workload, p, size] > 2]
-        lines.append(f"| {workload} | {spell(row['tenure'])} | {error('tenure')} | {peer} {spell(row[peer])} | {error(peer)} | "
-                     f"{row['tenure'] / row[peer]:.2f} | {'; '.join(cheats)} |")  # fmt: skip
+        errors = {peer: f"{run.errors[workload, peer, size]:.2f}" for peer in row}
+        peer, ours = run.reference(workload, size), row["tenure"]
+        cells = [f"{peer} {spell(row[peer])}", errors[peer], f"{ours / row[peer]:.2f}"] if peer else ["none", "", ""]
+        others = [f"{p} {spell(row[p])}, {errors[p]} ulp" for p in row if row[p] < ours and run.errors[workload, p, size] > 2]
+        lines.append(f"| {workload} | {spell(ours)} | {errors['tenure']} | {' | '.join(cells)} | {'; '.join(others)} |")
     return lines
 
 
 def limits_table(run):
     lines = ["| limit | size | |", "|---|---|---|"]
     for (workload, size), row in run.sorted():
-        for implementation in row:
+        for implementation in sorted(row):
             if workload.startswith("limit"):
                 rates = run.rates[workload, implementation, size]
                 name = workload if implementation == "limit" else f"{workload}, {implementation.replace('_', ' ')}"

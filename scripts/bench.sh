@@ -92,9 +92,8 @@ for ((pass = 1; pass <= passes; ++pass)); do
 done
 
 step "merge into $results/results.json"
-machine=$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
-cmake -DFOLDER="$build/json" -DRESULT="$build/results.json" -DFILTER="$filter" -DFLAGS="$flags" \
-  -DCOMPILER="$("$gxx" --version | head -n 1)" -DMACHINE="$machine" -P scripts/merge_benchmarks.cmake
+python3 bench/merge.py "$build/json" "$build/results.json" compiler="$("$gxx" --version | head -n 1)" flags="$flags" \
+  machine="$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)"
 cp "$build/results.json" "$results/results.json"
 
 step "ratios and pictures"

@@ -51,10 +51,11 @@ double largest_error(range r, const Loop& loop, const Scalar& scalar) {
       const wide wanted = scalar(static_cast<wide>(b.x[i])), size = std::fabs(wanted);
       if (!(size >= std::numeric_limits<T>::min() && size <= std::numeric_limits<T>::max())) continue;
       const wide ulp = std::ldexp(wide(1), std::ilogb(size) - digits + 1);
-      worst = std::max(worst, static_cast<double>(std::fabs(static_cast<wide>(b.y[i]) - wanted) / ulp));
+      const auto error = static_cast<double>(std::fabs(static_cast<wide>(b.y[i]) - wanted) / ulp);
+      if (!(error <= worst)) worst = error;  // NaN counts
     }
   }
-  return worst;
+  return std::fmin(worst, 1e6);  // JSON has no infinity
 }
 
 template <class T, class Loop, class Scalar>
