@@ -54,6 +54,10 @@ TEST_CASE("equal shapes have equal ids") {
   CHECK(a == c);
   CHECK(a != b);
   CHECK(g.intern({}) == scalar);
+  for (std::int64_t i = 5; i < 200; ++i) CHECK(g.intern({2, {i, i % 7}}) == i - 2);
+  CHECK(g.intern({2, {3, 4}}) == a);
+  for (std::int64_t i = 5; i < 200; ++i) CHECK(g.intern({2, {i, i % 7}}) == i - 2);
+  CHECK(g.view().shape_count == 198);
 }
 
 TEST_CASE("symbols that must agree become one, and the run is asked") {

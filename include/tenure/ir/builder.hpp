@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/ir/array.hpp>
+#include <tenure/ir/index.hpp>
 #include <tenure/ir/node.hpp>
 
 namespace tenure::ir {
@@ -26,10 +27,17 @@ class builder {
   constexpr const extents& shape(std::int16_t id) const { return shapes_[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes_[nodes_[id].shape]; }
 
-  /// The id of a shape; a linear search, since a program has few distinct shapes and asks for recent ones.
+  /// The id of a shape. Programs have few distinct shapes and ask for recent ones; where there are many, they are found by hash.
   constexpr std::int16_t intern(const extents& s) {
-    for (int i = shapes_.size() - 1; i >= 0; --i)
-      if (shapes_[i].rank == s.rank && shapes_[i].extent[0] == s.extent[0] && shapes_[i] == s) return static_cast<std::int16_t>(i);
+    const extents* const known = shapes_.data();
+    const int count = shapes_.size(), recent = count > 8 ? count - 8 : 0;
+    for (int i = count - 1; i >= recent; --i)
+      if (known[i].rank == s.rank && known[i].extent[0] == s.extent[0] && known[i] == s) return static_cast<std::int16_t>(i);
+    if (recent > 0) {
+      for (; indexed_ < count; ++indexed_) by_hash_.enter(hash_of(known[indexed_]), indexed_);
+      const int found = by_hash_.find(hash_of(s), [&](int i) { return known[i] == s; });
+      if (found >= 0) return static_cast<std::int16_t>(found);
+    }
     return static_cast<std::int16_t>(shapes_.push_back(s));
   }
 
@@ -117,6 +125,8 @@ class builder {
     array<extents> old = shapes_;
     array<std::int16_t> renamed(old.size());
     shapes_.clear();
+    by_hash_.clear();
+    indexed_ = 0;
     for (int i = 0; i < old.size(); ++i) {
       extents s = old[i];
       for (int a = 0; a < s.rank; ++a) s[a] = canonical(s[a]);
@@ -139,8 +149,16 @@ class builder {
     return symbols_.push_back(s);
   }
 
+  static constexpr std::uint64_t hash_of(const extents& s) {
+    std::uint64_t hash = static_cast<std::uint64_t>(s.rank);
+    for (int a = 0; a < s.rank; ++a) hash = (hash ^ static_cast<std::uint64_t>(s.extent[a])) * 0x9E3779B97F4A7C15u;
+    return hash;
+  }
+
   array<node> nodes_;
   array<extents> shapes_;
+  index by_hash_;  // of the first indexed_ shapes
+  int indexed_ = 0;
   array<symbol> symbols_;
   array<std::int64_t> equal_;  // union-find over symbols
   array<constraint> constraints_;

@@ -38,7 +38,7 @@ struct source {
     ir::builder g;
     int argument = 0;
     const auto make = [&]<class X>(element_tag<X>) {
-      const bool strided = (Strided >> argument++) & 1;
+      const bool strided = (Strided >> (argument++ & 63)) & 1;
       auto leaf = [&]<class L>(element_tag<L>) { return new_input<typename L::element_type, typename L::shape_type>(g, strided); };
       return build_tree<X>(leaf);
     };
@@ -57,9 +57,10 @@ struct source {
 
 template <class... X>
 constexpr std::uint64_t strided_arguments() {
+  static_assert(sizeof...(X) <= 64, "tenure: trace: a function has at most 64 arguments: hand over several as one tuple or one model");
   std::uint64_t mask = 0;
   int i = 0;
-  ((mask |= std::uint64_t{!tree<X>::contiguous} << i++), ...);
+  ((mask |= std::uint64_t{!tree<X>::contiguous} << (i++ & 63)), ...);
   return mask;
 }
 
