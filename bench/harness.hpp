@@ -108,30 +108,38 @@ inline void report_rate(benchmark::State& state, const char* unit, double an_ite
   state.counters[unit] = benchmark::Counter(an_iteration * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
 }
 
-/// The memory floor: each input read once, each output written once, next to no arithmetic.
-template <int Outputs, class T, class... In>
-void stream(std::int64_t n, T* const (&out)[Outputs], const T* first, const In*... in) {
+template <class Packet, int Outputs, class T, class... In>
+void stream_by(std::int64_t n, T* const (&out)[Outputs], const T* first, const In*... in) {
   namespace m = tn::math;
-  using packet = m::packet_of<T>;
-  constexpr int lanes = m::width<packet>, unrolled = 4;
+  constexpr int lanes = m::width<Packet>, unrolled = 4;
   T* to[Outputs];
   for (int o = 0; o < Outputs; ++o) to[o] = out[o];
   std::int64_t i = 0;
   for (; i + unrolled * lanes <= n; i += unrolled * lanes) {
-    packet sum[unrolled];
-    for (int u = 0; u < unrolled; ++u) sum[u] = m::load<packet>(first + i + u * lanes);
+    Packet sum[unrolled];
+    for (int u = 0; u < unrolled; ++u) sum[u] = m::load<Packet>(first + i + u * lanes);
     const auto add = [&](const T* x) {
-      for (int u = 0; u < unrolled; ++u) sum[u] = m::add(sum[u], m::load<packet>(x + i + u * lanes));
+      for (int u = 0; u < unrolled; ++u) sum[u] = m::add(sum[u], m::load<Packet>(x + i + u * lanes));
     };
     (add(in), ...);
     for (int o = 0; o < Outputs; ++o)
-      for (int u = 0; u < unrolled; ++u) m::store<packet>(to[o] + i + u * lanes, sum[u]);
+      for (int u = 0; u < unrolled; ++u) m::store<Packet>(to[o] + i + u * lanes, sum[u]);
   }
   for (; i < n; ++i) {
     T sum = first[i];
     ((sum += in[i]), ...);
     for (int o = 0; o < Outputs; ++o) to[o][i] = sum;
   }
+}
+
+/// The memory floor: each input read once, each output written once, next to no arithmetic. In half a register beyond the caches,
+/// where that was a tenth faster (Zen 4).
+template <int Outputs, class T, class... In>
+void stream(std::int64_t n, T* const (&out)[Outputs], const T* first, const In*... in) {
+  using packet = tn::math::packet_of<T>;
+  const bool fits_in_cache = n * static_cast<std::int64_t>(sizeof(T)) <= 1 << 20;
+  if (fits_in_cache) stream_by<packet>(n, out, first, in...);
+  else stream_by<typename Eigen::internal::unpacket_traits<packet>::half>(n, out, first, in...);
 }
 
 }  // namespace bench
