@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """Draws a run of the benchmarks: time an element against size, with the memory floor; compile time against the size of a program.
 
-plots.py results.json [--compile compile.json] [--into FOLDER]
+plots.py [--run results.json] [--compile compile.json] [--into FOLDER]
 Writes gradient.svg, forward.svg, forward_f32.svg and compile_time.svg, those for which there are rows. Needs nothing but Python.
 """
 import argparse
@@ -86,37 +86,32 @@ def against_size(run, workload, what):
 
 
 def against_nodes(rows):
-    lines, shades = {}, {"g++": "#c0392b", "clang": "#2c5f8a"}
-    for compiler, colour in shades.items():
-        series = []
-        for row in rows:
-            turns = re.fullmatch(r"loop_(\d+)", row["source"])
-            if turns and "seconds" in row and compiler in row["compiler"]:
-                series.append((float(row.get("nodes") or turns.group(1)), row["seconds"]))
-        if len(series) > 1:
-            lines[compiler] = (colour, "", sorted(series))
+    lines = {}
+    for compiler, colour in {"g++": "#c0392b", "clang": "#2c5f8a"}.items():
+        seconds = {row["source"]: row["seconds"] for row in rows if compiler in row["compiler"] and "seconds" in row}
+        turns = sorted(int(name.removeprefix("loop_")) for name in seconds if re.fullmatch(r"loop_\d+", name))
+        if len(turns) > 1:
+            nodes = [15 * n for n in turns]  # as bench/compile/sweep.py counts them
+            lines[compiler] = (colour, "", [(n, seconds[f"loop_{t}"]) for n, t in zip(nodes, turns)])
+            lines[f"bare Eigen, {compiler}"] = (colour, "6 4", [(n, seconds["bare_eigen"]) for n in (nodes[0], nodes[-1])])
     if not lines:
         return None
-    unit = "nodes of the graph" if any("nodes" in row for row in rows) else "turns of the traced loop"
-    for name, (colour, _, series) in list(lines.items()):
-        first = series[0]
-        lines[f"linear, {name}"] = (colour, "2 4", [first, (series[-1][0], first[1] * series[-1][0] / first[0])])
-    return drawing("compile time of a traced loop and its gradient, -O2", unit, "seconds", lines, lambda v: f"{v:g}")
+    return drawing("compile time of a traced loop and its gradient, -O2", "nodes of the graph", "seconds", lines, lambda v: f"{v:g}")
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("results", type=Path)
+    options.add_argument("--run", type=Path)
     options.add_argument("--compile", type=Path)
     options.add_argument("--into", type=Path, default=Path("docs/figures"))
     given = options.parse_args()
     pictures = {}
-    if given.results.exists():
-        run = Run(given.results)
+    if given.run:
+        run = Run(given.run)
         pictures["gradient"] = against_size(run, "gradient", "sum(sigmoid(ax+b) log1p(exp(cx))), value and 3 gradients, float64")
         pictures["forward"] = against_size(run, "forward", "exp(-xx)a + tanh(b)c, float64")
         pictures["forward_f32"] = against_size(run, "forward_f32", "exp(-xx)a + tanh(b)c, float32")
-    if given.compile and given.compile.exists():
+    if given.compile:
         pictures["compile_time"] = against_nodes(json.loads(given.compile.read_text()))
     given.into.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures.items():

@@ -3,8 +3,8 @@
 # bench.sh [--peers] [--check] [--publish] [filter]: every benchmark whose row <workload>/<implementation>/<size> matches the
 # filter, into build/bench/results.json with machine, compiler and flags, as tables into results.md, as pictures into figures/.
 # --peers adds libtorch, from Debian's package; --check fails where a ratio is worse than in bench/baseline.json; --publish
-# writes that file, the tables in README.md and docs/performance.md, and docs/figures.
-# bench.sh --compile: what compiling costs instead (seconds, memory, sizes), into build/bench/compile.
+# takes --peers and writes that file, the tables in README.md and docs/performance.md, and docs/figures.
+# bench.sh --compile [--publish]: what compiling costs instead (seconds, memory, sizes), into build/bench/compile.
 # BENCH_ARGS replaces the repetitions and times given to Google Benchmark, BENCH_PASSES how often all of it is run; CXX is the
 # compiler, JOBS the number of jobs.
 set -euo pipefail
@@ -14,7 +14,7 @@ for argument in "$@"; do
   case "$argument" in
     --peers) peers=ON ;;
     --check) ratio_options+=(--check bench/baseline.json) ;;
-    --publish) ratio_options+=(--publish) ;;
+    --publish) peers=ON ratio_options+=(--publish) ;;
     --compile) what=compile ;;
     -*)
       sed -n '3,9s/^# //p' "$0"
@@ -33,17 +33,21 @@ read -ra bench_args <<<"${BENCH_ARGS:---benchmark_repetitions=3 --benchmark_min_
 
 step "packages"
 install_packages "${build_packages[@]}" libbenchmark-dev libsleef-dev python3
-if [[ $peers == ON ]]; then
+if [[ $peers == ON && $what == run ]]; then
   install_packages libtorch-dev libopenblas-dev
 fi
 install_compiler
+figures=$results/figures
+if [[ "${ratio_options[*]}" == *--publish* && $(basename "$gxx") != clang* ]]; then
+  figures=docs/figures
+fi
 
 if [[ $what == compile ]]; then
   steps=2
   install_packages time
   step "compile, one source after the other"
   python3 bench/compile/sweep.py --build "$results/compile" --compilers "$gxx" clang++
-  exec python3 bench/plots.py "$results/results.json" --compile "$results/compile/compile.json" --into "$results/figures"
+  exec python3 bench/plots.py --compile "$results/compile/compile.json" --into "$figures"
 fi
 
 # configure <tree> <compiler> <peers>; a tree a compiler.
@@ -97,9 +101,5 @@ python3 bench/merge.py "$build/json" "$build/results.json" compiler="$("$gxx" --
 cp "$build/results.json" "$results/results.json"
 
 step "ratios and pictures"
-figures=$results/figures
-if [[ "${ratio_options[*]}" == *--publish* && $(basename "$gxx") != clang* ]]; then
-  figures=docs/figures
-fi
-python3 bench/plots.py "$results/results.json" --compile "$results/compile/compile.json" --into "$figures"
+python3 bench/plots.py --run "$results/results.json" --into "$figures"
 python3 bench/ratios.py "$results/results.json" "${ratio_options[@]}" | tee "$results/results.md"
