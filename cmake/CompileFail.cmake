@@ -63,3 +63,19 @@ function(tenure_add_compile_fail file)
   set_tests_properties(fail.${name}.ok fail.${name}.ko PROPERTIES
     FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 120)
 endfunction()
+
+# The same case through nvcc's front end, which says "error: static assertion failed with ..." as the others do. 2 to 4 s each.
+function(tenure_add_compile_fail_with_nvcc nvcc file)
+  get_filename_component(name "${file}" NAME_WE)
+  get_filename_component(source "${file}" ABSOLUTE)
+  set(includes "$<FILTER:$<TARGET_PROPERTY:tenure::tenure,INTERFACE_INCLUDE_DIRECTORIES>,INCLUDE,.>")
+  set(eigen "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")
+  set(compile "${nvcc}" -std=c++20 -x cu -cuda -o /dev/null
+    "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>" "-I$<JOIN:${eigen},$<SEMICOLON>-I>")
+  add_test(NAME fail.${name}.nvcc.ok COMMAND ${compile} "${source}" COMMAND_EXPAND_LISTS)
+  add_test(NAME fail.${name}.nvcc.ko
+    COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${source}" -DCOMPILER_ID=NVIDIA
+      -P "${tenure_expect_diagnostic}" -- ${compile} -DTENURE_MISUSE "${source}"
+    COMMAND_EXPAND_LISTS)
+  set_tests_properties(fail.${name}.nvcc.ok fail.${name}.nvcc.ko PROPERTIES LABELS compile_fail TIMEOUT 120)
+endfunction()

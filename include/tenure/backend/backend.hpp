@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The seam between what a user calls and what runs it: transforms name backend<Device> and nothing below it. A device is
-// added by a folder beside eigen/ and a specialisation with the three members of the one here.
+// added by a folder beside eigen/ and a specialisation with the members of the one here.
 #pragma once
 
 #include <tenure/backend/eigen/call.hpp>
@@ -8,12 +8,16 @@
 
 namespace tenure {
 
-/// What runs programs on a device.
+/// What runs programs on a device; here, one whose header is not included.
 template <class Device>
-struct backend;
+struct backend {
+  static constexpr bool is_included = false;
+};
 
 template <>
 struct backend<cpu_device> {
+  static constexpr bool is_included = true;
+
   /// Throws index_error where an argument of the graph holds an index outside its axis. Comes before anything is written.
   static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
     eigen_backend::check_arguments(g, arguments, symbols);

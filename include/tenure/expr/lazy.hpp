@@ -13,12 +13,13 @@
 namespace tenure {
 
 /// A tensor as an operand: its memory, the version seen, and where its cotangent goes.
-template <class T, class S, bool Strided, bool Tracked>
+template <class T, class S, bool Strided, bool Tracked, class Device = cpu_device>
 struct captured {
   using element_type = T;
   using shape_type = S;
   static constexpr bool is_strided = Strided;
   static constexpr bool is_tracked = Tracked;
+  static constexpr unsigned devices = detail::device_bit<Device>;
 
   const T* data;
   detail::storage_handle storage;
@@ -33,6 +34,7 @@ template <class T>
 struct number_operand {
   using element_type = T;
   using shape_type = shape<>;
+  static constexpr unsigned devices = 0;
   T value;
 };
 
@@ -48,13 +50,13 @@ inline constexpr bool is_lazy<lazy<Operation, Operand...>> = true;
 
 template <class X>
 inline constexpr bool is_captured = false;
-template <class T, class S, bool Strided, bool Tracked>
-inline constexpr bool is_captured<captured<T, S, Strided, Tracked>> = true;
+template <class T, class S, bool Strided, bool Tracked, class Device>
+inline constexpr bool is_captured<captured<T, S, Strided, Tracked, Device>> = true;
 
 template <class X>
 inline constexpr bool is_tracked_operand = false;
-template <class T, class S, bool Strided>
-inline constexpr bool is_tracked_operand<captured<T, S, Strided, true>> = true;
+template <class T, class S, bool Strided, class Device>
+inline constexpr bool is_tracked_operand<captured<T, S, Strided, true, Device>> = true;
 template <class Operation, class... Operand>
 inline constexpr bool is_tracked_operand<lazy<Operation, Operand...>> = (is_tracked_operand<Operand> || ...);
 
@@ -74,7 +76,7 @@ auto to_operand(const X& x) {
     return x;
   } else if constexpr (any_tensor<X>) {
     constexpr bool tracked = requires_grad_v<X>, strided = ownership_of_v<X> != ownership::owning;
-    using operand_type = captured<element_t<X>, shape_of_t<X>, strided, tracked>;
+    using operand_type = captured<element_t<X>, shape_of_t<X>, strided, tracked, device_of_t<X>>;
     const auto* data = tensor_access::read(x, "expression");
     const storage_handle& storage = tensor_access::storage(x);
     if constexpr (tracked) {
@@ -97,11 +99,13 @@ void for_each_operand(X& x, F&& f) {
 }
 
 /// An operand or expression through which no gradient flows.
+template <class T, class S, bool Strided, bool Tracked, class Device>
+auto untracked(const captured<T, S, Strided, Tracked, Device>& x) {
+  return captured<T, S, Strided, false, Device>{x.data, x.storage, x.version, x.shape, x.strides, {}};
+}
 template <class X>
 auto untracked(const X& x) {
   if constexpr (is_lazy<X>) return std::apply([](const auto&... part) { return lazy<typename X::operation, decltype(untracked(part))...>(untracked(part)...); }, x.operands());
-  else if constexpr (is_captured<X>)
-    return captured<typename X::element_type, typename X::shape_type, X::is_strided, false>{x.data, x.storage, x.version, x.shape, x.strides, {}};
   else return x;
 }
 
@@ -122,8 +126,10 @@ class lazy {
   using element_type = typename traced_result::element_type;
   using shape_type = typename traced_result::shape_type;
   static constexpr bool is_tracked = (detail::is_tracked_operand<Operand> || ...) && is_floating(dtype_v<element_type>);
+  static constexpr unsigned devices = (0u | ... | Operand::devices);
+  using device_type = typename detail::device_of_bits<devices>::type;
   /// What it evaluates to.
-  using tensor_type = tensor<element_type, shape_type, ownership::owning, is_tracked ? role::node : role::constant>;
+  using tensor_type = tensor<element_type, shape_type, ownership::owning, is_tracked ? role::node : role::constant, access::read_write, device_type>;
 
   explicit lazy(Operand... x) : operands_(std::move(x)...) {}
 
@@ -156,7 +162,7 @@ class lazy {
   template <std::same_as<bool> Flag = bool>
   void backward(Flag retain = false) const {
     static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
-    if constexpr (is_tracked) {
+    if constexpr (is_tracked && has_sinks()) {
       if constexpr (detail::may_omit_cotangent<tensor_type>()) {
         if (is_freed_) detail::throw_freed();
         known_ = backward_scalar(detail::hook{}, *this, retain);
@@ -170,7 +176,7 @@ class lazy {
     requires(any_tensor<C> || expression<C>)
   void backward(const C& cotangent, bool retain = false) const {
     static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
-    if constexpr (is_tracked) {
+    if constexpr (is_tracked && has_sinks()) {
       if constexpr (detail::is_cotangent<C, tensor_type>()) {
         if (is_freed_) detail::throw_freed();
         is_freed_ = backward_with(detail::hook{}, *this, cotangent, retain) && !retain;
@@ -179,6 +185,10 @@ class lazy {
   }
 
  private:
+  static constexpr bool has_sinks() {
+    if constexpr (is_tracked) return detail::has_sinks<tensor_type>();
+    else return false;
+  }
   static constexpr bool has_single_element = !shape_type::is_static || shape_type::size == 1;
 
   std::tuple<Operand...> operands_;
@@ -205,6 +215,7 @@ struct operand_traits<lazy<Operation, Operand...>> {
 namespace detail {
 template <class Operation, class... X>
 constexpr auto make_lazy(const X&... x) {
+  static_assert(!is_mixed((0u | ... | decltype(to_operand<X...>(x))::devices)), "tenure: expression: the operands live on different devices: move one with to()");
   return lazy<Operation, decltype(to_operand<X...>(x))...>(to_operand<X...>(x)...);
 }
 }  // namespace detail

@@ -74,7 +74,7 @@ struct index_add {
     static_assert(fits, "tenure: index_add: the updates have another shape than the rows at the indices");
     static_assert(std::is_same_v<typename X::element_type, typename U::element_type>, "tenure: index_add: operands have different element types");
     ir::builder& g = *x.graph;
-    g.check_bound({indices.id, x.shape()[rows::at], "index_add"});
+    x.graph->check_bound({indices.id, x.shape()[rows::at], "index_add"});  // nvcc 13 garbles g.check_bound({...})
     if constexpr (fits) {
       const extents wanted = gathered_extents(x.shape(), indices.shape(), rows::at), given = updates.shape();
       for (int a = 0; a < given.rank; ++a) g.unify(wanted[a], given[a], "index_add", g.intern(wanted), g.intern(given));
@@ -103,7 +103,7 @@ struct pick {
     ir::builder& g = *x.graph;
     const std::int64_t last = std::int64_t{1} << (S::rank - 1);
     broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());
-    g.check_bound({indices.id, x.shape()[S::rank - 1], "pick"});
+    x.graph->check_bound({indices.id, x.shape()[S::rank - 1], "pick"});
     const dtype type = position_dtype<typename X::element_type>(g, x.shape()[S::rank - 1], "pick");
     const value columns = counting(g, type, g.intern(extents(x.shape())), S::rank - 1);
     const value wanted = stretched_like(cast_to(indices, type), x, last);

@@ -11,6 +11,7 @@
 #include "extents.hpp"
 #include "gradient.hpp"
 #include "layout.hpp"
+#include "memory.hpp"
 
 namespace tenure::detail {
 
@@ -70,7 +71,7 @@ struct tensor_access {
   template <class X>
   static X allocate(const extents& shape) {
     static_assert(ownership_of_v<X> == ownership::owning && !is_node_v<X>);
-    storage_handle memory = allocate_storage(checked_bytes(shape, sizeof(element_t<X>)));
+    storage_handle memory = device_memory<device_of_t<X>>::allocate(checked_bytes(shape, sizeof(element_t<X>)));
     auto* const data = static_cast<element_t<X>*>(memory.data());
     sink_handle sink;
     if constexpr (is_leaf_v<X>) sink = make_leaf_sink(dtype_v<element_t<X>>, shape);

@@ -14,6 +14,13 @@ constexpr bool may_be_same(const extents& a, const extents& b) {
   return true;
 }
 
+/// Whether gradients of a value like Y accumulate in leaves: sinks are in the host's memory.
+template <class Y>
+constexpr bool has_sinks() {
+  static_assert(is_on_host_v<Y>, "tenure: backward: gradients on a device come from compiled functions, as value_and_grad(f)");
+  return is_on_host_v<Y>;
+}
+
 /// Whether backward() of a value like Y takes a C.
 template <class C, class Y>
 constexpr bool is_cotangent() {
@@ -21,7 +28,9 @@ constexpr bool is_cotangent() {
   constexpr bool same_shape = may_be_same(shape_of_t<C>::value, shape_of_t<Y>::value);
   static_assert(same_type, "tenure: backward: the cotangent has another element type than the value");
   static_assert(same_shape, "tenure: backward: the cotangent has another shape than the value");
-  return same_type && same_shape;
+  constexpr bool same_device = std::is_same_v<device_of_t<C>, device_of_t<Y>>;
+  static_assert(same_device, "tenure: backward: the cotangent lives on another device than the value");
+  return same_type && same_shape && same_device;
 }
 
 /// Whether backward() of a value like Y needs no cotangent.

@@ -17,13 +17,13 @@ auto deepcopy(const X& x) {
   if constexpr (!is_node_v<X>) {
     const element_t<X>* const from = door::read(x, "deepcopy");
     copy made = door::allocate<copy>(x.extents());
-    detail::copy_elements(door::fresh(made), made.strides(), from, x.strides(), x.extents());
+    using memory = detail::device_memory<device_of_t<X>>;
+    memory::copy(door::fresh(made), made.strides(), from, x.strides(), x.extents());
     if constexpr (is_leaf_v<X>) {
       if (x.has_grad()) {
         const auto arrived = x.grad();
-        detail::storage_handle kept =
-            detail::allocate_storage(detail::checked_bytes(x.extents(), sizeof(element_t<X>)));
-        std::memcpy(kept.data(), arrived.data(), static_cast<std::size_t>(arrived.size()) * sizeof(element_t<X>));
+        detail::storage_handle kept = memory::allocate(detail::checked_bytes(x.extents(), sizeof(element_t<X>)));
+        memory::copy(static_cast<element_t<X>*>(kept.data()), arrived.strides(), arrived.data(), arrived.strides(), x.extents());
         door::sink(made)->grad = std::move(kept);
       }
     }

@@ -90,8 +90,7 @@ template <class T = void, any_tensor X, scalar U>
 auto full_like(const X& x, U value) {
   auto made = empty_like<T>(x);
   using made_element = element_t<decltype(made)>;
-  detail::fill_elements(detail::tensor_access::fresh(made), made.strides(), made.extents(),
-                        static_cast<made_element>(value));
+  detail::device_memory<device_of_t<X>>::fill(detail::tensor_access::fresh(made), made.strides(), made.extents(), static_cast<made_element>(value));
   return made;
 }
 template <class T = void, any_tensor X>

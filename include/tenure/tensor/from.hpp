@@ -128,6 +128,7 @@ auto from(T* first, Rest... rest) {
 template <any_tensor X>
 auto as_span(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_span: the tensor is tracked: detach() it first");
+  static_assert(is_on_host_v<X>, "tenure: as_span: the elements lie in the memory of a device: say to(tn::cpu) first");
   constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
   using door = detail::tensor_access;
   if (!x.is_contiguous())

@@ -178,6 +178,9 @@ constexpr const char* name_of(ownership o) {
 
 template <element T, class Shape, ownership O, role R, access A, class Device>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Device>& x) {
+  constexpr bool is_on_host = std::is_same_v<Device, cpu_device>;
+  static_assert(is_on_host, "tenure: operator<<: the elements lie in the memory of a device: say to(tn::cpu) first");
+  if constexpr (!is_on_host) return out;
   using door = detail::tensor_access;
   const T* const data = door::read(x, "operator<<");
   const layout l = door::layout_of(x);

@@ -38,6 +38,8 @@ class tensor {
   static constexpr bool is_leaf = R == role::leaf;
   static constexpr bool is_node = !is_constant && !is_leaf;
   static constexpr bool is_made_by_user = owns && !is_node;
+  static constexpr bool is_on_host = std::is_same_v<Device, cpu_device>;
+  using memory = detail::device_memory<Device>;
 
   template <role R2>
   using with_role = tensor<T, Shape, O, R2, A, Device>;
@@ -69,33 +71,33 @@ class tensor {
   template <scalar U>
     requires(is_made_by_user && rank == 0)
   tensor(U value) : tensor(access_door::allocate<tensor>(extents_type{})) {
-    *data_ = static_cast<T>(value);
+    memory::fill(data_, extents_type{}, extents_type{}, static_cast<T>(value));
   }
 
   /// Braces for a static shape of rank 1 to 4; wrong lengths do not compile.
   template <scalar... U>
-    requires(is_made_by_user && Shape::is_static && rank == 1 && sizeof...(U) > 0)
+    requires(is_made_by_user && is_on_host && Shape::is_static && rank == 1 && sizeof...(U) > 0)
   explicit(sizeof...(U) == 1) tensor(U... value) : tensor(access_door::allocate<tensor>(Shape::value)) {
     static_assert(sizeof...(U) == extent_or(0), "tenure: tensor: the number of values differs from the extent");
     T* to = data_;
     if constexpr (sizeof...(U) == extent_or(0)) ((*to++ = static_cast<T>(value)), ...);
   }
   template <std::size_t... M>
-    requires(is_made_by_user && Shape::is_static && rank == 2 && sizeof...(M) > 0)
+    requires(is_made_by_user && is_on_host && Shape::is_static && rank == 2 && sizeof...(M) > 0)
   tensor(const T (&... row)[M]) : tensor(access_door::allocate<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0), "tenure: tensor: the number of rows differs from the extent");
     static_assert(((M == extent_or(1)) && ...), "tenure: tensor: the length of a row differs from the extent");
     write_rows(row...);
   }
   template <std::size_t... M, std::size_t... K>
-    requires(is_made_by_user && Shape::is_static && rank == 3 && sizeof...(M) > 0)
+    requires(is_made_by_user && is_on_host && Shape::is_static && rank == 3 && sizeof...(M) > 0)
   tensor(const T (&... row)[M][K]) : tensor(access_door::allocate<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...),
                   "tenure: tensor: the lengths of the braces differ from the extents");
     write_rows(row...);
   }
   template <std::size_t... M, std::size_t... K, std::size_t... L>
-    requires(is_made_by_user && Shape::is_static && rank == 4 && sizeof...(M) > 0)
+    requires(is_made_by_user && is_on_host && Shape::is_static && rank == 4 && sizeof...(M) > 0)
   tensor(const T (&... row)[M][K][L]) : tensor(access_door::allocate<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...) &&
                       ((L == extent_or(3)) && ...),
@@ -105,7 +107,7 @@ class tensor {
 
   /// Braces for run-time extents of rank 1 to 4. Throws shape_error when ragged or unfit.
   tensor(typename detail::nested_list<T, rank>::type list)
-    requires(is_made_by_user && !Shape::is_static && rank >= 1 && rank <= 4)
+    requires(is_made_by_user && is_on_host && !Shape::is_static && rank >= 1 && rank <= 4)
       : tensor(access_door::allocate<tensor>(detail::literal_extents(list, Shape::value))) {
     detail::write_literal(data_, list);
   }
@@ -150,7 +152,7 @@ class tensor {
   /// Assignment writes elements, into the memory that the target has: a view stays a view of what it was made from. An
   /// owning target takes over the memory of a temporary where nobody can tell the difference, where the extents differ,
   /// and where the target is tracked (its history comes along). Throws shape_error, overlap_error, ownership_error.
-  tensor& operator=(tensor&& other) noexcept(owns) {
+  tensor& operator=(tensor&& other) noexcept(owns && is_on_host) {
     if constexpr (!owns) {
       assign(other);
     } else {
@@ -159,8 +161,7 @@ class tensor {
       if (this == &other) return *this;
       if (is_seen) {
         storage_.bump();
-        if (count(extents()) != 0)
-          std::memcpy(data_, other.data_, static_cast<std::size_t>(count(extents())) * sizeof(T));
+        memory::copy(data_, strides(), static_cast<const T*>(other.data_), strides(), extents());
         other.storage_ = {};
       } else {
         access_door::rebind(*this, std::move(other));
@@ -199,7 +200,8 @@ class tensor {
     access_door::check_alive(*this, "version");
     return storage_.version();
   }
-  /// The first element; the others lie at strides(). Reading only: as_span() and unsafe_data() write.
+  /// The first element, in the memory of the tensor's device; the others lie at strides(). Reading only: as_span() and
+  /// unsafe_data() write.
   const T* data() const& TENURE_LIFETIMEBOUND { return access_door::read(*this, "data"); }
   const T* data() const&& {
     static_assert(!owns, "tenure: data: the tensor is a temporary, whose memory ends with it: give it a name");
@@ -210,18 +212,21 @@ class tensor {
   template <std::integral... I>
   T operator()(I... i) const {
     static_assert(sizeof...(I) == rank, "tenure: operator(): one index is needed for each axis");
-    if constexpr (sizeof...(I) == rank)
+    static_assert(is_on_host, "tenure: operator(): the elements lie in the memory of a device: say to(tn::cpu) first");
+    if constexpr (sizeof...(I) == rank && is_on_host)
       return element_at(std::make_index_sequence<rank>{}, static_cast<std::int64_t>(i)...);
     else return T{};
   }
   /// The only element, of a tensor of any rank. Throws shape_error where there is not exactly one.
   T item() const {
     static_assert(!Shape::is_static || Shape::size == 1, "tenure: item: the tensor does not have exactly one element");
+    static_assert(is_on_host, "tenure: item: the element lies in the memory of a device: say to(tn::cpu) first");
     const T* const only = access_door::read(*this, "item");
     if (size() != 1)
       throw shape_error("tenure: item: a tensor of shape " + detail::spell(extents()) +
                         " does not have exactly one element");
-    return *only;
+    if constexpr (is_on_host) return *only;
+    else return T{};
   }
   template <scalar U>
   explicit operator U() const {
@@ -310,10 +315,7 @@ class tensor {
       return clone_tracked(detail::hook{}, *this);
     } else {
       using copy = tensor<T, Shape, ownership::owning, role::constant, access::read_write, Device>;
-      const T* const from = access_door::read(*this, "clone");
-      copy made = access_door::allocate<copy>(extents());
-      detail::copy_elements(access_door::fresh(made), made.strides(), from, strides(), extents());
-      return made;
+      return copied<copy>(*this, "clone");
     }
   }
   /// A view of itself where it is contiguous, else of a copy.
@@ -364,10 +366,7 @@ class tensor {
   template <class U = T, any_tensor X>
   auto new_tensor(const X& x) const {
     using made = tensor<U, shape_of_t<X>, ownership::owning, role::constant, access::read_write, Device>;
-    made fresh = access_door::allocate<made>(x.extents());
-    detail::copy_elements(access_door::fresh(fresh), fresh.strides(), access_door::read(x, "new_tensor"), x.strides(),
-                          x.extents());
-    return fresh;
+    return copied<made>(x, "new_tensor");
   }
 
   /// Elements of another type: new memory, or, where U is T already, a view.
@@ -375,6 +374,11 @@ class tensor {
   auto to() { return converted<U>(*this); }
   template <element U>
   auto to() const { return converted<U>(*this); }
+  /// The same elements in the memory of a device: new memory or, where they lie there already, a view.
+  template <any_device D>
+  auto to(D) { return moved<D>(*this); }
+  template <any_device D>
+  auto to(D) const { return moved<D>(*this); }
 
   // ---- writing ------------------------------------------------------------------------------------------------------
 
@@ -504,7 +508,7 @@ class tensor {
       detail::gradient_sink& sink = *sink_.handle;
       if (!sink.grad) return;
       sink.grad.bump();
-      std::memset(sink.grad.data(), 0, sink.grad.bytes());
+      memory::clear(sink.grad.data(), sink.grad.bytes());
       sink.is_zeroed = true;
       sink.zeroed_at = sink.grad.version();
     }
@@ -564,7 +568,7 @@ class tensor {
 
   static tensor zero(const extents_type& s) {
     tensor made = access_door::allocate<tensor>(s);
-    std::memset(static_cast<void*>(made.data_), 0, made.storage_.bytes());
+    memory::clear(static_cast<void*>(made.data_), made.storage_.bytes());
     return made;
   }
 
@@ -597,14 +601,17 @@ class tensor {
     else if constexpr (is_node) assign_from(detail::hook{}, *this, std::forward<E>(e));
     else {
       static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor into a constant: detach() it first");
-      if constexpr (!requires_grad_v<E>) detail::copy_into(*this, e, "operator=");
+      constexpr bool stays = std::is_same_v<device_of_t<E>, Device>;
+      static_assert(stays, "tenure: operator=: the tensors live on different devices: say copy_ or to()");
+      if constexpr (!requires_grad_v<E> && stays) detail::copy_into(*this, e, "operator=");
     }
   }
 
   void write_all(scalar auto value) {
     detail::check_fill<tensor>();
-    T* const to = access_door::write(*this, "fill_");
-    detail::fill_elements(to, strides(), extents(), static_cast<T>(value));
+    access_door::check_alive(*this, "fill_");
+    memory::fill(data_, strides(), extents(), static_cast<T>(value));
+    storage_.bump();
   }
 
   template <class X, class Y>
@@ -671,6 +678,15 @@ class tensor {
     return alias;
   }
 
+  /// An owning constant with x's values.
+  template <class Made, class X>
+  static Made copied(const X& x, const char* call) {
+    const auto* const from = access_door::read(x, call);
+    Made made = access_door::allocate<Made>(x.extents());
+    detail::transfer_elements<device_of_t<Made>, device_of_t<X>>(access_door::fresh(made), made.strides(), from, x.strides(), x.extents());
+    return made;
+  }
+
   template <class U, class X>
   static auto converted(X& x) {
     if constexpr (std::is_same_v<U, T>) return detail::whole_view(x);
@@ -679,10 +695,17 @@ class tensor {
     else return x.template new_tensor<U>(x);
   }
 
+  template <class D, class X>
+  static auto moved(X& x) {
+    static_assert(is_constant || std::is_same_v<D, Device>, "tenure: to: a tracked tensor stays on its device: detach() it first");
+    if constexpr (std::is_same_v<D, Device> || !is_constant) return detail::whole_view(x);
+    else return copied<tensor<T, Shape, ownership::owning, role::constant, access::read_write, D>>(x, "to");
+  }
+
   static constexpr bool check_has_history() {
     static_assert(O != ownership::detached, "tenure: backward: the tensor is detached: no gradient flows through it");
     static_assert(!is_constant || O == ownership::detached, "tenure: backward: the tensor is a constant, so there is no gradient to compute");
-    return !is_constant;
+    return !is_constant && detail::has_sinks<tensor>();
   }
   static constexpr void check_has_sink() {
     static_assert(!is_constant, "tenure: grad: a constant has no gradient");

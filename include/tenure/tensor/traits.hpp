@@ -21,8 +21,30 @@ enum class role : unsigned char { constant, leaf, node, retained_node };
 /// read_only: reached through const, borrowed from const memory, or a view in which elements share memory.
 enum class access : unsigned char { read_write, read_only };
 
+/// Where the elements lie: x.to(tn::cuda), x.to(tn::cpu). The header of a device brings its memory and its functions.
 struct cpu_device {};
 inline constexpr cpu_device cpu{};
+struct cuda_device {};
+inline constexpr cuda_device cuda{};
+
+namespace detail {
+// Sets of devices, a bit each, and the device of a set of one; numbers have none and go with any.
+template <class Device>
+inline constexpr unsigned device_bit = 0;
+template <>
+inline constexpr unsigned device_bit<cpu_device> = 1;
+template <>
+inline constexpr unsigned device_bit<cuda_device> = 2;
+template <unsigned Bits>
+struct device_of_bits { using type = cpu_device; };
+template <>
+struct device_of_bits<2> { using type = cuda_device; };
+
+constexpr bool is_mixed(unsigned devices) { return (devices & (devices - 1)) != 0; }
+}  // namespace detail
+
+template <class X>
+concept any_device = detail::device_bit<std::remove_cvref_t<X>> != 0;
 
 template <element T, class Shape, ownership O = ownership::owning, role R = role::constant,
           access A = access::read_write, class Device = cpu_device>
@@ -74,6 +96,10 @@ template <class X>
 using element_t = typename detail::traits_of<X>::element_type;
 template <class X>
 using device_of_t = typename detail::traits_of<X>::device_type;
+
+/// The elements can be read one by one.
+template <class X>
+inline constexpr bool is_on_host_v = std::is_same_v<device_of_t<X>, cpu_device>;
 
 /// A gradient flows from X to some leaf, or ends in X.
 template <class X>

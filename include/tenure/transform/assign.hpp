@@ -83,7 +83,7 @@ void write_value(X& x, const E& e, const char* call) {
   constexpr bool fits = std::is_same_v<element_t<X>, typename E::element_type> && may_be_same(shape_of_t<X>::value, E::shape_type::value);
   if constexpr (fits) {
     if (x.is_contiguous() && !needs_temporary(x, e)) {
-      using temporary = tensor<element_t<X>, typename E::shape_type>;
+      using temporary = tensor<element_t<X>, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
       temporary other = tensor_access::make<temporary>({}, nullptr, {}, {});
       evaluate_into(e, [&](const extents& s) -> element_t<X>* {
         if (s == x.extents()) return tensor_access::fresh(x);

@@ -69,8 +69,17 @@ using source_of = source<F, strided_arguments<X...>(), rebind_kind_t<X, tracing>
 
 // ---- a call --------------------------------------------------------------------------------------------------------
 
-/// Where calls run: one device so far, so no argument is asked for its own.
+/// Where calls run: one device so far.
 using device = backend<cpu_device>;
+
+/// Whether a call can run with arguments on these devices; says why not.
+template <unsigned Devices>
+constexpr bool is_callable() {
+  constexpr bool one = !is_mixed(Devices), runs = !one || backend<typename device_of_bits<Devices>::type>::is_included;
+  static_assert(one, "tenure: call: the arguments live on different devices: move one with to()");
+  static_assert(runs, "tenure: call: functions on a device need its header: #include <tenure/cuda.hpp>");
+  return one && runs;
+}
 
 struct leaf_argument {
   const void* data = nullptr;
@@ -256,7 +265,9 @@ class into_call {
 
   /// Computes into the targets given to into(). Throws shape_error where a target has another shape.
   template <class... X>
-  void operator()(const X&... x) const { run(as_argument(x)...); }
+  void operator()(const X&... x) const {
+    if constexpr (is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) run(as_argument(x)...);
+  }
 
  private:
   template <class... X>
@@ -363,7 +374,7 @@ struct compiled {
   template <class... X>
   static auto call(const X&... x) {
     static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
-    if constexpr (std::is_empty_v<F>) return call_empty(x...);
+    if constexpr (std::is_empty_v<F> && detail::is_callable<(0u | ... | detail::tree<X>::devices)>()) return call_empty(x...);
     else return tensor<float, shape<>>();  // something to go on with, so that the message above is the only one
   }
   template <class... X>

@@ -9,20 +9,30 @@
 namespace tenure {
 namespace detail {
 
+/// Whether e can be computed where its operands are; says why not.
+template <class E>
+constexpr bool is_evaluable() {
+  constexpr bool runs = backend<device_of_t<E>>::is_included;
+  static_assert(runs, "tenure: eval: expressions on a device need its header: #include <tenure/cuda.hpp>");
+  return runs;
+}
+
 /// Computes e into memory that `make(shape)` gives after every check. Row-major.
 template <class E, class Make>
 void evaluate_into(const E& e, Make make) {
-  using program_type = program<value_source<E>>;
-  check_versions(e, "eval");
-  constexpr int n = operand_count<E>;
-  leaf_argument arguments[n];
-  const void* pointers[n];
-  leaf_argument* at = arguments;
-  collect_operands(e, at);
-  call_bound<program_type>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
-    results[0] = make(output_extents(program_type::value.view(), 0, symbols));
-    return 0;
-  });
+  if constexpr (is_evaluable<E>()) {
+    using program_type = program<value_source<E>>;
+    check_versions(e, "eval");
+    constexpr int n = operand_count<E>;
+    leaf_argument arguments[n];
+    const void* pointers[n];
+    leaf_argument* at = arguments;
+    collect_operands(e, at);
+    call_bound<program_type>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
+      results[0] = make(output_extents(program_type::value.view(), 0, symbols));
+      return 0;
+    });
+  }
 }
 
 template <class E>
@@ -38,12 +48,13 @@ typename E::element_type evaluate_item(hook, const E& e) {
 /// An owning constant with the value of e.
 template <class E>
 auto evaluate_constant(const E& e) {
-  using result = tensor<typename E::element_type, typename E::shape_type>;
+  using result = tensor<typename E::element_type, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<E>>;
   result made = tensor_access::make<result>({}, nullptr, {}, {});
-  evaluate_into(e, [&](const extents& s) {
-    made = tensor_access::allocate<result>(s);
-    return tensor_access::fresh(made);
-  });
+  if constexpr (is_evaluable<E>())
+    evaluate_into(e, [&](const extents& s) {
+      made = tensor_access::allocate<result>(s);
+      return tensor_access::fresh(made);
+    });
   return made;
 }
 

@@ -92,18 +92,24 @@ struct tree_properties {
     if constexpr (any_tensor<X>) return ownership_of_v<X> == ownership::owning;
     else return true;
   }();
+  static constexpr unsigned devices = [] {
+    if constexpr (any_tensor<X>) return device_bit<device_of_t<X>>;
+    else return 0u;
+  }();
 };
 template <class... X>
 struct tree_properties<std::tuple<X...>> {
   static constexpr bool traces = (tree_properties<X>::traces || ...);
   static constexpr int leaves = (0 + ... + tree_properties<X>::leaves);
   static constexpr bool contiguous = (tree_properties<X>::contiguous && ...);
+  static constexpr unsigned devices = (0u | ... | tree_properties<X>::devices);
 };
 template <class X, std::size_t N>
 struct tree_properties<std::array<X, N>> {
   static constexpr bool traces = tree_properties<X>::traces;
   static constexpr int leaves = static_cast<int>(N) * tree_properties<X>::leaves;
   static constexpr bool contiguous = tree_properties<X>::contiguous;
+  static constexpr unsigned devices = tree_properties<X>::devices;
 };
 template <class X>
 struct tree_properties<X, std::enable_if_t<model_traits<X>::is_model>> : tree_properties<typename model_traits<X>::members> {};

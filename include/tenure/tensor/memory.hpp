@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+// The memory of a device: what the header of a device specialises so that tensors can stand in it, and the host's. Strided
+// elements convert between element types (toward zero into integers, != 0 into bool).
+// Cost on the host: one memcpy or one loop where both sides are contiguous, else one loop for each last axis.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "../storage/block.hpp"
+#include "layout.hpp"
+#include "traits.hpp"
+
+namespace tenure::detail {
+
+/// Calls run(offset_a, offset_b, n, step_a, step_b) for each last axis of two layouts of one shape.
+template <class Run>
+void for_each_run(const extents& shape, const extents& a, const extents& b, Run run) {
+  if (count(shape) == 0) return;
+  const int last = shape.rank - 1;
+  if (last < 0) return run(std::int64_t{0}, std::int64_t{0}, std::int64_t{1}, std::int64_t{1}, std::int64_t{1});
+  std::int64_t index[max_rank] = {};
+  std::int64_t at_a = 0;
+  std::int64_t at_b = 0;
+  for (;;) {
+    run(at_a, at_b, shape[last], a[last], b[last]);
+    int axis = last - 1;
+    for (; axis >= 0; --axis) {
+      at_a += a[axis];
+      at_b += b[axis];
+      if (++index[axis] < shape[axis]) break;
+      at_a -= a[axis] * shape[axis];
+      at_b -= b[axis] * shape[axis];
+      index[axis] = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+template <class T, class U>
+void copy_elements(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
+  const std::int64_t n = count(shape);
+  if (n == 0) return;
+  if (is_contiguous(shape, to_strides) && is_contiguous(shape, from_strides)) {
+    if constexpr (std::is_same_v<T, U>) std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+    else
+      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
+    return;
+  }
+  for_each_run(shape, to_strides, from_strides,
+               [=](std::int64_t t, std::int64_t f, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
+                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = static_cast<T>(from[f + i * step_f]);
+               });
+}
+
+template <class T>
+void fill_elements(T* to, const extents& strides, const extents& shape, T value) {
+  for_each_run(shape, strides, strides,
+               [=](std::int64_t t, std::int64_t, std::int64_t length, std::int64_t step, std::int64_t) {
+                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step] = value;
+               });
+}
+
+/// Each device has these; pointers are into its own memory, `shape` counts elements. What is not here has no header.
+template <class Device>
+struct device_memory {
+  static_assert(!any_device<Device>, "tenure: to: tensors in the memory of a device need its header: #include <tenure/cuda.hpp>");
+  static storage_handle allocate(std::size_t) { return {}; }
+  static void clear(void*, std::size_t) {}
+  template <class T, class U>
+  static void copy(T*, const extents&, const U*, const extents&, const extents&) {}
+  template <class T>
+  static void fill(T*, const extents&, const extents&, T) {}
+  static void upload(void*, const void*, std::size_t) {}
+  static void download(void*, const void*, std::size_t) {}
+};
+
+template <>
+struct device_memory<cpu_device> {
+  static storage_handle allocate(std::size_t bytes) { return allocate_storage(bytes); }
+  static void clear(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
+  template <class T, class U>
+  static void copy(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
+    copy_elements(to, to_strides, from, from_strides, shape);
+  }
+  template <class T>
+  static void fill(T* to, const extents& strides, const extents& shape, T value) { fill_elements(to, strides, shape, value); }
+};
+
+/// Elements from one device to another: contiguous ones as they are, others through contiguous memory on their side.
+template <class To, class From, class T, class U>
+void transfer_elements(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
+  if constexpr (std::is_same_v<To, From>) {
+    device_memory<To>::copy(to, to_strides, from, from_strides, shape);
+  } else {
+    static_assert(std::is_same_v<To, cpu_device> || std::is_same_v<From, cpu_device>, "tenure: copy_: two devices meet on the host: say to(tn::cpu) between");
+    if (count(shape) == 0) return;
+    const std::size_t bytes = static_cast<std::size_t>(count(shape)) * sizeof(T);
+    storage_handle packed, arrived;
+    if (!std::is_same_v<T, U> || !is_contiguous(shape, from_strides)) packed = device_memory<From>::allocate(bytes);
+    if (!is_contiguous(shape, to_strides)) arrived = device_memory<To>::allocate(bytes);
+    if (packed) device_memory<From>::copy(static_cast<T*>(packed.data()), row_major(shape), from, from_strides, shape);
+    const void* const source = packed ? packed.data() : static_cast<const void*>(from);
+    void* const target = arrived ? arrived.data() : static_cast<void*>(to);
+    if constexpr (std::is_same_v<From, cpu_device>) device_memory<To>::upload(target, source, bytes);
+    else device_memory<From>::download(target, source, bytes);
+    if (arrived) device_memory<To>::copy(to, to_strides, static_cast<const T*>(arrived.data()), row_major(shape), shape);
+  }
+}
+
+}  // namespace tenure::detail

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: eval: expressions on a device need its header
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+using here = tn::tensor<float, tn::shape<3>>;
+#ifdef TENURE_MISUSE
+using there = tn::tensor<float, tn::shape<3>, tn::ownership::owning, tn::role::constant, tn::access::read_write, tn::cuda_device>;
+#else
+using there = here;
+#endif
+
+auto f(const there& x) { return tn::eval(x * 2); }
