@@ -34,3 +34,9 @@
 #define TENURE_POOL 1
 #endif
 #endif
+
+// Writes raise the version of a storage, and backward() compares it. Only for measuring what that costs: without it an overwritten
+// value gives a silently wrong gradient. All units of a program must agree.
+#ifndef TENURE_VERSION_COUNTERS
+#define TENURE_VERSION_COUNTERS 1
+#endif

@@ -52,7 +52,11 @@ class storage_handle {
 
   std::uint32_t version() const { return block_->version.load(std::memory_order_relaxed); }
   // Two writers at once are a race on the elements already, so a lost increment would not be the first harm.
-  void bump() const { block_->version.store(version() + 1, std::memory_order_relaxed); }
+  void bump() const {
+#if TENURE_VERSION_COUNTERS
+    block_->version.store(version() + 1, std::memory_order_relaxed);
+#endif
+  }
 
   bool is_saved() const { return block_->saved.load(std::memory_order_relaxed) != 0; }
 

@@ -31,11 +31,13 @@ class saved_storage {
   explicit operator bool() const { return static_cast<bool>(storage_); }
   const storage_handle& storage() const { return storage_; }
   std::uint32_t version() const { return version_; }
-  bool intact() const { return storage_ && storage_.version() == version_; }
+  bool intact() const { return storage_ && (!TENURE_VERSION_COUNTERS || storage_.version() == version_); }
 
  private:
-  void mark(std::uint32_t change) {
+  void mark([[maybe_unused]] std::uint32_t change) {
+#if TENURE_VERSION_COUNTERS
     if (storage_) storage_.get()->saved.fetch_add(change, std::memory_order_relaxed);
+#endif
   }
 
   storage_handle storage_;
