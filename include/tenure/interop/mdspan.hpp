@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// mdspan without copies: from(m) is a tensor over a std::mdspan, or what is made like it (Kokkos', CUDA's), with its strides;
+// where the standard library has <mdspan>, as_mdspan(x) lends a constant. Law: a tensor is writable where m's elements are, an
+// mdspan where x is; taking a writable one raises the version, and throws ownership_error while a graph has saved the storage.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#if __has_include(<mdspan>)
+#include <mdspan>
+#endif
+
+#include <tenure/tensor/from.hpp>
+
+namespace tenure {
+namespace detail {
+
+template <class M>
+concept strided_span = requires(const M& m) {
+  typename M::extents_type;
+  typename M::mapping_type;
+  { m.data_handle() } -> std::convertible_to<typename M::element_type*>;
+  { m.accessor().access(m.data_handle(), 0) } -> std::same_as<typename M::element_type&>;
+  { M::is_always_strided() } -> std::convertible_to<bool>;
+  m.stride(0);
+  m.static_extent(0);
+};
+
+constexpr std::int64_t extent_of_span(std::size_t e) { return e == static_cast<std::size_t>(-1) ? dyn : static_cast<std::int64_t>(e); }
+template <class M, std::size_t... Axis>
+auto shape_of_span(std::index_sequence<Axis...>) { return shape<extent_of_span(M::static_extent(Axis))...>{}; }
+
+}  // namespace detail
+
+/// A tensor over the elements of an mdspan, whose memory must outlive it. Throws ownership_error.
+template <class M>
+  requires detail::strided_span<std::remove_cvref_t<M>>
+auto from(M&& m) {
+  using span = std::remove_cvref_t<M>;
+  static_assert(span::is_always_strided(), "tenure: from: the layout of the mdspan has no strides");
+  using shape_type = decltype(detail::shape_of_span<span>(std::make_index_sequence<span::rank()>{}));
+  extents s, strides;
+  for (std::size_t i = 0; i < span::rank(); ++i) {
+    s.push_back(static_cast<std::int64_t>(m.extent(i)));
+    if constexpr (span::rank() > 0) strides.push_back(static_cast<std::int64_t>(m.stride(i)));
+  }
+  typename span::element_type* const first = m.data_handle();
+  return detail::borrow<shape_type>(first, s, strides);
+}
+
+#if defined(__cpp_lib_mdspan)
+namespace detail {
+template <class Shape>
+struct span_extents;
+template <std::int64_t... E>
+struct span_extents<shape<E...>> {
+  using type = std::extents<std::int64_t, (is_static(E) ? static_cast<std::size_t>(E) : std::dynamic_extent)...>;
+};
+}  // namespace detail
+
+/// The elements as a std::mdspan: row-major of an owning tensor, else with run-time strides.
+template <any_tensor X>
+auto as_mdspan(X& x TENURE_LIFETIMEBOUND) {
+  static_assert(!requires_grad_v<X>, "tenure: as_mdspan: the tensor is tracked: detach() it first");
+  static_assert(is_on_host_v<X>, "tenure: as_mdspan: the elements lie in the memory of a device: say to(tn::cpu) first");
+  constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
+  constexpr int rank = shape_of_t<X>::rank;
+  using T = std::conditional_t<is_read_only, const element_t<X>, element_t<X>>;
+  using span_extents = typename detail::span_extents<shape_of_t<X>>::type;
+  T* const first = [&]() -> T* {
+    if constexpr (is_read_only) return detail::tensor_access::read(x, "as_mdspan");
+    else return detail::tensor_access::export_writable(x, "as_mdspan");
+  }();
+  std::array<std::int64_t, static_cast<std::size_t>(rank)> s{}, strides{};
+  const extents found = x.extents(), steps = x.strides();
+  for (int i = 0; i < rank; ++i) s[static_cast<std::size_t>(i)] = found[i], strides[static_cast<std::size_t>(i)] = steps[i];
+  if constexpr (ownership_of_v<X> == ownership::owning) return std::mdspan<T, span_extents>(first, span_extents(s));
+  else return std::mdspan<T, span_extents, std::layout_stride>(first, std::layout_stride::mapping<span_extents>(span_extents(s), strides));
+}
+template <any_tensor X>
+  requires(!std::is_lvalue_reference_v<X>)
+auto as_mdspan(X&&) {
+  static_assert(detail::never<X>, "tenure: as_mdspan: the tensor is a temporary, whose memory ends with it: give it a name");
+  return std::mdspan<element_t<X>, std::extents<std::int64_t>>();
+}
+#endif
+
+}  // namespace tenure
