@@ -56,12 +56,12 @@ void check_packet() {
 
   T total = 0;
   for (T v : a.at) total = static_cast<T>(total + v);
-  const auto sum = [](auto p, auto q) { return m::add(p, q); };
-  const auto least = [](auto p, auto q) { return m::min(p, q); };
-  const auto most = [](auto p, auto q) { return m::max(p, q); };
-  CHECK(m::across(x, sum) == total);
-  CHECK(m::across(x, least) == a.at[0]);
-  CHECK(m::across(x, most) == a.at[w - 1]);
+  const auto added = [](auto p, auto q) { return m::add(p, q); };
+  const auto lesser_of = [](auto p, auto q) { return m::min(p, q); };
+  const auto greater_of = [](auto p, auto q) { return m::max(p, q); };
+  CHECK(m::across(x, added) == total);
+  CHECK(m::across(x, lesser_of) == a.at[0]);
+  CHECK(m::across(x, greater_of) == a.at[w - 1]);
 
   T strided[3 * w];
   for (int i = 0; i < 3 * w; ++i) strided[i] = static_cast<T>(i);
@@ -109,9 +109,9 @@ void check_floating() {
     for (int n : {0, 1, -1, 30, -30, 120, -120, limits::max_exponent - 4, limits::min_exponent - 3, limits::min_exponent - limits::digits, 2 * limits::max_exponent, -3 * limits::max_exponent})
       CHECK(first(m::ldexp(at(v), at(static_cast<T>(n)))) == std::ldexp(v, n));
   }
-  for (std::size_t at = 0; at < m::width<P>; ++at) {
+  for (int nan_lane = 0; nan_lane < m::width<P>; ++nan_lane) {
     std::vector<T> with_nan(m::width<P>, T(1));
-    with_nan[at] = nan;
+    with_nan[static_cast<std::size_t>(nan_lane)] = nan;
     CHECK(std::isnan(m::across(m::load<P>(with_nan.data()), [](auto p, auto q) { return m::max(p, q); })));
     CHECK(std::isnan(m::across(m::load<P>(with_nan.data()), [](auto p, auto q) { return m::min(p, q); })));
   }
