@@ -149,7 +149,7 @@ def goals_table(run):
         measured = run.ratio(workload, size, peer)
         if measured is not None:
             name = f"{run.reference(workload, size)}, within 2 ulp" if peer == "peer" else peer
-            lines.append(f"| {row} | {name} | {most:.2f} | {measured:.2f} | {'met' if measured <= most else '**missed**'} |")
+            lines.append(f"| {row} | {name} | {most:.2f} | {measured:.2f} | {'met' if round(measured, 2) <= most else '**missed**'} |")
     return lines
 
 
