@@ -33,7 +33,7 @@ TEST_CASE("the counter counts, and a failure is thrown") {
   CHECK(check_failures(one, [](auto& w) { return std::get<0>(w).clone(); }) == 1);
   CHECK(check_failures(one, [](auto& w) { return std::get<0>(w).view(); }) == 0);
   allocations_left = 0;
-  CHECK_THROWS_AS(std::vector<int>(5), std::bad_alloc);
+  CHECK_THROWS_AS(::operator new(20), std::bad_alloc);  // a call: clang leaves out a vector that nothing reads
   allocations_left = -1;
 }
 
