@@ -11,6 +11,18 @@
 #endif
 #endif
 
+// What kernels call, on a GPU too: nvcc compiles it a second time, for the device.
+#ifndef TENURE_KERNEL
+#if defined(__CUDACC__)
+#define TENURE_KERNEL __host__ __device__
+#else
+#define TENURE_KERNEL
+#endif
+#endif
+#ifndef TENURE_KERNEL_INLINE
+#define TENURE_KERNEL_INLINE TENURE_KERNEL TENURE_INLINE
+#endif
+
 // Exports of a temporary's memory are diagnosed by clang where it has the attribute.
 #ifndef TENURE_LIFETIMEBOUND
 #if defined(__clang__)

@@ -14,13 +14,13 @@ namespace detail {
 
 // (e^r - 1 - r) / r^2 on |r| <= ln2/2: Remez fit, weighted for relative error of e^r - 1 (double 2^-55.6, float 2^-26.2).
 template <class P>
-TENURE_INLINE P exp_tail(P r) {
+TENURE_KERNEL_INLINE P exp_tail(P r) {
   if constexpr (layout<P>::wide)
     return horner<P>(r, {0x1.0000000000005p-1, 0x1.5555555555539p-3, 0x1.555555555225ap-5, 0x1.1111111119091p-7,
                          0x1.6c16c17ef5995p-10, 0x1.a01a0174da37dp-13, 0x1.a019a71c351ddp-16, 0x1.71de884cb87e5p-19,
                          0x1.28a236f4cbf3fp-22, 0x1.ae6bad98a7ba6p-26});
   else
-    return horner<P>(r, {0x1.fffffecp-2f, 0x1.5554bp-3f, 0x1.555674p-5f, 0x1.1227f6p-7f, 0x1.6bec04p-10f});
+    return horner<P>(r, {0x1.fffffep-2f, 0x1.5554bp-3f, 0x1.555674p-5f, 0x1.1227f6p-7f, 0x1.6bec04p-10f});
 }
 
 template <class P>
@@ -31,7 +31,7 @@ struct exp_parts {
 
 // Needs |x| < 2^10 (float: 2^7.5): n ln2_high is exact, so r carries one rounding only, with or without fma.
 template <class P>
-TENURE_INLINE exp_parts<P> exp_reduce(P x) {
+TENURE_KERNEL_INLINE exp_parts<P> exp_reduce(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T log2e = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
@@ -44,7 +44,7 @@ TENURE_INLINE exp_parts<P> exp_reduce(P x) {
 
 // a 2^n with |n| <= 2 bias - 2: two multiplications where there is no scalef, so that 2^n itself may leave the range.
 template <class P>
-TENURE_INLINE P scale(P a, P n) {
+TENURE_KERNEL_INLINE P scale(P a, P n) {
   if constexpr (is_512<P>) {
     return ldexp(a, n);
   } else {
@@ -82,7 +82,7 @@ alignas(64) inline constexpr float sixteenth_rests<float>[16] = {
 // needs half the terms. Remez fits weighted for relative error of e^r (double 2^-56.2, float 2^-29.2).
 // Precise adds the rest of the table entry: 0.6 ulp instead of 1.3, for one more permutation.
 template <bool Precise, class P>
-TENURE_INLINE P exp_by_table(P x) {
+TENURE_KERNEL_INLINE P exp_by_table(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T log2e = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
@@ -110,7 +110,7 @@ TENURE_INLINE P exp_by_table(P x) {
 
 // e^x for x inside the clamped range; NaN passes. Precise: below 1 ulp, for functions that go on from here.
 template <bool Precise, class P>
-TENURE_INLINE P exp_clamped(P x) {
+TENURE_KERNEL_INLINE P exp_clamped(P x) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) return exp_by_table<Precise>(x);
 #endif
@@ -122,7 +122,7 @@ TENURE_INLINE P exp_clamped(P x) {
 // (e^x - 1) / 2 from x = n ln2 + r, given t = e^r - 1 - r, for n up to the largest exponent and down to -60. Half, because
 // 2^(n-1) does not overflow where the result does not, and because tanh and sinh want the half.
 template <class P>
-TENURE_INLINE P half_expm1(P n, P r, P t) {
+TENURE_KERNEL_INLINE P half_expm1(P n, P r, P t) {
   using T = scalar_of<P>;
   const P s = power_of_two(sub(n, set1<P>(T(1))));
   // s (r + t) + s - 1/2, the two large terms summed exactly: at n = 1 or -1 they cancel by half.
@@ -133,7 +133,7 @@ TENURE_INLINE P half_expm1(P n, P r, P t) {
 }
 
 template <class P>
-TENURE_INLINE P half_expm1(P x) {
+TENURE_KERNEL_INLINE P half_expm1(P x) {
   const exp_parts<P> parts = exp_reduce(x);
   return half_expm1(parts.n, parts.r, mul(mul(parts.r, parts.r), exp_tail(parts.r)));
 }
@@ -141,7 +141,7 @@ TENURE_INLINE P half_expm1(P x) {
 }  // namespace detail
 
 template <class P>
-TENURE_INLINE P exp(P x) {
+TENURE_KERNEL_INLINE P exp(P x) {
   constexpr bool wide = detail::layout<P>::wide;
   // Just past the last finite and the last nonzero result, so that n stays small and inf needs no case of its own.
   x = at_least(at_most(x, scalar_of<P>(wide ? 710.0 : 89.0)), scalar_of<P>(wide ? -746.0 : -104.5));
@@ -149,7 +149,7 @@ TENURE_INLINE P exp(P x) {
 }
 
 template <class P>
-TENURE_INLINE P expm1(P x) {
+TENURE_KERNEL_INLINE P expm1(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P bounded = at_least(at_most(x, T(wide ? 710.0 : 89.0)), T(wide ? -40.0 : -20.0));
@@ -161,7 +161,7 @@ TENURE_INLINE P expm1(P x) {
 
 /// 1 / (1 + e^-x)
 template <class P>
-TENURE_INLINE P sigmoid(P x) {
+TENURE_KERNEL_INLINE P sigmoid(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
   // e^-|x| never overflows, and is itself the answer far in the negative tail.

@@ -11,7 +11,7 @@
 namespace tenure::math {
 
 template <class P>
-TENURE_INLINE P tanh(P x) {
+TENURE_KERNEL_INLINE P tanh(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && !detail::layout<P>::wide)
@@ -26,7 +26,7 @@ TENURE_INLINE P tanh(P x) {
 namespace detail {
 // e^a / 2 for 0 <= a, past the overflow of e^a.
 template <class P>
-TENURE_INLINE P half_exp(P a) {
+TENURE_KERNEL_INLINE P half_exp(P a) {
   using T = scalar_of<P>;
   const exp_parts<P> parts = exp_reduce(at_most(a, T(layout<P>::wide ? 712.0 : 90.0)));
   const P e = fma(parts.r, fma(parts.r, exp_tail(parts.r), set1<P>(T(1))), set1<P>(T(1)));
@@ -35,7 +35,7 @@ TENURE_INLINE P half_exp(P a) {
 }  // namespace detail
 
 template <class P>
-TENURE_INLINE P sinh(P x) {
+TENURE_KERNEL_INLINE P sinh(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P a = abs(x);
@@ -56,7 +56,7 @@ TENURE_INLINE P sinh(P x) {
 }
 
 template <class P>
-TENURE_INLINE P cosh(P x) {
+TENURE_KERNEL_INLINE P cosh(P x) {
   using T = scalar_of<P>;
   const P e = detail::half_exp(abs(x));
   return add(e, div(set1<P>(T(0.25)), e));

@@ -12,7 +12,7 @@ namespace detail {
 
 // atan(t) = t + t^3 A(t^2), |t| <= tan(pi/8): Remez fit weighted for relative error (double 2^-59.4, float 2^-30.5).
 template <class P>
-TENURE_INLINE P atan_tail(P t) {
+TENURE_KERNEL_INLINE P atan_tail(P t) {
   const P z = mul(t, t);
   P a;
   if constexpr (layout<P>::wide)
@@ -26,7 +26,7 @@ TENURE_INLINE P atan_tail(P t) {
 
 // atan(numerator / denominator) of two numbers >= 0, not both 0 and not both inf.
 template <class P>
-TENURE_INLINE P atan_quotient(P numerator, P denominator) {
+TENURE_KERNEL_INLINE P atan_quotient(P numerator, P denominator) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T tan_low = T(0x1.a827999fcef32p-2), tan_high = T(0x1.3504f333f9de6p+1);
@@ -46,13 +46,13 @@ TENURE_INLINE P atan_quotient(P numerator, P denominator) {
 }  // namespace detail
 
 template <class P>
-TENURE_INLINE P atan(P x) {
+TENURE_KERNEL_INLINE P atan(P x) {
   return with_sign(detail::atan_quotient(abs(x), set1<P>(scalar_of<P>(1))), x);
 }
 
 /// The angle of the point (x, y), in [-pi, pi].
 template <class P>
-TENURE_INLINE P atan2(P y, P x) {
+TENURE_KERNEL_INLINE P atan2(P y, P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   constexpr T inf = std::numeric_limits<T>::infinity();

@@ -21,7 +21,7 @@ struct log_parts {
 // m in [1/sqrt2, sqrt2), and x must be normal and positive.
 // With AVX-512 m in [3/4, 3/2), and any x (0 gives e = -inf, inf gives e = inf, negatives m = NaN).
 template <class P>
-TENURE_INLINE log_parts<P> log_split(P x) {
+TENURE_KERNEL_INLINE log_parts<P> log_split(P x) {
   using L = layout<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && L::wide) {
@@ -46,7 +46,7 @@ TENURE_INLINE log_parts<P> log_split(P x) {
 
 // (2 atanh(s) - 2s) / s for z = s^2: Remez fit on |s| <= 1/5, weighted for relative error of log (double 2^-55.9, float 2^-35.3).
 template <class P>
-TENURE_INLINE P log_tail(P z) {
+TENURE_KERNEL_INLINE P log_tail(P z) {
   if constexpr (layout<P>::wide)
     return mul(z, horner<P>(z, {0x1.555555555577ap-1, 0x1.99999998efbe8p-2, 0x1.249249b2d7e9ep-2, 0x1.c71c00f0f5532p-3,
                                 0x1.7474f51f2d34cp-3, 0x1.385168547cae8p-3, 0x1.3ac942d4e5f9ep-3}));
@@ -56,14 +56,14 @@ TENURE_INLINE P log_tail(P z) {
 
 // f - log(1 + f) - extra = s (f - tail) - extra: f, the leading term of the logarithm, stays exact.
 template <class P>
-TENURE_INLINE P log1p_deficit(P f, P minus_extra = set1<P>(scalar_of<P>(0))) {
+TENURE_KERNEL_INLINE P log1p_deficit(P f, P minus_extra = set1<P>(scalar_of<P>(0))) {
   const P s = div(f, add(f, set1<P>(scalar_of<P>(2))));
   return fma(s, sub(f, log_tail(mul(s, s))), minus_extra);
 }
 
 // e ln2 + log(1 + f). Both parts of ln2 are positive, so an infinite e gives that infinity.
 template <class P>
-TENURE_INLINE P log_sum(P e, P f) {
+TENURE_KERNEL_INLINE P log_sum(P e, P f) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T ln2_high = wide ? T(0x1.62e42fefa3p-1) : T(0x1.62e4p-1);
@@ -73,7 +73,7 @@ TENURE_INLINE P log_sum(P e, P f) {
 
 // What log does with 0, negatives, inf and NaN, given the value for positive finite x; with AVX-512 it comes by itself.
 template <class P>
-TENURE_INLINE P log_specials(P x, P value) {
+TENURE_KERNEL_INLINE P log_specials(P x, P value) {
   if constexpr (is_512<P>) return value;
   using T = scalar_of<P>;
   constexpr T inf = std::numeric_limits<T>::infinity();
@@ -84,7 +84,7 @@ TENURE_INLINE P log_specials(P x, P value) {
 
 // Brings subnormals into the range of log_split; AVX-512 needs no help.
 template <class P>
-TENURE_INLINE log_parts<P> log_split_any(P x) {
+TENURE_KERNEL_INLINE log_parts<P> log_split_any(P x) {
   if constexpr (is_512<P>) {
     return log_split(x);
   } else {
@@ -101,7 +101,7 @@ TENURE_INLINE log_parts<P> log_split_any(P x) {
 
 // log(1 + x) for x > -1; without AVX-512 finite too.
 template <class P>
-TENURE_INLINE P log1p_ordinary(P x) {
+TENURE_KERNEL_INLINE P log1p_ordinary(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
   const P u = add(one, x);
@@ -123,13 +123,13 @@ TENURE_INLINE P log1p_ordinary(P x) {
 }  // namespace detail
 
 template <class P>
-TENURE_INLINE P log(P x) {
+TENURE_KERNEL_INLINE P log(P x) {
   const detail::log_parts<P> parts = detail::log_split_any(x);
   return detail::log_specials(x, detail::log_sum(parts.e, sub(parts.m, set1<P>(scalar_of<P>(1)))));
 }
 
 template <class P>
-TENURE_INLINE P log2(P x) {
+TENURE_KERNEL_INLINE P log2(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   constexpr T log2e_high = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
@@ -146,7 +146,7 @@ TENURE_INLINE P log2(P x) {
 }
 
 template <class P>
-TENURE_INLINE P log1p(P x) {
+TENURE_KERNEL_INLINE P log1p(P x) {
   using T = scalar_of<P>;
   if constexpr (is_512<P>) return with_sign(detail::log1p_ordinary(x), x);
   constexpr T inf = std::numeric_limits<T>::infinity();
@@ -159,7 +159,7 @@ TENURE_INLINE P log1p(P x) {
 
 /// log(1 + e^x)
 template <class P>
-TENURE_INLINE P softplus(P x) {
+TENURE_KERNEL_INLINE P softplus(P x) {
   using T = scalar_of<P>;
   const P e = detail::exp_clamped<true>(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
   // e in [0, 1]: no special value but NaN, which the sum keeps.

@@ -10,7 +10,16 @@
 
 #include <tenure/core/config.hpp>
 
+// nvcc remarks on Eigen's defaulted functions.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 20012
+#endif
 #include <Eigen/Core>
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -57,7 +66,7 @@ struct lanes_of<P, false> {
 };
 
 // True where a*b+c is one instruction with one rounding; algorithms choose their splitting by it.
-#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA)
+#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA) || defined(__CUDA_ARCH__)
 inline constexpr bool has_fma = true;
 #else
 inline constexpr bool has_fma = false;
@@ -108,33 +117,33 @@ using bits_of = std::conditional_t<sizeof(scalar_of<P>) == 8, std::uint64_t, std
 // ---- constants, memory ------------------------------------------------------------------------------------
 
 template <class P>
-TENURE_INLINE P set1(scalar_of<P> value) {
+TENURE_KERNEL_INLINE P set1(scalar_of<P> value) {
   if constexpr (is_one_lane<P>) return value;
   else return Eigen::internal::pset1<P>(value);
 }
 
 /// Every lane holds this bit pattern.
 template <class P>
-TENURE_INLINE P set1_bits(bits_of<P> bits) {
+TENURE_KERNEL_INLINE P set1_bits(bits_of<P> bits) {
   return set1<P>(std::bit_cast<scalar_of<P>>(bits));
 }
 
 /// `from` needs the alignment of one scalar only.
 template <class P>
-TENURE_INLINE P load(const scalar_of<P>* from) {
+TENURE_KERNEL_INLINE P load(const scalar_of<P>* from) {
   if constexpr (is_one_lane<P>) return *from;
   else return Eigen::internal::ploadu<P>(from);
 }
 
 template <class P>
-TENURE_INLINE void store(scalar_of<P>* to, P value) {
+TENURE_KERNEL_INLINE void store(scalar_of<P>* to, P value) {
   if constexpr (is_one_lane<P>) *to = value;
   else Eigen::internal::pstoreu(to, value);
 }
 
 /// Lane i is from[i * stride].
 template <class P>
-TENURE_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
+TENURE_KERNEL_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
   if constexpr (is_one_lane<P>) {
     return *from;
   } else {
@@ -153,7 +162,7 @@ TENURE_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
 
 /// to[i * stride] becomes lane i.
 template <class P>
-TENURE_INLINE void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P value) {
+TENURE_KERNEL_INLINE void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P value) {
   scalar_of<P> lanes[width<P>];
   store<P>(lanes, value);
   for (int i = 0; i < width<P>; ++i) to[i * stride] = lanes[i];
@@ -161,7 +170,7 @@ TENURE_INLINE void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P value) {
 
 /// The first n lanes from memory, the others `fill`; reads nothing beyond n. Needs 0 <= n <= width.
 template <class P>
-TENURE_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {
+TENURE_KERNEL_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {
   if constexpr (is_one_lane<P>) {
     return n > 0 ? *from : fill;
   } else {
@@ -183,7 +192,7 @@ TENURE_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = 
 
 /// Writes the first n lanes and touches nothing beyond. Needs 0 <= n <= width.
 template <class P>
-TENURE_INLINE void store_first(scalar_of<P>* to, P value, int n) {
+TENURE_KERNEL_INLINE void store_first(scalar_of<P>* to, P value, int n) {
   if constexpr (is_one_lane<P>) {
     if (n > 0) *to = value;
   } else {
@@ -208,17 +217,17 @@ namespace detail {
 
 // Integer work on the bits of one lane. Eigen 3.4 has no packets of 64-bit integers, so these go to the
 // instruction sets directly; the shift count is a template argument because the instructions want an immediate.
-TENURE_INLINE float as_lane(float, std::uint32_t b) { return std::bit_cast<float>(b); }
-TENURE_INLINE double as_lane(double, std::uint64_t b) { return std::bit_cast<double>(b); }
+TENURE_KERNEL_INLINE float as_lane(float, std::uint32_t b) { return std::bit_cast<float>(b); }
+TENURE_KERNEL_INLINE double as_lane(double, std::uint64_t b) { return std::bit_cast<double>(b); }
 
-template <int N> TENURE_INLINE float shl(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) << N); }
-template <int N> TENURE_INLINE float shr(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) >> N); }
-TENURE_INLINE float iadd(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) + std::bit_cast<std::uint32_t>(b)); }
-TENURE_INLINE float isub(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) - std::bit_cast<std::uint32_t>(b)); }
-template <int N> TENURE_INLINE double shl(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) << N); }
-template <int N> TENURE_INLINE double shr(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) >> N); }
-TENURE_INLINE double iadd(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) + std::bit_cast<std::uint64_t>(b)); }
-TENURE_INLINE double isub(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) - std::bit_cast<std::uint64_t>(b)); }
+template <int N> TENURE_KERNEL_INLINE float shl(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) << N); }
+template <int N> TENURE_KERNEL_INLINE float shr(float a) { return as_lane(a, std::bit_cast<std::uint32_t>(a) >> N); }
+TENURE_KERNEL_INLINE float iadd(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) + std::bit_cast<std::uint32_t>(b)); }
+TENURE_KERNEL_INLINE float isub(float a, float b) { return as_lane(a, std::bit_cast<std::uint32_t>(a) - std::bit_cast<std::uint32_t>(b)); }
+template <int N> TENURE_KERNEL_INLINE double shl(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) << N); }
+template <int N> TENURE_KERNEL_INLINE double shr(double a) { return as_lane(a, std::bit_cast<std::uint64_t>(a) >> N); }
+TENURE_KERNEL_INLINE double iadd(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) + std::bit_cast<std::uint64_t>(b)); }
+TENURE_KERNEL_INLINE double isub(double a, double b) { return as_lane(a, std::bit_cast<std::uint64_t>(a) - std::bit_cast<std::uint64_t>(b)); }
 
 #if defined(EIGEN_VECTORIZE_SSE)
 template <int N> TENURE_INLINE __m128 shl(__m128 a) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(a), N)); }
@@ -293,35 +302,35 @@ TENURE_INLINE float64x2_t isub(float64x2_t a, float64x2_t b) { return vreinterpr
 
 /// Logical shift of each lane's bits.
 template <int N, class P>
-TENURE_INLINE P shift_left(P a) {
+TENURE_KERNEL_INLINE P shift_left(P a) {
   return detail::shl<N>(a);
 }
 template <int N, class P>
-TENURE_INLINE P shift_right(P a) {
+TENURE_KERNEL_INLINE P shift_right(P a) {
   return detail::shr<N>(a);
 }
 /// Integer sum and difference of each lane's bits, modulo 2^32 or 2^64.
 template <class P>
-TENURE_INLINE P add_bits(P a, P b) {
+TENURE_KERNEL_INLINE P add_bits(P a, P b) {
   return detail::iadd(a, b);
 }
 template <class P>
-TENURE_INLINE P sub_bits(P a, P b) {
+TENURE_KERNEL_INLINE P sub_bits(P a, P b) {
   return detail::isub(a, b);
 }
 
 template <class P>
-TENURE_INLINE P and_bits(P a, P b) {
+TENURE_KERNEL_INLINE P and_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) & std::bit_cast<bits_of<P>>(b));
   else return Eigen::internal::pand(a, b);
 }
 template <class P>
-TENURE_INLINE P or_bits(P a, P b) {
+TENURE_KERNEL_INLINE P or_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) | std::bit_cast<bits_of<P>>(b));
   else return Eigen::internal::por(a, b);
 }
 template <class P>
-TENURE_INLINE P xor_bits(P a, P b) {
+TENURE_KERNEL_INLINE P xor_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) ^ std::bit_cast<bits_of<P>>(b));
   else return Eigen::internal::pxor(a, b);
 }
@@ -329,30 +338,30 @@ TENURE_INLINE P xor_bits(P a, P b) {
 // ---- arithmetic -------------------------------------------------------------------------------------------
 
 template <class P>
-TENURE_INLINE P add(P a, P b) {
+TENURE_KERNEL_INLINE P add(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a + b);
   else return Eigen::internal::padd(a, b);
 }
 template <class P>
-TENURE_INLINE P sub(P a, P b) {
+TENURE_KERNEL_INLINE P sub(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a - b);
   else return Eigen::internal::psub(a, b);
 }
 template <class P>
-TENURE_INLINE P mul(P a, P b) {
+TENURE_KERNEL_INLINE P mul(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a * b);
   else return Eigen::internal::pmul(a, b);
 }
 /// Integers divide as C++ does; dividing an integer by zero is undefined.
 template <class P>
-TENURE_INLINE P div(P a, P b) {
+TENURE_KERNEL_INLINE P div(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a / b);
   else return Eigen::internal::pdiv(a, b);
 }
 
 /// a*b + c, rounded once where the machine has the instruction, else twice.
 template <class P>
-TENURE_INLINE P fma(P a, P b, P c) {
+TENURE_KERNEL_INLINE P fma(P a, P b, P c) {
   if constexpr (std::is_floating_point_v<P> && detail::has_fma) return std::fma(a, b, c);
   else if constexpr (is_one_lane<P>) return static_cast<P>(a * b + c);
   else return Eigen::internal::pmadd(a, b, c);
@@ -360,14 +369,14 @@ TENURE_INLINE P fma(P a, P b, P c) {
 
 /// Flips the sign bit, of zero and NaN too. (Eigen's pnegate of 512 bits is 0 - a, which loses -0.)
 template <class P>
-TENURE_INLINE P neg(P a) {
+TENURE_KERNEL_INLINE P neg(P a) {
   if constexpr (is_one_lane<P>) return static_cast<P>(-a);
   else return xor_bits(a, set1<P>(scalar_of<P>(-0.0)));
 }
 
 /// c - a*b, rounded as fma.
 template <class P>
-TENURE_INLINE P fnma(P a, P b, P c) {
+TENURE_KERNEL_INLINE P fnma(P a, P b, P c) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_fnmadd_ps(a, b, c);
   else if constexpr (is_512<P>) return _mm512_fnmadd_pd(a, b, c);
@@ -378,7 +387,7 @@ TENURE_INLINE P fnma(P a, P b, P c) {
 }
 
 template <class P>
-TENURE_INLINE P abs(P a) {
+TENURE_KERNEL_INLINE P abs(P a) {
   if constexpr (std::is_floating_point_v<P> || !is_one_lane<P>)
     return and_bits(a, set1_bits<P>(static_cast<bits_of<P>>(~bits_of<P>(0)) >> 1));
   else if constexpr (std::is_unsigned_v<P>) return a;
@@ -387,18 +396,18 @@ TENURE_INLINE P abs(P a) {
 
 /// The sign bit alone: +0 or -0.
 template <class P>
-TENURE_INLINE P sign_bit(P a) {
+TENURE_KERNEL_INLINE P sign_bit(P a) {
   return and_bits(a, set1<P>(scalar_of<P>(-0.0)));
 }
 /// `magnitude` must have a clear sign bit where that matters: this ors the sign of `sign` in.
 template <class P>
-TENURE_INLINE P with_sign(P magnitude, P sign) {
+TENURE_KERNEL_INLINE P with_sign(P magnitude, P sign) {
   return or_bits(magnitude, sign_bit(sign));
 }
 
 /// Correctly rounded. (Eigen's psqrt of floats is an estimate that takes subnormals for 0.)
 template <class P>
-TENURE_INLINE P sqrt(P a) {
+TENURE_KERNEL_INLINE P sqrt(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_sqrt_ps(detail::every_lane<P>, a);
   else if constexpr (is_512<P>) return _mm512_maskz_sqrt_pd(detail::every_lane<P>, a);
@@ -415,7 +424,7 @@ TENURE_INLINE P sqrt(P a) {
 // ---- comparison and masks ---------------------------------------------------------------------------------
 
 template <class P>
-TENURE_INLINE mask_of<P> lt(P a, P b) {
+TENURE_KERNEL_INLINE mask_of<P> lt(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)};
@@ -425,7 +434,7 @@ TENURE_INLINE mask_of<P> lt(P a, P b) {
   else return Eigen::internal::pcmp_lt(a, b);
 }
 template <class P>
-TENURE_INLINE mask_of<P> le(P a, P b) {
+TENURE_KERNEL_INLINE mask_of<P> le(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_LE_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)};
@@ -435,7 +444,7 @@ TENURE_INLINE mask_of<P> le(P a, P b) {
   else return Eigen::internal::pcmp_le(a, b);
 }
 template <class P>
-TENURE_INLINE mask_of<P> eq(P a, P b) {
+TENURE_KERNEL_INLINE mask_of<P> eq(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)};
@@ -445,58 +454,58 @@ TENURE_INLINE mask_of<P> eq(P a, P b) {
   else return Eigen::internal::pcmp_eq(a, b);
 }
 template <class P>
-TENURE_INLINE mask_of<P> gt(P a, P b) {
+TENURE_KERNEL_INLINE mask_of<P> gt(P a, P b) {
   return lt(b, a);
 }
 template <class P>
-TENURE_INLINE mask_of<P> ge(P a, P b) {
+TENURE_KERNEL_INLINE mask_of<P> ge(P a, P b) {
   return le(b, a);
 }
 
-TENURE_INLINE bool mask_and(bool a, bool b) { return a && b; }
-TENURE_INLINE bool mask_or(bool a, bool b) { return a || b; }
-TENURE_INLINE bool mask_xor(bool a, bool b) { return a != b; }
-TENURE_INLINE bool mask_not(bool a) { return !a; }
+TENURE_KERNEL_INLINE bool mask_and(bool a, bool b) { return a && b; }
+TENURE_KERNEL_INLINE bool mask_or(bool a, bool b) { return a || b; }
+TENURE_KERNEL_INLINE bool mask_xor(bool a, bool b) { return a != b; }
+TENURE_KERNEL_INLINE bool mask_not(bool a) { return !a; }
 template <int N>
-TENURE_INLINE lane_mask<N> mask_and(lane_mask<N> a, lane_mask<N> b) {
+TENURE_KERNEL_INLINE lane_mask<N> mask_and(lane_mask<N> a, lane_mask<N> b) {
   return {static_cast<decltype(a.bits)>(a.bits & b.bits)};
 }
 template <int N>
-TENURE_INLINE lane_mask<N> mask_or(lane_mask<N> a, lane_mask<N> b) {
+TENURE_KERNEL_INLINE lane_mask<N> mask_or(lane_mask<N> a, lane_mask<N> b) {
   return {static_cast<decltype(a.bits)>(a.bits | b.bits)};
 }
 template <int N>
-TENURE_INLINE lane_mask<N> mask_xor(lane_mask<N> a, lane_mask<N> b) {
+TENURE_KERNEL_INLINE lane_mask<N> mask_xor(lane_mask<N> a, lane_mask<N> b) {
   return {static_cast<decltype(a.bits)>(a.bits ^ b.bits)};
 }
 template <int N>
-TENURE_INLINE lane_mask<N> mask_not(lane_mask<N> a) {
+TENURE_KERNEL_INLINE lane_mask<N> mask_not(lane_mask<N> a) {
   return {static_cast<decltype(a.bits)>(~a.bits)};
 }
 template <class M>
   requires(!is_one_lane<M>)
-TENURE_INLINE M mask_and(M a, M b) {
+TENURE_KERNEL_INLINE M mask_and(M a, M b) {
   return and_bits(a, b);
 }
 template <class M>
   requires(!is_one_lane<M>)
-TENURE_INLINE M mask_or(M a, M b) {
+TENURE_KERNEL_INLINE M mask_or(M a, M b) {
   return or_bits(a, b);
 }
 template <class M>
   requires(!is_one_lane<M>)
-TENURE_INLINE M mask_xor(M a, M b) {
+TENURE_KERNEL_INLINE M mask_xor(M a, M b) {
   return xor_bits(a, b);
 }
 template <class M>
   requires(!is_one_lane<M>)
-TENURE_INLINE M mask_not(M a) {
+TENURE_KERNEL_INLINE M mask_not(M a) {
   return xor_bits(a, set1_bits<M>(static_cast<bits_of<M>>(~bits_of<M>(0))));
 }
 
 /// Every lane of the mask is `value`.
 template <class P>
-TENURE_INLINE mask_of<P> mask_set(bool value) {
+TENURE_KERNEL_INLINE mask_of<P> mask_set(bool value) {
   using word = bits_of<P>;
   if constexpr (is_one_lane<P>) return value;
   else if constexpr (is_512<P>) return {static_cast<decltype(mask_of<P>::bits)>(value ? ~0u : 0u)};
@@ -504,11 +513,11 @@ TENURE_INLINE mask_of<P> mask_set(bool value) {
 }
 
 template <class P>
-TENURE_INLINE mask_of<P> ne(P a, P b) {
+TENURE_KERNEL_INLINE mask_of<P> ne(P a, P b) {
   return mask_not(eq(a, b));
 }
 template <class P>
-TENURE_INLINE mask_of<P> is_nan(P a) {
+TENURE_KERNEL_INLINE mask_of<P> is_nan(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return {_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q)};
   else if constexpr (is_512<P>) return {_mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q)};
@@ -519,7 +528,7 @@ TENURE_INLINE mask_of<P> is_nan(P a) {
 
 /// mask ? a : b. Both are computed already: this moves bits and rounds nothing.
 template <class P>
-TENURE_INLINE P select(mask_of<P> mask, P a, P b) {
+TENURE_KERNEL_INLINE P select(mask_of<P> mask, P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(mask.bits, b, a);
   else if constexpr (is_512<P>) return _mm512_mask_blend_pd(mask.bits, b, a);
@@ -531,7 +540,7 @@ TENURE_INLINE P select(mask_of<P> mask, P a, P b) {
 
 namespace detail {
 template <class P>
-TENURE_INLINE unsigned mask_bits(P mask) {
+TENURE_KERNEL_INLINE unsigned mask_bits(P mask) {
 #if defined(EIGEN_VECTORIZE_SSE)
   return static_cast<unsigned>(lane_signs(mask));
 #else
@@ -546,24 +555,24 @@ TENURE_INLINE unsigned mask_bits(P mask) {
 
 /// One bit a lane of a mask of P, lane 0 lowest.
 template <class P>
-TENURE_INLINE unsigned lane_bits(mask_of<P> mask) {
+TENURE_KERNEL_INLINE unsigned lane_bits(mask_of<P> mask) {
   if constexpr (is_one_lane<P>) return mask ? 1u : 0u;
   else if constexpr (is_512<P>) return mask.bits;
   else return detail::mask_bits<P>(mask);
 }
 /// Is any lane of a mask of P set? P cannot be deduced: any<P>(lt(x, y)).
 template <class P>
-TENURE_INLINE bool any(mask_of<P> mask) {
+TENURE_KERNEL_INLINE bool any(mask_of<P> mask) {
   return lane_bits<P>(mask) != 0;
 }
 template <class P>
-TENURE_INLINE bool all(mask_of<P> mask) {
+TENURE_KERNEL_INLINE bool all(mask_of<P> mask) {
   return lane_bits<P>(mask) == (width<P> == 32 ? ~0u : (1u << width<P>) - 1u);
 }
 
 /// NaN if either is NaN, as PyTorch's minimum and maximum.
 template <class P>
-TENURE_INLINE P min(P a, P b) {
+TENURE_KERNEL_INLINE P min(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(is_nan(b).bits, _mm512_maskz_min_ps(detail::every_lane<P>, b, a), b);
   else if constexpr (is_512<P>) return _mm512_mask_blend_pd(is_nan(b).bits, _mm512_maskz_min_pd(detail::every_lane<P>, b, a), b);
@@ -574,7 +583,7 @@ TENURE_INLINE P min(P a, P b) {
   else return select(is_nan(b), b, P(Eigen::internal::pmin(a, b)));
 }
 template <class P>
-TENURE_INLINE P max(P a, P b) {
+TENURE_KERNEL_INLINE P max(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_mask_blend_ps(is_nan(b).bits, _mm512_maskz_max_ps(detail::every_lane<P>, b, a), b);
   else if constexpr (is_512<P>) return _mm512_mask_blend_pd(is_nan(b).bits, _mm512_maskz_max_pd(detail::every_lane<P>, b, a), b);
@@ -587,7 +596,7 @@ TENURE_INLINE P max(P a, P b) {
 
 /// x bounded by constants that are not NaN; a NaN in x stays. One instruction each.
 template <class P>
-TENURE_INLINE P at_most(P x, scalar_of<P> bound) {
+TENURE_KERNEL_INLINE P at_most(P x, scalar_of<P> bound) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_min_ps(detail::every_lane<P>, set1<P>(bound), x);
   else if constexpr (is_512<P>) return _mm512_maskz_min_pd(detail::every_lane<P>, set1<P>(bound), x);
@@ -597,7 +606,7 @@ TENURE_INLINE P at_most(P x, scalar_of<P> bound) {
   else return Eigen::internal::pmin(x, set1<P>(bound));
 }
 template <class P>
-TENURE_INLINE P at_least(P x, scalar_of<P> bound) {
+TENURE_KERNEL_INLINE P at_least(P x, scalar_of<P> bound) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_max_ps(detail::every_lane<P>, set1<P>(bound), x);
   else if constexpr (is_512<P>) return _mm512_maskz_max_pd(detail::every_lane<P>, set1<P>(bound), x);
@@ -610,7 +619,7 @@ TENURE_INLINE P at_least(P x, scalar_of<P> bound) {
 // ---- rounding and exponents -------------------------------------------------------------------------------
 
 template <class P>
-TENURE_INLINE P floor(P a) {
+TENURE_KERNEL_INLINE P floor(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
@@ -621,7 +630,7 @@ TENURE_INLINE P floor(P a) {
   else return Eigen::internal::pfloor(a);
 }
 template <class P>
-TENURE_INLINE P ceil(P a) {
+TENURE_KERNEL_INLINE P ceil(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
@@ -633,7 +642,7 @@ TENURE_INLINE P ceil(P a) {
 }
 /// To the nearest integer, halves to even.
 template <class P>
-TENURE_INLINE P round(P a) {
+TENURE_KERNEL_INLINE P round(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -659,7 +668,7 @@ struct layout {
 
 // 2^n for an integer n in [-bias+1, bias], by the low bits of n + shifter + bias.
 template <class P>
-TENURE_INLINE P power_of_two(P n) {
+TENURE_KERNEL_INLINE P power_of_two(P n) {
   using L = layout<P>;
   return shift_left<L::mantissa>(add(n, set1<P>(L::shifter + L::bias)));
 }
@@ -668,7 +677,7 @@ TENURE_INLINE P power_of_two(P n) {
 /// a * 2^n for an integral n, rounded once, gradual underflow and overflow included; |n| of at least 2^30 may stand
 /// for any larger one. a must be 0, normal, inf or NaN. One instruction with AVX-512, two multiplications else.
 template <class P>
-TENURE_INLINE P ldexp(P a, P n) {
+TENURE_KERNEL_INLINE P ldexp(P a, P n) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_scalef_ps(detail::every_lane<P>, a, n);
   else if constexpr (is_512<P>) return _mm512_maskz_scalef_pd(detail::every_lane<P>, a, n);
@@ -689,7 +698,7 @@ TENURE_INLINE P ldexp(P a, P n) {
 /// All lanes combined, by halves; the order of the operands within a pair may be either. Through memory, since g++ 12 warns of
 /// Eigen's 512-bit shuffles (gcc.gnu.org/PR105593), and without a branch for scalars, which a maximum would mispredict.
 template <class P, class Combine>
-TENURE_INLINE scalar_of<P> across(P a, Combine combine) {
+TENURE_KERNEL_INLINE scalar_of<P> across(P a, Combine combine) {
   if constexpr (is_one_lane<P>) {
     return a;
   } else {
@@ -711,7 +720,7 @@ TENURE_INLINE scalar_of<P> across(P a, Combine combine) {
 
 namespace detail {
 template <class P, class T, std::size_t N, std::size_t... I>
-TENURE_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I...>) {
+TENURE_KERNEL_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I...>) {
   P sum = set1<P>(c[N - 1]);
   ((sum = fma(sum, x, set1<P>(c[N - 2 - I]))), ...);
   return sum;
@@ -720,7 +729,7 @@ TENURE_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I...>) {
 
 /// c[0] + c[1] x + c[2] x^2 + ... as a chain of N-1 fma.
 template <class P, std::size_t N>
-TENURE_INLINE P horner(P x, const scalar_of<P> (&c)[N]) {
+TENURE_KERNEL_INLINE P horner(P x, const scalar_of<P> (&c)[N]) {
   return detail::horner_steps(x, c, std::make_index_sequence<N - 1>());
 }
 

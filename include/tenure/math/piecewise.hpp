@@ -11,13 +11,13 @@
 namespace tenure::math::detail {
 
 template <class P>
-TENURE_INLINE P lookup(const scalar_of<P> (&row)[width<P>], P index) {
+TENURE_KERNEL_INLINE P lookup(const scalar_of<P> (&row)[width<P>], P index) {
   if constexpr (layout<P>::wide) return _mm512_maskz_permutexvar_pd(every_lane<P>, _mm512_castpd_si512(index), load<P>(row));
   else return _mm512_maskz_permutexvar_ps(every_lane<P>, _mm512_castps_si512(index), load<P>(row));
 }
 
 template <class P, std::size_t N, std::size_t... I>
-TENURE_INLINE P piece_chain(P d, P index, const scalar_of<P> (&rows)[N][width<P>], std::index_sequence<I...>) {
+TENURE_KERNEL_INLINE P piece_chain(P d, P index, const scalar_of<P> (&rows)[N][width<P>], std::index_sequence<I...>) {
   P sum = lookup<P>(rows[N - 1], index);
   ((sum = fma(sum, d, lookup<P>(rows[N - 2 - I], index))), ...);
   return sum;
@@ -26,7 +26,7 @@ TENURE_INLINE P piece_chain(P d, P index, const scalar_of<P> (&rows)[N][width<P>
 // rows: the value at the centres k w, the slope there, the rest of the value, with SlopeRest that of the slope, and the
 // higher coefficients. 0 <= a < (width - 1/2) w, or NaN; w must be short, so that k w is exact.
 template <bool SlopeRest, class P, std::size_t N>
-TENURE_INLINE P piecewise(P a, scalar_of<P> w, const scalar_of<P> (&rows)[N][width<P>]) {
+TENURE_KERNEL_INLINE P piecewise(P a, scalar_of<P> w, const scalar_of<P> (&rows)[N][width<P>]) {
   const P shifter = set1<P>(layout<P>::shifter);
   // The low bits of `index` are k; the permutations read no others.
   const P index = fma(a, set1<P>(1 / w), shifter);

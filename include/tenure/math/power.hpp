@@ -14,7 +14,7 @@ namespace detail {
 
 // log x for positive finite x, relative error about 2^-66 (float: 2^-36).
 template <class P>
-TENURE_INLINE twin<P> log_twin(P x) {
+TENURE_KERNEL_INLINE twin<P> log_twin(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T ln2_high = wide ? T(0x1.62e42fefa4000p-1) : T(0x1.62e8p-1);
@@ -54,7 +54,7 @@ TENURE_INLINE twin<P> log_twin(P x) {
 
 // x^y for x > 0, finite.
 template <class P>
-TENURE_INLINE P pow_positive(P x, P y) {
+TENURE_KERNEL_INLINE P pow_positive(P x, P y) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   const twin<P> l = log_twin(x);
@@ -72,7 +72,7 @@ TENURE_INLINE P pow_positive(P x, P y) {
 }  // namespace detail
 
 template <class P>
-TENURE_INLINE P pow(P x, P y) {
+TENURE_KERNEL_INLINE P pow(P x, P y) {
   using T = scalar_of<P>;
   constexpr T inf = std::numeric_limits<T>::infinity();
   const P zero = set1<P>(T(0)), one = set1<P>(T(1)), infinite = set1<P>(inf);
@@ -93,7 +93,7 @@ TENURE_INLINE P pow(P x, P y) {
 
 /// 1 / sqrt(x)
 template <class P>
-TENURE_INLINE P rsqrt(P x) {
+TENURE_KERNEL_INLINE P rsqrt(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) {

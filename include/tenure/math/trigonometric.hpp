@@ -18,7 +18,7 @@ struct reduced_angle {
 };
 
 // x = (n + half/2) pi + r exactly to 2^-70 of r, for 2^8 < |x|, by 192 bits of x/pi modulo 2.
-[[gnu::noinline, gnu::cold]] inline reduced_angle reduce_huge_angle(double x, bool half) {
+[[gnu::noinline, gnu::cold]] TENURE_KERNEL inline reduced_angle reduce_huge_angle(double x, bool half) {
   __extension__ using wide = unsigned __int128;
   // 1/pi, 64 zero bits and then the bits after the point.
   static constexpr std::uint64_t inverse_pi[] = {
@@ -82,8 +82,8 @@ struct angle {
 };
 
 template <class P>
-[[gnu::noinline, gnu::cold]] inline void reduce_huge_lanes(const scalar_of<P>* x, scalar_of<P>* r, scalar_of<P>* sign,
-                                                           scalar_of<P> bound, bool half) {
+[[gnu::noinline, gnu::cold]] TENURE_KERNEL inline void reduce_huge_lanes(const scalar_of<P>* x, scalar_of<P>* r, scalar_of<P>* sign,
+                                                                         scalar_of<P> bound, bool half) {
   using T = scalar_of<P>;
   for (int i = 0; i < width<P>; ++i) {
     if (std::fabs(x[i]) <= bound) continue;
@@ -95,7 +95,7 @@ template <class P>
 
 // x = n pi + r, or with Half x = (n + 1/2) pi + r.
 template <bool Half, class P>
-TENURE_INLINE angle<P> reduce_angle(P x) {
+TENURE_KERNEL_INLINE angle<P> reduce_angle(P x) {
   using T = scalar_of<P>;
   using L = layout<P>;
   constexpr bool wide = L::wide;
@@ -138,7 +138,7 @@ TENURE_INLINE angle<P> reduce_angle(P x) {
 
 // sin on |r| <= pi/2: r + r^3 S(r^2), S a Remez fit weighted for relative error (double 2^-61.6, float 2^-27.3).
 template <class P>
-TENURE_INLINE P sin_reduced(P r) {
+TENURE_KERNEL_INLINE P sin_reduced(P r) {
   const P z = mul(r, r);
   P s;
   if constexpr (layout<P>::wide)
@@ -161,7 +161,7 @@ TENURE_INLINE P sin_reduced(P r) {
 }  // namespace detail
 
 template <class P>
-TENURE_INLINE P sin(P x) {
+TENURE_KERNEL_INLINE P sin(P x) {
   detail::angle<P> a = detail::reduce_angle<false>(x);
   // r + r^3 S has the sign of r but for -0; r that of x at 0, but for the sums that make up for a missing fma.
   if constexpr (!detail::has_fma) a.r = select(eq(x, set1<P>(scalar_of<P>(0))), x, a.r);
@@ -169,7 +169,7 @@ TENURE_INLINE P sin(P x) {
 }
 
 template <class P>
-TENURE_INLINE P cos(P x) {
+TENURE_KERNEL_INLINE P cos(P x) {
   // cos((n + 1/2) pi + r) = -(-1)^n sin r
   const detail::angle<P> a = detail::reduce_angle<true>(x);
   return neg(xor_bits(detail::sin_reduced(a.r), a.sign));

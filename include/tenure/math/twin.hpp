@@ -15,20 +15,20 @@ struct twin {
 };
 
 template <class P>
-TENURE_INLINE twin<P> fast_two_sum(P a, P b) {  // |a| >= |b| or a == 0
+TENURE_KERNEL_INLINE twin<P> fast_two_sum(P a, P b) {  // |a| >= |b| or a == 0
   const P s = add(a, b);
   return {s, sub(b, sub(s, a))};
 }
 
 template <class P>
-TENURE_INLINE P upper_half(P a) {  // Veltkamp's split
+TENURE_KERNEL_INLINE P upper_half(P a) {  // Veltkamp's split
   constexpr scalar_of<P> splitter = layout<P>::wide ? scalar_of<P>(134217729.0) : scalar_of<P>(4097.0f);
   const P c = mul(a, set1<P>(splitter));
   return sub(c, sub(c, a));
 }
 
 template <class P>
-TENURE_INLINE twin<P> two_product(P a, P b) {
+TENURE_KERNEL_INLINE twin<P> two_product(P a, P b) {
   const P p = mul(a, b);
   if constexpr (has_fma) {
     return {p, fma(a, b, neg(p))};
@@ -41,7 +41,7 @@ TENURE_INLINE twin<P> two_product(P a, P b) {
 // 1 / a to at least half the digits of the type. (The double estimate with its Newton step is no faster than the division,
 // which has a unit of its own.)
 template <class P>
-TENURE_INLINE P reciprocal(P a) {
+TENURE_KERNEL_INLINE P reciprocal(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_rcp14_ps(every_lane<P>, a);
   else
@@ -51,7 +51,7 @@ TENURE_INLINE P reciprocal(P a) {
 
 // a + b = hi + lo exactly (Knuth).
 template <class P>
-TENURE_INLINE twin<P> two_sum(P a, P b) {
+TENURE_KERNEL_INLINE twin<P> two_sum(P a, P b) {
   const P s = add(a, b);
   const P b_part = sub(s, a);
   return {s, add(sub(a, sub(s, b_part)), sub(b, b_part))};
@@ -59,7 +59,7 @@ TENURE_INLINE twin<P> two_sum(P a, P b) {
 
 // c - a*b, exact where it is small against c.
 template <class P>
-TENURE_INLINE P product_residual(P a, P b, P c) {
+TENURE_KERNEL_INLINE P product_residual(P a, P b, P c) {
   if constexpr (has_fma) {
     return fnma(a, b, c);
   } else {
@@ -71,7 +71,7 @@ TENURE_INLINE P product_residual(P a, P b, P c) {
 // a / (1 + b) for 0 <= |b| <= 1, 1 + b not 0, or b so large that its ulp is above 1: about half an ulp, because the rounding of 1 + b is made good. Where
 // a quotient has a large mantissa, that rounding alone would cost it an ulp.
 template <class P>
-TENURE_INLINE P quotient_by_one_plus(P a, P b) {
+TENURE_KERNEL_INLINE P quotient_by_one_plus(P a, P b) {
   const P one = set1<P>(scalar_of<P>(1));
   const P d = add(one, b);
   const P d_low = sub(b, sub(d, one));
@@ -81,7 +81,7 @@ TENURE_INLINE P quotient_by_one_plus(P a, P b) {
 }
 
 template <class P>
-TENURE_INLINE twin<P> twin_product(twin<P> a, twin<P> b) {
+TENURE_KERNEL_INLINE twin<P> twin_product(twin<P> a, twin<P> b) {
   const twin<P> p = two_product(a.hi, b.hi);
   return {p.hi, add(p.lo, fma(a.hi, b.lo, mul(a.lo, b.hi)))};
 }

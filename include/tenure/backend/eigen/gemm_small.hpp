@@ -13,6 +13,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__CUDACC__)  // knows no GCC unroll
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+
 namespace tenure::eigen_backend {
 
 /// Whether a plan should choose `matmul_small`: its tiles fit registers, and larger shapes do as well with `matmul`.
@@ -176,3 +181,7 @@ TENURE_INLINE void matmul_small(const T* a, const T* b, T* c) {
 }
 
 }  // namespace tenure::eigen_backend
+
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif

@@ -16,6 +16,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__CUDACC__)  // knows no GCC unroll
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+
 namespace tenure::eigen_backend {
 
 /// A read-only matrix: element (i, j) is data[i * row_stride + j * col_stride]; strides in elements.
@@ -326,3 +331,7 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
 }
 
 }  // namespace tenure::eigen_backend
+
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
