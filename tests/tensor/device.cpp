@@ -2,7 +2,6 @@
 // The device in the type, with a device whose memory the host cannot read: its addresses are not the ones of its elements.
 // Whatever touches an element except through device_memory faults.
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -11,44 +10,8 @@
 #include <tenure/tensor/from.hpp>
 
 #include "catch.hpp"
+#include "../far_memory.hpp"
 #include "hooks.hpp"
-
-namespace {
-struct far_device {};
-constexpr far_device far{};
-int allocations = 0, transfers = 0;
-}  // namespace
-
-namespace tenure::detail {
-
-template <>
-inline constexpr unsigned device_bit<far_device> = 4;
-template <>
-struct device_of_bits<4> { using type = far_device; };
-
-template <>
-struct device_memory<far_device> {
-  static constexpr std::uintptr_t distance = std::uintptr_t{1} << 62;  // no such address
-  template <class T>
-  static T* near(T* p) { return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) - distance); }
-
-  static storage_handle allocate(std::size_t bytes) {
-    ++allocations;
-    void* const memory = std::malloc(bytes + 1);
-    return borrow_storage(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) + distance), bytes, [memory]() noexcept { std::free(memory); });
-  }
-  static void clear(void* to, std::size_t bytes) { std::memset(near(to), 0, bytes); }
-  template <class T, class U>
-  static void copy(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
-    copy_elements(near(to), to_strides, near(from), from_strides, shape);
-  }
-  template <class T>
-  static void fill(T* to, const extents& strides, const extents& shape, T value) { fill_elements(near(to), strides, shape, value); }
-  static void upload(void* to, const void* from, std::size_t bytes) { ++transfers, std::memcpy(near(to), from, bytes); }
-  static void download(void* to, const void* from, std::size_t bytes) { ++transfers, std::memcpy(to, near(from), bytes); }
-};
-
-}  // namespace tenure::detail
 
 using namespace tenure;
 
@@ -122,12 +85,12 @@ TEST_CASE("copy_ crosses devices, converts and broadcasts") {
 
 TEST_CASE("contiguous elements move at once, and an empty tensor without a transfer") {
   const matrix x{{1, 2, 3}, {4, 5, 6}};
-  const int before = transfers, allocated = allocations;
+  const int before = far_events_so_far.transfers, allocated = far_events_so_far.allocations;
   const auto there = x.to(far);
-  CHECK((transfers == before + 1 && allocations == allocated + 1));
+  CHECK((far_events_so_far.transfers == before + 1 && far_events_so_far.allocations == allocated + 1));
   const tensor<double, shape<0, 3>> none;
   CHECK(none.to(far).size() == 0);
-  CHECK(transfers == before + 1);
+  CHECK(far_events_so_far.transfers == before + 1);
 }
 
 TEST_CASE("a leaf and its aliases live where the memory does") {

@@ -23,7 +23,7 @@ using namespace tenure::detail;
 template <class X>
 auto zeros_like_tree(const X&) {
   auto make = []<class L>(element_tag<L>) { return L(); };
-  return build_tree<rebind_kind_t<X, values>>(make);
+  return build_tree<rebind_kind_t<X, results_on<device_of_tree<X>>>>(make);
 }
 
 /// The rule over every leaf of model, gradients and moments, which are alike.
@@ -69,7 +69,8 @@ template <class Rule, class Model>
 auto initial_state(const Model& model) {
   constexpr auto n = static_cast<std::size_t>(Rule::moments);
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return state<rebind_kind_t<Model, values>, Rule::moments>{std::array<rebind_kind_t<Model, values>, n>{{(static_cast<void>(I), zeros_like_tree(model))...}}, 0};
+    using moment = decltype(zeros_like_tree(model));
+    return state<moment, Rule::moments>{std::array<moment, n>{{(static_cast<void>(I), zeros_like_tree(model))...}}, 0};
   }(std::make_index_sequence<n>{});
 }
 
@@ -111,7 +112,7 @@ class trainer {
   auto operator()(Model& model, State& state, const Data&... data) const {
     static_assert(std::is_empty_v<Loss>, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
     using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
-    using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, values>;
+    using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, detail::results_on<detail::device_of_tree<Model>>>;
     loss_type loss(uninitialized);
     const compiled<step_type> step{};
     step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps + 1), data...);

@@ -69,8 +69,12 @@ using source_of = source<F, strided_arguments<X...>(), rebind_kind_t<X, tracing>
 
 // ---- a call --------------------------------------------------------------------------------------------------------
 
-/// Where calls run: one device so far.
-using device = backend<cpu_device>;
+template <class... X>
+using device_of_tree = typename device_of_bits<(0u | ... | tree<X>::devices)>::type;
+
+/// The kind of what a call on a device makes.
+template <class Device>
+using results_on = std::conditional_t<std::is_same_v<Device, cpu_device>, values, values_on<Device>>;
 
 /// Whether a call can run with arguments on these devices; says why not.
 template <unsigned Devices>
@@ -150,32 +154,75 @@ decltype(auto) as_argument(const X& x) {
   else return (x);
 }
 
+/// The numbers of a call on a device, which its kernels cannot read from the host: `place(i, pointer)` is told where argument i went.
+template <class Device, int Arguments>
+class numbers_on {
+ public:
+  template <class N>
+  void keep(int argument, const N& number) {
+    std::memcpy(&words_[count_], &number, sizeof number);
+    argument_[count_++] = argument;
+  }
+  template <class Place>
+  void upload(Place place) {
+    if (count_ == 0) return;
+    memory_ = device_memory<Device>::allocate(sizeof(words_));
+    device_memory<Device>::upload(memory_.data(), words_, static_cast<std::size_t>(count_) * sizeof(words_[0]));
+    for (int k = 0; k < count_; ++k) place(argument_[k], static_cast<const std::int64_t*>(memory_.data()) + k);
+  }
+
+ private:
+  std::int64_t words_[Arguments + 1];
+  int argument_[Arguments + 1];
+  int count_ = 0;
+  storage_handle memory_;
+};
+
+/// Moves the numbers among x; what is returned keeps them there.
+template <class Device, class Place, class... X>
+auto place_numbers(Place place, const X&... x) {
+  if constexpr (std::is_same_v<Device, cpu_device>) {
+    return 0;
+  } else {
+    numbers_on<Device, (0 + ... + tree<X>::leaves)> numbers;
+    int i = 0;
+    const auto visit = [&](const auto& leaf) {
+      if constexpr (!any_tensor<std::remove_cvref_t<decltype(leaf)>>) numbers.keep(i, leaf);
+      ++i;
+    };
+    (for_each_leaf(x, visit), ...);
+    numbers.upload(place);
+    return numbers;
+  }
+}
+
 inline extents output_extents(const ir::graph_view& g, int output, const std::int64_t* symbols) {
   return bound_extents(g.shape_of(g.outputs[output]), symbols);
 }
 
 /// Everything between a call's arguments and its results: `make_results` gives the memory of each, after all checks.
-template <class Program, class MakeResults>
+template <class Program, class Device = cpu_device, class MakeResults>
 TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const void** pointers, MakeResults make_results) {
   constexpr int outputs = Program::value.output_count;
   std::int64_t symbols[Program::symbol_count + 1] = {};
   for (int i = 0; i < count; ++i) pointers[i] = arguments[i].data;
   if constexpr (!Program::is_static) bind_symbols(Program::value.view(), arguments, symbols);
-  if constexpr (Program::value.bound_count > 0) device::check_arguments(Program::value.view(), pointers, symbols);
+  if constexpr (Program::value.bound_count > 0) backend<Device>::check_arguments(Program::value.view(), pointers, symbols);
   void* results[outputs + 1];
   auto made = make_results(results, symbols);
-  device::run<Program>(pointers, results, symbols);
+  backend<Device>::template run<Program>(pointers, results, symbols);
   return made;
 }
 
-template <class Program, class MakeResults, class... X>
+template <class Program, class Device, class MakeResults, class... X>
 TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
   constexpr int leaves = (0 + ... + tree<X>::leaves);
   leaf_argument arguments[leaves + 1];
   const void* pointers[leaves + 1];
   leaf_argument* at = arguments;
   (collect(x, at), ...);
-  return call_bound<Program>(arguments, leaves, pointers, make_results);
+  [[maybe_unused]] const auto numbers = place_numbers<Device>([&](int i, const void* there) { arguments[i].data = there; }, x...);
+  return call_bound<Program, Device>(arguments, leaves, pointers, make_results);
 }
 
 }  // namespace detail
@@ -224,7 +271,8 @@ TENURE_INLINE bool in_the_way(const void* argument, const memory_range& range, c
 }
 
 /// Memory for the results whose targets are arguments that they may not overwrite; points `results` to it.
-inline storage_handle keep_apart(const void* const* pointers, const memory_range* ranges, int arguments, const target_memory* targets, int outputs,
+template <class Device>
+storage_handle keep_apart(const void* const* pointers, const memory_range* ranges, int arguments, const target_memory* targets, int outputs,
                                  const bool* safe, void** results) {
   const auto apart = [&](int j) {
     for (int a = 0; a < arguments; ++a)
@@ -235,7 +283,7 @@ inline storage_handle keep_apart(const void* const* pointers, const memory_range
   std::int64_t bytes = 0;
   for (int j = 0; j < outputs; ++j)
     if (apart(j)) bytes += padded(j);
-  storage_handle memory = allocate_storage(static_cast<std::size_t>(bytes));
+  storage_handle memory = device_memory<Device>::allocate(static_cast<std::size_t>(bytes));
   auto* at = static_cast<char*>(memory.data());
   for (int j = 0; j < outputs; ++j)
     if (apart(j)) {
@@ -243,6 +291,12 @@ inline storage_handle keep_apart(const void* const* pointers, const memory_range
       at += padded(j);
     }
   return memory;
+}
+
+template <class Device>
+void copy_bytes(void* to, const void* from, std::int64_t bytes) {
+  const extents line{1, {bytes}}, step{1, {1}};
+  device_memory<Device>::copy(static_cast<unsigned char*>(to), step, static_cast<const unsigned char*>(from), step, line);
 }
 
 /// An empty tensor has no memory of its own to be told by.
@@ -273,6 +327,7 @@ class into_call {
   template <class... X>
   void run(const X&... x) const {
     using program_type = program<source_of<F, X...>>;
+    using device_type = typename device_of_bits<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>::type;
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     static_assert(outputs == (0 + ... + tree<R>::leaves), "tenure: into: the number of targets differs from the number of results");
     static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
@@ -285,6 +340,7 @@ class into_call {
       else pointers[reached++] = &leaf;
     };
     (for_each_leaf(x, reach), ...);
+    [[maybe_unused]] const auto numbers = place_numbers<device_type>([&](int i, const void* there) { pointers[i] = there; }, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     if constexpr (!program_type::is_static) {
       leaf_argument arguments[leaves + 1];
@@ -292,7 +348,7 @@ class into_call {
       (collect(x, at), ...);
       bind_symbols(program_type::value.view(), arguments, symbols);
     }
-    if constexpr (program_type::value.bound_count > 0) device::check_arguments(program_type::value.view(), pointers, symbols);
+    if constexpr (program_type::value.bound_count > 0) backend<device_type>::check_arguments(program_type::value.view(), pointers, symbols);
 
     target_memory targets[outputs + 1];
     void* results[outputs + 1];
@@ -301,7 +357,7 @@ class into_call {
       using L = std::remove_cvref_t<decltype(target)>;
       static_assert(ownership_of_v<L> == ownership::owning && !requires_grad_v<L>, "tenure: into: a target must own its memory and carry no gradient");
       // Targets of the results' own static types fit: nothing is left to ask when the call runs.
-      if constexpr (!(program_type::is_static && same_as_results<rebind_kind_t<typename source_of<F, X...>::result_type, values>>)) {
+      if constexpr (!(program_type::is_static && same_as_results<rebind_kind_t<typename source_of<F, X...>::result_type, results_on<device_type>>>)) {
         const extents wanted = output_extents(program_type::value.view(), i, symbols);
         if (!(target.extents() == wanted))
           throw shape_error("tenure: into: a target of shape " + detail::spell(target.extents()) + " for a result of shape " + detail::spell(wanted));
@@ -333,12 +389,12 @@ class into_call {
       throw overlap_error("tenure: into: two targets share memory");
     }
     storage_handle beside;
-    if (shared) [[unlikely]] beside = keep_apart(pointers, ranges, leaves, targets, outputs, safe, results);
-    device::run<program_type>(pointers, results, symbols);
+    if (shared) [[unlikely]] beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, safe, results);
+    backend<device_type>::template run<program_type>(pointers, results, symbols);
     std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
     if (shared) [[unlikely]]
       for (int j = 0; j < outputs; ++j)
-        if (results[j] != targets[j].data) std::memcpy(targets[j].data, results[j], static_cast<std::size_t>(targets[j].bytes));
+        if (results[j] != targets[j].data) copy_bytes<device_type>(targets[j].data, results[j], targets[j].bytes);
   }
 
   template <class Results>
@@ -381,8 +437,9 @@ struct compiled {
   static auto call_empty(const X&... x) {
     using source = detail::source_of<F, X...>;
     using program_type = program<source>;
-    using result_type = detail::rebind_kind_t<typename source::result_type, values>;
-    return detail::call_program<program_type>(
+    using device_type = detail::device_of_tree<X...>;
+    using result_type = detail::rebind_kind_t<typename source::result_type, detail::results_on<device_type>>;
+    return detail::call_program<program_type, device_type>(
         [](void** results, const std::int64_t* symbols) {
           int i = 0;
           auto make = [&]<class L>(element_tag<L>) {

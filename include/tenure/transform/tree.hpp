@@ -24,6 +24,13 @@ struct values {
   using type = tensor<T, S>;
 };
 
+/// The same in the memory of a device.
+template <class Device>
+struct values_on {
+  template <class T, class S>
+  using type = tensor<T, S, ownership::owning, role::constant, access::read_write, Device>;
+};
+
 template <class Kind, class T, class S>
 using param = typename Kind::template type<T, S>;
 

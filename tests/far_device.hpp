@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// A device beyond the host's reach that computes: its kernels are the CPU's, on the real addresses.
+#pragma once
+
+#include <tenure/backend/backend.hpp>
+
+#include "far_memory.hpp"
+
+template <>
+struct tenure::backend<far_device> {
+  static constexpr bool is_included = true;
+
+  static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
+    const void* here[64];
+    const int n = bring(g, arguments, here);
+    static_cast<void>(n);
+    eigen_backend::check_arguments(g, here, symbols);
+  }
+
+  template <class Program>
+  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+    far_events_so_far.happen();
+    ++far_events_so_far.runs;
+    const void* here[64];
+    void* made[64];
+    bring(Program::value.view(), arguments, here);
+    for (int i = 0; i < Program::value.output_count; ++i) made[i] = memory::near(results[i]);
+    eigen_backend::run<Program>(here, made, symbols);
+  }
+
+  template <class Program>
+  static constexpr std::int64_t workspace_bytes() { return eigen_backend::static_memory<Program>.total(); }
+
+ private:
+  using memory = detail::device_memory<far_device>;
+  static int bring(const ir::graph_view& g, const void* const* arguments, const void** here) {
+    for (int i = 0; i < g.input_count; ++i) here[i] = memory::near(arguments[i]);
+    return g.input_count;
+  }
+};
