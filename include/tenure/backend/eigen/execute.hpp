@@ -17,14 +17,16 @@ template <class Program>
 struct memory_plan {
   std::int64_t offset[Program::buffer_count + 1] = {};
   std::int64_t bytes = 0;    // peak of the buffers
-  std::int64_t scratch = 0;  // on top of that: what one product packs
+  std::int64_t scratch = 0;  // on top of that: what one product packs, or the columns of one block of a kernel
 
-  /// Does a call need any? Without temporaries and products nothing is to be placed.
+  /// Does a call need any? Without temporaries, products and sums of columns nothing is to be placed.
   static constexpr bool is_needed = [] {
     for (int i = 0; i < Program::buffer_count; ++i)
       if (Program::tables.buffers[i].where == passes::buffer::place::workspace) return true;
     for (int i = 0; i < Program::step_count; ++i)
       if (Program::tables.steps[i].what == passes::step::kind::matmul) return true;
+    for (int i = 0; i < Program::plan.sizes.instructions; ++i)
+      if (Program::plan.instructions[i].what == passes::instruction::kind::reduce_columns) return true;
     return false;
   }();
 
@@ -37,6 +39,8 @@ struct memory_plan {
   constexpr void place(const std::int64_t* symbols) {
     passes::placement_scratch<Program::buffer_count, Program::step_count> placement;
     bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, placement);
+    const auto want = [&](std::int64_t wanted) { scratch = wanted > scratch ? wanted : scratch; };
+    for (int i = 0; i < Program::kernel_count; ++i) want(column_bytes(Program::tables.kernels[i], symbols));
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
       if (s.what != passes::step::kind::matmul) continue;
@@ -46,11 +50,19 @@ struct memory_plan {
       const operand_view a = read.next_operand();
       read.next();
       const operand_view b = read.next_operand();
-      const std::int64_t wanted = s.type == dtype::float32   ? matmul_workspace<float>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1])
-                                  : s.type == dtype::float64 ? matmul_workspace<double>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1])
-                                                             : 0;
-      if (wanted > scratch) scratch = wanted;
+      if (s.type == dtype::float32) want(matmul_workspace<float>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1]));
+      if (s.type == dtype::float64) want(matmul_workspace<double>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1]));
     }
+  }
+
+  /// A kernel in blocks reduces columns a block at a time, beside the results.
+  static constexpr std::int64_t column_bytes(const passes::kernel& k, const std::int64_t* symbols) {
+    std::int64_t reductions = 0;
+    for (int i = 0; i < k.instruction_count; ++i) reductions += Program::plan.instructions[k.first_instruction + i].what == passes::instruction::kind::reduce_columns;
+    if (reductions == 0) return 0;
+    std::int64_t rows = 1, columns = 1;
+    for (int d = 0; d < k.outer + k.inner; ++d) (d < k.outer ? rows : columns) *= passes::value_of(k.extent[d], symbols);
+    return blocks_of_columns(rows * columns * k.instruction_count, rows) > 1 ? reductions * columns * size_of(k.lane) : 0;
   }
 };
 
@@ -145,7 +157,7 @@ void run_table(const call_memory& m, const memory_plan<Program>& plan) {
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
-    if (s.what == passes::step::kind::fused) kernels[s.kernel]({pointer, number});
+    if (s.what == passes::step::kind::fused) kernels[s.kernel]({pointer, number, scratch});
     else run_opaque<Program>(s, pointer, number, scratch);
   }
 }
@@ -201,7 +213,7 @@ TENURE_INLINE void run_static_step(const call_memory& m, std::integer_sequence<i
   constexpr auto& tables = Program::tables;
   void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
   if constexpr (step::step.what == passes::step::kind::fused) {
-    fused<typename Program::template code_of<step::step.kernel>>::run({pointer, nullptr});
+    fused<typename Program::template code_of<step::step.kernel>>::run({pointer, nullptr, nullptr});
   } else if constexpr (step::is_small_matmul) {
     using T = element_of_t<step::step.type>;
     constexpr operand_view a = step::operand(0), b = step::operand(1), c = step::operand(2);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // A fused kernel on the CPU: the loop nest that a code describes, packets along the last dimension, every intermediate in
 // a register. Tails are partial packets of the same instructions, so an element's result does not depend on its position.
-// Cost: one load an input, one store an output, nothing else touches memory.
+// Large kernels run in blocks (blocks.hpp), whose reductions are put together in their order.
+// Cost: one load an input, one store an output, nothing else touches memory but columns of a block.
 #pragma once
 
+#include <tenure/backend/eigen/blocks.hpp>
 #include <tenure/core/config.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/program/decode.hpp>
+#include <tenure/storage/block.hpp>
 
 // A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -19,10 +22,12 @@ namespace tenure::eigen_backend {
 using passes::instruction;
 using program_detail::is_dynamic;
 
-/// What a kernel runs on: one pointer an access (for a counting access, its offset as a number), and the run-time numbers.
+/// What a kernel runs on: one pointer an access (for a counting access, its offset as a number), the run-time numbers, and
+/// memory for the columns of a block.
 struct kernel_arguments {
   void* const* pointer;
   const std::int64_t* number;
+  void* scratch;
 };
 
 /// P, or the narrower packet whose lanes divide a row of n elements where n is less than the lanes of P.
@@ -112,20 +117,177 @@ struct fused {
     local_arguments args;
     for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
     for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
-    sums total;
-    start_totals(total, indices{});
-    position start{};
-    bool first = true;
-    walk<0>(args, start, total, first);
-    if constexpr (!columns_in_registers)
-      if (first) fill_empty_columns(args, indices{});
-    finish_totals(args, total, indices{});
+    if constexpr (is_cut) {
+      run_blocks(args, given.scratch);
+    } else {
+      T totals[most_totals];
+      run_range(args, whole{}, totals);
+      write_totals(args, totals, indices{});
+    }
   }
 
  private:
   using indices = std::make_integer_sequence<int, record::instructions>;
   using kind = instruction::kind;
   static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
+
+  // ---- blocks ----
+
+  static constexpr int count_of(kind what) {
+    int n = 0;
+    for (int i = 0; i < record::instructions; ++i) n += at(i).what == what;
+    return n;
+  }
+  static constexpr bool is_total(int i) { return at(i).what == kind::reduce_all; }
+  static constexpr int number_of_total(int i) {
+    int n = 0;
+    for (int j = 0; j < i; ++j) n += is_total(j);
+    return n;
+  }
+  static constexpr int most_totals = count_of(kind::reduce_all) > 0 ? count_of(kind::reduce_all) : 1;
+  static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
+  static constexpr bool keeps_row(int i) { return at(i).what == kind::compute && at(i).access >= 0; }
+  static constexpr int rows_kept = [] {
+    int n = 0;
+    for (int i = 0; i < record::instructions; ++i) n += keeps_row(i);
+    return n;
+  }();
+
+  /// The leading dimensions that blocks may cut. A row is cut where it neither is reduced nor has results of its own.
+  static constexpr int cuts = [] {
+    bool row = record::inner > 1;
+    for (int i = 0; i < record::instructions; ++i) {
+      const kind what = at(i).what;
+      row = row || what == kind::reduce_row || what == kind::reduce_columns || (at(i).row && (what == kind::store || what == kind::reduce_all));
+    }
+    const int n = record::outer + (row ? 0 : 1);
+    return n < 2 ? n : 2;
+  }();
+  static constexpr bool is_cut = [] {
+    std::int64_t work = record::instructions;
+    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? 2 * block_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
+    return cuts > 0 && work >= 2 * block_work;
+  }();
+
+  /// All of the kernel, or a block of it: where loops over the leading dimensions begin and end.
+  struct whole {
+    template <int D>
+    static TENURE_INLINE std::int64_t begin() { return 0; }
+    template <int D>
+    static TENURE_INLINE std::int64_t end(const local_arguments& args) { return extent<D>(args); }
+  };
+  struct block_range {
+    std::int64_t first[2], last[2];
+    template <int D>
+    TENURE_INLINE std::int64_t begin() const {
+      if constexpr (D < cuts) return first[D];
+      else return 0;
+    }
+    template <int D>
+    TENURE_INLINE std::int64_t end(const local_arguments& args) const {
+      if constexpr (D < cuts) return last[D];
+      else return extent<D>(args);
+    }
+  };
+
+  /// The kernel over a range; totals get one number a reduction over all elements.
+  template <class Range>
+  static TENURE_INLINE void run_range(const local_arguments& args, const Range& range, T* totals) {
+    sums total;
+    start_totals(total, indices{});
+    position start{};
+    bool first = true;
+    walk<0>(args, range, start, total, first);
+    if constexpr (!columns_in_registers)
+      if (first) fill_empty_columns(args, indices{});
+    finish_totals(args, total, totals, indices{});
+  }
+
+  struct blocks {
+    local_arguments args;
+    block_grid grid;
+    std::int64_t extent[2];
+    std::int64_t columns = 0;    // of a row
+    T* column_memory = nullptr;  // of the blocks but the first, which has the results themselves
+    std::int64_t column_step = 0;
+    T* row_memory = nullptr;  // of the workers but the first
+    T totals[most_grid_blocks][most_totals];
+
+    // Not inlined: the loops are compiled once, for one thread and for many.
+    [[gnu::noinline]] static void run(void* context, int b, int worker) {
+      auto& all = *static_cast<blocks*>(context);
+      local_arguments args = all.args;
+      if constexpr (reduces_columns)
+        if (b > 0)
+          point_to(args, all.column_memory + (b - 1) * all.column_step, all.columns, [](int i) { return at(i).what == kind::reduce_columns; });
+      if constexpr (rows_kept > 0)
+        if (worker > 0) point_to(args, all.row_memory + (worker - 1) * rows_kept * all.columns, all.columns, keeps_row);
+      block_range range{};
+      for (int d = 0; d < 2; ++d) {
+        range.first[d] = all.grid.begin(d, b);
+        const std::int64_t end = range.first[d] + all.grid.length[d];
+        range.last[d] = end < all.extent[d] ? end : all.extent[d];
+      }
+      run_range(args, range, all.totals[b]);
+    }
+
+    /// Gives the accesses of the chosen instructions memory of their own.
+    template <class Chosen>
+    static void point_to(local_arguments& args, T* memory, std::int64_t elements, Chosen is_chosen) {
+      for (int i = 0; i < record::instructions; ++i)
+        if (is_chosen(i)) args.pointer[at(i).access] = memory, memory += elements;
+    }
+
+    /// Adds the columns of block b > 0 to the results.
+    void add_columns(int b) {
+      const T* column = column_memory + (b - 1) * column_step;
+      [&]<int... I>(std::integer_sequence<int, I...>) {
+        ([&] {
+          if constexpr (at(I).what == kind::reduce_columns) {
+            T* const to = target<I>(args);
+            for (std::int64_t j = 0; j < columns; ++j) to[j] = combine<at(I).bits>(to[j], column[j]);
+            column += columns;
+          }
+        }(), ...);
+      }(indices{});
+    }
+  };
+  static void run_blocks(const local_arguments& args, void* scratch) {
+    std::int64_t extents[record::rank], rows = 1, columns = 1;
+    [&]<int... D>(std::integer_sequence<int, D...>) { ((extents[D] = extent<D>(args)), ...); }(std::make_integer_sequence<int, record::rank>{});
+    for (int d = 0; d < record::rank; ++d) (d < record::outer ? rows : columns) *= extents[d];
+    const std::int64_t work = rows * columns * record::instructions;
+    const std::int64_t wanted = reduces_columns ? blocks_of_columns(work, rows) : blocks_of_work(work);
+    blocks all;
+    for (T& t : all.totals[0]) t = T(0);  // g++ cannot tell that there is a block
+    all.args = args;
+    all.grid.cut(0, extents[0], wanted, last == 0 ? 64 : 1);
+    if constexpr (cuts > 1) all.grid.cut(1, extents[1], (wanted + all.grid.pieces[0] - 1) / all.grid.pieces[0], last == 1 ? 64 : 1);
+    for (int d = 0; d < 2; ++d) all.extent[d] = d < cuts ? extents[d] : 0;
+    all.columns = columns;
+    all.column_memory = static_cast<T*>(scratch);
+    const int count = all.grid.count();
+    executor* const on = count > 1 ? tenure::detail::current_executor : nullptr;
+    if (on == nullptr) {
+      for (int b = 0; b < count; ++b) {
+        blocks::run(&all, b, 0);
+        if (b > 0) all.add_columns(b);
+      }
+    } else {
+      tenure::detail::storage_handle memory;
+      if constexpr (reduces_columns || rows_kept > 0) {
+        const std::int64_t kept = (on->workers() - 1) * rows_kept * columns;
+        all.column_step = count_of(kind::reduce_columns) * columns;
+        memory = tenure::detail::allocate_storage(static_cast<std::size_t>(kept + (count - 1) * all.column_step) * sizeof(T));
+        all.row_memory = static_cast<T*>(memory.data());
+        all.column_memory = all.row_memory + kept;
+      }
+      on->run(count, &blocks::run, &all);
+      for (int b = 1; b < count; ++b) all.add_columns(b);
+    }
+    add_totals(all.totals, count, indices{});
+    write_totals(args, all.totals[0], indices{});
+  }
 
   template <std::int64_t Word>
   static TENURE_INLINE std::int64_t number(const local_arguments& args) {
@@ -138,53 +300,55 @@ struct fused {
   static TENURE_INLINE std::int64_t stride(const local_arguments& args) { return number<k.access[A].stride[D]>(args); }
 
   template <int D, int... A>
-  static TENURE_INLINE void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>) {
-    ((p.offset[A] += stride<A, D>(args)), ...);
+  static TENURE_INLINE void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>, std::int64_t steps = 1) {
+    ((p.offset[A] += steps * stride<A, D>(args)), ...);
   }
 
   // ---- the loop nest ----
 
-  template <int D>
-  static TENURE_INLINE void walk(const local_arguments& args, position p, sums& total, bool& first) {
+  template <int D, class Range>
+  static TENURE_INLINE void walk(const local_arguments& args, const Range& range, position p, sums& total, bool& first) {
     if constexpr (D == record::outer) {
-      row(args, p, total, first);
+      row(args, range, p, total, first);
       first = false;
     } else {
-      const std::int64_t n = extent<D>(args);
-      for (std::int64_t i = 0; i < n; ++i) {
-        walk<D + 1>(args, p, total, first);
+      const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
+      advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{}, begin);
+      for (std::int64_t i = begin; i < n; ++i) {
+        walk<D + 1>(args, range, p, total, first);
         advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
       }
     }
   }
 
-  static TENURE_INLINE void row(const local_arguments& args, const position& p, sums& total, bool first) {
+  template <class Range>
+  static TENURE_INLINE void row(const local_arguments& args, const Range& range, const position& p, sums& total, bool first) {
     row_state r;
     row_phase<0>(args, p, r, total, indices{});
-    row_passes<0>(args, p, r, total, first);
+    row_passes<0>(args, range, p, r, total, first);
   }
 
-  template <int Pass>
-  static TENURE_INLINE void row_passes(const local_arguments& args, const position& p, row_state& r, sums& total, bool first) {
+  template <int Pass, class Range>
+  static TENURE_INLINE void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total, bool first) {
     if constexpr (Pass < record::passes) {
       start_row<Pass>(total, indices{});
-      walk_row<Pass, record::outer>(args, p, r, total, first);
+      walk_row<Pass, record::outer>(args, range, p, r, total, first);
       finish_row<Pass>(r, total, indices{});
       row_phase<Pass + 1>(args, p, r, total, indices{});
-      row_passes<Pass + 1>(args, p, r, total, first);
+      row_passes<Pass + 1>(args, range, p, r, total, first);
     }
   }
 
-  template <int Pass, int D>
-  static TENURE_INLINE void walk_row(const local_arguments& args, position p, const row_state& r, sums& total, bool first) {
-    const std::int64_t n = extent<D>(args);
+  template <int Pass, int D, class Range>
+  static TENURE_INLINE void walk_row(const local_arguments& args, const Range& range, position p, const row_state& r, sums& total, bool first) {
+    const std::int64_t n = range.template end<D>(args);
     if constexpr (D < last) {
       for (std::int64_t i = 0; i < n; ++i) {
-        walk_row<Pass, D + 1>(args, p, r, total, first);
+        walk_row<Pass, D + 1>(args, range, p, r, total, first);
         advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
       }
     } else {
-      std::int64_t i = 0;
+      std::int64_t i = range.template begin<D>();
       constexpr int step = ways(Pass) * lanes;
       if constexpr (ways(Pass) > 1)
         for (; i + step <= n; i += step)
@@ -192,7 +356,8 @@ struct fused {
             (elements<Pass, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, indices{}), ...);
           }(std::make_integer_sequence<int, ways(Pass)>{});
       for (; i + lanes <= n; i += lanes) elements<Pass, false, 0>(args, p, r, total, first, i, lanes, indices{});
-      if constexpr (lanes > 1)
+      constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
+      if constexpr (has_tail)
         if (i < n) elements<Pass, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), indices{});
     }
   }
@@ -440,19 +605,34 @@ struct fused {
     ([&] { if constexpr (at(I).what == kind::reduce_all || (at(I).what == kind::reduce_columns && columns_in_registers)) start<I>(total); }(), ...);
   }
   template <int... I>
-  static TENURE_INLINE void finish_totals(const local_arguments& args, const sums& total, std::integer_sequence<int, I...>) {
+  static TENURE_INLINE void finish_totals(const local_arguments& args, const sums& total, T* totals, std::integer_sequence<int, I...>) {
     ([&] {
-      if constexpr (at(I).what == kind::reduce_all) {
-        T* target = static_cast<T*>(args.pointer[at(I).access]);
-        if constexpr (at(I).row) *target = total.scalar[I];
-        else *target = across<I>(total);
+      if constexpr (is_total(I)) {
+        if constexpr (at(I).row) totals[number_of_total(I)] = total.scalar[I];
+        else totals[number_of_total(I)] = across<I>(total);
       } else if constexpr (at(I).what == kind::reduce_columns && columns_in_registers) {
-        T* target = static_cast<T*>(args.pointer[at(I).access]);
-        if constexpr (k.extent[last] == lanes) math::store<P>(target, total.packet[I][0]);
-        else math::store_first<P>(target, total.packet[I][0], static_cast<int>(k.extent[last]));
+        if constexpr (k.extent[last] == lanes) math::store<P>(target<I>(args), total.packet[I][0]);
+        else math::store_first<P>(target<I>(args), total.packet[I][0], static_cast<int>(k.extent[last]));
       }
     }(), ...);
   }
+  template <int... I>
+  static TENURE_INLINE void add_totals(T (*totals)[most_totals], int count, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (is_total(I)) {
+        constexpr int t = number_of_total(I);
+        for (int b = 1; b < count; ++b) totals[0][t] = combine<at(I).bits>(totals[0][t], totals[b][t]);
+      }
+    }(), ...);
+  }
+  template <int... I>
+  static TENURE_INLINE void write_totals(const local_arguments& args, const T* totals, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (is_total(I)) *target<I>(args) = totals[number_of_total(I)];
+    }(), ...);
+  }
+  template <int I>
+  static TENURE_INLINE T* target(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
   /// With no rows at all nothing began the columns' results.
   template <int... I>
   static TENURE_INLINE void fill_empty_columns(const local_arguments& args, std::integer_sequence<int, I...>) {

@@ -270,13 +270,15 @@ constexpr index packed_bytes(index n, index k) {
 
 }  // namespace detail
 
-/// Bytes that `matmul` of these shapes may write at `workspace`, whatever the strides; never more than 49,216.
+/// Bytes that `matmul` of these shapes may write at `workspace`, whatever the strides; never more than matmul_most_workspace.
 template <class T>
 constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int64_t k) {
     if (!detail::has_packets<T> || m <= 1 || n <= 1) return 0;
     const std::int64_t bytes = detail::packed_bytes<T>(n, k);
     return bytes <= detail::tile_shape<T>::stack_bytes ? 0 : bytes + 64;
 }
+
+constexpr std::int64_t matmul_most_workspace = 49152 + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements a row and overlaps nothing;
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <tenure/backend/eigen/blocks.hpp>
 #include <tenure/backend/eigen/matmul.hpp>
 #include <tenure/core/error.hpp>
 #include <tenure/program/encode.hpp>
@@ -58,6 +59,46 @@ inline std::int64_t index_at(dtype type, const void* indices, std::int64_t offse
   return type == dtype::int32 ? static_cast<const std::int32_t*>(indices)[offset] : static_cast<const std::int64_t*>(indices)[offset];
 }
 
+/// A product in panels, as blocks.
+template <class T>
+struct product {
+  std::int64_t m, n, k;
+  matrix_ref<T> a, b;
+  T* c;
+  std::int64_t pieces[2];  // of rows and of columns
+
+  static void run(void* context, int block, int) {
+    const product& p = *static_cast<const product*>(context);
+    alignas(64) std::byte packed[matmul_most_workspace];
+    const auto [row, rows] = part(p.m, p.pieces[0], block / p.pieces[1]);
+    const auto [column, columns] = part(p.n, p.pieces[1], block % p.pieces[1]);
+    matmul<T>(rows, columns, p.k, {p.a.data + row * p.a.row_stride, p.a.row_stride, p.a.col_stride},
+              {p.b.data + column * p.b.col_stride, p.b.row_stride, p.b.col_stride}, p.c + row * p.n + column, p.n, false, packed);
+  }
+
+ private:
+  struct span {
+    std::int64_t first, length;
+  };
+  // Multiples of 32, the last with what is left: never a single row or column, which would be another kind of product.
+  static span part(std::int64_t extent, std::int64_t pieces, std::int64_t i) {
+    const std::int64_t length = extent / pieces / 32 * 32;
+    return pieces == 1 ? span{0, extent} : span{i * length, i + 1 < pieces ? length : extent - i * length};
+  }
+};
+
+/// C = A B on this thread, or in panels on those of the current executor, with the same bits: see the law of matmul.
+template <class T>
+void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch) {
+  if (executor* const on = tenure::detail::current_executor; on != nullptr && m * n * k >= 32 * block_work) {
+    const std::int64_t most_rows = m / 32 < most_blocks ? m / 32 : most_blocks, rows = most_rows > 1 ? most_rows : 1;
+    const std::int64_t most_columns = n / 192, wanted = 16 / rows, columns = wanted < most_columns ? wanted : most_columns;
+    product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}};
+    return on->run(static_cast<int>(all.pieces[0] * all.pieces[1]), &product<T>::run, &all);
+  }
+  matmul<T>(m, n, k, a, b, c, n, false, scratch);
+}
+
 }  // namespace detail
 
 template <class T>
@@ -71,8 +112,8 @@ void matmul_step(void* const* p, step_numbers n, void* scratch) {
   const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
   std::int64_t to = 0;  // results are row-major: one product after the other
   detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
-    matmul<T>(rows, columns, inner, {static_cast<const T*>(p[0]) + at_a, a.stride[batch], a.stride[batch + 1]},
-              {static_cast<const T*>(p[1]) + at_b, b.stride[batch], b.stride[batch + 1]}, static_cast<T*>(p[2]) + to, columns, false, scratch);
+    detail::matmul_in_blocks<T>(rows, columns, inner, {static_cast<const T*>(p[0]) + at_a, a.stride[batch], a.stride[batch + 1]},
+                        {static_cast<const T*>(p[1]) + at_b, b.stride[batch], b.stride[batch + 1]}, static_cast<T*>(p[2]) + to, scratch);
     to += rows * columns;
   });
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+// Work in numbered blocks: what a step of a program hands to several threads, and what one thread walks through in order.
+// Law: how work is cut follows from shapes alone, so results do not depend on the number of threads, bit for bit.
+// Cost: sequential work is cut too, into blocks of some microseconds; small work is one block.
+#pragma once
+
+#include <cstdint>
+
+namespace tenure {
+
+/// Runs blocks on several threads, the caller's among them.
+class executor {
+ public:
+  /// What runs block number `block`; workers that run at once have different numbers below workers().
+  using block_function = void (*)(void* context, int block, int worker);
+
+  executor() = default;
+  executor(const executor&) = delete;
+  executor& operator=(const executor&) = delete;
+
+  /// Runs blocks 0 ... count - 1, each once, in any order; returns when all are done.
+  virtual void run(int count, block_function function, void* context) = 0;
+  virtual int workers() const = 0;
+
+ protected:
+  ~executor() = default;
+};
+
+namespace detail {
+
+/// Where this thread's calls run; null: on this thread alone.
+inline constinit thread_local executor* current_executor = nullptr;
+
+}  // namespace detail
+
+namespace eigen_backend {
+
+/// Work of a block, in elements times instructions (or multiplications, for a product), about five microseconds.
+constexpr std::int64_t block_work = 1 << 17;
+constexpr int most_blocks = 64;
+/// A block that reduces columns ends with a sum over its columns; this many rows make that little.
+constexpr std::int64_t rows_of_column_block = 16;
+
+constexpr std::int64_t blocks_of_work(std::int64_t work) {
+  const std::int64_t n = work / block_work;
+  return n < 1 ? 1 : n < most_blocks ? n : most_blocks;
+}
+constexpr std::int64_t blocks_of_columns(std::int64_t work, std::int64_t rows) {
+  const std::int64_t n = blocks_of_work(work), most = rows / rows_of_column_block;
+  return n <= most ? n : most < 1 ? 1 : most;
+}
+
+/// A cut of at most two dimensions into pieces of `length`; the last piece of a dimension may be shorter.
+struct block_grid {
+  std::int64_t length[2] = {}, pieces[2] = {1, 1};
+
+  constexpr int count() const { return static_cast<int>(pieces[0] * pieces[1]); }
+  /// Begin of a block along dimension d.
+  constexpr std::int64_t begin(int d, int block) const { return (d == 0 ? block / pieces[1] : block % pieces[1]) * length[d]; }
+
+  /// Cuts dimension d into at most `wanted` pieces, of a multiple of `unit`.
+  constexpr void cut(int d, std::int64_t extent, std::int64_t wanted, std::int64_t unit) {
+    if (extent == 0) return;
+    const std::int64_t units = (extent + unit - 1) / unit, most = wanted < units ? wanted : units;
+    length[d] = (units + most - 1) / most * unit;
+    pieces[d] = (extent + length[d] - 1) / length[d];
+  }
+};
+
+/// The cuts of a kernel make less than twice most_blocks.
+constexpr int most_grid_blocks = 2 * most_blocks;
+
+}  // namespace eigen_backend
+}  // namespace tenure
