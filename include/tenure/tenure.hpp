@@ -8,7 +8,8 @@
 //   expr/ ops/           expressions and traced values; the operations with their derivatives
 //   passes/              graph -> graph, and graph -> schedule of fused kernels
 //   program/             the one splice, values -> types
-//   backend/             reference (the judge), eigen (packets and matrix products)
+//   kernels/             what runs on a GPU, as templates over an encoded program; beside include/
+//   backend/             reference (the judge), eigen (packets and matrix products), cuda (kernels)
 //   transform/ optim/    compile, grad, vjp, jvp, models; optimizers
 //   interop/             edges: Eigen; files and others, which are included by name
 #pragma once

@@ -420,7 +420,7 @@ struct compiled {
 
   /// The plan for arguments of these types: using plan = decltype(f.plan(x...)).
   template <class... X>
-  constexpr plan<program<detail::source_of<F, X...>>> plan(const X&...) const { return {}; }
+  constexpr tenure::plan<program<detail::source_of<F, X...>>> plan(const X&...) const { return {}; }
 
   /// f.into(r...)(x...) computes into existing tensors and allocates nothing.
   template <class... R>

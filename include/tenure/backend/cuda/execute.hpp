@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// Runs a program as launches on a device, one step after the other: the table of steps of backend/eigen, with kernels where
+// that has loops. Device is the GPU (gpu.cuh), or what tests put in its place.
+// Cost: one launch a fused step; a second where columns are folded; products as cuBLAS likes.
+#pragma once
+
+#include <cstdio>
+
+#include <tenure/backend/cuda/steps.hpp>
+#include <tenure/core/error.hpp>
+#include <tenure/kernels/fused.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace tenure::cuda_backend {
+
+using program_detail::bound_step;
+using program_detail::call_memory;
+
+namespace detail {
+
+template <class Device, class Code>
+void run_fused(Device& device, void* const* pointers, const std::int64_t* numbers) {
+  using kernel = kernels::fused<Code>;
+  const kernels::geometry g = kernel::shape_of(numbers, device.limits());
+  const std::int64_t bytes = kernel::memory_bytes(g);
+  auto memory = bytes > 0 ? device.allocate(bytes) : decltype(device.allocate(bytes)){};
+  const auto args = kernel::bind(pointers, numbers, g, bytes > 0 ? memory.data() : nullptr);
+  if (kernel::counts_blocks(g)) device.zero(args.arrived, sizeof *args.arrived);
+  device.launch(Code{}, args);
+  if constexpr (kernel::column_sums > 0)
+    if (kernel::leaves_table(g)) device.launch_fold(Code{}, args);
+}
+
+template <class Program, class Device, class Indices>
+struct kernel_table;
+template <class Program, class Device, int... K>
+struct kernel_table<Program, Device, std::integer_sequence<int, K...>> {
+  using function = void (*)(Device&, void* const*, const std::int64_t*);
+  static constexpr function at[sizeof...(K) + 1] = {&run_fused<Device, typename Program::template code_of<K>>..., nullptr};
+};
+
+template <class Program, class Device>
+void run_opaque(Device& device, const bound_step& s, void* const* pointer, const std::int64_t* number) {
+  using kind = passes::step::kind;
+  const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
+    visit_dtype(s.type, [&]<class T>(element_tag<T>) {
+      if constexpr (program_detail::has_step<Program>(What, dtype_v<T>)) opaque_step<What, T>(device, pointer, number, Program::value.bounds);
+    });
+  };
+  switch (s.what) {
+    case kind::matmul: return with_kind(std::integral_constant<kind, kind::matmul>{});
+    case kind::gather: return with_kind(std::integral_constant<kind, kind::gather>{});
+    case kind::scatter: return with_kind(std::integral_constant<kind, kind::scatter>{});
+    case kind::pad: return with_kind(std::integral_constant<kind, kind::pad>{});
+    case kind::concat: return with_kind(std::integral_constant<kind, kind::concat>{});
+    case kind::check: return with_kind(std::integral_constant<kind, kind::check>{});
+    case kind::fused: return;
+  }
+}
+
+}  // namespace detail
+
+/// Gives all steps of a call to the device.
+template <class Program, class Device>
+void execute(Device& device, const call_memory& m, const std::int64_t* offsets) {
+  constexpr auto& tables = Program::tables;
+  constexpr auto& kernels = detail::kernel_table<Program, Device, std::make_integer_sequence<int, Program::kernel_count>>::at;
+  void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
+  std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)];
+  for (int i = 0; i < Program::step_count; ++i) {
+    const bound_step& s = tables.steps[i];
+    for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, offsets, tables.bindings[s.first_binding + j]);
+    for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
+    if (s.what == passes::step::kind::fused) kernels[s.kernel](device, pointer, number);
+    else detail::run_opaque<Program>(device, s, pointer, number);
+  }
+}
+
+}  // namespace tenure::cuda_backend

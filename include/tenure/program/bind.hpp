@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+// A program bound to memory for one call: where its buffers lie, what pointers and numbers a step reads. What every
+// backend's table of steps is written with.
+#pragma once
+
+#include <tenure/program/program.hpp>
+
+namespace tenure {
+namespace program_detail {
+
+/// Memory of one call: a pointer an argument and a result, the workspace, the run-time extents.
+struct call_memory {
+  const void* const* arguments;
+  void* const* results;
+  void* workspace;
+  const std::int64_t* symbols;
+};
+
+/// Where the buffers of a program lie in its workspace, for given run-time extents.
+template <class Program>
+struct placement {
+  std::int64_t offset[Program::buffer_count + 1] = {};
+  std::int64_t bytes = 0;  // peak
+
+  constexpr explicit placement(const std::int64_t* symbols) {
+    passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
+    bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, scratch);
+  }
+};
+
+template <class Program>
+char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {
+  const passes::buffer& b = Program::tables.buffers[buffer];
+  switch (b.where) {
+    case passes::buffer::place::argument: return static_cast<char*>(const_cast<void*>(m.arguments[b.index]));
+    case passes::buffer::place::result: return static_cast<char*>(m.results[b.index]);
+    default: return static_cast<char*>(m.workspace) + offsets[buffer];
+  }
+}
+
+/// Where an access begins; for one that counts, its first number.
+template <class Program>
+void* pointer_of(const call_memory& m, const std::int64_t* offsets, const binding& b) {
+  const std::int64_t offset = passes::value_of(b.offset, m.symbols);
+  if (b.buffer < 0) return reinterpret_cast<void*>(offset);
+  return base_of<Program>(m, offsets, b.buffer) + offset * size_of(Program::tables.buffers[b.buffer].type);
+}
+
+/// The most bindings, or numbers, that a step has; at least 1.
+template <class Program>
+constexpr int most_of(int bound_step::*count) {
+  int most = 1;
+  for (int i = 0; i < Program::step_count; ++i)
+    if (const int n = Program::tables.steps[i].*count; n > most) most = n;
+  return most;
+}
+
+/// Is there a step of this kind and element type? What a program does not do is not compiled for it.
+template <class Program>
+constexpr bool has_step(passes::step::kind what, dtype type) {
+  for (int i = 0; i < Program::step_count; ++i)
+    if (Program::tables.steps[i].what == what && Program::tables.steps[i].type == type) return true;
+  return false;
+}
+
+/// Shape and strides of one operand of an opaque step.
+struct operand_view {
+  int rank = 0;
+  std::int64_t extent[max_rank] = {};
+  std::int64_t stride[max_rank] = {};
+};
+
+constexpr std::int64_t elements_of(const operand_view& v) {
+  std::int64_t n = 1;
+  for (int d = 0; d < v.rank; ++d) n *= v.extent[d];
+  return n;
+}
+
+/// The numbers of an opaque step, read in the order in which the encoder wrote them.
+struct step_numbers {
+  const std::int64_t* at;
+
+  constexpr std::int64_t next() { return *at++; }
+  constexpr operand_view next_operand() {
+    operand_view v;
+    v.rank = static_cast<int>(next());
+    for (int d = 0; d < v.rank; ++d) v.extent[d] = next();
+    for (int d = 0; d < v.rank; ++d) v.stride[d] = next();
+    return v;
+  }
+};
+
+}  // namespace program_detail
+}  // namespace tenure

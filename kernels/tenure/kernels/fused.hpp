@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: BSL-1.0
+// A fused kernel on a GPU: every element of a code's iteration space is one thread's, with every intermediate in a register.
+// A team of threads (a power of two, up to the block) walks a row in packets of 16 bytes, pass by pass; teams take rows in
+// turn, and where rows need no team of their own, tiles of columns too. What is summed over rows or over all stands beside,
+// a piece a block, until it is folded in a fixed order: results depend on the geometry, never on which block was first.
+// Cost: one load an input, one store an output; values kept from pass to pass lie in shared memory where they fit.
+#pragma once
+
+#include <bit>
+#include <limits>
+
+#include <tenure/kernels/block.hpp>
+#include <tenure/math/packet.hpp>
+#include <tenure/program/decode.hpp>
+
+namespace tenure::kernels {
+
+using passes::instruction;
+using program_detail::is_dynamic;
+
+/// What a launch may use.
+struct device_limits {
+  int blocks = 1;               // that run at once
+  int threads = most_threads;   // of a block
+  int shared_bytes = 48 << 10;  // of a block
+};
+
+/// How the iteration space is dealt out; all sizes in elements of the lane's type unless they say otherwise.
+struct geometry {
+  std::int64_t rows = 1, columns = 1;  // elements of a row
+  std::int64_t packets = 1;            // of a row
+  int threads = 1;                     // a block
+  int team = 1;                        // threads that walk a row together
+  int row_blocks = 1, tiles = 1;       // blocks side by side: along rows, along columns
+  std::int64_t row_steps = 1;          // rows that a team takes in turn
+  std::int64_t packet_steps = 1;       // packets that a thread takes of a row
+  std::int64_t scratch = 0;            // elements of a block for kept rows and columns
+  bool shares = true;                  // is scratch in shared memory?
+
+  TENURE_KERNEL constexpr int blocks() const { return row_blocks * tiles; }
+  TENURE_KERNEL constexpr int teams() const { return threads / team; }
+};
+
+TENURE_KERNEL_INLINE std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// a / b and the rest of it, in 32 bits where they fit: 64 cost a GPU several times as much.
+struct quotient {
+  std::int64_t whole, rest;
+};
+TENURE_KERNEL_INLINE quotient divided(std::int64_t a, std::int64_t b) {
+  if (((a | b) >> 32) == 0) {
+    const auto x = static_cast<std::uint32_t>(a), y = static_cast<std::uint32_t>(b);
+    return {static_cast<std::int64_t>(x / y), static_cast<std::int64_t>(x % y)};
+  }
+  return {a / b, a % b};
+}
+
+template <class Code>
+struct fused {
+  using record = program_detail::decoded<Code>;
+  using kind = instruction::kind;
+  static constexpr record k{};
+  using T = element_of_t<record::lane>;
+  static constexpr int last = record::rank - 1;
+  static constexpr int slots = record::instructions > 0 ? record::instructions : 1;
+  static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
+
+  static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
+
+  static constexpr int count(kind what) {
+    int n = 0;
+    for (int i = 0; i < record::instructions; ++i) n += at(i).what == what;
+    return n;
+  }
+  /// How many instructions of the kind come before: the position of its memory.
+  static constexpr int rank_of(int slot) {
+    int n = 0;
+    for (int i = 0; i < slot; ++i) n += at(i).what == at(slot).what;
+    return n;
+  }
+  static constexpr bool keeps(int i) { return at(i).what == kind::compute && !at(i).row && at(i).access >= 0; }
+  static constexpr int kept_before(int slot) {
+    int n = 0;
+    for (int i = 0; i < slot; ++i) n += keeps(i);
+    return n;
+  }
+  static constexpr int kept_rows = kept_before(record::instructions);
+  static constexpr int column_sums = count(kind::reduce_columns), total_sums = count(kind::reduce_all);
+  static constexpr bool reduces_rows = record::passes > 1 || count(kind::reduce_row) > 0;
+  static constexpr bool stores_rows = [] {
+    for (int i = 0; i < record::instructions; ++i)
+      if (at(i).what == kind::store && at(i).row) return true;
+    return false;
+  }();
+  // A row is one team's where the team must agree on something.
+  static constexpr bool owns_rows = reduces_rows || stores_rows;
+
+  // Packets of 16 bytes, while four copies of the work fit into registers and compile time.
+  static constexpr int lanes = std::is_floating_point_v<T> && record::instructions <= 96 && k.extent[last] != 1 ? 16 / static_cast<int>(sizeof(T)) : 1;
+
+  static constexpr int number_count = [] {
+    std::int64_t n = 0;
+    const auto see = [&](std::int64_t word) {
+      if (is_dynamic(word) && word - program_detail::first_dynamic >= n) n = word - program_detail::first_dynamic + 1;
+    };
+    for (int d = 0; d < record::rank; ++d) {
+      see(k.extent[d]);
+      for (int a = 0; a < record::accesses; ++a) see(k.access[a].stride[d]);
+    }
+    return static_cast<int>(n);
+  }();
+
+  /// What a launch hands over, by value.
+  struct arguments {
+    void* pointer[streams];
+    std::int64_t number[number_count > 0 ? number_count : 1];
+    geometry shape;
+    T* scratch;         // of all blocks, where shared memory has no room
+    T* totals;          // total_sums rows of a number a block
+    T* columns;         // column_sums tables: a row a row of blocks
+    unsigned* arrived;  // 0: how many blocks are done
+  };
+
+  struct thread_state : thread_place {
+    bool is_active;  // has a row
+    std::int64_t row;
+    std::int64_t offset[streams];
+    T value[slots];  // per row
+    bool mask[slots];
+    T sum[slots];  // of a row
+    T total[slots];
+  };
+
+  // ---- geometry ----
+
+  static geometry shape_of(const std::int64_t* numbers, const device_limits& limits) {
+    const auto number = [&](std::int64_t word) { return is_dynamic(word) ? numbers[word - program_detail::first_dynamic] : word; };
+    geometry g;
+    g.threads = limits.threads;
+    std::int64_t before_last = 1;
+    for (int d = 0; d < record::outer; ++d) g.rows *= number(k.extent[d]);
+    for (int d = record::outer; d < last; ++d) before_last *= number(k.extent[d]);
+    g.columns = before_last * number(k.extent[last]);
+    g.packets = before_last * ceil_div(number(k.extent[last]), lanes);
+    // Short rows fit a warp, a lane having up to 8 packets; a row that nobody owns is worth a block.
+    const std::int64_t wanted = owns_rows && g.packets <= 8 * warp ? (g.packets < warp ? g.packets : warp) : g.packets;
+    while (g.team < g.threads && g.team < wanted) g.team *= 2;
+    if (g.team > warp) g.team = g.threads;
+    const auto at_most = [](std::int64_t n, std::int64_t bound) { return static_cast<int>(n <= 1 || bound <= 1 ? 1 : n > bound ? bound : n); };
+    if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team), limits.blocks);
+    // Each row of blocks leaves a row of columns to fold: sixteen rows at the least, and not more than can be folded soon.
+    const std::int64_t most = column_sums > 0 ? limits.blocks / 4 : limits.blocks;
+    g.row_blocks = at_most(ceil_div(g.rows, g.teams() * (column_sums > 0 ? 16 : 1)), most / g.tiles);
+    g.row_steps = ceil_div(g.rows, std::int64_t{g.row_blocks} * g.teams());
+    g.packet_steps = ceil_div(g.packets, std::int64_t{g.tiles} * g.team);
+    g.scratch = (kept_rows + column_sums) * g.packet_steps * lanes * g.threads;
+    g.shares = g.scratch * static_cast<std::int64_t>(sizeof(T)) <= limits.shared_bytes;
+    return g;
+  }
+
+  static std::int64_t shared_bytes(const geometry& g) { return g.shares ? g.scratch * size : 0; }
+
+  /// Device memory beside the operands; its first word must be 0 where blocks count themselves.
+  static std::int64_t memory_bytes(const geometry& g) { return layout_of(g).end; }
+  static constexpr bool counts_blocks(const geometry& g) { return total_sums > 0 && g.blocks() > 1; }
+  /// Is there a table to fold when all blocks are done?
+  static constexpr bool leaves_table(const geometry& g) { return column_sums > 0 && g.row_blocks > 1; }
+
+  static arguments bind(void* const* pointers, const std::int64_t* numbers, const geometry& g, void* memory) {
+    arguments a;
+    for (int i = 0; i < record::accesses; ++i) a.pointer[i] = pointers[i];
+    for (int i = 0; i < number_count; ++i) a.number[i] = numbers[i];
+    a.shape = g;
+    const auto within = [&](std::int64_t at) { return static_cast<void*>(static_cast<char*>(memory) + at); };
+    const memory_layout l = layout_of(g);
+    a.arrived = static_cast<unsigned*>(memory);
+    a.scratch = static_cast<T*>(within(l.scratch));
+    a.totals = static_cast<T*>(within(l.totals));
+    a.columns = static_cast<T*>(within(l.columns));
+    return a;
+  }
+
+  // ---- a block ----
+
+  template <class Block>
+  static TENURE_KERNEL_INLINE void run(Block& block, const arguments& args) {
+    T* const scratch = args.shape.shares ? static_cast<T*>(block.shared()) : args.scratch + block.index * args.shape.scratch;
+    block.each([&](thread_state& t) { begin(args, t, scratch, indices{}); });
+    for (std::int64_t step = 0; step < args.shape.row_steps; ++step) {
+      block.each([&](thread_state& t) { begin_row(args, t, block.index, step); });
+      passes_from<0>(block, args, scratch);
+      if constexpr (stores_rows) {
+        if (args.shape.team > warp) block.sync();  // others may still have to read what is written in place
+        block.each([&](thread_state& t) { store_row(args, t, indices{}); });
+      }
+    }
+    if constexpr (column_sums > 0) finish_columns(block, args, scratch);
+    if constexpr (total_sums > 0) finish_totals(block, args);
+  }
+
+  /// Folds the sums of column j of all rows of blocks, in their order.
+  static TENURE_KERNEL_INLINE void fold_column(const arguments& args, std::int64_t j) { fold(args, j, indices{}); }
+
+ private:
+  static constexpr std::int64_t size = sizeof(T);
+
+  struct memory_layout {
+    std::int64_t scratch, totals, columns, end;  // bytes
+  };
+  static memory_layout layout_of(const geometry& g) {
+    const auto padded = [](std::int64_t elements) { return (elements * size + 15) / 16 * 16; };
+    memory_layout l;
+    l.scratch = counts_blocks(g) ? 16 : 0;
+    l.totals = l.scratch + (g.shares ? 0 : padded(g.scratch) * g.blocks());
+    l.columns = l.totals + (counts_blocks(g) ? padded(std::int64_t{total_sums} * g.blocks()) : 0);
+    l.end = l.columns + (leaves_table(g) ? padded(column_sums * g.row_blocks * g.columns) : 0);
+    return l;
+  }
+
+  using indices = std::make_integer_sequence<int, record::instructions>;
+  using stream_indices = std::make_integer_sequence<int, record::accesses>;
+
+  struct packet_state {
+    T value[slots][lanes];
+    bool mask[slots][lanes];
+  };
+  /// Where a packet lies.
+  struct place {
+    std::int64_t offset[streams];  // of its first element
+    std::int64_t column;           // of its first element
+    int count;                     // elements within the row
+    T* scratch;                    // of its first kept value; those of other slots are a stride further on
+  };
+
+  template <std::int64_t Word>
+  static TENURE_KERNEL_INLINE std::int64_t number(const arguments& args) {
+    if constexpr (is_dynamic(Word)) return args.number[Word - program_detail::first_dynamic];
+    else return Word;
+  }
+  template <int D>
+  static TENURE_KERNEL_INLINE std::int64_t extent(const arguments& args) { return number<k.extent[D]>(args); }
+  template <int A, int D>
+  static TENURE_KERNEL_INLINE std::int64_t stride(const arguments& args) { return number<k.access[A].stride[D]>(args); }
+
+  template <int D, int... A>
+  static TENURE_KERNEL_INLINE void move(const arguments& args, std::int64_t* offset, std::int64_t by, std::integer_sequence<int, A...>) {
+    ((offset[A] += by * stride<A, D>(args)), ...);
+  }
+  /// Moves to position `index` of dimensions First to D, row-major.
+  template <int First, int D>
+  static TENURE_KERNEL_INLINE void move_to(const arguments& args, std::int64_t* offset, std::int64_t index) {
+    if constexpr (D == First) {
+      move<D>(args, offset, index, stream_indices{});
+    } else if constexpr (D > First) {
+      const quotient q = divided(index, extent<D>(args));
+      move<D>(args, offset, q.rest, stream_indices{});
+      move_to<First, D - 1>(args, offset, q.whole);
+    }
+  }
+
+  static TENURE_KERNEL_INLINE std::int64_t slot_stride(const geometry& g) { return g.packet_steps * lanes * g.threads; }
+
+  template <int... I>
+  static TENURE_KERNEL_INLINE void begin(const arguments& args, thread_state& t, T* scratch, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (at(I).what == kind::reduce_all) t.total[I] = identity<at(I).bits>();
+      if constexpr (at(I).what == kind::reduce_columns)
+        for (std::int64_t s = 0; s < args.shape.packet_steps; ++s)
+          for (int l = 0; l < lanes; ++l) scratch_at(args.shape, t, scratch, s)[(kept_rows + rank_of(I)) * slot_stride(args.shape) + l] = identity<at(I).bits>();
+    }(), ...);
+  }
+  static TENURE_KERNEL_INLINE T* scratch_at(const geometry& g, const thread_state& t, T* scratch, std::int64_t step) {
+    return scratch + (step * g.threads + t.thread) * lanes;
+  }
+
+  static TENURE_KERNEL_INLINE void begin_row(const arguments& args, thread_state& t, int block, std::int64_t step) {
+    const geometry& g = args.shape;
+    t.row = (step * g.row_blocks + block / g.tiles) * g.teams() + t.thread / g.team;
+    t.is_active = t.row < g.rows;
+    for (int a = 0; a < record::accesses; ++a) t.offset[a] = 0;
+    if (!t.is_active) return;
+    move_to<0, record::outer - 1>(args, t.offset, t.row);
+    // What is one number a row counts once: in the first thread of its first tile.
+    row_phase<0>(args, t, block % g.tiles == 0 && t.thread % g.team == 0, indices{});
+  }
+
+  template <int Pass, class Block>
+  static TENURE_KERNEL_INLINE void passes_from(Block& block, const arguments& args, T* scratch) {
+    if constexpr (Pass < record::passes) {
+      const geometry& g = args.shape;
+      block.each([&](thread_state& t) {
+        begin_sums<Pass>(t, indices{});
+        if (!t.is_active) return;
+        const std::int64_t stride = std::int64_t{g.tiles} * g.team;
+        std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread % g.team;
+        for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += stride) {
+          if (packet >= g.packets) break;
+          elements<Pass>(args, t, place_of(args, t, packet, scratch_at(g, t, scratch, s)), indices{});
+        }
+      });
+      reduce_rows<Pass>(block, args, indices{});
+      if constexpr (reduces_rows)
+        block.each([&](thread_state& t) {
+          if (t.is_active) row_phase<Pass + 1>(args, t, t.thread % g.team == 0, indices{});
+        });
+      passes_from<Pass + 1>(block, args, scratch);
+    }
+  }
+
+  static TENURE_KERNEL_INLINE place place_of(const arguments& args, const thread_state& t, std::int64_t packet, T* scratch) {
+    place p;
+    p.scratch = scratch;
+    for (int a = 0; a < record::accesses; ++a) p.offset[a] = t.offset[a];
+    const std::int64_t n = extent<last>(args);
+    std::int64_t i = packet * lanes;
+    p.column = i;
+    if constexpr (record::inner > 1) {
+      const quotient q = divided(packet, ceil_div(n, lanes));
+      move_to<record::outer, last - 1>(args, p.offset, q.whole);
+      i = q.rest * lanes;
+      p.column = q.whole * n + i;
+    }
+    move<last>(args, p.offset, i, stream_indices{});
+    p.count = lanes == 1 || n - i >= lanes ? lanes : static_cast<int>(n - i);
+    return p;
+  }
+
+  // ---- per element: all loads of a packet, then its lanes one after the other, then all stores ----
+
+  template <int Pass, int... I>
+  static TENURE_KERNEL_INLINE void elements(const arguments& args, thread_state& t, const place& p, std::integer_sequence<int, I...>) {
+    packet_state e;
+    (read<Pass, I>(args, p, e), ...);
+    [&]<int... L>(std::integer_sequence<int, L...>) { (lane<Pass, L>(t, p, args, e, indices{}), ...); }(std::make_integer_sequence<int, lanes>{});
+    (write<Pass, I>(args, t, p, e), ...);
+  }
+  template <int Pass, int L, int... I>
+  static TENURE_KERNEL_INLINE void lane(thread_state& t, const place& p, const arguments& args, packet_state& e, std::integer_sequence<int, I...>) {
+    (element<Pass, I>(t, p, args, e, L), ...);
+  }
+
+  static constexpr bool runs_in(const program_detail::decoded_instruction& x, int pass) { return (x.passes >> pass & 1) != 0; }
+  static constexpr bool ran_before(const program_detail::decoded_instruction& x, int pass) { return (x.passes & ((1u << pass) - 1)) != 0; }
+
+  /// Is access A a run of T that 16-byte accesses may take, as far as its type tells?
+  template <int A>
+  static constexpr bool is_run = lanes > 1 && k.access[A].type == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
+
+  struct alignas(16) run_of_lanes {
+    T at[lanes];
+  };
+  static TENURE_KERNEL_INLINE bool is_whole(const T* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of_lanes) == 0; }
+
+  template <int Pass, int I>
+  static TENURE_KERNEL_INLINE void read(const arguments& args, const place& p, packet_state& e) {
+    constexpr auto x = at(I);
+    if constexpr (!runs_in(x, Pass)) {
+    } else if constexpr (keeps(I) && ran_before(x, Pass)) {
+      const T* const kept = p.scratch + kept_before(I) * slot_stride(args.shape);
+      for (int l = 0; l < lanes; ++l) e.value[I][l] = kept[l];
+    } else if constexpr (x.what == kind::load) {
+      constexpr auto a = k.access[x.access];
+      const std::int64_t step = stride<x.access, last>(args);
+      if constexpr (a.counting) {
+        const std::int64_t first = reinterpret_cast<std::int64_t>(args.pointer[x.access]) + p.offset[x.access];
+        for (int l = 0; l < lanes; ++l) e.value[I][l] = static_cast<T>(first + l * step);
+      } else {
+        using from = element_of_t<a.type>;
+        const from* const source = static_cast<const from*>(args.pointer[x.access]) + p.offset[x.access];
+        if constexpr (!x.is_mask && is_run<x.access>)
+          if (step == 1 && is_whole(source, p.count)) {
+            const run_of_lanes run = *reinterpret_cast<const run_of_lanes*>(source);
+            for (int l = 0; l < lanes; ++l) e.value[I][l] = run.at[l];
+            return;
+          }
+        for (int l = 0; l < lanes; ++l) {
+          const from v = lanes == 1 || l < p.count ? source[l * step] : from(0);
+          if constexpr (x.is_mask) e.mask[I][l] = v != from(0);
+          else e.value[I][l] = static_cast<T>(v);
+        }
+      }
+    }
+  }
+
+  template <int Slot>
+  static TENURE_KERNEL_INLINE auto operand(const thread_state& t, const packet_state& e, int l) {
+    constexpr auto x = at(Slot);
+    if constexpr (x.is_mask && x.row) return static_cast<bool>(t.mask[Slot]);
+    else if constexpr (x.is_mask) return static_cast<bool>(e.mask[Slot][l]);
+    else if constexpr (x.row) return static_cast<T>(t.value[Slot]);
+    else return static_cast<T>(e.value[Slot][l]);
+  }
+
+  template <int Pass, int I>
+  static TENURE_KERNEL_INLINE void element(thread_state& t, const place& p, const arguments& args, packet_state& e, int l) {
+    constexpr auto x = at(I);
+    if constexpr (!runs_in(x, Pass)) {
+    } else if constexpr (x.what == kind::compute && !(keeps(I) && ran_before(x, Pass))) {
+      const auto get = [&]<int Slot>(std::integral_constant<int, Slot>) { return operand<Slot>(t, e, l); };
+      if constexpr (x.is_mask) e.mask[I][l] = computed<I>(get);
+      else e.value[I][l] = computed<I>(get);
+    } else if constexpr (x.what == kind::reduce_columns) {
+      T& sum = p.scratch[(kept_rows + rank_of(I)) * slot_stride(args.shape) + l];
+      sum = combined<x.bits>(sum, operand<x.in[0]>(t, e, l));
+    } else if constexpr (x.what == kind::reduce_row) {
+      if (lanes == 1 || l < p.count) t.sum[I] = combined<x.bits>(t.sum[I], operand<x.in[0]>(t, e, l));
+    } else if constexpr (x.what == kind::reduce_all) {
+      if (lanes == 1 || l < p.count) t.total[I] = combined<x.bits>(t.total[I], operand<x.in[0]>(t, e, l));
+    }
+  }
+
+  template <int Pass, int I>
+  static TENURE_KERNEL_INLINE void write(const arguments& args, const thread_state& t, const place& p, const packet_state& e) {
+    constexpr auto x = at(I);
+    if constexpr (!runs_in(x, Pass)) {
+    } else if constexpr (keeps(I) && !ran_before(x, Pass)) {
+      T* const kept = p.scratch + kept_before(I) * slot_stride(args.shape);
+      for (int l = 0; l < lanes; ++l) kept[l] = e.value[I][l];
+    } else if constexpr (x.what == kind::store) {
+      static_assert(k.access[x.access].stride[last] == 1, "results are row-major");
+      using to = element_of_t<k.access[x.access].type>;
+      to* const target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
+      if constexpr (!x.is_mask && is_run<x.access>)
+        if (is_whole(target, p.count)) {
+          run_of_lanes run;
+          for (int l = 0; l < lanes; ++l) run.at[l] = operand<x.in[0]>(t, e, l);
+          *reinterpret_cast<run_of_lanes*>(target) = run;
+          return;
+        }
+      for (int l = 0; l < lanes; ++l)
+        if (lanes == 1 || l < p.count) target[l] = static_cast<to>(operand<x.in[0]>(t, e, l));
+    }
+  }
+
+  /// The value of a compute; get gives that of a slot.
+  template <int I, class Get>
+  static TENURE_KERNEL_INLINE auto computed(Get get) {
+    constexpr auto x = at(I);
+    const auto in = [&]<int N>(std::integral_constant<int, N>) { return get(std::integral_constant<int, at(I).in[N]>{}); };
+    constexpr std::integral_constant<int, 0> first{};
+    constexpr std::integral_constant<int, 1> second{};
+    constexpr std::integral_constant<int, 2> third{};
+    if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
+      if constexpr (x.is_mask && !at(x.in[0]).is_mask) return in(first) != T(0);
+      else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return in(first) ? T(1) : T(0);
+      else return in(first);
+    } else {
+      using operation = ops::operation_of<x.op>;
+      if constexpr (operation::arity == 1) return operation::evaluate(in(first));
+      else if constexpr (operation::arity == 2) return operation::evaluate(in(first), in(second));
+      else return operation::evaluate(in(first), in(second), in(third));
+    }
+  }
+
+  // ---- per row ----
+
+  template <int Phase, int... I>
+  static TENURE_KERNEL_INLINE void row_phase(const arguments& args, thread_state& t, bool is_first, std::integer_sequence<int, I...>) {
+    (row_instruction<Phase, I>(args, t, is_first), ...);
+  }
+
+  template <int Slot>
+  static TENURE_KERNEL_INLINE auto row_operand(const thread_state& t) {
+    if constexpr (at(Slot).is_mask) return static_cast<bool>(t.mask[Slot]);
+    else return static_cast<T>(t.value[Slot]);
+  }
+
+  template <int Phase, int I>
+  static TENURE_KERNEL_INLINE void row_instruction(const arguments& args, thread_state& t, bool is_first) {
+    constexpr auto x = at(I);
+    if constexpr (!x.row || x.phase != Phase || x.what == kind::reduce_row || x.what == kind::store) {
+    } else if constexpr (x.what == kind::constant) {
+      if constexpr (x.is_mask) t.mask[I] = x.bits != 0;
+      else if constexpr (std::is_floating_point_v<T>) t.value[I] = static_cast<T>(std::bit_cast<double>(x.bits));
+      else t.value[I] = static_cast<T>(x.bits);
+    } else if constexpr (x.what == kind::load) {
+      if constexpr (k.access[x.access].counting) {
+        t.value[I] = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[x.access]) + t.offset[x.access]);
+      } else {
+        using from = element_of_t<k.access[x.access].type>;
+        const from v = static_cast<const from*>(args.pointer[x.access])[t.offset[x.access]];
+        if constexpr (x.is_mask) t.mask[I] = v != from(0);
+        else t.value[I] = static_cast<T>(v);
+      }
+    } else if constexpr (x.what == kind::compute) {
+      const auto get = [&]<int Slot>(std::integral_constant<int, Slot>) { return row_operand<Slot>(t); };
+      if constexpr (x.is_mask) t.mask[I] = computed<I>(get);
+      else t.value[I] = computed<I>(get);
+    } else {  // of one number a row over all rows
+      if (is_first) t.total[I] = combined<x.bits>(t.total[I], t.value[x.in[0]]);
+    }
+  }
+
+  template <int... I>
+  static TENURE_KERNEL_INLINE void store_row(const arguments& args, const thread_state& t, std::integer_sequence<int, I...>) {
+    if (!t.is_active || t.thread % args.shape.team != 0) return;
+    ([&] {
+      constexpr auto x = at(I);
+      if constexpr (x.what == kind::store && x.row) {
+        using to = element_of_t<k.access[x.access].type>;
+        static_cast<to*>(args.pointer[x.access])[t.offset[x.access]] = static_cast<to>(row_operand<x.in[0]>(t));
+      }
+    }(), ...);
+  }
+
+  // ---- reductions ----
+
+  template <std::int64_t Kind>
+  static TENURE_KERNEL_INLINE T combined(T a, T b) {
+    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return math::add(a, b);
+    else if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::max)) return math::max(a, b);
+    else return math::min(a, b);
+  }
+  template <std::int64_t Kind>
+  static TENURE_KERNEL constexpr T identity() {
+    using limits = std::numeric_limits<T>;
+    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return T(0);
+    else if constexpr (std::is_floating_point_v<T>) return Kind == static_cast<std::int64_t>(ir::reduction::max) ? -limits::infinity() : limits::infinity();
+    else return Kind == static_cast<std::int64_t>(ir::reduction::max) ? limits::lowest() : limits::max();
+  }
+
+  template <int Pass, int... I>
+  static TENURE_KERNEL_INLINE void begin_sums(thread_state& t, std::integer_sequence<int, I...>) {
+    ([&] { if constexpr (at(I).what == kind::reduce_row && runs_in(at(I), Pass)) t.sum[I] = identity<at(I).bits>(); }(), ...);
+  }
+  template <int Pass, class Block, int... I>
+  static TENURE_KERNEL_INLINE void reduce_rows(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (at(I).what == kind::reduce_row && runs_in(at(I), Pass)) {
+        across<T>(block, args.shape.team, [](thread_state& t) -> T& { return t.sum[I]; }, [](T a, T b) { return combined<at(I).bits>(a, b); });
+        block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
+      }
+    }(), ...);
+  }
+
+  /// The sums of this block's teams become one row: of the result, or of the table that is folded when all blocks are done.
+  template <class Block>
+  static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, T* scratch) {
+    block.sync();
+    block.each([&](thread_state& t) {
+      if (t.thread < args.shape.team) write_columns(args, t, block.index, scratch, indices{});
+    });
+  }
+  template <int... I>
+  static TENURE_KERNEL_INLINE void write_columns(const arguments& args, const thread_state& t, int block, T* scratch, std::integer_sequence<int, I...>) {
+    const geometry& g = args.shape;
+    std::int64_t packet = std::int64_t{block % g.tiles} * g.team + t.thread;
+    for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += std::int64_t{g.tiles} * g.team) {
+      if (packet >= g.packets) break;
+      thread_state nowhere;
+      for (int a = 0; a < record::accesses; ++a) nowhere.offset[a] = 0;
+      const place p = place_of(args, nowhere, packet, scratch_at(g, t, scratch, s));
+      ([&] {
+        if constexpr (at(I).what == kind::reduce_columns) {
+          T* const to = g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block / g.tiles) * g.columns;
+          const T* const mine = p.scratch + (kept_rows + rank_of(I)) * slot_stride(g);
+          for (int l = 0; l < p.count; ++l) {
+            T sum = mine[l];
+            for (int team = 1; team < g.teams(); ++team) sum = combined<at(I).bits>(sum, mine[team * g.team * lanes + l]);
+            to[p.column + l] = sum;
+          }
+        }
+      }(), ...);
+    }
+  }
+  template <int... I>
+  static TENURE_KERNEL_INLINE void fold(const arguments& args, std::int64_t j, std::integer_sequence<int, I...>) {
+    const geometry& g = args.shape;
+    ([&] {
+      if constexpr (at(I).what == kind::reduce_columns) {
+        const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + j;
+        T sum = table[0];
+        for (int b = 1; b < g.row_blocks; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
+        static_cast<T*>(args.pointer[at(I).access])[j] = sum;
+      }
+    }(), ...);
+  }
+
+  /// The block's totals stand beside; the block that comes last folds those of all.
+  template <class Block>
+  static TENURE_KERNEL_INLINE void finish_totals(Block& block, const arguments& args) {
+    const int blocks = args.shape.blocks();
+    each_total(indices{}, [&]<int I>(std::integral_constant<int, I>) {
+      total_across<I>(block, args.shape.threads);
+      block.each([&](thread_state& t) {
+        if (t.thread == 0) (blocks == 1 ? static_cast<T*>(args.pointer[at(I).access])[0] : args.totals[rank_of(I) * blocks + block.index]) = t.total[I];
+      });
+    });
+    if (blocks == 1 || !block.arrives_last(args.arrived, blocks)) return;
+    each_total(indices{}, [&]<int I>(std::integral_constant<int, I>) {
+      block.each([&](thread_state& t) {
+        t.total[I] = identity<at(I).bits>();
+        for (int b = t.thread; b < blocks; b += args.shape.threads) t.total[I] = combined<at(I).bits>(t.total[I], block.published(args.totals + rank_of(I) * blocks + b));
+      });
+      total_across<I>(block, args.shape.threads);
+      block.each([&](thread_state& t) {
+        if (t.thread == 0) static_cast<T*>(args.pointer[at(I).access])[0] = t.total[I];
+      });
+    });
+  }
+  template <int I, class Block>
+  static TENURE_KERNEL_INLINE void total_across(Block& block, int threads) {
+    across<T>(block, threads, [](thread_state& t) -> T& { return t.total[I]; }, [](T a, T b) { return combined<at(I).bits>(a, b); });
+  }
+  template <int... I, class F>
+  static TENURE_KERNEL_INLINE void each_total(std::integer_sequence<int, I...>, F f) {
+    ([&] { if constexpr (at(I).what == kind::reduce_all) f(std::integral_constant<int, I>{}); }(), ...);
+  }
+};
+
+}  // namespace tenure::kernels

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// Kernels as CUDA knows them: templates over a code's words, since nvcc refuses a __global__ template whose arguments name a
+// lambda or hold a value of class type; code<Words...> is deduced before the launch. And one kernel for functions of an element.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <tenure/kernels/fused.hpp>
+
+namespace tenure::kernels {
+
+/// This thread and its block, as block.hpp has them.
+template <class Thread>
+class device_block {
+ public:
+  int index;
+
+  __device__ device_block(Thread& state, void* shared) : index(static_cast<int>(blockIdx.x)), state_(state), shared_(shared) {
+    state.thread = static_cast<int>(threadIdx.x);
+  }
+
+  template <class F>
+  __device__ __forceinline__ void each(F f) { f(state_); }
+  __device__ __forceinline__ void sync() { __syncthreads(); }
+  template <class T, class Get, class Combine>
+  __device__ __forceinline__ void exchange(int distance, Get get, Combine combine) {
+    T& mine = get(state_);
+    const T theirs = static_cast<T>(__shfl_xor_sync(0xffffffffu, mine, distance));
+    mine = (state_.thread & distance) == 0 ? combine(mine, theirs) : combine(theirs, mine);
+  }
+  template <class T>
+  __device__ __forceinline__ T* warp_results() {
+    __shared__ T results[warp];
+    return results;
+  }
+  __device__ __forceinline__ void* shared() { return shared_; }
+
+  /// Counts this block as done, with all that it wrote before; true in every thread of the last of them.
+  __device__ __forceinline__ bool arrives_last(unsigned* arrived, int blocks) {
+    __shared__ bool is_last;
+    if (state_.thread == 0) {
+      __threadfence();
+      is_last = atomicAdd(arrived, 1u) == static_cast<unsigned>(blocks - 1);
+      __threadfence();
+    }
+    __syncthreads();
+    return is_last;
+  }
+  /// What another block wrote: past this multiprocessor's own cache.
+  template <class T>
+  static __device__ __forceinline__ T published(const T* at) { return *static_cast<const volatile T*>(at); }
+
+ private:
+  Thread& state_;
+  void* shared_;
+};
+
+template <std::int64_t... Words>
+__global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_constant__ typename fused<code<Words...>>::arguments args) {
+  using kernel = fused<code<Words...>>;
+  extern __shared__ uint4 shared[];
+  typename kernel::thread_state state;
+  device_block<typename kernel::thread_state> block(state, shared);
+  kernel::run(block, args);
+}
+
+template <std::int64_t... Words>
+__global__ void __launch_bounds__(most_threads) fold_kernel(const __grid_constant__ typename fused<code<Words...>>::arguments args) {
+  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (j < args.shape.columns) fused<code<Words...>>::fold_column(args, j);
+}
+
+template <class F>
+__global__ void __launch_bounds__(most_threads) element_kernel(const __grid_constant__ F f, std::int64_t n) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) f(i);
+}
+
+template <std::int64_t... Words>
+void launch(code<Words...>, const typename fused<code<Words...>>::arguments& args, cudaStream_t stream) {
+  using kernel = fused<code<Words...>>;
+  fused_kernel<Words...><<<static_cast<unsigned>(args.shape.blocks()), static_cast<unsigned>(args.shape.threads), static_cast<std::size_t>(kernel::shared_bytes(args.shape)), stream>>>(args);
+}
+template <std::int64_t... Words>
+void launch_fold(code<Words...>, const typename fused<code<Words...>>::arguments& args, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(ceil_div(args.shape.columns, warp));  // of one warp: few columns still use many multiprocessors
+  if (blocks > 0) fold_kernel<Words...><<<blocks, warp, 0, stream>>>(args);
+}
+template <class F>
+void launch_elements(const F& f, std::int64_t n, int most_blocks, cudaStream_t stream) {
+  const std::int64_t wanted = ceil_div(n, most_threads);
+  if (n > 0) element_kernel<<<static_cast<unsigned>(wanted < most_blocks ? wanted : most_blocks), most_threads, 0, stream>>>(f, n);
+}
+
+}  // namespace tenure::kernels

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+// A device that is a loop on the host: what the GPU does, block after block and thread after thread, without a GPU. Small on
+// purpose (few blocks, few threads), so that little data has many blocks, teams and steps; and its memory starts as garbage.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include <tenure/backend/cuda/execute.hpp>
+#include <tenure/kernels/host.hpp>
+
+namespace host {
+
+using namespace tenure;
+
+struct memory {
+  std::unique_ptr<std::byte[]> bytes;
+  void* data() const { return bytes.get(); }
+};
+
+struct device {
+  kernels::device_limits given{.blocks = 6, .threads = 64, .shared_bytes = 8 << 10};
+  int launches = 0;
+
+  const kernels::device_limits& limits() const { return given; }
+
+  memory allocate(std::int64_t bytes) {
+    memory m{std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes) + 1)};
+    std::memset(m.data(), 0xA5, static_cast<std::size_t>(bytes));
+    return m;
+  }
+  void zero(void* at, std::int64_t bytes) { std::memset(at, 0, static_cast<std::size_t>(bytes)); }
+
+  template <std::int64_t... Words>
+  void launch(code<Words...>, const typename kernels::fused<code<Words...>>::arguments& args) {
+    using kernel = kernels::fused<code<Words...>>;
+    ++launches;
+    kernels::host_block<typename kernel::thread_state> block(args.shape.threads, args.shape.blocks(), static_cast<std::size_t>(kernel::shared_bytes(args.shape)));
+    for (block.index = 0; block.index < args.shape.blocks(); ++block.index) kernel::run(block, args);
+  }
+  template <std::int64_t... Words>
+  void launch_fold(code<Words...>, const typename kernels::fused<code<Words...>>::arguments& args) {
+    ++launches;
+    for (std::int64_t j = 0; j < args.shape.columns; ++j) kernels::fused<code<Words...>>::fold_column(args, j);
+  }
+  template <class F>
+  void for_each(std::int64_t n, const F& f) {
+    ++launches;
+    for (std::int64_t i = n - 1; i >= 0; --i) f(i);  // threads have no order
+  }
+  void sort_pairs(std::int64_t* keys, std::int64_t* values, std::int64_t n) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+    for (std::int64_t i = 0; i < n; ++i) pairs.emplace_back(keys[i], values[i]);
+    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::int64_t i = 0; i < n; ++i) std::tie(keys[i], values[i]) = pairs[static_cast<std::size_t>(i)];
+  }
+  template <class T>
+  void multiply(const cuda_backend::product<T>& p) { cuda_backend::product_by_elements(*this, p); }
+  kernels::refusal refused_by(kernels::check_element f) {
+    kernels::refusal r;
+    f.refused = &r;
+    for_each(f.space.size(), f);
+    return r;
+  }
+};
+
+}  // namespace host
