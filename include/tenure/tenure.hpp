@@ -49,6 +49,7 @@
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/no_grad.hpp>
 #include <tenure/transform/plan.hpp>
+#include <tenure/transform/to.hpp>
 
 #include <tenure/optim/adam.hpp>
 #include <tenure/optim/sgd.hpp>

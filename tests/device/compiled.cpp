@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <tenure/tenure.hpp>
-#include <tenure/transform/to.hpp>
 
 #include "../catch.hpp"
 #include "../far_device.hpp"

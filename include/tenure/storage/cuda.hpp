@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "../core/error.hpp"
 #include "block.hpp"
@@ -61,7 +62,7 @@ inline void order(stream_t first, stream_t second) {
 struct scope {
   stream_t stream;
   scope* outer;
-  bool is_recording = false;  // into a graph, which owns what is allocated meanwhile
+  std::vector<detail::storage_handle>* recorded = nullptr;  // of a graph that is being recorded: the memory that it uses
   scope* next_alive = nullptr;
 };
 inline thread_local constinit scope* innermost = nullptr;
@@ -78,6 +79,12 @@ inline scopes_of_process& alive() {
 
 /// Where this thread's calls run: the stream of the innermost cuda_stream, else CUDA's default stream.
 inline stream_t current_stream() { return innermost == nullptr ? stream_t{} : innermost->stream; }
+/// The same, but outside a graph that is being recorded.
+inline stream_t running_stream() {
+  const scope* s = innermost;
+  if (s != nullptr && s->recorded != nullptr) s = s->outer;
+  return s == nullptr ? stream_t{} : s->stream;
+}
 
 // ---- memory --------------------------------------------------------------------------------------------------------------
 
@@ -102,7 +109,6 @@ inline cudaMemPool_t memory_pool() {
 /// Hands memory back behind everything that this thread was given, and where other threads have streams of their own, behind
 /// what those were given too: they may have used it before they let go of it.
 inline void free(void* memory) noexcept {
-  if (innermost != nullptr && innermost->is_recording) return static_cast<void>(cudaFreeAsync(memory, innermost->stream));
   scopes_of_process& list = alive();
   const std::lock_guard lock(list.busy);
   bool others = false;
@@ -112,7 +118,7 @@ inline void free(void* memory) noexcept {
     others = others || !mine;
   }
   // A failure here is that of work given before: the next call that can throw reports it.
-  if (!others) return static_cast<void>(cudaFreeAsync(memory, current_stream()));
+  if (!others) return static_cast<void>(cudaFreeAsync(memory, running_stream()));
   // Its own stream, so that no thread waits for another: only the memory does.
   static const stream_t behind = [] {
     stream_t made = nullptr;
@@ -126,11 +132,12 @@ inline void free(void* memory) noexcept {
   put_behind(stream_t{});
   for (const scope* s = list.first; s != nullptr; s = s->next_alive) put_behind(s->stream);
   if (!ordered) cudaDeviceSynchronize();
-  cudaFreeAsync(memory, ordered ? behind : current_stream());
+  cudaFreeAsync(memory, ordered ? behind : running_stream());
   if (reached != nullptr) cudaEventDestroy(reached);
 }
 
-/// A new block of at least `bytes` bytes of device memory with unspecified content, padded as on the host.
+/// A new block of at least `bytes` bytes of device memory with unspecified content, padded as on the host. What is allocated
+/// while a graph is recorded stays the graph's, and was there before it: a recorded allocation would tie it to one address space.
 inline detail::storage_handle allocate(std::size_t bytes) {
   constexpr std::size_t unit = pool::alignment;
   if (bytes > pool::largest) throw std::bad_alloc();
@@ -142,19 +149,21 @@ inline detail::storage_handle allocate(std::size_t bytes) {
     pool::give(dead, sizeof(detail::block));
   };
   detail::storage_handle made(b);
+  if (innermost != nullptr && innermost->recorded != nullptr) innermost->recorded->push_back(made);
   void* memory = nullptr;
-  check(cudaMallocFromPoolAsync(&memory, b->bytes, memory_pool(), current_stream()), "cudaMallocAsync");
+  check(cudaMallocFromPoolAsync(&memory, b->bytes, memory_pool(), running_stream()), "cudaMallocAsync");
   b->payload = memory;
   return made;
 }
 
 // ---- transfers -----------------------------------------------------------------------------------------------------------
 
-/// Two pinned buffers in turn: the host copies into or out of one while the device works on the other. The host's memory may
-/// be of any kind and is free to change as soon as a transfer returns.
+/// Pinned memory in two halves, which are filled in turn: the host copies into or out of one while the device works on the
+/// other. The host's memory may be of any kind and is free to change as soon as a transfer returns. Cost: the host waits for the
+/// device only where a half is full that the device has not read yet; so thousands of numbers go there without a wait.
 class staging {
  public:
-  static constexpr std::size_t chunk = std::size_t{4} << 20;
+  static constexpr std::size_t half_bytes = std::size_t{4} << 20;
 
   /// One of the process, never destroyed: at its end the driver may be gone.
   static staging& of_process() {
@@ -165,44 +174,141 @@ class staging {
   void upload(void* to, const void* from, std::size_t bytes) {
     const std::lock_guard lock(busy_);
     const stream_t stream = current_stream();
-    for (std::size_t at = 0; at < bytes; at += chunk, turn_ ^= 1) {
-      const std::size_t n = bytes - at < chunk ? bytes - at : chunk;
-      done_[turn_].wait_on_host();
-      std::memcpy(pinned_[turn_], static_cast<const char*>(from) + at, n);
-      check(cudaMemcpyAsync(static_cast<char*>(to) + at, pinned_[turn_], n, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-      done_[turn_].record(stream);
+    for (std::size_t at = 0; at < bytes; at += half_bytes) {
+      const std::size_t n = piece(bytes, at);
+      char* const pinned = reserve(n, stream);
+      std::memcpy(pinned, static_cast<const char*>(from) + at, n);
+      start(static_cast<char*>(to) + at, pinned, n, cudaMemcpyHostToDevice, stream);
     }
   }
 
   void download(void* to, const void* from, std::size_t bytes) {
     const std::lock_guard lock(busy_);
     const stream_t stream = current_stream();
-    const auto size = [&](std::size_t at) { return bytes - at < chunk ? bytes - at : chunk; };
-    const auto start = [&](std::size_t at, int turn) {
-      done_[turn].wait_on_host();  // an upload may still read it
-      check(cudaMemcpyAsync(pinned_[turn], static_cast<const char*>(from) + at, size(at), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-      done_[turn].record(stream);
+    const auto begin = [&](std::size_t at) {
+      char* const pinned = reserve(piece(bytes, at), stream);
+      start(pinned, static_cast<const char*>(from) + at, piece(bytes, at), cudaMemcpyDeviceToHost, stream);
+      return pinned;
     };
-    if (bytes != 0) start(0, turn_);
-    for (std::size_t at = 0; at < bytes; at += chunk, turn_ ^= 1) {
-      if (at + chunk < bytes) start(at + chunk, turn_ ^ 1);
-      done_[turn_].wait_on_host();
-      std::memcpy(static_cast<char*>(to) + at, pinned_[turn_], size(at));
+    const char* arriving = bytes == 0 ? nullptr : begin(0);
+    for (std::size_t at = 0; at < bytes; at += half_bytes) {
+      half& used = half_[turn_];
+      const char* const following = at + half_bytes < bytes ? begin(at + half_bytes) : nullptr;
+      used.done.wait_on_host();
+      std::memcpy(static_cast<char*>(to) + at, arriving, piece(bytes, at));
+      arriving = following;
     }
   }
 
  private:
+  struct half {
+    char* memory = nullptr;
+    std::size_t used = 0;
+    stream_t stream = nullptr;
+    event done;
+  };
+
   staging() {
     void* both = nullptr;
-    check(cudaMallocHost(&both, 2 * chunk), "cudaMallocHost");
-    pinned_[0] = static_cast<char*>(both);
-    pinned_[1] = pinned_[0] + chunk;
+    check(cudaMallocHost(&both, 2 * half_bytes), "cudaMallocHost");
+    half_[0].memory = static_cast<char*>(both);
+    half_[1].memory = half_[0].memory + half_bytes;
+  }
+
+  static std::size_t piece(std::size_t bytes, std::size_t at) { return bytes - at < half_bytes ? bytes - at : half_bytes; }
+
+  char* reserve(std::size_t bytes, stream_t stream) {
+    const std::size_t padded = (bytes + 63) / 64 * 64;
+    half* h = &half_[turn_];
+    if (h->used + padded > half_bytes || (h->used > 0 && h->stream != stream)) {  // one event speaks for one stream
+      turn_ ^= 1;
+      h = &half_[turn_];
+      h->done.wait_on_host();
+      h->used = 0;
+    }
+    h->stream = stream;
+    char* const at = h->memory + h->used;
+    h->used += padded;
+    return at;
+  }
+
+  void start(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, stream_t stream) {
+    check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
+    half_[turn_].done.record(stream);
   }
 
   std::mutex busy_;
-  event done_[2];
-  char* pinned_[2] = {};
+  half half_[2];
   int turn_ = 0;
+};
+
+// ---- graphs --------------------------------------------------------------------------------------------------------------
+
+/// What was launched once, launched again as a whole. Law: launch() does what record(f)'s f() put on the current stream, on the
+/// same addresses. Cost: one call of the driver; recording costs what f() costs and, where the shape of the graph is new,
+/// instantiating it.
+class graph {
+ public:
+  graph() = default;
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
+  ~graph() {
+    if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+    if (stream_ != nullptr) cudaStreamDestroy(stream_);
+  }
+
+  /// Nothing runs yet. Throws what f() throws, and is then what it was; empty where the driver refuses the graph.
+  template <class F>
+  void record(F f) {
+    if (stream_ == nullptr) check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    std::vector<detail::storage_handle> memory;
+    const recorded made{capture(f, memory)};
+    if (executable_ != nullptr) {
+      cudaGraphExecUpdateResultInfo why{};
+      if (cudaGraphExecUpdate(executable_, made.graph, &why) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        cudaGraphExecDestroy(std::exchange(executable_, nullptr));
+      }
+    }
+    if (executable_ == nullptr) check(cudaGraphInstantiate(&executable_, made.graph, 0), "cudaGraphInstantiate");
+    memory_.swap(memory);  // what the last recording used goes back behind its launches
+  }
+
+  void launch() { check(cudaGraphLaunch(executable_, current_stream()), "cudaGraphLaunch"); }
+  explicit operator bool() const { return executable_ != nullptr; }
+
+ private:
+  struct recorded {
+    ~recorded() {
+      if (graph != nullptr) cudaGraphDestroy(graph);
+    }
+    cudaGraph_t graph;
+  };
+  struct recording_scope : scope {
+    recording_scope(stream_t s, std::vector<detail::storage_handle>& memory) : scope{s, innermost, &memory} { innermost = this; }
+    ~recording_scope() { innermost = outer; }
+  };
+
+  template <class F>
+  cudaGraph_t capture(F& f, std::vector<detail::storage_handle>& memory) {
+    const recording_scope here(stream_, memory);
+    // Relaxed: allocations on other streams are none of the recording's business.
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    cudaGraph_t made = nullptr;
+    try {
+      f();
+    } catch (...) {
+      if (cudaStreamEndCapture(stream_, &made) == cudaSuccess) cudaGraphDestroy(made);
+      static_cast<void>(cudaGetLastError());
+      throw;
+    }
+    check(cudaStreamEndCapture(stream_, &made), "cudaStreamEndCapture");
+    return made;
+  }
+
+  stream_t stream_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+  std::vector<detail::storage_handle> memory_;
 };
 
 }  // namespace cuda_detail

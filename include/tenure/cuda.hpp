@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSL-1.0
+// Tenure on a GPU, for .cu files: x.to(tn::cuda), the same expressions, functions and optimizers on tensors there, and streams.
+#pragma once
+
+#if !defined(__CUDACC__)
+#error "tenure: <tenure/cuda.hpp> is for .cu files, which nvcc compiles; .cpp files include <tenure/tenure.hpp>"
+#endif
+
+#include <tenure/tenure.hpp>
+
+#include <tenure/tensor/cuda.hpp>

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSL-1.0
+// Tensors on the fake runtime, which runs as late as it may or in random order, and poisons device memory for the host.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "fake_device.hpp"
+
+#include "../catch.hpp"
+
+using namespace tenure;
+
+namespace {
+using matrix = tensor<double, shape<2, 3>>;
+using vector = tensor<float, shape<dyn>>;
+using list = std::vector<double>;
+
+template <class X>
+list elements(const X& x) {
+  const auto here = x.to(cpu).clone();
+  return {here.data(), here.data() + here.size()};
+}
+
+/// Runs the body with the runtime as late as it may be, then in random orders.
+template <class Body>
+void in_many_orders(Body body) {
+  for (const std::uint64_t seed : {0u, 1u, 2u, 3u, 4u, 5u}) {
+    fake_cuda::eager(seed);
+    body();
+  }
+  fake_cuda::eager(0);
+  fake_cuda::finish();
+}
+}  // namespace
+
+TEST_CASE("elements go there and come back, whatever happens to the host's memory meanwhile") {
+  in_many_orders([] {
+    matrix x{{1, 2, 3}, {4, 5, 6}};
+    auto there = x.to(cuda);
+    x.fill_(0);
+    CHECK(elements(there) == list{1, 2, 3, 4, 5, 6});
+    CHECK(elements(there.transpose()) == list{1, 4, 2, 5, 3, 6});
+    CHECK(elements(there.to<float>().to<double>()) == list{1, 2, 3, 4, 5, 6});
+    there.at(all, range<0, 3, 2>()).fill_(7);
+    CHECK(elements(there) == list{7, 2, 7, 7, 5, 7});
+    there.copy_(tensor<std::int64_t, shape<3>>{1, 2, 3});
+    there.transpose().copy_(matrix{{1, 2, 3}, {4, 5, 6}}.to(cuda).transpose());
+    CHECK(elements(there) == list{1, 2, 3, 4, 5, 6});
+    CHECK(elements(there.clone()) == elements(there));
+    CHECK(elements(deepcopy(there)) == elements(there));
+    CHECK(elements(zeros_like(there)) == list(6, 0));
+    x.copy_(there.at(1));
+    CHECK(elements(x) == list{4, 5, 6, 4, 5, 6});
+  });
+}
+
+TEST_CASE("transfers larger than the pinned memory arrive whole") {
+  in_many_orders([] {
+    const auto n = static_cast<std::int64_t>(5 * cuda_detail::staging::half_bytes / sizeof(float) / 2 + 3);
+    vector x = arange<float>(shape<dyn>{}, n);
+    const auto there = x.to(cuda);
+    x.fill_(0);
+    const auto back = there.to(cpu);
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < n; ++i) wrong += back(i) != static_cast<float>(i);
+    CHECK(wrong == 0);
+  });
+}
+
+TEST_CASE("memory is used and handed back in the order of streams") {
+  const int live = fake_cuda::live();
+  in_many_orders([] {
+    auto x = full<double>(shape<4>{}, 1).to(cuda);
+    {
+      const cuda_stream inner;
+      x.fill_(2);
+      auto y = x.clone();
+      {
+        const cuda_stream innermost;
+        y.fill_(3);
+        x.copy_(y);
+        const auto gone = std::move(y);
+      }
+      CHECK(elements(x) == list(4, 3));
+      const auto moved = x.clone();
+      x = moved.clone();
+    }
+    CHECK(elements(x) == list(4, 3));
+  });
+  CHECK(fake_cuda::live() == live);
+}
+
+TEST_CASE("a tensor that two threads use on streams of their own is freed behind both") {
+  const int live = fake_cuda::live();
+  in_many_orders([] {
+    auto x = std::make_unique<decltype(matrix().to(cuda))>(matrix{{1, 2, 3}, {4, 5, 6}}.to(cuda));
+    std::atomic<int> stage{0};
+    const auto wait_for = [&](int n) {
+      while (stage < n) std::this_thread::yield();
+    };
+    list copied;
+    std::thread other([&] {
+      const cuda_stream own;
+      const auto copy = x->clone();  // given, not yet run
+      stage = 1;
+      wait_for(2);
+      copied = elements(copy);
+    });
+    wait_for(1);
+    {
+      const cuda_stream own;
+      x.reset();
+      own.synchronize();
+      stage = 2;
+      other.join();
+    }
+    CHECK(copied == list{1, 2, 3, 4, 5, 6});
+  });
+  CHECK(fake_cuda::live() == live);
+}
+
+TEST_CASE("in the steady state nothing is asked of the driver but memory from the pool and work") {
+  const auto x = full<double>(shape<4>{}, 1).to(cuda);
+  const auto turn = [&] { return elements(compile([](auto a, auto s) { return exp(a * s); })(x, 2)); };
+  const auto before = turn();
+  const std::vector<const char*> costly{"cudaMallocHost", "cudaMemPoolCreate", "cudaStreamCreate", "cudaEventCreate", "cudaStreamSynchronize", "cudaGraphInstantiate"};
+  std::vector<int> counted;
+  for (const char* name : costly) counted.push_back(fake_cuda::calls[name]);
+  for (int i = 0; i < 10; ++i) CHECK(turn() == before);
+  for (std::size_t i = 0; i < costly.size(); ++i) {
+    INFO(costly[i]);
+    CHECK(fake_cuda::calls[costly[i]] == counted[i]);
+  }
+}
+
+TEST_CASE("each call that fails is thrown by name, and leaves every tensor as it was") {
+  matrix x{{1, 2, 3}, {4, 5, 6}};
+  auto there = x.to(cuda);
+  const auto attempt = [&](auto call) {
+    int failures = 0;
+    for (;; ++failures) {
+      const int live = (fake_cuda::finish(), fake_cuda::live());
+      fake_cuda::fail_at = failures;
+      try {
+        call();
+        break;
+      } catch (const cuda_error& e) {
+        fake_cuda::fail_at = -1;
+        const std::string said = e.what();
+        INFO(said);
+        CHECK(said.find("tenure: ") == 0);
+        CHECK(said.find("(cudaError") != std::string::npos);
+        CHECK(elements(there) == list{1, 2, 3, 4, 5, 6});
+        CHECK(elements(x) == list{1, 2, 3, 4, 5, 6});
+        fake_cuda::finish();
+        CHECK(fake_cuda::live() == live);
+      }
+    }
+    fake_cuda::fail_at = -1;
+    return failures;
+  };
+  CHECK(attempt([&] { static_cast<void>(x.to(cuda)); }) == 3);  // memory, copy, event
+  CHECK(attempt([&] { static_cast<void>(there.transpose().to(cpu)); }) > 3);
+  CHECK(attempt([&] { static_cast<void>(there.to<float>().clone()); }) > 2);
+  CHECK(attempt([&] { static_cast<void>(compile([](auto a, auto s) { return a * s; })(there, 2)); }) > 3);
+  CHECK(attempt([&] { const cuda_stream s; }) > 3);
+  CHECK(attempt([&] { x.copy_(there); }) > 1);
+  CHECK(attempt([&] { there.copy_(x); }) > 1);
+  CHECK(attempt([&] { compile([](auto a) { return a * 1; }).into(there)(there); }) == 1);
+}
+
+TEST_CASE("the error of a kernel arrives with a later call") {
+  auto x = full<double>(shape<4>{}, 1).to(cuda);
+  fake_cuda::broken = cudaErrorLaunchFailure;
+  try {
+    static_cast<void>(x.to(cpu));
+    CHECK(false);
+  } catch (const cuda_error& e) {
+    CHECK(e.code == cudaErrorLaunchFailure);
+  }
+  CHECK_THROWS_AS(x.fill_(2), cuda_error);
+  fake_cuda::broken = cudaSuccess;
+  CHECK(elements(x) == list(4, 1));
+}
