@@ -100,12 +100,12 @@ struct train_step_of {
 namespace tenure {
 
 /// A training step as one compiled function: forward, backward and update.
-template <class Loss, class Rule>
+template <class Loss, class Rule, class Execution = inherited>
 class trainer {
   using step_type = optim::detail::train_step_of<Loss, Rule>;
 
  public:
-  explicit trainer(Rule r) : rule(r) {}
+  explicit trainer(Rule r, Execution on = {}) : rule(r), execution(on) {}
 
   /// Updates model and state in place; gives the loss before the update. Nothing is allocated but that one number.
   template <class Model, class State, class... Data>
@@ -114,7 +114,7 @@ class trainer {
     using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
     using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, detail::results_on<detail::device_of_tree<Model>>>;
     loss_type loss(uninitialized);
-    const compiled<step_type> step{};
+    const compiled<step_type, Execution> step{{}, execution};
     step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps + 1), data...);
     ++state.steps;
     return loss;
@@ -128,9 +128,10 @@ class trainer {
   }
 
   Rule rule;
+  [[no_unique_address]] Execution execution;
 };
 
-template <class Loss, class Rule>
-auto train_step(Loss, Rule rule) { return trainer<Loss, Rule>(rule); }
+template <class Loss, class Rule, class Execution = inherited>
+auto train_step(Loss, Rule rule, Execution on = {}) { return trainer<Loss, Rule, Execution>(rule, on); }
 
 }  // namespace tenure

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <tenure/backend/backend.hpp>
+#include <tenure/backend/execution.hpp>
 #include <tenure/passes/overwrite.hpp>
 #include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/tree.hpp>
@@ -227,7 +228,7 @@ TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
 
 }  // namespace detail
 
-template <class F>
+template <class F, class Execution = inherited>
 struct compiled;
 /// The cost of a compiled function, see plan.hpp.
 template <class Program>
@@ -312,10 +313,10 @@ inline constexpr bool has_empty_result = [] {
 
 /// The targets of an allocation-free call. A target may be one of the arguments: where the plan allows it the result is
 /// written in place, else it is computed beside and copied when the call is done.
-template <class F, class... R>
+template <class F, class Execution, class... R>
 class into_call {
  public:
-  explicit into_call(const F& f, R&... r) : f_(f), results_(r...) {}
+  explicit into_call(const F& f, const Execution& on, R&... r) : f_(f), on_(on), results_(r...) {}
 
   /// Computes into the targets given to into(). Throws shape_error where a target has another shape.
   template <class... X>
@@ -388,6 +389,7 @@ class into_call {
       std::apply([](const auto&... target) { (for_each_leaf(target, [](const auto& t) { tensor_access::check_alive(t, "into"); }), ...); }, results_);
       throw overlap_error("tenure: into: two targets share memory");
     }
+    [[maybe_unused]] const auto scope = on_.scope();
     storage_handle beside;
     if (shared) [[unlikely]] beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, safe, results);
     backend<device_type>::template run<program_type>(pointers, results, symbols);
@@ -401,21 +403,27 @@ class into_call {
   static constexpr bool same_as_results = std::is_same_v<std::tuple<R...>, Results> || std::is_same_v<std::tuple<R...>, std::tuple<Results>>;
 
   const F& f_;
+  [[no_unique_address]] Execution on_;
   std::tuple<R&...> results_;
 };
 
 }  // namespace detail
 
-/// A traced function, compiled for the argument types it is called with.
-template <class F>
+/// A traced function, compiled for the argument types it is called with; its calls run as `execution` says.
+template <class F, class Execution>
 struct compiled {
   [[no_unique_address]] F function{};
+  [[no_unique_address]] Execution execution{};
 
   /// f over tensors, numbers and models: new owning constants. Over traced values: f, inside the other function's graph.
   template <class... X>
   constexpr auto operator()(const X&... x) const {
-    if constexpr ((detail::tree<X>::traces || ...)) return function(x...);
-    else return call(x...);
+    if constexpr ((detail::tree<X>::traces || ...)) {
+      return function(x...);
+    } else {
+      [[maybe_unused]] const auto scope = execution.scope();
+      return call(x...);
+    }
   }
 
   /// The plan for arguments of these types: using plan = decltype(f.plan(x...)).
@@ -424,7 +432,7 @@ struct compiled {
 
   /// f.into(r...)(x...) computes into existing tensors and allocates nothing.
   template <class... R>
-  auto into(R&... r) const { return detail::into_call<F, R...>(function, r...); }
+  auto into(R&... r) const { return detail::into_call<F, Execution, R...>(function, execution, r...); }
 
  private:
   template <class... X>
@@ -453,8 +461,21 @@ struct compiled {
   }
 };
 
-/// The function itself, compiled.
+namespace detail {
+
+/// What is traced of a function: of a compiled one, the function without its execution.
 template <class F>
-constexpr compiled<F> compile(F f) { return {f}; }
+constexpr F traced_function(F f) { return f; }
+template <class F, class Execution>
+constexpr F traced_function(const compiled<F, Execution>& f) { return f.function; }
+
+template <class Wrapper, class Execution>
+constexpr compiled<Wrapper, Execution> compiled_on(Wrapper f, Execution on) { return {f, on}; }
+
+}  // namespace detail
+
+/// The function itself, compiled. All that compiles takes an execution as its last argument: a thread_pool, sequential.
+template <class F, class Execution = inherited>
+constexpr auto compile(F f, Execution on = {}) { return detail::compiled_on(detail::traced_function(f), on); }
 
 }  // namespace tenure

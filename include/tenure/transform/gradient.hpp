@@ -210,31 +210,32 @@ struct jvp_of {
   }
 };
 
-template <class F, int... I>
-constexpr auto value_and_grad_at(F f) {
-  if constexpr (sizeof...(I) == 0) return compiled<value_and_grad_of<F, 0>>{{f}};
-  else return compiled<value_and_grad_of<F, I...>>{{f}};
+template <template <class> class Transform, class F, class Execution>
+constexpr auto transformed(F f, Execution on) { return compiled_on(Transform<F>{f}, on); }
+
+/// Transform<F, I...> of f, compiled; without indices, with respect to the first argument.
+template <template <class, int...> class Transform, int... I, class F, class Execution>
+constexpr auto with_respect_to(F f, Execution on) {
+  if constexpr (sizeof...(I) == 0) return compiled_on(Transform<F, 0>{f}, on);
+  else return compiled_on(Transform<F, I...>{f}, on);
 }
 
 }  // namespace detail
 
 /// value_and_grad<0, 1>(f)(x...) is {f(x...), df/dx0, df/dx1}; without indices, with respect to the first argument.
-template <int... I, class F>
-constexpr auto value_and_grad(F f) { return detail::value_and_grad_at<F, I...>(f); }
+template <int... I, class F, class Execution = inherited>
+constexpr auto value_and_grad(F f, Execution on = {}) { return detail::with_respect_to<detail::value_and_grad_of, I...>(detail::traced_function(f), on); }
 
 /// The gradient alone; a tuple where there are several indices.
-template <int... I, class F>
-constexpr auto grad(F f) {
-  if constexpr (sizeof...(I) == 0) return compiled<detail::grad_of<F, 0>>{{f}};
-  else return compiled<detail::grad_of<F, I...>>{{f}};
-}
+template <int... I, class F, class Execution = inherited>
+constexpr auto grad(F f, Execution on = {}) { return detail::with_respect_to<detail::grad_of, I...>(detail::traced_function(f), on); }
 
 /// vjp(f)(x..., cotangent) is {f(x...), cotangent of x...}.
-template <class F>
-constexpr auto vjp(F f) { return compiled<detail::vjp_of<F>>{{f}}; }
+template <class F, class Execution = inherited>
+constexpr auto vjp(F f, Execution on = {}) { return detail::transformed<detail::vjp_of>(detail::traced_function(f), on); }
 
 /// jvp(f)(x..., tangents...) is {f(x...), tangent of the result}.
-template <class F>
-constexpr auto jvp(F f) { return compiled<detail::jvp_of<F>>{{f}}; }
+template <class F, class Execution = inherited>
+constexpr auto jvp(F f, Execution on = {}) { return detail::transformed<detail::jvp_of>(detail::traced_function(f), on); }
 
 }  // namespace tenure

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+// Threads for calls: Eigen's thread pool as an execution. Included by name, for what Eigen's pool costs to compile.
+// Law: results are those of one thread, bit for bit. Cost: a call that is worth it wakes threads, some microseconds; the steady
+// state allocates nothing.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unsupported/Eigen/CXX11/ThreadPool>
+
+#include <tenure/backend/execution.hpp>
+#include <tenure/core/error.hpp>
+
+namespace tenure {
+namespace detail {
+
+/// Any number of threads may run() at once, those of the pool too: a caller works itself and never waits for a helper that has
+/// not begun.
+class pool_executor final : public executor {
+ public:
+  explicit pool_executor(int threads) : workers_(threads), own_(threads > 1 ? std::make_unique<Eigen::ThreadPool>(threads - 1) : nullptr), pool_(own_.get()) {}
+  explicit pool_executor(Eigen::ThreadPoolInterface& theirs) : workers_(theirs.NumThreads() + 1), pool_(&theirs) {}
+  ~pool_executor() {
+    own_.reset();
+    // Helpers that a pool of somebody else has not begun still look at their job.
+    while (free_count() != static_cast<std::ptrdiff_t>(jobs_.size())) std::this_thread::yield();
+  }
+
+  int workers() const override { return workers_; }
+
+  void run(int count, block_function function, void* context) override {
+    job& j = take_job();
+    const int workers = count < workers_ ? count : workers_;
+    j.function = function, j.context = context, j.workers = workers, j.count = count;
+    j.done.store(0, std::memory_order_relaxed);
+    j.holders.store(workers, std::memory_order_relaxed);
+    for (int w = 0; w < workers; ++w) {
+      j.shares[static_cast<std::size_t>(w)].next.store(w * count / workers, std::memory_order_relaxed);
+      j.shares[static_cast<std::size_t>(w)].end = (w + 1) * count / workers;
+    }
+    for (int w = 1; w < workers; ++w)
+      pool_->Schedule([j = &j, w] {  // two words, which std::function keeps without an allocation
+        j->work(w);
+        j->owner->let_go(*j);
+      });
+    j.work(0);
+    for (int done = j.done.load(std::memory_order_acquire); done < count; done = j.done.load(std::memory_order_acquire)) j.done.wait(done, std::memory_order_acquire);
+    const std::exception_ptr error = std::exchange(j.error, nullptr);
+    let_go(j);
+    if (error) std::rethrow_exception(error);
+  }
+
+ private:
+  /// Neighbouring blocks for one worker, so that data stays in its caches from step to step; who has none left takes others'.
+  struct alignas(64) share {
+    std::atomic<int> next{0};
+    int end = 0;
+  };
+  struct job {
+    job(pool_executor* o, int workers) : owner(o), shares(static_cast<std::size_t>(workers)) {}
+
+    void work(int worker) {
+      for (int s = 0; s < workers; ++s) {
+        share& from = shares[static_cast<std::size_t>((worker + s) % workers)];
+        for (int b; (b = from.next.fetch_add(1, std::memory_order_relaxed)) < from.end;) {
+          try {
+            function(context, b, worker);
+          } catch (...) {
+            if (!failed.exchange(true)) error = std::current_exception();
+          }
+          if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == count) done.notify_one();
+        }
+      }
+    }
+
+    pool_executor* const owner;
+    std::vector<share> shares;
+    block_function function = nullptr;
+    void* context = nullptr;
+    int workers = 0, count = 0;
+    std::atomic<int> done{0};
+    std::atomic<int> holders{0};  // who may still look at it
+    std::atomic<bool> failed{false};
+    std::exception_ptr error;
+    job* next_free = nullptr;
+  };
+
+  job& take_job() {
+    const std::lock_guard lock(busy_);
+    if (free_ == nullptr) {
+      jobs_.push_back(std::make_unique<job>(this, workers_));
+      return *jobs_.back();
+    }
+    job& j = *std::exchange(free_, free_->next_free);
+    j.failed.store(false, std::memory_order_relaxed);
+    return j;
+  }
+  void let_go(job& j) {
+    if (j.holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    const std::lock_guard lock(busy_);
+    j.next_free = std::exchange(free_, &j);
+  }
+  std::ptrdiff_t free_count() {
+    const std::lock_guard lock(busy_);
+    std::ptrdiff_t n = 0;
+    for (const job* j = free_; j != nullptr; j = j->next_free) ++n;
+    return n;
+  }
+
+  int workers_;
+  std::mutex busy_;
+  std::vector<std::unique_ptr<job>> jobs_;
+  job* free_ = nullptr;
+  std::unique_ptr<Eigen::ThreadPool> own_;
+  Eigen::ThreadPoolInterface* pool_;
+};
+
+}  // namespace detail
+
+/// An execution on several threads, the caller's among them: tn::value_and_grad<0>(loss, pool). Copies share the threads, which
+/// end with the last copy.
+class thread_pool {
+ public:
+  /// As many threads as the machine runs at once.
+  thread_pool() : thread_pool(static_cast<int>(std::thread::hardware_concurrency() < 1 ? 1 : std::thread::hardware_concurrency())) {}
+  /// Throws tenure::error where threads < 1, and std::system_error where the system gives no threads.
+  explicit thread_pool(int threads) : executor_(std::make_shared<detail::pool_executor>(checked(threads))) {}
+  /// The caller's thread and those of a pool that others use too, which lives longer.
+  explicit thread_pool(Eigen::ThreadPoolInterface& theirs) : executor_(std::make_shared<detail::pool_executor>(theirs)) {}
+
+  int threads() const { return executor_->workers(); }
+
+  /// While it lives, all that this thread computes runs on the pool: const auto threads = pool.scope();
+  auto scope() const { return kept_scope(executor_); }
+
+ private:
+  class [[nodiscard]] kept_scope {
+   public:
+    explicit kept_scope(std::shared_ptr<detail::pool_executor> on) : kept_(std::move(on)), scope_(kept_->workers() > 1 ? kept_.get() : nullptr) {}
+
+   private:
+    std::shared_ptr<detail::pool_executor> kept_;
+    detail::execution_scope scope_;
+  };
+
+  static int checked(int threads) {
+    if (threads < 1) throw error("tenure: thread_pool: " + std::to_string(threads) + " threads: the caller's is one of them");
+    return threads;
+  }
+
+  std::shared_ptr<detail::pool_executor> executor_;
+};
+
+}  // namespace tenure
