@@ -34,6 +34,8 @@ struct device {
   }
   void zero(void* at, std::int64_t bytes) { std::memset(at, 0, static_cast<std::size_t>(bytes)); }
 
+  void copy(void* to, const void* from, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
+
   template <std::int64_t... Words>
   void launch(code<Words...>, const typename kernels::fused<code<Words...>>::arguments& args) {
     using kernel = kernels::fused<code<Words...>>;

@@ -42,9 +42,7 @@ void check(F f, const X&... x) {
       std::fill(r.data.begin(), r.data.end(), std::byte{0xA5});
       to.push_back(r.data.data());
     }
-    const tn::program_detail::placement<program> plan(symbols.data());
-    const host::memory workspace = device.allocate(plan.bytes);
-    tn::cuda_backend::execute<program>(device, {from.data(), to.data(), workspace.data(), symbols.data()}, plan.offset);
+    tn::cuda_backend::run<program>(device, from.data(), to.data(), symbols.data());
     INFO(limits.blocks << " blocks of " << limits.threads << ", " << device.launches << " launches");
     CHECK(fuzz::judge(g, arguments, wanted, results).wrong == "");
   }
@@ -77,4 +75,99 @@ TEST_CASE("strided operands") {
   const auto f = [](auto a, auto b) { return transpose(a) * 2.0 + b; };
   check(f, some<float, 12, 20>(), some<float, 20, 12>());
   check([](auto a) { return tn::flip<1>(a) + a; }, some<float, 9, 13>());
+}
+
+TEST_CASE("sums, maxima and minima of all, several in one kernel") {
+  const auto f = [](auto a, auto b) { return std::tuple{sum(a * b), amax(a), a + b, mean(exp(b))}; };
+  check(f, some<float, 5>(), some<float, 5>());
+  check(f, some<float, 4099>(), some<float, 4099>());
+  check(f, some<double, 37, 41>(), some<double, 37, 41>());
+  check(f, some<std::int32_t, 300>(-50, 50), some<std::int32_t, 300>(-50, 50));
+}
+
+TEST_CASE("sums of columns, beside sums of all and of rows") {
+  const auto f = [](auto a) { return std::tuple{sum(a, tn::axis<0>), amax(a, tn::axis<0>)}; };
+  check(f, some<float, 1, 7>());
+  check(f, some<float, 300, 10>());
+  check(f, some<float, 65, 130>());
+  check(f, some<double, 3, 2000>());
+  check([](auto a) { return std::tuple{sum(a, tn::axis<0>), sum(a, tn::axis<1>), sum(a), a * 2.0}; }, some<float, 90, 35>());
+}
+
+TEST_CASE("softmax: rows of a lane, of a warp, of a block") {
+  const auto f = [](auto x) { return softmax(x, tn::axis<1>); };
+  check(f, some<float, 70, 3>());
+  check(f, some<float, 33, 100>());
+  check(f, some<float, 5, 1500>());
+  check(f, some<double, 12, 301>());
+  check([](auto x) { return std::tuple{softmax(x, tn::axis<0>), logsumexp(x, tn::axis<1>)}; }, some<float, 40, 50>());
+}
+
+TEST_CASE("layer norm, and its gradient: rows, columns and totals at once") {
+  constexpr auto loss = [](auto x, auto scale, auto shift) { return sum(square(tn::layer_norm(x, scale, shift))); };
+  check([](auto x, auto scale, auto shift) { return tn::layer_norm(x, scale, shift); }, some<float, 31, 60>(), some<float, 60>(), some<float, 60>());
+  check(tn::value_and_grad<0, 1, 2>(loss), some<float, 31, 60>(), some<float, 60>(), some<float, 60>());
+  check(tn::value_and_grad<0, 1, 2>(loss), some<double, 130, 9>(), some<double, 9>(), some<double, 9>());
+}
+
+TEST_CASE("extents that only the run knows") {
+  constexpr auto rows = tn::dim("rows"), columns = tn::dim("columns");
+  const auto f = [](auto x, auto y) { return std::tuple{softmax(x * y), sum(x, tn::axis<0>), sum(x * y)}; };
+  for (const auto& [n, m] : {std::pair{40, 30}, {1, 1}, {0, 5}, {3, 0}, {7, 300}}) {
+    tn::tensor<float, tn::shape<rows, columns>> x(n, m), y(n, m);
+    for (float& v : tn::as_span(x)) v = static_cast<float>(&v - x.data()) / 64;
+    for (float& v : tn::as_span(y)) v = 0.5f;
+    check(f, x, y);
+  }
+}
+
+TEST_CASE("rows named by indices, and sums of rows at indices that repeat") {
+  const auto i = some<std::int64_t, 50>(0, 9);
+  const auto j = some<std::int64_t, 4, 3>(0, 9);
+  check([](auto x, auto i) { return tn::gather<0>(x, i) * 2.0; }, some<float, 9, 6>(), i);
+  check([](auto x, auto i) { return tn::gather<1>(x, i); }, some<double, 4, 9, 2>(), j);
+  check([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<float, 9, 6>(), i, some<float, 50, 6>());
+  check([](auto x, auto i, auto u) { return tn::index_add<1>(x, i, u); }, some<float, 4, 9, 2>(), j, some<float, 4, 4, 3, 2>());
+  constexpr auto loss = [](auto x, auto i) { return sum(square(tn::gather<0>(x, i))); };
+  check(tn::value_and_grad(loss), some<float, 9, 6>(), some<std::int32_t, 50>(0, 9));
+}
+
+TEST_CASE("pad, concat") {
+  check([](auto a, auto b) { return tn::concat<1>(a, b) * 2.0; }, some<float, 3, 4>(), some<float, 3, 5>());
+  constexpr auto loss = [](auto a) { return sum(exp(tn::slice<0, 1, 3>(tn::flip<0>(a)))); };
+  check(tn::value_and_grad(loss), some<double, 5, 3>());
+}
+
+TEST_CASE("matrix products: batches, transposes, and a training step") {
+  const auto f = [](auto a, auto b) { return std::tuple{matmul(a, b), matmul(transpose(b), transpose(a))}; };
+  check(f, some<float, 5, 7>(), some<float, 7, 3>());
+  check([](auto a, auto b) { return matmul(a, b); }, some<double, 4, 5, 7>(), some<double, 4, 7, 3>());
+  check([](auto a, auto b) { return matmul(a, b); }, some<std::int32_t, 5, 7>(-9, 9), some<std::int32_t, 7, 3>(-9, 9));
+  constexpr auto loss = [](auto w1, auto b1, auto w2, auto b2, auto x, auto labels) {
+    return cross_entropy(matmul(relu(matmul(x, w1) + b1), w2) + b2, labels);
+  };
+  check(tn::value_and_grad<0, 1, 2, 3>(loss), some<float, 20, 16>(), some<float, 16>(), some<float, 16, 10>(), some<float, 10>(), some<float, 24, 20>(),
+        some<std::int64_t, 24>(0, 10));
+}
+
+TEST_CASE("an index outside its axis is refused before anything is written") {
+  const auto f = [](auto x, auto i) { return std::tuple{x * 2.0, gather(x, i + 1)}; };
+  const auto x = some<float, 3, 2>();
+  tn::tensor<std::int64_t, tn::shape<2>> i{1, 2};
+  using program = typename decltype(tn::compile(f).plan(x, i))::program_type;
+  float first[6] = {7}, second[4] = {7};
+  const void* const arguments[] = {x.data(), i.data()};
+  void* const results[] = {first, second};
+  host::device device;
+  CHECK_THROWS_WITH(tn::cuda_backend::run<program>(device, arguments, results, nullptr), "tenure: gather: index 3 is outside an axis of 3");
+  CHECK(first[0] == 7);
+  tn::as_span(i)[1] = 0;
+  tn::cuda_backend::run<program>(device, arguments, results, nullptr);
+  CHECK(first[0] == 2 * x(0, 0));
+  CHECK(second[0] == x(2, 0));
+
+  const auto g = [](auto x, auto i) { return gather(x, i); };
+  tn::as_span(i)[0] = -1;
+  using other = typename decltype(tn::compile(g).plan(x, i))::program_type;
+  CHECK_THROWS_WITH(tn::cuda_backend::check_arguments(device, other::value.view(), arguments, nullptr), "tenure: gather: index -1 is outside an axis of 3");
 }

@@ -102,6 +102,10 @@ class gpu {
     if (bytes > 0) cuda_detail::check(cudaMemsetAsync(at, 0, static_cast<std::size_t>(bytes), stream()), "cudaMemsetAsync");
   }
 
+  void copy(void* to, const void* from, std::int64_t bytes) {
+    cuda_detail::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream()), "cudaMemcpyAsync");
+  }
+
   template <class Code, class Arguments>
   void launch(Code code, const Arguments& args) {
     kernels::launch(code, args, stream());

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs on a GPU: backend<cuda_device>, through which compiled functions and expressions of its tensors run. All arguments
+// and results are memory of the device. Needs nvcc.
+#pragma once
+
+#if !defined(__CUDACC__)
+#error "tenure: cuda: programs for a GPU are compiled by nvcc: give the file the extension .cu"
+#endif
+
+#include <tenure/backend/backend.hpp>
+#include <tenure/backend/cuda/execute.hpp>
+#include <tenure/backend/cuda/gpu.cuh>
+
+namespace tenure {
+
+template <>
+struct backend<cuda_device> {
+  static constexpr bool is_included = true;
+
+  /// Throws index_error where an argument of the graph holds an index outside its axis; waits for the device.
+  static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
+    cuda_backend::gpu device;
+    cuda_backend::check_arguments(device, g, arguments, symbols);
+  }
+
+  /// Gives a program to this thread's stream; waits only where the program checks indices that it computes, throws index_error
+  /// for those, and has then written no result. Throws cuda_error and std::bad_alloc.
+  template <class Program>
+  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+    cuda_backend::gpu device;
+    cuda_backend::run<Program>(device, arguments, results, symbols);
+  }
+
+  /// Memory that a call of a static program needs for intermediate results; kernels that reduce take some beside.
+  template <class Program>
+  static constexpr std::int64_t workspace_bytes() { return program_detail::placement<Program>(nullptr).bytes; }
+};
+
+}  // namespace tenure
