@@ -3,10 +3,8 @@
 // purpose (few blocks, few threads), so that little data has many blocks, teams and steps; and its memory starts as garbage.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include <tenure/backend/cuda/execute.hpp>
@@ -40,7 +38,8 @@ struct device {
   void launch(code<Words...>, const typename kernels::fused<code<Words...>>::arguments& args) {
     using kernel = kernels::fused<code<Words...>>;
     ++launches;
-    kernels::host_block<typename kernel::thread_state> block(args.shape.threads, args.shape.blocks(), static_cast<std::size_t>(kernel::shared_bytes(args.shape)));
+    const auto shared = static_cast<std::size_t>(kernel::shared_bytes(args.shape));
+    kernels::host_block<typename kernel::thread_state> block(args.shape.threads, args.shape.blocks(), shared);
     for (block.index = 0; block.index < args.shape.blocks(); ++block.index) kernel::run(block, args);
   }
   template <std::int64_t... Words>
@@ -53,14 +52,22 @@ struct device {
     ++launches;
     for (std::int64_t i = n - 1; i >= 0; --i) f(i);  // threads have no order
   }
-  void sort_pairs(std::int64_t* keys, std::int64_t* values, std::int64_t n) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-    for (std::int64_t i = 0; i < n; ++i) pairs.emplace_back(keys[i], values[i]);
-    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::int64_t i = 0; i < n; ++i) std::tie(keys[i], values[i]) = pairs[static_cast<std::size_t>(i)];
-  }
+  /// What BLAS says, element by element.
   template <class T>
-  void multiply(const cuda_backend::product<T>& p) { cuda_backend::product_by_elements(*this, p); }
+  void multiply(const cuda_backend::blas_product<T>& p) {
+    ++launches;
+    const auto at = [](const auto& x, std::int64_t i, std::int64_t j) { return x.first[x.transposed ? i * x.leading + j : j * x.leading + i]; };
+    for (std::int64_t s = 0; s < p.count; ++s)
+      for (std::int64_t i = 0; i < p.m; ++i)
+        for (std::int64_t j = 0; j < p.n; ++j) {
+          auto a = p.a, b = p.b;
+          a.first += s * a.step;
+          b.first += s * b.step;
+          T sum{};
+          for (std::int64_t k = 0; k < p.k; ++k) sum += at(a, i, k) * at(b, k, j);
+          p.c[s * p.c_step + j * p.m + i] = sum;
+        }
+  }
   kernels::refusal refused_by(kernels::check_element f) {
     kernels::refusal r;
     f.refused = &r;

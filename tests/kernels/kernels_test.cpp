@@ -128,6 +128,7 @@ TEST_CASE("rows named by indices, and sums of rows at indices that repeat") {
   check([](auto x, auto i) { return tn::gather<1>(x, i); }, some<double, 4, 9, 2>(), j);
   check([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<float, 9, 6>(), i, some<float, 50, 6>());
   check([](auto x, auto i, auto u) { return tn::index_add<1>(x, i, u); }, some<float, 4, 9, 2>(), j, some<float, 4, 4, 3, 2>());
+  check([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<double, 40>(), some<std::int32_t, 700>(0, 40), some<double, 700>());
   constexpr auto loss = [](auto x, auto i) { return sum(square(tn::gather<0>(x, i))); };
   check(tn::value_and_grad(loss), some<float, 9, 6>(), some<std::int32_t, 50>(0, 9));
 }
@@ -142,6 +143,8 @@ TEST_CASE("matrix products: batches, transposes, and a training step") {
   const auto f = [](auto a, auto b) { return std::tuple{matmul(a, b), matmul(transpose(b), transpose(a))}; };
   check(f, some<float, 5, 7>(), some<float, 7, 3>());
   check([](auto a, auto b) { return matmul(a, b); }, some<double, 4, 5, 7>(), some<double, 4, 7, 3>());
+  check([](auto a, auto b) { return matmul(tn::transpose(a), b); }, some<double, 2, 3, 7, 5>(), some<double, 2, 3, 7, 4>());
+  check([](auto a, auto b) { return matmul(tn::flip<1>(a), b); }, some<float, 5, 7>(), some<float, 7, 1>());
   check([](auto a, auto b) { return matmul(a, b); }, some<std::int32_t, 5, 7>(-9, 9), some<std::int32_t, 7, 3>(-9, 9));
   constexpr auto loss = [](auto w1, auto b1, auto w2, auto b2, auto x, auto labels) {
     return cross_entropy(matmul(relu(matmul(x, w1) + b1), w2) + b2, labels);

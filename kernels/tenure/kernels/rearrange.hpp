@@ -83,15 +83,62 @@ struct gather_element {
   }
 };
 
-/// The row that an index names, beside the position of the index: what is sorted before rows are added.
+/// Rows that indices name, and the position of each index: what is sorted before rows are added.
+struct named_rows {
+  std::int64_t *row, *position;
+
+  TENURE_KERNEL_INLINE void set(std::int64_t at, std::int64_t r, std::int64_t p) const {
+    row[at] = r;
+    position[at] = p;
+  }
+};
+
 struct list_index {
   walk<1> space;
   index_source indices;
-  std::int64_t *rows, *positions;
+  named_rows to;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t i) const { to.set(i, indices[space.at(i).of[0]], i); }
+};
+
+/// The first of n ascending rows that is not before `row`, or with After that is behind it.
+template <bool After>
+TENURE_KERNEL_INLINE std::int64_t bound(const std::int64_t* rows, std::int64_t n, std::int64_t row) {
+  std::int64_t first = 0;
+  while (n > 0) {
+    const std::int64_t half = n / 2;
+    const bool is_before = After ? rows[first + half] <= row : rows[first + half] < row;
+    first = is_before ? first + half + 1 : first;
+    n = is_before ? n - half - 1 : half;
+  }
+  return first;
+}
+
+/// Sorts runs of `length` by counting who comes before: one step in place of the first six of merging.
+struct sort_run {
+  static constexpr std::int64_t length = 64;
+  named_rows from, to;
+  std::int64_t count;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
-    rows[i] = indices[space.at(i).of[0]];
-    positions[i] = i;
+    const std::int64_t begin = i / length * length, end = begin + length < count ? begin + length : count, row = from.row[i];
+    std::int64_t at = begin;
+    for (std::int64_t j = begin; j < end; ++j) at += from.row[j] < row || (from.row[j] == row && j < i);
+    to.set(at, row, from.position[i]);
+  }
+};
+
+/// Merges neighbouring sorted runs: an element's place is its place in its own run and its rank in the other.
+struct merge_runs {
+  named_rows from, to;
+  std::int64_t count, length;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
+    const std::int64_t begin = i / (2 * length) * (2 * length), row = from.row[i];
+    const std::int64_t middle = begin + length < count ? begin + length : count, end = middle + length < count ? middle + length : count;
+    const bool is_left = i < middle;
+    const std::int64_t rank = is_left ? bound<false>(from.row + middle, end - middle, row) : bound<true>(from.row + begin, middle - begin, row);
+    to.set((is_left ? i : i - length) + rank, row, from.position[i]);
   }
 };
 
@@ -100,7 +147,7 @@ template <class T>
 struct add_rows {
   walk<3> space;        // which row (extents of the result), updates (but for their position), result
   walk<1> of_position;  // updates
-  const std::int64_t *rows, *positions;
+  named_rows rows;
   std::int64_t count;
   const T* updates;
   T* to;
@@ -108,15 +155,9 @@ struct add_rows {
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const auto at = space.at(i);
     const std::int64_t row = at.of[0];
-    std::int64_t first = 0;
-    for (std::int64_t n = count; n > 0;) {
-      const std::int64_t half = n / 2;
-      const bool before = rows[first + half] < row;
-      first = before ? first + half + 1 : first;
-      n = before ? n - half - 1 : half;
-    }
     T sum{};
-    for (std::int64_t k = first; k < count && rows[k] == row; ++k) sum = static_cast<T>(sum + updates[at.of[1] + of_position.at(positions[k]).of[0]]);
+    for (std::int64_t k = bound<false>(rows.row, count, row); k < count && rows.row[k] == row; ++k)
+      sum = static_cast<T>(sum + updates[at.of[1] + of_position.at(rows.position[k]).of[0]]);
     to[at.of[2]] = sum;
   }
 };

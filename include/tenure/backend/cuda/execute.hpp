@@ -4,10 +4,7 @@
 // Cost: one launch a fused step; a second where columns are folded; products as cuBLAS likes.
 #pragma once
 
-#include <cstdio>
-
 #include <tenure/backend/cuda/steps.hpp>
-#include <tenure/core/error.hpp>
 #include <tenure/kernels/fused.hpp>
 #include <tenure/program/bind.hpp>
 
@@ -77,7 +74,7 @@ void run_steps(Device& device, const void* const* arguments, void* const* result
   constexpr auto& tables = Program::tables;
   constexpr auto& kernels = kernel_table<Program, Device, std::make_integer_sequence<int, Program::kernel_count>>::at;
   void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
-  std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};  // g++ 12 sees no bound on the loop that fills it
+  std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // The GPU as execute.hpp sees a device: everything goes to this thread's stream, memory comes from its pool, nothing waits
-// but what checks indices. Sorting is Thrust's, products are cuBLAS's: IEEE float32, never TF32, with workspace of their own,
-// so that the same call gives the same bits.
+// but what checks indices. Products are cuBLAS's: IEEE float32, never TF32, with workspace of their own, so that the same call
+// gives the same bits.
 #pragma once
 
 #include <cublas_v2.h>
-#include <thrust/execution_policy.h>
-#include <thrust/sort.h>
 
 #include <tenure/backend/cuda/steps.hpp>
 #include <tenure/kernels/launch.cuh>
@@ -15,19 +13,6 @@
 namespace tenure::cuda_backend {
 
 namespace detail {
-
-/// Memory for Thrust's temporaries, from the pool.
-class pool_allocator {
- public:
-  using value_type = char;
-
-  char* allocate(std::ptrdiff_t bytes) {
-    void* memory = nullptr;
-    cuda_detail::check(cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), cuda_detail::memory_pool(), cuda_detail::current_stream()), "cudaMallocAsync");
-    return static_cast<char*>(memory);
-  }
-  void deallocate(char* memory, std::size_t) { cudaFreeAsync(memory, cuda_detail::current_stream()); }
-};
 
 inline void check(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) [[likely]] return;
@@ -58,31 +43,7 @@ class blas {
   cublasHandle_t handle_ = nullptr;
 };
 
-inline cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
-                           std::int64_t sa, const float* b, std::int64_t ldb, std::int64_t sb, float* c, std::int64_t ldc, std::int64_t sc, std::int64_t count) {
-  const float one = 1, zero = 0;
-  return cublasSgemmStridedBatched_64(h, ta, tb, m, n, k, &one, a, lda, sa, b, ldb, sb, &zero, c, ldc, sc, count);
-}
-inline cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-                           std::int64_t sa, const double* b, std::int64_t ldb, std::int64_t sb, double* c, std::int64_t ldc, std::int64_t sc, std::int64_t count) {
-  const double one = 1, zero = 0;
-  return cublasDgemmStridedBatched_64(h, ta, tb, m, n, k, &one, a, lda, sa, b, ldb, sb, &zero, c, ldc, sc, count);
-}
-
 }  // namespace detail
-
-/// How BLAS reads a matrix whose rows or columns are contiguous; leading < 0: neither are.
-struct blas_operand {
-  bool transposed = false;
-  std::int64_t leading = -1;
-};
-constexpr blas_operand blas_operand_of(std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t column_stride) {
-  // An extent of 1 moves nowhere, whatever its stride.
-  const bool one_row = rows <= 1, one_column = columns <= 1;
-  if ((column_stride == 1 || one_column) && (one_row || row_stride >= (columns > 1 ? columns : 1))) return {false, one_row ? (columns > 1 ? columns : 1) : row_stride};
-  if ((row_stride == 1 || one_row) && (one_column || column_stride >= (rows > 1 ? rows : 1))) return {true, one_column ? (rows > 1 ? rows : 1) : column_stride};
-  return {};
-}
 
 class gpu {
  public:
@@ -122,24 +83,16 @@ class gpu {
     cuda_detail::check(cudaGetLastError(), "launch of a function of elements");
   }
 
-  // A template, so that who adds no rows compiles no sort.
-  template <class Index>
-  void sort_pairs(Index* keys, Index* values, std::int64_t n) {
-    detail::pool_allocator memory;
-    thrust::stable_sort_by_key(thrust::cuda::par_nosync(memory).on(stream()), keys, keys + n, values);
-  }
-
-  /// By cuBLAS where the operands' rows or columns are contiguous and its element type has one, else element by element.
   template <class T>
-  void multiply(const product<T>& p) {
-    if (p.rows == 0 || p.columns == 0) return;
-    if constexpr (std::is_floating_point_v<T>) {
-      const int batch = p.c_view.rank - 2;
-      const blas_operand a = blas_operand_of(p.rows, p.inner, p.a_view.stride[batch], p.a_view.stride[batch + 1]);
-      const blas_operand b = blas_operand_of(p.inner, p.columns, p.b_view.stride[batch], p.b_view.stride[batch + 1]);
-      if (a.leading > 0 && b.leading > 0) return multiply_by_blas(p, a, b, 0, 0, 0, 0);
-    }
-    product_by_elements(*this, p);
+  void multiply(const blas_product<T>& p) {
+    const auto flag = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const T one = 1, zero = 0;
+    const auto call = [&](auto gemm) {
+      return gemm(detail::blas::of_thread().on_stream(), flag(p.a.transposed), flag(p.b.transposed), p.m, p.n, p.k, &one, p.a.first, p.a.leading, p.a.step,
+                  p.b.first, p.b.leading, p.b.step, &zero, p.c, p.m, p.c_step, p.count);
+    };
+    if constexpr (std::is_same_v<T, float>) detail::check(call(cublasSgemmStridedBatched_64), "matmul");
+    else detail::check(call(cublasDgemmStridedBatched_64), "matmul");
   }
 
   /// What the function refuses; waits for it.
@@ -157,25 +110,6 @@ class gpu {
 
  private:
   static cudaStream_t stream() { return cuda_detail::current_stream(); }
-
-  /// One call for the innermost outer axis, and so on outwards.
-  template <class T>
-  void multiply_by_blas(const product<T>& p, const blas_operand& a, const blas_operand& b, int axis, std::int64_t at_a, std::int64_t at_b, std::int64_t at_c) {
-    const int batch = p.c_view.rank - 2;
-    if (axis + 1 < batch) {
-      for (std::int64_t i = 0; i < p.c_view.extent[axis]; ++i)
-        multiply_by_blas(p, a, b, axis + 1, at_a + i * p.a_view.stride[axis], at_b + i * p.b_view.stride[axis], at_c + i * p.c_view.stride[axis]);
-      return;
-    }
-    const bool is_batched = axis < batch;
-    const std::int64_t count = is_batched ? p.c_view.extent[axis] : 1;
-    if (count == 0) return;
-    const auto step = [&](const operand_view& v) { return is_batched ? v.stride[axis] : 0; };
-    const auto flag = [](const blas_operand& x) { return x.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
-    // BLAS is column-major: the transpose of c is that of b times that of a.
-    detail::check(detail::gemm(detail::blas::of_thread().on_stream(), flag(b), flag(a), p.columns, p.rows, p.inner, p.b + at_b, b.leading, step(p.b_view), p.a + at_a, a.leading,
-                               step(p.a_view), p.c + at_c, p.columns, step(p.c_view), count), "matmul");
-  }
 };
 
 }  // namespace tenure::cuda_backend

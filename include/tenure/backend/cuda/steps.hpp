@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are no fused kernel, as launches on a device: for_each (a function of each element), zero, sort_pairs,
-// product. The GPU has these (gpu.cuh); so have tests on the host.
+// The steps that are no fused kernel, as what a device does: for_each (a function of each element), zero, multiply (a batch of
+// products), refused_by. The GPU does these (gpu.cuh); so do tests on the host.
 #pragma once
 
+#include <cstdio>
+#include <utility>
+
+#include <tenure/backend/cuda/products.hpp>
+#include <tenure/core/error.hpp>
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/program/bind.hpp>
 
 namespace tenure::cuda_backend {
-
-using program_detail::operand_view;
-using program_detail::step_numbers;
 
 namespace detail {
 
@@ -24,45 +26,6 @@ void copy(Device& device, const operand_view& shape, const T* from, const std::i
 
 }  // namespace detail
 
-/// A product as cuBLAS takes it, row-major, one for each element of the outer axes of c.
-template <class T>
-struct product {
-  std::int64_t rows, columns, inner;
-  const T *a, *b;
-  T* c;
-  operand_view a_view, b_view, c_view;
-};
-
-/// For products that cuBLAS has no function for.
-template <class T, class Device>
-void product_by_elements(Device& device, const product<T>& p) {
-  const int batch = p.c_view.rank - 2;
-  kernels::product_element<T> f{{}, p.inner, p.a_view.stride[batch + 1], p.b_view.stride[batch], p.a, p.b, p.c};
-  for (int d = 0; d < batch; ++d) f.space.add(p.c_view.extent[d], p.a_view.stride[d], p.b_view.stride[d], p.c_view.stride[d]);
-  f.space.add(p.rows, p.a_view.stride[batch], std::int64_t{0}, p.c_view.stride[batch]);
-  f.space.add(p.columns, std::int64_t{0}, p.b_view.stride[batch + 1], p.c_view.stride[batch + 1]);
-  device.for_each(f.space.size(), f);
-}
-
-template <class T, class Device>
-void matmul_step(Device& device, void* const* p, step_numbers n) {
-  n.at += 3;
-  n.next();
-  product<T> m{};
-  m.a_view = n.next_operand();
-  n.next();
-  m.b_view = n.next_operand();
-  m.c_view = n.next_operand();
-  const int batch = m.c_view.rank - 2;
-  m.rows = m.c_view.extent[batch];
-  m.columns = m.c_view.extent[batch + 1];
-  m.inner = m.a_view.extent[batch + 1];
-  m.a = static_cast<const T*>(p[0]);
-  m.b = static_cast<const T*>(p[1]);
-  m.c = static_cast<T*>(p[2]);
-  device.multiply(m);
-}
-
 /// Rows of the source named by indices, which were checked.
 template <class T, class Device>
 void gather_step(Device& device, void* const* p, step_numbers n) {
@@ -74,10 +37,28 @@ void gather_step(Device& device, void* const* p, step_numbers n) {
   kernels::gather_element<T> f{{}, table.stride[axis], detail::indices_of(type, p[1]), static_cast<const T*>(p[0]), static_cast<T*>(p[2])};
   for (int d = 0; d < result.rank; ++d) {
     const bool is_index = d >= axis && d < axis + indices.rank;
-    f.space.add(result.extent[d], is_index ? indices.stride[d - axis] : 0, is_index ? 0 : table.stride[d < axis ? d : d - indices.rank + 1], result.stride[d]);
+    const std::int64_t table_stride = is_index ? 0 : table.stride[d < axis ? d : d - indices.rank + 1];
+    f.space.add(result.extent[d], is_index ? indices.stride[d - axis] : 0, table_stride, result.stride[d]);
   }
   device.for_each(f.space.size(), f);
 }
+
+namespace detail {
+
+/// Sorts rows, equal ones in the order of their positions; they end up where the result says, `rows` or `spare`.
+/// A merge sort of a launch a step, since Thrust's would add 6 s to the compile time of every unit that includes this.
+template <class Device>
+kernels::named_rows sorted(Device& device, kernels::named_rows rows, kernels::named_rows spare, std::int64_t count) {
+  device.for_each(count, kernels::sort_run{rows, spare, count});
+  std::swap(rows, spare);
+  for (std::int64_t length = kernels::sort_run::length; length < count; length *= 2) {
+    device.for_each(count, kernels::merge_runs{rows, spare, count, length});
+    std::swap(rows, spare);
+  }
+  return rows;
+}
+
+}  // namespace detail
 
 /// Rows of updates added into zeros at indices, which were checked: the indices are sorted, then each element of the result
 /// sums what goes to it, in order.
@@ -90,17 +71,19 @@ void scatter_step(Device& device, void* const* p, step_numbers n) {
   n.next();
   const operand_view updates = n.next_operand(), result = n.next_operand();
   const std::int64_t count = elements_of(indices);
-  const auto memory = device.allocate(2 * count * static_cast<std::int64_t>(sizeof(std::int64_t)));
-  auto* const rows = static_cast<std::int64_t*>(memory.data());
+  const auto memory = device.allocate(4 * count * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  auto* const words = static_cast<std::int64_t*>(memory.data());
+  const kernels::named_rows rows{words, words + count}, spare{words + 2 * count, words + 3 * count};
 
-  kernels::list_index list{{}, detail::indices_of(type, p[0]), rows, rows + count};
+  kernels::list_index list{{}, detail::indices_of(type, p[0]), rows};
   for (int d = 0; d < indices.rank; ++d) list.space.add(indices.extent[d], indices.stride[d]);
   device.for_each(count, list);
-  device.sort_pairs(rows, rows + count, count);
 
-  kernels::add_rows<T> f{{}, {}, rows, rows + count, count, static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
-  for (int d = 0; d < result.rank; ++d)
-    f.space.add(result.extent[d], std::int64_t{d == axis}, d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1], result.stride[d]);
+  kernels::add_rows<T> f{{}, {}, detail::sorted(device, rows, spare, count), count, static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
+  for (int d = 0; d < result.rank; ++d) {
+    const std::int64_t update_stride = d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1];
+    f.space.add(result.extent[d], std::int64_t{d == axis}, update_stride, result.stride[d]);
+  }
   for (int d = 0; d < indices.rank; ++d) f.of_position.add(indices.extent[d], updates.stride[axis + d]);
   device.for_each(f.space.size(), f);
 }
@@ -139,7 +122,8 @@ void check_indices(Device& device, const char* call, dtype type, const void* ind
   const kernels::refusal refused = device.refused_by(f);
   if (refused.index == kernels::refusal::none) return;
   char text[128];
-  std::snprintf(text, sizeof text, "tenure: %s: index %lld is outside an axis of %lld", call, static_cast<long long>(refused.index), static_cast<long long>(extent));
+  const long long index = refused.index, n = extent;
+  std::snprintf(text, sizeof text, "tenure: %s: index %lld is outside an axis of %lld", call, index, n);
   throw index_error(text);
 }
 

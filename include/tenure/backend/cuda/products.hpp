@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+// Matrix products as BLAS takes them: column-major, a transpose by a flag, equal distances from one product of a batch to the
+// next. What it has no form for (integers, rows and columns both strided) is summed element by element.
+#pragma once
+
+#include <tenure/kernels/rearrange.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace tenure::cuda_backend {
+
+using program_detail::operand_view;
+using program_detail::step_numbers;
+
+/// How BLAS reads a row-major matrix whose rows or columns are contiguous; leading < 0: neither are.
+struct blas_layout {
+  bool transposed = false;
+  std::int64_t leading = -1;
+};
+constexpr blas_layout blas_layout_of(std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t column_stride) {
+  // An extent of 1 moves nowhere, whatever its stride.
+  const std::int64_t width = columns > 1 ? columns : 1, height = rows > 1 ? rows : 1;
+  if (rows <= 1) row_stride = width;
+  if (columns <= 1) column_stride = height;
+  if ((column_stride == 1 || columns <= 1) && row_stride >= width) return {false, row_stride};
+  if ((row_stride == 1 || rows <= 1) && column_stride >= height) return {true, column_stride};
+  return {};
+}
+
+/// `count` products c = a b of column-major matrices, m x k and k x n.
+template <class T>
+struct blas_product {
+  struct operand {
+    bool transposed;
+    const T* first;
+    std::int64_t leading, step;
+  };
+  std::int64_t m, n, k;
+  operand a, b;
+  T* c;
+  std::int64_t c_step, count;
+};
+
+/// Row-major products, one for each element of the outer axes of c, which is contiguous.
+template <class T>
+struct product {
+  operand_view a, b, c;
+  const T *first_a, *first_b;
+  T* first_c;
+
+  int batch() const { return c.rank - 2; }
+  std::int64_t rows() const { return c.extent[batch()]; }
+  std::int64_t columns() const { return c.extent[batch() + 1]; }
+  std::int64_t inner() const { return a.extent[batch() + 1]; }
+};
+
+namespace detail {
+
+template <class T, class Device>
+void multiply_by_elements(Device& device, const product<T>& p) {
+  const int batch = p.batch();
+  kernels::product_element<T> f{{}, p.inner(), p.a.stride[batch + 1], p.b.stride[batch], p.first_a, p.first_b, p.first_c};
+  for (int d = 0; d < batch; ++d) f.space.add(p.c.extent[d], p.a.stride[d], p.b.stride[d], p.c.stride[d]);
+  f.space.add(p.rows(), p.a.stride[batch], std::int64_t{0}, p.c.stride[batch]);
+  f.space.add(p.columns(), std::int64_t{0}, p.b.stride[batch + 1], p.c.stride[batch + 1]);
+  device.for_each(f.space.size(), f);
+}
+
+/// The innermost outer axis is one call; those before it are loops.
+template <class T, class Device>
+void multiply_by_blas(Device& device, product<T> p, const blas_layout& a, const blas_layout& b, int axis) {
+  const bool is_batched = axis < p.batch();
+  if (axis + 1 < p.batch()) {
+    for (std::int64_t i = 0; i < p.c.extent[axis]; ++i) {
+      multiply_by_blas(device, p, a, b, axis + 1);
+      p.first_a += p.a.stride[axis];
+      p.first_b += p.b.stride[axis];
+      p.first_c += p.c.stride[axis];
+    }
+    return;
+  }
+  const auto step = [&](const operand_view& v) { return is_batched ? v.stride[axis] : 0; };
+  // The transpose of c, which is c column by column, is the product of the transposes the other way round.
+  const blas_product<T> transposed{p.columns(), p.rows(), p.inner(), {b.transposed, p.first_b, b.leading, step(p.b)}, {a.transposed, p.first_a, a.leading, step(p.a)},
+                                   p.first_c, step(p.c), is_batched ? p.c.extent[axis] : 1};
+  if (transposed.count > 0) device.multiply(transposed);
+}
+
+}  // namespace detail
+
+template <class T, class Device>
+void matmul_step(Device& device, void* const* pointers, step_numbers n) {
+  product<T> p{};
+  n.at += 4;
+  p.a = n.next_operand();
+  n.next();
+  p.b = n.next_operand();
+  p.c = n.next_operand();
+  p.first_a = static_cast<const T*>(pointers[0]);
+  p.first_b = static_cast<const T*>(pointers[1]);
+  p.first_c = static_cast<T*>(pointers[2]);
+  if (p.rows() == 0 || p.columns() == 0) return;
+  if constexpr (std::is_floating_point_v<T>) {
+    const int batch = p.batch();
+    const blas_layout a = blas_layout_of(p.rows(), p.inner(), p.a.stride[batch], p.a.stride[batch + 1]);
+    const blas_layout b = blas_layout_of(p.inner(), p.columns(), p.b.stride[batch], p.b.stride[batch + 1]);
+    if (a.leading > 0 && b.leading > 0) return detail::multiply_by_blas(device, p, a, b, 0);
+  }
+  detail::multiply_by_elements(device, p);
+}
+
+}  // namespace tenure::cuda_backend
