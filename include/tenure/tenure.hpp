@@ -18,6 +18,7 @@
 
 // First those that hold most messages: a compiler spells out the way to each through what includes it first.
 #include <tenure/tensor/tensor.hpp>
+#include <tenure/expr/traced.hpp>
 #include <tenure/expr/lazy.hpp>
 #include <tenure/ops/structure.hpp>
 #include <tenure/ops/axes.hpp>
@@ -26,6 +27,7 @@
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>
+#include <tenure/transform/call_rules.hpp>
 
 #include <tenure/tensor/deepcopy.hpp>
 #include <tenure/tensor/factories.hpp>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: trace: cannot branch on a traced value
-// lines: 23
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -57,18 +57,21 @@ constexpr ir::builder* graph_of(const X& x) {
 }
 
 template <class... All, class X>
-constexpr auto lift([[maybe_unused]] ir::builder& g, const X& x) {
+constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x) {
   if constexpr (is_traced_v<X>) {
     return x;
   } else if constexpr (scalar<X>) {
     constexpr dtype type = scalar_dtype<X, All...>();
+    X known{};
+    if (std::is_constant_evaluated() && !__builtin_constant_p(x)) g.refuse({ir::refusal::kind::capture});
+    else known = x;
     // An integer keeps all its bits.
-    if constexpr (std::is_integral_v<X> && !is_floating(type)) return traced<element_of_t<type>, shape<>>{&g, g.constant_bits(type, g.intern({}), static_cast<std::int64_t>(x))};
-    else return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(x))};
+    if constexpr (std::is_integral_v<X> && !is_floating(type)) return traced<element_of_t<type>, shape<>>{&g, g.constant_bits(type, g.intern({}), static_cast<std::int64_t>(known))};
+    else return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(known))};
   } else {
     static_assert(always_false<X>,
                   "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
-    return traced<float, shape<>>{};
+    return traced<float, shape<>>{&g, g.constant(dtype::float32, g.intern({}), 0)};
   }
 }
 

@@ -30,11 +30,9 @@ struct traced {
   ir::builder* graph = nullptr;
   ir::node_id id = ir::none;
 
-  /// A traced value has no value yet, so nothing can branch on it.
-  constexpr explicit operator bool() const {
-    static_assert(detail::always_false<T>, "tenure: trace: cannot branch on a traced value; use where(condition, a, b)");
-    return false;
-  }
+  traced() = default;
+  constexpr traced(ir::builder* g, ir::node_id i) : graph(g), id(i) {}
+  traced(const traced&) = default;
 
   constexpr const extents& shape() const { return graph->shape_of(id); }
   constexpr std::int64_t extent(int axis) const { return shape()[axis]; }
@@ -43,7 +41,14 @@ struct traced {
   template <class... I>
   constexpr auto at(const I&... index) const { return subscript(detail::hook{}, *this, index...); }
   template <class I>
-  constexpr auto operator[](const I& index) const { return at(index); }
+  constexpr auto operator[](const I& index) const { return subscript(detail::hook{}, *this, index); }
+  /// The element at an index for each axis, as a traced number.
+  template <std::integral... I>
+  constexpr auto operator()(I... index) const {
+    static_assert(sizeof...(I) == Shape::rank, "tenure: operator(): one index is needed for each axis");
+    if constexpr (sizeof...(I) == Shape::rank) return subscript(detail::hook{}, *this, index...);
+    else return *this;
+  }
 
   /// Swaps two axes: the last two, or A and B.
   template <int A = -2, int B = -1>
@@ -58,6 +63,70 @@ struct traced {
   constexpr auto unsqueeze() const { return ops::unsqueeze<A>::trace(*this); }
   template <int A>
   constexpr auto squeeze() const { return ops::squeeze<A>::trace(*this); }
+
+  // ---- what it is not: a number that is known, or memory to write ----------------------------------------------------
+
+  constexpr explicit operator bool() const {
+    static_assert(detail::always_false<T>, "tenure: trace: cannot branch on a traced value; use where(condition, a, b)");
+    return false;
+  }
+  template <scalar U>
+  constexpr operator U() const {
+    static_assert(detail::always_false<U>, "tenure: trace: a traced value is no number yet: compute with the value itself");
+    return U{};
+  }
+  constexpr auto item() const {
+    static_assert(detail::always_false<T>, "tenure: item: a traced value is no number yet: compute with the value itself");
+    return *this;
+  }
+  constexpr auto detach() const {
+    static_assert(detail::always_false<T>, "tenure: detach: in a trace say stop_gradient(x)");
+    return *this;
+  }
+  constexpr auto backward() const {
+    static_assert(detail::always_false<T>, "tenure: backward: in a trace say grad(f)(x)");
+  }
+
+  /// A variable may be given another value of its type; elements are not assigned. (No deduced results here: std::tuple asks
+  /// whether its elements are assignable.)
+  constexpr traced& operator=(const traced&) & = default;
+  template <class E>
+  constexpr traced& operator=(const E&) & {
+    static_assert(detail::always_false<E>, "tenure: operator=: a traced variable keeps its element type and shape");
+    return *this;
+  }
+  template <class E>
+  constexpr const traced& operator=(const E&) const& {
+    unwritten<E>();
+    return *this;
+  }
+  template <class E>
+  constexpr auto operator+=(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto operator-=(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto operator*=(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto operator/=(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto add_(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto sub_(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto mul_(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto div_(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto copy_(const E&) const { return unwritten<E>(); }
+  template <class E>
+  constexpr auto fill_(const E&) const { return unwritten<E>(); }
+
+ private:
+  template <class E>
+  constexpr auto unwritten() const {
+    static_assert(detail::always_false<E>, "tenure: trace: a traced value is not written: make a new one, x = x + y");
+    return *this;
+  }
 };
 
 template <class X>

@@ -107,6 +107,16 @@ class builder {
       if (o == from) o = to;
   }
 
+  constexpr void refuse(const refusal& r) {
+    if (refused_.what == refusal::kind::none) refused_ = r;
+  }
+  /// An index of an axis: itself, or, refused, one to go on with.
+  constexpr std::int64_t require_inside(std::int64_t index, std::int64_t extent) {
+    const bool inside = 0 <= index && index < extent;
+    if (!inside) refuse({refusal::kind::index, index, extent});
+    return inside ? index : 0;
+  }
+
   constexpr void check_bound(const bound& b) { bounds_.push_back(b); }
   constexpr void output(node_id id) { outputs_.push_back(id); }
   constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }
@@ -114,7 +124,7 @@ class builder {
   constexpr graph_view view() const {
     return {nodes_.data(),       nodes_.size(),       shapes_.data(),  shapes_.size(),  symbols_.data(),  symbols_.size(),
             constraints_.data(), constraints_.size(), bounds_.data(),  bounds_.size(),  outputs_.data(),  outputs_.size(),
-            input_count_};
+            input_count_,        refused_};
   }
 
   /// Makes every shape speak of one representative a class of equal extents, so that equal shapes have equal ids.
@@ -165,6 +175,7 @@ class builder {
   array<bound> bounds_;
   array<node_id> outputs_;
   int input_count_ = 0;
+  refusal refused_;
 };
 
 }  // namespace tenure::ir

@@ -45,16 +45,17 @@ struct graph {
   frozen<node_id, room.outputs> outputs;
   int count, shape_count, symbol_count, constraint_count, bound_count, output_count, input_count;
   graph_sizes sizes;
+  refusal refused;
 
   constexpr explicit graph(const graph_view& g)
       : nodes(g.nodes, g.count), shapes(g.shapes, g.shape_count), symbols(g.symbols, g.symbol_count),
         constraints(g.constraints, g.constraint_count), bounds(g.bounds, g.bound_count), outputs(g.outputs, g.output_count),
         count(g.count), shape_count(g.shape_count), symbol_count(g.symbol_count), constraint_count(g.constraint_count),
-        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)) {}
+        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)), refused(g.refused) {}
 
   constexpr graph_view view() const {
     return {nodes, count, shapes, shape_count, symbols, symbol_count, constraints, constraint_count, bounds, bound_count,
-            outputs, output_count, input_count};
+            outputs, output_count, input_count, refused};
   }
 };
 

@@ -96,6 +96,13 @@ struct bound {
   const char* call = "";
 };
 
+/// What a trace did that no graph can hold, the first of it, with the numbers of its message: an index outside of an axis, a
+/// number that only the run knows.
+struct refusal {
+  enum class kind : std::uint8_t { none, index, capture } what = kind::none;
+  std::int64_t lhs = 0, rhs = 0;
+};
+
 /// A graph by reference: what passes read. Owned by a builder or by a frozen graph.
 struct graph_view {
   const node* nodes = nullptr;
@@ -111,6 +118,7 @@ struct graph_view {
   const node_id* outputs = nullptr;
   int output_count = 0;
   int input_count = 0;
+  refusal refused{};
 
   constexpr const node& operator[](node_id id) const { return nodes[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }

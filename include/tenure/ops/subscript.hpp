@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor: an integer drops its axis, so a C++ loop over i runs
 // while tracing. All must be known then: range<I, J, Step>() and window<N>(i), not range(i, j), and along axes of static extent.
-// Errors: an index outside its axis throws index_error, which while compiling is an error at the call.
+// Errors: an index outside its axis is noted in the graph, and refused with its numbers where the function is called.
 #pragma once
 
 #include <tenure/ops/structure.hpp>
@@ -20,15 +20,11 @@ constexpr bool takes_from_static_axes() {
   return ((std::is_same_v<I, all_of_axis> ? (++axis, true) : is_static(S::value[axis++])) && ...);
 }
 
-constexpr void check_subscript(std::int64_t first, std::int64_t length, std::int64_t extent) {
-  if (first < 0 || first + length > extent) throw index_error("tenure: at: the index lies outside its axis");
-}
-
 /// Takes the elements that one index names out of axis `axis`, and goes to the next axis.
 template <std::integral I>
 constexpr ops::value subscript_axis(ops::value x, int axis, I i) {
-  check_subscript(static_cast<std::int64_t>(i), 1, x.shape()[axis]);
-  return ops::reshape_to(ops::sliced(x, axis, static_cast<std::int64_t>(i), 1, 1), ops::without_axes(x.shape(), std::int64_t{1} << axis));
+  const std::int64_t at = x.graph->require_inside(static_cast<std::int64_t>(i), x.shape()[axis]);
+  return ops::reshape_to(ops::sliced(x, axis, at, 1, 1), ops::without_axes(x.shape(), std::int64_t{1} << axis));
 }
 constexpr ops::value subscript_axis(ops::value x, int, all_of_axis) { return x; }
 template <std::int64_t First, std::int64_t Last, std::int64_t Step>
@@ -37,24 +33,32 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, 
 }
 template <std::int64_t N>
 constexpr ops::value subscript_axis(ops::value x, int axis, index_window<N> w) {
-  check_subscript(w.first, N, x.shape()[axis]);
-  return ops::sliced(x, axis, w.first, N, 1);
+  const std::int64_t extent = x.shape()[axis], last = x.graph->require_inside(w.first < 0 ? w.first : w.first + N - 1, extent);
+  return ops::sliced(x, axis, last < N - 1 ? 0 : last - N + 1, N, 1);
+}
+
+/// Whether a trace can take indices I of a shape; says why not.
+template <class S, class... I>
+constexpr bool is_subscript() {
+  constexpr bool has_constant_bounds = (!is_run_time_range<I> && ...);
+  static_assert(has_constant_bounds, "tenure: at: in a trace a range has constant bounds: write range<0, 4>()");
+  constexpr bool is_known = takes_from_static_axes<S, I...>();
+  static_assert(is_known, "tenure: at: in a trace only an axis of static extent is indexed");
+  return has_constant_bounds && is_known;
 }
 
 template <class X, class... I>
 constexpr auto subscript(hook, const X& x, const I&... index) {
-  using rule = indexed_shape<typename X::shape_type, I...>;
-  constexpr bool has_constant_bounds = (!is_run_time_range<I> && ...);
-  static_assert(has_constant_bounds, "tenure: at: in a trace a range has constant bounds: write range<0, 4>()");
-  if constexpr (rule::counts && has_constant_bounds) {
-    constexpr bool is_known = takes_from_static_axes<typename X::shape_type, I...>();
-    static_assert(is_known, "tenure: at: in a trace only an axis of static extent is indexed");
+  using S = typename X::shape_type;
+  if constexpr (!are_indices<S, I...>()) {
+    return x;
+  } else if constexpr (!is_subscript<S, I...>()) {
+    return x;
+  } else {
     ops::value v = x;
     [[maybe_unused]] int axis = 0;
-    if constexpr (is_known) ((v = subscript_axis(v, axis, index), axis += !index_rule<I>::drops), ...);
-    return traced<typename X::element_type, shape_from<rule>>{x.graph, v.id};
-  } else {
-    return x;
+    ((v = subscript_axis(v, axis, index), axis += !index_rule<I>::drops), ...);
+    return traced<typename X::element_type, shape_from<indexed_shape<S, I...>>>{x.graph, v.id};
   }
 }
 

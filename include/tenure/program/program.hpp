@@ -9,19 +9,35 @@
 namespace tenure {
 namespace program_detail {
 
+/// What Stage::run() makes, in room for Stage::guess().
+template <template <class> class Frozen, class Stage>
+struct attempted_stage {
+  struct guessed {
+    static constexpr auto value = Stage::guess();
+  };
+  static constexpr Frozen<guessed> value{Stage::run().view()};
+};
+
 /// What Stage::run() makes, as a constant of exactly its size. It is evaluated once, into room for Stage::guess() and then
 /// cut; where the guess was too small once more, now that the sizes are known.
 template <template <class> class Frozen, class Stage>
 struct frozen_stage {
-  struct guessed {
-    static constexpr auto value = Stage::guess();
-  };
-  static constexpr Frozen<guessed> attempt{Stage::run().view()};
+  using attempted = attempted_stage<Frozen, Stage>;
+  static constexpr auto& attempt = attempted::value;
   struct exact {
     static constexpr auto value = attempt.sizes;
   };
-  static constexpr Frozen<exact> value{attempt.sizes <= guessed::value ? attempt.view() : Stage::run().view()};
+  static constexpr Frozen<exact> value{attempt.sizes <= attempted::guessed::value ? attempt.view() : Stage::run().view()};
 };
+
+/// The first stage of program<Source>.
+template <class Source>
+struct tracing {
+  static constexpr ir::graph_sizes guess() { return {256, 32, 32, 32, 8, 32}; }
+  static constexpr ir::builder (*run)() = Source::trace;  // no call of its own, which messages would list
+};
+template <class Source>
+using attempted_trace = attempted_stage<ir::graph, tracing<Source>>;
 
 template <int N>
 struct word_list {
@@ -36,10 +52,6 @@ auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 template <class Source>
 struct program {
  private:
-  struct tracing {
-    static constexpr ir::graph_sizes guess() { return {256, 32, 32, 32, 8, 32}; }
-    static constexpr ir::builder run() { return Source::trace(); }
-  };
   struct simplification {
     static constexpr ir::graph_sizes guess() { return traced.sizes; }
     static constexpr ir::builder run() {
@@ -62,7 +74,7 @@ struct program {
 
  public:
   /// The graph as written (with derivatives, if a transform took them).
-  static constexpr auto& traced = program_detail::frozen_stage<ir::graph, tracing>::value;
+  static constexpr auto& traced = program_detail::frozen_stage<ir::graph, program_detail::tracing<Source>>::value;
   static_assert(traced.shape_count <= 32767, "tenure: trace: more than 32767 shapes in one function");
 
  private:

@@ -94,34 +94,36 @@ struct index_rule<index_window<N>> {
   }
 };
 
+/// Whether indices I fit a shape; says why not.
+template <class Shape, class... I>
+constexpr bool are_indices() {
+  constexpr bool are_known = (index_rule<I>::known && ...), are_few = sizeof...(I) <= static_cast<std::size_t>(Shape::rank);
+  static_assert(are_known, "tenure: at: an index is an integer, tn::all, tn::range or tn::window");
+  static_assert(are_few, "tenure: at: more indices than the tensor has axes");
+  if constexpr (are_known && are_few) {
+    constexpr bool are_inside = [] {
+      [[maybe_unused]] int axis = 0;
+      return (index_rule<I>::inside(Shape::value.extent[axis++]) && ... && true);
+    }();
+    static_assert(are_inside, "tenure: at: the index lies outside its axis");
+    return are_inside;
+  } else {
+    return false;
+  }
+}
+
+/// The shape of what they name.
 template <class Shape, class... I>
 struct indexed_shape {
-  static_assert((index_rule<I>::known && ...),
-                "tenure: at: an index is an integer, tn::all, tn::range or tn::window");
-  static_assert(sizeof...(I) <= static_cast<std::size_t>(Shape::rank),
-                "tenure: at: more indices than the tensor has axes");
-  static constexpr bool counts = sizeof...(I) <= static_cast<std::size_t>(Shape::rank) && (index_rule<I>::known && ...);
-
-  static constexpr bool inside = [] {
-    if constexpr (!counts) return true;
-    else {
-      int axis = 0;
-      return (index_rule<I>::inside(Shape::value.extent[axis++]) && ... && true);
-    }
-  }();
-  static_assert(inside, "tenure: at: the index lies outside its axis");
-
   static constexpr extents value = [] {
     extents s;
-    if constexpr (counts) {
-      int axis = 0;
-      [[maybe_unused]] const auto add = [&](bool drops, std::int64_t kept) {
-        if (!drops) s.push_back(kept);
-        ++axis;
-      };
-      (add(index_rule<I>::drops, index_rule<I>::kept(Shape::value.extent[axis])), ...);
-      for (; axis < Shape::rank; ++axis) s.push_back(Shape::value.extent[axis]);
-    }
+    int axis = 0;
+    [[maybe_unused]] const auto add = [&](bool drops, std::int64_t kept) {
+      if (!drops) s.push_back(kept);
+      ++axis;
+    };
+    (add(index_rule<I>::drops, index_rule<I>::kept(Shape::value.extent[axis])), ...);
+    for (; axis < Shape::rank; ++axis) s.push_back(Shape::value.extent[axis]);
     return s;
   }();
 };

@@ -54,10 +54,9 @@ auto whole_view(X& x) {
 
 template <class X, class... I>
 auto indexed_view(X& x, const I&... index) {
-  using rule = indexed_shape<shape_of_t<X>, I...>;
-  if constexpr (!rule::counts) return whole_view(x);
+  if constexpr (!are_indices<shape_of_t<X>, I...>()) return whole_view(x);
   else
-    return make_view<shape_from<rule>>(x, "at", [&](layout& l) { index_layout(l, index...); });
+    return make_view<shape_from<indexed_shape<shape_of_t<X>, I...>>>(x, "at", [&](layout& l) { index_layout(l, index...); });
 }
 
 template <int A, int B, class X>

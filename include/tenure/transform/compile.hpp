@@ -12,7 +12,7 @@
 #include <tenure/backend/execution.hpp>
 #include <tenure/passes/overwrite.hpp>
 #include <tenure/tensor/overlap.hpp>
-#include <tenure/transform/tree.hpp>
+#include <tenure/transform/call_rules.hpp>
 
 namespace tenure {
 namespace detail {
@@ -33,7 +33,7 @@ constexpr traced<T, S> new_input(ir::builder& g, bool strided) {
 /// A traced function over argument types: what a program is compiled from. Bit i of Strided: argument i may have any strides.
 template <class F, std::uint64_t Strided, class... Traced>
 struct source {
-  using result_type = std::remove_cvref_t<decltype(std::declval<F>()(std::declval<Traced>()...))>;
+  using result_type = result_of<F, Traced...>;
 
   static constexpr ir::builder trace() {
     ir::builder g;
@@ -321,7 +321,10 @@ class into_call {
   /// Computes into the targets given to into(). Throws shape_error where a target has another shape.
   template <class... X>
   void operator()(const X&... x) const {
-    if constexpr (is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) run(as_argument(x)...);
+    if constexpr (!is_compilable<F, X...>()) return;
+    else if constexpr (!are_targets<result_of<F, rebind_kind_t<X, tracing>...>, R...>()) return;
+    else if constexpr (!is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) return;
+    else if constexpr (is_traceable<source_of<F, X...>>()) run(as_argument(x)...);
   }
 
  private:
@@ -330,8 +333,6 @@ class into_call {
     using program_type = program<source_of<F, X...>>;
     using device_type = typename device_of_bits<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>::type;
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
-    static_assert(outputs == (0 + ... + tree<R>::leaves), "tenure: into: the number of targets differs from the number of results");
-    static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
     int reached = 0;
@@ -356,14 +357,11 @@ class into_call {
     int i = 0;
     const auto check = [&](auto& target) {
       using L = std::remove_cvref_t<decltype(target)>;
-      static_assert(ownership_of_v<L> == ownership::owning && !requires_grad_v<L>, "tenure: into: a target must own its memory and carry no gradient");
       // Targets of the results' own static types fit: nothing is left to ask when the call runs.
       if constexpr (!(program_type::is_static && same_as_results<rebind_kind_t<typename source_of<F, X...>::result_type, results_on<device_type>>>)) {
         const extents wanted = output_extents(program_type::value.view(), i, symbols);
         if (!(target.extents() == wanted))
           throw shape_error("tenure: into: a target of shape " + detail::spell(target.extents()) + " for a result of shape " + detail::spell(wanted));
-        if (dtype_v<element_t<L>> != program_type::value.nodes[program_type::value.outputs[i]].type)
-          throw shape_error(std::string("tenure: into: a target of ") + name_of(dtype_v<element_t<L>>) + " for a result of another element type");
       }
       results[i] = tensor_access::fresh(target);
       targets[i++] = {tensor_access::fresh(target), target.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
@@ -412,6 +410,12 @@ class into_call {
 /// A traced function, compiled for the argument types it is called with; its calls run as `execution` says.
 template <class F, class Execution>
 struct compiled {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = 1;
+  template <class... X>
+  static constexpr bool accepts() { return detail::gives_traced<F, X...>(); }
+
   [[no_unique_address]] F function{};
   [[no_unique_address]] Execution execution{};
 
@@ -419,7 +423,14 @@ struct compiled {
   template <class... X>
   constexpr auto operator()(const X&... x) const {
     if constexpr ((detail::tree<X>::traces || ...)) {
-      return function(x...);
+      if constexpr (!(detail::is_argument<true, X>() && ...)) return detail::refused_in_trace<F>(x...);
+      else return within(detail::graph_of_arguments(x...), x...);
+    } else if constexpr (!detail::is_compilable<F, X...>()) {
+      return detail::refused_call<F>(x...);
+    } else if constexpr (!detail::is_callable<(0u | ... | detail::tree<X>::devices)>()) {
+      return detail::refused_call<F>(x...);
+    } else if constexpr (!detail::is_traceable<detail::source_of<F, X...>>()) {
+      return detail::refused_call<F>(x...);
     } else {
       [[maybe_unused]] const auto scope = execution.scope();
       return call(x...);
@@ -428,7 +439,10 @@ struct compiled {
 
   /// The plan for arguments of these types: using plan = decltype(f.plan(x...)).
   template <class... X>
-  constexpr tenure::plan<program<detail::source_of<F, X...>>> plan(const X&...) const { return {}; }
+  constexpr auto plan(const X&...) const {
+    if constexpr (detail::is_compilable<F, X...>()) return tenure::plan<program<detail::source_of<F, X...>>>{};
+    else return tenure::plan<program<detail::refused_source<F>>>{};
+  }
 
   /// f.into(r...)(x...) computes into existing tensors and allocates nothing.
   template <class... R>
@@ -436,13 +450,13 @@ struct compiled {
 
  private:
   template <class... X>
-  static auto call(const X&... x) {
-    static_assert(std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
-    if constexpr (std::is_empty_v<F> && detail::is_callable<(0u | ... | detail::tree<X>::devices)>()) return call_empty(x...);
-    else return tensor<float, shape<>>();  // something to go on with, so that the message above is the only one
+  constexpr auto within(ir::builder& g, const X&... x) const {
+    if constexpr (detail::gives_traced<F, detail::rebind_kind_t<X, tracing>...>()) return function(detail::as_traced(g, x)...);
+    else return detail::refused_in_trace<F>(x...);
   }
+
   template <class... X>
-  static auto call_empty(const X&... x) {
+  static auto call(const X&... x) {
     using source = detail::source_of<F, X...>;
     using program_type = program<source>;
     using device_type = detail::device_of_tree<X...>;

@@ -68,19 +68,15 @@ constexpr void require_like(const char* call, const X& x, const Given& given) {
 template <class X, class Given>
 inline constexpr bool is_like = std::is_same_v<rebind_kind_t<X, tracing>, rebind_kind_t<Given, tracing>>;
 
-template <class X>
-inline constexpr bool differentiable_leaf = is_floating(dtype_v<typename leaf_type<X>::element_type>);
-
 /// Whether Y is a loss; says why not.
 template <class Y>
 constexpr bool is_scalar_loss() {
   static_assert(is_traced_v<Y>, "tenure: grad: the function must return one value, its loss");
   if constexpr (is_traced_v<Y>) {
     constexpr bool is_single = Y::shape_type::is_static && Y::shape_type::size == 1;
-    constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
     static_assert(is_single, "tenure: grad: the function must return a single number; use vjp for more");
-    static_assert(floats, "tenure: grad: the function returns integers or bool, which have no gradient");
-    return is_single && floats;
+    static_assert(tree<Y>::has_floats, "tenure: grad: the function returns integers or bool, which have no gradient");
+    return is_single && tree<Y>::has_floats;
   }
   return false;
 }
@@ -91,80 +87,123 @@ constexpr bool is_differentiable() {
   constexpr bool exists = I >= 0 && I < static_cast<int>(sizeof...(X));
   static_assert(exists, "tenure: grad: there is no argument of that number");
   if constexpr (exists) {
-    using argument = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>;
-    if constexpr (is_traced_v<argument>) {
-      static_assert(differentiable_leaf<argument>, "tenure: grad: the argument holds integers or bool, which have no gradient");
-      return differentiable_leaf<argument>;
-    }
+    constexpr bool floats = tree<std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>>::has_floats;
+    static_assert(floats, "tenure: grad: the argument holds integers or bool, which have no gradient");
+    return floats;
   }
-  return exists;
+  return false;
+}
+
+/// {f(x...), its gradients in arguments I}. f is called directly: a compiler would list the five calls of std::apply in each
+/// message from within it.
+template <int... I, class F, class... X>
+constexpr auto derived(const F& f, const X&... variable) {
+  const auto y = f(variable...);
+  const std::tuple<const X&...> x(variable...);
+  ir::builder& g = *y.graph;
+  ir::array<ir::node_id> wrt;
+  (append_ids(std::get<I>(x), wrt), ...);
+  ir::array<ir::node_id> gradients(wrt.size(), ir::none);
+  const ir::node_id output = y.id, one = ops::value(y).like(1).id;
+  passes::reverse(g, &output, &one, 1, wrt.data(), wrt.size(), gradients.data());
+  int at = 0;
+  return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients, at)...};
 }
 
 template <class F, int... I>
 struct value_and_grad_of {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = 1 + sizeof...(I);
+  template <class... X>
+  static constexpr bool accepts() {
+    if constexpr (!(is_differentiable<I, X...>() && ...)) return false;
+    else if constexpr (!gives_traced<F, X...>()) return false;
+    else return is_scalar_loss<result_of<F, X...>>();
+  }
+
   [[no_unique_address]] F f{};
 
   template <class... X>
   constexpr auto operator()(const X&... arguments) const {
-    const std::tuple<X...> x{as_variable(arguments)...};
-    if constexpr (!(is_differentiable<I, X...>() && ...)) {
-      return refused(std::get<0>(x));
-    } else if constexpr (!is_scalar_loss<std::remove_cvref_t<std::invoke_result_t<const F&, const X&...>>>()) {
-      return refused(std::get<0>(x));
-    } else {
-      const auto y = std::apply(f, x);
-      ir::builder& g = *y.graph;
-      ir::array<ir::node_id> wrt;
-      (append_ids(std::get<I>(x), wrt), ...);
-      ir::array<ir::node_id> gradients(wrt.size(), ir::none);
-      const ir::node_id output = y.id, one = ops::value(y).like(1).id;
-      passes::reverse(g, &output, &one, 1, wrt.data(), wrt.size(), gradients.data());
-      int at = 0;
-      return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients, at)...};
-    }
+    if constexpr (!accepts<X...>()) return refused_in_trace<value_and_grad_of>(arguments...);
+    else return derived<I...>(f, as_variable(arguments)...);
   }
-
- private:
-  /// Something to go on with, so that a message is the only one.
-  template <class X>
-  static constexpr auto refused(const X& x) { return std::tuple{x, (static_cast<void>(I), x)...}; }
 };
 
 template <class F, int... I>
 struct grad_of {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = sizeof...(I);
+  template <class... X>
+  static constexpr bool accepts() { return value_and_grad_of<F, I...>::template accepts<X...>(); }
+
   [[no_unique_address]] F f{};
 
   template <class... X>
-  constexpr auto operator()(const X&... x) const {
-    const auto all = value_and_grad_of<F, I...>{f}(x...);
-    if constexpr (sizeof...(I) == 1) return std::get<1>(all);
-    else return std::apply([](const auto&, const auto&... g) { return std::tuple{g...}; }, all);
+  constexpr auto operator()(const X&... arguments) const {
+    if constexpr (!accepts<X...>()) {
+      return refused_in_trace<grad_of>(arguments...);
+    } else {
+      const auto all = derived<I...>(f, as_variable(arguments)...);
+      if constexpr (sizeof...(I) == 1) return std::get<1>(all);
+      else return std::apply([](const auto&, const auto&... g) { return std::tuple{g...}; }, all);
+    }
   }
 };
 
-/// Splits arguments (x..., last) for vjp.
+/// Whether C may be the cotangent of Y; says why not.
+template <class Y, class C>
+constexpr bool is_cotangent_of() {
+  constexpr bool floats = tree<Y>::has_floats, same_tree = tree<Y>::leaves == tree<C>::leaves;
+  static_assert(floats, "tenure: vjp: the function returns integers or bool, which have no gradient");
+  static_assert(!floats || same_tree, "tenure: vjp: the cotangent is another tree than the result");
+  constexpr bool same_shape = [] {
+    if constexpr (is_traced_v<Y> && is_traced_v<C>) return std::is_same_v<typename Y::shape_type, typename C::shape_type>;
+    else return true;
+  }();
+  static_assert(!floats || same_shape, "tenure: vjp: the cotangent has another shape than the result");
+  static_assert(!floats || !same_tree || !same_shape || is_like<Y, C>, "tenure: vjp: the cotangent has other element types or shapes than the result");
+  return floats && is_like<Y, C>;
+}
+
+/// Arguments (x..., cotangent).
 template <class F>
 struct vjp_of {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = Arguments;
+  template <class... X>
+  static constexpr bool accepts() {
+    constexpr bool any = sizeof...(X) >= 2;
+    static_assert(any, "tenure: vjp: needs the arguments of the function, then the cotangent of its result");
+    if constexpr (any) return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) - 1>{});
+    else return false;
+  }
+
   [[no_unique_address]] F f{};
 
   template <class... X>
   constexpr auto operator()(const X&... all) const {
-    static_assert(sizeof...(X) >= 2, "tenure: vjp: needs the arguments of the function, then the cotangent of its result");
-    return split(std::make_index_sequence<sizeof...(X) - 1>{}, std::tuple<X...>{all...});
+    if constexpr (!accepts<X...>()) return refused_in_trace<vjp_of>(all...);
+    else return split(std::make_index_sequence<sizeof...(X) - 1>{}, std::tuple<X...>{all...});
   }
 
  private:
+  template <class All, std::size_t... I>
+  static constexpr bool accepts_split(std::index_sequence<I...>) {
+    constexpr bool floats = (tree<std::tuple_element_t<I, All>>::has_floats || ...);
+    static_assert(floats, "tenure: vjp: the arguments hold integers or bool, which have no gradient");
+    if constexpr (!floats || !gives_traced<F, std::tuple_element_t<I, All>...>()) return false;
+    else return is_cotangent_of<result_of<F, std::tuple_element_t<I, All>...>, std::tuple_element_t<sizeof...(I), All>>();
+  }
+
   template <std::size_t... I, class All>
   constexpr auto split(std::index_sequence<I...>, const All& all) const {
     const auto x = std::tuple{as_variable(std::get<I>(all))...};
-    const auto y = std::apply(f, x);
+    const auto y = f(std::get<I>(x)...);
     const auto& cotangent = std::get<sizeof...(I)>(all);
-    using Y = std::remove_cvref_t<decltype(y)>;
-    using C = std::remove_cvref_t<decltype(cotangent)>;
-    static_assert(tree<Y>::leaves == tree<C>::leaves, "tenure: vjp: the cotangent is another tree than the result");
-    if constexpr (is_traced_v<Y> && is_traced_v<C>)
-      static_assert(std::is_same_v<typename Y::shape_type, typename C::shape_type>, "tenure: vjp: the cotangent has another shape than the result");
-    static_assert(is_like<Y, C>, "tenure: vjp: the cotangent has other element types or shapes than the result");
     require_like("vjp", y, cotangent);
     ir::array<ir::node_id> outputs, cotangents, wrt;
     append_ids(y, outputs);
@@ -179,24 +218,52 @@ struct vjp_of {
   }
 };
 
+/// Whether T may be the tangent of X; says why not.
+template <class X, class T>
+constexpr bool is_tangent_of() {
+  static_assert(is_like<X, T>, "tenure: jvp: a tangent has another element type, shape or tree than its argument");
+  return is_like<X, T>;
+}
+
+/// Arguments (x..., tangents...).
 template <class F>
 struct jvp_of {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = 2;
+  template <class... X>
+  static constexpr bool accepts() {
+    constexpr bool pairs = sizeof...(X) % 2 == 0 && sizeof...(X) > 0;
+    static_assert(pairs, "tenure: jvp: needs the arguments of the function, then a tangent for each");
+    if constexpr (pairs) return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) / 2>{});
+    else return false;
+  }
+
   [[no_unique_address]] F f{};
 
   template <class... X>
   constexpr auto operator()(const X&... all) const {
-    static_assert(sizeof...(X) % 2 == 0 && sizeof...(X) > 0, "tenure: jvp: needs the arguments of the function, then a tangent for each");
-    return split(std::make_index_sequence<sizeof...(X) / 2>{}, std::tuple<X...>{all...});
+    if constexpr (!accepts<X...>()) return refused_in_trace<jvp_of>(all...);
+    else return split(std::make_index_sequence<sizeof...(X) / 2>{}, std::tuple<X...>{all...});
   }
 
  private:
+  template <class All, std::size_t... I>
+  static constexpr bool accepts_split(std::index_sequence<I...>) {
+    if constexpr (!gives_traced<F, std::tuple_element_t<I, All>...>()) {
+      return false;
+    } else {
+      constexpr bool floats = tree<result_of<F, std::tuple_element_t<I, All>...>>::has_floats;
+      static_assert(floats, "tenure: jvp: the function returns integers or bool, which have no tangent");
+      return floats && (is_tangent_of<std::tuple_element_t<I, All>, std::tuple_element_t<sizeof...(I) + I, All>>() && ...);
+    }
+  }
+
   template <std::size_t... I, class All>
   constexpr auto split(std::index_sequence<I...>, const All& all) const {
-    static_assert((is_like<std::tuple_element_t<I, All>, std::tuple_element_t<sizeof...(I) + I, All>> && ...),
-                  "tenure: jvp: a tangent has another element type, shape or tree than its argument");
     (require_like("jvp", std::get<I>(all), std::get<sizeof...(I) + I>(all)), ...);
     const auto x = std::tuple{as_variable(std::get<I>(all))...};
-    const auto y = std::apply(f, x);
+    const auto y = f(std::get<I>(x)...);
     ir::array<ir::node_id> wrt, tangents, outputs;
     (append_ids(std::get<I>(x), wrt), ...);
     (append_ids(std::get<sizeof...(I) + I>(all), tangents), ...);

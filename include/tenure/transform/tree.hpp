@@ -91,9 +91,21 @@ struct rebind_kind<X, Kind, std::enable_if_t<model_traits<X>::is_model>> { using
 template <class X, class Kind>
 using rebind_kind_t = typename rebind_kind<std::remove_cvref_t<X>, Kind>::type;
 
+struct leaf_description {
+  dtype type = dtype::boolean;
+  extents shape{};
+};
+
+/// is_tree: whether X is one. Whether any leaf is a traced value, a tensor, a number, of floating type, tracked; whether all
+/// are contiguous.
 template <class X, class = void>
 struct tree_properties {
-  static constexpr bool traces = is_traced_v<X>;
+  static constexpr bool is_tree = is_tree_leaf<X>;
+  static constexpr bool traces = is_traced_v<X>, lives = any_tensor<X>, has_numbers = scalar<X>;
+  static constexpr bool has_floats = [] {
+    if constexpr (is_tree) return is_floating(dtype_v<typename leaf_type<X>::element_type>);
+    else return false;
+  }();
   static constexpr int leaves = 1;
   static constexpr bool contiguous = [] {
     if constexpr (any_tensor<X>) return ownership_of_v<X> == ownership::owning;
@@ -103,20 +115,30 @@ struct tree_properties {
     if constexpr (any_tensor<X>) return device_bit<device_of_t<X>>;
     else return 0u;
   }();
+  static constexpr bool tracked = [] {
+    if constexpr (any_tensor<X>) return requires_grad_v<X>;
+    else return false;
+  }();
+  /// Writes down element type and shape of every leaf.
+  static constexpr void describe(leaf_description*& at) { *at++ = {dtype_v<typename leaf_type<X>::element_type>, leaf_type<X>::shape_type::value}; }
 };
 template <class... X>
 struct tree_properties<std::tuple<X...>> {
-  static constexpr bool traces = (tree_properties<X>::traces || ...);
+  static constexpr bool is_tree = (tree_properties<X>::is_tree && ...);
+  static constexpr bool traces = (tree_properties<X>::traces || ...), lives = (tree_properties<X>::lives || ...);
+  static constexpr bool has_numbers = (tree_properties<X>::has_numbers || ...), has_floats = (tree_properties<X>::has_floats || ...);
+  static constexpr bool tracked = (tree_properties<X>::tracked || ...);
   static constexpr int leaves = (0 + ... + tree_properties<X>::leaves);
   static constexpr bool contiguous = (tree_properties<X>::contiguous && ...);
   static constexpr unsigned devices = (0u | ... | tree_properties<X>::devices);
+  static constexpr void describe(leaf_description*& at) { (tree_properties<X>::describe(at), ...); }
 };
 template <class X, std::size_t N>
-struct tree_properties<std::array<X, N>> {
-  static constexpr bool traces = tree_properties<X>::traces;
+struct tree_properties<std::array<X, N>> : tree_properties<X> {
   static constexpr int leaves = static_cast<int>(N) * tree_properties<X>::leaves;
-  static constexpr bool contiguous = tree_properties<X>::contiguous;
-  static constexpr unsigned devices = tree_properties<X>::devices;
+  static constexpr void describe(leaf_description*& at) {
+    for (std::size_t i = 0; i < N; ++i) tree_properties<X>::describe(at);
+  }
 };
 template <class X>
 struct tree_properties<X, std::enable_if_t<model_traits<X>::is_model>> : tree_properties<typename model_traits<X>::members> {};

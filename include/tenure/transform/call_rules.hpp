@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a call of a compiled function asks of the function, its arguments, its results and the targets of into(), and what
+// the compiler says otherwise. Law: a call that breaks a rule gives that one message, and a result to go on with.
+// Cost: next to nothing where a rule holds; the trace that is_traceable looks at is the one that program<> starts from.
+#pragma once
+
+#include <tenure/program/program.hpp>
+#include <tenure/transform/tree.hpp>
+
+namespace tenure::detail {
+
+// ---- the function --------------------------------------------------------------------------------------------------
+
+/// A function made of another, F::transformed, which it calls: a transform. Its accepts<X...>() says whether it takes traced
+/// arguments, and why not; its results<N> is how many values it returns for N arguments.
+template <class F>
+concept transform = requires { typename F::transformed; };
+
+/// The function that the user wrote, inside of transforms.
+template <class F>
+struct written_function { using type = F; };
+template <transform F>
+struct written_function<F> : written_function<typename F::transformed> {};
+
+/// Whether F's type alone says what it computes; says why not.
+template <class F>
+constexpr bool is_known_by_type() {
+  constexpr bool is_object = std::is_class_v<typename written_function<F>::type>;
+  static_assert(is_object, "tenure: trace: numbers and pointers are no functions to trace: give a lambda, [](auto x) { ... }");
+  static_assert(!is_object || std::is_empty_v<F>, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+  return is_object && std::is_empty_v<F>;
+}
+
+// ---- arguments and results -----------------------------------------------------------------------------------------
+
+/// Whether X may be an argument, of a call within a trace or of one that runs; says why not.
+template <bool InTrace, class X>
+constexpr bool is_argument() {
+  static_assert(!expression<X>, "tenure: call: an argument is an expression that is not computed yet: pass tn::eval() of it");
+  static_assert(expression<X> || tree<X>::is_tree, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
+  constexpr bool is_captured = InTrace && tree<X>::lives;
+  static_assert(!is_captured, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
+  return tree<X>::is_tree && !is_captured;
+}
+
+/// The graph of a call within a trace.
+template <class... X>
+constexpr ir::builder& graph_of_arguments(const X&... x) {
+  ir::builder* g = nullptr;
+  const auto look = [&](const auto& leaf) {
+    if constexpr (is_traced_v<std::remove_cvref_t<decltype(leaf)>>) g = leaf.graph;
+  };
+  (for_each_leaf(x, look), ...);
+  return *g;
+}
+
+/// An argument of a call within a trace, whose numbers become constants of the graph.
+template <class X>
+constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
+  using all_traced = rebind_kind_t<X, tracing>;
+  if constexpr (std::is_same_v<all_traced, X>) {
+    return (x);
+  } else {
+    ir::array<ir::node_id> ids;
+    for_each_leaf(x, [&](const auto& leaf) {
+      using E = typename leaf_type<std::remove_cvref_t<decltype(leaf)>>::element_type;
+      if constexpr (is_traced_v<std::remove_cvref_t<decltype(leaf)>>) ids.push_back(leaf.id);
+      else ids.push_back(lift<traced<E, shape<>>>(g, static_cast<E>(leaf)).id);
+    });
+    int i = 0;
+    auto make = [&]<class L>(element_tag<L>) { return L{&g, ids[i++]}; };
+    return build_tree<all_traced>(make);
+  }
+}
+
+/// Whether R may be what a traced function returns; says why not.
+template <class R>
+constexpr bool is_result() {
+  if constexpr (std::is_void_v<R>) {
+    static_assert(!std::is_void_v<R>, "tenure: trace: the function returns nothing");
+    return false;
+  } else {
+    constexpr bool is_traced = tree<R>::is_tree && !tree<R>::lives && !tree<R>::has_numbers;
+    static_assert(is_traced, "tenure: trace: a result is a number or another object that was not computed from the arguments");
+    static_assert(!is_traced || tree<R>::leaves > 0, "tenure: trace: the function returns nothing");
+    return is_traced && tree<R>::leaves > 0;
+  }
+}
+
+template <class F, class... X>
+using result_of = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const X&>()...))>;
+
+/// Whether f(x...) gives traced values; says why not. The first mention of the call: errors within f are reported from here.
+template <class F, class... X>
+constexpr bool gives_traced() {
+  if constexpr (transform<F>) {
+    return F::template accepts<X...>();
+  } else {
+    constexpr bool takes = requires(const F& f, const X&... x) { f(x...); };
+    static_assert(takes, "tenure: call: the function does not take these arguments: it wants another number of them, or other types");
+    // After an error within f clang takes f for no candidate.
+    if constexpr (takes && requires { typename result_of<F, X...>; }) return is_result<result_of<F, X...>>();
+    else return false;
+  }
+}
+
+/// Whether f can be compiled for arguments of these types; says why not.
+template <class F, class... X>
+constexpr bool is_compilable() {
+  constexpr bool any = (0 + ... + tree<X>::leaves) > 0;
+  static_assert(any, "tenure: call: there is no argument to trace");
+  if constexpr (!any || !is_known_by_type<F>()) return false;
+  else if constexpr (!(is_argument<false, X>() && ...)) return false;
+  else return gives_traced<F, rebind_kind_t<X, tracing>...>();
+}
+
+// The numbers of a message are template arguments, where compilers print them.
+template <std::int64_t Index, std::int64_t Extent>
+constexpr bool is_inside() {
+  static_assert(0 <= Index && Index < Extent, "tenure: at: the index lies outside its axis");
+  return 0 <= Index && Index < Extent;
+}
+
+/// Whether the trace is a graph that can be compiled; says why not. Where it is no constant expression, the compiler does.
+template <class Source>
+constexpr bool is_traceable() {
+  using trace = program_detail::attempted_trace<Source>;
+  if constexpr (requires { typename std::bool_constant<(trace::value.count > 0)>; }) {
+    constexpr ir::refusal refused = trace::value.refused;
+    static_assert(refused.what != ir::refusal::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+    if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
+    else return refused.what == ir::refusal::kind::none;
+  } else {
+    return false;
+  }
+}
+
+// ---- targets of into() ---------------------------------------------------------------------------------------------
+
+/// The first target that can not take its result, with the two numbers that disagree; the other pairs are equal.
+struct target_mismatch {
+  int target = 0;
+  dtype given = dtype::boolean, wanted = dtype::boolean;
+  int given_rank = 0, wanted_rank = 0;
+  std::int64_t given_extent = 0, wanted_extent = 0;
+
+  constexpr bool fits() const { return given == wanted && given_rank == wanted_rank && ops::extents_may_agree(given_extent, wanted_extent); }
+};
+template <class Results, class Targets>
+constexpr target_mismatch first_mismatch() {
+  constexpr int n = tree<Targets>::leaves;
+  leaf_description given[n + 1], wanted[n + 1];
+  leaf_description *end = given, *end_of_wanted = wanted;
+  tree<Targets>::describe(end);
+  tree<Results>::describe(end_of_wanted);
+  for (int i = 0; i < n; ++i) {
+    const extents &s = given[i].shape, &w = wanted[i].shape;
+    target_mismatch m{.target = i};
+    if (given[i].type != wanted[i].type) m.given = given[i].type, m.wanted = wanted[i].type;
+    else if (s.rank != w.rank) m.given_rank = s.rank, m.wanted_rank = w.rank;
+    else
+      for (int a = 0; a < s.rank; ++a)
+        if (!ops::extents_may_agree(s[a], w[a])) m.given_extent = s[a], m.wanted_extent = w[a];
+    if (!m.fits()) return m;
+  }
+  return {};
+}
+
+template <int Target, dtype Given, dtype Wanted>
+constexpr void check_element_type() {
+  static_assert(Given == Wanted, "tenure: into: a target has another element type than its result");
+}
+template <int Target, int Given, int Wanted>
+constexpr void check_rank() {
+  static_assert(Given == Wanted, "tenure: into: a target has another rank than its result");
+}
+template <int Target, std::int64_t Given, std::int64_t Wanted>
+constexpr void check_extent() {
+  static_assert(ops::extents_may_agree(Given, Wanted), "tenure: into: a target has another extent than its result");
+}
+
+/// Whether the results fit the targets, as far as types tell; says why not. Run-time extents are compared by the call.
+template <class Results, class... Target>
+constexpr bool are_targets() {
+  using given = std::tuple<std::remove_const_t<Target>...>;
+  constexpr bool are_tensors = tree<given>::is_tree && !tree<given>::has_numbers && !tree<given>::traces;
+  static_assert(are_tensors, "tenure: into: a target is neither a tensor nor a tuple, an array or a model of tensors");
+  if constexpr (are_tensors) {
+    constexpr bool are_owners = tree<given>::contiguous && !tree<given>::tracked;
+    static_assert(are_owners, "tenure: into: a target must own its memory and carry no gradient");
+    static_assert(!(std::is_const_v<Target> || ...), "tenure: into: a target is read-only");
+    constexpr bool as_many = tree<given>::leaves == tree<Results>::leaves;
+    static_assert(!are_owners || as_many, "tenure: into: the number of targets differs from the number of results");
+    if constexpr (are_owners && as_many && !(std::is_const_v<Target> || ...)) {
+      constexpr target_mismatch found = first_mismatch<Results, given>();
+      check_element_type<found.target, found.given, found.wanted>();
+      check_rank<found.target, found.given_rank, found.wanted_rank>();
+      check_extent<found.target, found.given_extent, found.wanted_extent>();
+      return found.fits();
+    }
+  }
+  return false;
+}
+
+// ---- what a refused call gives -------------------------------------------------------------------------------------
+
+/// Something to go on with, as many values as F returns, so that a message is the only one.
+template <class F, int Arguments, class Make>
+constexpr auto refused(Make leaf) {
+  constexpr int count = [] {
+    if constexpr (transform<F>) return F::template results<Arguments>;
+    else return 1;
+  }();
+  if constexpr (count == 1) return leaf();
+  else return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::tuple{(static_cast<void>(I), leaf())...}; }(std::make_index_sequence<count>{});
+}
+template <class F, class... X>
+auto refused_call(const X&...) {
+  return refused<F, sizeof...(X)>([] { return tensor<float, shape<>>(); });
+}
+/// The same in a trace: zeros in the graph that the arguments belong to.
+template <class F, class... X>
+constexpr auto refused_in_trace(const X&... x) {
+  ir::builder& g = graph_of_arguments(x...);
+  return refused<F, sizeof...(X)>([&] { return traced<float, shape<>>{&g, g.constant(dtype::float32, g.intern({}), 0)}; });
+}
+
+/// What the plan of a refused call is compiled from.
+template <class F>
+struct refused_source {
+  static constexpr ir::builder trace() {
+    ir::builder g;
+    g.output(g.input(dtype::float32, {}));
+    return g;
+  }
+};
+
+}  // namespace tenure::detail

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: call: the function does not take these arguments: it wants another number of them, or other types
+// lines: 17
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+constexpr auto gradient = tn::grad([](auto x) { return sum(x * x); });
+
+auto f(const tn::tensor<double, tn::shape<3>>& x) {
+#ifdef TENURE_MISUSE
+  return gradient(x, x);
+#else
+  return gradient(x);
+#endif
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: trace: a traced value is not written: make a new one, x = x . y
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+constexpr auto f = tn::compile([](auto x) {
+#ifdef TENURE_MISUSE
+  x += 1;
+#else
+  x = x + 1;
+#endif
+  return x;
+});
+
+auto g(const tn::tensor<double, tn::shape<3>>& x) { return f(x); }
