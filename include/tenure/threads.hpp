@@ -4,6 +4,7 @@
 // state allocates nothing.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -24,18 +25,23 @@ namespace detail {
 /// not begun.
 class pool_executor final : public executor {
  public:
-  explicit pool_executor(int threads) : workers_(threads), own_(threads > 1 ? std::make_unique<Eigen::ThreadPool>(threads - 1) : nullptr), pool_(own_.get()) {}
-  explicit pool_executor(Eigen::ThreadPoolInterface& theirs) : workers_(theirs.NumThreads() + 1), pool_(&theirs) {}
+  explicit pool_executor(int threads) : pool_executor(threads, threads > 1 ? std::make_unique<Eigen::ThreadPool>(threads - 1) : nullptr) {}
+  explicit pool_executor(Eigen::ThreadPoolInterface& theirs) : pool_executor(theirs.NumThreads() + 1, nullptr) { pool_ = &theirs; }
   ~pool_executor() {
     own_.reset();
     // Helpers that a pool of somebody else has not begun still look at their job.
-    while (free_count() != static_cast<std::ptrdiff_t>(jobs_.size())) std::this_thread::yield();
+    while (!all_are_free()) std::this_thread::yield();
   }
 
   int workers() const override { return workers_; }
 
   void run(int count, block_function function, void* context) override {
-    job& j = take_job();
+    job* const taken = take_job();
+    if (taken == nullptr) {  // the threads are busy for longer than this would take
+      for (int b = 0; b < count; ++b) function(context, b, 0);
+      return;
+    }
+    job& j = *taken;
     const int workers = count < workers_ ? count : workers_;
     j.function = function, j.context = context, j.workers = workers, j.count = count;
     j.done.store(0, std::memory_order_relaxed);
@@ -85,38 +91,45 @@ class pool_executor final : public executor {
     void* context = nullptr;
     int workers = 0, count = 0;
     std::atomic<int> done{0};
-    std::atomic<int> holders{0};  // who may still look at it
+    std::atomic<int> holders{1};  // who may still look at it
     std::atomic<bool> failed{false};
     std::exception_ptr error;
     job* next_free = nullptr;
   };
 
-  job& take_job() {
-    const std::lock_guard lock(busy_);
-    if (free_ == nullptr) {
-      jobs_.push_back(std::make_unique<job>(this, workers_));
-      return *jobs_.back();
+  pool_executor(int threads, std::unique_ptr<Eigen::ThreadPool> own) : workers_(threads), own_(std::move(own)), pool_(own_.get()) {
+    for (std::unique_ptr<job>& j : jobs_) {
+      j = std::make_unique<job>(this, threads);
+      let_go(*j);
     }
-    job& j = *std::exchange(free_, free_->next_free);
-    j.failed.store(false, std::memory_order_relaxed);
+  }
+
+  /// Null where helpers have not begun with any of the last runs.
+  job* take_job() {
+    const std::lock_guard lock(busy_);
+    if (free_ == nullptr) return nullptr;
+    --free_count_;
+    job* const j = std::exchange(free_, free_->next_free);
+    j->failed.store(false, std::memory_order_relaxed);
     return j;
   }
   void let_go(job& j) {
     if (j.holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
     const std::lock_guard lock(busy_);
     j.next_free = std::exchange(free_, &j);
-  }
-  std::ptrdiff_t free_count() {
-    const std::lock_guard lock(busy_);
-    std::ptrdiff_t n = 0;
-    for (const job* j = free_; j != nullptr; j = j->next_free) ++n;
-    return n;
+    ++free_count_;
   }
 
-  int workers_;
+  bool all_are_free() {
+    const std::lock_guard lock(busy_);
+    return free_count_ == jobs_.size();
+  }
+
+  const int workers_;
   std::mutex busy_;
-  std::vector<std::unique_ptr<job>> jobs_;
+  std::array<std::unique_ptr<job>, 32> jobs_;
   job* free_ = nullptr;
+  std::size_t free_count_ = 0;
   std::unique_ptr<Eigen::ThreadPool> own_;
   Eigen::ThreadPoolInterface* pool_;
 };
