@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "message.hpp"
+
 namespace tenure {
 
 struct error : std::runtime_error { using std::runtime_error::runtime_error; };
@@ -19,5 +21,12 @@ struct ownership_error : error { using error::error; };
 struct overlap_error : error { using error::error; };
 /// A file that is missing, truncated or malformed.
 struct io_error : error { using error::error; };
+
+namespace detail {
+/// What every backend says of an index that some operation `call` may not read at.
+[[noreturn]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent) {
+  throw index_error(message(call) << "index " << index << " is outside an axis of " << extent);
+}
+}  // namespace detail
 
 }  // namespace tenure

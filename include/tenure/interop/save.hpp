@@ -90,7 +90,7 @@ void load(const std::string& path, Model& model) {
     extents s;
     if (match->shape.size() <= max_rank)
       for (const std::int64_t e : match->shape) s.push_back(e);
-    if (match->shape.size() > max_rank || !(s == x.extents())) throw io_error(where + "has shape " + detail::spell(s) + ", the model " + detail::spell(x.extents()));
+    if (match->shape.size() > max_rank || !(s == x.extents())) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model " + detail::spell(x.extents()).c_str());
     found.push_back(match);
   };
   detail::for_each_named(model, any_tensor<Model> ? "array" : "", check);

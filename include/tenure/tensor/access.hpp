@@ -3,7 +3,6 @@
 // Law: whoever writes elements goes through write(), which raises the version first; make() raises nothing.
 #pragma once
 
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -39,8 +38,7 @@ struct tensor_access {
   static element_t<X>* export_writable(const X& x, const char* call) {
     check_alive(x, call);
     if (x.storage_.is_saved())
-      throw ownership_error(std::string("tenure: ") + call +
-                            ": a graph has saved this storage: clone() it, or finish backward() first");
+      throw ownership_error(message(call) << "a graph has saved this storage: clone() it, or finish backward() first");
     x.storage_.bump();
     return x.data_;
   }
@@ -92,7 +90,7 @@ struct tensor_access {
 
  private:
   [[noreturn]] static void throw_empty(const char* call) {
-    throw ownership_error(std::string("tenure: ") + call + ": the tensor was moved from");
+    throw ownership_error(message(call) << "the tensor was moved from");
   }
 };
 

@@ -6,27 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <string>
 
 #include "../core/error.hpp"
 #include "../core/shape.hpp"
 
 namespace tenure::detail {
 
-/// "2x3", and "scalar" for rank 0; dyn prints as ?.
-inline std::string spell(const extents& s) {
-  if (s.rank == 0) return "scalar";
-  std::string text;
-  for (int i = 0; i < s.rank; ++i) {
-    if (i != 0) text += 'x';
-    text += is_static(s[i]) ? std::to_string(s[i]) : "?";
-  }
-  return text;
-}
-
 [[noreturn]] inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
-  throw shape_error(std::string("tenure: ") + call + ": shape " + spell(found) + " does not fit shape " +
-                    spell(wanted));
+  throw shape_error(message(call) << "shape " << found << " does not fit shape " << wanted);
 }
 
 // The first axis that has the same run-time extent as `axis`: itself, or an earlier one of the same name.
@@ -43,6 +30,8 @@ constexpr int dynamic_count(const extents& s) {
   return n;
 }
 
+[[noreturn]] inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
+
 /// The extents of shape `s` with `given` in place of what is not static. Throws shape_error when one is negative.
 constexpr extents bind_extents(const extents& s, const std::int64_t* given) {
   extents bound = s;
@@ -50,7 +39,7 @@ constexpr extents bind_extents(const extents& s, const std::int64_t* given) {
     if (is_static(s[i])) continue;
     const int first = first_of_name(s, i);
     bound[i] = first == i ? *given++ : bound[first];
-    if (bound[i] < 0) throw shape_error("tenure: tensor: extent " + std::to_string(bound[i]) + " is negative");
+    if (bound[i] < 0) throw_negative_extent(bound[i]);
   }
   return bound;
 }

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -35,7 +34,7 @@ inline void check_foreign(const void* first, std::size_t alignment, const layout
     throw ownership_error("tenure: from: the memory is not aligned to its elements");
   for (int i = 0; i < l.shape.rank; ++i)
     if (l.shape[i] > 1 && l.strides[i] < 0)
-      throw ownership_error("tenure: from: stride " + std::to_string(l.strides[i]) + " of axis " + std::to_string(i) + " is negative");
+      throw ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " is negative");
   if (is_written && !has_distinct_elements(l))
     throw ownership_error("tenure: from: elements of writable memory may not share it: borrow it as const");
 }

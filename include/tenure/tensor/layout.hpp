@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "../core/config.hpp"
 #include "../core/error.hpp"
@@ -52,8 +51,7 @@ TENURE_INLINE constexpr bool is_contiguous(const extents& s, const extents& stri
 namespace detail {
 
 [[noreturn]] inline void throw_index(const char* call, std::int64_t index, int axis, std::int64_t extent) {
-  throw index_error(std::string("tenure: ") + call + ": index " + std::to_string(index) + " is outside axis " +
-                    std::to_string(axis) + " of extent " + std::to_string(extent));
+  throw index_error(message(call) << "index " << index << " is outside axis " << axis << " of extent " << extent);
 }
 
 TENURE_INLINE constexpr void check_index(const char* call, std::int64_t i, int axis, std::int64_t extent) {
@@ -96,7 +94,7 @@ TENURE_INLINE constexpr void select(layout& l, int axis, std::int64_t i) {
 TENURE_INLINE constexpr void slice(layout& l, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   if (first < 0 || first > last) throw_index("at", first, axis, l.shape[axis]);
   if (last > l.shape[axis]) throw_index("at", last, axis, l.shape[axis]);
-  if (step < 1) throw index_error("tenure: range: the step " + std::to_string(step) + " is not positive");
+  if (step < 1) throw index_error(message("range") << "the step " << step << " is not positive");
   l.offset += first == last ? 0 : first * l.strides[axis];
   l.shape[axis] = (last - first + step - 1) / step;
   l.strides[axis] *= step;
@@ -170,8 +168,7 @@ constexpr layout reshape(const layout& l, const extents& to) {
       covered *= to[t--];
     }
     if (covered != run)
-      throw shape_error("tenure: reshape: the strides of this view of shape " + spell(l.shape) +
-                        " cannot express shape " + spell(to) + ": clone() it first");
+      throw shape_error(message("reshape") << "the strides of this view of shape " << l.shape << " cannot express shape " << to << ": clone() it first");
   }
   return view;
 }

@@ -198,7 +198,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Devi
     out << (x.size() == 0 ? std::string("[]")
                           : detail::array_text(data, l, summarised, detail::format_for(data, l, summarised), 0, 0, 75));
   }
-  out << "\ntensor<" << name_of(dtype_v<T>) << ", " << detail::spell(l.shape) << ", " << name_of(O);
+  out << "\ntensor<" << name_of(dtype_v<T>) << ", " << detail::spell(l.shape).c_str() << ", " << name_of(O);
   if (R != role::constant) out << (R == role::leaf ? ", leaf" : ", node");
   if (A == access::read_only) out << ", read_only";
   return out << '>';

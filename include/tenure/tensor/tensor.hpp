@@ -223,8 +223,7 @@ class tensor {
     static_assert(is_on_host, "tenure: item: the element lies in the memory of a device: say to(tn::cpu) first");
     const T* const only = access_door::read(*this, "item");
     if (size() != 1)
-      throw shape_error("tenure: item: a tensor of shape " + detail::spell(extents()) +
-                        " does not have exactly one element");
+      throw shape_error(detail::message("item") << "a tensor of shape " << extents() << " does not have exactly one element");
     if constexpr (is_on_host) return *only;
     else return T{};
   }

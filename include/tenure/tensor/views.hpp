@@ -105,8 +105,7 @@ auto squeezed_view(X& x) {
   using rule = squeezed_shape<shape_of_t<X>, Axis>;
   return make_view<shape_from<rule>>(x, "squeeze", [](layout& l) {
     if (l.shape[Axis] != 1)
-      throw shape_error("tenure: squeeze: axis " + std::to_string(Axis) + " has extent " +
-                        std::to_string(l.shape[Axis]));
+      throw shape_error(message("squeeze") << "axis " << Axis << " has extent " << l.shape[Axis]);
     l = drop_axis(l, Axis);
   });
 }

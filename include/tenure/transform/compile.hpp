@@ -5,8 +5,6 @@
 // Cost: no allocation but the results; into(results...) makes none at all.
 #pragma once
 
-#include <cstdio>
-#include <string>
 
 #include <tenure/backend/backend.hpp>
 #include <tenure/backend/execution.hpp>
@@ -99,24 +97,10 @@ inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
   return known;
 }
 
-// Plain formatting into a buffer: std::string's operators would cost every program a tenth of a second of compile time.
 [[noreturn]] inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b, const std::int64_t* symbols) {
-  char text[512];
-  int at = std::snprintf(text, sizeof text, "tenure: %s: ", c.call);
-  const auto shape = [&](std::int16_t id, const char* after) {
-    const extents s = bound_extents(g.shapes[id], symbols);
-    if (s.rank == 0) at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "scalar");
-    for (int i = 0; i < s.rank; ++i)
-      at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), i ? "x%lld" : "%lld", static_cast<long long>(s[i]));
-    at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%s", after);
-  };
-  if (c.lhs >= 0) {
-    at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "shapes ");
-    shape(c.lhs, " and ");
-    shape(c.rhs, " disagree: ");
-  }
-  std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), c.at_least ? "%lld is less than the %lld that it takes" : "%lld is not %lld", static_cast<long long>(a), static_cast<long long>(b));
-  throw shape_error(text);
+  text what = message(c.call);
+  if (c.lhs >= 0) what << "shapes " << bound_extents(g.shapes[c.lhs], symbols) << " and " << bound_extents(g.shapes[c.rhs], symbols) << " disagree: ";
+  throw shape_error(c.at_least ? what << a << " is less than the " << b << " that it takes" : what << a << " is not " << b);
 }
 
 /// Fills the run-time extents of a call; throws shape_error where two that must agree do not.
@@ -361,7 +345,7 @@ class into_call {
       if constexpr (!(program_type::is_static && same_as_results<rebind_kind_t<typename source_of<F, X...>::result_type, results_on<device_type>>>)) {
         const extents wanted = output_extents(program_type::value.view(), i, symbols);
         if (!(target.extents() == wanted))
-          throw shape_error("tenure: into: a target of shape " + detail::spell(target.extents()) + " for a result of shape " + detail::spell(wanted));
+          throw shape_error(detail::message("into") << "a target of shape " << target.extents() << " for a result of shape " << wanted);
       }
       results[i] = tensor_access::fresh(target);
       targets[i++] = {tensor_access::fresh(target), target.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};

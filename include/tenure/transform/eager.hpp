@@ -39,7 +39,7 @@ template <class E>
 typename E::element_type evaluate_item(hook, const E& e) {
   typename E::element_type value{};
   evaluate_into(e, [&](const extents& s) {
-    if (count(s) != 1) throw shape_error("tenure: item: an expression of shape " + spell(s) + " does not have exactly one element");
+    if (count(s) != 1) throw shape_error(message("item") << "an expression of shape " << s << " does not have exactly one element");
     return &value;
   });
   return value;
@@ -81,7 +81,7 @@ auto evaluate(const E& e) {
 /// Throws shape_error where a target of a static or partly static shape cannot hold these extents.
 template <class S>
 void check_extents(const extents& s) {
-  if (!fits(S::value, s)) throw shape_error("tenure: tensor: an expression of shape " + spell(s) + " for a tensor of shape " + spell(S::value));
+  if (!fits(S::value, s)) throw shape_error(message("tensor") << "an expression of shape " << s << " for a tensor of shape " << S::value);
 }
 
 /// Whether a tensor X can be made from E; says why not.

@@ -113,7 +113,7 @@ void check_versions(const E& e, const char* call) {
   for_each_operand(e, [&](const auto& x) {
     if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>)
       if (TENURE_VERSION_COUNTERS && x.storage.version() != x.version) [[unlikely]]
-        throw ownership_error(std::string("tenure: ") + call + ": an operand was written after the expression was made: take tn::eval() of it before the write");
+        throw ownership_error(message(call) << "an operand was written after the expression was made: take tn::eval() of it before the write");
   });
 }
 

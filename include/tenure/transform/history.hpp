@@ -55,8 +55,8 @@ class expression_history final : public gradient_sink {
     if (is_freed_) throw_freed();
     for (const saved_storage& s : saved_)
       if (s && !s.intact())
-        throw ownership_error("tenure: backward: a value that the gradient reads was overwritten after it was used (version " +
-                              std::to_string(s.storage().version()) + ", saved at " + std::to_string(s.version()) + ")");
+        throw ownership_error(message("backward") << "a value that the gradient reads was overwritten after it was used (version "
+                                                  << s.storage().version() << ", saved at " << s.version() << ")");
     reach_operands(expression_);
   }
 
@@ -121,7 +121,7 @@ typename E::element_type backward_scalar(hook, const E& e, bool retain) {
     add_deliveries(e, to);
     call_bound<program_type>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
       const extents shape = output_extents(program_type::value.view(), 0, symbols);
-      if (count(shape) != 1) throw shape_error("tenure: backward: an expression of shape " + spell(shape) + " needs a cotangent of the same shape");
+      if (count(shape) != 1) throw shape_error(message("backward") << "an expression of shape " << shape << " needs a cotangent of the same shape");
       results[0] = &value;
       for (int i = 0; i < tracked; ++i) results[i + 1] = deliveries[i].begin();
       return 0;
@@ -146,7 +146,7 @@ template <class X, class C>
 void backward_from(const X& y, const C& cotangent, bool retain) {
   tensor_access::check_alive(y, "backward");
   if (!(y.extents() == cotangent.extents()))
-    throw shape_error("tenure: backward: a cotangent of shape " + spell(cotangent.extents()) + " for a value of shape " + spell(y.extents()));
+    throw shape_error(message("backward") << "a cotangent of shape " << cotangent.extents() << " for a value of shape " << y.extents());
   const sink_handle& sink = tensor_access::sink(y);
   const element_t<C>* const from = tensor_access::read(cotangent, "backward");
   run_backward(retain, [&] { backward_queue::reach(sink); }, [&] {
@@ -160,7 +160,7 @@ void backward_from(const X& y, const C& cotangent, bool retain) {
 template <class X>
 void backward_node(hook, const X& y, bool retain) {
   tensor_access::check_alive(y, "backward");
-  if (count(y.extents()) != 1) throw shape_error("tenure: backward: a value of shape " + spell(y.extents()) + " needs a cotangent of the same shape");
+  if (count(y.extents()) != 1) throw shape_error(message("backward") << "a value of shape " << y.extents() << " needs a cotangent of the same shape");
   const sink_handle& sink = tensor_access::sink(y);
   run_backward(retain, [&] { backward_queue::reach(sink); }, [&] {
     delivery d{sink};

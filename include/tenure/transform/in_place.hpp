@@ -50,7 +50,7 @@ template <class X, class E>
 void check_overlap(const X& x, const E& e, const char* call) {
   if constexpr (any_tensor<E>)
     if (overlap_of(x, e) == overlap::partial)
-      throw overlap_error(std::string("tenure: ") + call + ": source and target share elements, but not element by element: clone() the source");
+      throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
 }
 
 /// x op= e on a constant.

@@ -5,16 +5,20 @@
 // Cost: one load an input, one store an output, nothing else touches memory but columns of a block.
 #pragma once
 
+#include <algorithm>
+
 #include <tenure/backend/eigen/blocks.hpp>
 #include <tenure/core/config.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/program/decode.hpp>
 #include <tenure/storage/block.hpp>
 
-// A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so.
+// A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so. It also
+// warns of passing on a state of which not every slot is written; each slot is written before it is read.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
 namespace tenure::eigen_backend {
@@ -113,7 +117,7 @@ struct fused {
     std::int64_t number[numbers];
   };
 
-  static TENURE_INLINE void run(const kernel_arguments& given) {
+  TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given) {
     local_arguments args;
     for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
     for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
@@ -122,14 +126,48 @@ struct fused {
     } else {
       T totals[most_totals];
       run_range(args, whole{}, totals);
-      write_totals(args, totals, indices{});
+      write_totals(args, totals, instructions_of<part::total>{});
     }
   }
 
  private:
-  using indices = std::make_integer_sequence<int, record::instructions>;
   using kind = instruction::kind;
   static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
+
+  // The parts of the loop nest, each expanded for the instructions that it concerns and no others: what is expanded to
+  // nothing still costs compile time.
+  enum class part { element, row, row_sum, total, column, accumulated };
+  template <part Part, int Pass = 0>
+  struct concerned {
+    static constexpr bool has(int i) {
+      const program_detail::decoded_instruction& x = at(i);
+      const bool in_pass = x.passes >> Pass & 1;
+      switch (Part) {
+        case part::element: return in_pass;
+        case part::row: return x.row && x.phase == Pass && x.what != kind::reduce_row;
+        case part::row_sum: return in_pass && x.what == kind::reduce_row;
+        case part::total: return is_total(i);
+        case part::column: return x.what == kind::reduce_columns;
+        case part::accumulated: return is_total(i) || (x.what == kind::reduce_columns && columns_in_registers);
+      }
+    }
+    static constexpr int count = [] {
+      int n = 0;
+      for (int i = 0; i < record::instructions; ++i) n += has(i);
+      return n;
+    }();
+    static constexpr auto list = [] {
+      struct { int at[count > 0 ? count : 1]; } found{};
+      for (int i = 0, n = 0; i < record::instructions; ++i)
+        if (has(i)) found.at[n++] = i;
+      return found;
+    }();
+    template <int... J>
+    static auto listed(std::integer_sequence<int, J...>) -> std::integer_sequence<int, list.at[J]...>;
+    using type = decltype(listed(std::make_integer_sequence<int, count>{}));
+  };
+  template <part Part, int Pass = 0>
+  using instructions_of = typename concerned<Part, Pass>::type;
 
   // ---- blocks ----
 
@@ -147,18 +185,20 @@ struct fused {
   static constexpr int most_totals = count_of(kind::reduce_all) > 0 ? count_of(kind::reduce_all) : 1;
   static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
   static constexpr bool keeps_row(int i) { return at(i).what == kind::compute && at(i).access >= 0; }
+  static constexpr bool stores_row(int i) { return at(i).what == kind::store && at(i).row; }
   static constexpr int rows_kept = [] {
     int n = 0;
     for (int i = 0; i < record::instructions; ++i) n += keeps_row(i);
     return n;
   }();
 
-  /// The leading dimensions that blocks may cut. A row is cut where it neither is reduced nor has results of its own.
+  /// The leading dimensions that blocks may cut. A row is cut where nothing is reduced but over all elements; with results of its
+  /// own if it is the only one, whose first block writes them.
   static constexpr int cuts = [] {
     bool row = record::inner > 1;
     for (int i = 0; i < record::instructions; ++i) {
       const kind what = at(i).what;
-      row = row || what == kind::reduce_row || what == kind::reduce_columns || (at(i).row && (what == kind::store || what == kind::reduce_all));
+      row = row || what == kind::reduce_row || what == kind::reduce_columns || (at(i).row && what == kind::reduce_all) || (stores_row(i) && record::outer > 0);
     }
     const int n = record::outer + (row ? 0 : 1);
     return n < 2 ? n : 2;
@@ -172,19 +212,19 @@ struct fused {
   /// All of the kernel, or a block of it: where loops over the leading dimensions begin and end.
   struct whole {
     template <int D>
-    static TENURE_INLINE std::int64_t begin() { return 0; }
+    static TENURE_LAYER std::int64_t begin() { return 0; }
     template <int D>
-    static TENURE_INLINE std::int64_t end(const local_arguments& args) { return extent<D>(args); }
+    static TENURE_LAYER std::int64_t end(const local_arguments& args) { return extent<D>(args); }
   };
   struct block_range {
     std::int64_t first[2], last[2];
     template <int D>
-    TENURE_INLINE std::int64_t begin() const {
+    TENURE_LAYER std::int64_t begin() const {
       if constexpr (D < cuts) return first[D];
       else return 0;
     }
     template <int D>
-    TENURE_INLINE std::int64_t end(const local_arguments& args) const {
+    TENURE_LAYER std::int64_t end(const local_arguments& args) const {
       if constexpr (D < cuts) return last[D];
       else return extent<D>(args);
     }
@@ -192,15 +232,15 @@ struct fused {
 
   /// The kernel over a range; totals get one number a reduction over all elements.
   template <class Range>
-  static TENURE_INLINE void run_range(const local_arguments& args, const Range& range, T* totals) {
+  static TENURE_LAYER void run_range(const local_arguments& args, const Range& range, T* totals) {
     sums total;
-    start_totals(total, indices{});
+    start_all(total, instructions_of<part::accumulated>{});
     position start{};
     bool first = true;
     walk<0>(args, range, start, total, first);
     if constexpr (!columns_in_registers)
-      if (first) fill_empty_columns(args, indices{});
-    finish_totals(args, total, totals, indices{});
+      if (first) fill_empty_columns(args, instructions_of<part::column>{});
+    finish(args, total, totals, instructions_of<part::accumulated>{});
   }
 
   struct blocks {
@@ -214,7 +254,7 @@ struct fused {
     T totals[most_grid_blocks][most_totals];
 
     // Not inlined: the loops are compiled once, for one thread and for many.
-    [[gnu::noinline]] static void run(void* context, int b, int worker) {
+    TENURE_FLATTEN [[gnu::noinline]] static void run(void* context, int b, int worker) {
       auto& all = *static_cast<blocks*>(context);
       local_arguments args = all.args;
       if constexpr (reduces_columns)
@@ -222,6 +262,9 @@ struct fused {
           point_to(args, all.column_memory + (b - 1) * all.column_step, all.columns, [](int i) { return at(i).what == kind::reduce_columns; });
       if constexpr (rows_kept > 0)
         if (worker > 0) point_to(args, all.row_memory + (worker - 1) * rows_kept * all.columns, all.columns, keeps_row);
+      alignas(8) std::byte unused[8];
+      if constexpr (record::outer == 0)
+        if (b > 0) point_to(args, unused, 0, stores_row);
       block_range range{};
       for (int d = 0; d < 2; ++d) {
         range.first[d] = all.grid.begin(d, b);
@@ -232,8 +275,8 @@ struct fused {
     }
 
     /// Gives the accesses of the chosen instructions memory of their own.
-    template <class Chosen>
-    static void point_to(local_arguments& args, T* memory, std::int64_t elements, Chosen is_chosen) {
+    template <class To, class Chosen>
+    static void point_to(local_arguments& args, To* memory, std::int64_t elements, Chosen is_chosen) {
       for (int i = 0; i < record::instructions; ++i)
         if (is_chosen(i)) args.pointer[at(i).access] = memory, memory += elements;
     }
@@ -243,13 +286,11 @@ struct fused {
       const T* column = column_memory + (b - 1) * column_step;
       [&]<int... I>(std::integer_sequence<int, I...>) {
         ([&] {
-          if constexpr (at(I).what == kind::reduce_columns) {
-            T* const to = target<I>(args);
-            for (std::int64_t j = 0; j < columns; ++j) to[j] = combine<at(I).bits>(to[j], column[j]);
-            column += columns;
-          }
+          T* const to = target<I>(args);
+          for (std::int64_t j = 0; j < columns; ++j) to[j] = combine<at(I).bits>(to[j], column[j]);
+          column += columns;
         }(), ...);
-      }(indices{});
+      }(instructions_of<part::column>{});
     }
   };
   static void run_blocks(const local_arguments& args, void* scratch) {
@@ -285,29 +326,29 @@ struct fused {
       on->run(count, &blocks::run, &all);
       for (int b = 1; b < count; ++b) all.add_columns(b);
     }
-    add_totals(all.totals, count, indices{});
-    write_totals(args, all.totals[0], indices{});
+    for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], instructions_of<part::total>{});
+    write_totals(args, all.totals[0], instructions_of<part::total>{});
   }
 
   template <std::int64_t Word>
-  static TENURE_INLINE std::int64_t number(const local_arguments& args) {
+  static TENURE_LAYER std::int64_t number(const local_arguments& args) {
     if constexpr (is_dynamic(Word)) return args.number[Word - program_detail::first_dynamic];
     else return Word;
   }
   template <int D>
-  static TENURE_INLINE std::int64_t extent(const local_arguments& args) { return number<k.extent[D]>(args); }
+  static TENURE_LAYER std::int64_t extent(const local_arguments& args) { return number<k.extent[D]>(args); }
   template <int A, int D>
-  static TENURE_INLINE std::int64_t stride(const local_arguments& args) { return number<k.access[A].stride[D]>(args); }
+  static TENURE_LAYER std::int64_t stride(const local_arguments& args) { return number<k.access[A].stride[D]>(args); }
 
   template <int D, int... A>
-  static TENURE_INLINE void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>, std::int64_t steps = 1) {
+  static TENURE_LAYER void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>, std::int64_t steps = 1) {
     ((p.offset[A] += steps * stride<A, D>(args)), ...);
   }
 
   // ---- the loop nest ----
 
   template <int D, class Range>
-  static TENURE_INLINE void walk(const local_arguments& args, const Range& range, position p, sums& total, bool& first) {
+  static TENURE_LAYER void walk(const local_arguments& args, const Range& range, position p, sums& total, bool& first) {
     if constexpr (D == record::outer) {
       row(args, range, p, total, first);
       first = false;
@@ -322,25 +363,25 @@ struct fused {
   }
 
   template <class Range>
-  static TENURE_INLINE void row(const local_arguments& args, const Range& range, const position& p, sums& total, bool first) {
+  static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total, bool first) {
     row_state r;
-    row_phase<0>(args, p, r, total, indices{});
+    row_phase<0>(args, p, r, total, instructions_of<part::row, 0>{});
     row_passes<0>(args, range, p, r, total, first);
   }
 
   template <int Pass, class Range>
-  static TENURE_INLINE void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total, bool first) {
+  static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total, bool first) {
     if constexpr (Pass < record::passes) {
-      start_row<Pass>(total, indices{});
+      start_all(total, instructions_of<part::row_sum, Pass>{});
       walk_row<Pass, record::outer>(args, range, p, r, total, first);
-      finish_row<Pass>(r, total, indices{});
-      row_phase<Pass + 1>(args, p, r, total, indices{});
+      finish_row(r, total, instructions_of<part::row_sum, Pass>{});
+      row_phase<Pass + 1>(args, p, r, total, instructions_of<part::row, Pass + 1>{});
       row_passes<Pass + 1>(args, range, p, r, total, first);
     }
   }
 
   template <int Pass, int D, class Range>
-  static TENURE_INLINE void walk_row(const local_arguments& args, const Range& range, position p, const row_state& r, sums& total, bool first) {
+  static TENURE_LAYER void walk_row(const local_arguments& args, const Range& range, position p, const row_state& r, sums& total, bool first) {
     const std::int64_t n = range.template end<D>(args);
     if constexpr (D < last) {
       for (std::int64_t i = 0; i < n; ++i) {
@@ -353,46 +394,45 @@ struct fused {
       if constexpr (ways(Pass) > 1)
         for (; i + step <= n; i += step)
           [&]<int... Way>(std::integer_sequence<int, Way...>) {
-            (elements<Pass, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, indices{}), ...);
+            (elements<Pass, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, instructions_of<part::element, Pass>{}), ...);
           }(std::make_integer_sequence<int, ways(Pass)>{});
-      for (; i + lanes <= n; i += lanes) elements<Pass, false, 0>(args, p, r, total, first, i, lanes, indices{});
+      for (; i + lanes <= n; i += lanes) elements<Pass, false, 0>(args, p, r, total, first, i, lanes, instructions_of<part::element, Pass>{});
       constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
       if constexpr (has_tail)
-        if (i < n) elements<Pass, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), indices{});
+        if (i < n) elements<Pass, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), instructions_of<part::element, Pass>{});
     }
   }
 
   // ---- per element ----
 
   template <int Pass, bool Partial, int Way, int... I>
-  static TENURE_INLINE void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first,
+  static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first,
                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
     element_state e;
     (element<Pass, Partial, Way, I>(args, p, r, e, total, first, i, n), ...);
   }
 
   template <int Slot>
-  static TENURE_INLINE P value(const row_state& r, const element_state& e) {
+  static TENURE_LAYER P value(const row_state& r, const element_state& e) {
     if constexpr (at(Slot).row) return math::set1<P>(r.value[Slot]);
     else return e.value[Slot];
   }
   template <int Slot>
-  static TENURE_INLINE M mask(const row_state& r, const element_state& e) {
+  static TENURE_LAYER M mask(const row_state& r, const element_state& e) {
     if constexpr (at(Slot).row) return math::mask_set<P>(r.mask[Slot]);
     else return e.mask[Slot];
   }
   template <int Slot>
-  static TENURE_INLINE auto read(const row_state& r, const element_state& e) {
+  static TENURE_LAYER auto read(const row_state& r, const element_state& e) {
     if constexpr (at(Slot).is_mask) return mask<Slot>(r, e);
     else return value<Slot>(r, e);
   }
 
   template <int Pass, bool Partial, int Way, int I>
-  static TENURE_INLINE void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+  static TENURE_LAYER void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                     bool first, std::int64_t i, int n) {
     constexpr auto x = at(I);
-    if constexpr ((x.passes >> Pass & 1) == 0) {
-    } else if constexpr (x.what == kind::load) {
+    if constexpr (x.what == kind::load) {
       if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
       else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
     } else if constexpr (x.what == kind::compute) {
@@ -425,7 +465,7 @@ struct fused {
   }
 
   template <int I>
-  static TENURE_INLINE auto compute(const row_state& r, const element_state& e) {
+  static TENURE_LAYER auto compute(const row_state& r, const element_state& e) {
     constexpr auto x = at(I);
     if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
       if constexpr (x.is_mask && !at(x.in[0]).is_mask) return math::ne(value<x.in[0]>(r, e), math::set1<P>(T(0)));
@@ -441,7 +481,7 @@ struct fused {
 
   /// 0, 1, 2, ..., Way packets on.
   template <int Way = 0>
-  static TENURE_INLINE P lane_index() {
+  static TENURE_LAYER P lane_index() {
     static constexpr auto index = [] {
       struct { alignas(64) T at[lanes]; } counted{};
       for (int l = 0; l < lanes; ++l) counted.at[l] = static_cast<T>(Way * lanes + l);
@@ -451,7 +491,7 @@ struct fused {
   }
 
   template <int A, bool Partial, int Way>
-  static TENURE_INLINE P load(const local_arguments& args, const position& p, std::int64_t i, int n) {
+  static TENURE_LAYER P load(const local_arguments& args, const position& p, std::int64_t i, int n) {
     constexpr auto x = k.access[A];
     const std::int64_t step = stride<A, last>(args);
     if constexpr (x.counting) {
@@ -482,7 +522,7 @@ struct fused {
   }
 
   template <int A, bool Partial>
-  static TENURE_INLINE M load_mask(const local_arguments& args, const position& p, std::int64_t i, int n) {
+  static TENURE_LAYER M load_mask(const local_arguments& args, const position& p, std::int64_t i, int n) {
     const std::int64_t step = stride<A, last>(args);
     const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
     if constexpr (lanes == 1) return *source;
@@ -494,14 +534,14 @@ struct fused {
   }
 
   template <int A, bool Partial>
-  static TENURE_INLINE void store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
+  static TENURE_LAYER void store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
     T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * stride<A, last>(args);
     static_assert(k.access[A].stride[last] == 1, "results are row-major");
     if constexpr (Partial) math::store_first<P>(target, v, n);
     else math::store<P>(target, v);
   }
   template <int A>
-  static TENURE_INLINE void store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
+  static TENURE_LAYER void store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
     bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i;
     const unsigned bits = math::lane_bits<P>(m);
     for (int l = 0; l < n; ++l) target[l] = (bits >> l & 1) != 0;
@@ -510,21 +550,20 @@ struct fused {
   // ---- per row ----
 
   template <int Phase, int... I>
-  static TENURE_INLINE void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>) {
+  static TENURE_LAYER void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>) {
     (row_instruction<Phase, I>(args, p, r, total), ...);
   }
 
   template <int Slot>
-  static TENURE_INLINE auto read_row(const row_state& r) {
+  static TENURE_LAYER auto read_row(const row_state& r) {
     if constexpr (at(Slot).is_mask) return r.mask[Slot];
     else return r.value[Slot];
   }
 
   template <int Phase, int I>
-  static TENURE_INLINE void row_instruction(const local_arguments& args, const position& p, row_state& r, sums& total) {
+  static TENURE_LAYER void row_instruction(const local_arguments& args, const position& p, row_state& r, sums& total) {
     constexpr auto x = at(I);
-    if constexpr (!x.row || x.phase != Phase || x.what == kind::reduce_row) {
-    } else if constexpr (x.what == kind::constant) {
+    if constexpr (x.what == kind::constant) {
       if constexpr (x.is_mask) r.mask[I] = x.bits != 0;
       else if constexpr (std::is_floating_point_v<T>) r.value[I] = static_cast<T>(std::bit_cast<double>(x.bits));
       else r.value[I] = static_cast<T>(x.bits);
@@ -550,7 +589,7 @@ struct fused {
   }
 
   template <int I>
-  static TENURE_INLINE auto compute_row(const row_state& r) {
+  static TENURE_LAYER auto compute_row(const row_state& r) {
     constexpr auto x = at(I);
     if constexpr (!ops::is_pointwise(x.op)) {
       if constexpr (x.is_mask && !at(x.in[0]).is_mask) return r.value[x.in[0]] != T(0);
@@ -567,7 +606,7 @@ struct fused {
   // ---- reductions ----
 
   template <std::int64_t Kind, class V>
-  static TENURE_INLINE V combine(V a, V b) {
+  static TENURE_LAYER V combine(V a, V b) {
     if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return math::add(a, b);
     else if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::max)) return math::max(a, b);
     else return math::min(a, b);
@@ -581,68 +620,55 @@ struct fused {
   }
   static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
   template <int I>
-  static TENURE_INLINE T across(const sums& total) {
+  static TENURE_LAYER T across(const sums& total) {
     P v = total.packet[I][0];
     for (int w = 1; w < ways_of(I); ++w) v = combine<at(I).bits>(v, total.packet[I][w]);
     return math::across<P>(v, [](auto x, auto y) { return combine<at(I).bits>(x, y); });
   }
   template <int I>
-  static TENURE_INLINE void start(sums& total) {
+  static TENURE_LAYER void start(sums& total) {
     for (int w = 0; w < ways_of(I); ++w) total.packet[I][w] = math::set1<P>(identity<at(I).bits>());
     total.scalar[I] = identity<at(I).bits>();
   }
 
-  template <int Pass, int... I>
-  static TENURE_INLINE void start_row(sums& total, std::integer_sequence<int, I...>) {
-    ([&] { if constexpr (at(I).what == kind::reduce_row && (at(I).passes >> Pass & 1)) start<I>(total); }(), ...);
-  }
-  template <int Pass, int... I>
-  static TENURE_INLINE void finish_row(row_state& r, const sums& total, std::integer_sequence<int, I...>) {
-    ([&] { if constexpr (at(I).what == kind::reduce_row && (at(I).passes >> Pass & 1)) r.value[I] = across<I>(total); }(), ...);
+  template <int... I>
+  static TENURE_LAYER void start_all(sums& total, std::integer_sequence<int, I...>) {
+    (start<I>(total), ...);
   }
   template <int... I>
-  static TENURE_INLINE void start_totals(sums& total, std::integer_sequence<int, I...>) {
-    ([&] { if constexpr (at(I).what == kind::reduce_all || (at(I).what == kind::reduce_columns && columns_in_registers)) start<I>(total); }(), ...);
-  }
-  template <int... I>
-  static TENURE_INLINE void finish_totals(const local_arguments& args, const sums& total, T* totals, std::integer_sequence<int, I...>) {
-    ([&] {
-      if constexpr (is_total(I)) {
-        if constexpr (at(I).row) totals[number_of_total(I)] = total.scalar[I];
-        else totals[number_of_total(I)] = across<I>(total);
-      } else if constexpr (at(I).what == kind::reduce_columns && columns_in_registers) {
-        if constexpr (k.extent[last] == lanes) math::store<P>(target<I>(args), total.packet[I][0]);
-        else math::store_first<P>(target<I>(args), total.packet[I][0], static_cast<int>(k.extent[last]));
-      }
-    }(), ...);
-  }
-  template <int... I>
-  static TENURE_INLINE void add_totals(T (*totals)[most_totals], int count, std::integer_sequence<int, I...>) {
-    ([&] {
-      if constexpr (is_total(I)) {
-        constexpr int t = number_of_total(I);
-        for (int b = 1; b < count; ++b) totals[0][t] = combine<at(I).bits>(totals[0][t], totals[b][t]);
-      }
-    }(), ...);
-  }
-  template <int... I>
-  static TENURE_INLINE void write_totals(const local_arguments& args, const T* totals, std::integer_sequence<int, I...>) {
-    ([&] {
-      if constexpr (is_total(I)) *target<I>(args) = totals[number_of_total(I)];
-    }(), ...);
+  static TENURE_LAYER void finish_row(row_state& r, const sums& total, std::integer_sequence<int, I...>) {
+    ((r.value[I] = across<I>(total)), ...);
   }
   template <int I>
-  static TENURE_INLINE T* target(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
+  static TENURE_LAYER void finish_one(const local_arguments& args, const sums& total, T* totals) {
+    if constexpr (is_total(I)) {
+      if constexpr (at(I).row) totals[number_of_total(I)] = total.scalar[I];
+      else totals[number_of_total(I)] = across<I>(total);
+    } else {
+      if constexpr (k.extent[last] == lanes) math::store<P>(target<I>(args), total.packet[I][0]);
+      else math::store_first<P>(target<I>(args), total.packet[I][0], static_cast<int>(k.extent[last]));
+    }
+  }
+  template <int... I>
+  static TENURE_LAYER void finish(const local_arguments& args, const sums& total, [[maybe_unused]] T* totals, std::integer_sequence<int, I...>) {
+    (finish_one<I>(args, total, totals), ...);
+  }
+  template <int... I>
+  static TENURE_LAYER void add_totals([[maybe_unused]] T* to, [[maybe_unused]] const T* from, std::integer_sequence<int, I...>) {
+    ((to[number_of_total(I)] = combine<at(I).bits>(to[number_of_total(I)], from[number_of_total(I)])), ...);
+  }
+  template <int... I>
+  static TENURE_LAYER void write_totals(const local_arguments& args, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>) {
+    ((*target<I>(args) = totals[number_of_total(I)]), ...);
+  }
+  template <int I>
+  static TENURE_LAYER T* target(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
   /// With no rows at all nothing began the columns' results.
   template <int... I>
-  static TENURE_INLINE void fill_empty_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
-    ([&] {
-      if constexpr (at(I).what == kind::reduce_columns) {
-        std::int64_t n = 1;
-        [&]<int... D>(std::integer_sequence<int, D...>) { ((n *= extent<record::outer + D>(args)), ...); }(std::make_integer_sequence<int, record::inner>{});
-        for (std::int64_t j = 0; j < n; ++j) static_cast<T*>(args.pointer[at(I).access])[j] = identity<at(I).bits>();
-      }
-    }(), ...);
+  static TENURE_LAYER void fill_empty_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
+    std::int64_t n = 1;
+    [&]<int... D>(std::integer_sequence<int, D...>) { ((n *= extent<record::outer + D>(args)), ...); }(std::make_integer_sequence<int, record::inner>{});
+    (std::fill_n(target<I>(args), n, identity<at(I).bits>()), ...);
   }
 };
 

@@ -3,7 +3,6 @@
 // shapes from the step's numbers, in the order in which the encoder wrote them.
 #pragma once
 
-#include <cstdio>
 #include <cstring>
 
 #include <tenure/backend/eigen/blocks.hpp>
@@ -118,17 +117,11 @@ void matmul_step(void* const* p, step_numbers n, void* scratch) {
   });
 }
 
-[[noreturn]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent) {
-  char text[128];
-  std::snprintf(text, sizeof text, "tenure: %s: index %lld is outside an axis of %lld", call, static_cast<long long>(index), static_cast<long long>(extent));
-  throw index_error(text);
-}
-
 /// Throws index_error unless all indices lie in [0, extent).
 inline void check_indices(const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
   detail::for_each_index(v.rank, v.extent, v.stride, v.stride, [&](std::int64_t at, std::int64_t) {
     const std::int64_t index = detail::index_at(type, indices, at);
-    if (index < 0 || index >= extent) throw_outside(call, index, extent);
+    if (index < 0 || index >= extent) tenure::detail::throw_outside(call, index, extent);
   });
 }
 

@@ -62,7 +62,7 @@ class interpreter {
       const std::int64_t extent = known(b.extent, symbols_);
       for (std::int64_t at = 0; at < value(id).size(); ++at)
         if (const std::int64_t index = value(id).index(at); index < 0 || index >= extent)
-          throw index_error(std::string("tenure: ") + b.call + ": index " + std::to_string(index) + " is outside an axis of " + std::to_string(extent));
+          tenure::detail::throw_outside(b.call, index, extent);
     }
   }
 
@@ -116,7 +116,7 @@ class interpreter {
     const int axis = static_cast<int>(n.attr);
     const std::int64_t at = n.start + i[axis] * n.step;
     if (at < 0 || at >= within[axis])
-      throw index_error("tenure: reference: a slice reaches " + std::to_string(at) + " of an axis of " + std::to_string(within[axis]));
+      throw index_error(tenure::detail::message("reference") << "a slice reaches " << at << " of an axis of " << within[axis]);
     return at;
   }
 
@@ -253,7 +253,7 @@ class interpreter {
     for (int a = 0; a < which.rank; ++a) which[a] = i[axis + a];
     const std::int64_t row = indices.index(position_of(indices.shape, which));
     if (row < 0 || row >= table.shape[axis])
-      throw index_error("tenure: reference: index " + std::to_string(row) + " is outside an axis of " + std::to_string(table.shape[axis]));
+      tenure::detail::throw_outside("reference", row, table.shape[axis]);
     for (int a = 0; a < table.shape.rank; ++a) at.push_back(a < axis ? i[a] : a == axis ? row : i[a + which.rank - 1]);
     return at;
   }

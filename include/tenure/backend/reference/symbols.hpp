@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include <tenure/backend/reference/array.hpp>
 #include <tenure/core/error.hpp>
@@ -51,7 +50,7 @@ inline std::vector<std::int64_t> bind_symbols(const ir::graph_view& g, std::span
     const ir::constraint& c = g.constraints[i];
     const std::int64_t a = known(c.a, symbols), b = known(c.b, symbols);
     if (c.at_least ? a < b : a != b)
-      throw shape_error(std::string("tenure: ") + c.call + ": " + std::to_string(a) + " is not " + std::to_string(b));
+      throw shape_error(tenure::detail::message(c.call) << a << " is not " << b);
   }
   return symbols;
 }
