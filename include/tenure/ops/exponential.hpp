@@ -66,6 +66,8 @@ struct rsqrt : floating_unary<rsqrt> {
 /// x^y. The derivative in x is 0 where y is 0; the derivative in y is 0 where x is 0 and y >= 0 (PyTorch's rules).
 struct pow : pointwise<pow, 2, typing::floating> {
   static constexpr const char* name = "pow";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: pow: the extents neither agree nor is one of them 1"); }
   template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::pow(x, y); }
   template <class T> static T reference(T x, T y) { return std::pow(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) {

@@ -10,9 +10,10 @@
 namespace tenure::ops {
 
 template <class I>
+inline constexpr bool is_index_v = !is_floating(dtype_v<typename I::element_type>) && dtype_v<typename I::element_type> != dtype::boolean;
+template <class I>
 constexpr void require_integer_indices() {
-  static_assert(!is_floating(dtype_v<typename I::element_type>) && dtype_v<typename I::element_type> != dtype::boolean,
-                "tenure: index: indices must be int32 or int64");
+  static_assert(is_index_v<I>, "tenure: index: indices must be int32 or int64");
 }
 
 /// Extents up to which T holds every position along an axis.
@@ -99,7 +100,7 @@ struct pick {
     require_integer_indices<I>();
     using S = typename X::shape_type;
     static_assert(S::rank == I::shape_type::rank + 1, "tenure: pick: needs one index for each row of the last axis");
-    using rows = broadcast_shape_t<pick, shape_from<reduced_rows<S>>, typename I::shape_type>;
+    using rows = typename broadcast_of<shape_from<reduced_rows<S>>, typename I::shape_type>::type;
     ir::builder& g = *x.graph;
     const std::int64_t last = std::int64_t{1} << (S::rank - 1);
     broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());

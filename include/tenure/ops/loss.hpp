@@ -19,8 +19,11 @@ struct mse {
 struct cross_entropy {
   template <class X, class I>
   static constexpr auto trace(const X& logits, const I& labels) {
-    static_assert(X::shape_type::rank >= 1, "tenure: cross_entropy: logits need a class axis, the last");
-    return mean<false>::trace(neg::trace(pick::trace(log_softmax<-1>::trace(logits), labels)));
+    constexpr bool are_numbers = is_index_v<I>, are_rows = X::shape_type::rank == I::shape_type::rank + 1;
+    static_assert(are_numbers, "tenure: cross_entropy: the labels are no class numbers of int32 or int64");
+    static_assert(!are_numbers || are_rows, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
+    if constexpr (are_numbers && are_rows) return mean<false>::trace(neg::trace(pick::trace(log_softmax<-1>::trace(logits), labels)));
+    else return mean<false>::trace(logits);
   }
 };
 
@@ -28,7 +31,11 @@ struct cross_entropy {
 struct nll {
   template <class X, class I>
   static constexpr auto trace(const X& log_probabilities, const I& labels) {
-    return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));
+    constexpr bool are_numbers = is_index_v<I>, are_rows = X::shape_type::rank == I::shape_type::rank + 1;
+    static_assert(are_numbers, "tenure: nll: the labels are no class numbers of int32 or int64");
+    static_assert(!are_numbers || are_rows, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
+    if constexpr (are_numbers && are_rows) return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));
+    else return mean<false>::trace(log_probabilities);
   }
 };
 

@@ -210,11 +210,14 @@ struct cast {
 
 template <std::int64_t... E>
 struct expand {
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: expand: only axes of static extent 1 and new leading axes expand"); }
   template <class X>
   static constexpr auto trace(const X& x) {
-    using to = broadcast_shape_t<expand, typename X::shape_type, shape<E...>>;
+    using to = broadcast_of<typename X::shape_type, shape<E...>>;
+    if constexpr (!to::exists) agree<to::lhs, to::rhs>();
     const std::int16_t id = x.graph->intern(broadcast_extents(*x.graph, "expand", x.shape(), shape<E...>::value));
-    return traced<typename X::element_type, to>{x.graph, broadcast_to(x, id).id};
+    return traced<typename X::element_type, typename to::type>{x.graph, broadcast_to(x, id).id};
   }
 };
 

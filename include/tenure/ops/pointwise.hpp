@@ -3,6 +3,7 @@
 // paragraph in a family file:
 //   struct exp : pointwise<exp, 1, typing::floating> {
 //     name; evaluate(packet or scalar); reference(scalar, by libm); derivative(operand, cotangent, operands..., result) };
+// One of several operands also has agree<Lhs, Rhs>(), which refuses two extents in its name.
 // The derivative is the product of the cotangent with the partial: that one rule gives vjp and jvp both. It is a template
 // so that it can name operations that are declared after it.
 #pragma once
@@ -83,17 +84,22 @@ struct pointwise {
       static_assert(types_of::operand[0] == dtype::boolean, "tenure: where: the condition must be bool");
     if constexpr (Typing == typing::logical)
       static_assert(((dtype_v<typename X::element_type> == dtype::boolean) && ...), "tenure: logical operation: operands must be bool");
-    using result_shape = broadcast_shape_t<Op, typename X::shape_type...>;
+    using together = broadcast_of<typename X::shape_type...>;
+    using result = traced<element_of_t<types_of::result>, typename together::type>;
 
     ir::builder* g = nullptr;
     ((g = x.graph), ...);
     int i = 0;
     ir::node n{.op = code_of<Op>(), .type = types_of::result, .arity = Arity};
     ((n.in[i++] = x.id), ...);
+    if constexpr (!together::exists) {
+      Op::template agree<together::lhs, together::rhs>();
+      return result{g, n.in[0]};
+    }
     align_operands(*g, Op::name, n, types_of::common, Typing == typing::selection);
     if constexpr (types_of::common == dtype::boolean && Typing != typing::logical)
-      return traced<bool, result_shape>{g, on_bool<Op>({*g, n.in[0]}, {*g, n.in[1]}, {*g, n.in[2]}).id};
-    else return traced<element_of_t<types_of::result>, result_shape>{g, emit(*g, n)};
+      return result{g, on_bool<Op>({*g, n.in[0]}, {*g, n.in[1]}, {*g, n.in[2]}).id};
+    else return result{g, emit(*g, n)};
   }
 };
 

@@ -65,34 +65,29 @@ constexpr extents broadcast_with(const extents& a, const extents& b, Agree agree
   return r;
 }
 
-namespace detail {
-/// Carries the numbers of a refusal in its template arguments, where compilers print them.
-template <class Operation, std::int64_t Lhs, std::int64_t Rhs>
-struct broadcasts {
-  static constexpr bool value = Lhs == Rhs;
+/// The shape that shapes S have together, or the two extents that keep them apart. Those, as template arguments of
+/// Op::agree<lhs, rhs>(), are what a compiler prints.
+template <class... S>
+struct broadcast_of {
+  struct outcome {
+    extents shape;
+    std::int64_t lhs = 0, rhs = 0;
+  };
+  static constexpr outcome found = [] {
+    const extents given[] = {S::value...};
+    outcome r{given[0]};
+    for (const extents& s : given) {
+      const int at = broadcast_conflict(r.shape, s);
+      if (at >= 0) return outcome{given[0], extent_from_right(r.shape, at), extent_from_right(s, at)};
+      r.shape = broadcast_with(r.shape, s, agreed);
+    }
+    return r;
+  }();
+  static constexpr extents value = found.shape;
+  static constexpr std::int64_t lhs = found.lhs, rhs = found.rhs;
+  static constexpr bool exists = lhs == rhs;
+  using type = shape_from<broadcast_of>;
 };
-
-template <class Op, class A, class B>
-struct broadcast_pair {
-  static constexpr int conflict = broadcast_conflict(A::value, B::value);
-  static constexpr std::int64_t lhs = conflict < 0 ? 0 : extent_from_right(A::value, conflict < 0 ? 0 : conflict);
-  static constexpr std::int64_t rhs = conflict < 0 ? 0 : extent_from_right(B::value, conflict < 0 ? 0 : conflict);
-  static constexpr bool may_broadcast = broadcasts<Op, lhs, rhs>::value;
-  static constexpr extents value = conflict < 0 ? broadcast_with(A::value, B::value, agreed) : A::value;
-};
-template <class Op, class... S>
-struct broadcast_all;
-template <class Op, class S>
-struct broadcast_all<Op, S> { using type = S; };
-template <class Op, class A, class B, class... S>
-struct broadcast_all<Op, A, B, S...> : broadcast_all<Op, shape_from<broadcast_pair<Op, A, B>>, S...> {
-  using pair = broadcast_pair<Op, A, B>;
-  static_assert(broadcasts<Op, pair::lhs, pair::rhs>::value, "tenure: elementwise: the extents neither agree nor is one of them 1");
-};
-}  // namespace detail
-
-template <class Op, class... S>
-using broadcast_shape_t = typename detail::broadcast_all<Op, S...>::type;
 
 template <class... Rest>
 constexpr extents broadcast_extents([[maybe_unused]] ir::builder& g, [[maybe_unused]] const char* call, const extents& a, const Rest&... rest) {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: sub: the extents neither agree nor is one of them 1
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using target = tn::tensor<float, tn::shape<9>>;
+#else
+using target = tn::tensor<float, tn::shape<8>>;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<8>>& x, const target& y) { return mse(x, y); }
