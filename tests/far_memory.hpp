@@ -38,6 +38,7 @@ struct device_memory<far_device> {
   template <class T>
   static T* near(T* p) {
     const auto address = reinterpret_cast<std::uintptr_t>(p);
+    if (p == nullptr) return p;  // an argument that is not read
     if (address < distance) std::abort();  // the host's memory, handed to the device
     return reinterpret_cast<T*>(address - distance);
   }
@@ -59,6 +60,10 @@ struct device_memory<far_device> {
   }
   template <class T>
   static void fill(T* to, const extents& strides, const extents& shape, T value) { fill_elements(near(to), strides, shape, value); }
+  template <class T>
+  static void add(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
+    add_elements(near(to), to_strides, near(from), from_strides, shape);
+  }
   static void upload(void* to, const void* from, std::size_t bytes) {
     far_events_so_far.happen();
     ++far_events_so_far.transfers, std::memcpy(near(to), from, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: backward: gradients on a device come from compiled functions
+// expect: tenure: eval: expressions on a device need its header
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -63,6 +63,27 @@ inline constexpr bool is_tracked_operand<lazy<Operation, Operand...>> = (is_trac
 template <class X>
 using traced_operand = traced<typename X::element_type, typename X::shape_type>;
 
+/// The value of a single element that an expression keeps: on a device it stays there until somebody reads it.
+template <class T, class Device>
+struct kept_element {
+  storage_handle memory;
+  T* begin() {
+    memory = device_memory<Device>::allocate(sizeof(T));
+    return static_cast<T*>(memory.data());
+  }
+  T get() const {
+    T value{};
+    if (memory) device_memory<Device>::download(&value, memory.data(), sizeof(T));
+    return value;
+  }
+};
+template <class T>
+struct kept_element<T, cpu_device> {
+  T value{};
+  T* begin() { return &value; }
+  T get() const { return value; }
+};
+
 [[noreturn]] inline void throw_freed() {
   throw ownership_error("tenure: backward: the graph was freed by an earlier backward(): pass tn::retain_graph to that one");
 }
@@ -146,7 +167,7 @@ class lazy {
         is_known_ = true;
       }
     }
-    return known_;
+    return known_.get();
   }
   explicit operator bool() const {
     static_assert(has_single_element, "tenure: bool: the expression does not have exactly one element");
@@ -162,7 +183,7 @@ class lazy {
   template <std::same_as<bool> Flag = bool>
   void backward(Flag retain = false) const {
     static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
-    if constexpr (is_tracked && has_sinks()) {
+    if constexpr (is_tracked) {
       if constexpr (detail::may_omit_cotangent<tensor_type>()) {
         if (is_freed_) detail::throw_freed();
         known_ = backward_scalar(detail::hook{}, *this, retain);
@@ -176,7 +197,7 @@ class lazy {
     requires(any_tensor<C> || expression<C>)
   void backward(const C& cotangent, bool retain = false) const {
     static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
-    if constexpr (is_tracked && has_sinks()) {
+    if constexpr (is_tracked) {
       if constexpr (detail::is_cotangent<C, tensor_type>()) {
         if (is_freed_) detail::throw_freed();
         is_freed_ = backward_with(detail::hook{}, *this, cotangent, retain) && !retain;
@@ -185,14 +206,10 @@ class lazy {
   }
 
  private:
-  static constexpr bool has_sinks() {
-    if constexpr (is_tracked) return detail::has_sinks<tensor_type>();
-    else return false;
-  }
   static constexpr bool has_single_element = !shape_type::is_static || shape_type::size == 1;
 
   std::tuple<Operand...> operands_;
-  mutable element_type known_{};
+  mutable detail::kept_element<element_type, device_type> known_;
   mutable bool is_known_ = false;
   mutable bool is_freed_ = false;
 };

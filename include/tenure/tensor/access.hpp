@@ -72,7 +72,7 @@ struct tensor_access {
     storage_handle memory = device_memory<device_of_t<X>>::allocate(checked_bytes(shape, sizeof(element_t<X>)));
     auto* const data = static_cast<element_t<X>*>(memory.data());
     sink_handle sink;
-    if constexpr (is_leaf_v<X>) sink = make_leaf_sink(dtype_v<element_t<X>>, shape);
+    if constexpr (is_leaf_v<X>) sink = make_leaf_sink(dtype_v<element_t<X>>, shape, device_operations_of<device_of_t<X>>());
     return make<X>(std::move(memory), data, shape, shape, std::move(sink));
   }
 

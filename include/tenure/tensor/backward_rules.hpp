@@ -14,13 +14,6 @@ constexpr bool may_be_same(const extents& a, const extents& b) {
   return true;
 }
 
-/// Whether gradients of a value like Y accumulate in leaves: sinks are in the host's memory.
-template <class Y>
-constexpr bool has_sinks() {
-  static_assert(is_on_host_v<Y>, "tenure: backward: gradients on a device come from compiled functions, as value_and_grad(f)");
-  return is_on_host_v<Y>;
-}
-
 /// Whether backward() of a value like Y takes a C.
 template <class C, class Y>
 constexpr bool is_cotangent() {

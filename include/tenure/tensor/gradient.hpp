@@ -21,10 +21,12 @@ inline std::uint64_t next_sequence() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+struct device_operations;
+
 class gradient_sink {
  public:
-  gradient_sink(dtype element_type, const extents& of) noexcept
-      : type(element_type), shape(of), sequence(next_sequence()) {}
+  gradient_sink(dtype element_type, const extents& of, const device_operations* where = nullptr) noexcept
+      : type(element_type), shape(of), device(where), sequence(next_sequence()) {}
   gradient_sink(const gradient_sink&) = delete;
   gradient_sink& operator=(const gradient_sink&) = delete;
   virtual ~gradient_sink() = default;
@@ -59,6 +61,7 @@ class gradient_sink {
   bool is_overwritten = false;  ///< of a leaf while backward() runs: cotangents go into the zeros of grad
   std::uint32_t zeroed_at = 0;
   extents shape;
+  const device_operations* device;  ///< of the memory of grad and arriving, see memory.hpp; null on the host
   std::uint64_t sequence;
   storage_handle grad;  ///< contiguous, of `type` and `shape`; null until something arrived
   storage_handle arriving;  ///< while backward() runs: the cotangent so far
@@ -128,8 +131,8 @@ class sink_handle {
   gradient_sink* sink_ = nullptr;
 };
 
-inline sink_handle make_leaf_sink(dtype element_type, const extents& of) {
-  sink_handle made(new gradient_sink(element_type, of));
+inline sink_handle make_leaf_sink(dtype element_type, const extents& of, const device_operations* where) {
+  sink_handle made(new gradient_sink(element_type, of, where));
   made->retains = true;
   return made;
 }

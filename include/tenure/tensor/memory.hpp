@@ -61,6 +61,13 @@ void fill_elements(T* to, const extents& strides, const extents& shape, T value)
                });
 }
 
+template <class T>
+void add_elements(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
+  for_each_run(shape, to_strides, from_strides, [=](std::int64_t t, std::int64_t f, std::int64_t n, std::int64_t step_t, std::int64_t step_f) {
+    for (std::int64_t i = 0; i < n; ++i) to[t + i * step_t] += from[f + i * step_f];
+  });
+}
+
 /// Each device has these; pointers are into its own memory, `shape` counts elements. What is not here has no header.
 template <class Device>
 struct device_memory {
@@ -71,6 +78,8 @@ struct device_memory {
   static void copy(T*, const extents&, const U*, const extents&, const extents&) {}
   template <class T>
   static void fill(T*, const extents&, const extents&, T) {}
+  template <class T>
+  static void add(T*, const extents&, const T*, const extents&, const extents&) {}
   static void upload(void*, const void*, std::size_t) {}
   static void download(void*, const void*, std::size_t) {}
 };
@@ -85,7 +94,52 @@ struct device_memory<cpu_device> {
   }
   template <class T>
   static void fill(T* to, const extents& strides, const extents& shape, T value) { fill_elements(to, strides, shape, value); }
+  template <class T>
+  static void add(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
+    add_elements(to, to_strides, from, from_strides, shape);
+  }
 };
+
+/// What histories, which know their element type only when they run, ask of the memory that a gradient lies in.
+struct device_operations {
+  storage_handle (*allocate)(std::size_t bytes);
+  void (*clear)(void* to, std::size_t bytes);
+  void (*copy)(dtype, void* to, const extents& to_strides, const void* from, const extents& from_strides, const extents& shape);
+  void (*add)(dtype, void* to, const extents& to_strides, const void* from, const extents& from_strides, const extents& shape);
+  void (*fill_zero)(dtype, void* to, const extents& strides, const extents& shape);
+};
+
+/// f(element_tag<T>{}) for the T of a gradient.
+template <class F>
+void with_floating(dtype type, F f) {
+  if (type == dtype::float32) f(element_tag<float>{});
+  else f(element_tag<double>{});
+}
+
+template <class Device>
+struct operations_of {
+  static void copy(dtype type, void* to, const extents& to_strides, const void* from, const extents& from_strides, const extents& shape) {
+    with_floating(type, [&]<class T>(element_tag<T>) {
+      device_memory<Device>::copy(static_cast<T*>(to), to_strides, static_cast<const T*>(from), from_strides, shape);
+    });
+  }
+  static void add(dtype type, void* to, const extents& to_strides, const void* from, const extents& from_strides, const extents& shape) {
+    with_floating(type, [&]<class T>(element_tag<T>) {
+      device_memory<Device>::add(static_cast<T*>(to), to_strides, static_cast<const T*>(from), from_strides, shape);
+    });
+  }
+  static void fill_zero(dtype type, void* to, const extents& strides, const extents& shape) {
+    with_floating(type, [&]<class T>(element_tag<T>) { device_memory<Device>::fill(static_cast<T*>(to), strides, shape, T(0)); });
+  }
+  static constexpr device_operations table{device_memory<Device>::allocate, device_memory<Device>::clear, copy, add, fill_zero};
+};
+
+/// Null for the host, whose memory most callers reach without a call through a pointer.
+template <class Device>
+constexpr const device_operations* device_operations_of() {
+  if constexpr (std::is_same_v<Device, cpu_device>) return nullptr;
+  else return &operations_of<Device>::table;
+}
 
 /// Elements from one device to another: contiguous ones as they are, others through contiguous memory on their side.
 template <class To, class From, class T, class U>

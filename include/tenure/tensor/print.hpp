@@ -178,12 +178,14 @@ constexpr const char* name_of(ownership o) {
 
 template <element T, class Shape, ownership O, role R, access A, class Device>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Device>& x) {
-  constexpr bool is_on_host = std::is_same_v<Device, cpu_device>;
-  static_assert(is_on_host, "tenure: operator<<: the elements lie in the memory of a device: say to(tn::cpu) first");
-  if constexpr (!is_on_host) return out;
+  const auto readable = [&]() -> decltype(auto) {
+    if constexpr (std::is_same_v<Device, cpu_device>) return (x);
+    else return x.detach().to(cpu);
+  };
+  decltype(auto) here = readable();
   using door = detail::tensor_access;
-  const T* const data = door::read(x, "operator<<");
-  const layout l = door::layout_of(x);
+  const T* const data = door::read(here, "operator<<");
+  const layout l = door::layout_of(here);
   const bool summarised = x.size() > detail::shown_whole;
   if constexpr (Shape::rank == 0) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -201,6 +203,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Devi
   out << "\ntensor<" << name_of(dtype_v<T>) << ", " << detail::spell(l.shape).c_str() << ", " << name_of(O);
   if (R != role::constant) out << (R == role::leaf ? ", leaf" : ", node");
   if (A == access::read_only) out << ", read_only";
+  if (std::is_same_v<Device, cuda_device>) out << ", cuda";
   return out << '>';
 }
 

@@ -217,15 +217,19 @@ class tensor {
       return element_at(std::make_index_sequence<rank>{}, static_cast<std::int64_t>(i)...);
     else return T{};
   }
-  /// The only element, of a tensor of any rank. Throws shape_error where there is not exactly one.
+  /// The only element, of a tensor of any rank; one on a device is waited for. Throws shape_error where there is not exactly one.
   T item() const {
     static_assert(!Shape::is_static || Shape::size == 1, "tenure: item: the tensor does not have exactly one element");
-    static_assert(is_on_host, "tenure: item: the element lies in the memory of a device: say to(tn::cpu) first");
     const T* const only = access_door::read(*this, "item");
     if (size() != 1)
       throw shape_error(detail::message("item") << "a tensor of shape " << extents() << " does not have exactly one element");
-    if constexpr (is_on_host) return *only;
-    else return T{};
+    if constexpr (is_on_host) {
+      return *only;
+    } else {
+      T arrived;
+      memory::download(&arrived, only, sizeof arrived);
+      return arrived;
+    }
   }
   template <scalar U>
   explicit operator U() const {
@@ -348,7 +352,7 @@ class tensor {
     if constexpr (O == ownership::detached && Wanted) return new_leaf(*this);
     else if constexpr (R == wanted || is_node) return tensor(std::move(*this));
     else if constexpr (Wanted && is_floating(dtype_v<T>))
-      return with_role_now<role::leaf>(std::move(*this), detail::make_leaf_sink(dtype_v<T>, extents()));
+      return with_role_now<role::leaf>(std::move(*this), detail::make_leaf_sink(dtype_v<T>, extents(), detail::device_operations_of<Device>()));
     else return with_role_now<role::constant>(std::move(*this), {});
   }
   template <bool Wanted = true>
@@ -667,7 +671,7 @@ class tensor {
     using leaf = tensor<T, Shape, ownership::aliasing, role::leaf, allowed, Device>;
     access_door::check_alive(x, "requires_grad_");
     return access_door::make<leaf>(x.storage_, x.data_, x.extents(), x.strides(),
-                                   detail::make_leaf_sink(dtype_v<T>, x.extents()));
+                                   detail::make_leaf_sink(dtype_v<T>, x.extents(), detail::device_operations_of<Device>()));
   }
 
   template <class X>
@@ -704,7 +708,7 @@ class tensor {
   static constexpr bool check_has_history() {
     static_assert(O != ownership::detached, "tenure: backward: the tensor is detached: no gradient flows through it");
     static_assert(!is_constant || O == ownership::detached, "tenure: backward: the tensor is a constant, so there is no gradient to compute");
-    return !is_constant && detail::has_sinks<tensor>();
+    return !is_constant;
   }
   static constexpr void check_has_sink() {
     static_assert(!is_constant, "tenure: grad: a constant has no gradient");

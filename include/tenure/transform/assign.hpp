@@ -121,7 +121,7 @@ void assign_node(X& x, const E& e) {
       check_extents<shape_of_t<X>>(made.extents());
       sink_handle sink;
       if constexpr (requires_grad_v<E>) sink = tensor_access::sink(made);
-      else sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents()));
+      else sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents(), device_operations_of<device_of_t<X>>()));
       if constexpr (role_of_v<X> == role::retained_node) sink->retains = true;
       tensor_access::rebind(x, with_history<X>(made, std::move(sink)));
     } else {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstring>
+#include <exception>
 
 #include <tenure/storage/saved.hpp>
 #include <tenure/tensor/access.hpp>
@@ -26,8 +27,25 @@ inline void accumulate(dtype type, const storage_handle& to, const storage_handl
   else add(static_cast<double*>(to.data()), static_cast<const double*>(from.data()));
 }
 
+/// The same where the sink's memory is.
+inline void accumulate(const gradient_sink& sink, const storage_handle& to, const storage_handle& from) {
+  if (sink.device == nullptr) return accumulate(sink.type, to, from, count(sink.shape));
+  const extents row = row_major(sink.shape);
+  sink.device->add(sink.type, to.data(), row, from.data(), row, sink.shape);
+}
+
 inline std::size_t gradient_bytes(const gradient_sink& sink) {
   return checked_bytes(sink.shape, static_cast<std::size_t>(size_of(sink.type)));
+}
+
+/// Memory for a gradient, where the sink's is.
+inline storage_handle allocate_gradient(const gradient_sink& sink) {
+  const std::size_t bytes = gradient_bytes(sink);
+  return sink.device == nullptr ? allocate_storage(bytes) : sink.device->allocate(bytes);
+}
+inline void clear_gradient(const gradient_sink& sink, const storage_handle& memory) {
+  if (sink.device == nullptr) std::memset(memory.data(), 0, memory.bytes());
+  else sink.device->clear(memory.data(), memory.bytes());
 }
 
 /// One backward(): the nodes that have a cotangent to pass on, newest first, and the sinks that keep what arrived.
@@ -65,14 +83,17 @@ class backward_queue {
     node->propagate();
     if (!node->retains) node->arriving = {};
   }
-  /// Adds what arrived to the gradients. From here on nothing throws.
-  void commit(bool retain_graph) noexcept {
+  /// Adds what arrived to the gradients. From here on nothing throws but a device that refuses to add: that leaf's gradient is
+  /// then as it was.
+  void commit(bool retain_graph) {
+    std::exception_ptr refused;
     while (visited_ != nullptr) {
       const sink_handle sink = take(visited_);
-      if (sink->arriving) add_to_gradient(*sink);
+      if (sink->arriving) add_to_gradient(*sink, refused);
       sink->is_listed = sink->is_overwritten = false;
       if (!retain_graph) sink->release();
     }
+    if (refused) [[unlikely]] std::rethrow_exception(refused);
   }
 
   /// The one that this thread's backward() works on.
@@ -96,24 +117,41 @@ class backward_queue {
     s->next = nullptr;
     return sink_handle::adopt(s);
   }
-  static void add_to_gradient(gradient_sink& sink) noexcept {
+  static void add_to_gradient(gradient_sink& sink, std::exception_ptr& refused) noexcept {
     if (!sink.grad) {
       sink.grad = std::move(sink.arriving);
     } else {
       sink.grad.bump();
       sink.is_zeroed = false;
-      accumulate(sink.type, sink.grad, sink.arriving, count(sink.shape));
+      if (sink.device == nullptr) accumulate(sink.type, sink.grad, sink.arriving, count(sink.shape));
+      else add_on_device(sink, refused);
       sink.arriving = {};
+    }
+  }
+  static void add_on_device(gradient_sink& sink, std::exception_ptr& refused) noexcept {
+    try {
+      accumulate(sink, sink.grad, sink.arriving);
+    } catch (...) {
+      refused = std::current_exception();
     }
   }
   static void undo(gradient_sink& sink) noexcept {
     sink.arriving = {};
     if (sink.is_overwritten) {
-      std::memset(sink.grad.data(), 0, sink.grad.bytes());
+      if (sink.device == nullptr) std::memset(sink.grad.data(), 0, sink.grad.bytes());
+      else clear_on_device(sink);
       sink.grad.get()->version.store(sink.zeroed_at, std::memory_order_relaxed);
       sink.is_zeroed = true;
     }
     sink.is_listed = sink.is_overwritten = false;
+  }
+
+  static void clear_on_device(gradient_sink& sink) noexcept {
+    try {
+      clear_gradient(sink, sink.grad);
+    } catch (...) {
+      sink.grad = {};  // rather no gradient than half of one
+    }
   }
 
   gradient_sink* first_ = nullptr;
@@ -129,14 +167,14 @@ struct delivery {
 
   void* begin() {
     if (overwrites()) return sink->grad.data();
-    temporary = allocate_storage(gradient_bytes(*sink));
+    temporary = allocate_gradient(*sink);
     return temporary.data();
   }
   /// What has arrived so far, zeros at first: for who adds to some of the elements.
   void* so_far() {
     if (!overwrites() && !slot()) {
-      storage_handle zero = allocate_storage(gradient_bytes(*sink));
-      std::memset(zero.data(), 0, zero.bytes());
+      storage_handle zero = allocate_gradient(*sink);
+      clear_gradient(*sink, zero);
       slot() = std::move(zero);
     }
     return slot().data();
@@ -144,7 +182,7 @@ struct delivery {
   void finish() {
     if (temporary) {
       if (!slot()) slot() = std::move(temporary);
-      else accumulate(sink->type, slot(), temporary, count(sink->shape));
+      else accumulate(*sink, slot(), temporary);
       temporary = {};
     }
     backward_queue::current()->push(sink);

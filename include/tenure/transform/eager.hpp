@@ -9,14 +9,6 @@
 namespace tenure {
 namespace detail {
 
-/// Whether e can be computed where its operands are; says why not.
-template <class E>
-constexpr bool is_evaluable() {
-  constexpr bool runs = backend<device_of_t<E>>::is_included;
-  static_assert(runs, "tenure: eval: expressions on a device need its header: #include <tenure/cuda.hpp>");
-  return runs;
-}
-
 /// Computes e into memory that `make(shape)` gives after every check. Row-major.
 template <class E, class Make>
 void evaluate_into(const E& e, Make make) {
@@ -28,7 +20,8 @@ void evaluate_into(const E& e, Make make) {
     const void* pointers[n];
     leaf_argument* at = arguments;
     collect_operands(e, at);
-    call_bound<program_type>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
+    [[maybe_unused]] const auto numbers = place_operand_numbers<device_of_t<E>>(e, arguments);
+    call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
       results[0] = make(output_extents(program_type::value.view(), 0, symbols));
       return 0;
     });
@@ -36,11 +29,11 @@ void evaluate_into(const E& e, Make make) {
 }
 
 template <class E>
-typename E::element_type evaluate_item(hook, const E& e) {
-  typename E::element_type value{};
+kept_element<typename E::element_type, device_of_t<E>> evaluate_item(hook, const E& e) {
+  kept_element<typename E::element_type, device_of_t<E>> value;
   evaluate_into(e, [&](const extents& s) {
     if (count(s) != 1) throw shape_error(message("item") << "an expression of shape " << s << " does not have exactly one element");
-    return &value;
+    return value.begin();
   });
   return value;
 }
@@ -107,7 +100,7 @@ void construct_from(hook, X& empty, const E& e) {
       check_extents<shape_of_t<X>>(made.extents());
       sink_handle sink;
       if constexpr (E::is_tracked) sink = tensor_access::sink(made);
-      else if constexpr (requires_grad_v<X>) sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents()));
+      else if constexpr (requires_grad_v<X>) sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents(), device_operations_of<device_of_t<X>>()));
       if constexpr (role_of_v<X> == role::retained_node) sink->retains = true;
       tensor_access::rebind(empty, with_history<X>(made, std::move(sink)));
     }

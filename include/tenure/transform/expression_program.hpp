@@ -37,6 +37,14 @@ constexpr void output_gradients(ir::builder& g, ir::node_id output, ir::node_id 
   for (int i = 0; i < wrt.size(); ++i) g.output(gradients[i] != ir::none ? gradients[i] : ops::value(g, wrt[i]).like(0).id);
 }
 
+/// Whether e can be computed where its operands are; says why not.
+template <class E>
+constexpr bool is_evaluable() {
+  constexpr bool runs = backend<device_of_t<E>>::is_included;
+  static_assert(runs, "tenure: eval: expressions on a device need its header: #include <tenure/cuda.hpp>");
+  return runs;
+}
+
 /// The value.
 template <class E>
 struct value_source {
@@ -105,6 +113,23 @@ void collect_operands(const E& e, leaf_argument*& at) {
     if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) *at++ = {x.data, x.shape, x.strides};
     else *at++ = {&x.value, {}, {}};
   });
+}
+
+/// Moves the numbers of an expression to its device; what is returned keeps them there.
+template <class Device, class E>
+auto place_operand_numbers(const E& e, leaf_argument* arguments) {
+  if constexpr (std::is_same_v<Device, cpu_device>) {
+    return 0;
+  } else {
+    numbers_on<Device, operand_count<E>> numbers;
+    int i = 0;
+    for_each_operand(e, [&](const auto& x) {
+      if constexpr (!is_captured<std::remove_cvref_t<decltype(x)>>) numbers.keep(i, x.value);
+      ++i;
+    });
+    numbers.upload([&](int at, const void* there) { arguments[at].data = there; });
+    return numbers;
+  }
 }
 
 /// Throws when an operand was written since the expression was made.

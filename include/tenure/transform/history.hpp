@@ -12,13 +12,14 @@ namespace tenure::detail {
 template <class E>
 class expression_history final : public gradient_sink {
   using program_type = program<cotangent_source<E>>;
+  using device_type = device_of_t<E>;
   static constexpr int operands = operand_count<E>;
   static constexpr inputs_read<program_type, operands + 2> reads{};
 
  public:
   /// `overwritten`: storage that the result is about to be written into; what the derivative reads of it is copied first.
   expression_history(const E& e, const extents& shape, const storage_handle& overwritten = {})
-      : gradient_sink(dtype_v<typename E::element_type>, shape), expression_(e) {
+      : gradient_sink(dtype_v<typename E::element_type>, shape, device_operations_of<device_type>()), expression_(e) {
     storage_handle kept;
     int i = 0;
     for_each_operand(expression_, [&](auto& x) {
@@ -71,7 +72,8 @@ class expression_history final : public gradient_sink {
     delivery deliveries[tracked];
     delivery* to = deliveries;
     add_deliveries(expression_, to);
-    call_bound<program_type>(arguments, operands + 2, pointers, [&](void** results, const std::int64_t*) {
+    [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(expression_, arguments);
+    call_bound<program_type, device_type>(arguments, operands + 2, pointers, [&](void** results, const std::int64_t*) {
       for (int i = 0; i < tracked; ++i) results[i] = deliveries[i].begin();
       return 0;
     });
@@ -90,8 +92,8 @@ class expression_history final : public gradient_sink {
   template <class X>
   static void move_to_copy(X& x, storage_handle& kept) {
     if (!kept) {
-      kept = allocate_storage(x.storage.bytes());
-      std::memcpy(kept.data(), x.storage.data(), x.storage.bytes());
+      kept = device_memory<device_type>::allocate(x.storage.bytes());
+      copy_bytes<device_type>(kept.data(), x.storage.data(), static_cast<std::int64_t>(x.storage.bytes()));
     }
     using T = typename X::element_type;
     x.data = static_cast<const T*>(kept.data()) + (x.data - static_cast<const T*>(x.storage.data()));
@@ -106,28 +108,31 @@ class expression_history final : public gradient_sink {
 
 /// Computes value and gradients of a single element and lets the gradients flow.
 template <class E>
-typename E::element_type backward_scalar(hook, const E& e, bool retain) {
-  using program_type = program<backward_source<E>>;
-  check_versions(e, "backward");
-  typename E::element_type value{};
-  run_backward(retain, [&] { reach_operands(e); }, [&] {
-    constexpr int n = operand_count<E>, tracked = tracked_count<E>;
-    leaf_argument arguments[n];
-    const void* pointers[n];
-    leaf_argument* at = arguments;
-    collect_operands(e, at);
-    delivery deliveries[tracked];
-    delivery* to = deliveries;
-    add_deliveries(e, to);
-    call_bound<program_type>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
-      const extents shape = output_extents(program_type::value.view(), 0, symbols);
-      if (count(shape) != 1) throw shape_error(message("backward") << "an expression of shape " << shape << " needs a cotangent of the same shape");
-      results[0] = &value;
-      for (int i = 0; i < tracked; ++i) results[i + 1] = deliveries[i].begin();
-      return 0;
+kept_element<typename E::element_type, device_of_t<E>> backward_scalar(hook, const E& e, bool retain) {
+  kept_element<typename E::element_type, device_of_t<E>> value;
+  if constexpr (is_evaluable<E>()) {
+    using program_type = program<backward_source<E>>;
+    check_versions(e, "backward");
+    run_backward(retain, [&] { reach_operands(e); }, [&] {
+      constexpr int n = operand_count<E>, tracked = tracked_count<E>;
+      leaf_argument arguments[n];
+      const void* pointers[n];
+      leaf_argument* at = arguments;
+      collect_operands(e, at);
+      delivery deliveries[tracked];
+      delivery* to = deliveries;
+      add_deliveries(e, to);
+      [[maybe_unused]] const auto numbers = place_operand_numbers<device_of_t<E>>(e, arguments);
+      call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
+        const extents shape = output_extents(program_type::value.view(), 0, symbols);
+        if (count(shape) != 1) throw shape_error(message("backward") << "an expression of shape " << shape << " needs a cotangent of the same shape");
+        results[0] = value.begin();
+        for (int i = 0; i < tracked; ++i) results[i + 1] = deliveries[i].begin();
+        return 0;
+      });
+      for (delivery& d : deliveries) d.finish();
     });
-    for (delivery& d : deliveries) d.finish();
-  });
+  }
   return value;
 }
 
@@ -151,7 +156,7 @@ void backward_from(const X& y, const C& cotangent, bool retain) {
   const element_t<C>* const from = tensor_access::read(cotangent, "backward");
   run_backward(retain, [&] { backward_queue::reach(sink); }, [&] {
     delivery d{sink};
-    copy_elements(static_cast<element_t<X>*>(d.begin()), row_major(cotangent.extents()), from, cotangent.strides(), cotangent.extents());
+    device_memory<device_of_t<X>>::copy(static_cast<element_t<X>*>(d.begin()), row_major(cotangent.extents()), from, cotangent.strides(), cotangent.extents());
     d.finish();
   });
 }
@@ -164,7 +169,9 @@ void backward_node(hook, const X& y, bool retain) {
   const sink_handle& sink = tensor_access::sink(y);
   run_backward(retain, [&] { backward_queue::reach(sink); }, [&] {
     delivery d{sink};
-    *static_cast<element_t<X>*>(d.begin()) = 1;
+    auto* const to = static_cast<element_t<X>*>(d.begin());
+    if constexpr (is_on_host_v<X>) *to = 1;
+    else device_memory<device_of_t<X>>::fill(to, extents{}, extents{}, element_t<X>(1));
     d.finish();
   });
 }

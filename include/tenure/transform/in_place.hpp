@@ -80,7 +80,7 @@ auto write_tracked(X&& x, const E& e) {
     write_value(x, e, "in-place");
     history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
   } else {
-    sink = sink_handle(new ended_history(dtype_v<element_t<X>>, shape));
+    sink = sink_handle(new ended_history(dtype_v<element_t<X>>, shape, device_operations_of<device_of_t<X>>()));
     write_value(x, e, "in-place");
   }
   if constexpr (requires_grad_v<X>) {

@@ -8,30 +8,26 @@
 
 namespace tenure::detail {
 
+inline const device_operations& operations(const gradient_sink& sink) {
+  return sink.device == nullptr ? operations_of<cpu_device>::table : *sink.device;
+}
+/// The elements of a gradient from `elements` on.
+inline void* at_element(const gradient_sink& sink, void* first, std::int64_t elements) { return static_cast<char*>(first) + elements * size_of(sink.type); }
+
 class view_sink final : public gradient_sink {
  public:
-  view_sink(dtype of, const layout& where, sink_handle base) : gradient_sink(of, where.shape), where_(where), base_(std::move(base)) {}
+  view_sink(dtype of, const layout& where, sink_handle base) : gradient_sink(of, where.shape, base->device), where_(where), base_(std::move(base)) {}
 
   bool is_node() const override { return true; }
   bool is_stale() const override { return is_superseded || base_->is_stale(); }
   void check() const override { backward_queue::reach(base_); }
   void propagate() override {
-    if (type == dtype::float32) add<float>();
-    else add<double>();
-  }
-
- private:
-  template <class T>
-  void add() {
     delivery d{base_};
-    T* const to = static_cast<T*>(d.so_far()) + where_.offset;
-    const T* const from = static_cast<const T*>(arriving.data());
-    for_each_run(shape, where_.strides, row_major(shape), [=](std::int64_t t, std::int64_t f, std::int64_t n, std::int64_t step_t, std::int64_t step_f) {
-      for (std::int64_t i = 0; i < n; ++i) to[t + i * step_t] += from[f + i * step_f];
-    });
+    operations(*this).add(type, at_element(*this, d.so_far(), where_.offset), where_.strides, arriving.data(), row_major(shape), shape);
     d.finish();
   }
 
+ private:
   layout where_;
   sink_handle base_;
 };
@@ -41,7 +37,7 @@ class view_sink final : public gradient_sink {
 class region_history final : public gradient_sink {
  public:
   region_history(dtype of, const extents& all, const layout& where, sink_handle base, sink_handle region)
-      : gradient_sink(of, all), where_(where), base_(std::move(base)), region_(std::move(region)) {}
+      : gradient_sink(of, all, base->device), where_(where), base_(std::move(base)), region_(std::move(region)) {}
 
   bool is_node() const override { return true; }
   void check() const override {
@@ -49,28 +45,22 @@ class region_history final : public gradient_sink {
     if (region_) backward_queue::reach(region_);
   }
   void propagate() override {
-    if (type == dtype::float32) split<float>();
-    else split<double>();
-  }
-
- private:
-  template <class T>
-  void split() {
-    const T* const from = static_cast<const T*>(arriving.data());
+    const device_operations& on = operations(*this);
     if (region_) {
       delivery d{region_};
-      copy_elements(static_cast<T*>(d.begin()), row_major(where_.shape), from + where_.offset, where_.strides, where_.shape);
+      on.copy(type, d.begin(), row_major(where_.shape), at_element(*this, arriving.data(), where_.offset), where_.strides, where_.shape);
       d.finish();
     }
     if (base_) {
       delivery d{base_};
-      T* const to = static_cast<T*>(d.begin());
-      std::memcpy(to, from, static_cast<std::size_t>(count(shape)) * sizeof(T));
-      fill_elements(to + where_.offset, where_.strides, where_.shape, T(0));
+      void* const to = d.begin();
+      on.copy(type, to, row_major(shape), arriving.data(), row_major(shape), shape);
+      on.fill_zero(type, at_element(*this, to, where_.offset), where_.strides, where_.shape);
       d.finish();
     }
   }
 
+ private:
   layout where_;
   sink_handle base_;
   sink_handle region_;
@@ -79,13 +69,13 @@ class region_history final : public gradient_sink {
 /// The history of a copy: the gradient goes back unchanged.
 class clone_history final : public gradient_sink {
  public:
-  explicit clone_history(sink_handle base) : gradient_sink(base->type, base->shape), base_(std::move(base)) {}
+  explicit clone_history(sink_handle base) : gradient_sink(base->type, base->shape, base->device), base_(std::move(base)) {}
 
   bool is_node() const override { return true; }
   void check() const override { backward_queue::reach(base_); }
   void propagate() override {
     delivery d{base_};
-    if (retains) std::memcpy(d.begin(), arriving.data(), gradient_bytes(*this));
+    if (retains) operations(*this).copy(type, d.begin(), row_major(shape), arriving.data(), row_major(shape), shape);
     else d.temporary = std::move(arriving);
     d.finish();
   }
