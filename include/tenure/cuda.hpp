@@ -9,3 +9,7 @@
 #include <tenure/tenure.hpp>
 
 #include <tenure/tensor/cuda.hpp>
+
+#include <tenure/backend/cuda/call.hpp>
+
+#include <tenure/optim/cuda.hpp>

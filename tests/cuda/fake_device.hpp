@@ -42,3 +42,5 @@ struct tenure::backend<tenure::cuda_device> {
   template <class Program>
   static constexpr std::int64_t workspace_bytes() { return eigen_backend::static_memory<Program>.total(); }
 };
+
+#include <tenure/optim/cuda.hpp>

@@ -107,17 +107,31 @@ class trainer {
  public:
   explicit trainer(Rule r, Execution on = {}) : rule(r), execution(on) {}
 
-  /// Updates model and state in place; gives the loss before the update. Nothing is allocated but that one number.
+  /// Updates model and state in place; gives the loss before the update. Nothing is allocated but that one number. On a device that
+  /// records (a GPU), a step with the tensors of the one before it is a single launch.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
     static_assert(std::is_empty_v<Loss>, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
     using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
     using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, detail::results_on<detail::device_of_tree<Model>>>;
-    loss_type loss(uninitialized);
+    using device = detail::device_of_tree<Model>;
     const compiled<step_type, Execution> step{{}, execution};
-    step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps + 1), data...);
-    ++state.steps;
-    return loss;
+    if constexpr (detail::recorded_step<device>::exists) {
+      static thread_local struct {
+        detail::recorded_step<device> run;
+        loss_type loss = loss_type(uninitialized);  // at one address, so that steps are alike
+      } kept;
+      loss_type loss(uninitialized);
+      step.into(kept.loss, model, state.moments).through(kept.run, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
+      ++state.steps;
+      loss.copy_(kept.loss);
+      return loss;
+    } else {
+      loss_type loss(uninitialized);
+      step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps + 1), data...);
+      ++state.steps;
+      return loss;
+    }
   }
 
   /// The plan of one step.

@@ -148,10 +148,11 @@ class numbers_on {
     std::memcpy(&words_[count_], &number, sizeof number);
     argument_[count_++] = argument;
   }
+  /// `memory` holds them where it is given, or is made.
   template <class Place>
-  void upload(Place place) {
+  void upload(Place place, const storage_handle& memory = {}) {
     if (count_ == 0) return;
-    memory_ = device_memory<Device>::allocate(sizeof(words_));
+    memory_ = memory ? memory : device_memory<Device>::allocate(sizeof(words_));
     device_memory<Device>::upload(memory_.data(), words_, static_cast<std::size_t>(count_) * sizeof(words_[0]));
     for (int k = 0; k < count_; ++k) place(argument_[k], static_cast<const std::int64_t*>(memory_.data()) + k);
   }
@@ -165,7 +166,7 @@ class numbers_on {
 
 /// Moves the numbers among x; what is returned keeps them there.
 template <class Device, class Place, class... X>
-auto place_numbers(Place place, const X&... x) {
+auto place_numbers(const storage_handle& memory, Place place, const X&... x) {
   if constexpr (std::is_same_v<Device, cpu_device>) {
     return 0;
   } else {
@@ -176,10 +177,24 @@ auto place_numbers(Place place, const X&... x) {
       ++i;
     };
     (for_each_leaf(x, visit), ...);
-    numbers.upload(place);
+    numbers.upload(place, memory);
     return numbers;
   }
 }
+
+/// How a call runs its program: now. Others may keep what it does, to do it again as a whole.
+template <class Device>
+struct at_once {
+  static storage_handle memory_of_numbers(std::size_t) { return {}; }
+  template <class Program>
+  static TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+    backend<Device>::template run<Program>(arguments, results, symbols);
+  }
+};
+
+/// Runs the program of one call after the other, on a device that can launch again as a whole what it was given once.
+template <class Device>
+struct recorded_step { static constexpr bool exists = false; };
 
 inline extents output_extents(const ir::graph_view& g, int output, const std::int64_t* symbols) {
   return bound_extents(g.shape_of(g.outputs[output]), symbols);
@@ -206,7 +221,7 @@ TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
   const void* pointers[leaves + 1];
   leaf_argument* at = arguments;
   (collect(x, at), ...);
-  [[maybe_unused]] const auto numbers = place_numbers<Device>([&](int i, const void* there) { arguments[i].data = there; }, x...);
+  [[maybe_unused]] const auto numbers = place_numbers<Device>({}, [&](int i, const void* there) { arguments[i].data = there; }, x...);
   return call_bound<Program, Device>(arguments, leaves, pointers, make_results);
 }
 
@@ -305,17 +320,26 @@ class into_call {
   /// Computes into the targets given to into(). Throws shape_error where a target has another shape.
   template <class... X>
   void operator()(const X&... x) const {
+    at_once<device_of_call<X...>> now;
+    through(now, x...);
+  }
+  /// The same, where `runner` has the program run.
+  template <class Runner, class... X>
+  void through(Runner& runner, const X&... x) const {
     if constexpr (!is_compilable<F, X...>()) return;
     else if constexpr (!are_targets<result_of<F, rebind_kind_t<X, tracing>...>, R...>()) return;
     else if constexpr (!is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) return;
-    else if constexpr (is_traceable<source_of<F, X...>>()) run(as_argument(x)...);
+    else if constexpr (is_traceable<source_of<F, X...>>()) run(runner, as_argument(x)...);
   }
 
  private:
   template <class... X>
-  void run(const X&... x) const {
+  using device_of_call = typename device_of_bits<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>::type;
+
+  template <class Runner, class... X>
+  void run(Runner& runner, const X&... x) const {
     using program_type = program<source_of<F, X...>>;
-    using device_type = typename device_of_bits<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>::type;
+    using device_type = device_of_call<X...>;
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
@@ -326,7 +350,7 @@ class into_call {
       else pointers[reached++] = &leaf;
     };
     (for_each_leaf(x, reach), ...);
-    [[maybe_unused]] const auto numbers = place_numbers<device_type>([&](int i, const void* there) { pointers[i] = there; }, x...);
+    [[maybe_unused]] const auto numbers = place_numbers<device_type>(runner.memory_of_numbers(sizeof(std::int64_t) * static_cast<std::size_t>(leaves + 1)), [&](int i, const void* there) { pointers[i] = there; }, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     if constexpr (!program_type::is_static) {
       leaf_argument arguments[leaves + 1];
@@ -374,7 +398,7 @@ class into_call {
     [[maybe_unused]] const auto scope = on_.scope();
     storage_handle beside;
     if (shared) [[unlikely]] beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, safe, results);
-    backend<device_type>::template run<program_type>(pointers, results, symbols);
+    runner.template run<program_type>(pointers, results, symbols);
     std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
     if (shared) [[unlikely]]
       for (int j = 0; j < outputs; ++j)

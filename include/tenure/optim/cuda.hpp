@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+// Training steps on a GPU as one launch: what a step gave to the stream is kept as a CUDA graph. Law: a recorded step does what the
+// calls would do; where a step has other tensors than the one before it is recorded anew, which costs what giving its kernels costs.
+// The first step of a kind runs as it is, so that libraries and kernels are loaded outside of a recording.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <tenure/storage/cuda.hpp>
+#include <tenure/transform/compile.hpp>
+
+namespace tenure::detail {
+
+template <>
+struct recorded_step<cuda_device> {
+  static constexpr bool exists = true;
+
+  /// Hyperparameters change with every step, and their place does not.
+  storage_handle memory_of_numbers(std::size_t bytes) {
+    if (!numbers_) numbers_ = cuda_detail::allocate(bytes);
+    return numbers_;
+  }
+
+  template <class Program>
+  void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+    constexpr int inputs = Program::value.input_count, outputs = Program::value.output_count, bound = Program::symbol_count;
+    addresses now(arguments, arguments + inputs);
+    now.insert(now.end(), results, results + outputs);
+    const std::vector<std::int64_t> extents(symbols, symbols + bound);
+    const auto give = [&] { backend<cuda_device>::run<Program>(arguments, results, symbols); };
+    const bool is_first = last_.empty();
+    if (is_first || !is_recordable_) {
+      last_ = now;
+      return give();
+    }
+    if (!graph_ || now != last_ || extents != extents_) {
+      try {
+        graph_.record(give);
+      } catch (const cuda_error&) {  // it waits for the device meanwhile, as for an index that it computes: no step can be recorded
+        is_recordable_ = false;
+        return give();
+      }
+      last_ = now;
+      extents_ = extents;
+    }
+    graph_.launch();
+  }
+
+ private:
+  using addresses = std::vector<const void*>;
+
+  storage_handle numbers_;
+  addresses last_;
+  std::vector<std::int64_t> extents_;
+  cuda_detail::graph graph_;
+  bool is_recordable_ = true;
+};
+
+}  // namespace tenure::detail
