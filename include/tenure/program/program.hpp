@@ -9,13 +9,33 @@
 namespace tenure {
 namespace program_detail {
 
+#if defined(__CUDACC__)
+/// Into(Stage::run().view()). nvcc 13 skips the destructors of a frame in which it makes a large constant (arrays of records, 32 KB
+/// and more), and then refuses it, since allocations were not freed: so one frame runs the stage, another makes the constant.
+template <class Into, class Stage>
+constexpr Into frozen_apart() {
+  using view = decltype(Stage::run().view());
+  Into kept{view{}};
+  const auto run = [](auto keep) {
+    const auto made = Stage::run();
+    keep(made.view());
+  };
+  run([&](const view& made) { kept = Into(made); });
+  return kept;
+}
+#endif
+
 /// What Stage::run() makes, in room for Stage::guess().
 template <template <class> class Frozen, class Stage>
 struct attempted_stage {
   struct guessed {
     static constexpr auto value = Stage::guess();
   };
+#if defined(__CUDACC__)
+  static constexpr Frozen<guessed> value = frozen_apart<Frozen<guessed>, Stage>();
+#else
   static constexpr Frozen<guessed> value{Stage::run().view()};
+#endif
 };
 
 /// What Stage::run() makes, as a constant of exactly its size. It is evaluated once, into room for Stage::guess() and then
@@ -27,7 +47,11 @@ struct frozen_stage {
   struct exact {
     static constexpr auto value = attempt.sizes;
   };
+#if defined(__CUDACC__)
+  static constexpr Frozen<exact> value = attempt.sizes <= attempted::guessed::value ? Frozen<exact>(attempt.view()) : frozen_apart<Frozen<exact>, Stage>();
+#else
   static constexpr Frozen<exact> value{attempt.sizes <= attempted::guessed::value ? attempt.view() : Stage::run().view()};
+#endif
 };
 
 /// The first stage of program<Source>.
