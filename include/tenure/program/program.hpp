@@ -119,10 +119,19 @@ struct program {
     int count;
 
     constexpr explicit frozen_clusters(const passes::clusters_view& c)
-        : at(c.at, c.count), of(c.of, value.count), root(c.root, value.count), in_memory(c.in_memory, value.count), count(c.count) {}
+        : frozen_clusters(c, c.of == nullptr ? 0 : value.count) {}
+    constexpr frozen_clusters(const passes::clusters_view& c, int nodes)
+        : at(c.at, c.count), of(c.of, nodes), root(c.root, nodes), in_memory(c.in_memory, nodes), count(c.count) {}
     constexpr passes::clusters_view view() const { return {at, count, of, root, in_memory}; }
   };
+#if defined(__CUDACC__)
+  struct fusing {
+    static constexpr passes::clusters run() { return passes::fuse(value.view()); }
+  };
+  static constexpr frozen_clusters fused = program_detail::frozen_apart<frozen_clusters, fusing>();
+#else
   static constexpr frozen_clusters fused{passes::fuse(value.view()).view()};
+#endif
 
   struct scheduling {
     // Accesses: each node's result and operands. Instructions, kernels and strides repeat themselves in large graphs.
