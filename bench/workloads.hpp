@@ -24,6 +24,11 @@ namespace tn = tenure;
 constexpr auto gradient =
     tn::value_and_grad<0, 1, 2>([](auto a, auto b, auto c, auto x) { return sum(sigmoid(a * x + b) * log1p(exp(c * x))); });
 constexpr auto forward = tn::compile([](auto x, auto a, auto b, auto c) { return exp(-x * x) * a + tanh(b) * c; });
+/// The same five times over: bound by arithmetic where `forward` is by memory.
+constexpr auto forward_deep = [](auto x, auto a, auto b, auto c) {
+  for (int i = 0; i < 5; ++i) x = exp(-x * x) * a + tanh(b * x) * c;
+  return x;
+};
 
 // ---- rows that normalise ---------------------------------------------------------------------------------------------
 

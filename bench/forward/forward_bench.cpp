@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // y = exp(-x x) a + tanh(b) c. forward is float64, forward_f32 float32; eigen takes .tanh(), which Eigen 3.4 has as packets for
-// float only, eigen_exp writes tanh through exp, as its users do for double.
+// float only, eigen_exp writes tanh through exp, as its users do for double. forward_deep_f32 goes five times over its values.
 #include <harness.hpp>
 #include <workloads.hpp>
+
+#include <tenure/threads.hpp>
 
 #include "libmvec.hpp"
 
 namespace {
+
+namespace tn = tenure;
 
 template <class T>
 struct workload {
@@ -50,6 +54,35 @@ struct workload {
   }
 };
 
+/// forward_deep, on one thread and on two.
+struct deep {
+  using eigen_array = Eigen::Array<float, Eigen::Dynamic, 1>;
+
+  workload<float> data;
+  tn::thread_pool two{2};
+  tn::compiled<decltype(workloads::forward_deep)> on_one{};
+  tn::compiled<decltype(workloads::forward_deep), tn::thread_pool> on_two{{}, two};
+
+  explicit deep(std::int64_t n) : data(n) {
+    eigen();
+    const auto wanted = data.y.clone();
+    tenure(), bench::require_agreement("forward_deep", data.py, wanted.data(), n, 1e-4);
+    const auto bits = data.y.clone();
+    tenure_2_threads(), bench::require_agreement("forward_deep, 2 threads", data.py, bits.data(), n, 0);
+  }
+
+  std::int64_t items() const { return data.n; }
+  void tenure() { on_one.into(data.y)(data.x, data.a, data.b, data.c); }
+  void tenure_2_threads() { on_two.into(data.y)(data.x, data.a, data.b, data.c); }
+  void eigen() {
+    using map = Eigen::Map<const eigen_array, Eigen::Aligned64>;
+    const map x(data.px, data.n), a(data.pa, data.n), b(data.pb, data.n), c(data.pc, data.n);
+    Eigen::Map<eigen_array, Eigen::Aligned64> y(data.py, data.n);
+    y = (-x * x).exp() * a + (b * x).tanh() * c;
+    for (int i = 1; i < 5; ++i) y = (-y * y).exp() * a + (b * y).tanh() * c;
+  }
+};
+
 template <class T>
 void rows(const std::string& name) {
   using w = workload<T>;
@@ -66,6 +99,12 @@ const bool registered = [] {
   bench::keep_heap_warm();
   rows<double>("forward");
   rows<float>("forward_f32");
+  for (const std::int64_t n : {100000, 10000000}) {
+    bench::row<deep>("forward_deep_f32", "tenure", n, [](deep& p) { p.tenure(); });
+    bench::row<deep>("forward_deep_f32", "tenure_2_threads", n, [](deep& p) { p.tenure_2_threads(); });
+    bench::row<deep>("forward_deep_f32", "eigen", n, [](deep& p) { p.eigen(); });
+    bench::row<deep>("forward_deep_f32", "stream", n, [](deep& p) { p.data.stream(); });
+  }
   return true;
 }();
 

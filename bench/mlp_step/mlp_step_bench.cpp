@@ -4,6 +4,7 @@
 #include <workloads.hpp>
 
 #include <tenure/optim/sgd.hpp>
+#include <tenure/threads.hpp>
 
 #include <vector>
 
@@ -76,6 +77,7 @@ struct workload {
   tn::optim::sgd rule{.learning_rate = rate, .momentum = momentum};
   decltype(rule.init(model)) state = rule.init(model);
   decltype(tn::train_step(workloads::mlp_loss, rule)) step = tn::train_step(workloads::mlp_loss, rule);
+  decltype(tn::train_step(workloads::mlp_loss, rule, tn::thread_pool(2))) step_on_two = tn::train_step(workloads::mlp_loss, rule, tn::thread_pool(2));
   by_hand hand;
 
   explicit workload(std::int64_t) {
@@ -94,6 +96,7 @@ struct workload {
   }
   std::int64_t items() const { return Batch; }
   void tenure() { benchmark::DoNotOptimize(step(model, state, x, labels)); }
+  void tenure_2_threads() { benchmark::DoNotOptimize(step_on_two(model, state, x, labels)); }
 
  private:
   template <class P>
@@ -115,6 +118,7 @@ template <std::int64_t Batch>
 void rows() {
   using w = workload<Batch>;
   bench::row<w>("mlp_step", "tenure", Batch, [](w& p) { p.tenure(); });
+  bench::row<w>("mlp_step", "tenure_2_threads", Batch, [](w& p) { p.tenure_2_threads(); });
   bench::row<w>("mlp_step", "hand", Batch, [](w& p) { p.hand.step(); });
 }
 

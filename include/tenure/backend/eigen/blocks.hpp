@@ -35,8 +35,8 @@ inline constinit thread_local executor* current_executor = nullptr;
 
 namespace eigen_backend {
 
-/// Work of a block, in elements times instructions (or multiplications, for a product), about five microseconds.
-constexpr std::int64_t block_work = 1 << 17;
+/// Work of a block, in elements times instructions (or multiplications, for a product), some two microseconds.
+constexpr std::int64_t block_work = 1 << 16;
 constexpr int most_blocks = 64;
 /// A block that reduces columns ends with a sum over its columns; this many rows make that little.
 constexpr std::int64_t rows_of_column_block = 16;
