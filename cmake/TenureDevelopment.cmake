@@ -20,7 +20,8 @@ endif()
 
 # Every executable of ours links this; -Werror is left to the presets and scripts (CMAKE_COMPILE_WARNING_AS_ERROR).
 add_library(tenure_development INTERFACE)
-target_link_libraries(tenure_development INTERFACE tenure::tenure)
+find_package(Threads REQUIRED)
+target_link_libraries(tenure_development INTERFACE tenure::tenure Threads::Threads)
 target_compile_options(tenure_development INTERFACE -Wall -Wextra)
 if(TENURE_NATIVE)
   target_compile_options(tenure_development INTERFACE -march=native)
