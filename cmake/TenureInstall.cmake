@@ -11,6 +11,7 @@ else()
   install(TARGETS tenure EXPORT tenureTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
+install(DIRECTORY kernels/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")  # beside the headers, so tenure::cuda needs no folder of its own
 install(EXPORT tenureTargets NAMESPACE tenure:: DESTINATION "${package_dir}")
 
 configure_package_config_file(cmake/tenureConfig.cmake.in tenureConfig.cmake INSTALL_DESTINATION "${package_dir}")
@@ -18,6 +19,7 @@ configure_package_config_file(cmake/tenureConfig.cmake.in tenureConfig.cmake INS
 write_basic_package_version_file(tenureConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfig.cmake"
+  cmake/tenureCuda.cmake
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfigVersion.cmake"
   DESTINATION "${package_dir}")
 

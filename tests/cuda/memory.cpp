@@ -8,21 +8,11 @@
 
 #include "fake_device.hpp"
 
-#include "../catch.hpp"
+#include "../device/memory.hpp"
 
-using namespace tenure;
+using namespace device_tests;
 
 namespace {
-using matrix = tensor<double, shape<2, 3>>;
-using vector = tensor<float, shape<dyn>>;
-using list = std::vector<double>;
-
-template <class X>
-list elements(const X& x) {
-  const auto here = x.to(cpu).clone();
-  return {here.data(), here.data() + here.size()};
-}
-
 /// Runs the body with the runtime as late as it may be, then in random orders.
 template <class Body>
 void in_many_orders(Body body) {
@@ -35,39 +25,8 @@ void in_many_orders(Body body) {
 }
 }  // namespace
 
-TEST_CASE("elements go there and come back, whatever happens to the host's memory meanwhile") {
-  in_many_orders([] {
-    matrix x{{1, 2, 3}, {4, 5, 6}};
-    auto there = x.to(cuda);
-    x.fill_(0);
-    CHECK(elements(there) == list{1, 2, 3, 4, 5, 6});
-    CHECK(elements(there.transpose()) == list{1, 4, 2, 5, 3, 6});
-    CHECK(elements(there.to<float>().to<double>()) == list{1, 2, 3, 4, 5, 6});
-    there.at(all, range<0, 3, 2>()).fill_(7);
-    CHECK(elements(there) == list{7, 2, 7, 7, 5, 7});
-    there.copy_(tensor<std::int64_t, shape<3>>{1, 2, 3});
-    there.transpose().copy_(matrix{{1, 2, 3}, {4, 5, 6}}.to(cuda).transpose());
-    CHECK(elements(there) == list{1, 2, 3, 4, 5, 6});
-    CHECK(elements(there.clone()) == elements(there));
-    CHECK(elements(deepcopy(there)) == elements(there));
-    CHECK(elements(zeros_like(there)) == list(6, 0));
-    x.copy_(there.at(1));
-    CHECK(elements(x) == list{4, 5, 6, 4, 5, 6});
-  });
-}
-
-TEST_CASE("transfers larger than the pinned memory arrive whole") {
-  in_many_orders([] {
-    const auto n = static_cast<std::int64_t>(5 * cuda_detail::staging::half_bytes / sizeof(float) / 2 + 3);
-    vector x = arange<float>(shape<dyn>{}, n);
-    const auto there = x.to(cuda);
-    x.fill_(0);
-    const auto back = there.to(cpu);
-    std::int64_t wrong = 0;
-    for (std::int64_t i = 0; i < n; ++i) wrong += back(i) != static_cast<float>(i);
-    CHECK(wrong == 0);
-  });
-}
+TEST_CASE("elements go there and come back, whatever happens to the host's memory meanwhile") { in_many_orders([] { transfers(cuda); }); }
+TEST_CASE("transfers larger than the pinned memory arrive whole") { in_many_orders([] { large_transfers(cuda); }); }
 
 TEST_CASE("memory is used and handed back in the order of streams") {
   const int live = fake_cuda::live();

@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Compiled functions on a device whose memory the host cannot read: every argument, number, result and temporary is there, and the
 // results are bit for bit those of the host, whose kernels it runs.
-#include <vector>
-
-#include <tenure/tenure.hpp>
-
-#include "../catch.hpp"
 #include "../far_device.hpp"
+#include "training.hpp"
 
-using namespace tenure;
+using namespace device_tests;
 
 namespace {
-template <class X>
-std::vector<double> elements(const X& x) {
-  const auto here = x.to(cpu).clone();
-  return {here.data(), here.data() + here.size()};
-}
-using list = std::vector<double>;
-using matrix = tensor<double, shape<2, 3>>;
 template <class S>
 using far_tensor = tensor<double, S, ownership::owning, role::constant, access::read_write, far_device>;
-
-template <class Kind>
-struct affine {
-  BOOST_HANA_DEFINE_STRUCT(affine, (param<Kind, double, shape<3, 2>>, w), (param<Kind, double, shape<2>>, b));
-  constexpr auto operator()(auto x) const { return tanh(matmul(x, w) + b); }
-};
-constexpr auto loss = [](auto model, auto x, auto y) { return mean(square(model(x) - y)); };
 }  // namespace
 
 TEST_CASE("a compiled function runs where its arguments are, and its results stay there") {
@@ -97,26 +79,10 @@ TEST_CASE("where an allocation, a transfer or a kernel fails, nothing is written
 }
 
 TEST_CASE("models move with to(), and train there as here") {
-  const auto same_run = [](auto rule) {
-    engine random{7};
-    auto here = init<affine>(random);
-    auto there = to(here, far);
-    auto state = rule.init(here);
-    auto far_state = rule.init(there);
-    const auto x = uniform<double>(shape<4, 3>{}, random);
-    const auto y = uniform<double>(shape<4, 2>{}, random);
-    const auto far_x = x.to(far);
-    const auto far_y = y.to(far);
-    const auto step = train_step(loss, rule);
-    for (int i = 0; i < 3; ++i) CHECK(step(there, far_state, far_x, far_y).to(cpu).item() == step(here, state, x, y).item());
-    rule.update(there, std::get<1>(value_and_grad(loss)(there, far_x, far_y)), far_state);
-    rule.update(here, std::get<1>(value_and_grad(loss)(here, x, y)), state);
-    const auto back = to(there, cpu);
-    CHECK(elements(back.w) == elements(here.w));
-    CHECK(elements(back.b) == elements(here.b));
-  };
-  same_run(optim::sgd{.learning_rate = 0.1, .momentum = 0.9});
-  same_run(optim::adam{.weight_decay = 0.01});
+  train(far, [](const auto& there_x, const auto& x, auto both) {
+    for (int i = 0; i < 3; ++i) both(there_x, x);
+  });
+  labels_are_checked(far);
 }
 
 TEST_CASE("memory goes back to its device") {

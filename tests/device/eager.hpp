@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// Expressions, eager gradients and in-place arithmetic on a device, beside the same on the host: bit for bit the same values. Kept in
-// a header, so that each device runs them: `there` is x.to(device) of the host's tensors.
+// Expressions, eager gradients and in-place arithmetic on a device. In a header, so that each device runs them.
 #pragma once
 
 #include <sstream>
 #include <string>
-#include <vector>
 
-#include <tenure/tenure.hpp>
-
-#include "../catch.hpp"
+#include "same.hpp"
 
 namespace device_tests {
-
-using namespace tenure;
-using list = std::vector<double>;
-using matrix = tensor<double, shape<2, 3>>;
-
-template <class X>
-list elements(const X& x) {
-  const auto here = x.detach().to(cpu).clone();
-  return {here.data(), here.data() + here.size()};
-}
-
-/// A number for each element, and the same on the device: `run` gets both, and what it returns must agree.
-template <class Device, class Run>
-void same_on(Device device, Run run) {
-  const matrix x{{1, -2, 3}, {0.5, 5, -6}};
-  const auto here = run(x.clone());
-  const auto there = run(x.to(device));
-  CHECK(there == here);
-}
 
 template <class Device>
 void expressions(Device device) {
@@ -58,7 +35,7 @@ void expressions(Device device) {
     const auto e = x * 2;
     x.fill_(1);
     CHECK_THROWS_AS(eval(e), ownership_error);
-    return 0;
+    return 0.;
   });
   same_on(device, [](const auto& x) {
     std::ostringstream out;
@@ -137,7 +114,7 @@ void gradients(Device device) {
     no_grad([&](auto v) { v.fill_(0); }, h);
     CHECK_THROWS_AS(sum(h).backward(), ownership_error);
     CHECK(!w.has_grad());
-    return 0;
+    return 0.;
   });
   same_on(device, [](auto x) {
     auto w = std::move(x).requires_grad_();
