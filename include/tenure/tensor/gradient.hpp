@@ -131,7 +131,7 @@ class sink_handle {
   gradient_sink* sink_ = nullptr;
 };
 
-inline sink_handle make_leaf_sink(dtype element_type, const extents& of, const device_operations* where) {
+inline sink_handle make_leaf_sink(dtype element_type, const extents& of, const device_operations* where = nullptr) {
   sink_handle made(new gradient_sink(element_type, of, where));
   made->retains = true;
   return made;

@@ -150,6 +150,7 @@ struct fused {
         case part::column: return x.what == kind::reduce_columns;
         case part::accumulated: return is_total(i) || (x.what == kind::reduce_columns && columns_in_registers);
       }
+      return false;  // for nvcc
     }
     static constexpr int count = [] {
       int n = 0;
@@ -510,10 +511,13 @@ struct fused {
       } else {
         if constexpr (is_dynamic(x.stride[last]) || x.stride[last] != 1)
           if (step != 1) {
-            if constexpr (!Partial) return math::gather<P>(source, step);
-            T lane[lanes];
-            for (int l = 0; l < lanes; ++l) lane[l] = l < n ? source[l * step] : T(0);
-            return math::load<P>(lane);
+            if constexpr (!Partial) {
+              return math::gather<P>(source, step);
+            } else {
+              T lane[lanes];
+              for (int l = 0; l < lanes; ++l) lane[l] = l < n ? source[l * step] : T(0);
+              return math::load<P>(lane);
+            }
           }
         if constexpr (Partial) return math::load_first<P>(source, n);
         else return math::load<P>(source);
