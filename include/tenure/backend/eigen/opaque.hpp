@@ -45,7 +45,14 @@ void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x,
 
 template <class T>
 void copy_strided(const operand_view& shape, const T* from, const std::int64_t* from_stride, T* to, const std::int64_t* to_stride) {
-  for_each_index(shape.rank, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { to[b] = from[a]; });
+  const int last = shape.rank - 1;
+  const bool copies_rows = last >= 0 && shape.extent[last] > 0 && from_stride[last] == 1 && to_stride[last] == 1;
+  if (copies_rows) {
+    const auto bytes = static_cast<std::size_t>(shape.extent[last]) * sizeof(T);
+    for_each_index(last, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { std::memcpy(to + b, from + a, bytes); });
+  } else {
+    for_each_index(shape.rank, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { to[b] = from[a]; });
+  }
 }
 
 inline std::int64_t elements_of(const operand_view& v) {
@@ -171,7 +178,7 @@ void gather_step(void* const* p, step_numbers n) {
                              [&](std::int64_t t, std::int64_t m) { out[row + t] = static_cast<T>(out[row + t] + updates[at_many + m]); });
     } else {
       const T* source = static_cast<const T*>(p[0]);
-      detail::for_each_index(block.rank, block.extent, table_stride, many_stride, [&](std::int64_t t, std::int64_t m) { out[at_many + m] = source[row + t]; });
+      detail::copy_strided(block, source + row, table_stride, out + at_many, many_stride);
     }
   });
 }
