@@ -15,6 +15,8 @@
 #include <tenure/tensor/from.hpp>
 #include <tenure/transform/gradient.hpp>
 
+#include "../on_device.hpp"
+
 namespace golden {
 
 using namespace tenure;  // the items spell shapes and tensors
@@ -144,8 +146,10 @@ outcome evaluate(const Part&... parts) {
     using program_type = program<tenure::detail::source_of<F, std::remove_cvref_t<decltype(x)>...>>;
     const std::vector<reference::array> arguments{reference::array(x.extents(), x.data())...};
     outcome r;
-    tenure::detail::for_each_leaf(compile(F{})(x...),
-                                  [&](const auto& y) { r.compiled.emplace_back(y.extents(), y.data()); });
+    tenure::detail::for_each_leaf(compile(F{})(on_device::there(x)...), [&](const auto& y) {
+      const auto& arrived = on_device::here(y);
+      r.compiled.emplace_back(arrived.extents(), arrived.data());
+    });
     r.as_traced = interpret(program_type::traced.view(), arguments);
     r.as_scheduled = interpret(program_type::value.view(), arguments);
     return r;

@@ -12,6 +12,7 @@
 #include <tenure/tenure.hpp>
 
 #include "../catch.hpp"
+#include "../on_device.hpp"
 
 namespace laws {
 
@@ -82,11 +83,11 @@ void agrees(tn::compiled<F> f, double ulps, const X&... x) {
   std::vector<tn::reference::array> arguments;
   (tn::detail::for_each_leaf(x, [&](const auto& leaf) { arguments.push_back(array_of(leaf)); }), ...);
   const std::vector<tn::reference::array> wanted = tn::reference::run(program::traced.view(), arguments);
-  const auto results = f(x...);
+  const auto results = f(on_device::there(x)...);
   std::size_t o = 0;
   tn::detail::for_each_leaf(results, [&](const auto& leaf) {
     INFO("result " << o);
-    agree(wanted.at(o), array_of(leaf), ulps);
+    agree(wanted.at(o), array_of(on_device::here(leaf)), ulps);
     ++o;
   });
   REQUIRE(o == wanted.size());

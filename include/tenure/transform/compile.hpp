@@ -148,20 +148,20 @@ class numbers_on {
     std::memcpy(&words_[count_], &number, sizeof number);
     argument_[count_++] = argument;
   }
-  /// `memory` holds them where it is given, or is made.
+  /// Into `memory`, where it is given; what is returned keeps them there.
   template <class Place>
-  void upload(Place place, const storage_handle& memory = {}) {
-    if (count_ == 0) return;
-    memory_ = memory ? memory : device_memory<Device>::allocate(sizeof(words_));
-    device_memory<Device>::upload(memory_.data(), words_, static_cast<std::size_t>(count_) * sizeof(words_[0]));
-    for (int k = 0; k < count_; ++k) place(argument_[k], static_cast<const std::int64_t*>(memory_.data()) + k);
+  storage_handle upload(Place place, storage_handle memory = {}) const {
+    if (count_ == 0) return {};
+    if (!memory) memory = device_memory<Device>::allocate(sizeof(words_));
+    device_memory<Device>::upload(memory.data(), words_, static_cast<std::size_t>(count_) * sizeof(words_[0]));
+    for (int k = 0; k < count_; ++k) place(argument_[k], static_cast<const std::int64_t*>(memory.data()) + k);
+    return memory;
   }
 
  private:
   std::int64_t words_[Arguments + 1];
   int argument_[Arguments + 1];
   int count_ = 0;
-  storage_handle memory_;
 };
 
 /// Moves the numbers among x; what is returned keeps them there.
@@ -177,8 +177,7 @@ auto place_numbers(const storage_handle& memory, Place place, const X&... x) {
       ++i;
     };
     (for_each_leaf(x, visit), ...);
-    numbers.upload(place, memory);
-    return numbers;
+    return numbers.upload(place, memory);
   }
 }
 

@@ -127,8 +127,7 @@ auto place_operand_numbers(const E& e, leaf_argument* arguments) {
       if constexpr (!is_captured<std::remove_cvref_t<decltype(x)>>) numbers.keep(i, x.value);
       ++i;
     });
-    numbers.upload([&](int at, const void* there) { arguments[at].data = there; });
-    return numbers;
+    return numbers.upload([&](int at, const void* there) { arguments[at].data = there; });
   }
 }
 
