@@ -72,8 +72,9 @@ struct frozen_tables {
   ir::frozen<passes::buffer, room.buffers> buffers;
   table_sizes sizes;
 
+  // What stands for no tables has no first word. Not told by its pointer, whose comparison is no constant to g++ under UBSan.
   constexpr explicit frozen_tables(const tables_view& v)
-      : words(v.words, v.sizes.words), first_word(v.first_word, v.first_word == nullptr ? 0 : v.sizes.codes + 1), kernels(v.kernels, v.sizes.codes), numbers(v.numbers, v.sizes.numbers),
+      : words(v.words, v.sizes.words), first_word(v.first_word, v.sizes.codes == 0 ? 0 : v.sizes.codes + 1), kernels(v.kernels, v.sizes.codes), numbers(v.numbers, v.sizes.numbers),
         bindings(v.bindings, v.sizes.bindings), steps(v.steps, v.sizes.steps), buffers(v.buffers, v.sizes.buffers), sizes(v.sizes) {}
 
   constexpr tables_view view() const { return {sizes, words, first_word, kernels, numbers, bindings, steps, buffers}; }
