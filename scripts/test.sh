@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: BSL-1.0
 # test.sh            all tests, with g++ and then with clang++
 # test.sh --quick    with g++ only
-# test.sh --cuda     the CUDA tests (there are none yet)
+# test.sh --cuda     what nvcc compiles (for sm_80 and sm_90): the device tests, and the CPU's golden values and laws on the
+#                    device; run, and under compute-sanitizer too, where there is a GPU
 # JOBS and CXX set the number of jobs and the g++ to use.
 set -euo pipefail
 
-compilers=2
+compilers=2 cuda=0
 case "${1:-}" in
   "") ;;
   --quick) compilers=1 ;;
-  --cuda)
-    echo "test.sh: there is no CUDA suite yet, so nothing was tested"
-    exit 2
-    ;;
+  --cuda) compilers=1 cuda=1 ;;
   *)
-    sed -n '3,6s/^# //p' "$0"
+    sed -n '3,7s/^# //p' "$0"
     exit 2
     ;;
 esac
@@ -48,6 +46,30 @@ suite() {
   closing_lines+=("$name: $closing")
 }
 
+# cuda_suite <compiler>: as suite(), with nvcc over that compiler, and only what carries the label cuda.
+cuda_suite() {
+  local build=build/test-cuda nvcc log sanitizer closing
+  nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || fail "there is no nvcc on the PATH"
+
+  step "configure with $nvcc over $1 in $build"
+  cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$1" -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_CUDA_HOST_COMPILER="$1" \
+    -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_CUDA=ON
+
+  step "build for sm_80 and sm_90, $jobs jobs"
+  cmake --build "$build" -j "$jobs" --target cuda_tests -- -k 0 || fail "the build failed"
+
+  step "test on the device"
+  log=$build/ctest.log
+  ctest --test-dir "$build" -L cuda --output-on-failure --no-tests=error 2>&1 | tee "$log" || failed=1
+  closing_lines+=("cuda: $(grep -E 'tests passed|No tests' "$log" || echo "ctest did not finish")")
+  if ! nvidia-smi -L >/dev/null 2>&1; then
+    closing_lines+=("cuda: there is no GPU here: the tests on one were compiled and skipped")
+  elif sanitizer=$(command -v compute-sanitizer || command -v "$(dirname "$nvcc")/compute-sanitizer"); then
+    "$sanitizer" --error-exitcode 1 --leak-check full "$build/tests/cuda/test_cuda" >"$build/sanitizer.log" 2>&1 || failed=1
+    closing_lines+=("compute-sanitizer: $(grep 'ERROR SUMMARY' "$build/sanitizer.log" || echo "did not finish")")
+  fi
+}
+
 step "packages"
 install_packages "${build_packages[@]}" catch2 pkg-config graphviz
 install_compiler
@@ -60,6 +82,11 @@ if ((compilers == 2)); then
   fi
 fi
 
+if ((cuda == 1)); then
+  cuda_suite "$gxx"
+  printf '\n%s\n' "${closing_lines[@]}"
+  exit "$failed"
+fi
 suite gcc "$gxx"
 if ((compilers == 2)); then
   suite clang "$clangxx"
