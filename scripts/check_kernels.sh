@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSL-1.0
+# check_kernels.sh <nvcc> <flags...>: the files of tests/kernels/nvcc compile for sm_80 and sm_90 without a warning; prints user
+# seconds, registers and spills (of more than 64 bytes it complains). 64 and 256 nodes may cost 3 and 5 s over their includes.
+set -euo pipefail
+cd "$(dirname "$0")/../tests/kernels/nvcc"
+TIMEFORMAT=%U
+log=$(mktemp)
+trap 'rm -f "$log" "$log.o" "$log.time"' EXIT
+
+compile() {  # file, architecture
+  local file=$1 architecture=$2
+  shift 2
+  { time "$@" -std=c++20 -O2 --expt-relaxed-constexpr -Xcompiler -Wall,-Wextra -Xptxas -v -arch="$architecture" -c "$file" -o "$log.o" >"$log" 2>&1 ||
+      { cat "$log"; exit 1; }; } 2>"$log.time"
+  if grep -q "warning" "$log"; then
+    cat "$log"
+    echo "check_kernels: $file has warnings for $architecture"
+    exit 1
+  fi
+  # A few bytes around the call of a 64-bit division cost nothing; a kernel that is too large for its registers spills hundreds.
+  local spilled
+  spilled=$(grep -o '[0-9]* bytes spill stores' "$log" | cut -d' ' -f1 | sort -n | tail -1)
+  if [ "${spilled:-0}" -gt 64 ]; then
+    echo "check_kernels: a kernel of $file spills $spilled bytes for $architecture"
+    exit 1
+  fi
+  echo "$file $architecture: $(tail -1 "$log.time") s, $(grep -c 'Compiling entry' "$log") kernels of up to" \
+    "$(grep -o 'Used [0-9]*' "$log" | cut -d' ' -f2 | sort -n | tail -1) registers, ${spilled:-0} bytes spilled"
+}
+
+for architecture in sm_80 sm_90; do
+  compile include.cu $architecture "$@"
+  base=$(tail -1 "$log.time")
+  compile kinds.cu $architecture "$@"
+  for nodes in "64 3" "256 5"; do
+    read -r count most <<<"$nodes"
+    for try in 1 2 3; do  # a busy machine costs user time too
+      compile nodes_$count.cu $architecture "$@"
+      awk "BEGIN { exit !($(tail -1 "$log.time") - $base <= $most) }" && continue 2
+    done
+    echo "check_kernels: $count nodes cost more than $most s over their includes"
+    exit 1
+  done
+done
