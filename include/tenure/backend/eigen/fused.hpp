@@ -77,6 +77,22 @@ struct fused {
     return gains > 0 && work <= 6 && lanes > 1 ? most_ways : 1;
   }
 
+  // A long chain of functions is bound by its latency, more than a processor looks ahead: two packets go through it side by side.
+  static constexpr bool takes_pairs(int pass) {
+    int depth[slots], most = 0;
+    for (int i = 0; i < record::instructions; ++i) {
+      const program_detail::decoded_instruction& x = k.instruction[i];
+      depth[i] = 0;
+      if ((x.passes >> pass & 1) == 0) continue;
+      if (x.what != instruction::kind::compute && x.what != instruction::kind::load && x.what != instruction::kind::store) return false;
+      for (const int from : x.in)
+        if (from >= 0 && depth[from] > depth[i]) depth[i] = depth[from];
+      const bool is_function = x.what == instruction::kind::compute && ops::is_pointwise(x.op) && ops::record_of(x.op).types == ops::typing::floating;
+      if (is_function && ++depth[i] > most) most = depth[i];
+    }
+    return most >= 4 && lanes > 1;
+  }
+
   // Results of columns that one register holds stay there from row to row; others are read and written again for every row.
   static constexpr bool columns_in_registers = record::inner == 1 && !is_dynamic(k.extent[last]) && k.extent[last] <= lanes;
 
@@ -397,6 +413,8 @@ struct fused {
           [&]<int... Way>(std::integer_sequence<int, Way...>) {
             (elements<Pass, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, instructions_of<part::element, Pass>{}), ...);
           }(std::make_integer_sequence<int, ways(Pass)>{});
+      if constexpr (takes_pairs(Pass))
+        for (; i + 2 * lanes <= n; i += 2 * lanes) pair<Pass>(args, p, r, total, first, i, instructions_of<part::element, Pass>{});
       for (; i + lanes <= n; i += lanes) elements<Pass, false, 0>(args, p, r, total, first, i, lanes, instructions_of<part::element, Pass>{});
       constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
       if constexpr (has_tail)
@@ -411,6 +429,13 @@ struct fused {
                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
     element_state e;
     (element<Pass, Partial, Way, I>(args, p, r, e, total, first, i, n), ...);
+  }
+
+  template <int Pass, int... I>
+  static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first, std::int64_t i,
+                                std::integer_sequence<int, I...>) {
+    element_state a, b;
+    ((element<Pass, false, 0, I>(args, p, r, a, total, first, i, lanes), element<Pass, false, 0, I>(args, p, r, b, total, first, i + lanes, lanes)), ...);
   }
 
   template <int Slot>
