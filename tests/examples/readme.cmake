@@ -3,7 +3,7 @@
 # Law: each ```cpp block of README.md and of docs/<number>-*.md stands word for word in some example, each ```text block in
 # what the numbered examples print.
 cmake_minimum_required(VERSION 3.22)
-file(GLOB sources "${ROOT}/examples/*.cpp")
+file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu")
 set(code "")
 foreach(source IN LISTS sources)
   file(READ "${source}" content)

@@ -66,6 +66,7 @@ void save(const std::string& path, const Model& model) {
   const auto view_all = [&](const std::string&, const auto& x) {
     using L = std::remove_cvref_t<decltype(x)>;
     static_assert(ownership_of_v<L> == ownership::owning, "tenure: save: a view is saved through clone()");
+    static_assert(is_on_host_v<L>, "tenure: save: the elements lie in the memory of a device: say to(model, tn::cpu) first");
     const entry& e = entries[i++];
     views.push_back({e.name, detail::npy_descriptor<element_t<L>>(), e.shape,
                      std::span(reinterpret_cast<const std::byte*>(detail::tensor_access::read(x, "save")), static_cast<std::size_t>(x.size()) * sizeof(element_t<L>))});
@@ -97,7 +98,9 @@ void load(const std::string& path, Model& model) {
   std::size_t i = 0;
   const auto write = [&](const std::string&, auto& x) {
     const interop::array& a = *found[i++];
-    std::memcpy(detail::tensor_access::write(x, "load"), a.bytes.data(), a.bytes.size());
+    using L = std::remove_cvref_t<decltype(x)>;
+    if constexpr (is_on_host_v<L>) std::memcpy(detail::tensor_access::write(x, "load"), a.bytes.data(), a.bytes.size());
+    else detail::device_memory<device_of_t<L>>::upload(detail::tensor_access::write(x, "load"), a.bytes.data(), a.bytes.size());
   };
   detail::for_each_named(model, any_tensor<Model> ? "array" : "", write);
 }
