@@ -3,6 +3,7 @@
 // backend's table of steps is written with.
 #pragma once
 
+#include <tenure/core/config.hpp>
 #include <tenure/program/program.hpp>
 
 namespace tenure {
@@ -29,7 +30,7 @@ struct placement {
 };
 
 template <class Program>
-char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {
+TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {
   const passes::buffer& b = Program::tables.buffers[buffer];
   switch (b.where) {
     case passes::buffer::place::argument: return static_cast<char*>(const_cast<void*>(m.arguments[b.index]));
@@ -40,7 +41,7 @@ char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {
 
 /// Where an access begins; for one that counts, its first number.
 template <class Program>
-void* pointer_of(const call_memory& m, const std::int64_t* offsets, const binding& b) {
+TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets, const binding& b) {
   const std::int64_t offset = passes::value_of(b.offset, m.symbols);
   if (b.buffer < 0) return reinterpret_cast<void*>(offset);
   return base_of<Program>(m, offsets, b.buffer) + offset * size_of(Program::tables.buffers[b.buffer].type);

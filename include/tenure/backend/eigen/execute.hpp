@@ -6,11 +6,12 @@
 
 #include <tenure/backend/eigen/fused.hpp>
 #include <tenure/backend/eigen/opaque.hpp>
-#include <tenure/program/program.hpp>
+#include <tenure/program/bind.hpp>
 
 namespace tenure::eigen_backend {
 
 using program_detail::bound_step;
+using program_detail::call_memory;
 
 /// Where the buffers of a program lie in its workspace, for given run-time extents.
 template <class Program>
@@ -66,32 +67,9 @@ struct memory_plan {
   }
 };
 
-/// Memory of one call: a pointer an argument and a result, the workspace, the run-time extents.
-struct call_memory {
-  const void* const* arguments;
-  void* const* results;
-  void* workspace;
-  const std::int64_t* symbols;
-};
-
 namespace detail {
 
-template <class Program>
-TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {
-  const passes::buffer& b = Program::tables.buffers[buffer];
-  switch (b.where) {
-    case passes::buffer::place::argument: return static_cast<char*>(const_cast<void*>(m.arguments[b.index]));
-    case passes::buffer::place::result: return static_cast<char*>(m.results[b.index]);
-    default: return static_cast<char*>(m.workspace) + offsets[buffer];
-  }
-}
-
-template <class Program>
-TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets, const program_detail::binding& b) {
-  const std::int64_t offset = passes::value_of(b.offset, m.symbols);
-  if (b.buffer < 0) return reinterpret_cast<void*>(offset);
-  return base_of<Program>(m, offsets, b.buffer) + offset * size_of(Program::tables.buffers[b.buffer].type);
-}
+using program_detail::pointer_of;
 
 // ---- a table of steps ----
 
@@ -104,29 +82,12 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
   static constexpr kernel_function at[sizeof...(K) + 1] = {&fused_kernel<typename Program::template code_of<K>>..., nullptr};
 };
 
-constexpr int most_of(const bound_step* steps, int n, bool numbers) {
-  int most = 1;
-  for (int i = 0; i < n; ++i) {
-    const int count = numbers ? steps[i].number_count : steps[i].binding_count;
-    most = count > most ? count : most;
-  }
-  return most;
-}
-
-/// Is there a step of this kind and element type? What a program does not do is not compiled for it.
-template <class Program>
-constexpr bool has_step(passes::step::kind what, dtype type) {
-  for (int i = 0; i < Program::step_count; ++i)
-    if (Program::tables.steps[i].what == what && Program::tables.steps[i].type == type) return true;
-  return false;
-}
-
 template <class Program>
 void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
   using kind = passes::step::kind;
   const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
     const auto with_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
-      if constexpr (has_step<Program>(What, Type))
+      if constexpr (program_detail::has_step<Program>(What, Type))
         if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, number, scratch, Program::value.bounds);
     };
     with_type(std::integral_constant<dtype, dtype::boolean>{});
@@ -150,8 +111,8 @@ template <class Program>
 void run_table(const call_memory& m, const memory_plan<Program>& plan) {
   constexpr auto& tables = Program::tables;
   constexpr auto& kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>::at;
-  void* pointer[most_of(tables.steps, Program::step_count, false)];
-  std::int64_t number[most_of(tables.steps, Program::step_count, true)];
+  void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
+  std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)];
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = tables.steps[i];

@@ -8,30 +8,12 @@
 #include <tenure/backend/eigen/blocks.hpp>
 #include <tenure/backend/eigen/matmul.hpp>
 #include <tenure/core/error.hpp>
-#include <tenure/program/encode.hpp>
+#include <tenure/program/bind.hpp>
 
 namespace tenure::eigen_backend {
 
-/// Shape and strides of one operand of an opaque step.
-struct operand_view {
-  int rank = 0;
-  std::int64_t extent[max_rank] = {};
-  std::int64_t stride[max_rank] = {};
-};
-
-/// The numbers of an opaque step, read in order.
-struct step_numbers {
-  const std::int64_t* at;
-
-  constexpr std::int64_t next() { return *at++; }
-  constexpr operand_view next_operand() {
-    operand_view v;
-    v.rank = static_cast<int>(next());
-    for (int d = 0; d < v.rank; ++d) v.extent[d] = next();
-    for (int d = 0; d < v.rank; ++d) v.stride[d] = next();
-    return v;
-  }
-};
+using program_detail::operand_view;
+using program_detail::step_numbers;
 
 namespace detail {
 
@@ -53,12 +35,6 @@ void copy_strided(const operand_view& shape, const T* from, const std::int64_t* 
   } else {
     for_each_index(shape.rank, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { to[b] = from[a]; });
   }
-}
-
-inline std::int64_t elements_of(const operand_view& v) {
-  std::int64_t n = 1;
-  for (int d = 0; d < v.rank; ++d) n *= v.extent[d];
-  return n;
 }
 
 inline std::int64_t index_at(dtype type, const void* indices, std::int64_t offset) {
@@ -169,7 +145,7 @@ void gather_step(void* const* p, step_numbers n) {
     many_stride[block.rank++] = many.stride[in_many];
   }
   T* out = static_cast<T*>(p[2]);
-  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(detail::elements_of(result)) * sizeof(T));
+  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(result)) * sizeof(T));
   detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
     const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
     if constexpr (Adds) {
@@ -191,7 +167,7 @@ void pad_step(void* const* p, step_numbers n) {
   const operand_view from = n.next_operand();
   operand_view to = n.next_operand();
   T* out = static_cast<T*>(p[1]);
-  std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(detail::elements_of(to)) * sizeof(T));
+  std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(to)) * sizeof(T));
   const std::int64_t along = to.stride[axis];
   to.stride[axis] = along * step;
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + start * along, to.stride);
