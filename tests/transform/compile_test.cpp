@@ -88,7 +88,7 @@ TEST_CASE("run-time extents are compared once a call, before anything is written
   CHECK(out(4, 2) == 1);
   out.fill_(7.f);
   CHECK_THROWS_AS(f.into(out)(x, z), tn::shape_error);
-  CHECK_THROWS_WITH(f(x, z), "tenure: named extent: 5 is not 4");
+  CHECK_THROWS_WITH(f(x, z), "tenure: call: the extents named batch disagree: 5 is not 4");
   CHECK(out(0, 0) == 7);
   rows small(4);
   CHECK_THROWS_AS(f.into(small)(x, y), tn::shape_error);

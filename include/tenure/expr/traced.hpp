@@ -3,6 +3,8 @@
 // to the graph; ordinary C++ runs while tracing. The members are those of a tensor, by the operations of ops/.
 #pragma once
 
+#include <iosfwd>
+
 #include <tenure/ir/builder.hpp>
 #include <tenure/tensor/concepts.hpp>
 
@@ -128,6 +130,12 @@ struct traced {
     return *this;
   }
 };
+
+template <class T, class Shape>
+constexpr auto& operator<<(std::ostream& out, const traced<T, Shape>&) {
+  static_assert(detail::always_false<T>, "tenure: operator<<: a traced value has no elements yet: print what the function returns");
+  return out;
+}
 
 template <class X>
 inline constexpr bool is_traced_v = false;

@@ -61,7 +61,7 @@ class builder {
         if (symbols_[i].name == s.name) {
           symbols_.push_back(s);
           equal_.push_back(extent_of_symbol(i));
-          constraints_.push_back({extent_of_symbol(i), extent_of_symbol(symbols_.size() - 1), "named extent", -1, -1});
+          constraints_.push_back({extent_of_symbol(i), extent_of_symbol(symbols_.size() - 1), "call", -1, -1});
           return extent_of_symbol(i);
         }
     return extent_of_symbol(add_symbol(s));

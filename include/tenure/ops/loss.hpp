@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Losses, composed of other operations, each a mean: squared and absolute error, huber, cross entropies.
+// Rule: prediction and target have one shape. Broadcast, a column against a vector would make a matrix of all pairs, whose mean
+// trains something else. A single number is a target for all.
 #pragma once
 
 #include <tenure/ops/activation.hpp>
@@ -8,9 +10,26 @@
 
 namespace tenure::ops {
 
+namespace detail {
+template <class Prediction, class Target>
+inline constexpr bool are_pairs = [] {
+  constexpr extents a = Prediction::value, b = Target::value;
+  if (a.rank == 0 || b.rank == 0) return true;
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i) {
+    const bool both_known = is_static(a[i]) && is_static(b[i]);
+    if (both_known ? a[i] != b[i] : a[i] == 1 || b[i] == 1) return false;
+  }
+  return true;
+}();
+}  // namespace detail
+
 struct mse {
+  template <class Prediction, class Target>
+  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: mse: prediction and target have different shapes"); }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
+    pair<typename X::shape_type, typename Y::shape_type>();
     return mean<false>::trace(square::trace(sub::trace(x, y)));
   }
 };
@@ -41,16 +60,22 @@ struct nll {
 
 /// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target.
 struct bce_with_logits {
+  template <class Prediction, class Target>
+  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce_with_logits: prediction and target have different shapes"); }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& target) {
+    pair<typename X::shape_type, typename Y::shape_type>();
     return mean<false>::trace(sub::trace(softplus::trace(x), mul::trace(x, target)));
   }
 };
 
 /// Binary cross entropy of probabilities, whose logarithms end at -100 (PyTorch's bound).
 struct bce {
+  template <class Prediction, class Target>
+  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce: prediction and target have different shapes"); }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& target) {
+    pair<typename X::shape_type, typename Y::shape_type>();
     const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
     const auto logarithm = [&](const auto& p) { return log::trace(clamp_min::trace(p, least)); };
     const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
@@ -59,14 +84,22 @@ struct bce {
 };
 
 struct l1 {
+  template <class Prediction, class Target>
+  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: l1: prediction and target have different shapes"); }
   template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& y) { return mean<false>::trace(abs::trace(sub::trace(x, y))); }
+  static constexpr auto trace(const X& x, const Y& y) {
+    pair<typename X::shape_type, typename Y::shape_type>();
+    return mean<false>::trace(abs::trace(sub::trace(x, y)));
+  }
 };
 
 /// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2).
 struct huber {
+  template <class Prediction, class Target>
+  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: huber: prediction and target have different shapes"); }
   template <class X, class Y, class D>
   static constexpr auto trace(const X& x, const Y& y, const D& delta) {
+    pair<typename X::shape_type, typename Y::shape_type>();
     const auto difference = sub::trace(x, y), distance = abs::trace(difference);
     const auto half = detail::number(difference, 0.5);
     const auto near = mul::trace(half, mul::trace(difference, difference));

@@ -90,7 +90,7 @@ struct tensor_access {
 
  private:
   [[noreturn]] static void throw_empty(const char* call) {
-    throw ownership_error(message(call) << "the tensor was moved from");
+    throw ownership_error(message(call) << "the tensor is empty: it was moved from, or made without extents");
   }
 };
 

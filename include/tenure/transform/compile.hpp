@@ -99,6 +99,12 @@ inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
 
 [[noreturn]] inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b, const std::int64_t* symbols) {
   text what = message(c.call);
+  const std::int64_t name = is_static(c.a) || c.lhs >= 0 ? 0 : g.symbols[ir::symbol_of_extent(c.a)].name;
+  if (name != 0 && !c.at_least) {
+    char spelled[9] = {};
+    for (int i = 0; i < 8; ++i) spelled[i] = static_cast<char>(name >> (8 * i) & 0x7f);
+    what << "the extents named " << spelled << " disagree: ";
+  }
   if (c.lhs >= 0) what << "shapes " << bound_extents(g.shapes[c.lhs], symbols) << " and " << bound_extents(g.shapes[c.rhs], symbols) << " disagree: ";
   throw shape_error(c.at_least ? what << a << " is less than the " << b << " that it takes" : what << a << " is not " << b);
 }

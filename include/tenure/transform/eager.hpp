@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/ops/movement.hpp>
+#include <tenure/tensor/print.hpp>
 #include <tenure/transform/history.hpp>
 #include <tenure/transform/view_history.hpp>
 
@@ -148,5 +149,9 @@ void backward_with(hook, const X& y, const C& cotangent, bool retain) {
 /// Computes an expression once: a constant, or a node where an operand is tracked.
 template <expression E>
 auto eval(const E& e) { return detail::evaluate(e); }
+
+/// Computes an expression and prints the tensor.
+template <expression E>
+std::ostream& operator<<(std::ostream& out, const E& e) { return out << eval(e); }
 
 }  // namespace tenure

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: bce_with_logits: prediction and target have different shapes
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using target = tn::tensor<float, tn::shape<8>>;
+#else
+using target = tn::tensor<float, tn::shape<8, 1>>;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<8, 1>>& x, const target& y) { return bce_with_logits(x, y); }

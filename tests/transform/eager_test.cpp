@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <sstream>
+
+#include <tenure/tenure.hpp>
+
+#include "../catch.hpp"
+
+namespace tn = tenure;
+
+namespace {
+template <class X>
+std::string text(const X& x) {
+  std::ostringstream out;
+  out << x;
+  return out.str();
+}
+}  // namespace
+
+TEST_CASE("an expression is computed and printed") {
+  const auto w = tn::variable<float, tn::shape<2>>{1, 2};
+  const auto x = tn::arange<float>(tn::shape<2>{});
+  CHECK(text(x + 1.f) == "[1. 2.]\ntensor<float32, 2, owning>");
+  CHECK(text(sum(w * x)) == "2.0\ntensor<float32, scalar, owning, node>");
+}
+
+TEST_CASE("a tensor without extents says that it is empty") {
+  tn::tensor<float, tn::shape<tn::dyn>> x;
+  CHECK_THROWS_WITH(text(x), "tenure: operator<<: the tensor is empty: it was moved from, or made without extents");
+  CHECK_THROWS_AS(tn::eval(x + 1.f), tn::ownership_error);
+}
+
+TEST_CASE("a loss of dynamic shapes takes pairs") {
+  const tn::tensor<float, tn::shape<tn::dyn, 1>> p(4), q(4);
+  const tn::tensor<float, tn::shape<tn::dyn, 1>> shorter(3);
+  CHECK(mse(p, q).item() == 0);
+  CHECK_THROWS_AS(mse(p, shorter).item(), tn::shape_error);
+}
