@@ -56,6 +56,8 @@ auto some(double lo = -2, double hi = 2) {
   return x;
 }
 
+constexpr auto share = [](auto a) { return a / sum(a, tn::axis<1>, tn::keepdim); };
+
 }  // namespace
 
 TEST_CASE("elements: several results, with ends that fill no packet") {
@@ -101,6 +103,12 @@ TEST_CASE("softmax: rows of a lane, of a warp, of a block") {
   check(f, some<float, 5, 1500>());
   check(f, some<double, 12, 301>());
   check([](auto x) { return std::tuple{softmax(x, tn::axis<0>), logsumexp(x, tn::axis<1>)}; }, some<float, 40, 50>());
+}
+
+TEST_CASE("values kept from pass to pass, several in a kernel, beside sums of columns") {
+  const auto f = [](auto x) { return std::tuple{share(exp(x)), share(sigmoid(x)), sum(share(cosh(x)), tn::axis<0>)}; };
+  check(f, some<float, 21, 40>());
+  check(f, some<double, 70, 9>());
 }
 
 TEST_CASE("layer norm, and its gradient: rows, columns and totals at once") {
