@@ -89,8 +89,10 @@ struct linear {
 struct outer {
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
-    static_assert(X::shape_type::rank == 1 && Y::shape_type::rank == 1, "tenure: outer: an operand is not a vector");
-    return mul::trace(stack<-1>::unsqueeze(x), y);
+    constexpr bool are_vectors = X::shape_type::rank == 1 && Y::shape_type::rank == 1;
+    static_assert(are_vectors, "tenure: outer: an operand is not a vector");
+    if constexpr (are_vectors) return mul::trace(stack<-1>::unsqueeze(x), y);
+    else return x;
   }
 };
 

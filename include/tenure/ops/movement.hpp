@@ -17,12 +17,17 @@ struct permute {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    static_assert(sizeof...(A) == S::rank, "tenure: permute: names another number of axes than the tensor has");
-    static_assert(axis_mask<permute, S::rank, A...>::value == all_axes(S::rank));
-    std::int64_t axes = 0;
-    int i = 0;
-    ((axes = ir::pack_axis(axes, i++, axis_position<permute, S::rank, A>::value)), ...);
-    return traced<typename X::element_type, shape_from<permuted_shape<S, axis_position<permute, S::rank, A>::value...>>>{x.graph, permuted(x, axes).id};
+    constexpr bool names_all = sizeof...(A) == S::rank;
+    static_assert(names_all, "tenure: permute: names another number of axes than the tensor has");
+    if constexpr (names_all) {
+      static_assert(axis_mask<permute, S::rank, A...>::value == all_axes(S::rank));
+      std::int64_t axes = 0;
+      int i = 0;
+      ((axes = ir::pack_axis(axes, i++, axis_position<permute, S::rank, A>::value)), ...);
+      return traced<typename X::element_type, shape_from<permuted_shape<S, axis_position<permute, S::rank, A>::value...>>>{x.graph, permuted(x, axes).id};
+    } else {
+      return x;
+    }
   }
 };
 
@@ -42,11 +47,16 @@ struct transpose {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    static_assert(S::rank >= 2, "tenure: transpose: needs at least two axes");
-    constexpr int a = axis_position<transpose, S::rank, A>::value, b = axis_position<transpose, S::rank, B>::value;
-    std::int64_t axes = 0;
-    for (int i = 0; i < S::rank; ++i) axes = ir::pack_axis(axes, i, i == a ? b : i == b ? a : i);
-    return traced<typename X::element_type, shape_from<swapped_shape<S, a, b>>>{x.graph, permuted(x, axes).id};
+    constexpr bool has_two = S::rank >= 2;
+    static_assert(has_two, "tenure: transpose: needs at least two axes");
+    if constexpr (has_two) {
+      constexpr int a = axis_position<transpose, S::rank, A>::value, b = axis_position<transpose, S::rank, B>::value;
+      std::int64_t axes = 0;
+      for (int i = 0; i < S::rank; ++i) axes = ir::pack_axis(axes, i, i == a ? b : i == b ? a : i);
+      return traced<typename X::element_type, shape_from<swapped_shape<S, a, b>>>{x.graph, permuted(x, axes).id};
+    } else {
+      return x;
+    }
   }
 };
 

@@ -10,11 +10,10 @@ namespace tenure::ops {
 /// (sum of |x|^P)^(1/P).
 template <int P, bool Keep, int... A>
 struct norm {
-  static_assert(P >= 1, "tenure: norm: the power must be at least 1");
-
   template <class X>
   static constexpr auto trace(const X& x) {
-    if constexpr (P == 1) {
+    static_assert(P >= 1, "tenure: norm: the power must be at least 1");
+    if constexpr (P <= 1) {
       return sum<Keep, A...>::trace(abs::trace(x));
     } else {
       const auto constant = [&](double c) { return detail::number(x, c); };

@@ -26,6 +26,7 @@ struct triangle {
   static constexpr auto trace(const X& x) {
     constexpr int rank = X::shape_type::rank;
     static_assert(rank >= 2, "tenure: tril, triu: need at least two axes");
+    if constexpr (rank < 2) return x;
     using T = typename X::element_type;
     ir::builder& g = *x.graph;
     const dtype of_rows = position_dtype<T>(g, x.shape()[rank - 2], "tril, triu"), of_columns = position_dtype<T>(g, x.shape()[rank - 1], "tril, triu");
@@ -81,7 +82,15 @@ struct take_along {
     require_integer_indices<I>();
     using S = typename X::shape_type;
     constexpr int at = axis_position<take_along, S::rank, A>::value;
-    static_assert(S::rank == I::shape_type::rank, "tenure: take_along: indices and operand have different ranks");
+    constexpr bool same_rank = S::rank == I::shape_type::rank;
+    static_assert(same_rank, "tenure: take_along: indices and operand have different ranks");
+    if constexpr (same_rank) return taken<at>(x, indices);
+    else return x;
+  }
+
+ private:
+  template <int at, class X, class I>
+  static constexpr auto taken(const X& x, const I& indices) {
     x.graph->check_bound({indices.id, x.shape()[at], "take_along"});
     const auto source = stack<at>::unsqueeze(x);
     using position = detail::position_along<X, at>;

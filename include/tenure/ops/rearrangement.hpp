@@ -83,8 +83,17 @@ struct repeat {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    static_assert(sizeof...(Times) == S::rank, "tenure: repeat: needs one number for each axis");
-    static_assert(S::is_static && 2 * S::rank <= max_rank, "tenure: repeat: needs static extents and at most 4 axes");
+    constexpr bool is_complete = sizeof...(Times) == S::rank, is_small = S::is_static && 2 * S::rank <= max_rank;
+    static_assert(is_complete, "tenure: repeat: needs one number for each axis");
+    static_assert(is_small, "tenure: repeat: needs static extents and at most 4 axes");
+    if constexpr (is_complete && is_small) return repeated(x);
+    else return x;
+  }
+
+ private:
+  template <class X>
+  static constexpr auto repeated(const X& x) {
+    using S = typename X::shape_type;
     constexpr std::int64_t times[] = {Times...};
     extents apart;
     std::int64_t axes = 0;
@@ -120,9 +129,14 @@ struct diagonal {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    static_assert(S::rank == 2 && S::is_static, "tenure: diagonal: needs a matrix of static extents");
-    constexpr std::int64_t rows = S::value[0], columns = S::value[1];
-    return slice<0, 0, (rows < columns ? rows : columns), columns + 1>::trace(reshape<rows * columns>::trace(x));
+    constexpr bool is_matrix = S::rank == 2 && S::is_static;
+    static_assert(is_matrix, "tenure: diagonal: needs a matrix of static extents");
+    if constexpr (is_matrix) {
+      constexpr std::int64_t rows = S::value[0], columns = S::value[1];
+      return slice<0, 0, (rows < columns ? rows : columns), columns + 1>::trace(reshape<rows * columns>::trace(x));
+    } else {
+      return x;
+    }
   }
 };
 

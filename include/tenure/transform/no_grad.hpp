@@ -28,9 +28,11 @@ inline constexpr bool is_tuple<std::tuple<X...>> = true;
 /// f(aliases of xs...). An expression that f returns is evaluated; std::tuple results too.
 template <class F, class... X>
 auto no_grad(F&& f, X&&... xs) {
-  static_assert((any_tensor<X> && ...), "tenure: no_grad: an argument after the function is not a tensor");
-  using result = decltype(f(detail::make_detached(xs, "no_grad")...));
-  if constexpr (std::is_void_v<result>) {
+  constexpr bool are_tensors = (any_tensor<X> && ...);
+  static_assert(are_tensors, "tenure: no_grad: an argument after the function is not a tensor");
+  if constexpr (!are_tensors) {
+    return;
+  } else if constexpr (std::is_void_v<decltype(f(detail::make_detached(xs, "no_grad")...))>) {
     f(detail::make_detached(xs, "no_grad")...);
   } else {
     auto r = f(detail::make_detached(xs, "no_grad")...);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: mul_: a leaf that requires a gradient is written only inside no_grad
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using vector = tn::variable<double, tn::shape<3>>;
+#else
+using vector = tn::tensor<double, tn::shape<3>>;
+#endif
+
+void f(vector& x) { x *= 2; }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: tril, triu: need at least two axes
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using operand = tn::tensor<float, tn::shape<3>>;
+#else
+using operand = tn::tensor<float, tn::shape<3, 3>>;
+#endif
+
+auto f(const operand& x) { return tn::eval(tn::tril(x)); }
