@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: repeat: needs one number for each axis
+// expect: tenure: repeat: needs one number, at least 0, for each axis
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -83,8 +83,8 @@ struct repeat {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    constexpr bool is_complete = sizeof...(Times) == S::rank, is_small = S::is_static && 2 * S::rank <= max_rank;
-    static_assert(is_complete, "tenure: repeat: needs one number for each axis");
+    constexpr bool is_complete = sizeof...(Times) == S::rank && ((Times >= 0) && ...), is_small = S::is_static && 2 * S::rank <= max_rank;
+    static_assert(is_complete, "tenure: repeat: needs one number, at least 0, for each axis");
     static_assert(is_small, "tenure: repeat: needs static extents and at most 4 axes");
     if constexpr (is_complete && is_small) return repeated(x);
     else return x;
