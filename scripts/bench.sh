@@ -5,6 +5,7 @@
 # --peers adds libtorch, from Debian's package; --check fails where a ratio is worse than in bench/baseline.json; --publish
 # takes --peers and writes that file, the tables in README.md and docs/performance.md, and docs/figures.
 # bench.sh --compile [--publish]: what compiling costs instead (seconds, memory, sizes), into build/bench/compile.
+# bench.sh --cuda: what a GPU takes instead, beside PyTorch where python3 has torch, into build/bench/cuda.jsonl.
 # BENCH_ARGS replaces the repetitions and times given to Google Benchmark, BENCH_PASSES how often all of it is run; CXX is the
 # compiler, JOBS the number of jobs.
 set -euo pipefail
@@ -16,8 +17,9 @@ for argument in "$@"; do
     --check) ratio_options+=(--check bench/baseline.json) ;;
     --publish) peers=ON ratio_options+=(--publish) ;;
     --compile) what=compile ;;
+    --cuda) what=cuda ;;
     -*)
-      sed -n '3,9s/^# //p' "$0"
+      sed -n '3,10s/^# //p' "$0"
       exit 2
       ;;
     *) filter=$argument ;;
@@ -40,6 +42,19 @@ install_compiler
 figures=$results/figures
 if [[ "${ratio_options[*]}" == *--publish* && $(basename "$gxx") != clang* ]]; then
   figures=docs/figures
+fi
+
+if [[ $what == cuda ]]; then
+  steps=3
+  nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || fail "there is no nvcc on the PATH"
+  nvidia-smi -L || fail "there is no GPU here"
+  mkdir -p "$results"
+  step "build with $nvcc"
+  "$nvcc" -std=c++20 -O3 -arch=native --expt-relaxed-constexpr -ccbin "$gxx" -Iinclude -Ikernels -Ibench -isystem /usr/include/eigen3 \
+    bench/cuda/cuda_bench.cu -o "$results/cuda_bench" -lcublas
+  step "run"
+  { "$results/cuda_bench" && { python3 bench/cuda/peers.py || true; }; } | tee "$results/cuda.jsonl"
+  exit
 fi
 
 if [[ $what == compile ]]; then
