@@ -11,6 +11,8 @@ namespace tenure::ir {
 class builder {
  public:
   constexpr builder() = default;
+  /// A graph of fewer shapes than the 32767 that their ids tell apart.
+  constexpr explicit builder(int most_shapes) : most_shapes_(most_shapes) {}
 
   /// Starts a graph with the tables of another (shapes, symbols, constraints, bounds without nodes): what a pass does first.
   constexpr explicit builder(const graph_view& like) : input_count_(like.input_count) {
@@ -37,6 +39,10 @@ class builder {
       for (; indexed_ < count; ++indexed_) by_hash_.enter(hash_of(known[indexed_]), indexed_);
       const int found = by_hash_.find(hash_of(s), [&](int i) { return known[i] == s; });
       if (found >= 0) return static_cast<std::int16_t>(found);
+    }
+    if (count == most_shapes_) {
+      refuse({refusal::kind::shapes, most_shapes_});
+      return 0;
     }
     return static_cast<std::int16_t>(shapes_.push_back(s));
   }
@@ -167,6 +173,7 @@ class builder {
 
   array<node> nodes_;
   array<extents> shapes_;
+  int most_shapes_ = 32767;
   index by_hash_;  // of the first indexed_ shapes
   int indexed_ = 0;
   array<symbol> symbols_;

@@ -99,7 +99,6 @@ struct program {
  public:
   /// The graph as written (with derivatives, if a transform took them).
   static constexpr auto& traced = program_detail::frozen_stage<ir::graph, program_detail::tracing<Source>>::value;
-  static_assert(traced.shape_count <= 32767, "tenure: trace: more than 32767 shapes in one function");
 
  private:
   static constexpr auto& simple = program_detail::frozen_stage<ir::graph, simplification>::value;
@@ -107,6 +106,7 @@ struct program {
  public:
   /// The graph that is scheduled.
   static constexpr auto& value = program_detail::frozen_stage<ir::graph, materialization>::value;
+  static_assert(value.refused.what != ir::refusal::kind::shapes, "tenure: trace: more shapes in one function than a graph tells apart (32767)");
   static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
 
  private:

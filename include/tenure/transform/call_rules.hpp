@@ -128,6 +128,7 @@ constexpr bool is_traceable() {
   if constexpr (requires { typename std::bool_constant<(trace::value.count > 0)>; }) {
     constexpr ir::refusal refused = trace::value.refused;
     static_assert(refused.what != ir::refusal::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+    static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more shapes in one function than a graph tells apart (32767)");
     if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
     else return refused.what == ir::refusal::kind::none;
   } else {
