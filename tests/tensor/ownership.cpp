@@ -226,3 +226,11 @@ TEST_CASE("[P48] contiguous is itself or a view of a copy") {
   b.at(0, 1) = -5;
   CHECK((x(0, 0) == 100 && x(1, 0) == 3 && b(0, 1) == -5 && shares(a, x)));
 }
+
+TEST_CASE("memory that is known outside is not replaced by an assignment") {
+  tensor<float, shape<3>> a{1, 2, 3}, b{4, 5, 6};
+  const float* const data = a.data();
+  a = b.clone();
+  CHECK(a.data() == data);
+  CHECK(data[2] == 6);
+}

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <limits>
+
 #include <tenure/tensor/factories.hpp>
 #include <tenure/tensor/tensor.hpp>
 
@@ -211,4 +213,15 @@ TEST_CASE("a view keeps its memory alive") {
   CHECK(v(2) == 5);
   auto w = arange<float>(shape<4>{}).view();
   CHECK(w(3) == 3);
+}
+
+TEST_CASE("extents and steps whose product overflows are refused, or do not matter") {
+  tensor<float, shape<dyn>> none(0), one(1);
+  constexpr std::int64_t many = std::int64_t{1} << 32;
+  CHECK_THROWS_AS((none.template reshape<dyn, dyn>(many, many)), shape_error);
+  const auto a = arange<float>(shape<5>{});
+  constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
+  CHECK(a[range(0, 3, far)].size() == 1);
+  CHECK(a[range(4, 5, far)](0) == 4);
+  CHECK(a[range(5, 5, far)].size() == 0);
 }

@@ -72,7 +72,7 @@ auto as_mdspan(X& x TENURE_LIFETIMEBOUND) {
   using T = std::conditional_t<is_read_only, const element_t<X>, element_t<X>>;
   using span_extents = typename detail::span_extents<shape_of_t<X>>::type;
   T* const first = [&]() -> T* {
-    if constexpr (is_read_only) return detail::tensor_access::read(x, "as_mdspan");
+    if constexpr (is_read_only) return detail::tensor_access::lend(x, "as_mdspan");
     else return detail::tensor_access::export_writable(x, "as_mdspan");
   }();
   std::array<std::int64_t, static_cast<std::size_t>(rank)> s{}, strides{};

@@ -95,12 +95,19 @@ struct index_add {
 /// x[i, indices[i]]: along the last axis, one element a row. As a comparison with 0, 1, 2, ... so that it fuses with what
 /// surrounds it; the cost is a pass over the row, which losses make anyway.
 struct pick {
+  template <class S>
+  struct rows_of {
+    static constexpr extents value = S::rank == 0 ? extents{} : without_axes(S::value, std::int64_t{1} << (S::rank > 0 ? S::rank - 1 : 0));
+  };
+  template <class X, class I>
+  static constexpr bool has_one_a_row = X::shape_type::rank > 0 && are_alike<rows_of<typename X::shape_type>, typename I::shape_type>;
+
   template <class X, class I>
   static constexpr auto trace(const X& x, const I& indices) {
     require_integer_indices<I>();
     using S = typename X::shape_type;
-    static_assert(S::rank == I::shape_type::rank + 1, "tenure: pick: needs one index for each row of the last axis");
-    using rows = typename broadcast_of<shape_from<reduced_rows<S>>, typename I::shape_type>::type;
+    static_assert(has_one_a_row<X, I>, "tenure: pick: needs one index for each row of the last axis");
+    using rows = shape_from<rows_of<S>>;
     ir::builder& g = *x.graph;
     const std::int64_t last = std::int64_t{1} << (S::rank - 1);
     broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());
@@ -121,10 +128,6 @@ struct pick {
     return chosen(one_hot, all, axis) - detail::collapsed(shift, axis);
   }
 
-  template <class S>
-  struct reduced_rows {
-    static constexpr extents value = without_axes(S::value, std::int64_t{1} << (S::rank - 1));
-  };
 };
 
 }  // namespace tenure::ops

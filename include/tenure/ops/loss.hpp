@@ -12,16 +12,7 @@ namespace tenure::ops {
 
 namespace detail {
 template <class Prediction, class Target>
-inline constexpr bool are_pairs = [] {
-  constexpr extents a = Prediction::value, b = Target::value;
-  if (a.rank == 0 || b.rank == 0) return true;
-  if (a.rank != b.rank) return false;
-  for (int i = 0; i < a.rank; ++i) {
-    const bool both_known = is_static(a[i]) && is_static(b[i]);
-    if (both_known ? a[i] != b[i] : a[i] == 1 || b[i] == 1) return false;
-  }
-  return true;
-}();
+inline constexpr bool are_pairs = Prediction::rank == 0 || Target::rank == 0 || are_alike<Prediction, Target>;
 }  // namespace detail
 
 struct mse {
@@ -38,7 +29,7 @@ struct mse {
 struct cross_entropy {
   template <class X, class I>
   static constexpr auto trace(const X& logits, const I& labels) {
-    constexpr bool are_numbers = is_index_v<I>, are_rows = X::shape_type::rank == I::shape_type::rank + 1;
+    constexpr bool are_numbers = is_index_v<I>, are_rows = pick::has_one_a_row<X, I>;
     static_assert(are_numbers, "tenure: cross_entropy: the labels are no class numbers of int32 or int64");
     static_assert(!are_numbers || are_rows, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
     if constexpr (are_numbers && are_rows) return mean<false>::trace(neg::trace(pick::trace(log_softmax<-1>::trace(logits), labels)));
@@ -50,7 +41,7 @@ struct cross_entropy {
 struct nll {
   template <class X, class I>
   static constexpr auto trace(const X& log_probabilities, const I& labels) {
-    constexpr bool are_numbers = is_index_v<I>, are_rows = X::shape_type::rank == I::shape_type::rank + 1;
+    constexpr bool are_numbers = is_index_v<I>, are_rows = pick::has_one_a_row<X, I>;
     static_assert(are_numbers, "tenure: nll: the labels are no class numbers of int32 or int64");
     static_assert(!are_numbers || are_rows, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
     if constexpr (are_numbers && are_rows) return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));

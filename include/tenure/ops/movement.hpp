@@ -117,6 +117,7 @@ struct slice {
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
     constexpr int at = axis_position<slice, S::rank, A>::value;
+    static_assert(Length >= 0 && Step != 0, "tenure: slice: needs a length of at least 0 and a step that is not 0");
     constexpr std::int64_t extent = S::value[at], last = Length == 0 ? First : First + (Length - 1) * Step;
     static_assert(First >= 0 && last >= 0 && (!is_static(extent) || (First <= extent && (Length == 0 || (last < extent && First < extent)))),
                   "tenure: slice: reaches outside its axis");

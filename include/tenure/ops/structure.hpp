@@ -89,6 +89,18 @@ struct broadcast_of {
   using type = shape_from<broadcast_of>;
 };
 
+/// Whether two shapes are one, as far as the types know. A static 1 is no run-time extent, even where that is 1 when it runs.
+template <class A, class B>
+inline constexpr bool are_alike = [] {
+  constexpr extents a = A::value, b = B::value;
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i) {
+    const bool both_known = is_static(a[i]) && is_static(b[i]);
+    if (both_known ? a[i] != b[i] : a[i] == 1 || b[i] == 1) return false;
+  }
+  return true;
+}();
+
 template <class... Rest>
 constexpr extents broadcast_extents([[maybe_unused]] ir::builder& g, [[maybe_unused]] const char* call, const extents& a, const Rest&... rest) {
   extents r = a;

@@ -19,7 +19,7 @@ constexpr bool same_elements(const access& a, const access& b) { return a.offset
 /// Does the step's kernel store the result exactly where, and only after, it loads the argument?
 constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int argument_buffer, int result_buffer) {
   const kernel& k = p.kernels[s.kernel];
-  int stored = -1;
+  int stored = -1, at = -1;
   unsigned pass = 0;
   for (int i = 0; i < k.instruction_count; ++i) {
     const instruction& x = p.instructions[k.first_instruction + i];
@@ -27,11 +27,12 @@ constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int arg
     if (x.what != instruction::kind::store || x.row) return false;
     stored = x.access;
     pass = x.passes;
+    at = i;
   }
   for (int i = 0; i < k.instruction_count; ++i) {
     const instruction& x = p.instructions[k.first_instruction + i];
     if (x.access < 0 || p.accesses[s.first_access + x.access].buffer != argument_buffer) continue;
-    const bool later = x.row || (x.passes & ~((pass << 1) - 1)) != 0;
+    const bool later = x.row || (x.passes & ~((pass << 1) - 1)) != 0 || ((x.passes & pass) != 0 && i > at);
     if (later || !same_elements(p.accesses[s.first_access + x.access], p.accesses[s.first_access + stored])) return false;
   }
   return stored >= 0;

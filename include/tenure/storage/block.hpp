@@ -19,6 +19,7 @@ struct alignas(pool::alignment) block {
   std::atomic<std::uint32_t> references{1};
   std::atomic<std::uint32_t> version{0};
   std::atomic<std::uint32_t> saved{0};
+  std::atomic<bool> lent{false};
   void* payload = nullptr;
   std::size_t bytes = 0;
   void (*release)(block*) noexcept = nullptr;
@@ -57,6 +58,10 @@ class storage_handle {
     block_->version.store(version() + 1, std::memory_order_relaxed);
 #endif
   }
+
+  /// Marks the memory as known outside the library, by a pointer, a span or a map.
+  void lend() const { block_->lent.store(true, std::memory_order_relaxed); }
+  bool is_lent() const { return block_->lent.load(std::memory_order_relaxed); }
 
   bool is_saved() const { return block_->saved.load(std::memory_order_relaxed) != 0; }
 

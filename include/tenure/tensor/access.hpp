@@ -33,6 +33,13 @@ struct tensor_access {
     x.storage_.bump();
     return x.data_;
   }
+  /// A pointer that leaves the library, to read from.
+  template <class X>
+  static const element_t<X>* lend(const X& x, const char* call) {
+    check_alive(x, call);
+    x.storage_.lend();
+    return x.data_;
+  }
   /// A writable pointer that leaves the library: throws while a graph has saved the storage.
   template <class X>
   static element_t<X>* export_writable(const X& x, const char* call) {
@@ -40,6 +47,7 @@ struct tensor_access {
     if (x.storage_.is_saved())
       throw ownership_error(message(call) << "a graph has saved this storage: clone() it, or finish backward() first");
     x.storage_.bump();
+    x.storage_.lend();
     return x.data_;
   }
   /// The elements without a version: for memory that nobody else has seen yet.

@@ -54,18 +54,19 @@ constexpr bool fits(const extents& s, const extents& found) {
   return true;
 }
 
+/// Whether the number of elements is at most 2^45, which is more than any memory holds.
+constexpr bool is_countable(const extents& s) {
+  std::int64_t left = std::int64_t{1} << 45;
+  for (int i = 0; i < s.rank; ++i)
+    if (s[i] == 0) return true;
+  for (int i = 0; i < s.rank; ++i) left /= s[i];
+  return left > 0;
+}
+
 /// Bytes of a contiguous tensor. Throws std::bad_array_new_length where no memory could hold it.
 constexpr std::size_t checked_bytes(const extents& s, std::size_t element_size) {
-  constexpr std::int64_t most = std::int64_t{1} << 45;
-  std::int64_t n = 1;
-  bool empty = false;
-  for (int i = 0; i < s.rank; ++i) empty = empty || s[i] == 0;
-  if (empty) return 0;
-  for (int i = 0; i < s.rank; ++i) {
-    if (s[i] > most / n) throw std::bad_array_new_length();
-    n *= s[i];
-  }
-  return static_cast<std::size_t>(n) * element_size;
+  if (!is_countable(s)) throw std::bad_array_new_length();
+  return static_cast<std::size_t>(count(s)) * element_size;
 }
 
 // Only the extents that are not static occupy memory.

@@ -133,7 +133,7 @@ auto as_span(X& x TENURE_LIFETIMEBOUND) {
   if (!x.is_contiguous())
     throw ownership_error("tenure: as_span: the elements are not contiguous: clone() the tensor first");
   const auto n = static_cast<std::size_t>(x.size());
-  if constexpr (is_read_only) return std::span<const element_t<X>>(door::read(x, "as_span"), n);
+  if constexpr (is_read_only) return std::span<const element_t<X>>(door::lend(x, "as_span"), n);
   else return std::span<element_t<X>>(door::export_writable(x, "as_span"), n);
 }
 template <any_tensor X>

@@ -96,8 +96,9 @@ TENURE_INLINE constexpr void slice(layout& l, int axis, std::int64_t first, std:
   if (last > l.shape[axis]) throw_index("at", last, axis, l.shape[axis]);
   if (step < 1) throw index_error(message("range") << "the step " << step << " is not positive");
   l.offset += first == last ? 0 : first * l.strides[axis];
-  l.shape[axis] = (last - first + step - 1) / step;
-  l.strides[axis] *= step;
+  const std::int64_t length = first == last ? 0 : (last - first - 1) / step + 1;
+  l.shape[axis] = length;
+  if (length > 1) l.strides[axis] *= step;
 }
 
 TENURE_INLINE constexpr extents permuted(const extents& s, const int* axes) {
@@ -135,7 +136,7 @@ constexpr bool may_broadcast(const extents& s, const extents& to) {
 TENURE_INLINE constexpr layout expand(const layout& l, const extents& declared, const extents& to, const char* call) {
   layout wide{l.offset, to, to};
   const int lead = to.rank - l.shape.rank;
-  if (lead < 0) throw_shape_mismatch(call, to, l.shape);
+  if (lead < 0 || !is_countable(to)) throw_shape_mismatch(call, to, l.shape);
   for (int i = 0; i < to.rank; ++i) {
     const bool repeated = i < lead || (declared[i - lead] == 1 && to[i] != 1);
     if (!repeated && l.shape[i - lead] != to[i]) throw_shape_mismatch(call, to, l.shape);
@@ -147,7 +148,7 @@ TENURE_INLINE constexpr layout expand(const layout& l, const extents& declared, 
 /// The same elements in the same order with other extents. Throws shape_error when the counts differ, or when no
 /// strides express it (clone() makes it contiguous).
 constexpr layout reshape(const layout& l, const extents& to) {
-  if (count(l.shape) != count(to)) throw_shape_mismatch("reshape", to, l.shape);
+  if (!is_countable(to) || count(l.shape) != count(to)) throw_shape_mismatch("reshape", to, l.shape);
   layout view{l.offset, to, row_major(to)};
   if (is_contiguous(l.shape, l.strides)) return view;
   // Runs of axes of the source that step through memory evenly are cut into axes of the target, last axis first.

@@ -157,7 +157,7 @@ class tensor {
       assign(other);
     } else {
       const bool is_seen =
-          is_constant && storage_ && other.storage_ && storage_.is_shared() && extents() == other.extents();
+          is_constant && storage_ && other.storage_ && (storage_.is_shared() || storage_.is_lent()) && extents() == other.extents();
       if (this == &other) return *this;
       if (is_seen) {
         storage_.bump();
@@ -202,10 +202,11 @@ class tensor {
   }
   /// The first element, in the memory of the tensor's device; the others lie at strides(). Reading only: as_span() and
   /// unsafe_data() write.
-  const T* data() const& TENURE_LIFETIMEBOUND { return access_door::read(*this, "data"); }
+  const T* data() const& TENURE_LIFETIMEBOUND { return access_door::lend(*this, "data"); }
+  template <class Self = tensor>
   const T* data() const&& {
-    static_assert(!owns, "tenure: data: the tensor is a temporary, whose memory ends with it: give it a name");
-    return access_door::read(*this, "data");
+    static_assert(detail::never<Self>, "tenure: data: the tensor is a temporary, whose memory may end with it: give it a name");
+    return nullptr;
   }
 
   /// The element at an index for each axis. Throws index_error.

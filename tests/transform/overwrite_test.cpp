@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// Targets that are arguments: what a later result still reads is not overwritten.
+#include <tenure/tenure.hpp>
+
+#include "../catch.hpp"
+
+namespace tn = tenure;
+
+namespace {
+
+template <class F, class V>
+void check_in_place(F f, const V& x, const V& y) {
+  const auto function = tn::compile(f);
+  const auto [first, second] = function(x, y);
+  const auto same = [&](const V& a, const V& b) {
+    for (std::int64_t i = 0; i < x.size(); ++i) CHECK((a(i) == first(i) && b(i) == second(i)));
+  };
+  {
+    V a = x.clone(), b = y.clone();
+    function.into(a, b)(a, b);
+    same(a, b);
+  }
+  {
+    V a = x.clone(), b = y.clone();
+    function.into(b, a)(a, b);
+    same(b, a);
+  }
+  {
+    V a = x.clone(), b = y.clone(), c = y.clone();
+    function.into(c, a)(a, b);
+    same(c, a);
+  }
+}
+
+template <class V>
+void check_all(const V& x, const V& y) {
+  check_in_place([](auto x, auto y) { return std::tuple(y * 2.0, x); }, x, y);
+  check_in_place([](auto x, auto y) { return std::tuple(y, x); }, x, y);
+  check_in_place([](auto x, auto y) { return std::tuple(x, y); }, x, y);
+  check_in_place([](auto x, auto y) { return std::tuple(y, x * 2.0); }, x, y);
+  check_in_place([](auto x, auto y) { return std::tuple(y * 3.0, x + 1.0); }, x, y);
+  check_in_place([](auto x, auto y) { return std::tuple(x * 3.0, exp(x) + y); }, x, y);
+  check_in_place([](auto x, auto y) { return std::tuple(2.0 * y - x, y); }, x, y);
+  check_in_place([](auto x, auto y) { return std::tuple(x - sum(y), y * sum(x)); }, x, y);
+}
+
+}  // namespace
+
+TEST_CASE("results go into arguments that other results read") {
+  check_all(tn::tensor<double, tn::shape<2>>{1, 2}, tn::tensor<double, tn::shape<2>>{3, 4});
+  check_all(tn::arange<double>(tn::shape<37>{}), tn::eval(tn::arange<double>(tn::shape<37>{}) * 0.5 + 1.0));
+  const auto dynamic = [](double from) {
+    tn::tensor<double, tn::shape<tn::dyn>> v(1000);
+    for (int i = 0; i < 1000; ++i) v.at(i) = from + 0.001 * i;
+    return v;
+  };
+  check_all(dynamic(1), dynamic(-2));
+}
