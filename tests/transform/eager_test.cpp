@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <limits>
 #include <sstream>
 
 #include <tenure/tenure.hpp>
@@ -34,4 +35,22 @@ TEST_CASE("a loss of dynamic shapes takes pairs") {
   const tn::tensor<float, tn::shape<tn::dyn, 1>> shorter(3);
   CHECK(mse(p, q).item() == 0);
   CHECK_THROWS_AS(mse(p, shorter).item(), tn::shape_error);
+}
+
+TEST_CASE("running totals and products of integers and bool are int64") {
+  const tn::tensor<bool, tn::shape<3>> b{true, false, true};
+  const tn::tensor<std::int32_t, tn::shape<2>> large{2'000'000'000, 2'000'000'000};
+  const auto counted = tn::eval(cumsum(b, tn::axis<0>));
+  CHECK((counted(0) == 1 && counted(1) == 1 && counted(2) == 2));
+  CHECK(tn::eval(cumsum(large, tn::axis<0>))(1) == 4'000'000'000);
+  CHECK(prod(large, tn::axis<0>).item() == 4'000'000'000'000'000'000);
+}
+
+TEST_CASE("an extremum of no elements is refused") {
+  const tn::tensor<float, tn::shape<tn::dyn, 3>> none(0);
+  CHECK_THROWS_AS(tn::eval(amax(none, tn::axis<0>)), tn::shape_error);
+  CHECK_THROWS_AS(tn::eval(max(none, tn::axis<0>)), tn::shape_error);
+  CHECK_THROWS_AS(tn::eval(argmin(none, tn::axis<0>)), tn::shape_error);
+  CHECK(tn::eval(amax(none, tn::axis<1>)).size() == 0);
+  CHECK(tn::eval(logsumexp(none, tn::axis<0>))(1) == -std::numeric_limits<float>::infinity());
 }

@@ -15,6 +15,12 @@ struct accumulated_axis {
   static_assert(is_static(extent), "tenure: prod, cumsum, cumprod: the axis needs a static extent");
 };
 
+/// Products and totals of integers or bool are int64, as sums are.
+template <class X>
+using total_of = std::conditional_t<is_floating(dtype_v<typename X::element_type>), typename X::element_type, std::int64_t>;
+template <class X>
+constexpr value widened(const X& x) { return cast_to(x, dtype_v<total_of<X>>); }
+
 /// y[i] = x[i] combined with x[i - 1], ..., x[0]: after a step of k each element holds its last 2k operands.
 template <class Shift, class Combine>
 constexpr value running(value x, std::int64_t extent, Shift shifted, Combine combine) {
@@ -29,8 +35,8 @@ struct prod {
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
     using axis = detail::accumulated_axis<prod, S, A>;
-    static_assert(axis::extent > 0, "tenure: prod: the axis is empty");
-    value halves = x, odd;
+    static_assert(!is_static(axis::extent) || axis::extent > 0, "tenure: prod: the axis is empty");
+    value halves = detail::widened(x), odd;
     for (std::int64_t n = axis::extent; n > 1; n /= 2) {
       if (n % 2 == 1) {
         const value last = sliced(halves, axis::at, n - 1, 1, 1);
@@ -39,7 +45,7 @@ struct prod {
       halves = sliced(halves, axis::at, 0, n / 2, 1) * sliced(halves, axis::at, n / 2, n / 2, 1);
     }
     if (odd.id != ir::none) halves = halves * odd;
-    return traced<typename X::element_type, shape_from<dropped_axis<S, axis::at>>>{
+    return traced<detail::total_of<X>, shape_from<dropped_axis<S, axis::at>>>{
         x.graph, reshape_to(halves, without_axes(x.shape(), std::int64_t{1} << axis::at)).id};
   }
 };
@@ -50,7 +56,8 @@ struct cumsum {
   static constexpr auto trace(const X& x) {
     using axis = detail::accumulated_axis<cumsum, typename X::shape_type, A>;
     const auto shifted = [](value y, std::int64_t k) { return padded(sliced(y, axis::at, 0, axis::extent - k, 1), axis::at, k, axis::extent, 1); };
-    return X{x.graph, detail::running(x, axis::extent, shifted, [](value a, value b) { return a + b; }).id};
+    return traced<detail::total_of<X>, typename X::shape_type>{
+        x.graph, detail::running(detail::widened(x), axis::extent, shifted, [](value a, value b) { return a + b; }).id};
   }
 };
 
@@ -63,7 +70,8 @@ struct cumprod {
       const value ones = sliced(y, axis::at, 0, k, 1).like(1);
       return concatenated(ones, sliced(y, axis::at, 0, axis::extent - k, 1), axis::at);
     };
-    return X{x.graph, detail::running(x, axis::extent, shifted, [](value a, value b) { return a * b; }).id};
+    return traced<detail::total_of<X>, typename X::shape_type>{
+        x.graph, detail::running(detail::widened(x), axis::extent, shifted, [](value a, value b) { return a * b; }).id};
   }
 };
 

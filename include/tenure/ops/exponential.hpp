@@ -79,6 +79,8 @@ struct pow : pointwise<pow, 2, typing::floating> {
   /// A constant small exponent is multiplication.
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
+    static_assert(is_floating(dtype_v<typename X::element_type>) || is_floating(dtype_v<typename Y::element_type>),
+                  "tenure: pow: of integers: convert base or exponent to a floating type, or multiply");
     const auto general = pointwise::trace(x, y);
     const ir::node& exponent = (*y.graph)[y.id];
     if (exponent.op != ir::opcode::constant || !std::is_same_v<typename X::element_type, typename decltype(general)::element_type>) return general;

@@ -48,7 +48,7 @@ constexpr auto first_extremum(const X& x) {
   const auto position = index_along<At, position_along<X, At>>::trace(x);
   const auto wins = logical_or::trace(equal::trace(x, reduce<Kind, true, At>::trace(x)), not_equal::trace(x, x));
   const double past_all = std::is_same_v<position_along<X, At>, std::int32_t> ? 0x7fffffff : 0x1p53;
-  return amin<true, At>::trace(where::trace(wins, position, std::remove_const_t<decltype(position)>{x.graph, value(position).like(past_all).id}));
+  return reduce<ir::reduction::min, true, At>::trace(where::trace(wins, position, std::remove_const_t<decltype(position)>{x.graph, value(position).like(past_all).id}));
 }
 }  // namespace detail
 
@@ -58,6 +58,8 @@ struct arg_extremum {
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr int at = axis_position<arg_extremum, X::shape_type::rank, A>::value;
+    detail::require_axes_with_elements<typename X::shape_type, std::int64_t{1} << at>();
+    detail::require_elements(x, std::int64_t{1} << at, Kind == ir::reduction::max ? "argmax" : "argmin");
     return cast<std::int64_t>::trace(select<at, 0>::trace(detail::first_extremum<Kind, at>(x)));
   }
 };
@@ -68,6 +70,8 @@ struct extremum {
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr int at = axis_position<extremum, X::shape_type::rank, A>::value;
+    detail::require_axes_with_elements<typename X::shape_type, std::int64_t{1} << at>();
+    detail::require_elements(x, std::int64_t{1} << at, Kind == ir::reduction::max ? "max" : "min");
     const auto chosen = equal::trace(index_along<at, detail::position_along<X, at>>::trace(x), detail::first_extremum<Kind, at>(x));
     return traced<typename X::element_type, shape_from<dropped_axis<typename X::shape_type, at>>>{x.graph, chosen_along(chosen, x, at).id};
   }

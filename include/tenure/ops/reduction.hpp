@@ -35,10 +35,40 @@ struct reduce {
 
 template <bool Keep, int... A>
 using sum = reduce<ir::reduction::sum, Keep, A...>;
+
+namespace detail {
+/// An extremum is one of at least one element.
+template <class X>
+constexpr void require_elements(const X& x, std::int64_t mask, const char* call) {
+  for (int a = 0; a < x.shape().rank; ++a)
+    if (mask >> a & 1) x.graph->require_at_least(x.shape()[a], 1, call);
+}
+template <class S, std::int64_t Mask>
+constexpr void require_axes_with_elements() {
+  constexpr bool empty = [] {
+    for (int a = 0; a < S::rank; ++a)
+      if ((Mask >> a & 1) && S::value[a] == 0) return true;
+    return false;
+  }();
+  static_assert(!empty, "tenure: amax, amin, argmax, argmin, max, min: the axis is empty");
+}
+}  // namespace detail
+
+/// The largest (smallest) element along axes.
+template <ir::reduction Kind, bool Keep, int... A>
+struct extreme_value {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    constexpr std::int64_t mask = axis_mask<extreme_value, X::shape_type::rank, A...>::value;
+    detail::require_axes_with_elements<typename X::shape_type, mask>();
+    detail::require_elements(x, mask, Kind == ir::reduction::max ? "amax" : "amin");
+    return reduce<Kind, Keep, A...>::trace(x);
+  }
+};
 template <bool Keep, int... A>
-using amax = reduce<ir::reduction::max, Keep, A...>;
+using amax = extreme_value<ir::reduction::max, Keep, A...>;
 template <bool Keep, int... A>
-using amin = reduce<ir::reduction::min, Keep, A...>;
+using amin = extreme_value<ir::reduction::min, Keep, A...>;
 
 /// The number of elements that one result of a reduction is made of, as a traced scalar.
 template <class X>
@@ -81,7 +111,7 @@ namespace detail {
 /// The largest element along axes as a shift without gradient; 0 where it is infinite, so that inf - inf never arises.
 template <int... A, class X>
 constexpr auto stable_shift(const X& x) {
-  const auto m = amax<true, A...>::trace(x);
+  const auto m = reduce<ir::reduction::max, true, A...>::trace(x);
   const value largest = stopped(m);
   const value infinite = pointwise_value<equal>(pointwise_value<abs>(largest), largest.like(__builtin_inf()));
   return std::remove_const_t<decltype(m)>{x.graph, pointwise_value<where>(infinite, largest.like(0), largest).id};
