@@ -17,7 +17,7 @@ struct dense {
   constexpr auto operator()(auto x) const { return matmul(x, w) + b; }
 };
 
-// Models nest, also in arrays. A comma inside a member's type needs a name of its own.
+// Models nest, also in arrays.
 template <class Kind, auto Width>
 struct network {
   using input = dense<Kind, 1, Width>;
@@ -32,7 +32,8 @@ struct network {
   }
 };
 
-constexpr auto loss = [](auto model, auto x, auto y) { return mean(square(model(x) - y)); };
+// A loss takes the model like any other argument.
+constexpr auto loss = [](auto model, auto x, auto y) { return mse(model(x), y); };
 
 int main() {
   constexpr std::int64_t n = 64;

@@ -7,10 +7,10 @@
 
 namespace tn = tenure;
 
+// Value and gradient of an elementwise function and its sum: one loop, every intermediate in a register.
 template <std::int64_t... E>
 using array = tn::tensor<float, tn::shape<E...>>;
 
-// Value and gradient of an elementwise function and its sum: one loop, every intermediate in a register.
 constexpr auto wave = tn::value_and_grad<0>([](auto a, auto x) { return sum(square(tanh(a * x))); });
 using wave_plan = decltype(wave.plan(array<>(), array<1000>()));
 static_assert(wave_plan::kernels() == 1);
