@@ -177,3 +177,12 @@ TEST_CASE("a node assigned a constant ends there") {
   check_values(y, {7, 8});
   check_values(x.grad(), {1, 1});
 }
+
+TEST_CASE("what no_grad returns in a pair, an array or a nested tuple is constant too") {
+  auto w = tn::variable<float, tn::shape<2>>{1, 2};
+  auto given = tn::no_grad([](auto v) { return std::tuple(std::pair(v.view(), 3), std::array{v * 2.f}, 4.5); }, w);
+  auto& [pair, array, number] = given;
+  static_assert(tn::access_of_v<decltype(pair.first)> == tn::access::read_only);
+  static_assert(!tn::requires_grad_v<decltype(array[0])>);
+  CHECK((pair.first(1) == 2 && pair.second == 3 && array[0](1) == 4 && number == 4.5));
+}

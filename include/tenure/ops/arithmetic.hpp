@@ -15,6 +15,11 @@ struct neg : pointwise<neg, 1, typing::arithmetic> {
   template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::neg(x); }
   template <class T> static T reference(T x) { return static_cast<T>(-x); }
   template <class V> static constexpr V derivative(int, V g, V, V) { return -g; }
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    static_assert(dtype_v<typename X::element_type> != dtype::boolean, "tenure: neg: bool has no negative; use ! or convert first");
+    return pointwise::trace(x);
+  }
 };
 
 struct add : pointwise<add, 2, typing::arithmetic> {

@@ -4,28 +4,50 @@
 // view that leaves f cannot be written outside. Writes raise the version, as everywhere.
 #pragma once
 
+#include <array>
+#include <tuple>
+#include <utility>
+
 #include <tenure/transform/in_place.hpp>
 
 namespace tenure {
 namespace detail {
 
+// A container of tensors, which could carry a writable view out.
+template <class X>
+inline constexpr bool holds_tensors = any_tensor<X>;
+template <template <class...> class C, class... X>
+  requires(!any_tensor<C<X...>>)
+inline constexpr bool holds_tensors<C<X...>> = (holds_tensors<X> || ...);
+
+template <class R>
+auto as_constant(R&& r);
+template <class... X>
+auto parts_as_constants(std::tuple<X...>& r) {
+  return std::apply([](X&... part) { return std::tuple{as_constant(std::move(part))...}; }, r);
+}
+template <class A, class B>
+auto parts_as_constants(std::pair<A, B>& r) { return std::pair{as_constant(std::move(r.first)), as_constant(std::move(r.second))}; }
+template <class X, std::size_t N>
+auto parts_as_constants(std::array<X, N>& r) {
+  return std::apply([](auto&... part) { return std::array{as_constant(std::move(part))...}; }, r);
+}
+
 template <class R>
 auto as_constant(R&& r) {
   using X = std::remove_cvref_t<R>;
   if constexpr (expression<X>) return evaluate_constant(r);
-  else if constexpr (!any_tensor<X>) return X(std::forward<R>(r));
-  else if constexpr (ownership_of_v<X> == ownership::owning) return std::forward<R>(r).detach();
+  else if constexpr (requires { parts_as_constants(r); }) return parts_as_constants(r);
+  else if constexpr (!any_tensor<X>) {
+    static_assert(!holds_tensors<X>, "tenure: no_grad: a container of tensors may carry a view out: return tensors, or a tuple, pair or array of them");
+    return X(std::forward<R>(r));
+  } else if constexpr (ownership_of_v<X> == ownership::owning) return std::forward<R>(r).detach();
   else return make_detached<const X>(r, "no_grad");
 }
 
-template <class X>
-inline constexpr bool is_tuple = false;
-template <class... X>
-inline constexpr bool is_tuple<std::tuple<X...>> = true;
-
 }  // namespace detail
 
-/// f(aliases of xs...). An expression that f returns is evaluated; std::tuple results too.
+/// f(aliases of xs...). An expression that f returns is evaluated, also in a tuple, pair or array.
 template <class F, class... X>
 auto no_grad(F&& f, X&&... xs) {
   constexpr bool are_tensors = (any_tensor<X> && ...);
@@ -36,10 +58,7 @@ auto no_grad(F&& f, X&&... xs) {
     f(detail::make_detached(xs, "no_grad")...);
   } else {
     auto r = f(detail::make_detached(xs, "no_grad")...);
-    if constexpr (detail::is_tuple<decltype(r)>)
-      return std::apply([](auto&... part) { return std::tuple{detail::as_constant(std::move(part))...}; }, r);
-    else
-      return detail::as_constant(std::move(r));
+    return detail::as_constant(std::move(r));
   }
 }
 
