@@ -145,7 +145,8 @@ TEST_CASE("blocks, maps and transposes of a matrix") {
   auto fixed = tn::from(Eigen::Map<const Eigen::Vector3d>(memory));
   static_assert(tn::access_of_v<decltype(fixed)> == tn::access::read_only);
   Eigen::Ref<Eigen::Matrix4d> reference(m);
-  CHECK(tn::from(reference).data() == m.data());
+  const auto borrowed = tn::from(reference);
+  CHECK(borrowed.data() == m.data());
   CHECK_THROWS_AS(tn::from(Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<>>(memory + 5, 3, Eigen::InnerStride<>(-1))), tn::ownership_error);
   CHECK_THROWS_AS(tn::from(Eigen::Map<Eigen::VectorXd, 0, Eigen::InnerStride<>>(memory, 3, Eigen::InnerStride<>(0))), tn::ownership_error);
   const auto repeated = tn::from(Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<>>(memory, 3, Eigen::InnerStride<>(0)));
