@@ -18,7 +18,7 @@ TEMPLATE_TEST_CASE("masks agree with the reference", "", double, float) {
 TEST_CASE("logic and arithmetic of bool agree with the reference") {
   const auto a = filled<bool>(shape<4, 9>{}, 4);
   const auto b = filled<bool>(shape<9>{}, 5);
-  agrees(tn::compile([](auto x, auto y) { return std::tuple{x && y, x || y, !x, x + y, x * y, maximum(x, y), minimum(x, y), -x, abs(y)}; }), a, b);
+  agrees(tn::compile([](auto x, auto y) { return std::tuple{x && y, x || y, !x, x + y, x * y, maximum(x, y), minimum(x, y), abs(y)}; }), a, b);
   agrees(tn::compile([](auto x, auto y) {
            return std::tuple{x == y, x != y, x < y, x <= y, x > y, x >= y, where(x, y, !y), amax(x), amin(x), amax(x && y, tn::axis<1>), amin(x || y, tn::axis<0>)};
          }),
