@@ -84,7 +84,7 @@ TEST_CASE("Law: results do not depend on the number of threads, bit for bit") {
     agrees("totals", totals, x, y);
     agrees("broadcast", broadcast, m, v);
     agrees("rows", rows, m);
-    agrees("columns", columns, m);
+    if (r > 0) agrees("columns", columns, m);  // no row has a largest element
     agrees("rows and columns", rows_and_columns, m, v, w);
     agrees("transposed", elementwise, m.transpose(), random<float, dyn, dyn>(engine, c, r));
     agrees("product", product, m, random<float, dyn, dyn>(engine, c, k));

@@ -23,10 +23,6 @@ constexpr std::int64_t dim(const char* name) {
 }
 
 constexpr bool is_static(std::int64_t extent) { return extent >= 0; }
-/// A number, dyn, or what dim() makes: seven bits a character below the sign.
-constexpr bool is_extent(std::int64_t extent) {
-  return extent >= dyn || (static_cast<std::uint64_t>(extent) & 0x8080808080808080u) == std::uint64_t{1} << 63;
-}
 constexpr bool is_named(std::int64_t extent) { return extent < dyn; }
 
 /// Extents as a value: what shape rules compute with.
@@ -63,7 +59,6 @@ constexpr std::int64_t count(const extents& s) {
 template <std::int64_t... E>
 struct shape {
   static_assert(sizeof...(E) <= max_rank, "tenure: shape: a tensor has at most 8 axes");
-  static_assert((is_extent(E) && ...), "tenure: shape: a negative extent is neither dyn nor a name made by dim()");
   static constexpr int rank = sizeof...(E);
   static constexpr extents value{rank, {E...}};
   static constexpr bool is_static = ((E >= 0) && ...);

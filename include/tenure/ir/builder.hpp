@@ -88,7 +88,6 @@ class builder {
     a = canonical(a);
     b = canonical(b);
     if (a == b) return a;
-    if (is_static(a) && is_static(b)) throw "tenure: trace: an operation let two different extents pass";
     constraints_.push_back({a, b, call, lhs, rhs});
     const bool keep_a = is_static(a) || (!is_static(b) && a > b);
     const std::int64_t kept = keep_a ? a : b, gone = keep_a ? b : a;

@@ -117,7 +117,6 @@ struct slice {
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
     constexpr int at = axis_position<slice, S::rank, A>::value;
-    static_assert(Length >= 0 && Step != 0, "tenure: slice: needs a length of at least 0 and a step that is not 0");
     constexpr std::int64_t extent = S::value[at], last = Length == 0 ? First : First + (Length - 1) * Step;
     static_assert(First >= 0 && last >= 0 && (!is_static(extent) || (First <= extent && (Length == 0 || (last < extent && First < extent)))),
                   "tenure: slice: reaches outside its axis");
@@ -242,7 +241,10 @@ template <int... A, operand X> constexpr auto permute(const X& x) { return apply
 template <std::int64_t... E, operand X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
 template <std::int64_t... E, operand X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
 template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step = 1, operand X>
-constexpr auto slice(const X& x) { return apply<ops::slice<A, First, Length, Step>>(x); }
+constexpr auto slice(const X& x) {
+  static_assert(Length >= 0 && Step != 0, "tenure: slice: needs a length of at least 0 and a step that is not 0");
+  return apply<ops::slice<A, First, Length, Step>>(x);
+}
 template <int A, std::int64_t I, operand X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto concat(const X&... x) { return apply<ops::concat<A>>(x...); }
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto stack(const X&... x) { return apply<ops::stack<A>>(x...); }

@@ -50,7 +50,7 @@ inline std::vector<std::int64_t> bind_symbols(const ir::graph_view& g, std::span
     const ir::constraint& c = g.constraints[i];
     const std::int64_t a = known(c.a, symbols), b = known(c.b, symbols);
     if (c.at_least ? a < b : a != b)
-      throw shape_error(tenure::detail::message(c.call) << a << " is not " << b);
+      throw shape_error(tenure::detail::message(c.call) << a << (c.at_least ? " is less than " : " is not ") << b);
   }
   return symbols;
 }
