@@ -61,7 +61,7 @@ function(tenure_add_compile_fail file)
       -P "${tenure_expect_diagnostic}" -- ${compile} -DTENURE_MISUSE "${source}"
     COMMAND_EXPAND_LISTS)
   set_tests_properties(fail.${name}.ok fail.${name}.ko PROPERTIES
-    FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 120)
+    FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
 endfunction()
 
 # The same case through nvcc's front end, which says "error: static assertion failed with ..." as the others do. 2 to 4 s each.
@@ -77,5 +77,5 @@ function(tenure_add_compile_fail_with_nvcc nvcc file)
     COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${source}" -DCOMPILER_ID=NVIDIA
       -P "${tenure_expect_diagnostic}" -- ${compile} -DTENURE_MISUSE "${source}"
     COMMAND_EXPAND_LISTS)
-  set_tests_properties(fail.${name}.nvcc.ok fail.${name}.nvcc.ko PROPERTIES LABELS compile_fail TIMEOUT 120)
+  set_tests_properties(fail.${name}.nvcc.ok fail.${name}.nvcc.ko PROPERTIES LABELS compile_fail TIMEOUT 600)
 endfunction()

@@ -11,7 +11,9 @@ namespace {
 template <class F, class V>
 void check_in_place(F f, const V& x, const V& y) {
   const auto function = tn::compile(f);
-  const auto [first, second] = function(x, y);
+  const auto beside = function(x, y);
+  const auto& first = std::get<0>(beside);
+  const auto& second = std::get<1>(beside);
   const auto same = [&](const V& a, const V& b) {
     for (std::int64_t i = 0; i < x.size(); ++i) CHECK((a(i) == first(i) && b(i) == second(i)));
   };
