@@ -91,5 +91,59 @@ struct step_numbers {
   }
 };
 
+/// Calls check(call, type, first, indices, extent) for each argument (or view of one) of the graph that holds indices into an
+/// axis of `extent` elements.
+template <class Check>
+void for_each_index_argument(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols, Check check) {
+  const auto known = [&](std::int64_t e) { return passes::value_of(passes::number_of(e), symbols); };
+  for (int i = 0; i < g.bound_count; ++i) {
+    const ir::bound& b = g.bounds[i];
+    const passes::layout l = passes::layout_of(g, b.indices);
+    const ir::node& root = g[l.root];
+    if (root.op != ir::opcode::input) continue;
+    operand_view v;
+    for (const extents& s = g.shape_of(b.indices); v.rank < s.rank; ++v.rank) {
+      v.extent[v.rank] = known(s[v.rank]);
+      v.stride[v.rank] = passes::value_of(l.stride[v.rank], symbols);
+    }
+    const auto* const first = static_cast<const char*>(arguments[root.attr]) + passes::value_of(l.offset, symbols) * size_of(root.type);
+    check(b.call, root.type, first, v, known(b.extent));
+  }
+}
+
+/// The last step that may refuse an index; -1: none does.
+template <class Program>
+inline constexpr int last_check = [] {
+  int s = Program::value.bound_count > 0 ? Program::step_count - 1 : -1;
+  while (s >= 0 && Program::tables.steps[s].what != passes::step::kind::check) --s;
+  return s;
+}();
+
+/// Results that are written before the last check has passed: those wait in memory of `total` bytes beside.
+template <class Program>
+struct waiting_results {
+  static constexpr int outputs = Program::value.output_count;
+  std::int64_t bytes[outputs] = {}, offset[outputs] = {}, total = 0;  // 0 bytes: does not wait
+
+  explicit waiting_results(const std::int64_t* symbols) {
+    for (int i = 0; i < Program::buffer_count; ++i) {
+      const passes::buffer& b = Program::tables.buffers[i];
+      if (b.where != passes::buffer::place::result || b.first > last_check<Program>) continue;
+      bytes[b.index] = passes::value_of(b.elements, symbols) * size_of(b.type);
+      offset[b.index] = total;
+      total += passes::padded_bytes(b, symbols);
+    }
+  }
+  /// Where the steps write, which run(written) starts; then copy(to, from, bytes) for each result that waited.
+  template <class Run, class Copy>
+  void through(void* beside, void* const* results, Run run, Copy copy) const {
+    void* written[outputs];
+    for (int i = 0; i < outputs; ++i) written[i] = bytes[i] > 0 ? static_cast<char*>(beside) + offset[i] : results[i];
+    run(written);
+    for (int i = 0; i < outputs; ++i)
+      if (bytes[i] > 0) copy(results[i], written[i], bytes[i]);
+  }
+};
+
 }  // namespace program_detail
 }  // namespace tenure

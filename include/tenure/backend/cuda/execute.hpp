@@ -61,10 +61,6 @@ void run_opaque(Device& device, const bound_step& s, void* const* pointer, const
   }
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// Gives the steps of a call to the device.
 template <class Program, class Device>
 void run_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
@@ -84,35 +80,14 @@ void run_steps(Device& device, const void* const* arguments, void* const* result
   }
 }
 
-/// The last step that may refuse an index; -1: none does.
-template <class Program>
-inline constexpr int last_check = [] {
-  int s = Program::value.bound_count > 0 ? Program::step_count - 1 : -1;
-  while (s >= 0 && Program::tables.steps[s].what != passes::step::kind::check) --s;
-  return s;
-}();
-
 /// What is written before the last check waits beside.
 template <class Program, class Device>
 void run_checked_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-  constexpr int outputs = Program::value.output_count;
-  void* written[outputs];
-  std::int64_t bytes[outputs] = {}, offset[outputs] = {}, total = 0;
-  for (int i = 0; i < Program::buffer_count; ++i) {
-    const passes::buffer& b = Program::tables.buffers[i];
-    if (b.where != passes::buffer::place::result) continue;
-    written[b.index] = results[b.index];
-    if (b.first > last_check<Program>) continue;
-    bytes[b.index] = passes::value_of(b.elements, symbols) * size_of(b.type);
-    offset[b.index] = total;
-    total += passes::padded_bytes(b, symbols);
-  }
-  const auto beside = allocate(device, total);
-  for (int i = 0; i < outputs; ++i)
-    if (bytes[i] > 0) written[i] = static_cast<char*>(beside.data()) + offset[i];
-  run_steps<Program>(device, arguments, written, symbols);
-  for (int i = 0; i < outputs; ++i)
-    if (bytes[i] > 0) device.copy(results[i], written[i], bytes[i]);
+  const program_detail::waiting_results<Program> waiting(symbols);
+  const auto beside = allocate(device, waiting.total);
+  waiting.through(
+      beside.data(), results, [&](void* const* written) { run_steps<Program>(device, arguments, written, symbols); },
+      [&](void* to, const void* from, std::int64_t bytes) { device.copy(to, from, bytes); });
 }
 
 }  // namespace detail
@@ -120,26 +95,15 @@ void run_checked_steps(Device& device, const void* const* arguments, void* const
 /// Throws index_error where an argument (or a view of one) holds an index outside its axis; waits for the device.
 template <class Device>
 void check_arguments(Device& device, const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
-  const auto known = [&](std::int64_t e) { return passes::value_of(passes::number_of(e), symbols); };
-  for (int i = 0; i < g.bound_count; ++i) {
-    const ir::bound& b = g.bounds[i];
-    const passes::layout l = passes::layout_of(g, b.indices);
-    const ir::node& root = g[l.root];
-    if (root.op != ir::opcode::input) continue;
-    operand_view v;
-    for (const extents& s = g.shape_of(b.indices); v.rank < s.rank; ++v.rank) {
-      v.extent[v.rank] = known(s[v.rank]);
-      v.stride[v.rank] = passes::value_of(l.stride[v.rank], symbols);
-    }
-    const auto* const first = static_cast<const char*>(arguments[root.attr]) + passes::value_of(l.offset, symbols) * size_of(root.type);
-    check_indices(device, b.call, root.type, first, v, known(b.extent));
-  }
+  program_detail::for_each_index_argument(g, arguments, symbols, [&](const char* call, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
+    check_indices(device, call, type, first, v, extent);
+  });
 }
 
 /// Runs the program. Throws index_error where an index that it computes is outside its axis, and has then written nothing.
 template <class Program, class Device>
 void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-  if constexpr (detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(device, arguments, results, symbols);
+  if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(device, arguments, results, symbols);
   else detail::run_steps<Program>(device, arguments, results, symbols);
 }
 

@@ -3,7 +3,6 @@
 // products), refused_by. The GPU does these (gpu.cuh); so do tests on the host.
 #pragma once
 
-#include <cstdio>
 #include <utility>
 
 #include <tenure/backend/cuda/products.hpp>
@@ -120,11 +119,7 @@ void check_indices(Device& device, const char* call, dtype type, const void* ind
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
   for (int d = 0; d < v.rank; ++d) f.space.add(v.extent[d], v.stride[d]);
   const kernels::refusal refused = device.refused_by(f);
-  if (refused.index == kernels::refusal::none) return;
-  char text[128];
-  const long long index = refused.index, n = extent;
-  std::snprintf(text, sizeof text, "tenure: %s: index %lld is outside an axis of %lld", call, index, n);
-  throw index_error(text);
+  if (refused.index != kernels::refusal::none) tenure::detail::throw_outside(call, refused.index, extent);
 }
 
 /// A copy of computed indices, if every bound on them holds.
