@@ -20,9 +20,9 @@ constexpr value operand_of(const value& x, int i) { return {*x.graph, x.node().i
 constexpr bool constant_along(const value& x, int axis) {
   if (is_constant(x)) return true;
   if (x.node().op != ir::opcode::broadcast) return false;
-  const extents& from = operand_of(x, 0).shape();
-  for (int i = 0; i < from.rank; ++i)
-    if (ir::unpack_axis(x.node().attr, i) == axis) return from[i] == 1;
+  const value from = operand_of(x, 0);  // named: g++ 13 fears for the shape of a temporary
+  for (int i = 0; i < from.shape().rank; ++i)
+    if (ir::unpack_axis(x.node().attr, i) == axis) return from.shape()[i] == 1;
   return true;
 }
 /// x without an axis along which it is constant.

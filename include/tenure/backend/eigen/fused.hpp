@@ -648,15 +648,21 @@ struct fused {
     else return Kind == static_cast<std::int64_t>(ir::reduction::max) ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
   }
   static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
+  // Accumulators are spelled out: clang keeps an array in registers only where no index is left to a loop.
+  static_assert(most_ways == 4);
   template <int I>
   static TENURE_LAYER T across(const sums& total) {
-    P v = total.packet[I][0];
-    for (int w = 1; w < ways_of(I); ++w) v = combine<at(I).bits>(v, total.packet[I][w]);
-    return math::across<P>(v, [](auto x, auto y) { return combine<at(I).bits>(x, y); });
+    const auto both = [](auto x, auto y) { return combine<at(I).bits>(x, y); };
+    const auto& v = total.packet[I];
+    if constexpr (ways_of(I) == 1) return math::across<P>(v[0], both);
+    else return math::across<P>(both(both(both(v[0], v[1]), v[2]), v[3]), both);
   }
   template <int I>
   static TENURE_LAYER void start(sums& total) {
-    for (int w = 0; w < ways_of(I); ++w) total.packet[I][w] = math::set1<P>(identity<at(I).bits>());
+    const P nothing = math::set1<P>(identity<at(I).bits>());
+    auto& v = total.packet[I];
+    v[0] = nothing;
+    if constexpr (ways_of(I) > 1) v[1] = v[2] = v[3] = nothing;
     total.scalar[I] = identity<at(I).bits>();
   }
 
