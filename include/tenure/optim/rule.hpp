@@ -29,7 +29,7 @@ auto zeros_like_tree(const X&) {
 /// The rule over every leaf of model, gradients and moments, which are alike.
 template <class Rule, class Model, class Gradients, class Moments, class... Hyper>
 constexpr auto step_tree(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) {
-  constexpr int leaves = tree<Model>::leaves, kept = static_cast<int>(std::tuple_size_v<Moments>);
+  constexpr int kept = static_cast<int>(std::tuple_size_v<Moments>);
   ir::builder* g = nullptr;
   ir::array<ir::node_id> gradient, moment[kept + 1];
   for_each_leaf(gradients, [&](const auto& leaf) { gradient.push_back(leaf.id); });
@@ -45,7 +45,6 @@ constexpr auto step_tree(const Model& model, const Gradients& gradients, const M
     for (int k = 0; k <= kept; ++k) next[k].push_back(stepped[static_cast<std::size_t>(k)].id);
     ++i;
   });
-  static_assert(leaves > 0, "tenure: optim: the model has no parameters");
   const auto tree_of = [&](const ir::array<ir::node_id>& ids) {
     int at = 0;
     auto make = [&]<class L>(element_tag<L>) { return L{g, ids[at++]}; };
@@ -74,12 +73,21 @@ auto initial_state(const Model& model) {
   }(std::make_index_sequence<n>{});
 }
 
+/// Whether there is something to train; says why not.
+template <class Model>
+constexpr bool has_parameters() {
+  static_assert(tree<Model>::leaves > 0, "tenure: optim: the model has no parameters");
+  return tree<Model>::leaves > 0;
+}
+
 /// One step in place: one fused kernel a parameter.
 template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
-  const compiled<update_of<Rule>> step{};
-  std::apply([&](const auto&... h) { step.into(model, s.moments)(model, gradients, s.moments, h...); }, rule.hyperparameters(s.steps + 1));
-  ++s.steps;
+  if constexpr (has_parameters<Model>()) {
+    const compiled<update_of<Rule>> step{};
+    std::apply([&](const auto&... h) { step.into(model, s.moments)(model, gradients, s.moments, h...); }, rule.hyperparameters(s.steps + 1));
+    ++s.steps;
+  }
 }
 
 /// Loss, gradient and update in one graph: (model, moments, hyperparameters as a tuple, data...) -> {loss, model, moments}.
@@ -111,7 +119,25 @@ class trainer {
   /// records (a GPU), a step with the tensors of the one before it is a single launch.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
-    static_assert(std::is_empty_v<Loss>, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
+    constexpr bool captures_nothing = std::is_empty_v<Loss>;
+    static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
+    if constexpr (captures_nothing && optim::detail::has_parameters<Model>()) return run(model, state, data...);
+    else return tensor<float, shape<>>();
+  }
+
+  /// The plan of one step.
+  template <class Model, class State, class... Data>
+  constexpr auto plan(const Model&, const State& state, const Data&...) const
+      -> tenure::plan<program<detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(std::declval<Rule>().hyperparameters(0)), Data...>>> {
+    return {};
+  }
+
+  Rule rule;
+  [[no_unique_address]] Execution execution;
+
+ private:
+  template <class Model, class State, class... Data>
+  auto run(Model& model, State& state, const Data&... data) const {
     using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
     using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, detail::results_on<detail::device_of_tree<Model>>>;
     using device = detail::device_of_tree<Model>;
@@ -133,16 +159,6 @@ class trainer {
       return loss;
     }
   }
-
-  /// The plan of one step.
-  template <class Model, class State, class... Data>
-  constexpr auto plan(const Model&, const State& state, const Data&...) const
-      -> tenure::plan<program<detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(std::declval<Rule>().hyperparameters(0)), Data...>>> {
-    return {};
-  }
-
-  Rule rule;
-  [[no_unique_address]] Execution execution;
 };
 
 template <class Loss, class Rule, class Execution = inherited>

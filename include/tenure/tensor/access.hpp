@@ -58,7 +58,7 @@ struct tensor_access {
   static const storage_handle& storage(const X& x) { return x.storage_; }
   template <class X>
   static const sink_handle& sink(const X& x) {
-    static_assert(requires_grad_v<X>, "tenure: sink: a constant has none");
+    static_assert(requires_grad_v<X>);
     return x.sink_.handle;
   }
   /// Offset 0 is x's own first element.

@@ -72,6 +72,15 @@ auto take_over(Owner&& owner, const extents& s, const extents& strides, Where wh
   }
 }
 
+/// The elements of a vector, in memory.
+template <class T, class Vector>
+std::span<T> elements_of(Vector& v) {
+  constexpr bool are_in_memory = !std::is_same_v<std::remove_const_t<T>, bool>;
+  static_assert(are_in_memory, "tenure: from: std::vector<bool> has no bools in memory");
+  if constexpr (are_in_memory) return v;
+  else return {};
+}
+
 // The first integers of `given` are extents, what follows them is the deleter.
 template <class Shape, class T, std::size_t... I, class... Rest>
 auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> given) {
@@ -94,21 +103,14 @@ auto from(std::span<T, N> s) {
   return detail::borrow<shape<e>>(s.data(), extents{1, {static_cast<std::int64_t>(s.size())}});
 }
 template <class T, class Allocator>
-auto from(std::vector<T, Allocator>& v) {
-  static_assert(!std::is_same_v<T, bool>, "tenure: from: std::vector<bool> has no bools in memory");
-  return from(std::span<T>(v));
-}
+auto from(std::vector<T, Allocator>& v) { return from(detail::elements_of<T>(v)); }
 template <class T, class Allocator>
-auto from(const std::vector<T, Allocator>& v) {
-  static_assert(!std::is_same_v<T, bool>, "tenure: from: std::vector<bool> has no bools in memory");
-  return from(std::span<const T>(v));
-}
+auto from(const std::vector<T, Allocator>& v) { return from(detail::elements_of<const T>(v)); }
 /// A temporary vector is kept alive by the tensor; where from() throws, it is the caller's still.
 template <class T, class Allocator>
 auto from(std::vector<T, Allocator>&& v) {
-  static_assert(!std::is_same_v<T, bool>, "tenure: from: std::vector<bool> has no bools in memory");
   const extents s{1, {static_cast<std::int64_t>(v.size())}};
-  return detail::take_over<shape<dyn>, T>(std::move(v), s, row_major(s), [](auto& kept) { return kept.data(); });
+  return detail::take_over<shape<dyn>, T>(std::move(v), s, row_major(s), [](auto& kept) { return detail::elements_of<T>(kept).data(); });
 }
 
 /// Contiguous row-major memory: from<shape<2, 3>>(p), from<shape<dyn, 3>>(p, n), and, last, a callable that lets go of
@@ -117,9 +119,10 @@ auto from(std::vector<T, Allocator>&& v) {
 template <any_shape Shape, class T, class... Rest>
 auto from(T* first, Rest... rest) {
   constexpr int needed = detail::dynamic_count(Shape::value);
-  static_assert(sizeof...(Rest) == needed || sizeof...(Rest) == needed + 1,
-                "tenure: from: one integer is needed for each run-time extent, and at most a deleter after them");
-  return detail::borrow_given<Shape>(first, std::make_index_sequence<needed>{}, std::tie(rest...));
+  constexpr bool is_complete = sizeof...(Rest) == needed || sizeof...(Rest) == needed + 1;
+  static_assert(is_complete, "tenure: from: one integer is needed for each run-time extent, and at most a deleter after them");
+  if constexpr (is_complete) return detail::borrow_given<Shape>(first, std::make_index_sequence<needed>{}, std::tie(rest...));
+  else return detail::borrowed<T, Shape>();
 }
 
 /// All elements of a contiguous constant, writable where x is. Taking a writable one raises the version, and throws

@@ -154,7 +154,7 @@ tensor<T, Shape> uniform(Shape, G&& g, B low, B high, N... n) {
   return made;
 }
 template <element T = float, any_shape Shape, random_engine G, std::integral... N>
-tensor<T, Shape> uniform(Shape s, G&& g, N... n) { return uniform<T>(s, g, T(0), T(1), n...); }
+tensor<T, Shape> uniform(Shape s, G&& g, N... n) { return uniform<T>(s, g, 0.0, 1.0, n...); }
 
 /// Independent values, normal with this mean and standard deviation.
 template <element T = float, any_shape Shape, random_engine G, std::floating_point B, std::integral... N>
@@ -168,6 +168,6 @@ tensor<T, Shape> normal(Shape, G&& g, B mean, B deviation, N... n) {
   return made;
 }
 template <element T = float, any_shape Shape, random_engine G, std::integral... N>
-tensor<T, Shape> normal(Shape s, G&& g, N... n) { return normal<T>(s, g, T(0), T(1), n...); }
+tensor<T, Shape> normal(Shape s, G&& g, N... n) { return normal<T>(s, g, 0.0, 1.0, n...); }
 
 }  // namespace tenure

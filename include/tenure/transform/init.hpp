@@ -11,12 +11,22 @@
 namespace tenure {
 namespace detail {
 
+/// Whether every leaf is a parameter that can be made from its type alone.
+template <class Model>
+inline constexpr bool has_static_extents = [] {
+  leaf_description leaf[tree<Model>::leaves + 1], *end = leaf;
+  tree<Model>::describe(end);
+  for (const leaf_description* at = leaf; at != end; ++at)
+    if (!all_static(at->shape)) return false;
+  return true;
+}();
+
 template <class Model>
 Model initialized(engine& random) {
+  static_assert(has_static_extents<Model>, "tenure: init: a parameter needs static extents");
   auto make = [&]<class L>(element_tag<L>) {
     using S = shape_of_t<L>;
-    static_assert(S::is_static, "tenure: init: a parameter needs static extents");
-    if constexpr (S::rank < 2) {
+    if constexpr (S::rank < 2 || !S::is_static) {
       return L();
     } else {
       const double bound = 1 / std::sqrt(static_cast<double>(S::size / S::value[S::rank - 1]));

@@ -10,8 +10,9 @@ namespace tenure {
 template <class X, any_device D>
 auto to(const X& x, D) {
   using namespace detail;
-  static_assert(!is_mixed(tree<X>::devices), "tenure: to: the tensors live on different devices: move them one by one");
-  using from_device = device_of_tree<X>;
+  constexpr bool are_apart = is_mixed(tree<X>::devices);
+  static_assert(!are_apart, "tenure: to: the tensors live on different devices: move them one by one");
+  using from_device = std::conditional_t<are_apart, D, device_of_tree<X>>;
   leaf_argument from[tree<X>::leaves + 1];
   leaf_argument* at = from;
   collect(x, at);

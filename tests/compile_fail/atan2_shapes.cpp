@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: atan2: the extents neither agree nor is one of them 1
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using vector = tn::tensor<float, tn::shape<2>>;
+#else
+using vector = tn::tensor<float, tn::shape<3>>;
+#endif
+
+auto f(const vector& y, const tn::tensor<float, tn::shape<3>>& x) { return tn::eval(atan2(y, x)); }

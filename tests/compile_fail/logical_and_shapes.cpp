@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: logical_and: the extents neither agree nor is one of them 1
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using mask = tn::tensor<bool, tn::shape<2>>;
+#else
+using mask = tn::tensor<bool, tn::shape<3>>;
+#endif
+
+auto f(const tn::tensor<bool, tn::shape<2, 3>>& x, const mask& y) { return tn::eval(x && y); }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: maximum: the extents neither agree nor is one of them 1
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using bound = tn::tensor<float, tn::shape<2>>;
+#else
+using bound = tn::tensor<float, tn::shape<3>>;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<2, 3>>& x, const bound& y) { return tn::eval(maximum(x, y)); }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: to: the tensors live on different devices: move them one by one
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+using here = tn::tensor<float, tn::shape<3>>;
+#ifdef TENURE_MISUSE
+using there = tn::tensor<float, tn::shape<3>, tn::ownership::owning, tn::role::constant, tn::access::read_write, tn::cuda_device>;
+#else
+using there = here;
+#endif
+
+auto f(const std::tuple<here, there>& model) { return tn::to(model, tn::cpu); }
