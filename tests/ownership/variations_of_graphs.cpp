@@ -185,6 +185,20 @@ TEST_CASE("overwriting what another node has saved is caught, whoever does it") 
   }
 }
 
+TEST_CASE("a view of a node that went on in place is refused as the start of backward() too") {
+  const auto w = leaf<2>{1, 2};
+  tn::tensor y = w * 1;
+  const auto v = y.view();
+  const auto first = v[0];
+  y.mul_(3);
+  CHECK_THROWS_AS(v.backward(constant<2>{1, 1}), tn::ownership_error);
+  CHECK_THROWS_AS(first.backward(), tn::ownership_error);
+  CHECK_THROWS_AS(v.clone(), tn::ownership_error);
+  CHECK_FALSE(w.has_grad());
+  y[0].backward();
+  check_values(w.grad(), {3, 0});
+}
+
 TEST_CASE("retained gradients of nodes that go on in place") {
   const auto w = leaf<2>{1, 2};
   auto y = tn::tensor(w * 2).retain_grad();

@@ -76,16 +76,40 @@ TEST_CASE("copy_ across element types sends the gradient back in the source's ty
   check_values(w.grad(), {2, 2});
 }
 
-TEST_CASE("copy_ into a node cuts what it overwrites") {
+TEST_CASE("copy_ and fill_ of a node overwrite its history too: what was there gets a gradient of zeros") {
   const auto a = leaf<2>{1, 2}, b = leaf<2>{3, 4};
   const auto both = (tn::tensor(a * 2)).copy_(b);
   sum(both * both).backward();
-  CHECK_FALSE(a.has_grad());
+  check_values(a.grad(), {0, 0});
   check_values(b.grad(), {6, 8});
   const auto constants = a.clone().copy_(constant<2>{5, 6});
   (sum(constants) + sum(b)).backward();
-  CHECK_FALSE(a.has_grad());
+  check_values(a.grad(), {0, 0});
   check_values(b.grad(), {7, 9});
+  tn::tensor y = a * 2;  // the same of a named node, from whatever it is
+  y.copy_(b);
+  sum(y).backward();
+  check_values(b.grad(), {8, 10});
+  y = a * 2;
+  y.copy_(b * 3);
+  sum(y).backward();
+  check_values(b.grad(), {11, 13});
+  y = a * 2;
+  y.copy_(constant<2>{5, 6});
+  sum(y).backward();
+  y = a * 2;
+  y.copy_(constant<2>{5, 6} * 2);
+  sum(y).backward();
+  y = a * 2;
+  y.fill_(7);
+  check_values(y, {7, 7});
+  sum(y * b).backward();
+  check_values(b.grad(), {18, 20});
+  check_values(a.grad(), {0, 0});
+  y = 8;
+  check_values(y, {8, 8});
+  sum(y * a).backward();
+  check_values(a.grad(), {8, 8});
 }
 
 TEST_CASE("P23 deepcopy of a leaf copies data, flag and grad") {

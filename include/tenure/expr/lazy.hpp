@@ -87,8 +87,13 @@ struct kept_element<T, cpu_device> {
 [[noreturn]] inline void throw_freed() {
   throw ownership_error("tenure: backward: the graph was freed by an earlier backward(): pass tn::retain_graph to that one");
 }
-[[noreturn]] inline void throw_stale() {
-  throw ownership_error("tenure: expression: the tensor is a view of a node that was updated in place: take the view of the new node");
+[[noreturn]] inline void throw_stale(const char* call) {
+  throw ownership_error(message(call) << "the tensor is a view of a node that was updated in place: take the view of the new node");
+}
+/// Throws where x is a view of a node that went on without it.
+template <class X>
+void check_current(const X& x, const char* call) {
+  if (tensor_access::sink(x)->is_stale()) [[unlikely]] throw_stale(call);
 }
 
 template <class... All, class X>
@@ -101,7 +106,7 @@ auto to_operand(const X& x) {
     const auto* data = tensor_access::read(x, "expression");
     const storage_handle& storage = tensor_access::storage(x);
     if constexpr (tracked) {
-      if (tensor_access::sink(x)->is_stale()) [[unlikely]] throw_stale();
+      check_current(x, "expression");
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), stored_sink<role::node>(tensor_access::sink(x))};
     } else {
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), {}};

@@ -387,15 +387,16 @@ class tensor {
   // ---- writing ------------------------------------------------------------------------------------------------------
 
   tensor& fill_(scalar auto value) & {
-    write_all(value);
+    if constexpr (is_node && may_write) copy_(value);
+    else write_all(value);
     return *this;
   }
   tensor fill_(scalar auto value) && {
-    write_all(value);
+    fill_(value);
     return std::move(*this);
   }
-  /// Writes x, broadcast and converted to this element type. Where x is tracked, this becomes a node, so it is
-  /// consumed.
+  /// Writes x, broadcast and converted to this element type. A node gets a new history; where x is tracked, a constant becomes a
+  /// node, so it is consumed.
   template <class X>
   tensor& copy_(X&& x) & {
     detail::check_copy_target<tensor>();
@@ -406,7 +407,9 @@ class tensor {
     static_assert(
         !changes_role,
         "tenure: copy_: a tracked source changes the target's type: write std::move(target).copy_(x), or detach() x");
-    if constexpr (!changes_role && may_write) copy_from_any(*this, x);
+    if constexpr (changes_role || !may_write) return *this;
+    else if constexpr (is_node) *this = std::move(*this).copy_(std::forward<X>(x));
+    else copy_from_any(*this, x);
     return *this;
   }
   template <class X>
@@ -597,7 +600,7 @@ class tensor {
   void assign(E&& e) {
     detail::check_assign<tensor>();
     if constexpr (!may_write) return;
-    else if constexpr (scalar<E>) write_all(e);
+    else if constexpr (scalar<E> && !is_node) write_all(e);
     else if constexpr (expression<E>) assign_from(detail::hook{}, *this, std::forward<E>(e));
     else if constexpr (std::is_same_v<std::remove_cvref_t<E>, tensor> && owns)
       static_assert(detail::never<E>,

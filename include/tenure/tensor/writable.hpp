@@ -20,8 +20,7 @@ template <class X>
 constexpr void check_fill() {
   static_assert(is_writable<X>, "tenure: fill_: the tensor is read-only");
   static_assert(is_free_of_leaf<X>, "tenure: fill_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(!is_writable<X> || !is_node_v<X>,
-                "tenure: fill_: the tensor has a history that a fill would cut: detach() it first");
+  static_assert(is_free_of_view<X>, "tenure: fill_: a view of a tracked tensor is written only inside no_grad");
 }
 template <class X>
 constexpr void check_copy_target() {

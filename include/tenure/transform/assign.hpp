@@ -134,7 +134,8 @@ void assign_node(X& x, const E& e) {
 
 template <class X, class E>
 void assign_from(hook, X& x, const E& e) {
-  if constexpr (requires_grad_v<X>) assign_node(x, e);
+  if constexpr (requires_grad_v<X> && scalar<E>) assign_node(x, apply<ops::replace>(x.detach(), e));
+  else if constexpr (requires_grad_v<X>) assign_node(x, e);
   else if constexpr (is_assignable<X, E>()) write_value(x, e, "operator=");
 }
 

@@ -110,7 +110,7 @@ void construct_from(hook, X& empty, const E& e) {
 
 template <class X>
 auto clone_tracked(hook, const X& x) {
-  if (tensor_access::sink(x)->is_stale()) throw_stale();
+  check_current(x, "clone");
   const auto value = x.detach().clone();
   using node = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::node, access::read_write, device_of_t<X>>;
   return with_history<node>(value, sink_handle(new clone_history(tensor_access::sink(x))));

@@ -150,6 +150,7 @@ bool gradient_reads(hook, const E& e) {
 template <class X, class C>
 void backward_from(const X& y, const C& cotangent, bool retain) {
   tensor_access::check_alive(y, "backward");
+  check_current(y, "backward");
   if (!(y.extents() == cotangent.extents()))
     throw shape_error(message("backward") << "a cotangent of shape " << cotangent.extents() << " for a value of shape " << y.extents());
   const sink_handle& sink = tensor_access::sink(y);
@@ -165,6 +166,7 @@ void backward_from(const X& y, const C& cotangent, bool retain) {
 template <class X>
 void backward_node(hook, const X& y, bool retain) {
   tensor_access::check_alive(y, "backward");
+  check_current(y, "backward");
   if (count(y.extents()) != 1) throw shape_error(message("backward") << "a value of shape " << y.extents() << " needs a cotangent of the same shape");
   const sink_handle& sink = tensor_access::sink(y);
   run_backward(retain, [&] { backward_queue::reach(sink); }, [&] {

@@ -42,7 +42,9 @@ constexpr bool is_update() {
   static_assert(stays_integer, "tenure: in-place: the result is floating, the target holds integers");
   constexpr bool divides = is_floating(dtype_v<element_t<X>>) || !std::is_same_v<Op, divide_in_place>;
   static_assert(!stays_integer || divides, "tenure: in-place: a quotient is floating, the target holds integers");
-  return fits && stays_integer && divides;
+  constexpr bool stays_bool = !std::is_same_v<element_t<X>, bool> || source_dtype<X, E>() == dtype::boolean || std::is_same_v<Op, replace_in_place>;
+  static_assert(!stays_integer || stays_bool, "tenure: in-place: the result is an integer, the target holds bool");
+  return fits && stays_integer && divides && stays_bool;
 }
 
 /// Throws where x and a tensor e share elements, but not element by element.
@@ -67,22 +69,15 @@ void update_constant(X& x, const E& e) {
   }
 }
 
-/// An owner of x's memory whose history is that of `e`, which is written into it. x is empty then.
+/// An owner of x's memory whose history is that of the tracked `e`, which is written into it. x is empty then.
 template <class X, class E>
 auto write_tracked(X&& x, const E& e) {
   constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
   using result = tensor<element_t<X>, shape_of_t<X>, ownership::owning, made, access::read_write, device_of_t<X>>;
-  const extents shape = x.extents();
-  sink_handle sink;
-  if constexpr (E::is_tracked) {
-    auto* const history = new expression_history<E>(e, shape, tensor_access::storage(x));
-    sink = sink_handle(history);
-    write_value(x, e, "in-place");
-    history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
-  } else {
-    sink = sink_handle(new ended_history(dtype_v<element_t<X>>, shape, device_operations_of<device_of_t<X>>()));
-    write_value(x, e, "in-place");
-  }
+  auto* const history = new expression_history<E>(e, x.extents(), tensor_access::storage(x));
+  sink_handle sink(history);
+  write_value(x, e, "in-place");
+  history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
   if constexpr (requires_grad_v<X>) {
     tensor_access::sink(x)->is_superseded = true;
     sink->retains = tensor_access::sink(x)->retains;
@@ -100,15 +95,10 @@ auto converted_to(const E& e) {
 
 template <class Op, class X, class E>
 auto update_tracked(X&& x, const E& e) {
+  using operation = typename in_place_operation<Op>::type;
   check_overlap(x, e, "in-place");
-  if constexpr (std::is_same_v<Op, replace_in_place>) {
-    const auto old = as_contiguous(x);
-    return write_tracked(std::move(x), apply<ops::replace>(old, e));
-  } else if constexpr (requires_grad_v<X>) {
-    return write_tracked(std::move(x), converted_to<X>(apply<typename in_place_operation<Op>::type>(x, e)));
-  } else {
-    return write_tracked(std::move(x), converted_to<X>(apply<typename in_place_operation<Op>::type>(as_contiguous(x), e)));
-  }
+  if constexpr (requires_grad_v<X>) return write_tracked(std::move(x), converted_to<X>(apply<operation>(x, e)));
+  else return write_tracked(std::move(x), converted_to<X>(apply<operation>(as_contiguous(x), e)));
 }
 
 /// x op= e: on a constant its elements, on a node its elements and its history.
@@ -117,7 +107,7 @@ void update_from(hook, Op, X& x, const E& e) {
   if constexpr (requires_grad_v<X>) {
     if constexpr (is_update<Op, X, E>()) {
       tensor_access::check_alive(x, "in-place");
-      tensor_access::rebind(x, update_tracked<Op>(X(tensor_access::make<X>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides(), tensor_access::sink(x))), e));
+      tensor_access::rebind(x, update_tracked<Op>(std::move(x), e));
     }
   } else {
     static_assert(!is_tracked_source<E>(), "tenure: in-place: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
@@ -136,7 +126,7 @@ auto update_from(hook, Op, X&& x, const E& e) {
   else return X(std::move(x));
 }
 
-/// std::move(x).copy_(y) with a tracked y, or into a node.
+/// std::move(x).copy_(y) with a tracked y, or into a node. The old value gets a gradient of zeros, as PyTorch's.
 template <class X, class Y>
 auto copy_tracked(hook, X&& x, const Y& y) {
   static_assert(ownership_of_v<X> == ownership::owning, "tenure: copy_: a tracked source into a view, whose base would stay untracked: consume the base");
