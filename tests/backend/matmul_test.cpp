@@ -25,13 +25,11 @@ extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 void* malloc(std::size_t bytes) { return ++allocations, __libc_malloc(bytes); }
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    return ++allocations, __libc_memalign(alignment, bytes);
-}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return ++allocations, __libc_memalign(alignment, bytes); }
 int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) {
-    ++allocations;
-    *to = __libc_memalign(alignment, bytes);
-    return *to ? 0 : 12;
+  ++allocations;
+  *to = __libc_memalign(alignment, bytes);
+  return *to ? 0 : 12;
 }
 }
 #else
@@ -47,188 +45,178 @@ constexpr extent extents[] = {0, 1, 2, 3, 5, 8, 16, 17, 33, 64, 100};
 
 template <class T>
 T sample(std::uint64_t& state) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    const auto high = static_cast<int>(state >> 57);  // 0..127
-    return std::is_integral_v<T> ? static_cast<T>(high - 64) : static_cast<T>(high - 64) / T(37);
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  const auto high = static_cast<int>(state >> 57);  // 0..127
+  return std::is_integral_v<T> ? static_cast<T>(high - 64) : static_cast<T>(high - 64) / T(37);
 }
 
 /// A matrix whose memory ends exactly at its last element, so that ASan sees a read beyond it.
 template <class T>
 struct matrix {
-    std::vector<T> memory;
-    extent row_stride, col_stride;
+  std::vector<T> memory;
+  extent row_stride, col_stride;
 
-    matrix(extent rows, extent cols, extent row, extent col, std::uint64_t& state)
-        : memory(rows > 0 && cols > 0 ? static_cast<std::size_t>((rows - 1) * row + (cols - 1) * col + 1) : 0),
-          row_stride(row),
-          col_stride(col) {
-        for (T& x : memory) x = sample<T>(state);
-    }
-    T operator()(extent i, extent j) const {
-        return memory[static_cast<std::size_t>(i * row_stride + j * col_stride)];
-    }
-    operator backend::matrix_ref<T>() const { return {memory.data(), row_stride, col_stride}; }
+  matrix(extent rows, extent cols, extent row, extent col, std::uint64_t& state)
+      : memory(rows > 0 && cols > 0 ? static_cast<std::size_t>((rows - 1) * row + (cols - 1) * col + 1) : 0), row_stride(row), col_stride(col) {
+    for (T& x : memory) x = sample<T>(state);
+  }
+  T operator()(extent i, extent j) const { return memory[static_cast<std::size_t>(i * row_stride + j * col_stride)]; }
+  operator backend::matrix_ref<T>() const { return {memory.data(), row_stride, col_stride}; }
 };
 
 enum class layout { rows, columns, padded_rows, both_strided };
 
 template <class T>
 matrix<T> make(extent rows, extent cols, layout how, std::uint64_t& state) {
-    switch (how) {
-        case layout::rows: return {rows, cols, cols, 1, state};
-        case layout::columns: return {rows, cols, 1, rows, state};
-        case layout::padded_rows: return {rows, cols, cols + 3, 1, state};
-        default: return {rows, cols, 2 * cols + 1, 2, state};
-    }
+  switch (how) {
+    case layout::rows: return {rows, cols, cols, 1, state};
+    case layout::columns: return {rows, cols, 1, rows, state};
+    case layout::padded_rows: return {rows, cols, cols + 3, 1, state};
+    default: return {rows, cols, 2 * cols + 1, 2, state};
+  }
 }
 
 /// |computed - exact| must stay below k + 2 roundings of the sum of magnitudes.
 template <class T>
 bool close(T computed, long double exact, long double magnitude, extent k) {
-    if constexpr (std::is_integral_v<T>) return static_cast<long double>(computed) == exact;
-    const long double bound = static_cast<long double>(k + 2) * std::numeric_limits<T>::epsilon() * magnitude;
-    return std::fabs(static_cast<long double>(computed) - exact) <= bound;
+  if constexpr (std::is_integral_v<T>) return static_cast<long double>(computed) == exact;
+  const long double bound = static_cast<long double>(k + 2) * std::numeric_limits<T>::epsilon() * magnitude;
+  return std::fabs(static_cast<long double>(computed) - exact) <= bound;
 }
 
 constexpr unsigned char canary = 0xA5;
 
 /// Runs one product with canaries around C, between its rows and around the workspace; true if all is as it must be.
 template <class T>
-bool agrees(extent m, extent n, extent k, const matrix<T>& a, const matrix<T>& b, extent ldc, bool accumulate,
-            std::uint64_t& state) {
-    constexpr extent guard = 32;
-    const T mark = T(-12345);
-    std::vector<T> c(static_cast<std::size_t>(m * ldc + 2 * guard), mark);
-    for (extent i = 0; i < m; ++i)
-        for (extent j = 0; j < n; ++j) c[static_cast<std::size_t>(guard + i * ldc + j)] = sample<T>(state);
-    const std::vector<T> before = c;
-    const auto bytes = static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k));
-    std::vector<unsigned char> workspace(bytes + 2 * guard + 1, canary);
+bool agrees(extent m, extent n, extent k, const matrix<T>& a, const matrix<T>& b, extent ldc, bool accumulate, std::uint64_t& state) {
+  constexpr extent guard = 32;
+  const T mark = T(-12345);
+  std::vector<T> c(static_cast<std::size_t>(m * ldc + 2 * guard), mark);
+  for (extent i = 0; i < m; ++i)
+    for (extent j = 0; j < n; ++j) c[static_cast<std::size_t>(guard + i * ldc + j)] = sample<T>(state);
+  const std::vector<T> before = c;
+  const auto bytes = static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k));
+  std::vector<unsigned char> workspace(bytes + 2 * guard + 1, canary);
 
-    const long count = allocations;
-    backend::matmul<T>(m, n, k, a, b, c.data() + guard, ldc, accumulate, workspace.data() + guard + 1);
-    if (allocations != count) return false;
+  const long count = allocations;
+  backend::matmul<T>(m, n, k, a, b, c.data() + guard, ldc, accumulate, workspace.data() + guard + 1);
+  if (allocations != count) return false;
 
-    for (std::size_t i = 0; i <= guard; ++i)
-        if (workspace[i] != canary || (i < guard && workspace[workspace.size() - 1 - i] != canary)) return false;
-    for (extent at = 0; at < static_cast<extent>(c.size()); ++at) {
-        const extent i = (at - guard) / (ldc > 0 ? ldc : 1), j = at - guard - i * ldc;
-        const T now = c[static_cast<std::size_t>(at)], old = before[static_cast<std::size_t>(at)];
-        if (at < guard || i >= m || j >= n) {
-            if (now != mark) return false;
-            continue;
-        }
-        long double exact = accumulate ? old : 0, magnitude = std::fabs(exact);
-        for (extent l = 0; l < k; ++l) {
-            const long double term = static_cast<long double>(a(i, l)) * b(l, j);
-            exact += term, magnitude += std::fabs(term);
-        }
-        if (!close(now, exact, magnitude, k)) return false;
+  for (std::size_t i = 0; i <= guard; ++i)
+    if (workspace[i] != canary || (i < guard && workspace[workspace.size() - 1 - i] != canary)) return false;
+  for (extent at = 0; at < static_cast<extent>(c.size()); ++at) {
+    const extent i = (at - guard) / (ldc > 0 ? ldc : 1), j = at - guard - i * ldc;
+    const T now = c[static_cast<std::size_t>(at)], old = before[static_cast<std::size_t>(at)];
+    if (at < guard || i >= m || j >= n) {
+      if (now != mark) return false;
+      continue;
     }
-    return true;
+    long double exact = accumulate ? old : 0, magnitude = std::fabs(exact);
+    for (extent l = 0; l < k; ++l) {
+      const long double term = static_cast<long double>(a(i, l)) * b(l, j);
+      exact += term, magnitude += std::fabs(term);
+    }
+    if (!close(now, exact, magnitude, k)) return false;
+  }
+  return true;
 }
 
 template <class T>
 void check(extent m, extent n, extent k, layout left, layout right, extent padding, bool accumulate) {
-    std::uint64_t state = static_cast<std::uint64_t>(m * 10007 + n * 101 + k);
-    const auto a = make<T>(m, k, left, state);
-    const auto b = make<T>(k, n, right, state);
-    const bool ok = agrees<T>(m, n, k, a, b, n + padding, accumulate, state);
-    if (!ok) {
-        CAPTURE(m, n, k, static_cast<int>(left), static_cast<int>(right), padding, accumulate);
-        CHECK(ok);
-    }
+  std::uint64_t state = static_cast<std::uint64_t>(m * 10007 + n * 101 + k);
+  const auto a = make<T>(m, k, left, state);
+  const auto b = make<T>(k, n, right, state);
+  const bool ok = agrees<T>(m, n, k, a, b, n + padding, accumulate, state);
+  if (!ok) {
+    CAPTURE(m, n, k, static_cast<int>(left), static_cast<int>(right), padding, accumulate);
+    CHECK(ok);
+  }
 }
 
 template <class T>
 void check_all(std::initializer_list<layout> layouts, extent padding) {
-    for (extent m : extents)
-        for (extent n : extents)
-            for (extent k : extents)
-                for (layout left : layouts)
-                    for (layout right : layouts)
-                        check<T>(m, n, k, left, right, padding, (m + n + k) % 2 == 1);
-    SUCCEED();
+  for (extent m : extents)
+    for (extent n : extents)
+      for (extent k : extents)
+        for (layout left : layouts)
+          for (layout right : layouts) check<T>(m, n, k, left, right, padding, (m + n + k) % 2 == 1);
+  SUCCEED();
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("matmul agrees with the definition in all transposed layouts", "[matmul]", float, double) {
-    check_all<TestType>({layout::rows, layout::columns}, 0);
+  check_all<TestType>({layout::rows, layout::columns}, 0);
 }
 
-TEMPLATE_TEST_CASE("matmul agrees with the definition for general strides and padded rows of C", "[matmul]", float,
-                   double) {
-    check_all<TestType>({layout::padded_rows, layout::both_strided, layout::columns}, 3);
+TEMPLATE_TEST_CASE("matmul agrees with the definition for general strides and padded rows of C", "[matmul]", float, double) {
+  check_all<TestType>({layout::padded_rows, layout::both_strided, layout::columns}, 3);
 }
 
 TEMPLATE_TEST_CASE("matmul of integers is exact", "[matmul]", std::int32_t, std::int64_t) {
-    for (extent m : {0, 1, 3, 17})
-        for (extent n : {0, 1, 5, 33})
-            for (extent k : {0, 1, 2, 64})
-                for (bool accumulate : {false, true})
-                    check<TestType>(m, n, k, layout::columns, layout::rows, 1, accumulate);
-    SUCCEED();
+  for (extent m : {0, 1, 3, 17})
+    for (extent n : {0, 1, 5, 33})
+      for (extent k : {0, 1, 2, 64})
+        for (bool accumulate : {false, true}) check<TestType>(m, n, k, layout::columns, layout::rows, 1, accumulate);
+  SUCCEED();
 }
 
 TEMPLATE_TEST_CASE("matmul splits long k, and packs into the workspace it asked for", "[matmul]", float, double) {
-    for (extent k : {255, 256, 257, 511, 784, 1000})
-        for (extent m : {2, 13, 130})
-            for (extent n : {7, 48, 49, 130})
-                for (layout right : {layout::rows, layout::columns, layout::both_strided})
-                    for (bool accumulate : {false, true})
-                        check<TestType>(m, n, k, layout::columns, right, 0, accumulate);
-    SUCCEED();
+  for (extent k : {255, 256, 257, 511, 784, 1000})
+    for (extent m : {2, 13, 130})
+      for (extent n : {7, 48, 49, 130})
+        for (layout right : {layout::rows, layout::columns, layout::both_strided})
+          for (bool accumulate : {false, true}) check<TestType>(m, n, k, layout::columns, right, 0, accumulate);
+  SUCCEED();
 }
 
 TEMPLATE_TEST_CASE("matmul of one row or column, long ones too", "[matmul]", float, double) {
-    for (extent n : {1, 2, 10, 100, 784})
-        for (extent k : {1, 10, 128, 784})
-            for (layout how : {layout::rows, layout::columns, layout::both_strided})
-                for (bool accumulate : {false, true}) {
-                    check<TestType>(1, n, k, layout::rows, how, 0, accumulate);
-                    check<TestType>(n, 1, k, how, layout::rows, 0, accumulate);
-                    check<TestType>(n, 1, k, how, layout::padded_rows, 2, accumulate);
-                }
-    SUCCEED();
+  for (extent n : {1, 2, 10, 100, 784})
+    for (extent k : {1, 10, 128, 784})
+      for (layout how : {layout::rows, layout::columns, layout::both_strided})
+        for (bool accumulate : {false, true}) {
+          check<TestType>(1, n, k, layout::rows, how, 0, accumulate);
+          check<TestType>(n, 1, k, how, layout::rows, 0, accumulate);
+          check<TestType>(n, 1, k, how, layout::padded_rows, 2, accumulate);
+        }
+  SUCCEED();
 }
 
 TEMPLATE_TEST_CASE("matmul gives the same bits when a caller splits the rows", "[matmul]", float, double) {
-    using T = TestType;
-    std::uint64_t state = 7;
-    const extent m = 150, n = 53, k = 300;
-    for (layout right : {layout::rows, layout::columns}) {
-        const auto a = make<T>(m, k, layout::rows, state);
-        const auto b = make<T>(k, n, right, state);
-        std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
-        std::vector<T> whole(static_cast<std::size_t>(m * n)), parts = whole;
-        backend::matmul<T>(m, n, k, a, b, whole.data(), n, false, workspace.data());
-        for (extent i = 0, by = 2; i < m; i += by, by = by % 47 + 5) {
-            const extent rows = m - i < by ? m - i : by;
-            if (rows == 1) by = m - i;  // one row alone takes the vector path, whose sums may be ordered differently
-            backend::matmul<T>(rows, n, k, {a.memory.data() + i * k, k, 1}, b, parts.data() + i * n, n, false,
-                               workspace.data());
-        }
-        const extent last = (m - 1) * n;
-        CHECK(std::equal(whole.begin(), whole.begin() + last, parts.begin()));
+  using T = TestType;
+  std::uint64_t state = 7;
+  const extent m = 150, n = 53, k = 300;
+  for (layout right : {layout::rows, layout::columns}) {
+    const auto a = make<T>(m, k, layout::rows, state);
+    const auto b = make<T>(k, n, right, state);
+    std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
+    std::vector<T> whole(static_cast<std::size_t>(m * n)), parts = whole;
+    backend::matmul<T>(m, n, k, a, b, whole.data(), n, false, workspace.data());
+    for (extent i = 0, by = 2; i < m; i += by, by = by % 47 + 5) {
+      const extent rows = m - i < by ? m - i : by;
+      if (rows == 1) by = m - i;  // one row alone takes the vector path, whose sums may be ordered differently
+      backend::matmul<T>(rows, n, k, {a.memory.data() + i * k, k, 1}, b, parts.data() + i * n, n, false, workspace.data());
     }
+    const extent last = (m - 1) * n;
+    CHECK(std::equal(whole.begin(), whole.begin() + last, parts.begin()));
+  }
 }
 
 TEST_CASE("matmul workspace is a constant of the shape", "[matmul]") {
-    STATIC_REQUIRE(backend::matmul_workspace<float>(1, 128, 784) == 0);
-    STATIC_REQUIRE(backend::matmul_workspace<float>(784, 1, 128) == 0);
-    STATIC_REQUIRE(backend::matmul_workspace<float>(16, 16, 16) == 0);
-    STATIC_REQUIRE(backend::matmul_workspace<std::int32_t>(100, 100, 100) == 0);
-    STATIC_REQUIRE(backend::matmul_workspace<float>(4096, 4096, 4096) <= 49216);
-    STATIC_REQUIRE(backend::matmul_workspace<double>(4096, 4096, 4096) <= 49216);
+  STATIC_REQUIRE(backend::matmul_workspace<float>(1, 128, 784) == 0);
+  STATIC_REQUIRE(backend::matmul_workspace<float>(784, 1, 128) == 0);
+  STATIC_REQUIRE(backend::matmul_workspace<float>(16, 16, 16) == 0);
+  STATIC_REQUIRE(backend::matmul_workspace<std::int32_t>(100, 100, 100) == 0);
+  STATIC_REQUIRE(backend::matmul_workspace<float>(4096, 4096, 4096) <= 49216);
+  STATIC_REQUIRE(backend::matmul_workspace<double>(4096, 4096, 4096) <= 49216);
 }
 
 TEST_CASE("the allocation counter counts", "[matmul]") {
 #if COUNTS_MALLOC
-    const long count = allocations;
-    void* volatile block = std::malloc(100);
-    std::free(block);
-    CHECK(allocations == count + 1);
+  const long count = allocations;
+  void* volatile block = std::malloc(100);
+  std::free(block);
+  CHECK(allocations == count + 1);
 #endif
 }
 
@@ -236,69 +224,69 @@ namespace {
 
 template <class T, extent M, extent N, extent K, extent ARow, extent ACol, extent BRow, extent BCol>
 bool small_agrees() {
-    std::uint64_t state = static_cast<std::uint64_t>(M * 10007 + N * 101 + K);
-    const matrix<T> a(M, K, ARow, ACol, state), b(K, N, BRow, BCol, state);
-    constexpr extent ldc = N == 1 ? 1 : N + 2, guard = 32;
-    const T mark = T(-12345);
-    std::vector<T> c(static_cast<std::size_t>(M * ldc + 2 * guard), mark);
-    backend::matmul_small<T, M, N, K, ARow, ACol, BRow, BCol, ldc>(a.memory.data(), b.memory.data(), c.data() + guard);
-    for (extent at = 0; at < static_cast<extent>(c.size()); ++at) {
-        const extent i = (at - guard) / ldc, j = (at - guard) % ldc;
-        const T now = c[static_cast<std::size_t>(at)];
-        if (at < guard || i >= M || j >= N) {
-            if (now != mark) return false;
-            continue;
-        }
-        long double exact = 0, magnitude = 0;
-        for (extent l = 0; l < K; ++l) {
-            const long double term = static_cast<long double>(a(i, l)) * b(l, j);
-            exact += term, magnitude += std::fabs(term);
-        }
-        if (!close(now, exact, magnitude, K)) return false;
+  std::uint64_t state = static_cast<std::uint64_t>(M * 10007 + N * 101 + K);
+  const matrix<T> a(M, K, ARow, ACol, state), b(K, N, BRow, BCol, state);
+  constexpr extent ldc = N == 1 ? 1 : N + 2, guard = 32;
+  const T mark = T(-12345);
+  std::vector<T> c(static_cast<std::size_t>(M * ldc + 2 * guard), mark);
+  backend::matmul_small<T, M, N, K, ARow, ACol, BRow, BCol, ldc>(a.memory.data(), b.memory.data(), c.data() + guard);
+  for (extent at = 0; at < static_cast<extent>(c.size()); ++at) {
+    const extent i = (at - guard) / ldc, j = (at - guard) % ldc;
+    const T now = c[static_cast<std::size_t>(at)];
+    if (at < guard || i >= M || j >= N) {
+      if (now != mark) return false;
+      continue;
     }
-    return true;
+    long double exact = 0, magnitude = 0;
+    for (extent l = 0; l < K; ++l) {
+      const long double term = static_cast<long double>(a(i, l)) * b(l, j);
+      exact += term, magnitude += std::fabs(term);
+    }
+    if (!close(now, exact, magnitude, K)) return false;
+  }
+  return true;
 }
 
 template <class T, extent M, extent N, extent K>
 void check_small() {
-    STATIC_REQUIRE(backend::matmul_is_small(M, N, K));
-    CAPTURE(M, N, K);
-    CHECK(small_agrees<T, M, N, K, K, 1, N, 1>());
-    CHECK(small_agrees<T, M, N, K, 1, M, 1, K>());
+  STATIC_REQUIRE(backend::matmul_is_small(M, N, K));
+  CAPTURE(M, N, K);
+  CHECK(small_agrees<T, M, N, K, K, 1, N, 1>());
+  CHECK(small_agrees<T, M, N, K, 1, M, 1, K>());
 }
 
 /// The other layouts too; few shapes, because each is code of its own and sanitizers make it long.
 template <class T, extent M, extent N, extent K>
 void check_small_layouts() {
-    check_small<T, M, N, K>();
-    CHECK(small_agrees<T, M, N, K, K, 1, 1, K>());
-    CHECK(small_agrees<T, M, N, K, 1, M, N, 1>());
-    CHECK(small_agrees<T, M, N, K, 2 * K + 1, 2, 2 * N + 1, 2>());
+  check_small<T, M, N, K>();
+  CHECK(small_agrees<T, M, N, K, K, 1, 1, K>());
+  CHECK(small_agrees<T, M, N, K, 1, M, N, 1>());
+  CHECK(small_agrees<T, M, N, K, 2 * K + 1, 2, 2 * N + 1, 2>());
 }
 
 }  // namespace
 
 TEST_CASE("matmul_small of integers is exact", "[matmul]") {
-    check_small<std::int32_t, 3, 5, 4>();
-    check_small<std::int64_t, 4, 1, 4>();
+  check_small<std::int32_t, 3, 5, 4>();
+  check_small<std::int64_t, 4, 1, 4>();
 }
 
 TEMPLATE_TEST_CASE("matmul_small agrees with the definition in every layout", "[matmul]", float, double) {
-    check_small_layouts<TestType, 1, 1, 1>();
-    check_small_layouts<TestType, 3, 3, 3>();
-    check_small_layouts<TestType, 4, 4, 4>();
-    check_small_layouts<TestType, 4, 1, 4>();
-    check_small_layouts<TestType, 5, 10, 4>();
-    check_small<TestType, 6, 6, 6>();
-    check_small<TestType, 1, 7, 5>();
-    check_small<TestType, 16, 16, 16>();
-    check_small<TestType, 8, 8, 64>();
-    check_small<TestType, 2, 61, 3>();
+  check_small_layouts<TestType, 1, 1, 1>();
+  check_small_layouts<TestType, 3, 3, 3>();
+  check_small_layouts<TestType, 4, 4, 4>();
+  check_small_layouts<TestType, 4, 1, 4>();
+  check_small_layouts<TestType, 5, 10, 4>();
+  check_small<TestType, 6, 6, 6>();
+  check_small<TestType, 1, 7, 5>();
+  check_small<TestType, 16, 16, 16>();
+  check_small<TestType, 8, 8, 64>();
+  check_small<TestType, 2, 61, 3>();
 }
 
 TEST_CASE("matmul_is_small draws the line at registers", "[matmul]") {
-    STATIC_REQUIRE(backend::matmul_is_small(16, 16, 16));
-    STATIC_REQUIRE(backend::matmul_is_small(8, 8, 64));
-    STATIC_REQUIRE_FALSE(backend::matmul_is_small(17, 16, 16));
-    STATIC_REQUIRE_FALSE(backend::matmul_is_small(32, 128, 10));
+  STATIC_REQUIRE(backend::matmul_is_small(16, 16, 16));
+  STATIC_REQUIRE(backend::matmul_is_small(8, 8, 64));
+  STATIC_REQUIRE_FALSE(backend::matmul_is_small(17, 16, 16));
+  STATIC_REQUIRE_FALSE(backend::matmul_is_small(32, 128, 10));
 }

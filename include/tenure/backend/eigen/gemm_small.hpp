@@ -22,8 +22,8 @@ namespace tenure::eigen_backend {
 
 /// Whether a plan should choose `matmul_small`: its tiles fit registers, and larger shapes do as well with `matmul`.
 constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
-    const bool within = m <= 16 && n <= 64 && k <= 64;
-    return within && m * n * k <= 4096;
+  const bool within = m <= 16 && n <= 64 && k <= 64;
+  return within && m * n * k <= 4096;
 }
 
 namespace detail {
@@ -40,11 +40,11 @@ inline constexpr bool many_registers = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >=
 /// The packet of exactly `Lanes` lanes; sizes between least_lanes and most_lanes, and 1, exist.
 template <class T, index Lanes>
 struct packet_of_lanes {
-    using type = typename packets::find_best_packet<T, static_cast<int>(Lanes)>::type;
+  using type = typename packets::find_best_packet<T, static_cast<int>(Lanes)>::type;
 };
 template <class T>
 struct packet_of_lanes<T, 1> {
-    using type = T;
+  using type = T;
 };
 template <class T, index Lanes>
 using packet_of = typename packet_of_lanes<T, Lanes>::type;
@@ -57,127 +57,115 @@ inline constexpr index least_lanes = sizeof(typename packets::find_best_packet<T
 /// The widest packet that `columns` fill.
 template <class T>
 constexpr index widest(index columns, index limit) {
-    index lanes = most_lanes<T>;
-    while (lanes > limit) lanes /= 2;
-    while (lanes > columns && lanes > least_lanes<T>) lanes /= 2;
-    return lanes > columns ? 1 : lanes;
+  index lanes = most_lanes<T>;
+  while (lanes > limit) lanes /= 2;
+  while (lanes > columns && lanes > least_lanes<T>) lanes /= 2;
+  return lanes > columns ? 1 : lanes;
 }
 
 /// `Lanes` rows of a block of B, `Lanes` columns wide, where a column of B is contiguous: loads and a transposition.
 template <class T, index Lanes>
 TENURE_INLINE void load_transposed(const T* b, index column_stride, packet_of<T, Lanes>* rows) {
-    using packet = packet_of<T, Lanes>;
-    packets::PacketBlock<packet, Lanes> block;
+  using packet = packet_of<T, Lanes>;
+  packets::PacketBlock<packet, Lanes> block;
 #pragma GCC unroll 16
-    for (index s = 0; s < Lanes; ++s) block.packet[s] = packets::ploadu<packet>(b + s * column_stride);
-    packets::ptranspose(block);
+  for (index s = 0; s < Lanes; ++s) block.packet[s] = packets::ploadu<packet>(b + s * column_stride);
+  packets::ptranspose(block);
 #pragma GCC unroll 16
-    for (index s = 0; s < Lanes; ++s) rows[s] = block.packet[s];
+  for (index s = 0; s < Lanes; ++s) rows[s] = block.packet[s];
 }
 
 /// sum[Rows, Packets] = or += A[Rows, k .. k+Step] B[k .. k+Step, ...].
-template <class T, bool First, index Rows, index Packets, index Lanes, index Step, index ARow, index ACol, index BRow,
-          index BCol>
+template <class T, bool First, index Rows, index Packets, index Lanes, index Step, index ARow, index ACol, index BRow, index BCol>
 TENURE_INLINE void small_step(const T* a, const T* b, packet_of<T, Lanes> (&sum)[Rows][Packets]) {
-    using packet = packet_of<T, Lanes>;
-    packet right[Packets][Step];
+  using packet = packet_of<T, Lanes>;
+  packet right[Packets][Step];
 #pragma GCC unroll 16
-    for (index p = 0; p < Packets; ++p) {
-        const T* from = b + p * Lanes * BCol;
-        if constexpr (Step > 1)
-            load_transposed<T, Lanes>(from, BCol, right[p]);
-        else if constexpr (BCol == 1 || Lanes == 1)
-            right[p][0] = packets::ploadu<packet>(from);
-        else
-            right[p][0] = packets::pgather<T, packet>(from, BCol);
-    }
+  for (index p = 0; p < Packets; ++p) {
+    const T* from = b + p * Lanes * BCol;
+    if constexpr (Step > 1) load_transposed<T, Lanes>(from, BCol, right[p]);
+    else if constexpr (BCol == 1 || Lanes == 1) right[p][0] = packets::ploadu<packet>(from);
+    else right[p][0] = packets::pgather<T, packet>(from, BCol);
+  }
 #pragma GCC unroll 16
-    for (index s = 0; s < Step; ++s)
+  for (index s = 0; s < Step; ++s)
 #pragma GCC unroll 32
-        for (index r = 0; r < Rows; ++r) {
-            const packet left = packets::pset1<packet>(a[r * ARow + s * ACol]);
+    for (index r = 0; r < Rows; ++r) {
+      const packet left = packets::pset1<packet>(a[r * ARow + s * ACol]);
 #pragma GCC unroll 16
-            for (index p = 0; p < Packets; ++p)
-                sum[r][p] = First && s == 0 ? packets::pmul(left, right[p][s])
-                                            : packets::pmadd(left, right[p][s], sum[r][p]);
-        }
+      for (index p = 0; p < Packets; ++p)
+        sum[r][p] = First && s == 0 ? packets::pmul(left, right[p][s]) : packets::pmadd(left, right[p][s], sum[r][p]);
+    }
 }
 
 /// C[Rows, Packets*Lanes] = A[Rows, K] B[K, ...], accumulators in registers.
-template <class T, bool WrittenOut, index Rows, index Packets, index Lanes, index K, index ARow, index ACol,
-          index BRow, index BCol, index LdC>
+template <class T, bool WrittenOut, index Rows, index Packets, index Lanes, index K, index ARow, index ACol, index BRow, index BCol, index LdC>
 TENURE_INLINE void small_tile(const T* a, const T* b, T* c) {
-    constexpr index step = Lanes > 1 && BCol != 1 && BRow == 1 && K % Lanes == 0 ? Lanes : 1;
-    packet_of<T, Lanes> sum[Rows][Packets];
-    small_step<T, true, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a, b, sum);
-    if constexpr (WrittenOut) {
+  constexpr index step = Lanes > 1 && BCol != 1 && BRow == 1 && K % Lanes == 0 ? Lanes : 1;
+  packet_of<T, Lanes> sum[Rows][Packets];
+  small_step<T, true, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a, b, sum);
+  if constexpr (WrittenOut) {
 #pragma GCC unroll 64
-        for (index k = step; k < K; k += step)
-            small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
-    } else {
+    for (index k = step; k < K; k += step) small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
+  } else {
 #pragma GCC unroll 2
-        for (index k = step; k < K; k += step)
-            small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
-    }
+    for (index k = step; k < K; k += step) small_step<T, false, Rows, Packets, Lanes, step, ARow, ACol, BRow, BCol>(a + k * ACol, b + k * BRow, sum);
+  }
 #pragma GCC unroll 32
-    for (index r = 0; r < Rows; ++r)
+  for (index r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
-        for (index p = 0; p < Packets; ++p) packets::pstoreu(c + r * LdC + p * Lanes, sum[r][p]);
+    for (index p = 0; p < Packets; ++p) packets::pstoreu(c + r * LdC + p * Lanes, sum[r][p]);
 }
 
 /// Columns J .. N, the widest packets first.
 template <class T, index J, index M, index N, index K, index ARow, index ACol, index BRow, index BCol, index LdC>
 TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
-    constexpr index limit = BCol == 1 ? most_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, wider squares rare
-    constexpr bool overlap = N - J < least_lanes<T> && N - J > 1 && N >= least_lanes<T>;
-    constexpr index start = overlap ? N - least_lanes<T> : J, columns = N - start;
-    constexpr index lanes = widest<T>(columns, limit), most_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
-    constexpr index count = columns / lanes < most_packets ? columns / lanes : most_packets;
-    constexpr index most_rows = (many_registers ? 24 : 12) / count, rows = M < most_rows ? M : most_rows;
-    constexpr bool written_out = M * count * K <= 128;  // beyond, the loops cost nothing and the code would be large
-    const T* const right = b + start * BCol;
-    T* const to = c + start;
-    if constexpr (written_out) {
+  constexpr index limit = BCol == 1 ? most_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, wider squares rare
+  constexpr bool overlap = N - J < least_lanes<T> && N - J > 1 && N >= least_lanes<T>;
+  constexpr index start = overlap ? N - least_lanes<T> : J, columns = N - start;
+  constexpr index lanes = widest<T>(columns, limit), most_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
+  constexpr index count = columns / lanes < most_packets ? columns / lanes : most_packets;
+  constexpr index most_rows = (many_registers ? 24 : 12) / count, rows = M < most_rows ? M : most_rows;
+  constexpr bool written_out = M * count * K <= 128;  // beyond, the loops cost nothing and the code would be large
+  const T* const right = b + start * BCol;
+  T* const to = c + start;
+  if constexpr (written_out) {
 #pragma GCC unroll 16
-        for (index i = 0; i + rows <= M; i += rows)
-            small_tile<T, true, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, right, to + i * LdC);
-    } else {
+    for (index i = 0; i + rows <= M; i += rows)
+      small_tile<T, true, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, right, to + i * LdC);
+  } else {
 #pragma GCC unroll 1
-        for (index i = 0; i + rows <= M; i += rows)
-            small_tile<T, false, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, right, to + i * LdC);
-    }
-    constexpr index rest = M % rows, done = M - rest;
-    if constexpr (rest != 0)
-        small_tile<T, written_out, rest, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + done * ARow, right,
-                                                                                       to + done * LdC);
-    if constexpr (start + count * lanes < N)
-        small_columns<T, start + count * lanes, M, N, K, ARow, ACol, BRow, BCol, LdC>(a, b, c);
+    for (index i = 0; i + rows <= M; i += rows)
+      small_tile<T, false, rows, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + i * ARow, right, to + i * LdC);
+  }
+  constexpr index rest = M % rows, done = M - rest;
+  if constexpr (rest != 0) small_tile<T, written_out, rest, count, lanes, K, ARow, ACol, BRow, BCol, LdC>(a + done * ARow, right, to + done * LdC);
+  if constexpr (start + count * lanes < N) small_columns<T, start + count * lanes, M, N, K, ARow, ACol, BRow, BCol, LdC>(a, b, c);
 }
 
 }  // namespace detail
 
 /// C[M, N] = A[M, K] B[K, N]: element (i, j) of A at a[i * ARowStride + j * AColStride], of C at c[i * LdC + j].
 /// C overlaps neither A nor B.
-template <class T, std::int64_t M, std::int64_t N, std::int64_t K, std::int64_t ARowStride, std::int64_t AColStride,
-          std::int64_t BRowStride, std::int64_t BColStride, std::int64_t LdC>
+template <class T, std::int64_t M, std::int64_t N, std::int64_t K, std::int64_t ARowStride, std::int64_t AColStride, std::int64_t BRowStride,
+          std::int64_t BColStride, std::int64_t LdC>
 TENURE_INLINE void matmul_small(const T* a, const T* b, T* c) {
-    static_assert(M >= 0 && N >= 0 && K >= 0 && LdC >= N);
-    if constexpr (M == 0 || N == 0) {
-        return;
-    } else if constexpr (K == 0 || !detail::has_packets<T>) {
-        for (std::int64_t i = 0; i < M; ++i)
-            for (std::int64_t j = 0; j < N; ++j) {
-                T sum = T(0);
-                for (std::int64_t k = 0; k < K; ++k)
-                    sum += a[i * ARowStride + k * AColStride] * b[k * BRowStride + j * BColStride];
-                c[i * LdC + j] = sum;
-            }
-    } else if constexpr (N == 1 && M > 1 && LdC == 1) {
-        // A column is a row: (A b)^T = b^T A^T has the packets along m.
-        detail::small_columns<T, 0, 1, M, K, BColStride, BRowStride, AColStride, ARowStride, M>(b, a, c);
-    } else {
-        detail::small_columns<T, 0, M, N, K, ARowStride, AColStride, BRowStride, BColStride, LdC>(a, b, c);
-    }
+  static_assert(M >= 0 && N >= 0 && K >= 0 && LdC >= N);
+  if constexpr (M == 0 || N == 0) {
+    return;
+  } else if constexpr (K == 0 || !detail::has_packets<T>) {
+    for (std::int64_t i = 0; i < M; ++i)
+      for (std::int64_t j = 0; j < N; ++j) {
+        T sum = T(0);
+        for (std::int64_t k = 0; k < K; ++k) sum += a[i * ARowStride + k * AColStride] * b[k * BRowStride + j * BColStride];
+        c[i * LdC + j] = sum;
+      }
+  } else if constexpr (N == 1 && M > 1 && LdC == 1) {
+    // A column is a row: (A b)^T = b^T A^T has the packets along m.
+    detail::small_columns<T, 0, 1, M, K, BColStride, BRowStride, AColStride, ARowStride, M>(b, a, c);
+  } else {
+    detail::small_columns<T, 0, M, N, K, ARowStride, AColStride, BRowStride, BColStride, LdC>(a, b, c);
+  }
 }
 
 }  // namespace tenure::eigen_backend

@@ -26,8 +26,8 @@ namespace tenure::eigen_backend {
 /// A read-only matrix: element (i, j) is data[i * row_stride + j * col_stride]; strides in elements.
 template <class T>
 struct matrix_ref {
-    const T* data;
-    std::int64_t row_stride, col_stride;
+  const T* data;
+  std::int64_t row_stride, col_stride;
 };
 
 namespace detail {
@@ -35,226 +35,208 @@ namespace detail {
 /// The register tile: rows x (packets * lanes) of C live in registers, one row of B and one broadcast beside them.
 template <class T>
 struct tile_shape {
-    static constexpr index lanes = most_lanes<T>;
-    static constexpr index rows = many_registers ? 8 : 4;
-    static constexpr index packets_wide = 3;
-    static constexpr index panel_width = lanes * packets_wide;
-    static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, to stay in L1 or near
-    static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A that stay in L2 for all panels
-    static constexpr index stack_bytes = 8192;                         // panels up to here need no workspace
-    static constexpr T zeros[8 * lanes] = {};  // where sums start; read like C, so that accumulating needs no branch
+  static constexpr index lanes = most_lanes<T>;
+  static constexpr index rows = many_registers ? 8 : 4;
+  static constexpr index packets_wide = 3;
+  static constexpr index panel_width = lanes * packets_wide;
+  static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, to stay in L1 or near
+  static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A that stay in L2 for all panels
+  static constexpr index stack_bytes = 8192;                         // panels up to here need no workspace
+  static constexpr T zeros[8 * lanes] = {};                          // where sums start; read like C, so that accumulating needs no branch
 };
 
 /// The first `n` lanes from memory, the others zero; reads nothing beyond them.
 template <class Packet, class T>
 TENURE_INLINE Packet load_some(const T* from, index n) {
 #if defined(EIGEN_VECTORIZE_AVX512)
-    if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16)
-        return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from);
-    else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8)
-        return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), from);
-    else
+  if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16) return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from);
+  else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8) return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), from);
+  else
 #endif
-    {
-        if (n == most_lanes<T>) return packets::ploadu<Packet>(from);
-        T lanes[most_lanes<T>] = {};
-        for (index i = 0; i < n; ++i) lanes[i] = from[i];
-        return packets::ploadu<Packet>(lanes);
-    }
+  {
+    if (n == most_lanes<T>) return packets::ploadu<Packet>(from);
+    T lanes[most_lanes<T>] = {};
+    for (index i = 0; i < n; ++i) lanes[i] = from[i];
+    return packets::ploadu<Packet>(lanes);
+  }
 }
 
 /// The first `n` lanes to memory; writes nothing beyond them.
 template <class Packet, class T>
 TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
-    if (n == most_lanes<T>) return packets::pstoreu(to, value);
+  if (n == most_lanes<T>) return packets::pstoreu(to, value);
 #if defined(EIGEN_VECTORIZE_AVX512)
-    if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16)
-        _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1), value);
-    else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8)
-        _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << n) - 1), value);
-    else
+  if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16) _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1), value);
+  else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8) _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << n) - 1), value);
+  else
 #endif
-    {
-        T lanes[most_lanes<T>];
-        packets::pstoreu(lanes, value);
-        for (index i = 0; i < n; ++i) to[i] = lanes[i];
-    }
+  {
+    T lanes[most_lanes<T>];
+    packets::pstoreu(lanes, value);
+    for (index i = 0; i < n; ++i) to[i] = lanes[i];
+  }
 }
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]; the last packet of C holds `last` columns.
 /// With Ragged the last packet of B is read up to `last` columns only.
 template <class T, index Rows, index Packets, bool Ragged = false>
-TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last,
-                        bool accumulate) {
-    using packet = packet_of<T, most_lanes<T>>;
-    constexpr index lanes = most_lanes<T>;
-    const T* from = accumulate ? c : tile_shape<T>::zeros;
-    const index step = accumulate ? ldc : 0;
-    packet sum[Rows][Packets];
+TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>;
+  const T* from = accumulate ? c : tile_shape<T>::zeros;
+  const index step = accumulate ? ldc : 0;
+  packet sum[Rows][Packets];
 #pragma GCC unroll 16
-    for (index r = 0; r < Rows; ++r, from += step)
+  for (index r = 0; r < Rows; ++r, from += step)
 #pragma GCC unroll 16
-        for (index p = 0; p < Packets; ++p)
-            sum[r][p] = p + 1 == Packets ? load_some<packet>(from + p * lanes, last)
-                                         : packets::ploadu<packet>(from + p * lanes);
-    const T* left = a.data;
+    for (index p = 0; p < Packets; ++p)
+      sum[r][p] = p + 1 == Packets ? load_some<packet>(from + p * lanes, last) : packets::ploadu<packet>(from + p * lanes);
+  const T* left = a.data;
 #pragma GCC unroll 1  // clang would unroll it, for compile time and no speed
-    for (index l = 0; l < k; ++l, left += a.col_stride, b += ldb) {
-        packet row[Packets];
+  for (index l = 0; l < k; ++l, left += a.col_stride, b += ldb) {
+    packet row[Packets];
 #pragma GCC unroll 16
-        for (index p = 0; p < Packets; ++p)
-            row[p] = Ragged && p + 1 == Packets ? load_some<packet>(b + p * lanes, last)
-                                                : packets::ploadu<packet>(b + p * lanes);
+    for (index p = 0; p < Packets; ++p)
+      row[p] = Ragged && p + 1 == Packets ? load_some<packet>(b + p * lanes, last) : packets::ploadu<packet>(b + p * lanes);
 #pragma GCC unroll 16
-        for (index r = 0; r < Rows; ++r) {
-            const packet x = packets::pset1<packet>(left[r * a.row_stride]);
+    for (index r = 0; r < Rows; ++r) {
+      const packet x = packets::pset1<packet>(left[r * a.row_stride]);
 #pragma GCC unroll 16
-            for (index p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
-        }
+      for (index p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
     }
+  }
 #pragma GCC unroll 16
-    for (index r = 0; r < Rows; ++r, c += ldc) {
+  for (index r = 0; r < Rows; ++r, c += ldc) {
 #pragma GCC unroll 16
-        for (index p = 0; p + 1 < Packets; ++p) packets::pstoreu(c + p * lanes, sum[r][p]);
-        store_some(c + (Packets - 1) * lanes, sum[r][Packets - 1], last);
-    }
+    for (index p = 0; p + 1 < Packets; ++p) packets::pstoreu(c + p * lanes, sum[r][p]);
+    store_some(c + (Packets - 1) * lanes, sum[r][Packets - 1], last);
+  }
 }
 
 /// All m rows of one column panel.
 template <class T, index Packets>
 void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
-    constexpr index rows = tile_shape<T>::rows;
-    index i = 0;
-    const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
-    for (; i + rows <= m; i += rows)
-        tile<T, rows, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
-    if constexpr (rows > 4)
-        if (i + 4 <= m) tile<T, 4, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 4;
-    if (i + 2 <= m) tile<T, 2, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 2;
-    if (i < m) tile<T, 1, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+  constexpr index rows = tile_shape<T>::rows;
+  index i = 0;
+  const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
+  for (; i + rows <= m; i += rows) tile<T, rows, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+  if constexpr (rows > 4)
+    if (i + 4 <= m) tile<T, 4, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 4;
+  if (i + 2 <= m) tile<T, 2, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 2;
+  if (i < m) tile<T, 1, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
 }
 
 /// to[k, width] = B[k, n], zero in columns n..width.
 template <class T>
 void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
-    using packet = packet_of<T, most_lanes<T>>;
-    constexpr index lanes = most_lanes<T>;
-    if (b.col_stride == 1) {
-        for (index l = 0; l < k; ++l, b.data += b.row_stride, to += width) {
-            index j = 0;
-            for (; j + lanes <= n; j += lanes) packets::pstoreu(to + j, packets::ploadu<packet>(b.data + j));
-            if (j < n) packets::pstoreu(to + j, load_some<packet>(b.data + j, n - j)), j += lanes;
-        }
-        return;
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>;
+  if (b.col_stride == 1) {
+    for (index l = 0; l < k; ++l, b.data += b.row_stride, to += width) {
+      index j = 0;
+      for (; j + lanes <= n; j += lanes) packets::pstoreu(to + j, packets::ploadu<packet>(b.data + j));
+      if (j < n) packets::pstoreu(to + j, load_some<packet>(b.data + j, n - j)), j += lanes;
     }
-    constexpr index side = widest<T>(32 / sizeof(T), 32 / sizeof(T)), line = 64 / sizeof(T);
-    using square = packet_of<T, side>;
-    const auto element = [&](index l, index j) { return b.data[l * b.row_stride + j * b.col_stride]; };
-    for (index first = 0; first < k; first += line) {  // a cache line of every column at a time
-        const index end = first + line < k ? first + line : k;
-        index j = 0;
-        for (; j + side <= n; j += side) {
-            index l = first;
-            if (b.row_stride == 1)
-                for (; l + side <= end; l += side) {
-                    square rows[side];
-                    load_transposed<T, side>(b.data + l + j * b.col_stride, b.col_stride, rows);
-                    for (index s = 0; s < side; ++s) packets::pstoreu(to + (l + s) * width + j, rows[s]);
-                }
-            for (; l < end; ++l)
-                for (index s = 0; s < side; ++s) to[l * width + j + s] = element(l, j + s);
+    return;
+  }
+  constexpr index side = widest<T>(32 / sizeof(T), 32 / sizeof(T)), line = 64 / sizeof(T);
+  using square = packet_of<T, side>;
+  const auto element = [&](index l, index j) { return b.data[l * b.row_stride + j * b.col_stride]; };
+  for (index first = 0; first < k; first += line) {  // a cache line of every column at a time
+    const index end = first + line < k ? first + line : k;
+    index j = 0;
+    for (; j + side <= n; j += side) {
+      index l = first;
+      if (b.row_stride == 1)
+        for (; l + side <= end; l += side) {
+          square rows[side];
+          load_transposed<T, side>(b.data + l + j * b.col_stride, b.col_stride, rows);
+          for (index s = 0; s < side; ++s) packets::pstoreu(to + (l + s) * width + j, rows[s]);
         }
-        for (; j < width; ++j)
-            for (index l = first; l < end; ++l) to[l * width + j] = j < n ? element(l, j) : T(0);
+      for (; l < end; ++l)
+        for (index s = 0; s < side; ++s) to[l * width + j + s] = element(l, j + s);
     }
+    for (; j < width; ++j)
+      for (index l = first; l < end; ++l) to[l * width + j] = j < n ? element(l, j) : T(0);
+  }
 }
 
 /// The sum of all lanes, by halves through memory: Eigen's 512-bit predux warns on g++ 12 (gcc.gnu.org/PR105593).
 template <class T, index Lanes>
 TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
-    if constexpr (Lanes / 2 < least_lanes<T>) {
-        return packets::predux(value);
-    } else {
-        using half = packet_of<T, Lanes / 2>;
-        T memory[Lanes];
-        packets::pstoreu(memory, value);
-        return sum_lanes<T, Lanes / 2>(
-            packets::padd(packets::ploadu<half>(memory), packets::ploadu<half>(memory + Lanes / 2)));
-    }
+  if constexpr (Lanes / 2 < least_lanes<T>) {
+    return packets::predux(value);
+  } else {
+    using half = packet_of<T, Lanes / 2>;
+    T memory[Lanes];
+    packets::pstoreu(memory, value);
+    return sum_lanes<T, Lanes / 2>(packets::padd(packets::ploadu<half>(memory), packets::ploadu<half>(memory + Lanes / 2)));
+  }
 }
 
 /// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows: four are read, the last one again if need be.
 template <class T>
 void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
-    using packet = packet_of<T, most_lanes<T>>;
-    constexpr index lanes = most_lanes<T>;
-    const index offset[4] = {0, rows > 1 ? lda : 0, rows > 2 ? 2 * lda : (rows - 1) * lda, (rows - 1) * lda};
-    packet sum[4][2];
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>;
+  const index offset[4] = {0, rows > 1 ? lda : 0, rows > 2 ? 2 * lda : (rows - 1) * lda, (rows - 1) * lda};
+  packet sum[4][2];
 #pragma GCC unroll 8
-    for (index r = 0; r < 4; ++r) sum[r][0] = sum[r][1] = packets::pset1<packet>(T(0));
+  for (index r = 0; r < 4; ++r) sum[r][0] = sum[r][1] = packets::pset1<packet>(T(0));
 #pragma GCC unroll 1
-    for (; k >= 2 * lanes; k -= 2 * lanes, x += 2 * lanes, a += 2 * lanes)
+  for (; k >= 2 * lanes; k -= 2 * lanes, x += 2 * lanes, a += 2 * lanes)
 #pragma GCC unroll 8
-        for (index u = 0; u < 2; ++u) {
-            const packet right = packets::ploadu<packet>(x + u * lanes);
+    for (index u = 0; u < 2; ++u) {
+      const packet right = packets::ploadu<packet>(x + u * lanes);
 #pragma GCC unroll 8
-            for (index r = 0; r < 4; ++r)
-                sum[r][u] = packets::pmadd(packets::ploadu<packet>(a + offset[r] + u * lanes), right, sum[r][u]);
-        }
-    for (; k > 0; k -= lanes, x += lanes, a += lanes) {
-        const index n = k < lanes ? k : lanes;
-        const packet right = load_some<packet>(x, n);
-#pragma GCC unroll 8
-        for (index r = 0; r < 4; ++r)
-            sum[r][0] = packets::pmadd(load_some<packet>(a + offset[r], n), right, sum[r][0]);
+      for (index r = 0; r < 4; ++r) sum[r][u] = packets::pmadd(packets::ploadu<packet>(a + offset[r] + u * lanes), right, sum[r][u]);
     }
-    T value[4];
+  for (; k > 0; k -= lanes, x += lanes, a += lanes) {
+    const index n = k < lanes ? k : lanes;
+    const packet right = load_some<packet>(x, n);
 #pragma GCC unroll 8
-    for (index r = 0; r < 4; ++r) value[r] = sum_lanes<T, lanes>(packets::padd(sum[r][0], sum[r][1]));
-    for (index r = 0; r < rows; ++r) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
+    for (index r = 0; r < 4; ++r) sum[r][0] = packets::pmadd(load_some<packet>(a + offset[r], n), right, sum[r][0]);
+  }
+  T value[4];
+#pragma GCC unroll 8
+  for (index r = 0; r < 4; ++r) value[r] = sum_lanes<T, lanes>(packets::padd(sum[r][0], sum[r][1]));
+  for (index r = 0; r < rows; ++r) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
 }
 
 /// y[n] = x[k] B[k, n] with B's rows contiguous.
 template <class T>
 void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
-    constexpr index lanes = most_lanes<T>;
-    const matrix_ref<T> a{x, 0, stride};
-    index j = 0;
-    for (; j + 8 * lanes <= n; j += 8 * lanes)
-        tile<T, 1, 8>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate);
-    if (j + 4 * lanes <= n)
-        tile<T, 1, 4>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate), j += 4 * lanes;
-    for (; j < n; j += lanes)
-        tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, accumulate);
+  constexpr index lanes = most_lanes<T>;
+  const matrix_ref<T> a{x, 0, stride};
+  index j = 0;
+  for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate);
+  if (j + 4 * lanes <= n) tile<T, 1, 4>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate), j += 4 * lanes;
+  for (; j < n; j += lanes) tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, accumulate);
 }
 
 /// y[n] = x[k] B[k, n] with B's columns contiguous. A strided x is gathered a piece at a time.
 template <class T>
-void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride,
-                          bool accumulate) {
-    if (x_stride != 1 && k > 1) {
-        T piece[512];
-        for (index l = 0; l < k; l += 512, accumulate = true) {
-            const index length = k - l < 512 ? k - l : 512;
-            for (index i = 0; i < length; ++i) piece[i] = x[(l + i) * x_stride];
-            row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate);
-        }
-        return;
+void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate) {
+  if (x_stride != 1 && k > 1) {
+    T piece[512];
+    for (index l = 0; l < k; l += 512, accumulate = true) {
+      const index length = k - l < 512 ? k - l : 512;
+      for (index i = 0; i < length; ++i) piece[i] = x[(l + i) * x_stride];
+      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate);
     }
-    for (index j = 0; j < n; j += 4)
-        dots(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride,
-             accumulate);
+    return;
+  }
+  for (index j = 0; j < n; j += 4) dots(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
 }
 
 template <class T>
 void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
-    for (index i = 0; i < m; ++i)
-        for (index j = 0; j < n; ++j) {
-            T sum = accumulate ? c[i * ldc + j] : T(0);
-            for (index l = 0; l < k; ++l)
-                sum += a.data[i * a.row_stride + l * a.col_stride] * b.data[l * b.row_stride + j * b.col_stride];
-            c[i * ldc + j] = sum;
-        }
+  for (index i = 0; i < m; ++i)
+    for (index j = 0; j < n; ++j) {
+      T sum = accumulate ? c[i * ldc + j] : T(0);
+      for (index l = 0; l < k; ++l) sum += a.data[i * a.row_stride + l * a.col_stride] * b.data[l * b.row_stride + j * b.col_stride];
+      c[i * ldc + j] = sum;
+    }
 }
 
 constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
@@ -262,10 +244,10 @@ constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
 /// Bytes of the widest packed panel of an m x n x k product.
 template <class T>
 constexpr index packed_bytes(index n, index k) {
-    using shape = tile_shape<T>;
-    const index all = ceil_div(n, shape::lanes) * shape::lanes;
-    const index width = all < shape::panel_width ? all : shape::panel_width;
-    return (k < shape::depth ? k : shape::depth) * width * static_cast<index>(sizeof(T));
+  using shape = tile_shape<T>;
+  const index all = ceil_div(n, shape::lanes) * shape::lanes;
+  const index width = all < shape::panel_width ? all : shape::panel_width;
+  return (k < shape::depth ? k : shape::depth) * width * static_cast<index>(sizeof(T));
 }
 
 }  // namespace detail
@@ -273,9 +255,9 @@ constexpr index packed_bytes(index n, index k) {
 /// Bytes that `matmul` of these shapes may write at `workspace`, whatever the strides; never more than matmul_most_workspace.
 template <class T>
 constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int64_t k) {
-    if (!detail::has_packets<T> || m <= 1 || n <= 1) return 0;
-    const std::int64_t bytes = detail::packed_bytes<T>(n, k);
-    return bytes <= detail::tile_shape<T>::stack_bytes ? 0 : bytes + 64;
+  if (!detail::has_packets<T> || m <= 1 || n <= 1) return 0;
+  const std::int64_t bytes = detail::packed_bytes<T>(n, k);
+  return bytes <= detail::tile_shape<T>::stack_bytes ? 0 : bytes + 64;
 }
 
 constexpr std::int64_t matmul_most_workspace = 49152 + 64;
@@ -283,53 +265,50 @@ constexpr std::int64_t matmul_most_workspace = 49152 + 64;
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements a row and overlaps nothing;
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment.
 template <class T>
-void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc,
-            bool accumulate, [[maybe_unused]] void* workspace) {
-    using namespace detail;
-    if (m <= 0 || n <= 0) return;
-    if (!has_packets<T> || k <= 0) {
-        matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-    } else if constexpr (has_packets<T>) {
-        using shape = tile_shape<T>;
-        if (m == 1 && n > 1 && b.col_stride == 1)
-            return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate);
-        if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1)
-            return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate);
-        if (m == 1 && b.row_stride == 1)
-            return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate);
-        if (n == 1 && a.col_stride == 1)
-            return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate);
-        if (m == 1 || n == 1) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
+            [[maybe_unused]] void* workspace) {
+  using namespace detail;
+  if (m <= 0 || n <= 0) return;
+  if (!has_packets<T> || k <= 0) {
+    matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+  } else if constexpr (has_packets<T>) {
+    using shape = tile_shape<T>;
+    if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate);
+    if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1)
+      return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate);
+    if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate);
+    if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate);
+    if (m == 1 || n == 1) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
 
-        alignas(64) T stack[shape::stack_bytes / sizeof(T)];
-        T* packed = stack;
-        if (packed_bytes<T>(n, k) > shape::stack_bytes)
-            packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
+    alignas(64) T stack[shape::stack_bytes / sizeof(T)];
+    T* packed = stack;
+    if (packed_bytes<T>(n, k) > shape::stack_bytes)
+      packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
 
-        // Rows of B a page apart share cache sets and TLB entries; with many rows of A a copy repays itself.
-        const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 4096;
-        const index depth = ceil_div(k, ceil_div(k, shape::depth));  // equal steps
-        for (index i = 0; i < m; i += shape::block)
-            for (index l = 0; l < k; l += depth) {
-                const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < depth ? k - l : depth;
-                const matrix_ref<T> left{a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride};
-                const bool add = accumulate || l > 0;
-                index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
-                for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
-                    wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
-                    const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
-                    const index last = columns - (wide - 1) * shape::lanes;
-                    matrix_ref<T> right{b.data + l * b.row_stride + j * b.col_stride, b.row_stride, b.col_stride};
-                    if (b.col_stride != 1 || columns < width || worth_packing) {
-                        pack(steps, columns, width, right, packed);
-                        right = {packed, width, 1};
-                    }
-                    T* const to = c + i * ldc + j;
-                    const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
-                    run(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
-                }
-            }
-    }
+    // Rows of B a page apart share cache sets and TLB entries; with many rows of A a copy repays itself.
+    const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 4096;
+    const index depth = ceil_div(k, ceil_div(k, shape::depth));  // equal steps
+    for (index i = 0; i < m; i += shape::block)
+      for (index l = 0; l < k; l += depth) {
+        const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < depth ? k - l : depth;
+        const matrix_ref<T> left{a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride};
+        const bool add = accumulate || l > 0;
+        index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
+        for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
+          wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
+          const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
+          const index last = columns - (wide - 1) * shape::lanes;
+          matrix_ref<T> right{b.data + l * b.row_stride + j * b.col_stride, b.row_stride, b.col_stride};
+          if (b.col_stride != 1 || columns < width || worth_packing) {
+            pack(steps, columns, width, right, packed);
+            right = {packed, width, 1};
+          }
+          T* const to = c + i * ldc + j;
+          const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
+          run(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
+        }
+      }
+  }
 }
 
 }  // namespace tenure::eigen_backend
