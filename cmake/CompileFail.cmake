@@ -19,8 +19,8 @@ function(tenure_syntax_only_command result)
   set(${result}
     "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only ${limits}
     "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
-    "-isystem$<JOIN:${eigen},$<SEMICOLON>-isystem>"
-    "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>"
+    # One string, so that no definitions leave no empty argument behind, which newer CMakes keep.
+    "-isystem$<JOIN:${eigen},$<SEMICOLON>-isystem>$<$<BOOL:${definitions}>:$<SEMICOLON>-D$<JOIN:${definitions},$<SEMICOLON>-D>>"
     PARENT_SCOPE)
 endfunction()
 
