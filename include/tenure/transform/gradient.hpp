@@ -29,14 +29,25 @@ constexpr X as_variable(const X& x) {
   }
 }
 
-template <class X>
-constexpr void append_ids(const X& x, ir::array<ir::node_id>& ids) {
-  for_each_leaf(x, [&](const auto& leaf) { ids.push_back(leaf.id); });
-}
+/// The leaves of trees, in order, or where they lead. No memory of its own: nvcc 13 forgets to free what a frame holds beside the
+/// trees of a large function, and then refuses the program.
+template <class... X>
+struct node_ids {
+  static constexpr int count = (0 + ... + tree<X>::leaves);
+  ir::node_id at[count + 1];
+
+  constexpr node_ids() {
+    for (ir::node_id& id : at) id = ir::none;
+  }
+  constexpr explicit node_ids(const X&... x) requires(sizeof...(X) > 0) : node_ids() {
+    int i = 0;
+    (for_each_leaf(x, [&](const auto& leaf) { at[i++] = leaf.id; }), ...);
+  }
+};
 
 /// The gradient as a tree like x; zeros where nothing flowed.
 template <class X>
-constexpr X gradient_like(const X& x, const ir::array<ir::node_id>& gradients, int& at) {
+constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
   ir::array<ir::node_id> ids;
   ir::builder* g = nullptr;
   for_each_leaf(x, [&](const auto& leaf) {
@@ -53,15 +64,12 @@ constexpr X gradient_like(const X& x, const ir::array<ir::node_id>& gradients, i
 /// are compared when the function is called.
 template <class X, class Given>
 constexpr void require_like(const char* call, const X& x, const Given& given) {
-  ir::array<ir::node_id> wanted, got;
+  const node_ids<X> wanted(x);
+  const node_ids<Given> got(given);
   ir::builder* g = nullptr;
-  for_each_leaf(x, [&](const auto& leaf) {
-    g = leaf.graph;
-    wanted.push_back(leaf.id);
-  });
-  append_ids(given, got);
-  for (int i = 0; i < wanted.size() && i < got.size(); ++i) {
-    const extents a = g->shape_of(wanted[i]), b = g->shape_of(got[i]);
+  for_each_leaf(x, [&](const auto& leaf) { g = leaf.graph; });
+  for (int i = 0; i < wanted.count && i < got.count; ++i) {
+    const extents a = g->shape_of(wanted.at[i]), b = g->shape_of(got.at[i]);
     for (int axis = 0; axis < a.rank; ++axis) g->unify(a[axis], b[axis], call, g->intern(a), g->intern(b));
   }
 }
@@ -101,13 +109,13 @@ constexpr auto derived(const F& f, const X&... variable) {
   const auto y = f(variable...);
   const std::tuple<const X&...> x(variable...);
   ir::builder& g = *y.graph;
-  ir::array<ir::node_id> wrt;
-  (append_ids(std::get<I>(x), wrt), ...);
-  ir::array<ir::node_id> gradients(wrt.size(), ir::none);
+  using wanted = node_ids<std::tuple_element_t<I, std::tuple<X...>>...>;
+  const wanted wrt(std::get<I>(x)...);
+  wanted gradients;
   const ir::node_id output = y.id, one = ops::value(y).like(1).id;
-  passes::reverse(g, &output, &one, 1, wrt.data(), wrt.size(), gradients.data());
+  passes::reverse(g, &output, &one, 1, wrt.at, wrt.count, gradients.at);
   int at = 0;
-  return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients, at)...};
+  return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients.at, at)...};
 }
 
 template <class F, int... I>
@@ -205,16 +213,16 @@ struct vjp_of {
     const auto y = f(std::get<I>(x)...);
     const auto& cotangent = std::get<sizeof...(I)>(all);
     require_like("vjp", y, cotangent);
-    ir::array<ir::node_id> outputs, cotangents, wrt;
-    append_ids(y, outputs);
-    append_ids(cotangent, cotangents);
-    (append_ids(std::get<I>(x), wrt), ...);
-    ir::array<ir::node_id> gradients(wrt.size(), ir::none);
+    using wanted = node_ids<std::tuple_element_t<I, All>...>;
+    const node_ids outputs(y);
+    const node_ids cotangents(cotangent);
+    const wanted wrt(std::get<I>(x)...);
+    wanted gradients;
     ir::builder* g = nullptr;
     for_each_leaf(y, [&](const auto& leaf) { g = leaf.graph; });
-    passes::reverse(*g, outputs.data(), cotangents.data(), outputs.size(), wrt.data(), wrt.size(), gradients.data());
+    passes::reverse(*g, outputs.at, cotangents.at, outputs.count, wrt.at, wrt.count, gradients.at);
     int at = 0;
-    return std::tuple{y, gradient_like(std::get<I>(x), gradients, at)...};
+    return std::tuple{y, gradient_like(std::get<I>(x), gradients.at, at)...};
   }
 };
 
@@ -264,16 +272,15 @@ struct jvp_of {
     (require_like("jvp", std::get<I>(all), std::get<sizeof...(I) + I>(all)), ...);
     const auto x = std::tuple{as_variable(std::get<I>(all))...};
     const auto y = f(std::get<I>(x)...);
-    ir::array<ir::node_id> wrt, tangents, outputs;
-    (append_ids(std::get<I>(x), wrt), ...);
-    (append_ids(std::get<sizeof...(I) + I>(all), tangents), ...);
-    append_ids(y, outputs);
-    ir::array<ir::node_id> results(outputs.size(), ir::none);
+    const node_ids wrt(std::get<I>(x)...);
+    const node_ids tangents(std::get<sizeof...(I) + I>(all)...);
+    const node_ids outputs(y);
+    auto results = outputs;
     ir::builder* g = nullptr;
     for_each_leaf(y, [&](const auto& leaf) { g = leaf.graph; });
-    passes::forward(*g, wrt.data(), tangents.data(), wrt.size(), outputs.data(), outputs.size(), results.data());
+    passes::forward(*g, wrt.at, tangents.at, wrt.count, outputs.at, outputs.count, results.at);
     int at = 0;
-    return std::tuple{y, gradient_like(y, results, at)};
+    return std::tuple{y, gradient_like(y, results.at, at)};
   }
 };
 
