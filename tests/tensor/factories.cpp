@@ -137,6 +137,7 @@ TEST_CASE("borrowing that fails does not call the deleter") {
   int calls = 0;
   const auto deleter = [&]() noexcept { ++calls; };
   CHECK_THROWS_AS((from<shape<2>>(reinterpret_cast<float*>(bytes + 1), deleter)), ownership_error);
+  CHECK_THROWS_AS((from<shape<2>>(static_cast<float*>(nullptr), deleter)), ownership_error);
   CHECK_THROWS_AS((from<shape<dyn>>(reinterpret_cast<float*>(bytes), -2, deleter)), shape_error);
   CHECK(calls == 0);
 }

@@ -30,6 +30,8 @@ constexpr bool is_borrowable() {
 
 /// Throws ownership_error where a tensor cannot stand over this foreign memory.
 inline void check_foreign(const void* first, std::size_t alignment, const layout& l, bool is_written) {
+  if (first == nullptr && count(l.shape) > 0)
+    throw ownership_error(message("from") << "the pointer is null, and the shape " << l.shape << " has elements");
   if (reinterpret_cast<std::uintptr_t>(first) % alignment != 0)
     throw ownership_error("tenure: from: the memory is not aligned to its elements");
   for (int i = 0; i < l.shape.rank; ++i)
