@@ -105,6 +105,17 @@ TEST_CASE("softmax: rows of a lane, of a warp, of a block") {
   check([](auto x) { return std::tuple{softmax(x, tn::axis<0>), logsumexp(x, tn::axis<1>)}; }, some<float, 40, 50>());
 }
 
+TEST_CASE("a block asks for no more shared memory than every GPU gives, with what the kernel declares itself") {
+  const auto x = some<float, 2, 12288>();
+  using program = typename decltype(tn::compile([](auto x) { return softmax(x, tn::axis<1>); }).plan(x))::program_type;
+  using kernel = tn::kernels::fused<typename program::template code_of<0>>;
+  static_assert(kernel::kept_rows == 1);
+  const auto g = kernel::shape_of(nullptr, {});
+  CHECK(g.scratch * 4 == 48 << 10);
+  CHECK(!g.shares);
+  check([](auto x) { return softmax(x, tn::axis<1>); }, x);
+}
+
 TEST_CASE("values kept from pass to pass, several in a kernel, beside sums of columns") {
   const auto f = [](auto x) { return std::tuple{share(exp(x)), share(sigmoid(x)), sum(share(cosh(x)), tn::axis<0>)}; };
   check(f, some<float, 21, 40>());

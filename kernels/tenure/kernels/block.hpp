@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A block of threads as a kernel is written against it. A kernel is a function of a block: each(f) runs f for the threads,
-// sync() waits for all of them, exchange() combines a value with that of another thread of the warp. On the device each()
-// is this thread alone (launch.cuh); on the host it is a loop over all (host.hpp), so that tests run the same functions.
+// sync() waits for all of them and sync_warp() for those of the warp, exchange() combines a value with that of another thread of
+// the warp. On the device each() is this thread alone (launch.cuh); on the host it is a loop over all (host.hpp), so that tests
+// run the same functions.
 #pragma once
 
 #include <cstdint>

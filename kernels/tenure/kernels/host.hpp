@@ -24,6 +24,7 @@ class host_block {
     }
   }
   void sync() {}
+  void sync_warp() {}
   template <class T, class Get, class Combine>
   void exchange(int distance, Get get, Combine combine) {
     std::vector<T> before;

@@ -22,6 +22,7 @@ class device_block {
   template <class F>
   __device__ __forceinline__ void each(F f) { f(state_); }
   __device__ __forceinline__ void sync() { __syncthreads(); }
+  __device__ __forceinline__ void sync_warp() { __syncwarp(); }
   template <class T, class Get, class Combine>
   __device__ __forceinline__ void exchange(int distance, Get get, Combine combine) {
     T& mine = get(state_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The GPU as execute.hpp sees a device: everything goes to this thread's stream, memory comes from its pool, nothing waits
-// but what checks indices. Products are cuBLAS's: IEEE float32, never TF32, with workspace of their own, so that the same call
-// gives the same bits.
+// but what checks indices. Products are cuBLAS's: IEEE float32, never TF32, and repeatable as far as it promises, which is not where
+// several streams are busy.
 #pragma once
 
 #include <cublas_v2.h>
