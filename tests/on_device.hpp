@@ -4,6 +4,7 @@
 #pragma once
 
 #if defined(TENURE_TEST_CUDA)
+#include <tenure/cpu.hpp>
 #include <tenure/cuda.hpp>
 namespace on_device {
 inline constexpr auto device = tenure::cuda;

@@ -57,4 +57,6 @@
 #include <tenure/optim/adam.hpp>
 #include <tenure/optim/sgd.hpp>
 
+#if !defined(__CUDACC__)  // there it is included by name, for what Eigen costs
 #include <tenure/interop/eigen.hpp>
+#endif

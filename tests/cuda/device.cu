@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Memory, expressions, gradients and training on a GPU: what the other devices of these tests run too.
+#include <tenure/cpu.hpp>
 #include <tenure/cuda.hpp>
 
 #include "../device/eager.hpp"

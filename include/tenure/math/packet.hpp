@@ -10,14 +10,9 @@
 
 #include <tenure/core/config.hpp>
 
-// nvcc remarks on Eigen's defaulted functions.
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 20012
-#endif
+// nvcc's packets have one lane, as Eigen's have there, and Eigen costs each of its passes over a file a second.
+#if !defined(__CUDACC__)
 #include <Eigen/Core>
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
 #endif
 
 #include <bit>
@@ -41,17 +36,37 @@ inline constexpr bool is_one_lane = std::is_arithmetic_v<P>;
 
 namespace detail {
 
+#if defined(__CUDACC__)
+// Names for what one lane never reaches.
+namespace simd {
+template <class T>
+struct packet_traits {
+  using type = T;
+};
+template <class P>
+struct unpacket_traits;
+template <class...> void pset1(...); template <class...> void ploadu(...); template <class...> void pstoreu(...); template <class...> void pgather(...);
+template <class...> void pselect(...); template <class...> void pfirst(...); template <class...> void preverse(...); template <class...> void pand(...);
+template <class...> void por(...); template <class...> void pxor(...); template <class...> void padd(...); template <class...> void psub(...);
+template <class...> void pmul(...); template <class...> void pdiv(...); template <class...> void pmadd(...); template <class...> void psqrt(...);
+template <class...> void pfloor(...); template <class...> void pceil(...); template <class...> void print(...); template <class...> void pmin(...);
+template <class...> void pmax(...); template <class...> void pcmp_lt(...); template <class...> void pcmp_le(...); template <class...> void pcmp_eq(...);
+}  // namespace simd
+#else
+namespace simd = Eigen::internal;
+#endif
+
 template <class T>
 struct packet_for {
   using type = T;
 };
 template <>
 struct packet_for<float> {
-  using type = Eigen::internal::packet_traits<float>::type;
+  using type = simd::packet_traits<float>::type;
 };
 template <>
 struct packet_for<double> {
-  using type = Eigen::internal::packet_traits<double>::type;
+  using type = simd::packet_traits<double>::type;
 };
 
 template <class P, bool = is_one_lane<P>>
@@ -61,8 +76,8 @@ struct lanes_of {
 };
 template <class P>
 struct lanes_of<P, false> {
-  using scalar = typename Eigen::internal::unpacket_traits<P>::type;
-  static constexpr int count = Eigen::internal::unpacket_traits<P>::size;
+  using scalar = typename detail::simd::unpacket_traits<P>::type;
+  static constexpr int count = detail::simd::unpacket_traits<P>::size;
 };
 
 // True where a*b+c is one instruction with one rounding; algorithms choose their splitting by it.
@@ -119,7 +134,7 @@ using bits_of = std::conditional_t<sizeof(scalar_of<P>) == 8, std::uint64_t, std
 template <class P>
 TENURE_KERNEL_INLINE P set1(scalar_of<P> value) {
   if constexpr (is_one_lane<P>) return value;
-  else return Eigen::internal::pset1<P>(value);
+  else return detail::simd::pset1<P>(value);
 }
 
 /// Every lane holds this bit pattern.
@@ -132,13 +147,13 @@ TENURE_KERNEL_INLINE P set1_bits(bits_of<P> bits) {
 template <class P>
 TENURE_KERNEL_INLINE P load(const scalar_of<P>* from) {
   if constexpr (is_one_lane<P>) return *from;
-  else return Eigen::internal::ploadu<P>(from);
+  else return detail::simd::ploadu<P>(from);
 }
 
 template <class P>
 TENURE_KERNEL_INLINE void store(scalar_of<P>* to, P value) {
   if constexpr (is_one_lane<P>) *to = value;
-  else Eigen::internal::pstoreu(to, value);
+  else detail::simd::pstoreu(to, value);
 }
 
 /// Lane i is from[i * stride].
@@ -156,7 +171,7 @@ TENURE_KERNEL_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
       return _mm512_set_pd(at(7), at(6), at(5), at(4), at(3), at(2), at(1), at(0));
     else
 #endif
-      return Eigen::internal::pgather<scalar_of<P>, P>(from, stride);
+      return detail::simd::pgather<scalar_of<P>, P>(from, stride);
   }
 }
 
@@ -322,17 +337,17 @@ TENURE_KERNEL_INLINE P sub_bits(P a, P b) {
 template <class P>
 TENURE_KERNEL_INLINE P and_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) & std::bit_cast<bits_of<P>>(b));
-  else return Eigen::internal::pand(a, b);
+  else return detail::simd::pand(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P or_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) | std::bit_cast<bits_of<P>>(b));
-  else return Eigen::internal::por(a, b);
+  else return detail::simd::por(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P xor_bits(P a, P b) {
   if constexpr (is_one_lane<P>) return std::bit_cast<P>(std::bit_cast<bits_of<P>>(a) ^ std::bit_cast<bits_of<P>>(b));
-  else return Eigen::internal::pxor(a, b);
+  else return detail::simd::pxor(a, b);
 }
 
 // ---- arithmetic -------------------------------------------------------------------------------------------
@@ -340,23 +355,23 @@ TENURE_KERNEL_INLINE P xor_bits(P a, P b) {
 template <class P>
 TENURE_KERNEL_INLINE P add(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a + b);
-  else return Eigen::internal::padd(a, b);
+  else return detail::simd::padd(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P sub(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a - b);
-  else return Eigen::internal::psub(a, b);
+  else return detail::simd::psub(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P mul(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a * b);
-  else return Eigen::internal::pmul(a, b);
+  else return detail::simd::pmul(a, b);
 }
 /// Integers divide as C++ does; dividing an integer by zero is undefined.
 template <class P>
 TENURE_KERNEL_INLINE P div(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a / b);
-  else return Eigen::internal::pdiv(a, b);
+  else return detail::simd::pdiv(a, b);
 }
 
 /// a*b + c, rounded once where the machine has the instruction, else twice.
@@ -364,7 +379,7 @@ template <class P>
 TENURE_KERNEL_INLINE P fma(P a, P b, P c) {
   if constexpr (std::is_floating_point_v<P> && detail::has_fma) return std::fma(a, b, c);
   else if constexpr (is_one_lane<P>) return static_cast<P>(a * b + c);
-  else return Eigen::internal::pmadd(a, b, c);
+  else return detail::simd::pmadd(a, b, c);
 }
 
 /// Flips the sign bit, of zero and NaN too. (Eigen's pnegate of 512 bits is 0 - a, which loses -0.)
@@ -417,7 +432,7 @@ TENURE_KERNEL_INLINE P sqrt(P a) {
 #if defined(EIGEN_VECTORIZE_SSE)
   else return detail::root(a);
 #else
-  else return Eigen::internal::psqrt(a);
+  else return detail::simd::psqrt(a);
 #endif
 }
 
@@ -431,7 +446,7 @@ TENURE_KERNEL_INLINE mask_of<P> lt(P a, P b) {
   else
 #endif
   if constexpr (is_one_lane<P>) return a < b;
-  else return Eigen::internal::pcmp_lt(a, b);
+  else return detail::simd::pcmp_lt(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> le(P a, P b) {
@@ -441,7 +456,7 @@ TENURE_KERNEL_INLINE mask_of<P> le(P a, P b) {
   else
 #endif
   if constexpr (is_one_lane<P>) return a <= b;
-  else return Eigen::internal::pcmp_le(a, b);
+  else return detail::simd::pcmp_le(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> eq(P a, P b) {
@@ -451,7 +466,7 @@ TENURE_KERNEL_INLINE mask_of<P> eq(P a, P b) {
   else
 #endif
   if constexpr (is_one_lane<P>) return a == b;
-  else return Eigen::internal::pcmp_eq(a, b);
+  else return detail::simd::pcmp_eq(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> gt(P a, P b) {
@@ -535,7 +550,7 @@ TENURE_KERNEL_INLINE P select(mask_of<P> mask, P a, P b) {
   else
 #endif
   if constexpr (is_one_lane<P>) return mask ? a : b;
-  else return Eigen::internal::pselect(mask, a, b);
+  else return detail::simd::pselect(mask, a, b);
 }
 
 namespace detail {
@@ -580,7 +595,7 @@ TENURE_KERNEL_INLINE P min(P a, P b) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return (a < b || a != a) ? a : b;
   else if constexpr (is_one_lane<P>) return a < b ? a : b;
-  else return select(is_nan(b), b, P(Eigen::internal::pmin(a, b)));
+  else return select(is_nan(b), b, P(detail::simd::pmin(a, b)));
 }
 template <class P>
 TENURE_KERNEL_INLINE P max(P a, P b) {
@@ -591,7 +606,7 @@ TENURE_KERNEL_INLINE P max(P a, P b) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return (a > b || a != a) ? a : b;
   else if constexpr (is_one_lane<P>) return a > b ? a : b;
-  else return select(is_nan(b), b, P(Eigen::internal::pmax(a, b)));
+  else return select(is_nan(b), b, P(detail::simd::pmax(a, b)));
 }
 
 /// x bounded by constants that are not NaN; a NaN in x stays. One instruction each.
@@ -603,7 +618,7 @@ TENURE_KERNEL_INLINE P at_most(P x, scalar_of<P> bound) {
   else
 #endif
   if constexpr (is_one_lane<P>) return x > bound ? bound : x;
-  else return Eigen::internal::pmin(x, set1<P>(bound));
+  else return detail::simd::pmin(x, set1<P>(bound));
 }
 template <class P>
 TENURE_KERNEL_INLINE P at_least(P x, scalar_of<P> bound) {
@@ -613,7 +628,7 @@ TENURE_KERNEL_INLINE P at_least(P x, scalar_of<P> bound) {
   else
 #endif
   if constexpr (is_one_lane<P>) return x < bound ? bound : x;
-  else return Eigen::internal::pmax(x, set1<P>(bound));
+  else return detail::simd::pmax(x, set1<P>(bound));
 }
 
 // ---- rounding and exponents -------------------------------------------------------------------------------
@@ -627,7 +642,7 @@ TENURE_KERNEL_INLINE P floor(P a) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return std::floor(a);
   else if constexpr (is_one_lane<P>) return a;
-  else return Eigen::internal::pfloor(a);
+  else return detail::simd::pfloor(a);
 }
 template <class P>
 TENURE_KERNEL_INLINE P ceil(P a) {
@@ -638,7 +653,7 @@ TENURE_KERNEL_INLINE P ceil(P a) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return std::ceil(a);
   else if constexpr (is_one_lane<P>) return a;
-  else return Eigen::internal::pceil(a);
+  else return detail::simd::pceil(a);
 }
 /// To the nearest integer, halves to even.
 template <class P>
@@ -650,7 +665,7 @@ TENURE_KERNEL_INLINE P round(P a) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return std::nearbyint(a);
   else if constexpr (is_one_lane<P>) return a;
-  else return Eigen::internal::print(a);
+  else return detail::simd::print(a);
 }
 
 namespace detail {
@@ -702,17 +717,17 @@ TENURE_KERNEL_INLINE scalar_of<P> across(P a, Combine combine) {
   if constexpr (is_one_lane<P>) {
     return a;
   } else {
-    using half = typename Eigen::internal::unpacket_traits<P>::half;
+    using half = typename detail::simd::unpacket_traits<P>::half;
     scalar_of<P> lanes[width<P>];
     if constexpr (width<half> < width<P> && width<half> > 1) {
       store<P>(lanes, a);
       return across<half>(combine(load<half>(lanes), load<half>(lanes + width<half>)), combine);
     } else {
       static_assert(width<P> == 2 || width<P> == 4);
-      const P folded = combine(a, P(Eigen::internal::preverse(a)));  // first with last, second with third
-      if constexpr (width<P> == 2) return Eigen::internal::pfirst(folded);
+      const P folded = combine(a, P(detail::simd::preverse(a)));  // first with last, second with third
+      if constexpr (width<P> == 2) return detail::simd::pfirst(folded);
       store<P>(lanes, folded);
-      return Eigen::internal::pfirst(P(combine(folded, set1<P>(lanes[1]))));
+      return detail::simd::pfirst(P(combine(folded, set1<P>(lanes[1]))));
     }
   }
 }
@@ -731,6 +746,17 @@ TENURE_KERNEL_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I.
 template <class P, std::size_t N>
 TENURE_KERNEL_INLINE P horner(P x, const scalar_of<P> (&c)[N]) {
   return detail::horner_steps(x, c, std::make_index_sequence<N - 1>());
+}
+
+/// The same from the even and the odd powers side by side, given z = x^2: as many operations, half the latency.
+template <class P, std::size_t N>
+TENURE_KERNEL_INLINE P horner_by_halves(P x, P z, const scalar_of<P> (&c)[N]) {
+  P sum[2] = {set1<P>(c[(N - 1) & ~std::size_t(1)]), set1<P>(c[(N - 2) | 1])};
+  const auto step = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+    sum[I & 1] = fma(sum[I & 1], z, set1<P>(c[I]));
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (step(std::integral_constant<std::size_t, N - 3 - I>{}), ...); }(std::make_index_sequence<N - 2>());
+  return fma(sum[1], x, sum[0]);
 }
 
 }  // namespace tenure::math

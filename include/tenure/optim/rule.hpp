@@ -128,7 +128,8 @@ class trainer {
   /// The plan of one step.
   template <class Model, class State, class... Data>
   constexpr auto plan(const Model&, const State& state, const Data&...) const
-      -> tenure::plan<program<detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(std::declval<Rule>().hyperparameters(0)), Data...>>> {
+      -> tenure::plan<program<detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(std::declval<Rule>().hyperparameters(0)), Data...>>,
+                      detail::device_of_tree<Model>> {
     return {};
   }
 

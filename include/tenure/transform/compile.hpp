@@ -80,7 +80,7 @@ template <unsigned Devices>
 constexpr bool is_callable() {
   constexpr bool one = !is_mixed(Devices), runs = !one || backend<typename device_of_bits<Devices>::type>::is_included;
   static_assert(one, "tenure: call: the arguments live on different devices: move one with to()");
-  static_assert(runs, "tenure: call: functions on a device need its header: #include <tenure/cuda.hpp>");
+  static_assert(runs, "tenure: call: functions on a device need its header: #include <tenure/cuda.hpp>, and for the CPU in a .cu file <tenure/cpu.hpp>");
   return one && runs;
 }
 
@@ -235,7 +235,7 @@ TENURE_INLINE auto call_program(MakeResults make_results, const X&... x) {
 template <class F, class Execution = inherited>
 struct compiled;
 /// The cost of a compiled function, see plan.hpp.
-template <class Program>
+template <class Program, class Device>
 struct plan;
 
 namespace detail {
@@ -453,8 +453,8 @@ struct compiled {
   /// The plan for arguments of these types: using plan = decltype(f.plan(x...)).
   template <class... X>
   constexpr auto plan(const X&...) const {
-    if constexpr (detail::is_compilable<F, X...>()) return tenure::plan<program<detail::source_of<F, X...>>>{};
-    else return tenure::plan<program<detail::refused_source<F>>>{};
+    if constexpr (detail::is_compilable<F, X...>()) return tenure::plan<program<detail::source_of<F, X...>>, detail::device_of_tree<X...>>{};
+    else return tenure::plan<program<detail::refused_source<F>>, cpu_device>{};
   }
 
   /// f.into(r...)(x...) computes into existing tensors and allocates nothing.

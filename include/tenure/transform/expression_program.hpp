@@ -41,7 +41,7 @@ constexpr void output_gradients(ir::builder& g, ir::node_id output, ir::node_id 
 template <class E>
 constexpr bool is_evaluable() {
   constexpr bool runs = backend<device_of_t<E>>::is_included;
-  static_assert(runs, "tenure: eval: expressions on a device need its header: #include <tenure/cuda.hpp>");
+  static_assert(runs, "tenure: eval: expressions on a device need its header: #include <tenure/cuda.hpp>, and for the CPU in a .cu file <tenure/cpu.hpp>");
   return runs;
 }
 

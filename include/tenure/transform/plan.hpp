@@ -13,7 +13,7 @@
 
 namespace tenure {
 
-template <class Program>
+template <class Program, class Device>
 struct plan {
   using program_type = Program;
 
@@ -54,7 +54,7 @@ struct plan {
   /// Memory for intermediate results, the peak of the call; buffers share bytes where their lives do not overlap.
   static constexpr std::int64_t workspace_bytes() {
     require_static();
-    return backend<cpu_device>::workspace_bytes<Program>();
+    return backend<Device>::template workspace_bytes<Program>();
   }
 
  private:
@@ -64,8 +64,8 @@ struct plan {
 };
 
 /// The graph, then the steps with the nodes that each computes.
-template <class Program>
-void print(plan<Program>, std::ostream& out = std::cout) {
+template <class Program, class Device>
+void print(plan<Program, Device>, std::ostream& out = std::cout) {
   const ir::graph_view g = Program::value.view();
   passes::print_graph(out, g);
   const passes::clusters fused = passes::fuse(g);
@@ -75,12 +75,12 @@ void print(plan<Program>, std::ostream& out = std::cout) {
       if (fused.of[id] == p) out << ' ' << passes::name_of(g[id]) << " %" << id << (id + 1 < g.count ? "" : "");
     out << '\n';
   }
-  if constexpr (Program::is_static) out << "workspace: " << plan<Program>::workspace_bytes() << " bytes\n";
+  if constexpr (Program::is_static) out << "workspace: " << plan<Program, Device>::workspace_bytes() << " bytes\n";
 }
 
 /// Graphviz: a box a step, an ellipse a node; arguments and results stand outside.
-template <class Program>
-std::string to_dot(plan<Program>) {
+template <class Program, class Device>
+std::string to_dot(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();
   const passes::clusters fused = passes::fuse(g);
   std::ostringstream out;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs on the CPU: backend<cpu_device>.
+#pragma once
+
+#include <tenure/backend/backend.hpp>
+
+#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 20012
+#include <Eigen/Core>
+#pragma nv_diagnostic pop
+#endif
+
+#include <tenure/backend/eigen/call.hpp>
+
+namespace tenure {
+
+template <>
+struct backend<cpu_device> {
+  static constexpr bool is_included = true;
+
+  /// Throws index_error where an argument of the graph holds an index outside its axis. Comes before anything is written.
+  static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
+    eigen_backend::check_arguments(g, arguments, symbols);
+  }
+
+  /// Runs a program: a pointer an argument and a result, and the run-time extents. Throws index_error where an index that
+  /// the program computes is outside its axis, and std::bad_alloc; has then written no result.
+  template <class Program>
+  static TENURE_INLINE void run([[maybe_unused]] const void* const* arguments, [[maybe_unused]] void* const* results, [[maybe_unused]] const std::int64_t* symbols) {
+#if !defined(__CUDA_ARCH__)  // which passes over what the host runs to find kernels, and there are none
+    eigen_backend::run<Program>(arguments, results, symbols);
+#endif
+  }
+
+  /// Memory that a call of a static program needs for intermediate results.
+  template <class Program>
+  static constexpr std::int64_t workspace_bytes() { return eigen_backend::static_memory<Program>.total(); }
+};
+
+}  // namespace tenure
