@@ -30,7 +30,11 @@ constexpr auto softmax_of_rows = tn::compile([](auto a) { return softmax(a); });
 static_assert(is_one_kernel<1>(softmax_of_rows, 3, x));
 
 constexpr auto softmax_gradient = tn::value_and_grad([](auto a) { return sum(square(softmax(a))); });
-static_assert(is_one_kernel<1>(softmax_gradient, 4, x));
+// The sum of squares of exponentials needs no earlier pass's sum: 1 / sum(exp) is a factor of the row.
+static_assert(is_one_kernel<1>(softmax_gradient, 3, x));
+
+constexpr auto weighted_softmax_gradient = tn::value_and_grad<0>([](auto a, auto w) { return sum(softmax(a) * w); });
+static_assert(is_one_kernel<1>(weighted_softmax_gradient, 3, x, x));
 
 constexpr auto layer_norm = tn::compile([](auto a, auto scale, auto shift) {
   const auto centred = a - mean(a, tn::axis<1>, tn::keepdim);

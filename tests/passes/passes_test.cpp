@@ -81,6 +81,46 @@ TEST_CASE("emit appends simplest forms") {
   CHECK(ir::value_of(five.node()) == 5);
 }
 
+TEST_CASE("a sum over all of rows times a computed number a row sums the rows first") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {2, {4, 8}})}, y{g, g.input(dtype::float32, {2, {4, 8}})}, given{g, g.input(dtype::float32, {1, {4}})};
+  const auto stretched = [&](const value& a) { return ops::broadcast_along(a, x.node().shape, ir::pack_axis(0, 0, 0)); };
+  g.output(ops::reduced((x * stretched(ops::pointwise_value<ops::exp>(given))) * y, 3, ir::reduction::sum).id);
+  // An argument's factor stays: nothing waits for it, and all elements are one loop.
+  g.output(ops::reduced(x * stretched(given), 3, ir::reduction::sum).id);
+  CHECK(text_of(passes::dead_code(g.view())) == R"(%0 = input 0 : float32[4,8]
+%1 = input 1 : float32[4,8]
+%2 = input 2 : float32[4]
+%3 = exp %2 : float32[4]
+%4 = mul %0, %1 : float32[4,8]
+%5 = sum %4 axes=(1) : float32[4]
+%6 = mul %5, %3 : float32[4]
+%7 = sum %6 axes=(0) : float32[]
+%8 = broadcast %2 axes=(0) : float32[4,8]
+%9 = mul %0, %8 : float32[4,8]
+%10 = sum %9 axes=(0,1) : float32[]
+return %7, %10
+)");
+}
+
+TEST_CASE("cse takes x * y and y * x for one, but not x - y and y - x") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float64, {1, {8}})}, y{g, g.input(dtype::float64, {1, {8}})};
+  const value xy = x * y, yx = y * x, sum = x + y, mus = y + x, difference = x - y, reverse = y - x;
+  for (const value& each : {xy / yx, sum / mus, difference / reverse}) g.output(each.id);
+  CHECK(text_of(passes::cse(g.view())) == R"(%0 = input 0 : float64[8]
+%1 = input 1 : float64[8]
+%2 = mul %0, %1 : float64[8]
+%3 = add %0, %1 : float64[8]
+%4 = sub %0, %1 : float64[8]
+%5 = sub %1, %0 : float64[8]
+%6 = div %2, %2 : float64[8]
+%7 = div %3, %3 : float64[8]
+%8 = div %4, %5 : float64[8]
+return %6, %7, %8
+)");
+}
+
 TEST_CASE("a constant is cast by its value") {
   ir::builder g;
   const value c{g, g.constant(dtype::float64, g.intern({1, {3}}), 2.5)};

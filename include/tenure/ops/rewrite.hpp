@@ -93,30 +93,63 @@ constexpr value collapsed_all(value x, std::int64_t axes) {
   return x;
 }
 
+/// Has a product, of products too, a factor that is one number a row? `computed`: one that is no argument.
+constexpr bool has_row_factor(const value& x, std::int64_t axes, bool computed = false, int depth = 0) {
+  if (x.node().op != ir::opcode::mul || depth == 4) return false;
+  for (int k = 0; k < 2; ++k) {
+    const value y = operand_of(x, k);
+    if (has_row_factor(y, axes, computed, depth + 1)) return true;
+    if (!constant_along_all(y, axes)) continue;
+    if (!computed) return true;
+    if (y.node().op != ir::opcode::broadcast) continue;
+    value from = operand_of(y, 0);
+    if (from.node().op == ir::opcode::reshape) from = operand_of(from, 0);
+    if (is_pointwise(from.node().op) && from.shape().rank > 0) return true;
+  }
+  return false;
+}
+/// Such a product as rest * once, with one number a row in `once`.
+struct row_product {
+  value rest, once;
+};
+constexpr row_product split_product(const value& x, std::int64_t axes) {
+  const value a = operand_of(x, 0), b = operand_of(x, 1);
+  if (constant_along_all(a, axes)) return {b, collapsed_all(a, axes)};
+  if (constant_along_all(b, axes)) return {a, collapsed_all(b, axes)};
+  const bool in_first = has_row_factor(a, axes);
+  const row_product within = split_product(in_first ? a : b, axes);
+  return {in_first ? within.rest * b : a * within.rest, within.once};
+}
+
 /// Is x a sum of products with what is one number a row? Then only the other factors need to be summed, in an earlier pass over
 /// the row than the one that knows the row's number.
 constexpr bool factors_out(const value& x, std::int64_t axes, int depth = 0) {
   const ir::node& n = x.node();
   if (depth == 4) return false;
   if (n.op == ir::opcode::neg) return true;
-  if (n.op == ir::opcode::mul) return constant_along_all(operand_of(x, 0), axes) || constant_along_all(operand_of(x, 1), axes);
+  if (n.op == ir::opcode::mul) return has_row_factor(x, axes);
   if (n.op != ir::opcode::add && n.op != ir::opcode::sub) return false;
   return factors_out(operand_of(x, 0), axes, depth + 1) && factors_out(operand_of(x, 1), axes, depth + 1);
 }
 constexpr value factored_sum(const value& x, std::int64_t axes) {
   if (!factors_out(x, axes)) return reduced(x, axes, ir::reduction::sum);
   const ir::opcode op = x.node().op;
-  const value a = operand_of(x, 0);
-  if (op == ir::opcode::neg) return -factored_sum(a, axes);
-  const value b = operand_of(x, 1);
-  if (op == ir::opcode::add) return factored_sum(a, axes) + factored_sum(b, axes);
-  if (op == ir::opcode::sub) return factored_sum(a, axes) - factored_sum(b, axes);
-  return constant_along_all(a, axes) ? collapsed_all(a, axes) * factored_sum(b, axes) : factored_sum(a, axes) * collapsed_all(b, axes);
+  if (op == ir::opcode::neg) return -factored_sum(operand_of(x, 0), axes);
+  if (op == ir::opcode::add) return factored_sum(operand_of(x, 0), axes) + factored_sum(operand_of(x, 1), axes);
+  if (op == ir::opcode::sub) return factored_sum(operand_of(x, 0), axes) - factored_sum(operand_of(x, 1), axes);
+  const row_product product = split_product(x, axes);
+  return factored_sum(product.rest, axes) * product.once;
 }
 /// Rows: the last axis is summed, and an axis remains.
 constexpr bool sums_rows(const ir::builder& g, const ir::node& n) {
   const extents& s = g.shape_of(n.in[0]);
   return n.start == static_cast<std::int64_t>(ir::reduction::sum) && is_floating(n.type) && ((n.attr >> (s.rank - 1)) & 1) && n.attr != all_axes(s.rank);
+}
+/// All is summed, of a product with a computed number a row: row by row, then.
+constexpr bool sums_scaled_rows(const ir::builder& g, const ir::node& n, const value& x) {
+  const int rank = g.shape_of(n.in[0]).rank;
+  return rank > 1 && n.start == static_cast<std::int64_t>(ir::reduction::sum) && is_floating(n.type) && n.attr == all_axes(rank) &&
+         has_row_factor(x, std::int64_t{1} << (rank - 1), true);
 }
 
 /// The sum of a product over its rows or columns is the product with the sum of one operand: of a chain, vectors.
@@ -173,6 +206,10 @@ constexpr ir::node_id emit_reduce(ir::builder& g, const ir::node& n) {
   if (reduces_permuted(g, n)) return unpermuted(g, n).id;
   if (sums_product(g, n)) return summed_product(g, n).id;
   if (sums_rows(g, n) && factors_out(x, n.attr)) return factored_sum(x, n.attr).id;
+  if (sums_scaled_rows(g, n, x)) {
+    const int last = x.shape().rank - 1;
+    return reduced(factored_sum(x, std::int64_t{1} << last), all_axes(last), ir::reduction::sum).id;
+  }
   return append(g, n);
 }
 

@@ -197,7 +197,8 @@ class fuser {
     };
     // The last kernel may walk the rows that the node has one value of: better than a kernel over such values alone.
     const int last = at_.size() - 1;
-    const bool per_row = last >= 0 && last > bound / 2 && at_.data()[last].space != walked && is_row_shape(at_.data()[last], g_.shapes[walked]);
+    const bool is_later = last >= 0 && (bound < 0 || last > bound / 2);
+    const bool per_row = is_later && at_.data()[last].space != walked && is_row_shape(at_.data()[last], g_.shapes[walked]);
     const bool would_lift = per_row && shares && reduces && at_.data()[bound / 2].space != walked;
     const bool joined = (would_lift && joins_at(last, false)) || (shares && joins_at(bound / 2, true)) ||
                         (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins_at(candidate, false)) || (per_row && joins_at(last, false));

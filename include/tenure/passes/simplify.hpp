@@ -55,15 +55,23 @@ constexpr ir::builder simplify(const ir::graph_view& g) {
   return out;
 }
 
+/// x + y and y + x, x * y and y * x have the same bits, but those that tell one NaN from another.
+constexpr bool commutes(const ir::node& n) { return n.op == ir::opcode::add || n.op == ir::opcode::mul; }
+
 constexpr std::uint64_t hash_of(const ir::node& n) {
+  const bool swaps = commutes(n) && n.in[0] > n.in[1];
   std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.type);
   h = (h * 1000003) ^ static_cast<std::uint64_t>(n.shape);
-  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[0] + 1);
-  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[1] + 1);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[swaps] + 1);
+  h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[!swaps] + 1);
   h = (h * 1000003) ^ static_cast<std::uint64_t>(n.in[2] + 1);
   h = (h * 1000003) ^ static_cast<std::uint64_t>(n.attr);
   h = (h * 1000003) ^ static_cast<std::uint64_t>(n.start);
   return h ^ (h >> 29) ^ static_cast<std::uint64_t>(n.step);
+}
+
+constexpr bool computes_as(const ir::node& a, const ir::node& b) {
+  return a == b || (commutes(a) && a.op == b.op && a.in[0] == b.in[1] && a.in[1] == b.in[0] && a.type == b.type && a.shape == b.shape);
 }
 
 /// Makes equal computations one node.
@@ -77,7 +85,7 @@ constexpr ir::builder cse(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i) {
     const ir::node n = with_renamed_operands(g[i], renamed);
     int at = static_cast<int>(hash_of(n) & static_cast<std::uint64_t>(slots - 1));
-    while (table[at] != none && !(out[table[at]] == n)) at = (at + 1) & (slots - 1);
+    while (table[at] != none && !computes_as(out[table[at]], n)) at = (at + 1) & (slots - 1);
     if (table[at] == none) table[at] = out.emit(n);
     renamed[i] = table[at];
   }
