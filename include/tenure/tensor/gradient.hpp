@@ -57,7 +57,7 @@ class gradient_sink {
   bool retains = false;  ///< keeps grad after propagate(): leaves, and nodes after retain_grad()
   bool is_zeroed = false;
   bool is_superseded = false;  ///< its tensor went into an in-place operation, which has a sink of its own
-  bool is_listed = false;  ///< of a leaf while backward() runs: it was reached
+  bool is_listed = false;  ///< while backward() runs: a leaf was reached, a node waits
   bool is_overwritten = false;  ///< of a leaf while backward() runs: cotangents go into the zeros of grad
   std::uint32_t zeroed_at = 0;
   extents shape;
@@ -65,6 +65,7 @@ class gradient_sink {
   std::uint64_t sequence;
   storage_handle grad;  ///< contiguous, of `type` and `shape`; null until something arrived
   storage_handle arriving;  ///< while backward() runs: the cotangent so far
+  gradient_sink* child = nullptr;  ///< of a node that waits while backward() runs
   gradient_sink* next = nullptr;  ///< free for the one who visits sinks; the deferred destruction uses it last
 
  private:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // backward(): cotangents arrive in sinks, and sinks pass them on, the newest first. Law: a backward() that throws has
 // changed nothing: saved values are checked before the first cotangent, and gradients are added, and saved values freed,
-// only when the last one has arrived. Cost: three visits of each history; lists are linked through the sinks and allocate
-// nothing; a leaf's cotangent waits in memory of its own, unless its gradient is zero, which it may overwrite at once.
+// only when the last one has arrived. Cost: three visits of each history, O(log n) for the newest of n that wait; queue and
+// lists are linked through the sinks and allocate nothing; a leaf's cotangent waits in memory of its own, unless its gradient is
+// zero, which it may overwrite at once.
 #pragma once
 
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include <tenure/storage/saved.hpp>
 #include <tenure/tensor/access.hpp>
@@ -48,6 +50,51 @@ inline void clear_gradient(const gradient_sink& sink, const storage_handle& memo
   else sink.device->clear(memory.data(), memory.bytes());
 }
 
+/// Sinks, the newest first: a pairing heap (Fredman, Sedgewick, Sleator and Tarjan, 1986) whose links are the sinks' own.
+class newest_first {
+ public:
+  bool empty() const { return root_ == nullptr; }
+  void push(gradient_sink* s) { root_ = merge(root_, s); }
+  gradient_sink* pop() {
+    gradient_sink* const s = root_;
+    root_ = merge_siblings(std::exchange(s->child, nullptr));
+    return s;
+  }
+
+ private:
+  static gradient_sink* merge(gradient_sink* a, gradient_sink* b) {
+    if (a == nullptr) return b;
+    if (a->sequence < b->sequence) std::swap(a, b);
+    b->next = a->child;
+    a->child = b;
+    return a;
+  }
+  // Two by two from the left, then all from the right.
+  static gradient_sink* merge_siblings(gradient_sink* rest) {
+    gradient_sink* pairs = nullptr;
+    while (rest != nullptr) {
+      gradient_sink* pair = rest;
+      gradient_sink* const second = std::exchange(pair->next, nullptr);
+      rest = nullptr;
+      if (second != nullptr) {
+        rest = std::exchange(second->next, nullptr);
+        pair = merge(pair, second);
+      }
+      pair->next = pairs;
+      pairs = pair;
+    }
+    gradient_sink* all = nullptr;
+    while (pairs != nullptr) {
+      gradient_sink* const pair = pairs;
+      pairs = std::exchange(pair->next, nullptr);
+      all = merge(all, pair);
+    }
+    return all;
+  }
+
+  gradient_sink* root_ = nullptr;
+};
+
 /// One backward(): the nodes that have a cotangent to pass on, newest first, and the sinks that keep what arrived.
 class backward_queue {
  public:
@@ -56,26 +103,22 @@ class backward_queue {
   backward_queue& operator=(const backward_queue&) = delete;
   /// What was not committed is undone.
   ~backward_queue() {
-    while (first_ != nullptr) undo(*take(first_));
+    while (!empty()) undo(*pop());
     while (visited_ != nullptr) undo(*take(visited_));
     current() = outer_;
   }
 
   void push(const sink_handle& sink) {
-    if (!sink->is_node()) {
-      if (!sink->is_listed) list(sink);
-      sink->is_listed = true;
-      return;
-    }
-    gradient_sink** at = &first_;
-    while (*at != nullptr && (*at)->sequence > sink->sequence) at = &(*at)->next;
-    if (*at == sink.get()) return;
-    sink->next = *at;
-    *at = sink.get();
-    sink_handle(sink).release();  // the queue holds a reference
+    if (std::exchange(sink->is_listed, true)) return;
+    if (sink->is_node()) waiting_.push(sink_handle(sink).release());  // the queue holds a reference
+    else list(sink);
   }
-  bool empty() const { return first_ == nullptr; }
-  sink_handle pop() { return take(first_); }
+  bool empty() const { return waiting_.empty(); }
+  sink_handle pop() {
+    sink_handle newest = sink_handle::adopt(waiting_.pop());
+    newest->is_listed = false;
+    return newest;
+  }
 
   /// What a node does once all its cotangents have arrived.
   void visit(const sink_handle& node) {
@@ -154,7 +197,7 @@ class backward_queue {
     }
   }
 
-  gradient_sink* first_ = nullptr;
+  newest_first waiting_;
   gradient_sink* visited_ = nullptr;
   backward_queue* outer_;
 };
