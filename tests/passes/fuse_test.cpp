@@ -21,7 +21,7 @@ template <int Kept = 0, class F, class... X>
 constexpr bool is_one_kernel(tn::compiled<F>, int passes, const X*...) {
   using program = program_of<F, X...>;
   return program::step_count == 1 && program::kernel_count == 1 && program::tables.kernels[0].passes == passes &&
-         tn::plan<program>::workspace_bytes() == Kept * 448;
+         tn::plan<program, tn::cpu_device>::workspace_bytes() == Kept * 448;
 }
 constexpr rows* x = nullptr;
 constexpr row* v = nullptr;
