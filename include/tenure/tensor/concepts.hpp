@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include "traits.hpp"
 
@@ -43,6 +44,19 @@ struct replace_in_place {};
 
 template <class...>
 inline constexpr bool never = false;
+
+/// Whether tensor(U...) of this shape has a meaning: the value, the values, or the run-time extents.
+template <class Shape, class... U>
+inline constexpr bool takes_numbers = Shape::rank == 0   ? sizeof...(U) == 1
+                                      : Shape::is_static ? Shape::rank == 1
+                                                         : (std::is_integral_v<U> && ...);
+/// A pointer to numbers, an array or a container of them; strings are none.
+template <class X>
+concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires scalar<decltype(*x)> && sizeof(*x) > 1; } ||
+                        requires(const std::remove_cvref_t<X>& x) { requires scalar<decltype(*x.data())> && sizeof(*x.data()) > 1; };
+/// What is neither a number, a tensor nor an expression. (A tuple of one tensor asks whether it can be made from a tuple.)
+template <class X>
+concept foreign = !scalar<X> && !any_tensor<X> && !expression<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
 
 /// Whether a gradient flows to what X was made from, where X may be a number.
 template <class X>

@@ -29,7 +29,7 @@ struct uninitialized_elements {};
 inline constexpr uninitialized_elements uninitialized{};
 
 template <element T, class Shape, ownership O, role R, access A, class Device>
-class tensor {
+class tensor<T, Shape, O, R, A, Device> {
   static_assert(R == role::constant || is_floating(dtype_v<T>),
                 "tenure: tensor: only floating-point elements have a gradient");
 
@@ -77,7 +77,7 @@ class tensor {
   /// Braces for a static shape of rank 1 to 4; wrong lengths do not compile.
   template <scalar... U>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 1 && sizeof...(U) > 0)
-  explicit(sizeof...(U) == 1) tensor(U... value) : tensor(access_door::allocate<tensor>(Shape::value)) {
+  explicit(sizeof...(U) == 1 && Shape::size == 1) tensor(U... value) : tensor(access_door::allocate<tensor>(Shape::value)) {
     static_assert(sizeof...(U) == extent_or(0), "tenure: tensor: the number of values differs from the extent");
     T* to = data_;
     if constexpr (sizeof...(U) == extent_or(0)) ((*to++ = static_cast<T>(value)), ...);
@@ -123,7 +123,25 @@ class tensor {
   template <any_tensor Y>
     requires(owns && !std::is_same_v<std::remove_cvref_t<Y>, tensor>)
   tensor(Y&&) {
-    static_assert(detail::never<Y>, "tenure: tensor: an owner from another tensor: say clone(), to<T>() or new_tensor()");
+    static_assert(is_leaf || detail::never<Y>, "tenure: tensor: an owner from another tensor: say clone(), to<T>() or new_tensor()");
+    static_assert(!is_leaf || detail::never<Y>, "tenure: tensor: a leaf from another tensor: say auto w = std::move(x).requires_grad_()");
+  }
+
+  // What a tensor is not made from meets a message, rather than a list of all of the above.
+  template <scalar... U>
+    requires(is_made_by_user && sizeof...(U) > 0 && !detail::takes_numbers<Shape, U...>)
+  tensor(U...) {
+    static_assert(detail::never<U...>, "tenure: tensor: the braces are nested otherwise than the shape: one level for each axis");
+  }
+  template <std::size_t... M>
+    requires(is_made_by_user && sizeof...(M) > 0)
+  tensor(const detail::any_braces (&... row)[M]) {
+    static_assert(sizeof...(row) == 0, "tenure: tensor: the braces are nested otherwise than the shape: one level for each axis");
+  }
+  template <class X>
+    requires(is_made_by_user && detail::foreign<X>)
+  explicit(!detail::holds_numbers<X>) tensor(X&&) {
+    static_assert(detail::never<X>, "tenure: tensor: made from numbers in braces or an expression; over the memory of others by from()");
   }
 
   // ---- copying and moving -----------------------------------------------------------------------------------------
@@ -540,7 +558,7 @@ class tensor {
 
  private:
   friend struct detail::tensor_access;
-  template <element, class, ownership, role, access, class>
+  template <class, class, ownership, role, access, class>
   friend class tensor;
 
   template <class X>
@@ -745,5 +763,11 @@ template <class E>
 tensor(E&&) -> tensor<element_t<E>, shape_of_t<E>, ownership_of_v<E>, role_of_v<E>, access_of_v<E>, device_of_t<E>>;
 template <scalar U>
 tensor(U) -> tensor<U, shape<>>;
+template <class... X>
+  requires(sizeof...(X) > 0 && (sizeof...(X) > 1 || (detail::foreign<X> && ...)))
+tensor(const X&...) -> tensor<detail::undeduced, shape<>>;
+template <std::size_t... M>
+  requires(sizeof...(M) > 0)
+tensor(const detail::any_braces (&... row)[M]) -> tensor<detail::undeduced, shape<>>;
 
 }  // namespace tenure

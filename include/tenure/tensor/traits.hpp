@@ -3,6 +3,7 @@
 // device it lives. The traits answer for tensors and, through the tensor that they evaluate to, for expressions.
 #pragma once
 
+#include <initializer_list>
 #include <type_traits>
 
 #include "../core/dtype.hpp"
@@ -46,9 +47,34 @@ constexpr bool is_mixed(unsigned devices) { return (devices & (devices - 1)) != 
 template <class X>
 concept any_device = detail::device_bit<std::remove_cvref_t<X>> != 0;
 
-template <element T, class Shape, ownership O = ownership::owning, role R = role::constant,
-          access A = access::read_write, class Device = cpu_device>
-class tensor;
+namespace detail {
+// What CTAD finds where nothing says the element type and the shape.
+struct undeduced {};
+// Numbers in braces, however nested.
+struct any_braces {
+  template <class U>
+    requires std::is_arithmetic_v<U>
+  constexpr any_braces(U) {}
+  constexpr any_braces(std::initializer_list<any_braces>) {}
+};
+}  // namespace detail
+
+template <class T, class Shape, ownership O = ownership::owning, role R = role::constant, access A = access::read_write, class Device = cpu_device>
+class tensor {
+  static constexpr bool is_deduced = !std::is_same_v<T, detail::undeduced>;
+  static_assert(is_deduced, "tenure: tensor: only an expression or one number says what tensor it is: write tensor<float, shape<2, 3>>");
+  static constexpr bool holds = !is_deduced || element<T>;
+  static_assert(holds, "tenure: tensor: the element type is none of bool, int32, int64, float and double");
+
+ public:
+  template <class... X>
+  tensor(const X&...) {}  // something to go on with
+  template <std::size_t... M>
+    requires(sizeof...(M) > 0)
+  tensor([[maybe_unused]] const detail::any_braces (&... row)[M]) {}
+};
+template <element T, class Shape, ownership O, role R, access A, class Device>
+class tensor<T, Shape, O, R, A, Device>;
 
 /// An owning leaf: variable<float, shape<3>>{1, 2, 3}.
 template <class T, class Shape>
