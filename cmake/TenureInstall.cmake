@@ -26,6 +26,11 @@ install(FILES
 # pkg-config finds the prefix from the place of the .pc file itself, so the tree can be moved.
 file(RELATIVE_PATH tenure_pc_prefix
   "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+if(TENURE_BLAS)
+  set(tenure_pc_cflags " -DTENURE_BLAS=1")
+  list(JOIN BLAS_LIBRARIES " " tenure_pc_libs)
+  string(PREPEND tenure_pc_libs " ")
+endif()
 configure_file(cmake/tenure.pc.in tenure.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tenure.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

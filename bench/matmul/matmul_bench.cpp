@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // The matrix products of a 784-128-10 perceptron's training step, of an LSTM cell and of squares, beside Eigen's; bench/limits has
-// the core's peak. Rows: matmul_f32/<tenure|eigen>/<MxNxK> and a layout suffix, t where A or B is transposed.
+// the core's peak. Rows: matmul_f32/<tenure|eigen|blas>/<MxNxK> and a layout suffix, t where A or B is transposed; blas with
+// TENURE_BLAS, on one thread by that library's own setting, for what it is given.
 #include <harness.hpp>
 
 #include <tenure/backend/eigen/matmul.hpp>
+#if TENURE_BLAS
+#include <tenure/backend/eigen/blas.hpp>
+#endif
 
 #include <Eigen/Core>
 
@@ -66,17 +70,34 @@ void report(benchmark::State& state, const product& p) {
   state.SetLabel(p.what);
 }
 
+backend::matrix_ref<float> left_of(const operands& o, const product& p) {
+  return {o.a.data(), p.a_transposed ? 1 : p.k, p.a_transposed ? p.m : 1};
+}
+
+backend::matrix_ref<float> right_of(const operands& o, const product& p) {
+  return {o.b.data(), p.b_transposed ? 1 : p.n, p.b_transposed ? p.k : 1};
+}
+
 void tenure_row(benchmark::State& state, const product& p) {
   operands o(p);
-  const backend::matrix_ref<float> a{o.a.data(), p.a_transposed ? 1 : p.k, p.a_transposed ? p.m : 1};
-  const backend::matrix_ref<float> b{o.b.data(), p.b_transposed ? 1 : p.n, p.b_transposed ? p.k : 1};
   std::vector<char> workspace(static_cast<std::size_t>(backend::matmul_workspace<float>(p.m, p.n, p.k)) + 1);
   for (auto _ : state) {
-    backend::matmul<float>(p.m, p.n, p.k, a, b, o.c.data(), p.n, false, workspace.data());
+    backend::matmul<float>(p.m, p.n, p.k, left_of(o, p), right_of(o, p), o.c.data(), p.n, false, workspace.data());
     benchmark::ClobberMemory();
   }
   report(state, p);
 }
+
+#if TENURE_BLAS
+void blas_row(benchmark::State& state, const product& p) {
+  operands o(p);
+  for (auto _ : state) {
+    if (!backend::detail::matmul_by_blas<float>(p.m, p.n, p.k, left_of(o, p), right_of(o, p), o.c.data())) return state.SkipWithError("not for the BLAS");
+    benchmark::ClobberMemory();
+  }
+  report(state, p);
+}
+#endif
 
 template <class A, class B>
 void eigen_row(benchmark::State& state, const product& p) {
@@ -96,6 +117,9 @@ const bool registered = [] {
   bench::keep_heap_warm();
   for (const product& p : products) {
     benchmark::RegisterBenchmark(p.name("tenure").c_str(), [&p](benchmark::State& s) { tenure_row(s, p); });
+#if TENURE_BLAS
+    benchmark::RegisterBenchmark(p.name("blas").c_str(), [&p](benchmark::State& s) { blas_row(s, p); });
+#endif
     const auto eigen = p.a_transposed   ? eigen_row<column_major, row_major>
                        : p.b_transposed ? eigen_row<row_major, column_major>
                                         : eigen_row<row_major, row_major>;

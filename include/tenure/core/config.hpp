@@ -64,3 +64,8 @@
 #ifndef TENURE_VERSION_COUNTERS
 #define TENURE_VERSION_COUNTERS 1
 #endif
+
+// Large products by the BLAS that the program is linked to, in place of Tenure's own. All units of a program must agree.
+#ifndef TENURE_BLAS
+#define TENURE_BLAS 0
+#endif

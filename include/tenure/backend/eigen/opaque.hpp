@@ -9,6 +9,9 @@
 #include <tenure/backend/eigen/matmul.hpp>
 #include <tenure/core/error.hpp>
 #include <tenure/program/bind.hpp>
+#if TENURE_BLAS
+#include <tenure/backend/eigen/blas.hpp>
+#endif
 
 namespace tenure::eigen_backend {
 
@@ -72,6 +75,9 @@ struct product {
 /// C = A B on this thread, or in panels on those of the current executor, with the same bits: see the law of matmul.
 template <class T>
 void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch) {
+#if TENURE_BLAS
+  if (matmul_by_blas(m, n, k, a, b, c)) return;
+#endif
   if (executor* const on = tenure::detail::current_executor; on != nullptr && m * n * k >= 4 * block_work) {
     const std::int64_t most_rows = m / 32 < most_blocks ? m / 32 : most_blocks, rows = most_rows > 1 ? most_rows : 1;
     const std::int64_t most_columns = n / 192, wanted = 16 / rows, columns = wanted < most_columns ? wanted : most_columns;
