@@ -26,11 +26,16 @@ struct operand_traits<traced<T, S>> {
 
 template <class X>
 concept operand = operand_traits<std::remove_cvref_t<X>>::is_operand;
-/// What an operation accepts: something tensor-like, or a plain number beside it.
+/// What an operation accepts: something tensor-like, or a plain number beside it. apply() says so where it gets anything else.
 template <class X>
 concept operand_or_scalar = operand<X> || scalar<X>;
 template <class... X>
-concept some_operand = (operand_or_scalar<X> && ...) && (operand<X> || ...);
+concept some_operand = (operand<X> || ...);
+/// What is compared: other classes may bring comparisons with tensors of their own, as frameworks for tests do; memory does not.
+template <class X, class Y>
+concept comparable = some_operand<X, Y> && (operand_or_scalar<X> || detail::any_memory<X>) && (operand_or_scalar<Y> || detail::any_memory<Y>);
+template <class X, class Y>
+concept joinable = some_operand<X, Y> && operand_or_scalar<X> && operand_or_scalar<Y>;
 
 namespace detail {
 
@@ -78,11 +83,23 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
 template <class Operation, class... X>
 constexpr auto make_lazy(const X&... x);  // expr/lazy.hpp
 
+/// Something to go on with after a message.
+template <class X, class... Rest>
+constexpr auto stand_in(const X& x, const Rest&... rest) {
+  if constexpr (is_traced_v<X>) return x;
+  else if constexpr (sizeof...(Rest) > 0) return stand_in(rest...);
+  else return tensor<float, shape<>>();
+}
+
 }  // namespace detail
 
 template <class Operation, class... X>
 constexpr auto apply(const X&... x) {
-  if constexpr ((is_traced_v<X> || ...)) {
+  constexpr bool are_operands = (operand_or_scalar<X> && ...);
+  static_assert(are_operands, "tenure: operation: an operand is neither a tensor nor a number");
+  if constexpr (!are_operands) {
+    return detail::stand_in(x...);
+  } else if constexpr ((is_traced_v<X> || ...)) {
     ir::builder* g = nullptr;
     ((g = g ? g : detail::graph_of(x)), ...);
     return Operation::trace(detail::lift<X...>(*g, x)...);

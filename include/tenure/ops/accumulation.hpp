@@ -79,8 +79,8 @@ struct cumprod {
 
 namespace tenure {
 
-template <operand X, int A> constexpr auto prod(const X& x, axis_list<A>) { return apply<ops::prod<A>>(x); }
-template <operand X, int A> constexpr auto cumsum(const X& x, axis_list<A>) { return apply<ops::cumsum<A>>(x); }
-template <operand X, int A> constexpr auto cumprod(const X& x, axis_list<A>) { return apply<ops::cumprod<A>>(x); }
+template <operand X, class Along> constexpr auto prod(const X& x, const Along&) { return apply<ops::prod<ops::single_axis<Along>::value>>(x); }
+template <operand X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }
+template <operand X, class Along> constexpr auto cumprod(const X& x, const Along&) { return apply<ops::cumprod<ops::single_axis<Along>::value>>(x); }
 
 }  // namespace tenure

@@ -37,5 +37,25 @@ struct axis_position {
   static constexpr int value = A < 0 ? A + Rank : A;
 };
 
+/// The reduction Op<Keep, Axes...> that a call asks for behind its operand: nothing, axis<...>, or axis<...> and keepdim.
+template <template <bool, int...> class Op, class... Along>
+struct along {
+  static_assert(sizeof...(Along) == 0, "tenure: axis: axes are written axis<0> or axes<0, 1>, with keepdim behind them");
+  using type = Op<false>;
+};
+template <template <bool, int...> class Op, int... A>
+struct along<Op, axis_list<A...>> { using type = Op<false, A...>; };
+template <template <bool, int...> class Op, int... A>
+struct along<Op, axis_list<A...>, keepdim_t> { using type = Op<true, A...>; };
+
+/// The axis of an operation along one.
+template <class Along>
+struct single_axis {
+  static_assert(sizeof(Along) == 0, "tenure: axis: one axis is written axis<0>");
+  static constexpr int value = -1;
+};
+template <int A>
+struct single_axis<axis_list<A>> { static constexpr int value = A; };
+
 }  // namespace ops
 }  // namespace tenure

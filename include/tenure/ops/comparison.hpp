@@ -100,15 +100,21 @@ using comparison_operations = operation_list<equal, not_equal, less, less_equal,
 
 namespace tenure {
 
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator==(const X& x, const Y& y) { return apply<ops::equal>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator!=(const X& x, const Y& y) { return apply<ops::not_equal>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator<(const X& x, const Y& y) { return apply<ops::less>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator<=(const X& x, const Y& y) { return apply<ops::less_equal>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator>(const X& x, const Y& y) { return apply<ops::greater>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator>=(const X& x, const Y& y) { return apply<ops::greater_equal>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator&&(const X& x, const Y& y) { return apply<ops::logical_and>(x, y); }
-template <class X, class Y> requires some_operand<X, Y> constexpr auto operator||(const X& x, const Y& y) { return apply<ops::logical_or>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator==(const X& x, const Y& y) { return apply<ops::equal>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator!=(const X& x, const Y& y) { return apply<ops::not_equal>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator<(const X& x, const Y& y) { return apply<ops::less>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator<=(const X& x, const Y& y) { return apply<ops::less_equal>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator>(const X& x, const Y& y) { return apply<ops::greater>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator>=(const X& x, const Y& y) { return apply<ops::greater_equal>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator&&(const X& x, const Y& y) { return apply<ops::logical_and>(x, y); }
+template <class X, class Y> requires comparable<X, Y> constexpr auto operator||(const X& x, const Y& y) { return apply<ops::logical_or>(x, y); }
 template <operand X> constexpr auto operator!(const X& x) { return apply<ops::logical_not>(x); }
+// NumPy's spellings.
+template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator&: masks are joined by &&"); return detail::stand_in(x); }
+template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
+template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !"); return detail::stand_in(x); }
+template <class X, class Y> requires joinable<X, Y> constexpr auto operator^(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator^: a power is pow(x, y), masks that differ are x != y"); return detail::stand_in(x); }
+template <class X, class Y> requires joinable<X, Y> constexpr auto operator%(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator%: there is no remainder: x - floor(x / y) * y"); return detail::stand_in(x); }
 template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr auto where(const C& c, const X& x, const Y& y) { return apply<ops::where>(c, x, y); }
 
 }  // namespace tenure

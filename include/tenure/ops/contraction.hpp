@@ -112,9 +112,9 @@ struct outer {
 
 namespace tenure {
 
-template <operand X, operand Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
-template <operand X, operand W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }
-template <operand X, operand W, operand B> constexpr auto linear(const X& x, const W& w, const B& b) { return apply<ops::linear>(x, w, b); }
-template <operand X, operand Y> constexpr auto outer(const X& x, const Y& y) { return apply<ops::outer>(x, y); }
+template <operand X, class Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
+template <operand X, class W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }
+template <operand X, class W, class B> constexpr auto linear(const X& x, const W& w, const B& b) { return apply<ops::linear>(x, w, b); }
+template <operand X, class Y> constexpr auto outer(const X& x, const Y& y) { return apply<ops::outer>(x, y); }
 
 }  // namespace tenure

@@ -134,8 +134,8 @@ struct pick {
 
 namespace tenure {
 
-template <int A = 0, operand X, operand I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
-template <int A = 0, operand X, operand I, operand U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }
-template <operand X, operand I> constexpr auto pick(const X& x, const I& indices) { return apply<ops::pick>(x, indices); }
+template <int A = 0, operand X, class I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
+template <int A = 0, operand X, class I, class U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }
+template <operand X, class I> constexpr auto pick(const X& x, const I& indices) { return apply<ops::pick>(x, indices); }
 
 }  // namespace tenure

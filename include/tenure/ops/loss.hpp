@@ -109,13 +109,13 @@ struct smooth_l1 {
 
 namespace tenure {
 
-template <operand X, operand Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
-template <operand X, operand I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
-template <operand X, operand I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
-template <operand X, operand Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
-template <operand X, operand Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
-template <operand X, operand Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
-template <operand X, operand Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
-template <operand X, operand Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
+template <operand X, class Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
+template <operand X, class I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
+template <operand X, class I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
+template <operand X, class Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
+template <operand X, class Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
+template <operand X, class Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
+template <operand X, class Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
+template <operand X, class Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
 
 }  // namespace tenure

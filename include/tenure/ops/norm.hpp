@@ -41,15 +41,22 @@ struct stddev {
   static constexpr auto trace(const X& x) { return sqrt::trace(var<Correction, Keep, A...>::trace(x)); }
 };
 
+template <int Correction>
+struct deviation {
+  template <bool Keep, int... A>
+  using stddev = ops::stddev<Correction, Keep, A...>;
+};
+template <int P>
+struct of_order {
+  template <bool Keep, int... A>
+  using norm = ops::norm<P, Keep, A...>;
+};
+
 }  // namespace tenure::ops
 
 namespace tenure {
 
-template <int P = 2, operand X> constexpr auto norm(const X& x) { return apply<ops::norm<P, false>>(x); }
-template <int P = 2, operand X, int... A> constexpr auto norm(const X& x, axis_list<A...>) { return apply<ops::norm<P, false, A...>>(x); }
-template <int P = 2, operand X, int... A> constexpr auto norm(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::norm<P, true, A...>>(x); }
-template <int Correction = 1, operand X> constexpr auto stddev(const X& x) { return apply<ops::stddev<Correction, false>>(x); }
-template <int Correction = 1, operand X, int... A> constexpr auto stddev(const X& x, axis_list<A...>) { return apply<ops::stddev<Correction, false, A...>>(x); }
-template <int Correction = 1, operand X, int... A> constexpr auto stddev(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::stddev<Correction, true, A...>>(x); }
+template <int P = 2, operand X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
+template <int Correction = 1, operand X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }
 
 }  // namespace tenure

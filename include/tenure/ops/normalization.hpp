@@ -31,9 +31,9 @@ struct rms_norm {
 
 namespace tenure {
 
-template <operand X, operand G, operand B>
+template <operand X, class G, class B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) { return apply<ops::layer_norm>(x, gain, bias, epsilon); }
-template <operand X, operand G>
+template <operand X, class G>
 constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) { return apply<ops::rms_norm>(x, gain, epsilon); }
 
 }  // namespace tenure

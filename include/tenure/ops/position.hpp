@@ -112,10 +112,10 @@ namespace tenure {
 template <int A, operand X> constexpr auto index_along(const X& x) { return apply<ops::index_along<A>>(x); }
 template <int K = 0, operand X> constexpr auto tril(const X& x) { return apply<ops::triangle<false, K>>(x); }
 template <int K = 0, operand X> constexpr auto triu(const X& x) { return apply<ops::triangle<true, K>>(x); }
-template <operand X, int A> constexpr auto argmax(const X& x, axis_list<A>) { return apply<ops::arg_extremum<ir::reduction::max, A>>(x); }
-template <operand X, int A> constexpr auto argmin(const X& x, axis_list<A>) { return apply<ops::arg_extremum<ir::reduction::min, A>>(x); }
-template <operand X, int A> constexpr auto max(const X& x, axis_list<A>) { return apply<ops::extremum<ir::reduction::max, A>>(x); }
-template <operand X, int A> constexpr auto min(const X& x, axis_list<A>) { return apply<ops::extremum<ir::reduction::min, A>>(x); }
-template <int A, operand X, operand I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
+template <operand X, class Along> constexpr auto argmax(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
+template <operand X, class Along> constexpr auto argmin(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
+template <operand X, class Along> constexpr auto max(const X& x, const Along&) { return apply<ops::extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
+template <operand X, class Along> constexpr auto min(const X& x, const Along&) { return apply<ops::extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
+template <int A, operand X, class I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
 
 }  // namespace tenure

@@ -151,31 +151,23 @@ struct log_softmax {
   }
 };
 
+template <int Correction>
+struct corrected {
+  template <bool Keep, int... A>
+  using var = ops::var<Correction, Keep, A...>;
+};
+
 }  // namespace tenure::ops
 
 namespace tenure {
 
-template <operand X> constexpr auto sum(const X& x) { return apply<ops::sum<false>>(x); }
-template <operand X, int... A> constexpr auto sum(const X& x, axis_list<A...>) { return apply<ops::sum<false, A...>>(x); }
-template <operand X, int... A> constexpr auto sum(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::sum<true, A...>>(x); }
-template <operand X> constexpr auto mean(const X& x) { return apply<ops::mean<false>>(x); }
-template <operand X, int... A> constexpr auto mean(const X& x, axis_list<A...>) { return apply<ops::mean<false, A...>>(x); }
-template <operand X, int... A> constexpr auto mean(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::mean<true, A...>>(x); }
-template <operand X> constexpr auto amax(const X& x) { return apply<ops::amax<false>>(x); }
-template <operand X, int... A> constexpr auto amax(const X& x, axis_list<A...>) { return apply<ops::amax<false, A...>>(x); }
-template <operand X, int... A> constexpr auto amax(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::amax<true, A...>>(x); }
-template <operand X> constexpr auto amin(const X& x) { return apply<ops::amin<false>>(x); }
-template <operand X, int... A> constexpr auto amin(const X& x, axis_list<A...>) { return apply<ops::amin<false, A...>>(x); }
-template <operand X, int... A> constexpr auto amin(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::amin<true, A...>>(x); }
-template <operand X> constexpr auto logsumexp(const X& x) { return apply<ops::logsumexp<false>>(x); }
-template <operand X, int... A> constexpr auto logsumexp(const X& x, axis_list<A...>) { return apply<ops::logsumexp<false, A...>>(x); }
-template <operand X, int... A> constexpr auto logsumexp(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::logsumexp<true, A...>>(x); }
-template <int Correction = 1, operand X> constexpr auto var(const X& x) { return apply<ops::var<Correction, false>>(x); }
-template <int Correction = 1, operand X, int... A> constexpr auto var(const X& x, axis_list<A...>) { return apply<ops::var<Correction, false, A...>>(x); }
-template <int Correction = 1, operand X, int... A> constexpr auto var(const X& x, axis_list<A...>, keepdim_t) { return apply<ops::var<Correction, true, A...>>(x); }
-template <operand X, int A> constexpr auto softmax(const X& x, axis_list<A>) { return apply<ops::softmax<A>>(x); }
-template <operand X> constexpr auto softmax(const X& x) { return apply<ops::softmax<-1>>(x); }
-template <operand X, int A> constexpr auto log_softmax(const X& x, axis_list<A>) { return apply<ops::log_softmax<A>>(x); }
-template <operand X> constexpr auto log_softmax(const X& x) { return apply<ops::log_softmax<-1>>(x); }
+template <operand X, class... Along> constexpr auto sum(const X& x, const Along&...) { return apply<typename ops::along<ops::sum, Along...>::type>(x); }
+template <operand X, class... Along> constexpr auto mean(const X& x, const Along&...) { return apply<typename ops::along<ops::mean, Along...>::type>(x); }
+template <operand X, class... Along> constexpr auto amax(const X& x, const Along&...) { return apply<typename ops::along<ops::amax, Along...>::type>(x); }
+template <operand X, class... Along> constexpr auto amin(const X& x, const Along&...) { return apply<typename ops::along<ops::amin, Along...>::type>(x); }
+template <operand X, class... Along> constexpr auto logsumexp(const X& x, const Along&...) { return apply<typename ops::along<ops::logsumexp, Along...>::type>(x); }
+template <int Correction = 1, operand X, class... Along> constexpr auto var(const X& x, const Along&...) { return apply<typename ops::along<ops::corrected<Correction>::template var, Along...>::type>(x); }
+template <operand X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }
+template <operand X, class Along = axis_list<-1>> constexpr auto log_softmax(const X& x, const Along& = {}) { return apply<ops::log_softmax<ops::single_axis<Along>::value>>(x); }
 
 }  // namespace tenure

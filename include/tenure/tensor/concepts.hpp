@@ -50,6 +50,9 @@ template <class Shape, class... U>
 inline constexpr bool takes_numbers = Shape::rank == 0   ? sizeof...(U) == 1
                                       : Shape::is_static ? Shape::rank == 1
                                                          : (std::is_integral_v<U> && ...);
+/// A pointer, an array, a container, a string.
+template <class X>
+concept any_memory = requires(const std::remove_cvref_t<X>& x) { *x; } || requires(const std::remove_cvref_t<X>& x) { *x.data(); };
 /// A pointer to numbers, an array or a container of them; strings are none.
 template <class X>
 concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires scalar<decltype(*x)> && sizeof(*x) > 1; } ||
