@@ -143,3 +143,34 @@ TEST_CASE("the error of a kernel arrives with a later call") {
   fake_cuda::broken = cudaSuccess;
   CHECK(elements(x) == list(4, 1));
 }
+
+TEST_CASE("memory that calls keep is one stream's, or one recording's, which keeps it too") {
+  fake_cuda::finish();
+  const int live = fake_cuda::live();
+  const auto held = [&] { return (fake_cuda::finish(), fake_cuda::live() - live); };
+  {
+    cuda_detail::stream_memory kept;
+    CHECK(kept.of_current_stream(64) == kept.of_current_stream(64));
+    CHECK(held() == 1);
+    {
+      const cuda_stream other;
+      static_cast<void>(kept.of_current_stream(64));
+      CHECK(held() == 1);
+    }
+    cuda_detail::graph graph;
+    const auto use = [&] {
+      void* const memory = kept.of_current_stream(64);
+      CHECK(memory == kept.of_current_stream(64));
+      cuda_detail::check(cudaMemsetAsync(memory, 0, 64, cuda_detail::current_stream()), "cudaMemsetAsync");
+    };
+    graph.record(use);
+    CHECK(held() == 1);  // handed back by the stream, kept by both
+    graph.record(use);
+    CHECK(held() == 1);  // that of the second recording
+    static_cast<void>(kept.of_current_stream(64));
+    CHECK(held() == 2);
+    graph.launch();
+    fake_cuda::finish();
+  }
+  CHECK(held() == 0);
+}

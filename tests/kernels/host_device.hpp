@@ -39,7 +39,7 @@ struct device {
     using kernel = kernels::fused<code<Words...>>;
     ++launches;
     const auto shared = static_cast<std::size_t>(kernel::shared_bytes(args.shape));
-    kernels::host_block<typename kernel::thread_state> block(args.shape.threads, args.shape.blocks(), shared);
+    kernels::host_block<typename kernel::thread_state> block(args.shape.threads, shared);
     for (block.index = 0; block.index < args.shape.blocks(); ++block.index) kernel::run(block, args);
   }
   template <std::int64_t... Words>

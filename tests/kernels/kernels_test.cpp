@@ -30,7 +30,7 @@ void check(F f, const X&... x) {
     REQUIRE(s.what == tn::ir::symbol::kind::argument);
     symbols.push_back(arguments[static_cast<std::size_t>(s.a)].shape[static_cast<int>(s.b)]);
   }
-  for (const auto limits : {tn::kernels::device_limits{1, 32, 1 << 20}, {6, 64, 8 << 10}, {37, 128, 0}, {1000, 256, 48 << 10}}) {
+  for (const auto limits : {tn::kernels::device_limits{1, 32, 1 << 20, 1}, {6, 64, 8 << 10, 3}, {37, 128, 0, 37}, {}}) {
     host::device device;
     device.given = limits;
     std::vector<array> results;
@@ -96,6 +96,19 @@ TEST_CASE("sums of columns, beside sums of all and of rows") {
   check([](auto a) { return std::tuple{sum(a, tn::axis<0>), sum(a, tn::axis<1>), sum(a), a * 2.0}; }, some<float, 90, 35>());
 }
 
+TEST_CASE("few long rows are several blocks'") {
+  const auto f = [](auto a) { return std::tuple{sum(a, tn::axis<1>) * 2.0, amax(a, tn::axis<1>), exp(a)}; };
+  check(f, some<float, 3, 20001>());
+  check(f, some<double, 1, 9000>());
+  check([](auto a) { return std::tuple{mean(a), sum(exp(a)) + 1.0}; }, some<float, 30000>());
+  check(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(sigmoid(a * b)); }), some<float, 30000>(), some<float, 30000>());
+  check([](auto a) { return std::tuple{sum(a, tn::axis<1>), sum(a * a)}; }, some<float, 3, 20001>());
+
+  using program = typename decltype(tn::compile([](auto a) { return sum(a * a); }).plan(some<float, 1 << 20>()))::program_type;
+  const auto g = tn::kernels::fused<typename program::template code_of<0>>::shape_of(nullptr, {});
+  CHECK(g.blocks() == 256);
+}
+
 TEST_CASE("softmax: rows of a lane, of a warp, of a block") {
   const auto f = [](auto x) { return softmax(x, tn::axis<1>); };
   check(f, some<float, 70, 3>());
@@ -114,6 +127,16 @@ TEST_CASE("a block asks for no more shared memory than every GPU gives, with wha
   CHECK(g.scratch * 4 == 48 << 10);
   CHECK(!g.shares);
   check([](auto x) { return softmax(x, tn::axis<1>); }, x);
+}
+
+TEST_CASE("the plan says what a kernel takes beside") {
+  const auto bytes = []<class F, class... X>(F f, const X&... x) {
+    return tn::cuda_backend::workspace_bytes<typename decltype(tn::compile(f).plan(x...))::program_type>();
+  };
+  CHECK(bytes([](auto x) { return x * 2.0; }, some<float, 1000>()) == 0);
+  CHECK(bytes([](auto x) { return sum(x); }, some<float, 1000>()) == 0);  // a block
+  CHECK(bytes([](auto x) { return sum(x); }, some<float, 1 << 15>()) == 16 + 8 * 4);  // counters; sums of 8 blocks of 256 threads, with 4 packets of 4 each
+  CHECK(bytes([](auto x) { return softmax(x, tn::axis<1>); }, some<float, 3, 12288>()) == (48 << 10) + 3 * (48 << 10));
 }
 
 TEST_CASE("values kept from pass to pass, several in a kernel, beside sums of columns") {
@@ -148,6 +171,12 @@ TEST_CASE("rows named by indices, and sums of rows at indices that repeat") {
   check([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<float, 9, 6>(), i, some<float, 50, 6>());
   check([](auto x, auto i, auto u) { return tn::index_add<1>(x, i, u); }, some<float, 4, 9, 2>(), j, some<float, 4, 4, 3, 2>());
   check([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<double, 40>(), some<std::int32_t, 700>(0, 40), some<double, 700>());
+  // Many indices of few rows, which are summed in pieces; of one, and of one that has none.
+  static_assert(tn::cuda_backend::pieces_of_rows(6, 3, 5000) == 26 && tn::cuda_backend::pieces_of_rows(6, 3, 100) == 1 && tn::cuda_backend::pieces_of_rows(1 << 20, 3, 1 << 30) == 1);
+  const auto few = some<std::int32_t, 5000>(0, 2);
+  check([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<double, 3, 2>(), few, some<double, 5000, 2>());
+  check([](auto x, auto i, auto u) { return tn::index_add<1>(x, i, u); }, some<double, 2, 3>(), few, some<double, 2, 5000>());
+  check([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<std::int32_t, 1>(), some<std::int64_t, 700>(0, 0), some<std::int32_t, 700>(-9, 9));
   constexpr auto loss = [](auto x, auto i) { return sum(square(tn::gather<0>(x, i))); };
   check(tn::value_and_grad(loss), some<float, 9, 6>(), some<std::int32_t, 50>(0, 9));
 }

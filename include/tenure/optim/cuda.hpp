@@ -4,7 +4,6 @@
 // The first step of a kind runs as it is, so that libraries and kernels are loaded outside of a recording.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include <tenure/storage/cuda.hpp>

@@ -156,6 +156,33 @@ inline detail::storage_handle allocate(std::size_t bytes) {
   return made;
 }
 
+/// Memory for what calls on one stream leave behind for none of their own: kept from call to call, and apart for each stream and for
+/// each graph that is recorded, which keeps it.
+class stream_memory {
+ public:
+  void* of_current_stream(std::size_t bytes) {
+    const auto* const recorded = innermost == nullptr ? nullptr : innermost->recorded;
+    bool is_ours = memory_ && stream_ == current_stream() && is_recorded_ == (recorded != nullptr);
+    if (recorded != nullptr) {  // a graph of the past may have had the same stream
+      bool is_kept = false;
+      for (const detail::storage_handle& m : *recorded) is_kept = is_kept || (memory_ && m.data() == memory_.data());
+      is_ours = is_ours && is_kept;
+    }
+    if (!is_ours) {
+      memory_ = {};
+      memory_ = allocate(bytes);
+      stream_ = current_stream();
+      is_recorded_ = recorded != nullptr;
+    }
+    return memory_.data();
+  }
+
+ private:
+  detail::storage_handle memory_;
+  stream_t stream_ = nullptr;
+  bool is_recorded_ = false;
+};
+
 // ---- transfers -----------------------------------------------------------------------------------------------------------
 
 /// Pinned memory in two halves, which are filled in turn: the host copies into or out of one while the device works on the

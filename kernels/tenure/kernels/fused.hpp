@@ -2,7 +2,7 @@
 // A fused kernel on a GPU: every element of a code's iteration space is one thread's, with every intermediate in a register.
 // A team of threads (a power of two, up to the block) walks a row in packets of 16 bytes, pass by pass; teams take rows in
 // turn, and where rows need no team of their own, tiles of columns too. What is summed over rows or over all stands beside,
-// a piece a block, until it is folded in a fixed order: results depend on the geometry, never on which block was first.
+// a piece a block, until it is folded in a fixed order: results depend on extents alone, not on the GPU and never on which block was first.
 // Cost: one load an input, one store an output; values kept from pass to pass lie in shared memory where they fit.
 #pragma once
 
@@ -18,11 +18,12 @@ namespace tenure::kernels {
 using passes::instruction;
 using program_detail::is_dynamic;
 
-/// What a launch may use.
+/// What a launch may use: the same on every GPU, so that sums are taken in the same order.
 struct device_limits {
-  int blocks = 1;               // that run at once
+  int blocks = 4096;            // several times what runs at once, so that few wait for the last ones
   int threads = most_threads;   // of a block
   int shared_bytes = 47 << 10;  // of a block, beside 1 KB that the kernel declares itself: 48 is what every GPU gives
+  int wide_blocks = 512;        // where rows lie in memory beside, which is to stay in the cache
 };
 
 /// How the iteration space is dealt out; all sizes in elements of the lane's type unless they say otherwise.
@@ -41,7 +42,7 @@ struct geometry {
   TENURE_KERNEL constexpr int teams() const { return threads / team; }
 };
 
-TENURE_KERNEL_INLINE std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+TENURE_KERNEL_INLINE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// a / b and the rest of it, in 32 bits where they fit: 64 cost a GPU several times as much.
 struct quotient {
@@ -85,8 +86,8 @@ struct fused {
     return n;
   }
   static constexpr int kept_rows = kept_before(record::instructions);
-  static constexpr int column_sums = count(kind::reduce_columns), total_sums = count(kind::reduce_all);
-  static constexpr bool reduces_rows = record::passes > 1 || count(kind::reduce_row) > 0;
+  static constexpr int column_sums = count(kind::reduce_columns), total_sums = count(kind::reduce_all), row_sums = count(kind::reduce_row);
+  static constexpr bool reduces_rows = record::passes > 1 || row_sums > 0;
   static constexpr bool stores_rows = [] {
     for (int i = 0; i < record::instructions; ++i)
       if (at(i).what == kind::store && at(i).row) return true;
@@ -94,6 +95,14 @@ struct fused {
   }();
   // A row is one team's where the team must agree on something.
   static constexpr bool owns_rows = reduces_rows || stores_rows;
+
+  // Rows that are only reduced may be several blocks': each leaves its part, and the last one of the row goes on with it. What rows
+  // add to totals is not, since the last one may be any.
+  static constexpr bool may_split_rows = [] {
+    for (int i = 0; i < record::instructions; ++i)
+      if (at(i).what == kind::reduce_all && at(at(i).in[0]).row) return false;
+    return record::passes == 1 && row_sums > 0 && kept_rows + column_sums == 0;
+  }();
 
   // Packets of 16 bytes, while four copies of the work fit into registers and compile time.
   static constexpr int lanes = std::is_floating_point_v<T> && record::instructions <= 96 && k.extent[last] != 1 ? 16 / static_cast<int>(sizeof(T)) : 1;
@@ -118,7 +127,8 @@ struct fused {
     T* scratch;         // of all blocks, where shared memory has no room
     T* totals;          // total_sums rows of a number a block
     T* columns;         // column_sums tables: a row a row of blocks
-    unsigned* arrived;  // 0: how many blocks are done
+    T* tiles;           // row_sums tables: a row of tiles a row
+    unsigned* arrived;  // 0: how many blocks are done, then of each row how many tiles
   };
 
   struct thread_state : thread_place {
@@ -133,7 +143,7 @@ struct fused {
 
   // ---- geometry ----
 
-  static geometry shape_of(const std::int64_t* numbers, const device_limits& limits) {
+  static constexpr geometry shape_of(const std::int64_t* numbers, const device_limits& limits) {
     const auto number = [&](std::int64_t word) { return is_dynamic(word) ? numbers[word - program_detail::first_dynamic] : word; };
     geometry g;
     g.threads = limits.threads;
@@ -147,22 +157,26 @@ struct fused {
     while (g.team < g.threads && g.team < wanted) g.team *= 2;
     if (g.team > warp) g.team = g.threads;
     const auto at_most = [](std::int64_t n, std::int64_t bound) { return static_cast<int>(n <= 1 || bound <= 1 ? 1 : n > bound ? bound : n); };
-    if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team), limits.blocks);
-    // Each row of blocks leaves a row of columns to fold: sixteen rows at the least, and not more than can be folded soon.
-    const std::int64_t most = column_sums > 0 ? limits.blocks / 4 : limits.blocks;
-    g.row_blocks = at_most(ceil_div(g.rows, g.teams() * (column_sums > 0 ? 16 : 1)), most / g.tiles);
-    g.row_steps = ceil_div(g.rows, std::int64_t{g.row_blocks} * g.teams());
+    // What all threads of a block sum costs as much as a few packets.
+    if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team * (total_sums > 0 ? 4 : 1)), limits.blocks);
+    if (may_split_rows && g.team == g.threads && g.rows > 0 && g.rows < limits.wide_blocks) g.tiles = at_most(ceil_div(g.packets, g.team * 4), limits.blocks / g.rows);
     g.packet_steps = ceil_div(g.packets, std::int64_t{g.tiles} * g.team);
     g.scratch = (kept_rows + column_sums) * g.packet_steps * lanes * g.threads;
     g.shares = g.scratch * static_cast<std::int64_t>(sizeof(T)) <= limits.shared_bytes;
+    // Each row of blocks leaves a row of columns to fold: sixteen rows at the least, and not more than can be folded soon.
+    const std::int64_t most = !g.shares ? limits.wide_blocks : column_sums > 0 ? limits.blocks / 16 : limits.blocks;
+    g.row_blocks = at_most(ceil_div(g.rows, g.teams() * (column_sums > 0 ? 16 : 1)), most / g.tiles);
+    g.row_steps = ceil_div(g.rows, std::int64_t{g.row_blocks} * g.teams());
     return g;
   }
 
   static std::int64_t shared_bytes(const geometry& g) { return g.shares ? g.scratch * size : 0; }
 
-  /// Device memory beside the operands; its first word must be 0 where blocks count themselves.
-  static std::int64_t memory_bytes(const geometry& g) { return layout_of(g).end; }
-  static constexpr bool counts_blocks(const geometry& g) { return total_sums > 0 && g.blocks() > 1; }
+  /// Device memory beside the operands, which begins with counters that must be 0.
+  static constexpr std::int64_t memory_bytes(const geometry& g) { return layout_of(g).end; }
+  static constexpr std::int64_t counter_bytes(const geometry& g) {
+    return counts_blocks(g) || splits_rows(g) ? static_cast<std::int64_t>(sizeof(unsigned)) * (1 + (splits_rows(g) ? g.rows : 0)) : 0;
+  }
   /// Is there a table to fold when all blocks are done?
   static constexpr bool leaves_table(const geometry& g) { return column_sums > 0 && g.row_blocks > 1; }
 
@@ -177,6 +191,7 @@ struct fused {
     a.scratch = static_cast<T*>(within(l.scratch));
     a.totals = static_cast<T*>(within(l.totals));
     a.columns = static_cast<T*>(within(l.columns));
+    a.tiles = static_cast<T*>(within(l.tiles));
     return a;
   }
 
@@ -205,16 +220,20 @@ struct fused {
  private:
   static constexpr std::int64_t size = sizeof(T);
 
+  static constexpr bool counts_blocks(const geometry& g) { return total_sums > 0 && g.blocks() > 1; }
+  static TENURE_KERNEL_INLINE constexpr bool splits_rows(const geometry& g) { return may_split_rows && g.tiles > 1; }
+
   struct memory_layout {
-    std::int64_t scratch, totals, columns, end;  // bytes
+    std::int64_t scratch, totals, columns, tiles, end;  // bytes
   };
-  static memory_layout layout_of(const geometry& g) {
+  static constexpr memory_layout layout_of(const geometry& g) {
     const auto padded = [](std::int64_t elements) { return (elements * size + 15) / 16 * 16; };
-    memory_layout l;
-    l.scratch = counts_blocks(g) ? 16 : 0;
+    memory_layout l{};
+    l.scratch = (counter_bytes(g) + 15) / 16 * 16;
     l.totals = l.scratch + (g.shares ? 0 : padded(g.scratch) * g.blocks());
     l.columns = l.totals + (counts_blocks(g) ? padded(std::int64_t{total_sums} * g.blocks()) : 0);
-    l.end = l.columns + (leaves_table(g) ? padded(column_sums * g.row_blocks * g.columns) : 0);
+    l.tiles = l.columns + (leaves_table(g) ? padded(column_sums * g.row_blocks * g.columns) : 0);
+    l.end = l.tiles + (splits_rows(g) ? padded(row_sums * g.rows * g.tiles) : 0);
     return l;
   }
 
@@ -528,7 +547,37 @@ struct fused {
   static TENURE_KERNEL_INLINE void reduce_rows(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
     ([&] {
       if constexpr (at(I).what == kind::reduce_row && runs_in(at(I), Pass)) {
-        across<T>(block, args.shape.team, [](thread_state& t) -> T& { return t.sum[I]; }, [](T a, T b) { return combined<at(I).bits>(a, b); });
+        row_across<I>(block, args.shape.team);
+        block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
+      }
+    }(), ...);
+    if constexpr (may_split_rows)
+      if (splits_rows(args.shape)) fold_tiles(block, args, indices{});
+  }
+  template <int I, class Block>
+  static TENURE_KERNEL_INLINE void row_across(Block& block, int team) {
+    across<T>(block, team, [](thread_state& t) -> T& { return t.sum[I]; }, [](T a, T b) { return combined<at(I).bits>(a, b); });
+  }
+
+  /// Of the blocks of a row, the last one goes on with the sums of all, the others are done.
+  template <class Block, int... I>
+  static TENURE_KERNEL_INLINE void fold_tiles(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
+    const geometry& g = args.shape;
+    const int row = block.index / g.tiles;
+    const auto first_of = [&](int sum) { return args.tiles + (sum * g.rows + row) * g.tiles; };
+    block.each([&](thread_state& t) {
+      if (t.thread == 0) ([&] { if constexpr (at(I).what == kind::reduce_row) first_of(rank_of(I))[block.index % g.tiles] = t.sum[I]; }(), ...);
+    });
+    const bool goes_on = block.arrives_last(args.arrived + 1 + row, g.tiles);
+    block.each([&](thread_state& t) { t.is_active = goes_on; });
+    if (!goes_on) return;
+    ([&] {
+      if constexpr (at(I).what == kind::reduce_row) {
+        block.each([&](thread_state& t) {
+          t.sum[I] = identity<at(I).bits>();
+          for (int tile = t.thread; tile < g.tiles; tile += g.threads) t.sum[I] = combined<at(I).bits>(t.sum[I], block.published(first_of(rank_of(I)) + tile));
+        });
+        row_across<I>(block, g.threads);
         block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
       }
     }(), ...);

@@ -14,7 +14,7 @@ class host_block {
  public:
   int index = 0;
 
-  host_block(int threads, int blocks, std::size_t shared_bytes) : blocks_(blocks), states_(static_cast<std::size_t>(threads)), shared_(shared_bytes / 16 + 1) {}
+  host_block(int threads, std::size_t shared_bytes) : states_(static_cast<std::size_t>(threads)), shared_(shared_bytes / 16 + 1) {}
 
   template <class F>
   void each(F f) {
@@ -39,13 +39,12 @@ class host_block {
   template <class T>
   T* warp_results() { return reinterpret_cast<T*>(warp_results_); }
   void* shared() { return shared_.data(); }
-  bool arrives_last(unsigned*, int) { return index == blocks_ - 1; }
+  bool arrives_last(unsigned* arrived, int blocks) { return ++*arrived == static_cast<unsigned>(blocks); }
   template <class T>
   static T published(const T* at) { return *at; }
 
  private:
   struct alignas(16) unit { unsigned char bytes[16]; };
-  int blocks_;
   std::vector<Thread> states_;
   std::vector<unit> shared_;
   alignas(16) unsigned char warp_results_[warp * 8] = {};

@@ -142,23 +142,39 @@ struct merge_runs {
   }
 };
 
-/// An element of the sums of updates that go to the same row; rows are sorted, equal ones in the order of their positions.
+/// An element of the sums of updates that go to the same row; rows are sorted, equal ones in the order of their positions. With
+/// several pieces, the sum of one piece of them, into a table of a row a piece (fold_pieces).
 template <class T>
 struct add_rows {
   walk<3> space;        // which row (extents of the result), updates (but for their position), result
   walk<1> of_position;  // updates
   named_rows rows;
-  std::int64_t count;
+  std::int64_t count, elements, pieces;
   const T* updates;
+  T* to;  // the result, or the table
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
+    const quotient q = divided(i, elements);  // neighbours are of one piece, as they are in memory
+    const auto at = space.at(q.rest);
+    const std::int64_t first = bound<false>(rows.row, count, at.of[0]), n = bound<true>(rows.row + first, count - first, at.of[0]);
+    const std::int64_t begin = first + divided(n * q.whole, pieces).whole, end = first + divided(n * (q.whole + 1), pieces).whole;
+    T sum{};
+    for (std::int64_t k = begin; k < end; ++k) sum = static_cast<T>(sum + updates[at.of[1] + of_position.at(rows.position[k]).of[0]]);
+    to[pieces == 1 ? at.of[2] : i] = sum;
+  }
+};
+
+template <class T>
+struct fold_pieces {
+  walk<1> space;  // result
+  std::int64_t elements, pieces;
+  const T* table;
   T* to;
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
-    const auto at = space.at(i);
-    const std::int64_t row = at.of[0];
     T sum{};
-    for (std::int64_t k = bound<false>(rows.row, count, row); k < count && rows.row[k] == row; ++k)
-      sum = static_cast<T>(sum + updates[at.of[1] + of_position.at(rows.position[k]).of[0]]);
-    to[at.of[2]] = sum;
+    for (std::int64_t p = 0; p < pieces; ++p) sum = static_cast<T>(sum + table[p * elements + i]);
+    to[space.at(i).of[0]] = sum;
   }
 };
 

@@ -31,9 +31,9 @@ struct backend<cuda_device> {
     cuda_backend::run<Program>(device, arguments, results, symbols);
   }
 
-  /// Memory that a call of a static program needs for intermediate results; kernels that reduce take some beside.
+  /// Memory of the device that a call of a static program allocates and hands back.
   template <class Program>
-  static constexpr std::int64_t workspace_bytes() { return program_detail::placement<Program>(nullptr).bytes; }
+  static constexpr std::int64_t workspace_bytes() { return cuda_backend::workspace_bytes<Program>(); }
 };
 
 }  // namespace tenure

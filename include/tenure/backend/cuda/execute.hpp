@@ -28,7 +28,7 @@ void run_fused(Device& device, void* const* pointers, const std::int64_t* number
   const kernels::geometry g = kernel::shape_of(numbers, device.limits());
   const auto memory = allocate(device, kernel::memory_bytes(g));
   const auto args = kernel::bind(pointers, numbers, g, memory.data());
-  if (kernel::counts_blocks(g)) device.zero(args.arrived, sizeof *args.arrived);
+  if (const std::int64_t bytes = kernel::counter_bytes(g); bytes > 0) device.zero(args.arrived, bytes);
   device.launch(Code{}, args);
   if constexpr (kernel::column_sums > 0)
     if (kernel::leaves_table(g)) device.launch_fold(Code{}, args);
@@ -90,7 +90,36 @@ void run_checked_steps(Device& device, const void* const* arguments, void* const
       [&](void* to, const void* from, std::int64_t bytes) { device.copy(to, from, bytes); });
 }
 
+template <class Code>
+constexpr std::int64_t memory_beside(const std::int64_t* numbers) {
+  return kernels::fused<Code>::memory_bytes(kernels::fused<Code>::shape_of(numbers, {}));
+}
+template <class Program, class Indices>
+struct memory_table;
+template <class Program, int... K>
+struct memory_table<Program, std::integer_sequence<int, K...>> {
+  using function = std::int64_t (*)(const std::int64_t*);
+  static constexpr function at[sizeof...(K) + 1] = {&memory_beside<typename Program::template code_of<K>>..., nullptr};
+};
+
 }  // namespace detail
+
+/// What run() allocates for a static program at most at a time: intermediate results, and partial sums and kept rows of a kernel.
+/// index_add takes 32 bytes an index beside.
+template <class Program>
+constexpr std::int64_t workspace_bytes() {
+  constexpr auto& tables = Program::tables;
+  std::int64_t beside = 0;
+  for (int i = 0; i < Program::step_count; ++i) {
+    const bound_step& s = tables.steps[i];
+    if (s.what != passes::step::kind::fused) continue;
+    std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
+    for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], nullptr);
+    const std::int64_t bytes = detail::memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>::at[s.kernel](number);
+    if (bytes > beside) beside = bytes;
+  }
+  return program_detail::placement<Program>(nullptr).bytes + beside;
+}
 
 /// Throws index_error where an argument (or a view of one) holds an index outside its axis; waits for the device.
 template <class Device>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // The GPU as execute.hpp sees a device: everything goes to this thread's stream, memory comes from its pool, nothing waits
-// but what checks indices. Products are cuBLAS's: IEEE float32, never TF32, and repeatable as far as it promises, which is not where
-// several streams are busy.
+// but what checks indices. Products are cuBLAS's: IEEE float32, never TF32, and repeatable: it promises the same bits on GPUs with as
+// many multiprocessors, also where several streams are busy, since it is given a workspace for each.
 #pragma once
 
+#if !defined(__CUDA_ARCH__)  // nothing of it runs on the device, and it is long
 #include <cublas_v2.h>
+#endif
 
 #include <tenure/backend/cuda/steps.hpp>
 #include <tenure/kernels/launch.cuh>
@@ -12,6 +14,7 @@
 
 namespace tenure::cuda_backend {
 
+#if !defined(__CUDA_ARCH__)
 namespace detail {
 
 inline void check(cublasStatus_t status, const char* call) {
@@ -28,6 +31,7 @@ class blas {
   }
   cublasHandle_t on_stream() {
     check(cublasSetStream(handle_, cuda_detail::current_stream()), "cublasSetStream");
+    check(cublasSetWorkspace(handle_, workspace_.of_current_stream(workspace_bytes), workspace_bytes), "cublasSetWorkspace");  // which the stream has reset
     return handle_;
   }
 
@@ -40,23 +44,19 @@ class blas {
     check(cublasCreate(&handle_), "cublasCreate");
     check(cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
   }
+  // What NVIDIA recommends for the GPU that wants most.
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+
   cublasHandle_t handle_ = nullptr;
+  cuda_detail::stream_memory workspace_;
 };
 
 }  // namespace detail
+#endif
 
 class gpu {
  public:
-  const kernels::device_limits& limits() const {
-    static const kernels::device_limits of_device = [] {
-      int id = 0, multiprocessors = 0, threads = 0;
-      cuda_detail::check(cudaGetDevice(&id), "cudaGetDevice");
-      cuda_detail::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, id), "cudaDeviceGetAttribute");
-      cuda_detail::check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, id), "cudaDeviceGetAttribute");
-      return kernels::device_limits{.blocks = multiprocessors * (threads / kernels::most_threads)};
-    }();
-    return of_device;
-  }
+  static constexpr kernels::device_limits limits() { return {}; }
 
   tenure::detail::storage_handle allocate(std::int64_t bytes) { return cuda_detail::allocate(static_cast<std::size_t>(bytes)); }
   void zero(void* at, std::int64_t bytes) {
@@ -84,7 +84,8 @@ class gpu {
   }
 
   template <class T>
-  void multiply(const blas_product<T>& p) {
+  void multiply([[maybe_unused]] const blas_product<T>& p) {
+#if !defined(__CUDA_ARCH__)
     const auto flag = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const T one = 1, zero = 0;
     const auto call = [&](auto gemm) {
@@ -93,6 +94,7 @@ class gpu {
     };
     if constexpr (std::is_same_v<T, float>) detail::check(call(cublasSgemmStridedBatched_64), "matmul");
     else detail::check(call(cublasDgemmStridedBatched_64), "matmul");
+#endif
   }
 
   /// What the function refuses; waits for it.

@@ -59,6 +59,15 @@ kernels::named_rows sorted(Device& device, kernels::named_rows rows, kernels::na
 
 }  // namespace detail
 
+/// In how many pieces each row of index_add is summed: where its elements are too few to fill a GPU, and the indices many, in
+/// more than one. Of extents alone, so that every GPU takes the same sums.
+constexpr std::int64_t pieces_of_rows(std::int64_t elements, std::int64_t rows, std::int64_t indices) {
+  constexpr std::int64_t threads = 1 << 17, each = 64;
+  const std::int64_t room = elements > 0 ? threads / elements : 1, wanted = rows > 0 ? indices / rows / each : 1;
+  const std::int64_t pieces = room < wanted ? room : wanted;
+  return pieces < 1 ? 1 : pieces > 256 ? 256 : pieces;
+}
+
 /// Rows of updates added into zeros at indices, which were checked: the indices are sorted, then each element of the result
 /// sums what goes to it, in order.
 template <class T, class Device>
@@ -78,13 +87,20 @@ void scatter_step(Device& device, void* const* p, step_numbers n) {
   for (int d = 0; d < indices.rank; ++d) list.space.add(indices.extent[d], indices.stride[d]);
   device.for_each(count, list);
 
-  kernels::add_rows<T> f{{}, {}, detail::sorted(device, rows, spare, count), count, static_cast<const T*>(p[1]), static_cast<T*>(p[2])};
+  const std::int64_t elements = elements_of(result), pieces = pieces_of_rows(elements, result.extent[axis], count);
+  T* const to = static_cast<T*>(p[2]);
+  const auto partial = device.allocate(pieces > 1 ? pieces * elements * static_cast<std::int64_t>(sizeof(T)) : 0);
+  T* const table = static_cast<T*>(partial.data());
+  kernels::add_rows<T> f{{}, {}, detail::sorted(device, rows, spare, count), count, elements, pieces, static_cast<const T*>(p[1]), pieces > 1 ? table : to};
+  kernels::fold_pieces<T> fold{{}, elements, pieces, table, to};
   for (int d = 0; d < result.rank; ++d) {
     const std::int64_t update_stride = d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1];
     f.space.add(result.extent[d], std::int64_t{d == axis}, update_stride, result.stride[d]);
+    fold.space.add(result.extent[d], result.stride[d]);
   }
   for (int d = 0; d < indices.rank; ++d) f.of_position.add(indices.extent[d], updates.stride[axis + d]);
-  device.for_each(f.space.size(), f);
+  device.for_each(pieces * elements, f);
+  if (pieces > 1) device.for_each(elements, fold);
 }
 
 template <class T, class Device>
