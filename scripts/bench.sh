@@ -47,7 +47,7 @@ fi
 if [[ $what == cuda ]]; then
   steps=3
   nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || fail "there is no nvcc on the PATH"
-  nvidia-smi -L || fail "there is no GPU here"
+  nvidia-smi -L 2>/dev/null || fail "there is no GPU here"
   mkdir -p "$results"
   step "build with $nvcc"
   "$nvcc" -std=c++20 -O3 -arch=native --expt-relaxed-constexpr -ccbin "$gxx" -Iinclude -Ikernels -Ibench -isystem /usr/include/eigen3 \

@@ -7,10 +7,10 @@
 #pragma once
 
 #include <bit>
-#include <limits>
 
 #include <tenure/kernels/block.hpp>
 #include <tenure/math/packet.hpp>
+#include <tenure/ops/combine.hpp>
 #include <tenure/program/decode.hpp>
 
 namespace tenure::kernels {
@@ -526,18 +526,9 @@ struct fused {
   // ---- reductions ----
 
   template <std::int64_t Kind>
-  static TENURE_KERNEL_INLINE T combined(T a, T b) {
-    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return math::add(a, b);
-    else if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::max)) return math::max(a, b);
-    else return math::min(a, b);
-  }
+  static TENURE_KERNEL_INLINE T combined(T a, T b) { return ops::combine<static_cast<ir::reduction>(Kind)>(a, b); }
   template <std::int64_t Kind>
-  static TENURE_KERNEL constexpr T identity() {
-    using limits = std::numeric_limits<T>;
-    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return T(0);
-    else if constexpr (std::is_floating_point_v<T>) return Kind == static_cast<std::int64_t>(ir::reduction::max) ? -limits::infinity() : limits::infinity();
-    else return Kind == static_cast<std::int64_t>(ir::reduction::max) ? limits::lowest() : limits::max();
-  }
+  static TENURE_KERNEL constexpr T identity() { return ops::identity<static_cast<ir::reduction>(Kind), T>(); }
 
   template <int Pass, int... I>
   static TENURE_KERNEL_INLINE void begin_sums(thread_state& t, std::integer_sequence<int, I...>) {

@@ -10,6 +10,7 @@
 #include <tenure/backend/eigen/blocks.hpp>
 #include <tenure/core/config.hpp>
 #include <tenure/math/packet.hpp>
+#include <tenure/ops/combine.hpp>
 #include <tenure/program/decode.hpp>
 #include <tenure/storage/block.hpp>
 
@@ -635,18 +636,9 @@ struct fused {
   // ---- reductions ----
 
   template <std::int64_t Kind, class V>
-  static TENURE_LAYER V combine(V a, V b) {
-    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return math::add(a, b);
-    else if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::max)) return math::max(a, b);
-    else return math::min(a, b);
-  }
+  static TENURE_LAYER V combine(V a, V b) { return ops::combine<static_cast<ir::reduction>(Kind)>(a, b); }
   template <std::int64_t Kind>
-  static constexpr T identity() {
-    if constexpr (Kind == static_cast<std::int64_t>(ir::reduction::sum)) return T(0);
-    else if constexpr (std::is_floating_point_v<T>)
-      return Kind == static_cast<std::int64_t>(ir::reduction::max) ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
-    else return Kind == static_cast<std::int64_t>(ir::reduction::max) ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
-  }
+  static constexpr T identity() { return ops::identity<static_cast<ir::reduction>(Kind), T>(); }
   static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
   // Accumulators are spelled out: clang keeps an array in registers only where no index is left to a loop.
   static_assert(most_ways == 4);

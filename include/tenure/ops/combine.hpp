@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a reduction does with two numbers, or two packets of them, and the number that changes none: for loops and kernels.
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include <tenure/ir/node.hpp>
+#include <tenure/math/packet.hpp>
+
+namespace tenure::ops {
+
+template <ir::reduction Kind, class V>
+TENURE_KERNEL TENURE_LAYER V combine(V a, V b) {
+  if constexpr (Kind == ir::reduction::sum) return math::add(a, b);
+  else if constexpr (Kind == ir::reduction::max) return math::max(a, b);
+  else return math::min(a, b);
+}
+
+template <ir::reduction Kind, class T>
+TENURE_KERNEL constexpr T identity() {
+  using limits = std::numeric_limits<T>;
+  if constexpr (Kind == ir::reduction::sum) return T(0);
+  else if constexpr (std::is_floating_point_v<T>) return Kind == ir::reduction::max ? -limits::infinity() : limits::infinity();
+  else return Kind == ir::reduction::max ? limits::lowest() : limits::max();
+}
+
+}  // namespace tenure::ops
