@@ -4,6 +4,11 @@
 
 using namespace laws;
 
+namespace {
+/// The elements of a tensor that is written to, row after row.
+constexpr auto elements_of = [](auto& x) { return tn::detail::tensor_access::write(x, "elements_of"); };
+}  // namespace
+
 TEMPLATE_TEST_CASE("softmax and its relatives agree with the reference", "", double, float) {
   const auto x = filled<TestType>(shape<5, 19>{}, 1);
   const auto w = filled<TestType>(shape<5, 19>{}, 2);
@@ -27,6 +32,70 @@ TEMPLATE_TEST_CASE("cross entropy agrees with the reference", "", double, float)
   const auto logits = filled<TestType>(shape<7, 10>{}, 6);
   const auto labels = filled<std::int64_t>(shape<7>{}, 7, 0.0, 10.0);
   agrees(tn::value_and_grad<0>([](auto x, auto y) { return cross_entropy(x, y); }), logits, labels);
+}
+
+// Rows long enough that a pass leaves the comparison of each position out, and no whole number of packets.
+TEMPLATE_TEST_CASE("the chosen element of a long row agrees with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<9, 300>{}, 6), w = filled<TestType>(shape<9, 300>{}, 7);
+  auto labels = filled<std::int64_t>(shape<9>{}, 8, 0.0, 300.0);
+  const std::int64_t edges[] = {0, 299, 287, 288, 127, 128};
+  for (int i = 0; i < 6; ++i) elements_of(labels)[i] = edges[i];
+  agrees(tn::value_and_grad<0>([](auto a, auto y) { return cross_entropy(a, y); }), x, labels);
+  agrees(tn::value_and_grad<0, 1>([](auto a, auto b, auto y) { return sum(square(pick(a * b, y))) + sum(exp(a)); }), x, w, labels);
+  const auto others = filled<std::int64_t>(shape<9>{}, 9, 0.0, 300.0);
+  agrees(tn::value_and_grad<0>([](auto a, auto y, auto z) { return sum(pick(a, y) * pick(exp(a), z)); }), x, labels, others);
+  agrees(tn::value_and_grad<0>([](auto a) { return sum(square(amax(a, tn::axis<1>))); }), x);
+
+  // Some are no positions.
+  auto at = filled<TestType>(shape<9, 1>{}, 9, 0.0, 299.0);
+  const double numbers[] = {-1, 300, 2.5, std::numeric_limits<double>::quiet_NaN(), 1e30, -0.0, 299, 16};
+  for (int i = 0; i < 8; ++i) elements_of(at)[i] = static_cast<TestType>(numbers[i]);
+  agrees(tn::compile([](auto a, auto p) {
+           const auto chosen = tn::apply<tn::ops::index_along<1, TestType>>(a) == p;
+           return std::tuple{where(chosen, a, 0.0), where(chosen, 3.0, 0.0) + a, where(chosen, a, 1.0), where(!chosen, a, 0.0) * a, chosen};
+         }),
+         x, at);
+  agrees(tn::compile([](auto a, auto p) {
+           const auto chosen = tn::apply<tn::ops::index_along<1, TestType>>(a) == p;
+           const auto one = where(chosen, a, 0.0);
+           return std::tuple{sum(one, tn::axis<1>), sum(where(chosen, a, 1.0), tn::axis<1>), amax(one, tn::axis<1>), sum(one), sum(one, tn::axis<0>)};
+         }),
+         x, at);
+  agrees(tn::compile([](auto a, auto p) { return sum(where(tn::apply<tn::ops::index_along<1, TestType>>(a) == p, a, 0.0), tn::axis<1>); }), x, at);
+  agrees(tn::compile([](auto a, auto p) { return where(tn::apply<tn::ops::index_along<1, TestType>>(a) == p, a * 2.0, a); }), x, at);
+}
+
+TEST_CASE("the chosen element is what it was before the row was overwritten") {
+  constexpr auto f = tn::compile([](auto a, auto p) { return where(tn::apply<tn::ops::index_along<1, float>>(a) == p, a * 2.0, exp(a)); });
+  auto x = filled<float>(shape<9, 300>{}, 6);
+  auto p = tn::zeros<float>(shape<9, 1>{});
+  for (int i = 0; i < 9; ++i) elements_of(p)[i] = static_cast<float>(i * 37);
+  const auto wanted = f(x, p);
+  f.into(x)(x, p);
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 300; ++j) CHECK(x(i, j) == wanted(i, j));
+}
+
+TEST_CASE("NaN in any lane is the extremum of its row") {
+  for (int j = 0; j < 37; ++j) {
+    auto x = filled<float>(shape<2, 37>{}, 6);
+    elements_of(x)[37 + j] = std::numeric_limits<float>::quiet_NaN();
+    const auto [most, least] = tn::compile([](auto a) { return std::tuple{amax(a, tn::axis<1>), amin(a, tn::axis<1>)}; })(x);
+    CHECK((most(0) == most(0) && least(0) == least(0)));
+    CHECK((most(1) != most(1) && least(1) != least(1)));
+  }
+}
+
+TEST_CASE("a row whose largest is an infinity has no softmax") {
+  const float inf = std::numeric_limits<float>::infinity();
+  auto x = tn::zeros<float>(shape<3, 4>{});
+  elements_of(x)[1] = inf;
+  for (int j = 0; j < 4; ++j) elements_of(x)[4 + j] = -inf;
+  elements_of(x)[8] = -inf;
+  const auto y = tn::compile([](auto a) { return softmax(a); })(x);
+  const auto z = tn::compile([](auto a) { return log_softmax(a); })(x);
+  for (int j = 0; j < 4; ++j) CHECK((y(0, j) != y(0, j) && y(1, j) != y(1, j) && z(0, j) != z(0, j) && z(1, j) != z(1, j)));
+  CHECK((y(2, 0) == 0 && z(2, 0) == -inf && y(2, 1) > 0.3f));
 }
 
 TEMPLATE_TEST_CASE("reductions over any axes agree with the reference", "", double, float) {

@@ -609,6 +609,18 @@ TENURE_KERNEL_INLINE P max(P a, P b) {
   else return select(is_nan(b), b, P(detail::simd::pmax(a, b)));
 }
 
+/// Of two that are no NaN; what a NaN gives is either operand. One instruction each.
+template <class P>
+TENURE_KERNEL_INLINE P min_of_numbers(P a, P b) {
+  if constexpr (is_one_lane<P>) return b < a ? b : a;
+  else return Eigen::internal::pmin(a, b);
+}
+template <class P>
+TENURE_KERNEL_INLINE P max_of_numbers(P a, P b) {
+  if constexpr (is_one_lane<P>) return a < b ? b : a;
+  else return Eigen::internal::pmax(a, b);
+}
+
 /// x bounded by constants that are not NaN; a NaN in x stays. One instruction each.
 template <class P>
 TENURE_KERNEL_INLINE P at_most(P x, scalar_of<P> bound) {

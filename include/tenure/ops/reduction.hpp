@@ -108,11 +108,17 @@ struct var {
 };
 
 namespace detail {
-/// The largest element along axes as a shift without gradient; 0 where it is infinite, so that inf - inf never arises.
+/// The largest element along axes as a shift without gradient.
+template <int... A, class X>
+constexpr auto largest_shift(const X& x) {
+  const auto m = reduce<ir::reduction::max, true, A...>::trace(x);
+  return std::remove_const_t<decltype(m)>{x.graph, stopped(m).id};
+}
+/// The same, but 0 where it is infinite, so that inf - inf never arises.
 template <int... A, class X>
 constexpr auto stable_shift(const X& x) {
-  const auto m = reduce<ir::reduction::max, true, A...>::trace(x);
-  const value largest = stopped(m);
+  const auto m = largest_shift<A...>(x);
+  const value largest = m;
   const value infinite = pointwise_value<equal>(pointwise_value<abs>(largest), largest.like(__builtin_inf()));
   return std::remove_const_t<decltype(m)>{x.graph, pointwise_value<where>(infinite, largest.like(0), largest).id};
 }
@@ -131,11 +137,12 @@ struct logsumexp {
   }
 };
 
+/// A row with an infinity as its largest element is all NaN, as PyTorch's; so is that of log_softmax.
 template <int A>
 struct softmax {
   template <class X>
   static constexpr auto trace(const X& x) {
-    const auto e = exp::trace(sub::trace(x, detail::stable_shift<A>(x)));
+    const auto e = exp::trace(sub::trace(x, detail::largest_shift<A>(x)));
     // One division a row, not one an element; and a derivative that needs no more passes over the row.
     const auto total = sum<true, A>::trace(e);
     return mul::trace(e, div::trace(detail::number(total, 1), total));
@@ -146,7 +153,7 @@ template <int A>
 struct log_softmax {
   template <class X>
   static constexpr auto trace(const X& x) {
-    const auto z = sub::trace(x, detail::stable_shift<A>(x));
+    const auto z = sub::trace(x, detail::largest_shift<A>(x));
     return sub::trace(z, log::trace(sum<true, A>::trace(exp::trace(z))));
   }
 };

@@ -187,6 +187,9 @@ struct fused {
   template <part Part, int Pass = 0>
   using instructions_of = typename concerned<Part, Pass>::type;
 
+  /// Is it known of a row's chosen element (below) whether a packet holds it?
+  enum class at_choice { unknown, elsewhere, there };
+
   // ---- blocks ----
 
   static constexpr int count_of(kind what) {
@@ -408,35 +411,138 @@ struct fused {
       }
     } else {
       std::int64_t i = range.template begin<D>();
-      constexpr int step = ways(Pass) * lanes;
-      if constexpr (ways(Pass) > 1)
-        for (; i + step <= n; i += step)
-          [&]<int... Way>(std::integer_sequence<int, Way...>) {
-            (elements<Pass, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, instructions_of<part::element, Pass>{}), ...);
-          }(std::make_integer_sequence<int, ways(Pass)>{});
-      if constexpr (takes_pairs(Pass))
-        for (; i + 2 * lanes <= n; i += 2 * lanes) pair<Pass>(args, p, r, total, first, i, instructions_of<part::element, Pass>{});
-      for (; i + lanes <= n; i += lanes) elements<Pass, false, 0>(args, p, r, total, first, i, lanes, instructions_of<part::element, Pass>{});
-      constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
-      if constexpr (has_tail)
-        if (i < n) elements<Pass, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), instructions_of<part::element, Pass>{});
+      if constexpr (chooses(Pass)) {
+        element_state chosen;
+        const std::int64_t c = chosen_packet<Pass>(args, p, r, i, n);
+        const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
+        if (c >= 0) choose<Pass>(args, p, r, chosen, total, c, width, instructions_of<part::element, Pass>{});
+        walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, first, i, n);
+        // After the loop, which wrote there as elsewhere; computed before it, since a result may lie in the memory of an argument.
+        if (c >= 0) store_chosen(args, p, r, chosen, c, width, instructions_of<part::element, Pass>{});
+      } else {
+        walk_packets<Pass, at_choice::unknown>(args, p, r, total, first, i, n);
+      }
     }
+  }
+
+  template <int Pass, at_choice Choice>
+  static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first,
+                                        std::int64_t i, std::int64_t n) {
+    constexpr instructions_of<part::element, Pass> list{};
+    constexpr int step = ways(Pass) * lanes;
+    if constexpr (ways(Pass) > 1)
+      for (; i + step <= n; i += step)
+        [&]<int... Way>(std::integer_sequence<int, Way...>) {
+          (elements<Pass, Choice, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, list), ...);
+        }(std::make_integer_sequence<int, ways(Pass)>{});
+    if constexpr (takes_pairs(Pass) && Choice == at_choice::unknown)
+      for (; i + 2 * lanes <= n; i += 2 * lanes) pair<Pass>(args, p, r, total, first, i, list);
+    for (; i + lanes <= n; i += lanes) elements<Pass, Choice, false, 0>(args, p, r, total, first, i, lanes, list);
+    constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
+    if constexpr (has_tail)
+      if (i < n) elements<Pass, Choice, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), list);
+  }
+
+  // ---- the chosen element of a row ----
+
+  // A mask that compares positions in a row with a number of the row is true at one element at the most, as a label's is. A pass
+  // takes it for false everywhere, and computes the packet that holds the element beside its loop.
+  static constexpr bool counts_elements(int i) {
+    if (at(i).what != kind::load || at(i).row) return false;
+    const program_detail::decoded_access& a = k.access[at(i).access];
+    return a.counting && a.stride[last] == 1;
+  }
+  static constexpr bool is_choice(int i) {
+    const program_detail::decoded_instruction& x = at(i);
+    if (x.what != kind::compute || x.row || x.op != ops::code_of<ops::equal>()) return false;
+    return (counts_elements(x.in[0]) && at(x.in[1]).row) || (counts_elements(x.in[1]) && at(x.in[0]).row);
+  }
+  /// The mask that a pass reads; -1 where there is none, or two, or the row is too short to gain, or T does not hold all positions.
+  static constexpr int choice_of(int pass) {
+    const std::int64_t most = std::is_same_v<T, float> ? std::int64_t{1} << 24 : INT32_MAX;
+    if (record::inner != 1 || is_dynamic(k.extent[last]) || k.extent[last] < 8 * lanes || k.extent[last] > most) return -1;
+    int found = -1;
+    for (int i = 0; i < record::instructions; ++i)
+      if ((at(i).passes >> pass & 1) && is_choice(i)) {
+        if (found >= 0) return -1;
+        found = i;
+      }
+    return found;
+  }
+  static constexpr bool is_zero_elsewhere(int i) {
+    const program_detail::decoded_instruction& x = at(i);
+    if (x.what != kind::compute || x.op != ops::code_of<ops::where>() || !is_choice(x.in[0])) return false;
+    return at(x.in[2]).what == kind::constant && at(x.in[2]).bits == 0;
+  }
+  static constexpr bool is_sum_of_chosen(int i) {
+    return at(i).what == kind::reduce_row && at(i).bits == static_cast<std::int64_t>(ir::reduction::sum) && is_zero_elsewhere(at(i).in[0]);
+  }
+  /// Which values of elements a choice decides.
+  static constexpr auto decided = [] {
+    struct { bool at[slots] = {}; } d;
+    for (int i = 0; i < record::instructions; ++i) {
+      d.at[i] = is_choice(i);
+      if (at(i).what == kind::compute || at(i).what == kind::store)
+        for (const int from : at(i).in) d.at[i] = d.at[i] || (from >= 0 && d.at[from]);
+    }
+    return d;
+  }();
+  /// Can a pass go over the row without its chosen element? Where that decides what is stored, or is all that a sum adds.
+  static constexpr bool chooses(int pass) {
+    if (choice_of(pass) < 0) return false;
+    for (int i = 0; i < record::instructions; ++i) {
+      const program_detail::decoded_instruction& x = at(i);
+      if ((x.passes >> pass & 1) == 0) continue;
+      const bool keeps = x.what == kind::compute && x.access >= 0, writes_mask = x.what == kind::store && x.is_mask;
+      if (decided.at[i] && (keeps || writes_mask)) return false;
+      const bool reduces = x.what == kind::reduce_row || x.what == kind::reduce_all || x.what == kind::reduce_columns;
+      if (reduces && decided.at[x.in[0]] && !is_sum_of_chosen(i)) return false;
+    }
+    return true;
+  }
+
+  /// Where the packet with the chosen element begins; -1 where the row has none.
+  template <int Pass>
+  static TENURE_LAYER std::int64_t chosen_packet(const local_arguments& args, const position& p, const row_state& r, std::int64_t begin,
+                                                 std::int64_t end) {
+    constexpr auto x = at(choice_of(Pass));
+    constexpr int counted = counts_elements(x.in[0]) ? 0 : 1, a = at(x.in[counted]).access;
+    const T wanted = r.value[x.in[1 - counted]];
+    const std::int64_t first = reinterpret_cast<std::int64_t>(args.pointer[a]) + p.offset[a];
+    if (!(wanted >= static_cast<T>(first + begin) && wanted < static_cast<T>(first + end))) return -1;  // NaN, too
+    const std::int64_t i = static_cast<std::int64_t>(wanted) - first - begin;
+    return i >= 0 && i < end - begin ? begin + i / lanes * lanes : -1;
+  }
+  template <int Pass, int... I>
+  static TENURE_LAYER void choose(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                  std::int64_t i, int n, std::integer_sequence<int, I...>) {
+    (element<Pass, at_choice::there, true, 0, I>(args, p, r, e, total, false, i, n), ...);
+  }
+  template <int... I>
+  static TENURE_LAYER void store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
+                                        std::int64_t i, int n, std::integer_sequence<int, I...>) {
+    ([&] {
+      if constexpr (at(I).what == kind::store && decided.at[I]) store<at(I).access, true>(args, p, value<at(I).in[0]>(r, e), i, n);
+    }(), ...);
   }
 
   // ---- per element ----
 
-  template <int Pass, bool Partial, int Way, int... I>
+  template <int Pass, at_choice Choice, bool Partial, int Way, int... I>
   static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first,
                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
     element_state e;
-    (element<Pass, Partial, Way, I>(args, p, r, e, total, first, i, n), ...);
+    (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, first, i, n), ...);
+    if constexpr (Pass + 1 < record::passes) prefetch_stores<Pass>(args, p, i, std::make_integer_sequence<int, record::instructions>{});
   }
 
   template <int Pass, int... I>
   static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first, std::int64_t i,
                                 std::integer_sequence<int, I...>) {
     element_state a, b;
-    ((element<Pass, false, 0, I>(args, p, r, a, total, first, i, lanes), element<Pass, false, 0, I>(args, p, r, b, total, first, i + lanes, lanes)), ...);
+    constexpr at_choice unknown = at_choice::unknown;
+    ((element<Pass, unknown, false, 0, I>(args, p, r, a, total, first, i, lanes),
+      element<Pass, unknown, false, 0, I>(args, p, r, b, total, first, i + lanes, lanes)), ...);
   }
 
   template <int Slot>
@@ -455,18 +561,24 @@ struct fused {
     else return value<Slot>(r, e);
   }
 
-  template <int Pass, bool Partial, int Way, int I>
+  template <int Pass, at_choice Choice, bool Partial, int Way, int I>
   static TENURE_LAYER void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                     bool first, std::int64_t i, int n) {
     constexpr auto x = at(I);
-    if constexpr (x.what == kind::load) {
+    constexpr bool is_sink = x.what != kind::load && x.what != kind::compute;
+    if constexpr (is_sink && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
+      // Elsewhere it adds nothing; there it is the only one that adds.
+    } else if constexpr (x.what == kind::load) {
       if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
       else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
     } else if constexpr (x.what == kind::compute) {
-      if constexpr (x.is_mask) e.mask[I] = compute<I>(r, e);
-      else if constexpr (x.access >= 0 && (x.passes & ((1u << Pass) - 1)) != 0) e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
-      else e.value[I] = compute<I>(r, e);
-      if constexpr (x.access >= 0 && (x.passes & ((1u << Pass) - 1)) == 0) store<x.access, Partial>(args, p, e.value[I], i, n);
+      constexpr bool is_first = x.access >= 0 && (x.passes & ((1u << Pass) - 1)) == 0;
+      if constexpr (x.is_mask) e.mask[I] = compute<Choice, I>(r, e);
+      else if constexpr (x.access >= 0 && !is_first) e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
+      else e.value[I] = compute<Choice, I>(r, e);
+      if constexpr (is_first && Choice != at_choice::there) {
+        store<x.access, Partial>(args, p, e.value[I], i, n);
+      }
     } else if constexpr (x.what == kind::store) {
       if constexpr (x.is_mask) store_mask<x.access>(args, p, mask<x.in[0]>(r, e), i, n);
       else store<x.access, Partial>(args, p, value<x.in[0]>(r, e), i, n);
@@ -491,10 +603,29 @@ struct fused {
     }
   }
 
-  template <int I>
+  /// What the next pass stores comes into the cache while this one computes: 3 % of a softmax.
+  template <int Pass, int... I>
+  static TENURE_LAYER void prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
+    ([&] {
+      constexpr auto x = at(I);
+      if constexpr (x.what == kind::store && !x.row && !x.is_mask && x.passes == 2u << Pass)
+        __builtin_prefetch(static_cast<const T*>(args.pointer[x.access]) + p.offset[x.access] + i, 1);
+    }(), ...);
+  }
+
+  template <at_choice Choice, int I>
   static TENURE_LAYER auto compute(const row_state& r, const element_state& e) {
     constexpr auto x = at(I);
-    if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
+    constexpr bool elsewhere = Choice == at_choice::elsewhere, adds = elsewhere && x.op == ops::code_of<ops::add>();
+    if constexpr (elsewhere && is_choice(I)) {
+      return math::mask_set<P>(false);
+    } else if constexpr (elsewhere && is_zero_elsewhere(I)) {
+      return value<x.in[2]>(r, e);
+    } else if constexpr (adds && is_zero_elsewhere(x.in[0])) {
+      return value<x.in[1]>(r, e);
+    } else if constexpr (adds && is_zero_elsewhere(x.in[1])) {
+      return value<x.in[0]>(r, e);
+    } else if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
       if constexpr (x.is_mask && !at(x.in[0]).is_mask) return math::ne(value<x.in[0]>(r, e), math::set1<P>(T(0)));
       else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return math::select(mask<x.in[0]>(r, e), math::set1<P>(T(1)), math::set1<P>(T(0)));
       else return read<x.in[0]>(r, e);
@@ -644,10 +775,19 @@ struct fused {
   static_assert(most_ways == 4);
   template <int I>
   static TENURE_LAYER T across(const sums& total) {
-    const auto both = [](auto x, auto y) { return combine<at(I).bits>(x, y); };
+    constexpr std::int64_t what = at(I).bits;
+    const auto both = [](auto x, auto y) { return combine<what>(x, y); };
     const auto& v = total.packet[I];
-    if constexpr (ways_of(I) == 1) return math::across<P>(v[0], both);
-    else return math::across<P>(both(both(both(v[0], v[1]), v[2]), v[3]), both);
+    P lane = v[0];
+    if constexpr (ways_of(I) > 1) lane = both(both(v[0], v[1]), both(v[2], v[3]));
+    if constexpr (what == static_cast<std::int64_t>(ir::reduction::sum) || !std::is_floating_point_v<T>) {
+      return math::across<P>(lane, both);
+    } else {
+      // The next pass waits for this: NaN is looked for beside the steps from half to half, not in each.
+      if (math::any<P>(math::is_nan(lane))) [[unlikely]] return std::numeric_limits<T>::quiet_NaN();
+      constexpr bool largest = what == static_cast<std::int64_t>(ir::reduction::max);
+      return math::across<P>(lane, [](auto x, auto y) { return largest ? math::max_of_numbers(x, y) : math::min_of_numbers(x, y); });
+    }
   }
   template <int I>
   static TENURE_LAYER void start(sums& total) {
