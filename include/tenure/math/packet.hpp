@@ -10,7 +10,7 @@
 
 #include <tenure/core/config.hpp>
 
-// nvcc's packets have one lane, as Eigen's have there, and Eigen costs each of its passes over a file a second.
+// nvcc's packets have one lane, as Eigen's have there, and Eigen costs each of its passes over a file a second: so Eigen is detail::simd here.
 #if !defined(__CUDACC__)
 #include <Eigen/Core>
 #endif
@@ -613,12 +613,12 @@ TENURE_KERNEL_INLINE P max(P a, P b) {
 template <class P>
 TENURE_KERNEL_INLINE P min_of_numbers(P a, P b) {
   if constexpr (is_one_lane<P>) return b < a ? b : a;
-  else return Eigen::internal::pmin(a, b);
+  else return detail::simd::pmin(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P max_of_numbers(P a, P b) {
   if constexpr (is_one_lane<P>) return a < b ? b : a;
-  else return Eigen::internal::pmax(a, b);
+  else return detail::simd::pmax(a, b);
 }
 
 /// x bounded by constants that are not NaN; a NaN in x stays. One instruction each.
