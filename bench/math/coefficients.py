@@ -60,6 +60,14 @@ show('exp float', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else
 show('exp double', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else mpf(0), -half, half, 10))
 show('exp by table float', remez(exp_tail, lambda r: r * r, -half / 16, half / 16, 2))
 show('exp by table double', remez(exp_tail, lambda r: r * r, -half / 16, half / 16, 5))
+show('tanh by table double', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else mpf(0), -half / 16, half / 16, 6))
+print('excesses', [float((mpf(2) ** (mpf(k) / 16) / float(mpf(2) ** (mpf(k) / 16)) - 1) - k * (log(2) - float(log(2))) / 16).hex() for k in range(16)])
+
+# sinh float by the addition theorem: (cosh r - 1) / r^2 and (sinh r - r) / r^3 in z = r^2
+def cosh_tail(z): return (mp.cosh(sqrt(z)) - 1) / z if z > TINY else mpf(1) / 2 + z / 24
+def sinh_tail(z): return (mp.sinh(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else mpf(1) / 6 + z / 120
+show('cosh float', remez(cosh_tail, lambda z: z, 0, half ** 2, 3))
+show('sinh float', remez(sinh_tail, lambda z: z * sqrt(z) / mp.sinh(sqrt(z)) if z > 0 else mpf(0), 0, half ** 2, 3))
 
 # (2 atanh s - 2 s) / s^3 in z = s^2; s <= 1/5 for m in [3/4, 3/2)
 def log_tail(z): return (2 * atanh(sqrt(z)) - 2 * sqrt(z)) / sqrt(z) ** 3 if z > TINY else mpf(2) / 3 + 2 * z / 5
@@ -69,6 +77,36 @@ show('log double', remez(log_tail, lambda z: z / 2, 0, end, 7))
 def pow_tail(z): return (log_tail(z) - mpf(2) / 3) / z if z > TINY else mpf(2) / 5 + 2 * z / 7
 show('pow float', remez(pow_tail, lambda z: z * z / 2, 0, end, 3))
 show('pow double', remez(pow_tail, lambda z: z * z / 2, 0, end, 8))
+
+# log(1 + r) by table: (log(1 + r) - r) / r^2, and log2(1 + r) / r
+low, high = mpf('-0.03126'), mpf('0.06251')
+def log1p_tail(r): return (log(1 + r) - r) / r ** 2 if abs(r) > TINY else -mpf(1) / 2 + r / 3
+def log2_slope(r): return log(1 + r) / r / log(2) if abs(r) > TINY else (1 - r / 2) / log(2)
+def log1p_weight(r): return abs(r * r / log(1 + r)) if r != 0 else mpf(0)
+def log2_weight(r): return abs(r / log(1 + r)) * log(2) if r != 0 else log(2)
+show('log by table float', remez(log1p_tail, log1p_weight, low, high, 4))
+show('log by table double', remez(log1p_tail, log1p_weight, low, high, 9))
+show('log2 by table float', remez(log2_slope, log2_weight, low, high, 5))
+show('log2 by table double', remez(log2_slope, log2_weight, low, high, 10))
+
+# Its tables: the nearest c to a start (2 / (low + high) of a piece, in few bits) with log(1/c), and log2(1/c) where both are wanted, in `digits`
+def from_whole(x, digits):
+    scaled = x * mpf(2) ** (digits - 1 - int(mp.floor(log(abs(x), 2))))
+    return abs(scaled - mp.nint(scaled))
+def log_entry(start, digits, ulps, both):
+    for i in range(1, 10 ** 7):
+        c = start + (i // 2 if i % 2 else -i // 2) * mpf(2) ** ((1 if start >= 1 else 0) - digits)
+        if from_whole(log(c), digits) < ulps and (not both or from_whole(log(c) / log(2), digits) < ulps): return c
+def log_table(name, digits, bits, ulps, of_one):
+    for k in range(1, 16 if of_one else 15):
+        middle = (1 + (k + mpf('0.5')) / 16) / (1 if of_one or k < 8 else 2)
+        if of_one and k == 1: middle = mpf('1.067')
+        unit = mpf(2) ** (bits - (1 if middle <= 1 else 0))
+        c = log_entry(mp.nint(unit / middle) / unit, digits, ulps, not of_one)
+        print(name, k, float(c).hex(), float(-log(c)).hex(), float(-log(c) / log(2)).hex())
+for digits, bits_of_one in ((24, 12), (53, 16)):
+    log_table(f'log_table {digits}', digits, 14, mpf(1) / 64, False)
+    log_table(f'log_table_of_one {digits}', digits, bits_of_one, mpf(1) / 256, True)
 
 # (sin r - r) / r^3 in z = r^2
 def sin_tail(z): return (sin(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else -mpf(1) / 6 + z / 120

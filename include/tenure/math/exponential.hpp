@@ -78,6 +78,13 @@ alignas(64) inline constexpr float sixteenth_rests<float>[16] = {
     0x1.9fcef4p-26f, -0x1.829fdp-25f, 0x1.15506ep-27f, 0x1.51f848p-27f,
     -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
 
+// table[k] for k in the low four bits of each lane of `index`: one permutation.
+template <class P>
+TENURE_KERNEL_INLINE P lookup16(const scalar_of<P> (&table)[16], P index) {
+  if constexpr (layout<P>::wide) return _mm512_permutex2var_pd(load<P>(table), _mm512_castpd_si512(index), load<P>(table + 8));
+  else return _mm512_maskz_permutexvar_ps(every_lane<P>, _mm512_castps_si512(index), load<P>(table));
+}
+
 // With 512-bit registers the table lookup is one permutation: n counts sixteenths, |r| <= ln2/32 and the polynomial
 // needs half the terms. Remez fits weighted for relative error of e^r (double 2^-56.2, float 2^-29.2).
 // Precise adds the rest of the table entry: 0.6 ulp instead of 1.3, for one more permutation.
@@ -92,18 +99,17 @@ TENURE_KERNEL_INLINE P exp_by_table(P x) {
   const P shifted = fma(x, set1<P>(log2e), shifter);
   const P n = sub(shifted, shifter);
   const P r = fma(n, set1<P>(-ln2_low), fma(n, set1<P>(-ln2_high), x));
-  P q, power, rest;
+  P p;
   if constexpr (wide) {
-    q = horner<P>(r, {0x1.0000000000005p-1, 0x1.555555548ebbbp-3, 0x1.555555545e082p-5, 0x1.11123b485d461p-7, 0x1.6c185e8bc8a22p-10});
-    power = _mm512_permutex2var_pd(load<P>(sixteenth_powers<T>), _mm512_castpd_si512(shifted), load<P>(sixteenth_powers<T> + 8));
-    rest = _mm512_permutex2var_pd(load<P>(sixteenth_rests<T>), _mm512_castpd_si512(shifted), load<P>(sixteenth_rests<T> + 8));
+    const P z = mul(r, r);
+    const P q = horner_by_halves<P>(r, z, {0x1.0000000000005p-1, 0x1.555555548ebbbp-3, 0x1.555555545e082p-5, 0x1.11123b485d461p-7,
+                                           0x1.6c185e8bc8a22p-10});
+    p = fma(z, q, r);
   } else {
-    q = horner<P>(r, {0x1.00022p-1f, 0x1.555764p-3f});
-    power = _mm512_maskz_permutexvar_ps(every_lane<P>, _mm512_castps_si512(shifted), load<P>(sixteenth_powers<T>));
-    rest = _mm512_maskz_permutexvar_ps(every_lane<P>, _mm512_castps_si512(shifted), load<P>(sixteenth_rests<T>));
+    p = mul(r, horner<P>(r, {1.0f, 0x1.00022p-1f, 0x1.555764p-3f}));
   }
-  const P p = mul(r, fma(r, q, set1<P>(T(1))));
-  const P e = Precise ? add(power, fma(power, p, rest)) : fma(power, p, power);
+  const P power = lookup16(sixteenth_powers<T>, shifted);
+  const P e = Precise ? add(power, fma(power, p, lookup16(sixteenth_rests<T>, shifted))) : fma(power, p, power);
   return ldexp(e, n);  // takes the floor of n
 }
 #endif
@@ -167,7 +173,7 @@ TENURE_KERNEL_INLINE P sigmoid(P x) {
   // e^-|x| never overflows, and is itself the answer far in the negative tail.
   const P e = detail::exp_clamped<true>(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
   const P numerator = select(lt(x, set1<P>(T(0))), e, one);
-  return detail::quotient_by_one_plus(numerator, e);
+  return detail::quotient_by_sum(numerator, T(1), e);
 }
 
 }  // namespace tenure::math

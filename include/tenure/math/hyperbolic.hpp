@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // tanh, sinh, cosh through h = (e^|x| - 1)/2, which keeps relative accuracy at 0.
 // Law: at most 2 ulp; tanh and sinh are odd with -0 kept, cosh is even; infinities and NaN as the C library.
-// Cost: an expm1 and one division, or for float with AVX-512 one polynomial a piece; sinh and cosh add a branch-free large case.
+// Cost: an expm1 and one division; with AVX-512 tanh looks up a power, or for float a polynomial a piece, and sinh of floats needs no
+//       division. sinh and cosh add a branch-free large case.
 #pragma once
 
 #include <tenure/math/exponential.hpp>
@@ -10,17 +11,83 @@
 
 namespace tenure::math {
 
+#if defined(EIGEN_VECTORIZE_AVX512)
+namespace detail {
+
+// How far 2^(k/16) is above sixteenth_powers, relative to it, less k/16 of what ln2 is above the double next to it.
+alignas(64) inline constexpr double sixteenth_excesses[16] = {
+    0, 0x1.72fb3e496956cp-54, -0x1.1c6dfce592b4cp-55, 0x1.54e2678e1f691p-54,
+    0x1.febc30c92f75cp-56, 0x1.171cfede95063p-55, 0x1.91426ca8a3f31p-57, 0x1.aee8127441405p-55,
+    -0x1.70b8386c55230p-54, -0x1.51e7add4efea0p-55, 0x1.55c3e4f6ef2a1p-55, -0x1.63613a4b7407fp-61,
+    0x1.213bc3c95a36fp-55, -0x1.25492fb7d5c01p-59, -0x1.60c266caa447fp-59, -0x1.63fbe5dcb4307p-54};
+
+// The bits of 2^(k/16) less those that k has 48 places up, where the integer part of a number of sixteenths adds to the exponent.
+alignas(64) inline constexpr auto sixteenth_power_bits = [] {
+  struct { double at[16]; } bits{};
+  for (std::uint64_t k = 0; k < 16; ++k) bits.at[k] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(sixteenth_powers<double>[k]) - (k << 48));
+  return bits;
+}();
+
+// tanh a = n / (n + 2) with n = e^2a - 1 = (s - 1) + s p, where s = 2^(k/16), s - 1 is exact and p = e^r - 1, |r| <= ln2/32.
+template <class P>
+TENURE_KERNEL_INLINE P tanh_by_table(P a) {  // 0 <= a <= 20, or NaN
+  const P shifter = set1<P>(layout<P>::shifter / 16);
+  const P twice = add(a, a);
+  const P shifted = fma(twice, set1<P>(0x1.71547652b82fep+0), shifter);
+  const P sixteenths = sub(shifted, shifter);
+  const P r = fma(sixteenths, set1<P>(-0x1.62e42fefa39efp-1), twice);
+  const P z = mul(r, r);
+  // Remez fit, weighted for relative error of e^r - 1: 2^-60.
+  const P q = horner_by_halves<P>(r, z, {0x1.0000000000003p-1, 0x1.5555555555556p-3, 0x1.55555554ac91dp-5, 0x1.11111110c60f8p-7,
+                                         0x1.6c181ffad2d42p-10, 0x1.a01b393b539adp-13});
+  const P s = add_bits(lookup16(sixteenth_power_bits.at, shifted), shift_left<48>(shifted));
+  // The excess makes up for the rounding of the power and, below 2 ln2, of ln2: beyond it is too small to matter.
+  const P p = add(r, fma(z, q, lookup16(sixteenth_excesses, shifted)));
+  const P n = fma(s, p, sub(s, set1<P>(1.0)));
+  return quotient_by_sum(n, 2.0, n);
+}
+
+// 2^-n sinh(n ln2) and 2^-n cosh(n ln2) by n, exact up to 12 and then not to be told from 1/2.
+alignas(64) inline constexpr auto powers_apart = [] {
+  struct { float sinh[16], cosh[16]; } halves{};
+  for (int n = 0; n < 16; ++n) {
+    const float inverse = 1 / static_cast<float>(std::uint64_t(1) << 2 * n);
+    halves.sinh[n] = 0.5f - inverse / 2, halves.cosh[n] = 0.5f + inverse / 2;
+  }
+  return halves;
+}();
+
+// sinh(n ln2 + r) by the addition theorem, for floats; no division, and exact next to 0.
+template <class P>
+TENURE_KERNEL_INLINE P sinh_by_table(P a) {  // 0 <= a <= 90, or NaN
+  const P shifter = set1<P>(layout<P>::shifter);
+  const P shifted = fma(a, set1<P>(0x1.715476p+0f), shifter);
+  const P n = sub(shifted, shifter);
+  const P index = at_most(shifted, layout<P>::shifter + 15);
+  const P r = fma(n, set1<P>(0x1.e8082ep-16f), fma(n, set1<P>(-0x1.62e8p-1f), a));
+  const P z = mul(r, r);
+  // Remez fits of (cosh r - 1) / z and (sinh r - r) / (r z), relative error of the functions 2^-34 and 2^-37.
+  const P cosh_less_1 = mul(z, horner<P>(z, {0.5f, 0x1.555480p-5f, 0x1.6d9842p-10f}));
+  const P sinh_r = fma(mul(r, z), horner<P>(z, {0x1.555556p-3f, 0x1.1110b2p-7f, 0x1.a17026p-13f}), r);
+  const P s = lookup16(powers_apart.sinh, index), c = lookup16(powers_apart.cosh, index);
+  return ldexp(add(s, fma(s, cosh_less_1, mul(c, sinh_r))), n);
+}
+
+}  // namespace detail
+#endif
+
 template <class P>
 TENURE_KERNEL_INLINE P tanh(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && !detail::layout<P>::wide)
     return with_sign(detail::piecewise<false>(at_most(abs(x), 9.05f), 75.0f / 128, detail::tanh_pieces_float), x);
+  else if constexpr (is_512<P>) return with_sign(detail::tanh_by_table(at_most(abs(x), 20.0)), x);
 #endif
   // tanh rounds to 1 from 19.07 (float: 9.02) on.
   const P a = at_most(abs(x), T(detail::layout<P>::wide ? 20.0 : 10.0));
   const P h = detail::half_expm1(add(a, a));
-  return with_sign(detail::quotient_by_one_plus(h, h), x);
+  return with_sign(detail::quotient_by_sum(h, T(1), h), x);
 }
 
 namespace detail {
@@ -39,6 +106,9 @@ TENURE_KERNEL_INLINE P sinh(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P a = abs(x);
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && !wide) return with_sign(detail::sinh_by_table(at_most(a, 90.0f)), x);
+#endif
   const detail::exp_parts<P> parts = detail::exp_reduce(at_most(a, T(wide ? 712.0 : 90.0)));
   const P t = mul(mul(parts.r, parts.r), detail::exp_tail(parts.r));
   const P one = set1<P>(T(1));

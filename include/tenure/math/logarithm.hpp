@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// log, log2, log1p, softplus: x = m 2^e with m near 1, then atanh's series in s = f/(2+f), f = m - 1.
+// log, log2, log1p, softplus: x = m 2^e with m near 1, then atanh's series in s = f/(2+f), f = m - 1; with AVX-512 a table of
+// 1/m by sixteenths and the series of log(1 + r).
 // Law: at most 2 ulp over the whole domain, subnormals included; log1p keeps -0 and its relative error near 0;
 //      log(0) = -inf, of negatives NaN. softplus(x) - softplus(-x) = x.
-// Cost: one division and a polynomial in s^2 (7 terms, or 4 for float); log1p adds one exact sum; softplus is an exp and a log1p.
+// Cost: one division and a polynomial in s^2 (7 terms, or 4 for float), with AVX-512 two permutations and a polynomial in r
+//       (9 terms, or 4 for float); log1p adds one exact sum; softplus is an exp and a log1p.
 #pragma once
 
 #include <tenure/math/exponential.hpp>
@@ -99,31 +101,153 @@ TENURE_KERNEL_INLINE log_parts<P> log_split_any(P x) {
   }
 }
 
-// log(1 + x) for x > -1; without AVX-512 finite too.
+// log(1 + x) for finite x > -1.
 template <class P>
 TENURE_KERNEL_INLINE P log1p_ordinary(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
   const P u = add(one, x);
   // u + low = 1 + x: exact below 2^53 (float: 2^24), 1 being a multiple of x's last place; beyond, far too small to matter.
-  P low = sub(x, sub(u, one));
+  const P low = sub(x, sub(u, one));
   const log_parts<P> parts = log_split(u);
-  const P f = sub(parts.m, one);
   // Where e = 0, f + low 2^-e gives x back exactly, so small x keep their relative accuracy.
-  if constexpr (is_512<P>) {
-    // u = 0 has e = -inf, u = inf has low = NaN.
-    low = select(lt(u, set1<P>(std::numeric_limits<T>::infinity())), low, set1<P>(T(0)));
-    low = ldexp(low, neg(at_least(parts.e, T(-1000))));
-  } else {
-    low = mul(low, power_of_two(neg(at_most(parts.e, T(100)))));
-  }
-  return log_sum(parts.e, add(f, low));
+  const P scaled = mul(low, power_of_two(neg(at_most(parts.e, T(100)))));
+  return log_sum(parts.e, add(sub(parts.m, one), scaled));
 }
+
+#if defined(EIGEN_VECTORIZE_AVX512)
+// For each piece of [1, 3/2) and [3/4, 1), by the four leading bits of the fraction: c close to 1 over its middle, exactly 1 in the
+// two next to 1, with both logarithms of 1/c within 1/64 ulp of the number here.
+template <class T>
+struct log_table {
+  alignas(64) static constexpr T c[16] = {
+      0x1p+0, 0x1.d420000000279p-1, 0x1.bad0000000019p-1, 0x1.a417fffffffd5p-1, 0x1.8f9fffffffd1ep-1, 0x1.7d07ffffffe46p-1,
+      0x1.6c17ffffffe4p-1, 0x1.5c980000001f3p-1, 0x1.4e5ffffffff62p+0, 0x1.413fffffffe71p+0, 0x1.351fffffffd3fp+0, 0x1.29e7ffffffe7cp+0,
+      0x1.1f700000000a4p+0, 0x1.15affffffffdcp+0, 0x1.0c9800000c017p+0, 0x1p+0};
+  alignas(64) static constexpr T log[16] = {
+      0, 0x1.6ef528c055489p-4, 0x1.29532f823f4afp-3, 0x1.9530a9d6d57f5p-3, 0x1.fb7d86eee4a56p-3, 0x1.2e88abb1da19dp-2,
+      0x1.5d185bf708ea8p-2, 0x1.89a4b86c5bca2p-2, -0x1.117ee81dfe2ep-2, -0x1.d0fb7f2255461p-3, -0x1.8230164c190f3p-3, -0x1.367acad3c8c13p-3,
+      -0x1.da6e7637c4fc2p-4, -0x1.4d1515b987ad0p-4, -0x1.8966a13f2965fp-5, 0};
+  alignas(64) static constexpr T log2[16] = {
+      0, 0x1.08b438e516af1p-3, 0x1.acf30032be6e7p-3, 0x1.24486a06dfd06p-2, 0x1.6e13af9f3abefp-2, 0x1.b476d02872509p-2,
+      0x1.f7a349e748451p-2, 0x1.1bf426e8e96ccp-1, -0x1.8a9228a043a24p-2, -0x1.4f69f5d82ff12p-2, -0x1.16935d34fa501p-2, -0x1.bfed6e26be114p-3,
+      -0x1.563adff6b239ep-3, -0x1.e089492ee5dadp-4, -0x1.1bc75cf6afd1dp-4, 0};
+};
+template <>
+struct log_table<float> {
+  alignas(64) static constexpr float c[16] = {
+      0x1p+0f, 0x1.d42682p-1f, 0x1.bacf3cp-1f, 0x1.a4113ep-1f, 0x1.8fa0e8p-1f, 0x1.7cf55ep-1f, 0x1.6c19ap-1f, 0x1.5c9156p-1f,
+      0x1.4e5ebep+0f, 0x1.4144d8p+0f, 0x1.351ef6p+0f, 0x1.29eac4p+0f, 0x1.1f694cp+0f, 0x1.15c27ap+0f, 0x1.0ca5cap+0f, 0x1p+0f};
+  alignas(64) static constexpr float log[16] = {
+      0, 0x1.6ebc38p-4f, 0x1.2956bap-3f, 0x1.95519cp-3f, 0x1.fb78e2p-3f, 0x1.2ebacp-2f, 0x1.5d13cap-2f, 0x1.89b84cp-2f,
+      -0x1.117b0ep-2f, -0x1.d11a6p-3f, -0x1.822934p-3f, -0x1.368dcep-3f, -0x1.da0efp-4f, -0x1.4e2596p-4f, -0x1.8b0b26p-5f, 0};
+  alignas(64) static constexpr float log2[16] = {
+      0, 0x1.088b26p-3f, 0x1.acf81cp-3f, 0x1.24602ep-2f, 0x1.6e1056p-2f, 0x1.b4bf1p-2f, 0x1.f79cb2p-2f, 0x1.1c0246p-1f,
+      -0x1.8a8c9ap-2f, -0x1.4f803cp-2f, -0x1.168e66p-2f, -0x1.c008dcp-3f, -0x1.55f5f8p-3f, -0x1.e2126cp-4f, -0x1.1cf6b4p-4f, 0};
+};
+
+// x = 2^e (1 + r) / c with -1/32 <= r <= 1/16, where e = 0 and c = 1 next to x = 1. Special values as log_split's; those of e win.
+template <class P>
+struct log_piece {
+  P e, m, c, r;
+  P index;  // of the tables
+};
+template <class P>
+TENURE_KERNEL_INLINE log_piece<P> log_lookup(P x) {
+  using T = scalar_of<P>;
+  const log_parts<P> parts = log_split(x);
+  const P index = shift_right<layout<P>::mantissa - 4>(parts.m);
+  const P c = lookup16(log_table<T>::c, index);
+  return {parts.e, parts.m, c, fma(parts.m, c, set1<P>(T(-1))), index};
+}
+
+// log(1 + r) + extra: Remez fit weighted for relative error of the first (double 2^-56.6, float 2^-28.4).
+template <class P>
+TENURE_KERNEL_INLINE P log1p_near_0(P r, P r_and_extra) {
+  const P z = mul(r, r);
+  P q;
+  if constexpr (layout<P>::wide)
+    q = horner_by_halves<P>(r, z, {-0x1.0000000000003p-1, 0x1.5555555555f63p-2, -0x1.fffffffff1d3dp-3, 0x1.99999980a04e7p-3, -0x1.555554b419445p-3,
+                                   0x1.2492d825ec50cp-3, -0x1.0009babf15429p-3, 0x1.c57634eb3d796p-4, -0x1.660498de7ae1cp-4});
+  else
+    q = horner_by_halves<P>(r, z, {-0.5f, 0x1.555846p-2f, -0x1.00100cp-2f, 0x1.81f7a6p-3f});
+  return fma(z, q, r_and_extra);
+}
+
+// e ln2 + log(1/c) + log(1 + r)
+template <class P>
+TENURE_KERNEL_INLINE P log_by_table(const log_piece<P>& x, P r) {
+  using T = scalar_of<P>;
+  const P known = fma(x.e, set1<P>(T(0x1.62e42fefa39efp-1)), lookup16(log_table<T>::log, x.index));
+  return add(known, log1p_near_0(r, layout<P>::wide ? fma(x.e, set1<P>(T(0x1.abc9e3b39803fp-56)), r) : r));
+}
+
+// log(1 + x)
+template <class P>
+TENURE_KERNEL_INLINE P log1p_by_table(P x) {
+  using T = scalar_of<P>;
+  const P one = set1<P>(T(1));
+  const P u = add(one, x);
+  // u + low = 1 + x: exact below 2^53 (float: 2^24), 1 being a multiple of x's last place; beyond, far too small to matter.
+  const P low = sub(x, sub(u, one));
+  const log_piece<P> piece = log_lookup(u);
+  // m / u = 2^-e, for the largest u -inf, which makes a NaN. Of that min makes its second argument, which is no less than other values.
+  P scaled = mul(low, add_bits(sub_bits(piece.m, u), one));
+  const P tiny = set1<P>(std::numeric_limits<T>::epsilon());
+  if constexpr (layout<P>::wide) scaled = _mm512_maskz_min_pd(every_lane<P>, scaled, tiny);
+  else scaled = _mm512_maskz_min_ps(every_lane<P>, scaled, tiny);
+  // Next to 1 this is x again, so small x keep their relative accuracy.
+  return log_by_table(piece, fma(scaled, piece.c, piece.r));
+}
+
+// As log_table, for the sixteenths of [1, 2), within 1/256 ulp. The second c is close to 1 where that piece begins, or the rounding of r
+// would show in logarithms just below 1/16.
+template <class T>
+struct log_table_of_one {
+  alignas(64) static constexpr T c[16] = {
+      0x1p+0, 0x1.dfd9fffffffcep-1, 0x1.bacffffffffb1p-1, 0x1.a41a000000003p-1,
+      0x1.8f9bfffffd125p-1, 0x1.7d060000023aep-1, 0x1.6c160000001a8p-1, 0x1.5c98000000443p-1,
+      0x1.4e5dfffffea29p-1, 0x1.4141ffffffc6cp-1, 0x1.3522000000ad8p-1, 0x1.29e4000000b73p-1,
+      0x1.1f6fffffffdfbp-1, 0x1.15b200000000fp-1, 0x1.0c9800000014cp-1, 0x1.040fffffffd9bp-1};
+  alignas(64) static constexpr T log[16] = {
+      0, 0x1.099ddc74bc6dep-4, 0x1.29532f823f69p-3, 0x1.9526e9cf5e6a6p-3,
+      0x1.fb9206d5f6e4dp-3, 0x1.2e8e0bae0c54dp-2, 0x1.5d1dfbf610d25p-2, 0x1.89a4b86c5b5d7p-2,
+      0x1.b44f97bccda45p-2, 0x1.dd44404cd1804p-2, 0x1.0254da5a62309p-1, 0x1.154c5d2f4d23cp-1,
+      0x1.27966128ab4b4p-1, 0x1.393ddd3564dfep-1, 0x1.4a4dc5dbc7c3bp-1, 0x1.5ad484c36a3e4p-1};
+};
+template <>
+struct log_table_of_one<float> {
+  alignas(64) static constexpr float c[16] = {
+      0x1p+0f, 0x1.dfdf9ep-1f, 0x1.bac01ep-1f, 0x1.a4201p-1f, 0x1.8fa118p-1f, 0x1.7d0154p-1f, 0x1.6c1f74p-1f, 0x1.5c9f76p-1f,
+      0x1.4e5ffcp-1f, 0x1.413d62p-1f, 0x1.351f5cp-1f, 0x1.29df98p-1f, 0x1.1f802ep-1f, 0x1.15bf4ep-1f, 0x1.0c9fd4p-1f, 0x1.041f4cp-1f};
+  alignas(64) static constexpr float log[16] = {
+      0, 0x1.096deap-4f, 0x1.299ca6p-3f, 0x1.95095cp-3f, 0x1.fb77ecp-3f, 0x1.2e9a9ap-2f, 0x1.5d0366p-2f, 0x1.898ecep-2f,
+      0x1.b44984p-2f, 0x1.dd52f8p-2f, 0x1.02593ap-1f, 0x1.1553fp-1f, 0x1.27799p-1f, 0x1.392556p-1f, 0x1.4a3edap-1f, 0x1.5ab668p-1f};
+};
+
+// log(1 + x) for 0 <= x <= 1: no exponent.
+template <class P>
+TENURE_KERNEL_INLINE P log1p_to_one(P x) {
+  using T = scalar_of<P>;
+  const P one = set1<P>(T(1));
+  const P u = at_most(add(one, x), T(2) - std::numeric_limits<T>::epsilon());
+  const P index = shift_right<layout<P>::mantissa - 4>(u);
+  const P c = lookup16(log_table_of_one<T>::c, index);
+  const P r = fma(sub(x, sub(u, one)), c, fma(u, c, set1<P>(T(-1))));
+  return add(lookup16(log_table_of_one<T>::log, index), log1p_near_0(r, r));
+}
+#endif
 
 }  // namespace detail
 
 template <class P>
 TENURE_KERNEL_INLINE P log(P x) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) {
+    const detail::log_piece<P> piece = detail::log_lookup(x);
+    return detail::log_by_table(piece, piece.r);
+  }
+#endif
   const detail::log_parts<P> parts = detail::log_split_any(x);
   return detail::log_specials(x, detail::log_sum(parts.e, sub(parts.m, set1<P>(scalar_of<P>(1)))));
 }
@@ -132,10 +256,21 @@ template <class P>
 TENURE_KERNEL_INLINE P log2(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) {  // Remez fits of log2(1 + r) / r, relative error: double 2^-56.8, float 2^-28.8
+    const detail::log_piece<P> piece = detail::log_lookup(x);
+    P q;
+    if constexpr (wide)
+      q = horner<P>(piece.r, {0x1.71547652b82fep+0, -0x1.71547652b8304p-1, 0x1.ec709dc3a1824p-2, -0x1.71547652ac588p-2, 0x1.2776c4fa510cap-2,
+                              -0x1.ec709cc19561dp-3, 0x1.a6183e6b206fap-3, -0x1.71631725d90eap-3, 0x1.47131f7b7f1c4p-3, -0x1.01dd98e11528cp-3});
+    else
+      q = horner<P>(piece.r, {0x1.715476p+0f, -0x1.715478p-1f, 0x1.ec75f8p-2f, -0x1.716c94p-2f, 0x1.1597d2p-2f});
+    return fma(piece.r, q, add(piece.e, detail::lookup16(detail::log_table<T>::log2, piece.index)));
+  }
+#endif
   constexpr T log2e_high = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
   constexpr T log2e_low = wide ? T(0x1.777d0ffda0d24p-56) : T(0x1.4ae0cp-26);
-  // Adding 0 makes -0 a 0, whose mantissa AVX-512 takes for 1 and not -1.
-  const detail::log_parts<P> parts = detail::log_split_any(add(x, set1<P>(T(0))));
+  const detail::log_parts<P> parts = detail::log_split_any(x);
   const P f = sub(parts.m, set1<P>(T(1)));
   const P w = detail::log1p_deficit(f);
   // log(1 + f) as v + v_low: next to e = -1 half of v cancels.
@@ -148,7 +283,9 @@ TENURE_KERNEL_INLINE P log2(P x) {
 template <class P>
 TENURE_KERNEL_INLINE P log1p(P x) {
   using T = scalar_of<P>;
-  if constexpr (is_512<P>) return with_sign(detail::log1p_ordinary(x), x);
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) return with_sign(detail::log1p_by_table(x), x);
+#endif
   constexpr T inf = std::numeric_limits<T>::infinity();
   P value = detail::log1p_ordinary(at_most(x, std::numeric_limits<T>::max()));
   value = select(lt(x, set1<P>(inf)), value, x);  // inf, NaN
@@ -163,7 +300,13 @@ TENURE_KERNEL_INLINE P softplus(P x) {
   using T = scalar_of<P>;
   const P e = detail::exp_clamped<true>(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
   // e in [0, 1]: no special value but NaN, which the sum keeps.
-  return add(max(x, set1<P>(T(0))), detail::log1p_ordinary(e));
+  P tail;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) tail = detail::log1p_to_one(e);
+  else
+#endif
+    tail = detail::log1p_ordinary(e);
+  return add(max(x, set1<P>(T(0))), tail);
 }
 
 }  // namespace tenure::math

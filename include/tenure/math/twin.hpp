@@ -68,15 +68,23 @@ TENURE_KERNEL_INLINE P product_residual(P a, P b, P c) {
   }
 }
 
-// a / (1 + b) for 0 <= |b| <= 1, 1 + b not 0, or b so large that its ulp is above 1: about half an ulp, because the rounding of 1 + b is made good. Where
-// a quotient has a large mantissa, that rounding alone would cost it an ulp.
+// a / (k + b) for 0 <= |b| <= k, k + b not 0, or b so large that its ulp is above 1: about half an ulp, because the rounding of k + b
+// is made good. Where a quotient has a large mantissa, that rounding alone would cost it an ulp.
 template <class P>
-TENURE_KERNEL_INLINE P quotient_by_one_plus(P a, P b) {
-  const P one = set1<P>(scalar_of<P>(1));
-  const P d = add(one, b);
-  const P d_low = sub(b, sub(d, one));
-  const P inverse = reciprocal(d);
-  const P q = mul(a, inverse);
+TENURE_KERNEL_INLINE P quotient_by_sum(P a, scalar_of<P> k, P b) {
+  const P d = add(set1<P>(k), b);
+  const P d_low = sub(b, sub(d, set1<P>(k)));
+  P inverse, q;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && layout<P>::wide) {  // beside the true quotient an estimate will do
+    inverse = _mm512_maskz_rcp14_pd(every_lane<P>, d);
+    q = div(a, d);
+  } else
+#endif
+  {
+    inverse = reciprocal(d);
+    q = mul(a, inverse);
+  }
   return fma(fnma(q, d_low, product_residual(q, d, a)), inverse, q);
 }
 
