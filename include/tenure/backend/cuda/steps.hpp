@@ -42,12 +42,10 @@ void gather_step(Device& device, void* const* p, step_numbers n) {
   device.for_each(f.space.size(), f);
 }
 
-namespace detail {
-
-/// Sorts rows, equal ones in the order of their positions; they end up where the result says, `rows` or `spare`.
-/// A merge sort of a launch a step, since Thrust's would add 6 s to the compile time of every unit that includes this.
+/// Sorts rows, equal ones in the order of their positions; they end up where the result says, `rows` or `spare`. A launch for each
+/// doubling of what is sorted.
 template <class Device>
-kernels::named_rows sorted(Device& device, kernels::named_rows rows, kernels::named_rows spare, std::int64_t count) {
+kernels::named_rows merge_sorted(Device& device, kernels::named_rows rows, kernels::named_rows spare, std::int64_t count) {
   device.for_each(count, kernels::sort_run{rows, spare, count});
   std::swap(rows, spare);
   for (std::int64_t length = kernels::sort_run::length; length < count; length *= 2) {
@@ -57,7 +55,13 @@ kernels::named_rows sorted(Device& device, kernels::named_rows rows, kernels::na
   return rows;
 }
 
-}  // namespace detail
+/// How a device sorts rows: so, unless it knows better (thrust.cuh).
+template <class Device>
+struct row_sort {
+  static kernels::named_rows sorted(Device& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count) {
+    return merge_sorted(device, rows, spare, count);
+  }
+};
 
 /// In how many pieces each row of index_add is summed: where its elements are too few to fill a GPU, and the indices many, in
 /// more than one. Of extents alone, so that every GPU takes the same sums.
@@ -91,7 +95,7 @@ void scatter_step(Device& device, void* const* p, step_numbers n) {
   T* const to = static_cast<T*>(p[2]);
   const auto partial = device.allocate(pieces > 1 ? pieces * elements * static_cast<std::int64_t>(sizeof(T)) : 0);
   T* const table = static_cast<T*>(partial.data());
-  kernels::add_rows<T> f{{}, {}, detail::sorted(device, rows, spare, count), count, elements, pieces, static_cast<const T*>(p[1]), pieces > 1 ? table : to};
+  kernels::add_rows<T> f{{}, {}, row_sort<Device>::sorted(device, rows, spare, count), count, elements, pieces, static_cast<const T*>(p[1]), pieces > 1 ? table : to};
   kernels::fold_pieces<T> fold{{}, elements, pieces, table, to};
   for (int d = 0; d < result.rank; ++d) {
     const std::int64_t update_stride = d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1];

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sorting by Thrust, for index_add of very many indices. Included by name before it is used, in all units of a program or none:
+// Thrust's headers cost nvcc more than all of Tenure's, and below some ten thousand indices the merges of steps.hpp are as good.
+#pragma once
+
+#include <vector>
+
+#if defined(__CUDACC__)
+#include <thrust/system/cuda/execution_policy.h>
+#endif
+#include <thrust/sort.h>
+
+#if defined(__CUDACC__)
+#include <tenure/backend/cuda/gpu.cuh>
+#else
+#include <tenure/backend/cuda/steps.hpp>
+#endif
+
+namespace tenure::cuda_backend {
+
+/// Sorts rows, equal ones in the order of their positions, by any of Thrust's systems.
+template <class Policy>
+void sort_rows(const Policy& on, const kernels::named_rows& rows, std::int64_t count) {
+  thrust::stable_sort_by_key(on, rows.row, rows.row + count, rows.position);
+}
+
+#if defined(__CUDACC__)
+
+/// Temporary memory for Thrust, from this thread's pool in the order of its stream.
+class thrust_memory {
+ public:
+  using value_type = char;
+
+  char* allocate(std::ptrdiff_t bytes) {
+    kept_.push_back(cuda_detail::allocate(static_cast<std::size_t>(bytes)));
+    return static_cast<char*>(kept_.back().data());
+  }
+  void deallocate(char*, std::size_t) {}  // all at once, at the end of the call
+
+ private:
+  std::vector<tenure::detail::storage_handle> kept_;
+};
+
+template <>
+struct row_sort<gpu> {
+  static constexpr std::int64_t by_merging = 1 << 15;
+
+  static kernels::named_rows sorted(gpu& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count) {
+    if (count <= by_merging) return merge_sorted(device, rows, spare, count);
+    thrust_memory memory;
+    sort_rows(thrust::cuda::par_nosync(memory).on(cuda_detail::current_stream()), rows, count);
+    return rows;
+  }
+};
+
+#endif
+
+}  // namespace tenure::cuda_backend
