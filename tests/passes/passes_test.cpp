@@ -178,6 +178,30 @@ return %3, %8
 )");
 }
 
+TEST_CASE("reverse doubles the cotangent of a square that adds to another") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float64, {1, {8}})}, weight{g, g.input(dtype::float64, {1, {8}})};
+  const value square = x * x, y = square * weight + x;
+  g.output(y.id);
+  const ir::node_id output = y.id, one = y.like(1).id, wrt[] = {x.id, square.id};
+  ir::node_id found[] = {ir::none, ir::none};
+  passes::reverse(g, &output, &one, 1, wrt, 2, found);
+  g.output(found[0]);
+  g.output(found[1]);
+  CHECK(text_of(passes::cse(passes::dead_code(g.view()).view())) == R"(%0 = input 0 : float64[8]
+%1 = input 1 : float64[8]
+%2 = mul %0, %0 : float64[8]
+%3 = mul %2, %1 : float64[8]
+%4 = add %3, %0 : float64[8]
+%5 = constant 1 : float64[8]
+%6 = constant 2 : float64[8]
+%7 = mul %1, %6 : float64[8]
+%8 = mul %7, %0 : float64[8]
+%9 = add %5, %8 : float64[8]
+return %4, %9, %1
+)");
+}
+
 TEST_CASE("buffers of one chain share two places") {
   ir::builder g;
   value x{g, g.input(dtype::float32, {2, {64, 64}})};
