@@ -78,6 +78,15 @@ struct fused {
     return gains > 0 && work <= 6 && lanes > 1 ? most_ways : 1;
   }
 
+  /// How many instructions of a pass read slot i.
+  static constexpr int uses_of(int i, int pass) {
+    int n = 0;
+    for (int j = i + 1; j < record::instructions; ++j)
+      if (k.instruction[j].passes >> pass & 1)
+        for (const int from : k.instruction[j].in) n += from == i;
+    return n;
+  }
+
   // A long chain of functions is bound by its latency, more than a processor looks ahead: two packets go through it side by side.
   static constexpr bool takes_pairs(int pass) {
     int depth[slots], most = 0;
@@ -257,10 +266,8 @@ struct fused {
     sums total;
     start_all(total, instructions_of<part::accumulated>{});
     position start{};
-    bool first = true;
-    walk<0>(args, range, start, total, first);
-    if constexpr (!columns_in_registers)
-      if (first) fill_empty_columns(args, instructions_of<part::column>{});
+    if constexpr (!columns_in_registers) start_columns(args, instructions_of<part::column>{});
+    walk<0>(args, range, start, total);
     finish(args, total, totals, instructions_of<part::accumulated>{});
   }
 
@@ -369,44 +376,43 @@ struct fused {
   // ---- the loop nest ----
 
   template <int D, class Range>
-  static TENURE_LAYER void walk(const local_arguments& args, const Range& range, position p, sums& total, bool& first) {
+  static TENURE_LAYER void walk(const local_arguments& args, const Range& range, position p, sums& total) {
     if constexpr (D == record::outer) {
-      row(args, range, p, total, first);
-      first = false;
+      row(args, range, p, total);
     } else {
       const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
       advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{}, begin);
       for (std::int64_t i = begin; i < n; ++i) {
-        walk<D + 1>(args, range, p, total, first);
+        walk<D + 1>(args, range, p, total);
         advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
       }
     }
   }
 
   template <class Range>
-  static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total, bool first) {
+  static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total) {
     row_state r;
     row_phase<0>(args, p, r, total, instructions_of<part::row, 0>{});
-    row_passes<0>(args, range, p, r, total, first);
+    row_passes<0>(args, range, p, r, total);
   }
 
   template <int Pass, class Range>
-  static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total, bool first) {
+  static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total) {
     if constexpr (Pass < record::passes) {
       start_all(total, instructions_of<part::row_sum, Pass>{});
-      walk_row<Pass, record::outer>(args, range, p, r, total, first);
+      walk_row<Pass, record::outer>(args, range, p, r, total);
       finish_row(r, total, instructions_of<part::row_sum, Pass>{});
       row_phase<Pass + 1>(args, p, r, total, instructions_of<part::row, Pass + 1>{});
-      row_passes<Pass + 1>(args, range, p, r, total, first);
+      row_passes<Pass + 1>(args, range, p, r, total);
     }
   }
 
   template <int Pass, int D, class Range>
-  static TENURE_LAYER void walk_row(const local_arguments& args, const Range& range, position p, const row_state& r, sums& total, bool first) {
+  static TENURE_LAYER void walk_row(const local_arguments& args, const Range& range, position p, const row_state& r, sums& total) {
     const std::int64_t n = range.template end<D>(args);
     if constexpr (D < last) {
       for (std::int64_t i = 0; i < n; ++i) {
-        walk_row<Pass, D + 1>(args, range, p, r, total, first);
+        walk_row<Pass, D + 1>(args, range, p, r, total);
         advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
       }
     } else {
@@ -416,31 +422,31 @@ struct fused {
         const std::int64_t c = chosen_packet<Pass>(args, p, r, i, n);
         const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
         if (c >= 0) choose<Pass>(args, p, r, chosen, total, c, width, instructions_of<part::element, Pass>{});
-        walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, first, i, n);
+        walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, i, n);
         // After the loop, which wrote there as elsewhere; computed before it, since a result may lie in the memory of an argument.
         if (c >= 0) store_chosen(args, p, r, chosen, c, width, instructions_of<part::element, Pass>{});
       } else {
-        walk_packets<Pass, at_choice::unknown>(args, p, r, total, first, i, n);
+        walk_packets<Pass, at_choice::unknown>(args, p, r, total, i, n);
       }
     }
   }
 
   template <int Pass, at_choice Choice>
-  static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first,
+  static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                         std::int64_t i, std::int64_t n) {
     constexpr instructions_of<part::element, Pass> list{};
     constexpr int step = ways(Pass) * lanes;
     if constexpr (ways(Pass) > 1)
       for (; i + step <= n; i += step)
         [&]<int... Way>(std::integer_sequence<int, Way...>) {
-          (elements<Pass, Choice, false, Way>(args, p, r, total, first, i + Way * lanes, lanes, list), ...);
+          (elements<Pass, Choice, false, Way>(args, p, r, total, i + Way * lanes, lanes, list), ...);
         }(std::make_integer_sequence<int, ways(Pass)>{});
     if constexpr (takes_pairs(Pass) && Choice == at_choice::unknown)
-      for (; i + 2 * lanes <= n; i += 2 * lanes) pair<Pass>(args, p, r, total, first, i, list);
-    for (; i + lanes <= n; i += lanes) elements<Pass, Choice, false, 0>(args, p, r, total, first, i, lanes, list);
+      for (; i + 2 * lanes <= n; i += 2 * lanes) pair<Pass>(args, p, r, total, i, list);
+    for (; i + lanes <= n; i += lanes) elements<Pass, Choice, false, 0>(args, p, r, total, i, lanes, list);
     constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
     if constexpr (has_tail)
-      if (i < n) elements<Pass, Choice, true, 0>(args, p, r, total, first, i, static_cast<int>(n - i), list);
+      if (i < n) elements<Pass, Choice, true, 0>(args, p, r, total, i, static_cast<int>(n - i), list);
   }
 
   // ---- the chosen element of a row ----
@@ -516,7 +522,7 @@ struct fused {
   template <int Pass, int... I>
   static TENURE_LAYER void choose(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                   std::int64_t i, int n, std::integer_sequence<int, I...>) {
-    (element<Pass, at_choice::there, true, 0, I>(args, p, r, e, total, false, i, n), ...);
+    (element<Pass, at_choice::there, true, 0, I>(args, p, r, e, total, i, n), ...);
   }
   template <int... I>
   static TENURE_LAYER void store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
@@ -529,20 +535,20 @@ struct fused {
   // ---- per element ----
 
   template <int Pass, at_choice Choice, bool Partial, int Way, int... I>
-  static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first,
+  static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
     element_state e;
-    (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, first, i, n), ...);
+    (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, i, n), ...);
     if constexpr (Pass + 1 < record::passes) prefetch_stores<Pass>(args, p, i, std::make_integer_sequence<int, record::instructions>{});
   }
 
   template <int Pass, int... I>
-  static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, bool first, std::int64_t i,
+  static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
                                 std::integer_sequence<int, I...>) {
     element_state a, b;
     constexpr at_choice unknown = at_choice::unknown;
-    ((element<Pass, unknown, false, 0, I>(args, p, r, a, total, first, i, lanes),
-      element<Pass, unknown, false, 0, I>(args, p, r, b, total, first, i + lanes, lanes)), ...);
+    ((element<Pass, unknown, false, 0, I>(args, p, r, a, total, i, lanes),
+      element<Pass, unknown, false, 0, I>(args, p, r, b, total, i + lanes, lanes)), ...);
   }
 
   template <int Slot>
@@ -563,7 +569,7 @@ struct fused {
 
   template <int Pass, at_choice Choice, bool Partial, int Way, int I>
   static TENURE_LAYER void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
-                                    bool first, std::int64_t i, int n) {
+                                    std::int64_t i, int n) {
     constexpr auto x = at(I);
     constexpr bool is_sink = x.what != kind::load && x.what != kind::compute;
     if constexpr (is_sink && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
@@ -571,6 +577,10 @@ struct fused {
     } else if constexpr (x.what == kind::load) {
       if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
       else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
+      // g++ takes a register that equals memory for the memory, and loads it again for each of its uses: a tenth of a layer norm.
+      if constexpr (std::is_floating_point_v<T> && lanes > 1 && !x.is_mask && uses_of(I, Pass) > 1) asm("" : "+v"(e.value[I]));
+#endif
     } else if constexpr (x.what == kind::compute) {
       constexpr bool is_first = x.access >= 0 && (x.passes & ((1u << Pass) - 1)) == 0;
       if constexpr (x.is_mask) e.mask[I] = compute<Choice, I>(r, e);
@@ -586,15 +596,13 @@ struct fused {
       using to = element_of_t<k.access[x.access].type>;
       static_assert(std::is_same_v<to, T>);
       T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
-      P v = value<x.in[0]>(r, e);
+      const P v = value<x.in[0]>(r, e);
       if constexpr (columns_in_registers) {
         total.packet[I][0] = combine<x.bits>(total.packet[I][0], v);
       } else if constexpr (Partial) {
-        if (!first) v = combine<x.bits>(math::load_first<P>(at_column, n), v);
-        math::store_first<P>(at_column, v, n);
+        math::store_first<P>(at_column, combine<x.bits>(math::load_first<P>(at_column, n), v), n);
       } else {
-        if (!first) v = combine<x.bits>(math::load<P>(at_column), v);
-        math::store<P>(at_column, v);
+        math::store<P>(at_column, combine<x.bits>(math::load<P>(at_column), v));
       }
     } else {
       P v = value<x.in[0]>(r, e);
@@ -830,9 +838,9 @@ struct fused {
   }
   template <int I>
   static TENURE_LAYER T* target(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
-  /// With no rows at all nothing began the columns' results.
+  /// What the first row adds to.
   template <int... I>
-  static TENURE_LAYER void fill_empty_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
+  static TENURE_LAYER void start_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
     std::int64_t n = 1;
     [&]<int... D>(std::integer_sequence<int, D...>) { ((n *= extent<record::outer + D>(args)), ...); }(std::make_integer_sequence<int, record::inner>{});
     (std::fill_n(target<I>(args), n, identity<at(I).bits>()), ...);
