@@ -25,6 +25,9 @@ constexpr std::int64_t dim(const char* name) {
 constexpr bool is_static(std::int64_t extent) { return extent >= 0; }
 constexpr bool is_named(std::int64_t extent) { return extent < dyn; }
 
+/// A number, dyn, or a name that dim() made: those have a 0 above each character, but the first bit.
+constexpr bool is_extent(std::int64_t e) { return e >= dyn || (static_cast<std::uint64_t>(e) & 0x8080808080808080u) == 0x8000000000000000u; }
+
 /// Extents as a value: what shape rules compute with.
 struct extents {
   int rank = 0;
@@ -59,6 +62,7 @@ constexpr std::int64_t count(const extents& s) {
 template <std::int64_t... E>
 struct shape {
   static_assert(sizeof...(E) <= max_rank, "tenure: shape: a tensor has at most 8 axes");
+  static_assert((is_extent(E) && ...), "tenure: shape: an extent is negative: what only the run knows is dyn or dim(\"name\")");
   static constexpr int rank = sizeof...(E);
   static constexpr extents value{rank, {E...}};
   static constexpr bool is_static = ((E >= 0) && ...);

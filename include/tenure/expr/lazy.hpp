@@ -180,6 +180,11 @@ class lazy {
     else return false;
   }
 
+  operator double() const {
+    static_assert(detail::never<Operation>, "tenure: conversion to a number: an expression is no number by itself: say item(), or tn::exp(x) and the like");
+    return 0;
+  }
+
   /// The same expression, through which no gradient flows.
   auto detach() const { return detail::untracked(*this); }
 

@@ -72,11 +72,15 @@ struct traced {
     static_assert(detail::always_false<T>, "tenure: trace: cannot branch on a traced value; use where(condition, a, b)");
     return false;
   }
-  template <scalar U>
-  constexpr operator U() const {
-    static_assert(detail::always_false<U>, "tenure: trace: a traced value is no number yet: compute with the value itself");
-    return U{};
+  constexpr operator double() const {  // one type, so that it is the one that std::exp(x) takes too
+    static_assert(detail::always_false<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::exp and the like");
+    return 0;
   }
+  constexpr auto begin() const {
+    static_assert(detail::always_false<T>, "tenure: begin: a traced value is no range: loop over indices, x[i]");
+    return this;
+  }
+  constexpr auto end() const { return this; }
   constexpr auto item() const {
     static_assert(detail::always_false<T>, "tenure: item: a traced value is no number yet: compute with the value itself");
     return *this;

@@ -61,6 +61,14 @@ concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires sca
 template <class X>
 concept foreign = !scalar<X> && !any_tensor<X> && !expression<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
 
+/// Whether X may be written into a tensor; says why not.
+template <class X>
+constexpr bool is_source() {
+  constexpr bool holds = scalar<X> || any_tensor<X> || expression<X>;
+  static_assert(holds, "tenure: write: the source is neither a tensor nor a number: from(memory) makes a tensor of memory");
+  return holds;
+}
+
 /// Whether a gradient flows to what X was made from, where X may be a number.
 template <class X>
 constexpr bool is_tracked_source() {

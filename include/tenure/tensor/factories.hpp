@@ -9,6 +9,21 @@
 
 namespace tenure {
 
+namespace detail {
+// A factory's arguments without a shape before them, or an element type that no tensor holds.
+template <class T, class... N>
+inline constexpr bool makes_none = true;
+template <element T, any_shape Shape, class... N>
+inline constexpr bool makes_none<T, Shape, N...> = false;
+template <class T, class... N>
+tensor<float, shape<>> refused_factory() {
+  constexpr bool holds = element<T>;
+  static_assert(holds, "tenure: tensor: the element type is none of bool, int32, int64, float and double");
+  static_assert(!holds || never<T>, "tenure: shape: the shape is a type and comes first: zeros<float>(shape<2, 3>{})");
+  return {};
+}
+}  // namespace detail
+
 /// Elements without a value.
 template <element T = float, any_shape Shape, std::integral... N>
 tensor<T, Shape> empty(Shape, N... n) { return tensor<T, Shape>(uninitialized, n...); }
@@ -74,6 +89,26 @@ tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   if (steps > 0) to[steps] = static_cast<T>(b);
   return made;
 }
+
+// The same, given numbers for a shape, or an element type that no tensor holds.
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto empty(const N&...) { return detail::refused_factory<T, N...>(); }
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto full(const N&...) { return detail::refused_factory<T, N...>(); }
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto zeros(const N&...) { return detail::refused_factory<T, N...>(); }
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto ones(const N&...) { return detail::refused_factory<T, N...>(); }
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto eye(const N&...) { return detail::refused_factory<T, N...>(); }
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto linspace(const N&...) { return detail::refused_factory<T, N...>(); }
 
 namespace detail {
 template <class T, class X>

@@ -4,6 +4,7 @@
 // vector says who keeps it; writes by its foreign owner raise no version. Cost: one block from the pool, no copy.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -90,7 +91,10 @@ auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> give
   const extents s = bind_extents(Shape::value, n);
   if constexpr (sizeof...(Rest) > sizeof...(I)) {
     auto& deleter = std::get<sizeof...(I)>(given);
-    return borrow<Shape>(first, s, row_major(s), [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
+    constexpr bool is_called = std::is_invocable_v<decltype(deleter)>;
+    static_assert(is_called, "tenure: from: the deleter takes no argument: let it capture the pointer");
+    if constexpr (!is_called) return borrow<Shape>(first, s);
+    else return borrow<Shape>(first, s, row_major(s), [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
   } else {
     return borrow<Shape>(first, s);
   }
@@ -108,6 +112,17 @@ template <class T, class Allocator>
 auto from(std::vector<T, Allocator>& v) { return from(detail::elements_of<T>(v)); }
 template <class T, class Allocator>
 auto from(const std::vector<T, Allocator>& v) { return from(detail::elements_of<const T>(v)); }
+template <class T, std::size_t N>
+auto from(std::array<T, N>& a) { return from(std::span(a)); }
+template <class T, std::size_t N>
+auto from(const std::array<T, N>& a) { return from(std::span(a)); }
+template <class T, std::size_t N>
+auto from(const std::array<T, N>&& a) {
+  static_assert(detail::never<T>, "tenure: from: the array is a temporary, whose memory ends with it: give it a name");
+  return from(a);
+}
+template <class T, std::size_t N>
+auto from(T (&a)[N]) { return from(std::span(a)); }
 /// A temporary vector is kept alive by the tensor; where from() throws, it is the caller's still.
 template <class T, class Allocator>
 auto from(std::vector<T, Allocator>&& v) {
@@ -125,6 +140,19 @@ auto from(T* first, Rest... rest) {
   static_assert(is_complete, "tenure: from: one integer is needed for each run-time extent, and at most a deleter after them");
   if constexpr (is_complete) return detail::borrow_given<Shape>(first, std::make_index_sequence<needed>{}, std::tie(rest...));
   else return detail::borrowed<T, Shape>();
+}
+
+// What says no shape, and what needs no call.
+template <class P, class... Rest>
+  requires std::is_pointer_v<P>
+auto from(const P&, const Rest&...) {
+  static_assert(detail::never<P>, "tenure: from: a pointer does not say the shape: from<shape<2, 3>>(p), from<shape<dyn>>(p, n)");
+  return tensor<float, shape<>>();
+}
+template <any_tensor X>
+auto from(const X&) {
+  static_assert(detail::never<X>, "tenure: from: the source is a tensor already: view() shares its memory, clone() copies it");
+  return tensor<float, shape<>>();
 }
 
 /// All elements of a contiguous constant, writable where x is. Taking a writable one raises the version, and throws

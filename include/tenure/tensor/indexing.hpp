@@ -21,7 +21,7 @@ template <std::int64_t First, std::int64_t Last, std::int64_t Step>
 struct static_range {
   static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
   static_assert(Step >= 1, "tenure: range: the step is not positive");
-  static constexpr std::int64_t size = (Last - First + Step - 1) / Step;
+  static constexpr std::int64_t size = Last < First || Step < 1 ? 0 : (Last - First + Step - 1) / Step;
 };
 template <std::int64_t N>
 struct index_window {

@@ -170,4 +170,11 @@ tensor<T, Shape> normal(Shape, G&& g, B mean, B deviation, N... n) {
 template <element T = float, any_shape Shape, random_engine G, std::integral... N>
 tensor<T, Shape> normal(Shape s, G&& g, N... n) { return normal<T>(s, g, 0.0, 1.0, n...); }
 
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto uniform(const N&...) { return detail::refused_factory<T, N...>(); }
+template <class T = float, class... N>
+  requires(detail::makes_none<T, N...>)
+auto normal(const N&...) { return detail::refused_factory<T, N...>(); }
+
 }  // namespace tenure

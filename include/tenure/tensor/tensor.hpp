@@ -193,9 +193,9 @@ class tensor<T, Shape, O, R, A, Device> {
   }
   /// From a number, a tensor of another type, or an expression; broadcasts and converts as copy_ does.
   template <class E>
-    requires(scalar<E> || any_tensor<E> || expression<E>)
+    requires(scalar<E> || any_tensor<E> || expression<E> || detail::foreign<E>)
   tensor& operator=(E&& e) {
-    assign(e);
+    if constexpr (detail::is_source<E>()) assign(e);
     return *this;
   }
 
@@ -257,6 +257,17 @@ class tensor<T, Shape, O, R, A, Device> {
     if constexpr (!Shape::is_static || Shape::size == 1) return static_cast<U>(item());
     else return U{};
   }
+
+  // What it is not. The standard's functions of numbers, double d = x and std::exp(x), find the conversion of highest rank.
+  operator long double() const {
+    static_assert(detail::never<T>, "tenure: conversion to a number: a tensor is no number by itself: say item(), or tn::exp(x) and the like");
+    return 0;
+  }
+  const T* begin() const {
+    static_assert(detail::never<T>, "tenure: begin: a tensor is no range: loop over indices, x[i], or over as_span(x)");
+    return nullptr;
+  }
+  const T* end() const { return nullptr; }
 
   // ---- views: the same memory, the gradient flows through -----------------------------------------------------------
 
@@ -401,6 +412,18 @@ class tensor<T, Shape, O, R, A, Device> {
   auto to(D) { return moved<D>(*this); }
   template <any_device D>
   auto to(D) const { return moved<D>(*this); }
+  template <class U>
+    requires(!element<U>)
+  auto to() const {
+    static_assert(detail::never<U>, "tenure: to: the element type is none of bool, int32, int64, float and double");
+    return view();
+  }
+  template <class D>
+    requires(!any_device<D>)
+  auto to(const D&) const {
+    static_assert(detail::never<D>, "tenure: to: a device is tn::cpu or tn::cuda, an element type is written to<double>()");
+    return view();
+  }
 
   // ---- writing ------------------------------------------------------------------------------------------------------
 
@@ -419,13 +442,14 @@ class tensor<T, Shape, O, R, A, Device> {
   tensor& copy_(X&& x) & {
     detail::check_copy_target<tensor>();
     constexpr bool changes_role = [] {
-      if constexpr (scalar<X>) return false;
+      if constexpr (!detail::is_source<X>()) return false;
+      else if constexpr (scalar<X>) return false;
       else return is_constant && is_floating(dtype_v<T>) && requires_grad_v<X>;
     }();
     static_assert(
         !changes_role,
         "tenure: copy_: a tracked source changes the target's type: write std::move(target).copy_(x), or detach() x");
-    if constexpr (changes_role || !may_write) return *this;
+    if constexpr (changes_role || !may_write || !detail::is_source<X>()) return *this;
     else if constexpr (is_node) *this = std::move(*this).copy_(std::forward<X>(x));
     else copy_from_any(*this, x);
     return *this;
@@ -433,7 +457,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class X>
   auto copy_(X&& x) && {
     detail::check_copy_target<tensor>();
-    if constexpr (!may_write) {
+    if constexpr (!may_write || !detail::is_source<X>()) {
       return tensor(std::move(*this));
     } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<X>())) {
       return copy_tracked(detail::hook{}, std::move(*this), std::forward<X>(x));
@@ -649,13 +673,13 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class Op, class E>
   static tensor& update(tensor& x, E&& e) {
     detail::check_update<tensor>(Op{});
-    if constexpr (may_write) update_from(detail::hook{}, Op{}, x, std::forward<E>(e));
+    if constexpr (may_write && detail::is_source<E>()) update_from(detail::hook{}, Op{}, x, std::forward<E>(e));
     return x;
   }
   template <class Op, class E>
   auto consume(E&& e) {
     detail::check_update<tensor>(Op{});
-    if constexpr (!may_write) {
+    if constexpr (!may_write || !detail::is_source<E>()) {
       return tensor(std::move(*this));
     } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<E>())) {
       return update_from(detail::hook{}, Op{}, std::move(*this), std::forward<E>(e));

@@ -149,6 +149,12 @@ void backward_with(hook, const X& y, const C& cotangent, bool retain) {
 /// Computes an expression once: a constant, or a node where an operand is tracked.
 template <expression E>
 auto eval(const E& e) { return detail::evaluate(e); }
+template <class X>
+  requires(!expression<X>)
+auto eval(const X& x) {
+  static_assert(detail::never<X>, "tenure: eval: only an expression is evaluated: a tensor is there already, and clone() copies it");
+  return detail::stand_in(x);
+}
 
 /// Computes an expression and prints the tensor.
 template <expression E>

@@ -54,6 +54,8 @@ auto no_grad(F&& f, X&&... xs) {
   static_assert(are_tensors, "tenure: no_grad: an argument after the function is not a tensor");
   if constexpr (!are_tensors) {
     return;
+  } else if constexpr (!requires { f(detail::make_detached(xs, "no_grad")...); }) {
+    static_assert(detail::never<F>, "tenure: no_grad: the function does not take these aliases: one parameter for each tensor, by value");
   } else if constexpr (std::is_void_v<decltype(f(detail::make_detached(xs, "no_grad")...))>) {
     f(detail::make_detached(xs, "no_grad")...);
   } else {

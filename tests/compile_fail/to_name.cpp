@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: to: a device is tn::cpu or tn::cuda
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+auto f(tn::tensor<float, tn::shape<3>>& x) {
+#ifdef TENURE_MISUSE
+  return x.to("cpu");
+#else
+  return x.to(tn::cpu);
+#endif
+}

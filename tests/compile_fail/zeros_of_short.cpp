@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: tensor: the element type is none of
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+auto f() {
+#ifdef TENURE_MISUSE
+  return tn::zeros<short>(tn::shape<3>{});
+#else
+  return tn::zeros<int>(tn::shape<3>{});
+#endif
+}
