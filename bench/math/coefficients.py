@@ -60,8 +60,8 @@ show('exp float', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else
 show('exp double', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else mpf(0), -half, half, 10))
 show('exp by table float', remez(exp_tail, lambda r: r * r, -half / 16, half / 16, 2))
 show('exp by table double', remez(exp_tail, lambda r: r * r, -half / 16, half / 16, 5))
-show('tanh by table double', remez(exp_tail, lambda r: abs(r * r / expm1(r)) if r != 0 else mpf(0), -half / 16, half / 16, 6))
-print('excesses', [float((mpf(2) ** (mpf(k) / 16) / float(mpf(2) ** (mpf(k) / 16)) - 1) - k * (log(2) - float(log(2))) / 16).hex() for k in range(16)])
+show('tanh by table double', remez(lambda r: 2 * exp_tail(2 * r), lambda r: abs(2 * r * r / expm1(2 * r)) if r != 0 else mpf(0), -half / 32, half / 32, 6))
+print('excesses', [float(((mpf(2) ** (mpf(k) / 16) / float(mpf(2) ** (mpf(k) / 16)) - 1) - k * (log(2) - float(log(2))) / 16) / 2).hex() for k in range(16)])
 
 # sinh float by the addition theorem: (cosh r - 1) / r^2 and (sinh r - r) / r^3 in z = r^2
 def cosh_tail(z): return (mp.cosh(sqrt(z)) - 1) / z if z > TINY else mpf(1) / 2 + z / 24

@@ -14,12 +14,12 @@ namespace tenure::math {
 #if defined(EIGEN_VECTORIZE_AVX512)
 namespace detail {
 
-// How far 2^(k/16) is above sixteenth_powers, relative to it, less k/16 of what ln2 is above the double next to it.
+// Half of how far 2^(k/16) is above sixteenth_powers, relative to it, less k/16 of what ln2 is above the double next to it.
 alignas(64) inline constexpr double sixteenth_excesses[16] = {
-    0, 0x1.72fb3e496956cp-54, -0x1.1c6dfce592b4cp-55, 0x1.54e2678e1f691p-54,
-    0x1.febc30c92f75cp-56, 0x1.171cfede95063p-55, 0x1.91426ca8a3f31p-57, 0x1.aee8127441405p-55,
-    -0x1.70b8386c55230p-54, -0x1.51e7add4efea0p-55, 0x1.55c3e4f6ef2a1p-55, -0x1.63613a4b7407fp-61,
-    0x1.213bc3c95a36fp-55, -0x1.25492fb7d5c01p-59, -0x1.60c266caa447fp-59, -0x1.63fbe5dcb4307p-54};
+    0, 0x1.72fb3e496956cp-55, -0x1.1c6dfce592b4cp-56, 0x1.54e2678e1f691p-55,
+    0x1.febc30c92f75cp-57, 0x1.171cfede95063p-56, 0x1.91426ca8a3f31p-58, 0x1.aee8127441405p-56,
+    -0x1.70b8386c55230p-55, -0x1.51e7add4efea0p-56, 0x1.55c3e4f6ef2a1p-56, -0x1.63613a4b7407fp-62,
+    0x1.213bc3c95a36fp-56, -0x1.25492fb7d5c01p-60, -0x1.60c266caa447fp-60, -0x1.63fbe5dcb4307p-55};
 
 // The bits of 2^(k/16) less those that k has 48 places up, where the integer part of a number of sixteenths adds to the exponent.
 alignas(64) inline constexpr auto sixteenth_power_bits = [] {
@@ -28,23 +28,24 @@ alignas(64) inline constexpr auto sixteenth_power_bits = [] {
   return bits;
 }();
 
-// tanh a = n / (n + 2) with n = e^2a - 1 = (s - 1) + s p, where s = 2^(k/16), s - 1 is exact and p = e^r - 1, |r| <= ln2/32.
+// tanh a = h / (h + 1) with h = (e^2a - 1) / 2 = (s - 1) / 2 + s p, where s = 2^(k/16), s - 1 is exact and p = (e^2r - 1) / 2,
+// |r| <= ln2/64.
 template <class P>
 TENURE_KERNEL_INLINE P tanh_by_table(P a) {  // 0 <= a <= 20, or NaN
   const P shifter = set1<P>(layout<P>::shifter / 16);
-  const P twice = add(a, a);
-  const P shifted = fma(twice, set1<P>(0x1.71547652b82fep+0), shifter);
-  const P sixteenths = sub(shifted, shifter);
-  const P r = fma(sixteenths, set1<P>(-0x1.62e42fefa39efp-1), twice);
-  const P z = mul(r, r);
-  // Remez fit, weighted for relative error of e^r - 1: 2^-60.
-  const P q = horner_by_halves<P>(r, z, {0x1.0000000000003p-1, 0x1.5555555555556p-3, 0x1.55555554ac91dp-5, 0x1.11111110c60f8p-7,
-                                         0x1.6c181ffad2d42p-10, 0x1.a01b393b539adp-13});
-  const P s = add_bits(lookup16(sixteenth_power_bits.at, shifted), shift_left<48>(shifted));
-  // The excess makes up for the rounding of the power and, below 2 ln2, of ln2: beyond it is too small to matter.
-  const P p = add(r, fma(z, q, lookup16(sixteenth_excesses, shifted)));
-  const P n = fma(s, p, sub(s, set1<P>(1.0)));
-  return quotient_by_sum(n, 2.0, n);
+  const P shifted = fma(a, set1<P>(0x1.71547652b82fep+1), shifter);
+  // The excess makes up for the rounding of the power and, below 2 ln2, of ln2: beyond it is too small to matter. r itself, which is
+  // exact where s is next to 1, is added last.
+  const P excess = lookup16(sixteenth_excesses, shifted);
+  const P r = fma(sub(shifted, shifter), set1<P>(-0x1.62e42fefa39efp-2), a);
+  const P sum = add(r, excess), z = mul(sum, sum);
+  // Remez fit, weighted for relative error of p: 2^-60.
+  const P q = horner_by_halves<P>(sum, z, {0x1.0000000000003p+0, 0x1.5555555555556p-1, 0x1.55555554ac91dp-2, 0x1.11111110c60f8p-3,
+                                           0x1.6c181ffad2d42p-5, 0x1.a01b393b539adp-7});
+  const P p = add(r, fma(z, q, excess));
+  const P s = add_bits(lookup16(sixteenth_power_bits.at, shifted), shift_left<48>(shifted)), half = set1<P>(0.5);
+  const P h = fma(s, p, fma(s, half, neg(half)));
+  return quotient_by_sum(h, 1.0, h);
 }
 
 // 2^-n sinh(n ln2) and 2^-n cosh(n ln2) by n, exact up to 12 and then not to be told from 1/2.
