@@ -9,6 +9,9 @@ TIMEFORMAT=%U
 log=$(mktemp)
 trap 'rm -f "$log" "$log.o" "$log.time"' EXIT
 
+# The largest number that a sed script prints of the log, 0 where it prints none.
+most() { { echo 0 && sed -n "$1" "$log"; } | sort -n | tail -1; }
+
 compile() {  # file, architecture
   local file=$1 architecture=$2
   shift 2
@@ -20,14 +23,14 @@ compile() {  # file, architecture
     exit 1
   fi
   # A few bytes around the call of a 64-bit division cost nothing; a kernel that is too large for its registers spills hundreds.
-  local spilled
-  spilled=$(grep -o '[0-9]* bytes spill stores' "$log" | cut -d' ' -f1 | sort -n | tail -1 || true)
-  if [ "${spilled:-0}" -gt 64 ]; then
+  local spilled registers
+  spilled=$(most 's/.* \([0-9]*\) bytes spill stores.*/\1/p')
+  registers=$(most 's/.*Used \([0-9]*\) registers.*/\1/p')
+  if [ "$spilled" -gt 64 ]; then
     echo "check_kernels: a kernel of $file spills $spilled bytes for $architecture"
     exit 1
   fi
-  echo "$file $architecture: $(tail -1 "$log.time") s, $(grep -c 'Compiling entry' "$log" || true) kernels of up to" \
-    "$(grep -o 'Used [0-9]*' "$log" | cut -d' ' -f2 | sort -n | tail -1 || true) registers, ${spilled:-0} bytes spilled"
+  echo "$file $architecture: $(tail -1 "$log.time") s, $(grep -c 'Compiling entry' "$log" || true) kernels of up to $registers registers, $spilled bytes spilled"
 }
 
 for architecture in sm_80 sm_90; do
