@@ -4,6 +4,7 @@
 #include <tenure/storage/saved.hpp>
 #include <tenure/tensor/random.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -114,6 +115,21 @@ TEST_CASE("[P28] const memory gives a read-only tensor") {
   STATIC_REQUIRE(std::is_same_v<shape_of_t<decltype(t)>, shape<3>>);
   STATIC_REQUIRE(access_of_v<decltype(t)> == access::read_only);
   CHECK(t(2) == 3);
+}
+
+TEST_CASE("from(array) borrows arrays of the language and of the library, whose length is in the type") {
+  float raw[] = {1, 2, 3};
+  std::array<float, 3> a{1, 2, 3};
+  const std::array<float, 3> constant{1, 2, 3};
+  auto t = from(raw);
+  auto u = from(a);
+  STATIC_REQUIRE(std::is_same_v<shape_of_t<decltype(u)>, shape<3>>);
+  STATIC_REQUIRE(access_of_v<decltype(from(constant))> == access::read_only);
+  t.fill_(5);
+  u[1] = 7;
+  CHECK(raw[2] == 5);
+  CHECK(a[1] == 7);
+  CHECK(from(constant)(2) == 3);
 }
 
 TEST_CASE("a moved-in vector and a deleter end with the last tensor") {
