@@ -15,10 +15,12 @@
 namespace tenure::detail {
 
 struct tensor_access {
-  /// Throws ownership_error when x was moved from.
+  /// Throws ownership_error when x was moved from, or consumed through a view.
   template <class X>
   static void check_alive(const X& x, const char* call) {
     if (!x.storage_) [[unlikely]] throw_empty(call);
+    if constexpr (ownership_of_v<X> == ownership::owning && is_node_v<X>)
+      if (x.sink_.handle->is_superseded) [[unlikely]] throw_empty(call);
   }
 
   template <class X>
@@ -72,6 +74,10 @@ struct tensor_access {
                 sink_handle sink = {}) {
     return X(raw{}, std::move(storage), data, shape, strides, std::move(sink));
   }
+
+  /// A second handle to an owning node, until an in-place operation on one of them consumes both.
+  template <class X>
+  static X second(const X& x) { return make<X>(x.storage_, x.data_, x.extents(), x.strides(), x.sink_.handle); }
 
   /// An owning X of these extents with unspecified elements; a leaf gets a sink of its own.
   template <class X>

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
-// A consumed view: what indexing a temporary node gives, std::move(z).at(range(0, 2)). It is a view like any other, and
-// it still has the node, so that in-place arithmetic through it gives the whole base back as a new node: auto z2 =
-// std::move(z).at(range(0, 2)).mul_(2). Cost: one more handle than a view.
+// A consumed view: what a view of a temporary node is, std::move(z).at(range(0, 2)), std::move(z).transpose()[0]. It is a view like
+// any other, and has a handle of its own to the node, so that in-place arithmetic through it gives the whole base back as a new
+// node: auto z2 = std::move(z).at(range(0, 2)).mul_(2). Law: that arithmetic consumes the node, not the view; where it throws,
+// the node is as it was. Cost: one more handle than a view.
 #pragma once
 
 #include <utility>
 
 #include "access.hpp"
-#include "indexing.hpp"
+#include "views.hpp"
 
 namespace tenure::detail {
 
 template <class View, class Base>
 class consumed_view : public View {
  public:
+  struct gives_base_back_tag {};
+
   /// `where` is the layout of the view in contiguous memory of the base's extents.
   consumed_view(View&& view, Base&& base, const layout& where)
       : View(std::move(view)), base_(std::move(base)), where_(where) {}
@@ -21,21 +24,34 @@ class consumed_view : public View {
   using View::add_;
   using View::at;
   using View::copy_;
+  using View::diagonal;
   using View::div_;
   using View::fill_;
   using View::mul_;
+  using View::permute;
+  using View::reshape;
+  using View::squeeze;
   using View::sub_;
+  using View::transpose;
+  using View::unsqueeze;
   using View::operator[];
 
   template <class... I>
-  auto at(const I&... index) && {
-    auto inner = this->View::at(index...);
-    using made = consumed_view<decltype(inner), Base>;
-    index_layout(where_, index...);
-    return made(std::move(inner), std::move(base_), where_);
-  }
+  auto at(const I&... index) && { return indexed_view(*this, index...); }
   template <class I>
-  auto operator[](const I& index) && { return std::move(*this).at(index); }
+  auto operator[](const I& index) && { return indexed_view(*this, index); }
+  auto transpose() && { return transposed_view<View::rank - 2, View::rank - 1>(*this); }
+  template <int A, int B>
+  auto transpose() && { return transposed_view<A, B>(*this); }
+  template <int... Axes>
+  auto permute() && { return permuted_view<Axes...>(*this); }
+  template <std::int64_t... E, std::integral... N>
+  auto reshape(N... n) && { return reshaped_view<E...>(*this, n...); }
+  auto diagonal() && { return diagonal_view(*this); }
+  template <int Axis>
+  auto unsqueeze() && { return unsqueezed_view<Axis>(*this); }
+  template <int Axis>
+  auto squeeze() && { return squeezed_view<Axis>(*this); }
 
   template <class E>
   auto add_(E&& e) && { return update_view(hook{}, add_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
@@ -49,6 +65,14 @@ class consumed_view : public View {
   template <class X>
   auto copy_(X&& x) && { return update_view(hook{}, replace_in_place{}, std::move(base_), seen(), where_, std::forward<X>(x)); }
 
+  /// The view of this view under a further rule.
+  template <class Shape, access Most, class Rule>
+  auto further(const char* call, const Rule& rule) {
+    auto inner = make_view<Shape, Most>(seen(), call, rule);
+    rule(where_);
+    return consumed_view<decltype(inner), Base>(std::move(inner), std::move(base_), where_);
+  }
+
  private:
   View& seen() { return *this; }
 
@@ -58,5 +82,30 @@ class consumed_view : public View {
 
 template <class View, class Base>
 struct tensor_traits<consumed_view<View, Base>> : tensor_traits<View> {};
+
+/// A temporary node of which a view is taken.
+template <class Node>
+struct consumable {
+  struct gives_base_back_tag {};
+  Node& node;
+  auto extents() const { return node.extents(); }
+
+  template <class Shape, access Most, class Rule>
+  auto further(const char* call, const Rule& rule) const {
+    auto inner = make_view<Shape, Most>(node, call, rule);
+    layout where = contiguous_layout(node.extents());
+    rule(where);
+    return consumed_view<decltype(inner), Node>(std::move(inner), tensor_access::second(node), where);
+  }
+};
+template <class Node>
+struct tensor_traits<consumable<Node>> : tensor_traits<Node> {};
+
+/// Whose views give the base back: an owning node that is a temporary. Others are seen as they are.
+template <class X>
+decltype(auto) as_consumable(X& x) {
+  if constexpr (ownership_of_v<X> == ownership::owning && is_node_v<X> && !std::is_const_v<X>) return consumable<X>{x};
+  else return (x);
+}
 
 }  // namespace tenure::detail

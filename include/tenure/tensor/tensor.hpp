@@ -275,21 +275,15 @@ class tensor<T, Shape, O, R, A, Device> {
   auto view() const { return detail::whole_view(*this); }
 
   /// One index, range, window or all for each of the first axes; the others are kept whole. Throws index_error.
-  /// On a temporary node the result gives the node back after in-place arithmetic.
+  /// On a temporary node this and every other view but an expanded one gives the node back after in-place arithmetic.
   template <class... I>
   auto at(const I&... index) & { return detail::indexed_view(*this, index...); }
   template <class... I>
   auto at(const I&... index) const& { return detail::indexed_view(*this, index...); }
   template <class... I>
   auto at(const I&... index) && {
-    if constexpr (owns && is_node) {
-      auto seen = detail::indexed_view(*this, index...);
-      layout where = contiguous_layout(extents());
-      detail::index_layout(where, index...);
-      return detail::consumed_view<decltype(seen), tensor>(std::move(seen), std::move(*this), where);
-    } else {
-      return detail::indexed_view(*this, index...);
-    }
+    auto&& x = detail::as_consumable(*this);
+    return detail::indexed_view(x, index...);
   }
   template <class I>
   auto operator[](const I& index) & { return detail::indexed_view(*this, index); }
@@ -299,26 +293,45 @@ class tensor<T, Shape, O, R, A, Device> {
   auto operator[](const I& index) && { return std::move(*this).at(index); }
 
   /// Swaps two axes: the last two, or A and B.
-  auto transpose() { return detail::transposed_view<rank - 2, rank - 1>(*this); }
-  auto transpose() const { return detail::transposed_view<rank - 2, rank - 1>(*this); }
+  auto transpose() & { return detail::transposed_view<rank - 2, rank - 1>(*this); }
+  auto transpose() const& { return detail::transposed_view<rank - 2, rank - 1>(*this); }
+  auto transpose() && {
+    auto&& x = detail::as_consumable(*this);
+    return detail::transposed_view<rank - 2, rank - 1>(x);
+  }
   template <int A1, int B1>
-  auto transpose() { return detail::transposed_view<A1, B1>(*this); }
+  auto transpose() & { return detail::transposed_view<A1, B1>(*this); }
   template <int A1, int B1>
-  auto transpose() const { return detail::transposed_view<A1, B1>(*this); }
+  auto transpose() const& { return detail::transposed_view<A1, B1>(*this); }
+  template <int A1, int B1>
+  auto transpose() && {
+    auto&& x = detail::as_consumable(*this);
+    return detail::transposed_view<A1, B1>(x);
+  }
 
   /// Axis i of the result is axis Axes[i] of this.
   template <int... Axes>
-  auto permute() { return detail::permuted_view<Axes...>(*this); }
+  auto permute() & { return detail::permuted_view<Axes...>(*this); }
   template <int... Axes>
-  auto permute() const { return detail::permuted_view<Axes...>(*this); }
+  auto permute() const& { return detail::permuted_view<Axes...>(*this); }
+  template <int... Axes>
+  auto permute() && {
+    auto&& x = detail::as_consumable(*this);
+    return detail::permuted_view<Axes...>(x);
+  }
 
   /// The same elements in row-major order under other extents: named ones come from this tensor, other run-time ones
   /// from n, and a single dyn without an integer from the number of elements. Throws shape_error where strides cannot
   /// express it.
   template <std::int64_t... E, std::integral... N>
-  auto reshape(N... n) { return detail::reshaped_view<E...>(*this, n...); }
+  auto reshape(N... n) & { return detail::reshaped_view<E...>(*this, n...); }
   template <std::int64_t... E, std::integral... N>
-  auto reshape(N... n) const { return detail::reshaped_view<E...>(*this, n...); }
+  auto reshape(N... n) const& { return detail::reshaped_view<E...>(*this, n...); }
+  template <std::int64_t... E, std::integral... N>
+  auto reshape(N... n) && {
+    auto&& x = detail::as_consumable(*this);
+    return detail::reshaped_view<E...>(x, n...);
+  }
 
   /// Repeats axes of static extent 1, and the whole along new leading axes, without memory; the result is read-only.
   template <std::int64_t... E, std::integral... N>
@@ -327,18 +340,32 @@ class tensor<T, Shape, O, R, A, Device> {
   auto expand(N... n) const { return detail::expanded_view<E...>(*this, n...); }
 
   /// The diagonal of the last two axes, as the last axis.
-  auto diagonal() { return detail::diagonal_view(*this); }
-  auto diagonal() const { return detail::diagonal_view(*this); }
+  auto diagonal() & { return detail::diagonal_view(*this); }
+  auto diagonal() const& { return detail::diagonal_view(*this); }
+  auto diagonal() && {
+    auto&& x = detail::as_consumable(*this);
+    return detail::diagonal_view(x);
+  }
 
   /// Adds an axis of extent 1 before axis Axis; squeeze takes one away.
   template <int Axis>
-  auto unsqueeze() { return detail::unsqueezed_view<Axis>(*this); }
+  auto unsqueeze() & { return detail::unsqueezed_view<Axis>(*this); }
   template <int Axis>
-  auto unsqueeze() const { return detail::unsqueezed_view<Axis>(*this); }
+  auto unsqueeze() const& { return detail::unsqueezed_view<Axis>(*this); }
   template <int Axis>
-  auto squeeze() { return detail::squeezed_view<Axis>(*this); }
+  auto unsqueeze() && {
+    auto&& x = detail::as_consumable(*this);
+    return detail::unsqueezed_view<Axis>(x);
+  }
   template <int Axis>
-  auto squeeze() const { return detail::squeezed_view<Axis>(*this); }
+  auto squeeze() & { return detail::squeezed_view<Axis>(*this); }
+  template <int Axis>
+  auto squeeze() const& { return detail::squeezed_view<Axis>(*this); }
+  template <int Axis>
+  auto squeeze() && {
+    auto&& x = detail::as_consumable(*this);
+    return detail::squeezed_view<Axis>(x);
+  }
 
   // ---- ownership ----------------------------------------------------------------------------------------------------
 

@@ -19,21 +19,29 @@ using view_of_t =
            requires_grad_v<X> ? role::node : role::constant,
            std::is_const_v<X> || access_of_v<X> == access::read_only ? access::read_only : Most, device_of_t<X>>;
 
+// consumed_view.hpp: a temporary node, or a view that still has it; its views have it too.
+template <class X>
+concept gives_base_back = requires { typename X::gives_base_back_tag; };
+
 /// A view of x with static shape `Shape`; `rule` changes a layout of x's extents into that of the view.
 template <class Shape, access Most = access::read_write, class X, class Rule>
 auto make_view(X& x, const char* call, const Rule& rule) {
-  using view = view_of_t<X, Shape, Most>;
-  tensor_access::check_alive(x, call);
-  layout l = tensor_access::layout_of(x);
-  rule(l);
-  auto* const data = tensor_access::fresh(x) + l.offset;
-  if constexpr (requires_grad_v<X>) {
-    layout where = contiguous_layout(x.extents());
-    rule(where);
-    return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides,
-                                     view_history(hook{}, x, static_cast<const layout&>(where)));
+  if constexpr (gives_base_back<X>) {
+    return x.template further<Shape, Most>(call, rule);
   } else {
-    return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides);
+    using view = view_of_t<X, Shape, Most>;
+    tensor_access::check_alive(x, call);
+    layout l = tensor_access::layout_of(x);
+    rule(l);
+    auto* const data = tensor_access::fresh(x) + l.offset;
+    if constexpr (requires_grad_v<X>) {
+      layout where = contiguous_layout(x.extents());
+      rule(where);
+      return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides,
+                                       view_history(hook{}, x, static_cast<const layout&>(where)));
+    } else {
+      return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides);
+    }
   }
 }
 
