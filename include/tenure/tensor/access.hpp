@@ -14,6 +14,19 @@
 
 namespace tenure::detail {
 
+// A constant's costs nothing, in compile time either: no destructor of handles, whose virtual calls bring every history along.
+template <role R>
+struct stored_sink {
+  stored_sink() = default;
+  stored_sink(sink_handle h) : handle(std::move(h)) {}
+  sink_handle handle;
+};
+template <>
+struct stored_sink<role::constant> {
+  stored_sink() = default;
+  stored_sink(const sink_handle&) {}
+};
+
 struct tensor_access {
   /// Throws ownership_error when x was moved from, or consumed through a view.
   template <class X>
@@ -71,7 +84,7 @@ struct tensor_access {
   /// `data` points at the first element inside `storage`.
   template <class X>
   static X make(storage_handle storage, element_t<X>* data, const extents& shape, const extents& strides,
-                sink_handle sink = {}) {
+                stored_sink<role_of_v<X>> sink = {}) {
     return X(raw{}, std::move(storage), data, shape, strides, std::move(sink));
   }
 
@@ -85,7 +98,7 @@ struct tensor_access {
     static_assert(ownership_of_v<X> == ownership::owning && !is_node_v<X>);
     storage_handle memory = device_memory<device_of_t<X>>::allocate(checked_bytes(shape, sizeof(element_t<X>)));
     auto* const data = static_cast<element_t<X>*>(memory.data());
-    sink_handle sink;
+    stored_sink<role_of_v<X>> sink;
     if constexpr (is_leaf_v<X>) sink = make_leaf_sink(dtype_v<element_t<X>>, shape, device_operations_of<device_of_t<X>>());
     return make<X>(std::move(memory), data, shape, shape, std::move(sink));
   }
@@ -127,18 +140,6 @@ struct stored_strides<ownership::owning, Rank> {
   stored_strides() = default;
   explicit stored_strides(const extents&) {}
   static constexpr extents get(const extents& shape) { return row_major(shape); }
-};
-
-template <role R>
-struct stored_sink {
-  stored_sink() = default;
-  explicit stored_sink(sink_handle h) : handle(std::move(h)) {}
-  sink_handle handle;
-};
-template <>
-struct stored_sink<role::constant> {
-  stored_sink() = default;
-  explicit stored_sink(const sink_handle&) {}
 };
 
 // Who may copy a handle: nobody an owning one; a writable alias only who may write; anybody a read-only alias.

@@ -628,7 +628,7 @@ class tensor<T, Shape, O, R, A, Device> {
   }
 
   tensor(typename access_door::raw, detail::storage_handle storage, T* data, const extents_type& shape,
-         const extents_type& strides, detail::sink_handle sink)
+         const extents_type& strides, detail::stored_sink<R> sink)
       : data_(data), storage_(std::move(storage)), extents_(shape), strides_(strides), sink_(std::move(sink)) {}
 
   static constexpr extents_type static_strides = Shape::is_static ? row_major(Shape::value) : extents_type{};

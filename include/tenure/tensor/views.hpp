@@ -121,7 +121,7 @@ auto squeezed_view(X& x) {
 /// The view V over the memory of a contiguous owner, which may end; V's history is the owner's.
 template <class V, class Owner>
 V view_into(Owner&& owner) {
-  sink_handle sink;
+  stored_sink<role_of_v<V>> sink;
   if constexpr (requires_grad_v<Owner>) sink = tensor_access::sink(owner);
   return tensor_access::make<V>(tensor_access::storage(owner), tensor_access::fresh(owner), owner.extents(),
                                 owner.strides(), std::move(sink));
