@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: call: the arguments live on different devices
+#include <tenure/cpu.hpp>
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

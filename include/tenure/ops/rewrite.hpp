@@ -9,6 +9,7 @@
 namespace tenure::ops {
 
 constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
+constexpr bool is_exponential(ir::opcode op);  // registry.hpp
 
 namespace detail {
 
@@ -93,31 +94,36 @@ constexpr value collapsed_all(value x, std::int64_t axes) {
   return x;
 }
 
-/// Has a product, of products too, a factor that is one number a row? `computed`: one that is no argument.
+constexpr bool is_row_number(const value& x, std::int64_t axes, bool computed) {
+  if (!constant_along_all(x, axes)) return false;
+  if (!computed) return true;
+  if (x.node().op != ir::opcode::broadcast) return false;
+  value from = operand_of(x, 0);
+  if (from.node().op == ir::opcode::reshape) from = operand_of(from, 0);
+  return is_pointwise(from.node().op) && from.shape().rank > 0;
+}
+/// A factor that is one number a row leaves a product; that of a product within only beside an exponential, which is softmax's.
+/// Elsewhere it may be there to keep its neighbour from overflowing: in (x r)(x r), of a norm, r must stay.
+constexpr bool may_leave(const value& factor, const value& other, std::int64_t axes, bool computed, int depth) {
+  return (depth == 0 || is_exponential(other.node().op)) && is_row_number(factor, axes, computed);
+}
+/// Has a product, or one of its operands, such a factor? `computed`: one that is no argument.
 constexpr bool has_row_factor(const value& x, std::int64_t axes, bool computed = false, int depth = 0) {
   if (x.node().op != ir::opcode::mul || depth == 4) return false;
-  for (int k = 0; k < 2; ++k) {
-    const value y = operand_of(x, k);
-    if (has_row_factor(y, axes, computed, depth + 1)) return true;
-    if (!constant_along_all(y, axes)) continue;
-    if (!computed) return true;
-    if (y.node().op != ir::opcode::broadcast) continue;
-    value from = operand_of(y, 0);
-    if (from.node().op == ir::opcode::reshape) from = operand_of(from, 0);
-    if (is_pointwise(from.node().op) && from.shape().rank > 0) return true;
-  }
-  return false;
+  const value a = operand_of(x, 0), b = operand_of(x, 1);
+  if (may_leave(a, b, axes, computed, depth) || may_leave(b, a, axes, computed, depth)) return true;
+  return has_row_factor(a, axes, computed, depth + 1) != has_row_factor(b, axes, computed, depth + 1);
 }
 /// Such a product as rest * once, with one number a row in `once`.
 struct row_product {
   value rest, once;
 };
-constexpr row_product split_product(const value& x, std::int64_t axes) {
+constexpr row_product split_product(const value& x, std::int64_t axes, int depth = 0) {
   const value a = operand_of(x, 0), b = operand_of(x, 1);
-  if (constant_along_all(a, axes)) return {b, collapsed_all(a, axes)};
-  if (constant_along_all(b, axes)) return {a, collapsed_all(b, axes)};
-  const bool in_first = has_row_factor(a, axes);
-  const row_product within = split_product(in_first ? a : b, axes);
+  if (may_leave(a, b, axes, false, depth)) return {b, collapsed_all(a, axes)};
+  if (may_leave(b, a, axes, false, depth)) return {a, collapsed_all(b, axes)};
+  const bool in_first = has_row_factor(a, axes, false, depth + 1);
+  const row_product within = split_product(in_first ? a : b, axes, depth + 1);
   return {in_first ? within.rest * b : a * within.rest, within.once};
 }
 

@@ -35,11 +35,13 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
     const ir::node n = g[id];
     // A square gives its operand one cotangent twice: where there is another already, twice the one costs an addition less.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
-    const ops::value arrived{g, adjoint[id]}, cotangent = doubles ? arrived * 2.0 : arrived;
     const int arity = doubles ? 1 : n.arity;
     for (int k = 0; k < arity; ++k) {
       const ir::node_id operand = n.in[k];
-      if (active[operand] && ops::flows_to(n, k, g[operand])) accumulate(operand, ops::pull({g, id}, k, cotangent));
+      if (active[operand] && ops::flows_to(n, k, g[operand])) {
+        const ops::value arrived = ops::pull({g, id}, k, {g, adjoint[id]});
+        accumulate(operand, doubles ? arrived * 2.0 : arrived);
+      }
     }
   }
   for (int i = 0; i < wrt_count; ++i) gradients[i] = wrt[i] <= last ? adjoint[wrt[i]] : ir::none;

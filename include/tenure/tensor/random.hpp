@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tensor.hpp"
+#include "factories.hpp"
 
 namespace tenure {
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: layer_norm: gain and bias are tensors, and epsilon is the number behind them
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+using vector = tn::tensor<float, tn::shape<3>>;
+auto f(const tn::tensor<float, tn::shape<2, 3>>& x, const vector& gain, const vector& bias) {
+#ifdef TENURE_MISUSE
+  return tn::eval(layer_norm(x, gain, 1e-5));
+#else
+  return tn::eval(layer_norm(x, gain, bias, 1e-5));
+#endif
+}
