@@ -14,7 +14,7 @@ struct dense {
   BOOST_HANA_DEFINE_STRUCT(dense,
     (tn::param<Kind, float, tn::shape<In, Out>>, w), (tn::param<Kind, float, tn::shape<Out>>, b));
 
-  constexpr auto operator()(auto x) const { return matmul(x, w) + b; }
+  constexpr auto operator()(const auto& x) const { return matmul(x, w) + b; }
 };
 
 // Models nest, also in arrays.
@@ -25,7 +25,7 @@ struct network {
   using middle = std::array<dense<Kind, Width, Width>, 2>;
   BOOST_HANA_DEFINE_STRUCT(network, (input, first), (middle, between), (output, last));
 
-  constexpr auto operator()(auto x) const {
+  constexpr auto operator()(const auto& x) const {
     auto h = tanh(first(x));
     for (const auto& layer : between) h = tanh(layer(h));
     return last(h);

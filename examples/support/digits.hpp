@@ -21,7 +21,7 @@ struct mlp {
     (tn::param<Kind, float, tn::shape<pixels, hidden>>, w1),  (tn::param<Kind, float, tn::shape<hidden>>, b1),
     (tn::param<Kind, float, tn::shape<hidden, classes>>, w2), (tn::param<Kind, float, tn::shape<classes>>, b2));
 
-  constexpr auto operator()(auto x) const { return matmul(relu(matmul(x, w1) + b1), w2) + b2; }
+  constexpr auto operator()(const auto& x) const { return matmul(relu(matmul(x, w1) + b1), w2) + b2; }
 };
 
 constexpr auto loss = [](auto model, auto x, auto y) { return cross_entropy(model(x), y); };

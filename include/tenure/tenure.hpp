@@ -46,6 +46,7 @@
 #include <tenure/ops/subscript.hpp>
 
 #include <tenure/transform/compile.hpp>
+#include <tenure/transform/deepcopy.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/in_place.hpp>
 #include <tenure/transform/init.hpp>

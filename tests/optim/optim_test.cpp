@@ -107,3 +107,57 @@ TEST_CASE("a bad batch leaves model and state as they were") {
   CHECK(model.w(1, 0) == before);
   CHECK(state.steps == 0);
 }
+
+TEST_CASE("a rule steps leaves as it steps constants, and their gradients stay") {
+  using leaf = tn::variable<double, tn::shape<3>>;
+  using constant = tn::tensor<double, tn::shape<3>>;
+  const tn::optim::adam rule{.learning_rate = 0.01f};
+  leaf w{1, -2, 3};
+  constant p{1, -2, 3};
+  auto of_leaf = rule.init(w);
+  auto of_constant = rule.init(p);
+  for (int i = 0; i < 4; ++i) {
+    sum(w * w * w).backward();
+    const constant g = 3.0 * p * p;
+    rule.update(w, w.grad(), of_leaf);
+    rule.update(p, g, of_constant);
+    for (int j = 0; j < 3; ++j) {
+      CHECK(w(j) == p(j));
+      CHECK(w.grad()(j) == Approx(g(j)).epsilon(1e-14));
+    }
+    w.zero_grad();
+  }
+  const tn::tensor saved = sum(w * w);
+  rule.update(w, p, of_leaf);
+  CHECK_THROWS_AS(saved.backward(), tn::ownership_error);  // w was written
+}
+
+TEST_CASE("a tuple of leaves is stepped in one call") {
+  using leaf = tn::variable<double, tn::shape<2>>;
+  std::tuple<leaf, tn::variable<double, tn::shape<>>> model{leaf{1, 2}, 5.0};
+  auto& [w, b] = model;
+  const tn::optim::sgd rule{.learning_rate = 0.5f};
+  auto state = rule.init(model);
+  (sum(w) * b).backward();
+  rule.update(model, std::tuple{w.grad(), b.grad()}, state);
+  CHECK(w(0) == 1 - 0.5 * 5);
+  CHECK(b.item() == 5 - 0.5 * 3);
+}
+
+TEST_CASE("deepcopy of a model shares nothing with it") {
+  tn::engine random(3);
+  auto model = tn::init<deep>(random);
+  const auto kept = tn::deepcopy(model);
+  const double was = model.head.w(0, 0);
+  model.head.w.fill_(9.0);
+  model.body[1].b.fill_(9.0);
+  CHECK(kept.head.w(0, 0) == was);
+  CHECK(kept.body[1].b(0) == 0);
+
+  auto pair = std::tuple{tn::variable<double, tn::shape<2>>{1, 2}, 4};
+  sum(std::get<0>(pair)).backward();
+  const auto copy = tn::deepcopy(pair);
+  std::get<0>(pair).zero_grad();
+  CHECK(std::get<0>(copy).grad()(1) == 1);
+  CHECK(std::get<1>(copy) == 4);
+}

@@ -196,3 +196,45 @@ TEST_CASE("borrowed memory takes part in gradients") {
   const auto read_only = tn::from(std::span<const float>(weights));
   static_assert(tn::access_of_v<decltype(read_only)> == tn::access::read_only);
 }
+
+TEST_CASE("an owner without elements becomes what is assigned to it") {
+  const auto x = tn::from<shape<2, 3>>(std::vector<double>{1, 2, 3, 4, 5, 6}.data()).clone();
+  using vector = tn::tensor<double, shape<tn::dyn>>;
+  using matrix = tn::tensor<double, shape<tn::dyn, tn::dyn>>;
+  vector v;
+  v = x[1] * 2.0;
+  check_values(v, {8, 10, 12});
+  vector w;
+  w = v.view();
+  w += 1.0;
+  check_values(w, {9, 11, 13});
+  check_values(v, {8, 10, 12});
+  matrix m;
+  m = x.clone();
+  CHECK(m(1, 2) == 6);
+  matrix gone = std::move(m);
+  CHECK_THROWS_AS(m.copy_(x), tn::ownership_error);  // only assignment
+  CHECK_THROWS_AS(m += x, tn::ownership_error);
+  m = gone * 2.0;
+  CHECK(m(1, 2) == 12);
+  tn::tensor<double, shape<3, 3>> square;
+  const auto was = std::move(square);
+  CHECK_THROWS_AS(square = gone, tn::shape_error);
+  CHECK_THROWS_AS(square = gone * 1.0, tn::shape_error);
+  CHECK_THROWS_AS(square.clone(), tn::ownership_error);
+}
+
+TEST_CASE("an owner takes over a temporary of another shape type, if the extents fit") {
+  tn::tensor<double, shape<tn::dyn, tn::dyn>> x(2, 3);
+  x.fill_(7.0);
+  const double* const memory = x.data();
+  tn::tensor<double, shape<2, 3>> fixed = std::move(x);
+  CHECK(fixed.data() == memory);
+  CHECK_THROWS_AS(x.item(), tn::ownership_error);
+  tn::tensor<double, shape<2, tn::dyn>> half = std::move(fixed);
+  CHECK(half.data() == memory);
+  CHECK(half(1, 2) == 7);
+  const auto to_square = [&] { return tn::tensor<double, shape<2, 2>>(std::move(half)); };
+  CHECK_THROWS_AS(to_square(), tn::shape_error);
+  CHECK(half(1, 2) == 7);  // nothing is lost
+}

@@ -80,10 +80,36 @@ constexpr bool has_parameters() {
   return tree<Model>::leaves > 0;
 }
 
+/// Parameters that are leaves as constants over the same memory: a rule steps them as a write inside no_grad would.
+template <class Model>
+auto values_of(const Model& model) {
+  struct memory {
+    storage_handle storage;
+    void* data;
+    extents shape;
+  } leaf[tree<Model>::leaves];
+  memory* at = leaf;
+  for_each_leaf(model, [&](const auto& x) {
+    using X = std::remove_cvref_t<decltype(x)>;
+    constexpr bool is_parameter = ownership_of_v<X> == ownership::owning && !is_node_v<X>;
+    static_assert(is_parameter, "tenure: optim: a parameter owns its memory, and is a constant or a leaf");
+    if constexpr (is_parameter) tensor_access::check_alive(x, "update"), *at++ = {tensor_access::storage(x), tensor_access::fresh(x), x.extents()};
+  });
+  at = leaf;
+  auto make = [&]<class L>(element_tag<L>) {
+    const memory& m = *at++;
+    return tensor_access::make<L>(m.storage, static_cast<element_t<L>*>(m.data), m.shape, m.shape);
+  };
+  return build_tree<rebind_kind_t<Model, results_on<device_of_tree<Model>>>>(make);
+}
+
 /// One step in place: one fused kernel a parameter.
 template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
-  if constexpr (has_parameters<Model>()) {
+  if constexpr (tree<Model>::tracked) {
+    auto values = values_of(model);
+    apply_update(rule, values, gradients, s);
+  } else if constexpr (has_parameters<Model>()) {
     const compiled<update_of<Rule>> step{};
     std::apply([&](const auto&... h) { step.into(model, s.moments)(model, gradients, s.moments, h...); }, rule.hyperparameters(s.steps + 1));
     ++s.steps;

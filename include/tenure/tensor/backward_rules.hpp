@@ -3,16 +3,9 @@
 #pragma once
 
 #include "concepts.hpp"
+#include "extents.hpp"
 
 namespace tenure::detail {
-
-/// A run-time extent may turn out to be any number.
-constexpr bool may_be_same(const extents& a, const extents& b) {
-  if (a.rank != b.rank) return false;
-  for (int i = 0; i < a.rank; ++i)
-    if (is_static(a[i]) && is_static(b[i]) && a[i] != b[i]) return false;
-  return true;
-}
 
 /// Whether backward() of a value like Y takes a C.
 template <class C, class Y>

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "extents.hpp"
 #include "traits.hpp"
 
 namespace tenure {
@@ -45,6 +46,13 @@ struct replace_in_place {};
 template <class...>
 inline constexpr bool never = false;
 
+/// What begin() of what is no range gives: enough for a loop to ask for it, too little for std::ranges or std::span.
+struct no_iterator {
+  constexpr int operator*() const { return 0; }
+  constexpr void operator++() const {}
+  constexpr bool operator!=(no_iterator) const { return false; }
+};
+
 /// Whether tensor(U...) of this shape has a meaning: the value, the values, or the run-time extents.
 template <class Shape, class... U>
 inline constexpr bool takes_numbers = Shape::rank == 0   ? sizeof...(U) == 1
@@ -60,6 +68,12 @@ concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires sca
 /// What is neither a number, a tensor nor an expression. (A tuple of one tensor asks whether it can be made from a tuple.)
 template <class X>
 concept foreign = !scalar<X> && !any_tensor<X> && !expression<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
+
+/// A temporary that owns what X, a constant of another shape type, could own.
+template <class Y, class X>
+concept retyped_owner = any_tensor<Y> && !std::is_reference_v<Y> && !std::is_const_v<Y> && !std::is_same_v<Y, X> && role_of_v<X> == role::constant &&
+                        std::is_same_v<Y, tensor<element_t<X>, shape_of_t<Y>, ownership::owning, role::constant, access::read_write, device_of_t<X>>> &&
+                        may_be_same(shape_of_t<X>::value, shape_of_t<Y>::value);
 
 /// Whether X may be written into a tensor; says why not.
 template <class X>

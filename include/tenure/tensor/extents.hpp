@@ -54,6 +54,20 @@ constexpr bool fits(const extents& s, const extents& found) {
   return true;
 }
 
+/// Throws shape_error where a tensor of shape S cannot have these extents.
+template <class S>
+void check_extents(const extents& found) {
+  if (!fits(S::value, found)) throw_shape_mismatch("tensor", S::value, found);
+}
+
+/// A run-time extent may turn out to be any number.
+constexpr bool may_be_same(const extents& a, const extents& b) {
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i)
+    if (is_static(a[i]) && is_static(b[i]) && a[i] != b[i]) return false;
+  return true;
+}
+
 /// Whether the number of elements is at most 2^45, which is more than any memory holds.
 constexpr bool is_countable(const extents& s) {
   std::int64_t left = std::int64_t{1} << 45;

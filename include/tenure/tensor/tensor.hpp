@@ -119,18 +119,25 @@ class tensor<T, Shape, O, R, A, Device> {
     construct_from(detail::hook{}, *this, std::forward<E>(e));
   }
 
+  /// Takes over a temporary whose type says more, or less, about the same extents. Throws shape_error where they are others.
+  template <class Y>
+    requires(owns && detail::retyped_owner<Y, tensor>)
+  tensor(Y&& other) : tensor(retyped(other)) {}
+
   /// Another tensor is no owner's memory to take over.
   template <any_tensor Y>
-    requires(owns && !std::is_same_v<std::remove_cvref_t<Y>, tensor>)
+    requires(owns && !std::is_same_v<std::remove_cvref_t<Y>, tensor> && !detail::retyped_owner<Y, tensor>)
   tensor(Y&&) {
-    static_assert(is_leaf || detail::never<Y>, "tenure: tensor: an owner from another tensor: say clone(), to<T>() or new_tensor()");
+    constexpr bool same_shape = is_leaf || detail::may_be_same(Shape::value, shape_of_t<Y>::value);
+    static_assert(same_shape, "tenure: tensor: the other tensor has another shape");
+    static_assert(is_leaf || !same_shape || detail::never<Y>, "tenure: tensor: an owner from another tensor: say clone(), to<T>() or new_tensor()");
     static_assert(!is_leaf || detail::never<Y>, "tenure: tensor: a leaf from another tensor: say auto w = std::move(x).requires_grad_()");
   }
 
   // What a tensor is not made from meets a message, rather than a list of all of the above.
   template <scalar... U>
     requires(is_made_by_user && sizeof...(U) > 0 && !detail::takes_numbers<Shape, U...>)
-  tensor(U...) {
+  explicit tensor(U...) {
     static_assert(detail::never<U...>, "tenure: tensor: the braces are nested otherwise than the shape: one level for each axis");
   }
   template <std::size_t... M>
@@ -140,7 +147,7 @@ class tensor<T, Shape, O, R, A, Device> {
   }
   template <class X>
     requires(is_made_by_user && detail::foreign<X>)
-  explicit(!detail::holds_numbers<X>) tensor(X&&) {
+  explicit tensor(X&&) {
     static_assert(detail::never<X>, "tenure: tensor: made from numbers in braces or an expression; over the memory of others by from()");
   }
 
@@ -169,7 +176,8 @@ class tensor<T, Shape, O, R, A, Device> {
 
   /// Assignment writes elements, into the memory that the target has: a view stays a view of what it was made from. An
   /// owning target takes over the memory of a temporary where nobody can tell the difference, where the extents differ,
-  /// and where the target is tracked (its history comes along). Throws shape_error, overlap_error, ownership_error.
+  /// and where the target is tracked (its history comes along). An owner without elements, made without extents or moved from,
+  /// becomes what is assigned to it. Throws shape_error, overlap_error, ownership_error.
   tensor& operator=(tensor&& other) noexcept(owns && is_on_host) {
     if constexpr (!owns) {
       assign(other);
@@ -263,11 +271,11 @@ class tensor<T, Shape, O, R, A, Device> {
     static_assert(detail::never<T>, "tenure: conversion to a number: a tensor is no number by itself: say item(), or tn::exp(x) and the like");
     return 0;
   }
-  const T* begin() const {
+  detail::no_iterator begin() const {
     static_assert(detail::never<T>, "tenure: begin: a tensor is no range: loop over indices, x[i], or over as_span(x)");
-    return nullptr;
+    return {};
   }
-  const T* end() const { return nullptr; }
+  detail::no_iterator end() const { return {}; }
 
   // ---- views: the same memory, the gradient flows through -----------------------------------------------------------
 
@@ -275,7 +283,7 @@ class tensor<T, Shape, O, R, A, Device> {
   auto view() const { return detail::whole_view(*this); }
 
   /// One index, range, window or all for each of the first axes; the others are kept whole. Throws index_error.
-  /// On a temporary node this and every other view but an expanded one gives the node back after in-place arithmetic.
+  /// On a temporary node this, and the views that transpose, reshape and the like, give the node back after in-place arithmetic.
   template <class... I>
   auto at(const I&... index) & { return detail::indexed_view(*this, index...); }
   template <class... I>
@@ -679,7 +687,11 @@ class tensor<T, Shape, O, R, A, Device> {
       static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor into a constant: detach() it first");
       constexpr bool stays = std::is_same_v<device_of_t<E>, Device>;
       static_assert(stays, "tenure: operator=: the tensors live on different devices: say copy_ or to()");
-      if constexpr (!requires_grad_v<E> && stays) detail::copy_into(*this, e, "operator=");
+      if constexpr (!requires_grad_v<E> && stays) {
+        if constexpr (owns && detail::may_be_same(Shape::value, shape_of_t<E>::value))
+          if (!storage_) return become(e);
+        detail::copy_into(*this, e, "operator=");
+      }
     }
   }
 
@@ -752,6 +764,21 @@ class tensor<T, Shape, O, R, A, Device> {
     auto alias = detail::make_detached(x, "unsafe_data");
     alias.storage_ = detail::uncounted_storage(x.storage_);
     return alias;
+  }
+
+  template <class Y>
+  static tensor retyped(Y& other) {
+    access_door::check_alive(other, "tensor");
+    const extents_type s = other.extents();
+    detail::check_extents<Shape>(s);
+    return access_door::make<tensor>(std::move(other.storage_), other.data_, s, s);
+  }
+
+  template <class Y>
+  void become(const Y& other) {
+    access_door::check_alive(other, "operator=");
+    detail::check_extents<Shape>(other.extents());
+    access_door::rebind(*this, copied<tensor>(other, "operator="));
   }
 
   /// An owning constant with x's values.

@@ -76,25 +76,31 @@ auto as_contiguous(const X& x) {
   return tensor_access::make<owner>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
 }
 
-/// Writes the value of e into x's memory. Extents must be x's, or broadcast to them.
+/// Writes the value of e into x's memory. Extents must be x's, or broadcast to them; an x without elements that `may_become`
+/// e's value takes over new memory.
 template <class X, class E>
-void write_value(X& x, const E& e, const char* call) {
-  tensor_access::check_alive(x, call);
+void write_value(X& x, const E& e, const char* call, bool may_become = false) {
   constexpr bool fits = std::is_same_v<element_t<X>, typename E::element_type> && may_be_same(shape_of_t<X>::value, E::shape_type::value);
   if constexpr (fits) {
-    if (x.is_contiguous() && !needs_temporary(x, e)) {
+    constexpr bool is_owner = ownership_of_v<X> == ownership::owning && role_of_v<X> == role::constant;
+    const bool becomes = is_owner && may_become && !tensor_access::storage(x);
+    if (!becomes) tensor_access::check_alive(x, call);
+    if (becomes || (x.is_contiguous() && !needs_temporary(x, e))) {
       using temporary = tensor<element_t<X>, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
       temporary other = tensor_access::make<temporary>({}, nullptr, {}, {});
       evaluate_into(e, [&](const extents& s) -> element_t<X>* {
-        if (s == x.extents()) return tensor_access::fresh(x);
+        if (!becomes && s == x.extents()) return tensor_access::fresh(x);
         other = tensor_access::allocate<temporary>(s);
         return tensor_access::fresh(other);
       });
+      if constexpr (is_owner)
+        if (becomes) return tensor_access::rebind(x, X(std::move(other)));
       if (tensor_access::fresh(other) != nullptr) copy_into(x, other, call);
       else tensor_access::write(x, call);  // not before: evaluating may throw
       return;
     }
   }
+  tensor_access::check_alive(x, call);
   copy_into(x, evaluate_constant(e), call);
 }
 
@@ -136,7 +142,7 @@ template <class X, class E>
 void assign_from(hook, X& x, const E& e) {
   if constexpr (requires_grad_v<X> && scalar<E>) assign_node(x, apply<ops::replace>(x.detach(), e));
   else if constexpr (requires_grad_v<X>) assign_node(x, e);
-  else if constexpr (is_assignable<X, E>()) write_value(x, e, "operator=");
+  else if constexpr (is_assignable<X, E>()) write_value(x, e, "operator=", true);
 }
 
 template <class X, class E>

@@ -72,12 +72,6 @@ auto evaluate(const E& e) {
   }
 }
 
-/// Throws shape_error where a target of a static or partly static shape cannot hold these extents.
-template <class S>
-void check_extents(const extents& s) {
-  if (!fits(S::value, s)) throw shape_error(message("tensor") << "an expression of shape " << s << " for a tensor of shape " << S::value);
-}
-
 /// Whether a tensor X can be made from E; says why not.
 template <class X, class E>
 constexpr bool is_constructible() {

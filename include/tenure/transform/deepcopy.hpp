@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+// deepcopy of a model, a tuple or an array of tensors: each of them as deepcopy(x) copies one.
+#pragma once
+
+#include <tenure/tensor/deepcopy.hpp>
+#include <tenure/transform/model.hpp>
+
+namespace tenure {
+
+template <class X>
+  requires(!any_tensor<X> && !expression<X>)
+auto deepcopy(const X& model) {
+  using namespace detail;
+  constexpr bool are_owners = tree<X>::is_tree && tree<X>::contiguous;
+  static_assert(are_owners, "tenure: deepcopy: neither a tensor nor a tuple, an array or a model of tensors that own their memory");
+  if constexpr (are_owners) {
+    const void* leaf[tree<X>::leaves + 1];
+    const void** at = leaf;
+    for_each_leaf(model, [&](const auto& x) { *at++ = &x; });
+    at = leaf;
+    auto make = [&]<class L>(element_tag<L>) {
+      const L& x = *static_cast<const L*>(*at++);
+      if constexpr (scalar<L>) return x;
+      else return deepcopy(x);
+    };
+    return build_tree<X>(make);
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace tenure
