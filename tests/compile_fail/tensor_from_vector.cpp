@@ -5,9 +5,9 @@ namespace tn = tenure;
 
 float f(std::vector<float>& memory) {
 #ifdef TENURE_MISUSE
-  tn::tensor<float, tn::shape<tn::dyn>> x = memory;
+  tn::tensor<float, tn::shape<tn::dyn>> x(memory);
 #else
-  tn::tensor<float, tn::shape<tn::dyn>> x = tn::from(memory).clone();
+  tn::tensor<float, tn::shape<tn::dyn>> x(tn::from(memory).clone());
 #endif
   return x(0);
 }

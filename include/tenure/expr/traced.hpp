@@ -76,11 +76,11 @@ struct traced {
     static_assert(detail::always_false<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::exp and the like");
     return 0;
   }
-  constexpr detail::no_iterator begin() const {
+  constexpr detail::no_iterator<traced> begin() const {
     static_assert(detail::always_false<T>, "tenure: begin: a traced value is no range: loop over indices, x[i]");
-    return {};
+    return {this};
   }
-  constexpr detail::no_iterator end() const { return {}; }
+  constexpr detail::no_iterator<traced> end() const { return {this}; }
   constexpr auto item() const {
     static_assert(detail::always_false<T>, "tenure: item: a traced value is no number yet: compute with the value itself");
     return *this;

@@ -47,10 +47,12 @@ template <class...>
 inline constexpr bool never = false;
 
 /// What begin() of what is no range gives: enough for a loop to ask for it, too little for std::ranges or std::span.
+template <class X>
 struct no_iterator {
-  constexpr int operator*() const { return 0; }
+  constexpr const X& operator*() const { return *only; }
   constexpr void operator++() const {}
   constexpr bool operator!=(no_iterator) const { return false; }
+  const X* only;
 };
 
 /// Whether tensor(U...) of this shape has a meaning: the value, the values, or the run-time extents.

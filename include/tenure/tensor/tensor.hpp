@@ -271,11 +271,11 @@ class tensor<T, Shape, O, R, A, Device> {
     static_assert(detail::never<T>, "tenure: conversion to a number: a tensor is no number by itself: say item(), or tn::exp(x) and the like");
     return 0;
   }
-  detail::no_iterator begin() const {
+  detail::no_iterator<T> begin() const {
     static_assert(detail::never<T>, "tenure: begin: a tensor is no range: loop over indices, x[i], or over as_span(x)");
-    return {};
+    return {nullptr};
   }
-  detail::no_iterator end() const { return {}; }
+  detail::no_iterator<T> end() const { return {nullptr}; }
 
   // ---- views: the same memory, the gradient flows through -----------------------------------------------------------
 
