@@ -214,6 +214,11 @@ class lazy {
       }
     }
   }
+  template <class C>
+    requires(!any_tensor<C> && !expression<C> && !std::same_as<C, bool>)
+  void backward(const C&, bool = false) const {
+    static_assert(detail::never<C>, "tenure: backward: the cotangent is a tensor or an expression of the value's shape");
+  }
 
  private:
   static constexpr bool has_single_element = !shape_type::is_static || shape_type::size == 1;

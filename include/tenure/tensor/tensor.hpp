@@ -571,6 +571,11 @@ class tensor<T, Shape, O, R, A, Device> {
       if constexpr (detail::is_cotangent<C, tensor>()) backward_with(detail::hook{}, *this, cotangent, retain);
   }
 
+  template <class C>
+    requires(!any_tensor<C> && !expression<C> && !std::same_as<C, bool>)
+  void backward(const C&, bool = false) const {
+    static_assert(detail::never<C>, "tenure: backward: the cotangent is a tensor or an expression of the value's shape");
+  }
   /// What backward() has accumulated, as a detached alias. Throws ownership_error before anything arrived.
   auto grad() { return accumulated<access::read_write>(); }
   auto grad() const { return accumulated<access::read_only>(); }
