@@ -33,7 +33,7 @@ struct tensor_access {
   static void check_alive(const X& x, const char* call) {
     if (!x.storage_) [[unlikely]] throw_empty(call);
     if constexpr (ownership_of_v<X> == ownership::owning && is_node_v<X>)
-      if (x.sink_.handle->is_superseded) [[unlikely]] throw_empty(call);
+      if (x.sink_.handle->is_superseded) [[unlikely]] throw_consumed(call);
   }
 
   template <class X>
@@ -116,6 +116,9 @@ struct tensor_access {
   struct raw {};
 
  private:
+  [[noreturn]] static void throw_consumed(const char* call) {
+    throw ownership_error(message(call) << "the node was consumed by an in-place operation through a view of it, whose result goes on");
+  }
   [[noreturn]] static void throw_empty(const char* call) {
     throw ownership_error(message(call) << "the tensor is empty: it was moved from, or made without extents");
   }
