@@ -105,7 +105,7 @@ struct memory_table<Program, std::integer_sequence<int, K...>> {
 }  // namespace detail
 
 /// What run() allocates for a static program at most at a time: intermediate results, and partial sums and kept rows of a kernel.
-/// index_add takes 32 bytes an index beside.
+/// Not in it: index_add's 32 bytes an index and its pieces (1 MiB at most), Thrust's memory, cuBLAS's workspace of each stream.
 template <class Program>
 constexpr std::int64_t workspace_bytes() {
   constexpr auto& tables = Program::tables;
