@@ -41,6 +41,7 @@ enum class opcode : std::uint8_t {
   sub,
   mul,
   div,
+  exp = pointwise + 21,  // its position in the registry, which holds this to it
 };
 
 enum class reduction : std::int64_t { sum, max, min };

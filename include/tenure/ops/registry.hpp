@@ -103,9 +103,7 @@ constexpr const operation_record& record_of(ir::opcode op) {
 }
 
 // The codes that ir/ knows by name.
-constexpr bool is_exponential(ir::opcode op) { return op == code_of<exp>(); }
-
 static_assert(code_of<neg>() == ir::opcode::neg && code_of<add>() == ir::opcode::add && code_of<sub>() == ir::opcode::sub &&
-              code_of<mul>() == ir::opcode::mul && code_of<div>() == ir::opcode::div);
+              code_of<mul>() == ir::opcode::mul && code_of<div>() == ir::opcode::div && code_of<exp>() == ir::opcode::exp);
 
 }  // namespace tenure::ops

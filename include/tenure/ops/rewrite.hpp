@@ -9,7 +9,6 @@
 namespace tenure::ops {
 
 constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
-constexpr bool is_exponential(ir::opcode op);  // registry.hpp
 
 namespace detail {
 
@@ -105,7 +104,7 @@ constexpr bool is_row_number(const value& x, std::int64_t axes, bool computed) {
 /// A factor that is one number a row leaves a product; that of a product within only beside an exponential, which is softmax's.
 /// Elsewhere it may be there to keep its neighbour from overflowing: in (x r)(x r), of a norm, r must stay.
 constexpr bool may_leave(const value& factor, const value& other, std::int64_t axes, bool computed, int depth) {
-  return (depth == 0 || is_exponential(other.node().op)) && is_row_number(factor, axes, computed);
+  return (depth == 0 || other.node().op == ir::opcode::exp) && is_row_number(factor, axes, computed);
 }
 /// Has a product, or one of its operands, such a factor? `computed`: one that is no argument.
 constexpr bool has_row_factor(const value& x, std::int64_t axes, bool computed = false, int depth = 0) {
