@@ -101,14 +101,16 @@ TENURE_KERNEL_INLINE log_parts<P> log_split_any(P x) {
   }
 }
 
+// 1 + x, exact below 2^53 (float: 2^24), 1 being a multiple of x's last place; beyond, the second part is far too small to matter.
+template <class P>
+TENURE_KERNEL_INLINE twin<P> one_plus(P x) { return fast_two_sum(set1<P>(scalar_of<P>(1)), x); }
+
 // log(1 + x) for finite x > -1.
 template <class P>
 TENURE_KERNEL_INLINE P log1p_ordinary(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
-  const P u = add(one, x);
-  // u + low = 1 + x: exact below 2^53 (float: 2^24), 1 being a multiple of x's last place; beyond, far too small to matter.
-  const P low = sub(x, sub(u, one));
+  const auto [u, low] = one_plus(x);
   const log_parts<P> parts = log_split(u);
   // Where e = 0, f + low 2^-e gives x back exactly, so small x keep their relative accuracy.
   const P scaled = mul(low, power_of_two(neg(at_most(parts.e, T(100)))));
@@ -187,9 +189,7 @@ template <class P>
 TENURE_KERNEL_INLINE P log1p_by_table(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
-  const P u = add(one, x);
-  // u + low = 1 + x: exact below 2^53 (float: 2^24), 1 being a multiple of x's last place; beyond, far too small to matter.
-  const P low = sub(x, sub(u, one));
+  const auto [u, low] = one_plus(x);
   const log_piece<P> piece = log_lookup(u);
   // m / u = 2^-e, for the largest u -inf, which makes a NaN. Of that min makes its second argument, which is no less than other values.
   P scaled = mul(low, add_bits(sub_bits(piece.m, u), one));
