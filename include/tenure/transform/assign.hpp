@@ -81,10 +81,10 @@ auto as_contiguous(const X& x) {
 template <class X, class E>
 void write_value(X& x, const E& e, const char* call, bool may_become = false) {
   constexpr bool fits = std::is_same_v<element_t<X>, typename E::element_type> && may_be_same(shape_of_t<X>::value, E::shape_type::value);
+  constexpr bool is_fitting_owner = fits && ownership_of_v<X> == ownership::owning && role_of_v<X> == role::constant;
+  const bool becomes = is_fitting_owner && may_become && !tensor_access::storage(x);
+  if (!becomes) tensor_access::check_alive(x, call);
   if constexpr (fits) {
-    constexpr bool is_owner = ownership_of_v<X> == ownership::owning && role_of_v<X> == role::constant;
-    const bool becomes = is_owner && may_become && !tensor_access::storage(x);
-    if (!becomes) tensor_access::check_alive(x, call);
     if (becomes || (x.is_contiguous() && !needs_temporary(x, e))) {
       using temporary = tensor<element_t<X>, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
       temporary other = tensor_access::make<temporary>({}, nullptr, {}, {});
@@ -93,14 +93,13 @@ void write_value(X& x, const E& e, const char* call, bool may_become = false) {
         other = tensor_access::allocate<temporary>(s);
         return tensor_access::fresh(other);
       });
-      if constexpr (is_owner)
+      if constexpr (is_fitting_owner)
         if (becomes) return tensor_access::rebind(x, X(std::move(other)));
       if (tensor_access::fresh(other) != nullptr) copy_into(x, other, call);
       else tensor_access::write(x, call);  // not before: evaluating may throw
       return;
     }
   }
-  tensor_access::check_alive(x, call);
   copy_into(x, evaluate_constant(e), call);
 }
 
