@@ -418,7 +418,7 @@ class generator {
     const auto stretched = [&](value r) { return ops::stretched_like(r, x, axes); };
     switch (dice_.below(3)) {
       case 0: {
-        const value shift = o_.smooth ? x : ops::stopped(ops::reduced(x, axes, ir::reduction::max));
+        const value shift = o_.smooth ? x : ops::stopped(ops::reduced(x, axes, ir::reduction::max_of_numbers));
         const value z = apply<ops::exp>(o_.smooth ? x : x - stretched(shift));
         return add({z / stretched(ops::reduced(z, axes, ir::reduction::sum)), 0});
       }

@@ -86,6 +86,28 @@ TEST_CASE("NaN in any lane is the extremum of its row") {
   }
 }
 
+// Their shift is a maximum that may lose it.
+TEST_CASE("NaN in any lane is all of what its row becomes") {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const auto labels = tn::zeros<std::int64_t>(shape<2>{});
+  for (const float neighbour : {1.0f, 200.0f, inf, -inf})
+    for (int j = 0; j < 37; ++j) {
+      auto x = filled<float>(shape<2, 37>{}, 6);
+      elements_of(x)[37 + (j + 1) % 37] = neighbour;
+      elements_of(x)[37 + j] = nan;
+      const auto [y, z, s, loss] = tn::compile([](auto a, auto l) {
+        return std::tuple{softmax(a), log_softmax(a), logsumexp(a, tn::axis<1>), pick(log_softmax(a), l)};
+      })(x, labels);
+      const auto slope = tn::grad([](auto a, auto l) { return cross_entropy(a, l) + sum(square(softmax(a))); })(x, labels);
+      for (int i = 0; i < 37; ++i) {
+        CHECK((y(0, i) == y(0, i) && z(0, i) == z(0, i) && slope(0, i) == slope(0, i)));
+        CHECK((y(1, i) != y(1, i) && z(1, i) != z(1, i) && slope(1, i) != slope(1, i)));
+      }
+      CHECK((s(0) == s(0) && loss(0) == loss(0)));
+      CHECK((s(1) != s(1) && loss(1) != loss(1)));
+    }
+}
+
 TEST_CASE("a row whose largest is an infinity has no softmax") {
   const float inf = std::numeric_limits<float>::infinity();
   auto x = tn::zeros<float>(shape<3, 4>{});

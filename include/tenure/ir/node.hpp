@@ -44,7 +44,12 @@ enum class opcode : std::uint8_t {
   exp = pointwise + 21,  // its position in the registry, which holds this to it
 };
 
-enum class reduction : std::int64_t { sum, max, min };
+enum class reduction : std::int64_t {
+  sum,
+  max,
+  min,
+  max_of_numbers,  // max where no element is NaN, else any number or NaN: for who shows a NaN by other means, at a third of the cost
+};
 
 struct node {
   opcode op = opcode::constant;

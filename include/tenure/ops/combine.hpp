@@ -14,6 +14,7 @@ template <ir::reduction Kind, class V>
 TENURE_KERNEL TENURE_LAYER V combine(V a, V b) {
   if constexpr (Kind == ir::reduction::sum) return math::add(a, b);
   else if constexpr (Kind == ir::reduction::max) return math::max(a, b);
+  else if constexpr (Kind == ir::reduction::max_of_numbers) return math::max_of_numbers(a, b);
   else return math::min(a, b);
 }
 
@@ -21,8 +22,8 @@ template <ir::reduction Kind, class T>
 TENURE_KERNEL constexpr T identity() {
   using limits = std::numeric_limits<T>;
   if constexpr (Kind == ir::reduction::sum) return T(0);
-  else if constexpr (std::is_floating_point_v<T>) return Kind == ir::reduction::max ? -limits::infinity() : limits::infinity();
-  else return Kind == ir::reduction::max ? limits::lowest() : limits::max();
+  else if constexpr (std::is_floating_point_v<T>) return Kind == ir::reduction::min ? limits::infinity() : -limits::infinity();
+  else return Kind == ir::reduction::min ? limits::max() : limits::lowest();
 }
 
 }  // namespace tenure::ops

@@ -108,10 +108,11 @@ struct var {
 };
 
 namespace detail {
-/// The largest element along axes as a shift without gradient.
+/// The largest element along axes as a shift without gradient. It may lose a NaN: the exponential of that element is one, so
+/// that their sum is, and with it all that is made of the sum.
 template <int... A, class X>
 constexpr auto largest_shift(const X& x) {
-  const auto m = reduce<ir::reduction::max, true, A...>::trace(x);
+  const auto m = reduce<ir::reduction::max_of_numbers, true, A...>::trace(x);
   return std::remove_const_t<decltype(m)>{x.graph, stopped(m).id};
 }
 /// The same, but 0 where it is infinite, so that inf - inf never arises.

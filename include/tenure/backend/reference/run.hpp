@@ -23,15 +23,15 @@ template <class T>
 constexpr T identity_of(ir::reduction kind) {
   using limits = std::numeric_limits<T>;
   if (kind == ir::reduction::sum) return T(0);
-  if constexpr (std::is_floating_point_v<T>) return kind == ir::reduction::max ? -limits::infinity() : limits::infinity();
-  else return kind == ir::reduction::max ? limits::lowest() : limits::max();
+  if constexpr (std::is_floating_point_v<T>) return kind == ir::reduction::min ? limits::infinity() : -limits::infinity();
+  else return kind == ir::reduction::min ? limits::max() : limits::lowest();
 }
 
 /// The larger or smaller of two; NaN in either gives NaN.
 template <class T>
 constexpr T extremum(ir::reduction kind, T a, T b) {
   if (a != a || b != b) return a != a ? a : b;
-  return (kind == ir::reduction::max ? a < b : b < a) ? b : a;
+  return (kind == ir::reduction::min ? b < a : a < b) ? b : a;
 }
 
 class interpreter {
