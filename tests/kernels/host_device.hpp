@@ -34,18 +34,18 @@ struct device {
 
   void copy(void* to, const void* from, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
 
-  template <std::int64_t... Words>
-  void launch(code<Words...>, const typename kernels::fused<code<Words...>>::arguments& args) {
-    using kernel = kernels::fused<code<Words...>>;
+  template <class Name>
+  void launch(Name, const typename kernels::fused<Name>::arguments& args) {
+    using kernel = kernels::fused<Name>;
     ++launches;
     const auto shared = static_cast<std::size_t>(kernel::shared_bytes(args.shape));
     kernels::host_block<typename kernel::thread_state> block(args.shape.threads, shared);
     for (block.index = 0; block.index < args.shape.blocks(); ++block.index) kernel::run(block, args);
   }
-  template <std::int64_t... Words>
-  void launch_fold(code<Words...>, const typename kernels::fused<code<Words...>>::arguments& args) {
+  template <class Name>
+  void launch_fold(Name, const typename kernels::fused<Name>::arguments& args) {
     ++launches;
-    for (std::int64_t j = 0; j < args.shape.columns; ++j) kernels::fused<code<Words...>>::fold_column(args, j);
+    for (std::int64_t j = 0; j < args.shape.columns; ++j) kernels::fused<Name>::fold_column(args, j);
   }
   template <class F>
   void for_each(std::int64_t n, const F& f) {

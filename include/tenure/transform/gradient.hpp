@@ -9,26 +9,6 @@
 namespace tenure {
 namespace detail {
 
-/// x as a node of its own: what it was computed from is constant to the derivative, and so is a captured x.
-template <class X>
-constexpr X as_variable(const X& x) {
-  if constexpr (is_traced_v<X>) {
-    if (!is_floating(dtype_v<typename X::element_type>)) return x;
-    ir::node n = (*x.graph)[x.id];
-    return {x.graph, x.graph->emit({.op = ir::opcode::cast, .type = n.type, .arity = 1, .shape = n.shape, .in = {x.id, ir::none, ir::none}})};
-  } else {
-    ir::array<ir::node_id> ids;
-    ir::builder* g = nullptr;
-    for_each_leaf(x, [&](const auto& leaf) {
-      g = leaf.graph;
-      ids.push_back(as_variable(leaf).id);
-    });
-    int i = 0;
-    auto make = [&]<class L>(element_tag<L>) { return L{g, ids[i++]}; };
-    return build_tree<X>(make);
-  }
-}
-
 /// The leaves of trees, in order, or where they lead. No memory of its own: nvcc 13 forgets to free what a frame holds beside the
 /// trees of a large function, and then refuses the program.
 template <class... X>
@@ -45,18 +25,38 @@ struct node_ids {
   }
 };
 
+/// x as a node of its own: what it was computed from is constant to the derivative, and so is a captured x.
+template <class X>
+constexpr X as_variable(const X& x) {
+  if constexpr (is_traced_v<X>) {
+    if (!is_floating(dtype_v<typename X::element_type>)) return x;
+    ir::node n = (*x.graph)[x.id];
+    return {x.graph, x.graph->emit({.op = ir::opcode::cast, .type = n.type, .arity = 1, .shape = n.shape, .in = {x.id, ir::none, ir::none}})};
+  } else {
+    node_ids<X> ids;
+    ir::builder* g = nullptr;
+    int count = 0, i = 0;
+    for_each_leaf(x, [&](const auto& leaf) {
+      g = leaf.graph;
+      ids.at[count++] = as_variable(leaf).id;
+    });
+    auto make = [&]<class L>(element_tag<L>) { return L{g, ids.at[i++]}; };
+    return build_tree<X>(make);
+  }
+}
+
 /// The gradient as a tree like x; zeros where nothing flowed.
 template <class X>
 constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
-  ir::array<ir::node_id> ids;
+  node_ids<X> ids;
   ir::builder* g = nullptr;
+  int count = 0, i = 0;
   for_each_leaf(x, [&](const auto& leaf) {
     g = leaf.graph;
     const ir::node_id found = gradients[at++];
-    ids.push_back(found != ir::none ? found : ops::value(leaf).like(0).id);
+    ids.at[count++] = found != ir::none ? found : ops::value(leaf).like(0).id;
   });
-  int i = 0;
-  auto make = [&]<class L>(element_tag<L>) { return L{g, ids[i++]}; };
+  auto make = [&]<class L>(element_tag<L>) { return L{g, ids.at[i++]}; };
   return build_tree<X>(make);
 }
 

@@ -56,6 +56,19 @@ TENURE_KERNEL_INLINE quotient divided(std::int64_t a, std::int64_t b) {
   return {a / b, a % b};
 }
 
+/// What a launch hands over, by value.
+template <class T, int Pointers, int Numbers>
+struct fused_arguments {
+  void* pointer[Pointers];
+  std::int64_t number[Numbers];
+  geometry shape;
+  T* scratch;         // of all blocks, where shared memory has no room
+  T* totals;          // a number a block for each sum of all
+  T* columns;         // a table for each sum of columns: a row a row of blocks
+  T* tiles;           // a table for each sum of a row: a row of tiles a row
+  unsigned* arrived;  // 0: how many blocks are done, then of each row how many tiles
+};
+
 template <class Code>
 struct fused {
   using record = program_detail::decoded<Code>;
@@ -119,17 +132,7 @@ struct fused {
     return static_cast<int>(n);
   }();
 
-  /// What a launch hands over, by value.
-  struct arguments {
-    void* pointer[streams];
-    std::int64_t number[number_count > 0 ? number_count : 1];
-    geometry shape;
-    T* scratch;         // of all blocks, where shared memory has no room
-    T* totals;          // total_sums rows of a number a block
-    T* columns;         // column_sums tables: a row a row of blocks
-    T* tiles;           // row_sums tables: a row of tiles a row
-    unsigned* arrived;  // 0: how many blocks are done, then of each row how many tiles
-  };
+  using arguments = fused_arguments<T, streams, (number_count > 0 ? number_count : 1)>;
 
   struct thread_state : thread_place {
     bool is_active;  // has a row
@@ -200,14 +203,14 @@ struct fused {
   template <class Block>
   static TENURE_KERNEL_INLINE void run(Block& block, const arguments& args) {
     T* const scratch = args.shape.shares ? static_cast<T*>(block.shared()) : args.scratch + block.index * args.shape.scratch;
-    block.each([&](thread_state& t) { begin(args, t, scratch, indices{}); });
+    block.each([&](thread_state& t) { begin(args, t, scratch); });
     for (std::int64_t step = 0; step < args.shape.row_steps; ++step) {
       block.each([&](thread_state& t) { begin_row(args, t, block.index, step); });
       passes_from<0>(block, args, scratch);
       if constexpr (stores_rows) {
         if (args.shape.team > warp) block.sync();  // others may still have to read what is written in place
         else block.sync_warp();
-        block.each([&](thread_state& t) { store_row(args, t, indices{}); });
+        block.each([&](thread_state& t) { store_row(args, t, those<part::row_stores>{}); });
       }
     }
     if constexpr (column_sums > 0) finish_columns(block, args, scratch);
@@ -215,7 +218,7 @@ struct fused {
   }
 
   /// Folds the sums of column j of all rows of blocks, in their order.
-  static TENURE_KERNEL_INLINE void fold_column(const arguments& args, std::int64_t j) { fold(args, j, indices{}); }
+  static TENURE_KERNEL_INLINE void fold_column(const arguments& args, std::int64_t j) { fold(args, j, those<part::column_sums>{}); }
 
  private:
   static constexpr std::int64_t size = sizeof(T);
@@ -237,7 +240,43 @@ struct fused {
     return l;
   }
 
-  using indices = std::make_integer_sequence<int, record::instructions>;
+  /// Instructions that something runs over, in a pass or a phase.
+  enum class part { loads, computes, stores, row_values, row_stores, row_sums, all_row_sums, column_sums, totals };
+
+  static constexpr bool is_in(part what, int pass, int i) {
+    const auto& x = at(i);
+    const bool runs = (x.passes >> pass & 1) != 0, ran = (x.passes & ((1u << pass) - 1)) != 0;
+    switch (what) {
+      case part::loads: return runs && (keeps(i) ? ran : x.what == kind::load);
+      case part::computes: return runs && (keeps(i) ? !ran : x.what != kind::load && x.what != kind::store);
+      case part::stores: return runs && (keeps(i) ? !ran : x.what == kind::store);
+      case part::row_values: return x.row && x.phase == pass && x.what != kind::reduce_row && x.what != kind::store;
+      case part::row_stores: return x.row && x.what == kind::store;
+      case part::row_sums: return runs && x.what == kind::reduce_row;
+      case part::all_row_sums: return x.what == kind::reduce_row;
+      case part::column_sums: return x.what == kind::reduce_columns;
+      case part::totals: return x.what == kind::reduce_all;
+    }
+    return false;
+  }
+  /// As a sequence, so that what runs over some instructions is no function for each of the others: nvcc took seconds for those.
+  template <part What, int Pass>
+  struct selection {
+    struct list {
+      int count = 0, at[slots] = {};
+    };
+    static constexpr list chosen = [] {
+      list l;
+      for (int i = 0; i < record::instructions; ++i)
+        if (is_in(What, Pass, i)) l.at[l.count++] = i;
+      return l;
+    }();
+    template <int... J>
+    static constexpr std::integer_sequence<int, chosen.at[J]...> sequence(std::integer_sequence<int, J...>);
+    using type = decltype(sequence(std::make_integer_sequence<int, chosen.count>{}));
+  };
+  template <part What, int Pass = 0>
+  using those = typename selection<What, Pass>::type;
   using stream_indices = std::make_integer_sequence<int, record::accesses>;
 
   struct packet_state {
@@ -280,14 +319,14 @@ struct fused {
 
   static TENURE_KERNEL_INLINE std::int64_t slot_stride(const geometry& g) { return g.packet_steps * lanes * g.threads; }
 
-  template <int... I>
-  static TENURE_KERNEL_INLINE void begin(const arguments& args, thread_state& t, T* scratch, std::integer_sequence<int, I...>) {
-    ([&] {
-      if constexpr (at(I).what == kind::reduce_all) t.total[I] = identity<at(I).bits>();
-      if constexpr (at(I).what == kind::reduce_columns)
-        for (std::int64_t s = 0; s < args.shape.packet_steps; ++s)
-          for (int l = 0; l < lanes; ++l) scratch_at(args.shape, t, scratch, s)[(kept_rows + rank_of(I)) * slot_stride(args.shape) + l] = identity<at(I).bits>();
-    }(), ...);
+  static TENURE_KERNEL_INLINE void begin(const arguments& args, thread_state& t, T* scratch) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { ((t.total[I] = identity<at(I).bits>()), ...); }(those<part::totals>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) { (begin_column<I>(args, t, scratch), ...); }(those<part::column_sums>{});
+  }
+  template <int I>
+  static TENURE_KERNEL_INLINE void begin_column(const arguments& args, const thread_state& t, T* scratch) {
+    for (std::int64_t s = 0; s < args.shape.packet_steps; ++s)
+      for (int l = 0; l < lanes; ++l) scratch_at(args.shape, t, scratch, s)[(kept_rows + rank_of(I)) * slot_stride(args.shape) + l] = identity<at(I).bits>();
   }
   static TENURE_KERNEL_INLINE T* scratch_at(const geometry& g, const thread_state& t, T* scratch, std::int64_t step) {
     return scratch + (step * g.threads + t.thread) * lanes;
@@ -301,7 +340,7 @@ struct fused {
     if (!t.is_active) return;
     move_to<0, record::outer - 1>(args, t.offset, t.row);
     // What is one number a row counts once: in the first thread of its first tile.
-    row_phase<0>(args, t, block % g.tiles == 0 && t.thread % g.team == 0, indices{});
+    row_phase(args, t, block % g.tiles == 0 && t.thread % g.team == 0, those<part::row_values>{});
   }
 
   template <int Pass, class Block>
@@ -309,19 +348,19 @@ struct fused {
     if constexpr (Pass < record::passes) {
       const geometry& g = args.shape;
       block.each([&](thread_state& t) {
-        begin_sums<Pass>(t, indices{});
+        begin_sums(t, those<part::row_sums, Pass>{});
         if (!t.is_active) return;
         const std::int64_t stride = std::int64_t{g.tiles} * g.team;
         std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread % g.team;
         for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += stride) {
           if (packet >= g.packets) break;
-          elements<Pass>(args, t, place_of(args, t, packet, scratch_at(g, t, scratch, s)), indices{});
+          elements<Pass>(args, t, place_of(args, t, packet, scratch_at(g, t, scratch, s)));
         }
       });
-      reduce_rows<Pass>(block, args, indices{});
+      reduce_rows(block, args, those<part::row_sums, Pass>{});
       if constexpr (reduces_rows)
         block.each([&](thread_state& t) {
-          if (t.is_active) row_phase<Pass + 1>(args, t, t.thread % g.team == 0, indices{});
+          if (t.is_active) row_phase(args, t, t.thread % g.team == 0, those<part::row_values, Pass + 1>{});
         });
       passes_from<Pass + 1>(block, args, scratch);
     }
@@ -347,20 +386,17 @@ struct fused {
 
   // ---- per element: all loads of a packet, then its lanes one after the other, then all stores ----
 
-  template <int Pass, int... I>
-  static TENURE_KERNEL_INLINE void elements(const arguments& args, thread_state& t, const place& p, std::integer_sequence<int, I...>) {
+  template <int Pass>
+  static TENURE_KERNEL_INLINE void elements(const arguments& args, thread_state& t, const place& p) {
     packet_state e;
-    (read<Pass, I>(args, p, e), ...);
-    [&]<int... L>(std::integer_sequence<int, L...>) { (lane<Pass, L>(t, p, args, e, indices{}), ...); }(std::make_integer_sequence<int, lanes>{});
-    (write<Pass, I>(args, t, p, e), ...);
+    [&]<int... I>(std::integer_sequence<int, I...>) { (read<I>(args, p, e), ...); }(those<part::loads, Pass>{});
+    [&]<int... L>(std::integer_sequence<int, L...>) { (lane(t, p, args, e, L, those<part::computes, Pass>{}), ...); }(std::make_integer_sequence<int, lanes>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) { (write<I>(args, t, p, e), ...); }(those<part::stores, Pass>{});
   }
-  template <int Pass, int L, int... I>
-  static TENURE_KERNEL_INLINE void lane(thread_state& t, const place& p, const arguments& args, packet_state& e, std::integer_sequence<int, I...>) {
-    (element<Pass, I>(t, p, args, e, L), ...);
+  template <int... I>
+  static TENURE_KERNEL_INLINE void lane(thread_state& t, const place& p, const arguments& args, packet_state& e, [[maybe_unused]] int l, std::integer_sequence<int, I...>) {
+    (element<I>(t, p, args, e, l), ...);
   }
-
-  static constexpr bool runs_in(const program_detail::decoded_instruction& x, int pass) { return (x.passes >> pass & 1) != 0; }
-  static constexpr bool ran_before(const program_detail::decoded_instruction& x, int pass) { return (x.passes & ((1u << pass) - 1)) != 0; }
 
   /// Is access A a run of T that 16-byte accesses may take, as far as its type tells?
   template <int A>
@@ -371,14 +407,13 @@ struct fused {
   };
   static TENURE_KERNEL_INLINE bool is_whole(const T* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of_lanes) == 0; }
 
-  template <int Pass, int I>
+  template <int I>
   static TENURE_KERNEL_INLINE void read(const arguments& args, const place& p, packet_state& e) {
     constexpr auto x = at(I);
-    if constexpr (!runs_in(x, Pass)) {
-    } else if constexpr (keeps(I) && ran_before(x, Pass)) {
+    if constexpr (keeps(I)) {
       const T* const kept = p.scratch + kept_before(I) * slot_stride(args.shape);
       for (int l = 0; l < lanes; ++l) e.value[I][l] = kept[l];
-    } else if constexpr (x.what == kind::load) {
+    } else {
       constexpr auto a = k.access[x.access];
       const std::int64_t step = stride<x.access, last>(args);
       if constexpr (a.counting) {
@@ -402,23 +437,22 @@ struct fused {
     }
   }
 
+  struct none {};
   template <int Slot>
   static TENURE_KERNEL_INLINE auto operand(const thread_state& t, const packet_state& e, int l) {
-    constexpr auto x = at(Slot);
-    if constexpr (x.is_mask && x.row) return static_cast<bool>(t.mask[Slot]);
-    else if constexpr (x.is_mask) return static_cast<bool>(e.mask[Slot][l]);
-    else if constexpr (x.row) return static_cast<T>(t.value[Slot]);
-    else return static_cast<T>(e.value[Slot][l]);
+    if constexpr (Slot < 0) return none{};
+    else if constexpr (at(Slot).row) return row_operand<Slot>(t);
+    else if constexpr (at(Slot).is_mask) return e.mask[Slot][l];
+    else return e.value[Slot][l];
   }
 
-  template <int Pass, int I>
+  template <int I>
   static TENURE_KERNEL_INLINE void element(thread_state& t, const place& p, const arguments& args, packet_state& e, int l) {
     constexpr auto x = at(I);
-    if constexpr (!runs_in(x, Pass)) {
-    } else if constexpr (x.what == kind::compute && !(keeps(I) && ran_before(x, Pass))) {
-      const auto get = [&]<int Slot>(std::integral_constant<int, Slot>) { return operand<Slot>(t, e, l); };
-      if constexpr (x.is_mask) e.mask[I][l] = computed<I>(get);
-      else e.value[I][l] = computed<I>(get);
+    if constexpr (x.what == kind::compute) {
+      const auto value = computed<x.op, x.is_mask>(operand<x.in[0]>(t, e, l), operand<x.in[1]>(t, e, l), operand<x.in[2]>(t, e, l));
+      if constexpr (x.is_mask) e.mask[I][l] = value;
+      else e.value[I][l] = value;
     } else if constexpr (x.what == kind::reduce_columns) {
       T& sum = p.scratch[(kept_rows + rank_of(I)) * slot_stride(args.shape) + l];
       sum = combined<x.bits>(sum, operand<x.in[0]>(t, e, l));
@@ -429,14 +463,13 @@ struct fused {
     }
   }
 
-  template <int Pass, int I>
+  template <int I>
   static TENURE_KERNEL_INLINE void write(const arguments& args, const thread_state& t, const place& p, const packet_state& e) {
     constexpr auto x = at(I);
-    if constexpr (!runs_in(x, Pass)) {
-    } else if constexpr (keeps(I) && !ran_before(x, Pass)) {
+    if constexpr (keeps(I)) {
       T* const kept = p.scratch + kept_before(I) * slot_stride(args.shape);
       for (int l = 0; l < lanes; ++l) kept[l] = e.value[I][l];
-    } else if constexpr (x.what == kind::store) {
+    } else {
       static_assert(k.access[x.access].stride[last] == 1, "results are row-major");
       using to = element_of_t<k.access[x.access].type>;
       to* const target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
@@ -452,44 +485,41 @@ struct fused {
     }
   }
 
-  /// The value of a compute; get gives that of a slot.
-  template <int I, class Get>
-  static TENURE_KERNEL_INLINE auto computed(Get get) {
-    constexpr auto x = at(I);
-    const auto in = [&]<int N>(std::integral_constant<int, N>) { return get(std::integral_constant<int, at(I).in[N]>{}); };
-    constexpr std::integral_constant<int, 0> first{};
-    constexpr std::integral_constant<int, 1> second{};
-    constexpr std::integral_constant<int, 2> third{};
-    if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
-      if constexpr (x.is_mask && !at(x.in[0]).is_mask) return in(first) != T(0);
-      else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return in(first) ? T(1) : T(0);
-      else return in(first);
+  /// The value of a compute.
+  template <ir::opcode Op, bool IsMask, class A, class B, class C>
+  static TENURE_KERNEL_INLINE auto computed(A a, [[maybe_unused]] B b, [[maybe_unused]] C c) {
+    if constexpr (ops::is_pointwise(Op)) {
+      using operation = ops::operation_of<Op>;
+      if constexpr (operation::arity == 1) return operation::evaluate(a);
+      else if constexpr (operation::arity == 2) return operation::evaluate(a, b);
+      else return operation::evaluate(a, b, c);
+    } else if constexpr (IsMask == std::is_same_v<A, bool>) {  // cast and copy: numbers were converted by the load
+      return a;
+    } else if constexpr (IsMask) {
+      return a != T(0);
     } else {
-      using operation = ops::operation_of<x.op>;
-      if constexpr (operation::arity == 1) return operation::evaluate(in(first));
-      else if constexpr (operation::arity == 2) return operation::evaluate(in(first), in(second));
-      else return operation::evaluate(in(first), in(second), in(third));
+      return a ? T(1) : T(0);
     }
   }
 
   // ---- per row ----
 
-  template <int Phase, int... I>
-  static TENURE_KERNEL_INLINE void row_phase(const arguments& args, thread_state& t, bool is_first, std::integer_sequence<int, I...>) {
-    (row_instruction<Phase, I>(args, t, is_first), ...);
+  template <int... I>
+  static TENURE_KERNEL_INLINE void row_phase(const arguments& args, thread_state& t, [[maybe_unused]] bool is_first, std::integer_sequence<int, I...>) {
+    (row_instruction<I>(args, t, is_first), ...);
   }
 
   template <int Slot>
   static TENURE_KERNEL_INLINE auto row_operand(const thread_state& t) {
-    if constexpr (at(Slot).is_mask) return static_cast<bool>(t.mask[Slot]);
-    else return static_cast<T>(t.value[Slot]);
+    if constexpr (Slot < 0) return none{};
+    else if constexpr (at(Slot).is_mask) return t.mask[Slot];
+    else return t.value[Slot];
   }
 
-  template <int Phase, int I>
+  template <int I>
   static TENURE_KERNEL_INLINE void row_instruction(const arguments& args, thread_state& t, bool is_first) {
     constexpr auto x = at(I);
-    if constexpr (!x.row || x.phase != Phase || x.what == kind::reduce_row || x.what == kind::store) {
-    } else if constexpr (x.what == kind::constant) {
+    if constexpr (x.what == kind::constant) {
       if constexpr (x.is_mask) t.mask[I] = x.bits != 0;
       else if constexpr (std::is_floating_point_v<T>) t.value[I] = static_cast<T>(std::bit_cast<double>(x.bits));
       else t.value[I] = static_cast<T>(x.bits);
@@ -503,9 +533,9 @@ struct fused {
         else t.value[I] = static_cast<T>(v);
       }
     } else if constexpr (x.what == kind::compute) {
-      const auto get = [&]<int Slot>(std::integral_constant<int, Slot>) { return row_operand<Slot>(t); };
-      if constexpr (x.is_mask) t.mask[I] = computed<I>(get);
-      else t.value[I] = computed<I>(get);
+      const auto value = computed<x.op, x.is_mask>(row_operand<x.in[0]>(t), row_operand<x.in[1]>(t), row_operand<x.in[2]>(t));
+      if constexpr (x.is_mask) t.mask[I] = value;
+      else t.value[I] = value;
     } else {  // of one number a row over all rows
       if (is_first) t.total[I] = combined<x.bits>(t.total[I], t.value[x.in[0]]);
     }
@@ -516,10 +546,8 @@ struct fused {
     if (!t.is_active || t.thread % args.shape.team != 0) return;
     ([&] {
       constexpr auto x = at(I);
-      if constexpr (x.what == kind::store && x.row) {
-        using to = element_of_t<k.access[x.access].type>;
-        static_cast<to*>(args.pointer[x.access])[t.offset[x.access]] = static_cast<to>(row_operand<x.in[0]>(t));
-      }
+      using to = element_of_t<k.access[x.access].type>;
+      static_cast<to*>(args.pointer[x.access])[t.offset[x.access]] = static_cast<to>(row_operand<x.in[0]>(t));
     }(), ...);
   }
 
@@ -530,20 +558,18 @@ struct fused {
   template <std::int64_t Kind>
   static TENURE_KERNEL constexpr T identity() { return ops::identity<static_cast<ir::reduction>(Kind), T>(); }
 
-  template <int Pass, int... I>
+  template <int... I>
   static TENURE_KERNEL_INLINE void begin_sums(thread_state& t, std::integer_sequence<int, I...>) {
-    ([&] { if constexpr (at(I).what == kind::reduce_row && runs_in(at(I), Pass)) t.sum[I] = identity<at(I).bits>(); }(), ...);
+    ((t.sum[I] = identity<at(I).bits>()), ...);
   }
-  template <int Pass, class Block, int... I>
+  template <class Block, int... I>
   static TENURE_KERNEL_INLINE void reduce_rows(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
     ([&] {
-      if constexpr (at(I).what == kind::reduce_row && runs_in(at(I), Pass)) {
-        row_across<I>(block, args.shape.team);
-        block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
-      }
+      row_across<I>(block, args.shape.team);
+      block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
     }(), ...);
     if constexpr (may_split_rows)
-      if (splits_rows(args.shape)) fold_tiles(block, args, indices{});
+      if (splits_rows(args.shape)) fold_tiles(block, args, those<part::all_row_sums>{});
   }
   template <int I, class Block>
   static TENURE_KERNEL_INLINE void row_across(Block& block, int team) {
@@ -557,20 +583,18 @@ struct fused {
     const int row = block.index / g.tiles;
     const auto first_of = [&](int sum) { return args.tiles + (sum * g.rows + row) * g.tiles; };
     block.each([&](thread_state& t) {
-      if (t.thread == 0) ([&] { if constexpr (at(I).what == kind::reduce_row) first_of(rank_of(I))[block.index % g.tiles] = t.sum[I]; }(), ...);
+      if (t.thread == 0) ((first_of(rank_of(I))[block.index % g.tiles] = t.sum[I]), ...);
     });
     const bool goes_on = block.arrives_last(args.arrived + 1 + row, g.tiles);
     block.each([&](thread_state& t) { t.is_active = goes_on; });
     if (!goes_on) return;
     ([&] {
-      if constexpr (at(I).what == kind::reduce_row) {
-        block.each([&](thread_state& t) {
-          t.sum[I] = identity<at(I).bits>();
-          for (int tile = t.thread; tile < g.tiles; tile += g.threads) t.sum[I] = combined<at(I).bits>(t.sum[I], block.published(first_of(rank_of(I)) + tile));
-        });
-        row_across<I>(block, g.threads);
-        block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
-      }
+      block.each([&](thread_state& t) {
+        t.sum[I] = identity<at(I).bits>();
+        for (int tile = t.thread; tile < g.tiles; tile += g.threads) t.sum[I] = combined<at(I).bits>(t.sum[I], block.published(first_of(rank_of(I)) + tile));
+      });
+      row_across<I>(block, g.threads);
+      block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
     }(), ...);
   }
 
@@ -579,7 +603,7 @@ struct fused {
   static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, T* scratch) {
     block.sync();
     block.each([&](thread_state& t) {
-      if (t.thread < args.shape.team) write_columns(args, t, block.index, scratch, indices{});
+      if (t.thread < args.shape.team) write_columns(args, t, block.index, scratch, those<part::column_sums>{});
     });
   }
   template <int... I>
@@ -592,14 +616,12 @@ struct fused {
       for (int a = 0; a < record::accesses; ++a) nowhere.offset[a] = 0;
       const place p = place_of(args, nowhere, packet, scratch_at(g, t, scratch, s));
       ([&] {
-        if constexpr (at(I).what == kind::reduce_columns) {
-          T* const to = g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block / g.tiles) * g.columns;
-          const T* const mine = p.scratch + (kept_rows + rank_of(I)) * slot_stride(g);
-          for (int l = 0; l < p.count; ++l) {
-            T sum = mine[l];
-            for (int team = 1; team < g.teams(); ++team) sum = combined<at(I).bits>(sum, mine[team * g.team * lanes + l]);
-            to[p.column + l] = sum;
-          }
+        T* const to = g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block / g.tiles) * g.columns;
+        const T* const mine = p.scratch + (kept_rows + rank_of(I)) * slot_stride(g);
+        for (int l = 0; l < p.count; ++l) {
+          T sum = mine[l];
+          for (int team = 1; team < g.teams(); ++team) sum = combined<at(I).bits>(sum, mine[team * g.team * lanes + l]);
+          to[p.column + l] = sum;
         }
       }(), ...);
     }
@@ -608,12 +630,10 @@ struct fused {
   static TENURE_KERNEL_INLINE void fold(const arguments& args, std::int64_t j, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
     ([&] {
-      if constexpr (at(I).what == kind::reduce_columns) {
-        const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + j;
-        T sum = table[0];
-        for (int b = 1; b < g.row_blocks; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
-        static_cast<T*>(args.pointer[at(I).access])[j] = sum;
-      }
+      const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + j;
+      T sum = table[0];
+      for (int b = 1; b < g.row_blocks; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
+      static_cast<T*>(args.pointer[at(I).access])[j] = sum;
     }(), ...);
   }
 
@@ -621,14 +641,14 @@ struct fused {
   template <class Block>
   static TENURE_KERNEL_INLINE void finish_totals(Block& block, const arguments& args) {
     const int blocks = args.shape.blocks();
-    each_total(indices{}, [&]<int I>(std::integral_constant<int, I>) {
+    each_total(those<part::totals>{}, [&]<int I>(std::integral_constant<int, I>) {
       total_across<I>(block, args.shape.threads);
       block.each([&](thread_state& t) {
         if (t.thread == 0) (blocks == 1 ? static_cast<T*>(args.pointer[at(I).access])[0] : args.totals[rank_of(I) * blocks + block.index]) = t.total[I];
       });
     });
     if (blocks == 1 || !block.arrives_last(args.arrived, blocks)) return;
-    each_total(indices{}, [&]<int I>(std::integral_constant<int, I>) {
+    each_total(those<part::totals>{}, [&]<int I>(std::integral_constant<int, I>) {
       block.each([&](thread_state& t) {
         t.total[I] = identity<at(I).bits>();
         for (int b = t.thread; b < blocks; b += args.shape.threads) t.total[I] = combined<at(I).bits>(t.total[I], block.published(args.totals + rank_of(I) * blocks + b));
@@ -645,7 +665,7 @@ struct fused {
   }
   template <int... I, class F>
   static TENURE_KERNEL_INLINE void each_total(std::integer_sequence<int, I...>, F f) {
-    ([&] { if constexpr (at(I).what == kind::reduce_all) f(std::integral_constant<int, I>{}); }(), ...);
+    (f(std::integral_constant<int, I>{}), ...);
   }
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Kernels as CUDA knows them: templates over a code's words, since nvcc refuses a __global__ template whose arguments name a
-// lambda or hold a value of class type; code<Words...> is deduced before the launch. And one kernel for functions of an element.
+// Kernels as CUDA knows them: templates over the name of a code, since nvcc refuses a __global__ template whose arguments name a
+// lambda or hold a value of class type. And one kernel for functions of an element.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <tenure/kernels/fused.hpp>
+#include <tenure/kernels/name.hpp>
 
 namespace tenure::kernels {
 
@@ -56,19 +57,20 @@ class device_block {
   void* shared_;
 };
 
-template <std::int64_t... Words>
-__global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_constant__ typename fused<code<Words...>>::arguments args) {
-  using kernel = fused<code<Words...>>;
+// Arguments are of a type that says it all: g++ meets it before a name is defined.
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
+__global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
+  using kernel = fused<code_name<A, B>>;
   extern __shared__ uint4 shared[];
   typename kernel::thread_state state;
   device_block<typename kernel::thread_state> block(state, shared);
   kernel::run(block, args);
 }
 
-template <std::int64_t... Words>
-__global__ void __launch_bounds__(most_threads) fold_kernel(const __grid_constant__ typename fused<code<Words...>>::arguments args) {
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
+__global__ void __launch_bounds__(most_threads) fold_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
   const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (j < args.shape.columns) fused<code<Words...>>::fold_column(args, j);
+  if (j < args.shape.columns) fused<code_name<A, B>>::fold_column(args, j);
 }
 
 template <class F>
@@ -77,15 +79,16 @@ __global__ void __launch_bounds__(most_threads) element_kernel(const __grid_cons
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) f(i);
 }
 
-template <std::int64_t... Words>
-void launch(code<Words...>, const typename fused<code<Words...>>::arguments& args, cudaStream_t stream) {
-  using kernel = fused<code<Words...>>;
-  fused_kernel<Words...><<<static_cast<unsigned>(args.shape.blocks()), static_cast<unsigned>(args.shape.threads), static_cast<std::size_t>(kernel::shared_bytes(args.shape)), stream>>>(args);
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
+void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(args.shape.blocks()), threads = static_cast<unsigned>(args.shape.threads);
+  const auto shared = static_cast<std::size_t>(fused<code_name<A, B>>::shared_bytes(args.shape));
+  fused_kernel<A, B><<<blocks, threads, shared, stream>>>(args);
 }
-template <std::int64_t... Words>
-void launch_fold(code<Words...>, const typename fused<code<Words...>>::arguments& args, cudaStream_t stream) {
+template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
+void launch_fold(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(ceil_div(args.shape.columns, warp));  // of one warp: few columns still use many multiprocessors
-  if (blocks > 0) fold_kernel<Words...><<<blocks, warp, 0, stream>>>(args);
+  if (blocks > 0) fold_kernel<A, B><<<blocks, warp, 0, stream>>>(args);
 }
 template <class F>
 void launch_elements(const F& f, std::int64_t n, int most_blocks, cudaStream_t stream) {

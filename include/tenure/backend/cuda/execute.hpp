@@ -6,6 +6,7 @@
 
 #include <tenure/backend/cuda/steps.hpp>
 #include <tenure/kernels/fused.hpp>
+#include <tenure/kernels/name.hpp>
 #include <tenure/program/bind.hpp>
 
 namespace tenure::cuda_backend {
@@ -22,16 +23,16 @@ auto allocate(Device& device, std::int64_t bytes) {
   return bytes > 0 ? device.allocate(bytes) : memory{};
 }
 
-template <class Device, class Code>
+template <class Device, class Name>
 void run_fused(Device& device, void* const* pointers, const std::int64_t* numbers) {
-  using kernel = kernels::fused<Code>;
+  using kernel = kernels::fused<Name>;
   const kernels::geometry g = kernel::shape_of(numbers, device.limits());
   const auto memory = allocate(device, kernel::memory_bytes(g));
   const auto args = kernel::bind(pointers, numbers, g, memory.data());
   if (const std::int64_t bytes = kernel::counter_bytes(g); bytes > 0) device.zero(args.arrived, bytes);
-  device.launch(Code{}, args);
+  device.launch(Name{}, args);
   if constexpr (kernel::column_sums > 0)
-    if (kernel::leaves_table(g)) device.launch_fold(Code{}, args);
+    if (kernel::leaves_table(g)) device.launch_fold(Name{}, args);
 }
 
 template <class Program, class Device, class Indices>
@@ -39,7 +40,7 @@ struct kernel_table;
 template <class Program, class Device, int... K>
 struct kernel_table<Program, Device, std::integer_sequence<int, K...>> {
   using function = void (*)(Device&, void* const*, const std::int64_t*);
-  static constexpr function at[sizeof...(K) + 1] = {&run_fused<Device, typename Program::template code_of<K>>..., nullptr};
+  static constexpr function at[sizeof...(K) + 1] = {&run_fused<Device, kernels::name_of<typename Program::template code_of<K>>>..., nullptr};
 };
 
 template <class Program, class Device>
@@ -90,16 +91,16 @@ void run_checked_steps(Device& device, const void* const* arguments, void* const
       [&](void* to, const void* from, std::int64_t bytes) { device.copy(to, from, bytes); });
 }
 
-template <class Code>
+template <class Name>
 constexpr std::int64_t memory_beside(const std::int64_t* numbers) {
-  return kernels::fused<Code>::memory_bytes(kernels::fused<Code>::shape_of(numbers, {}));
+  return kernels::fused<Name>::memory_bytes(kernels::fused<Name>::shape_of(numbers, {}));
 }
 template <class Program, class Indices>
 struct memory_table;
 template <class Program, int... K>
 struct memory_table<Program, std::integer_sequence<int, K...>> {
   using function = std::int64_t (*)(const std::int64_t*);
-  static constexpr function at[sizeof...(K) + 1] = {&memory_beside<typename Program::template code_of<K>>..., nullptr};
+  static constexpr function at[sizeof...(K) + 1] = {&memory_beside<kernels::name_of<typename Program::template code_of<K>>>..., nullptr};
 };
 
 }  // namespace detail

@@ -67,13 +67,13 @@ class gpu {
     cuda_detail::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, stream()), "cudaMemcpyAsync");
   }
 
-  template <class Code, class Arguments>
-  void launch(Code code, const Arguments& args) {
+  template <class Name, class Arguments>
+  void launch(Name code, const Arguments& args) {
     kernels::launch(code, args, stream());
     cuda_detail::check(cudaGetLastError(), "launch of a fused kernel");
   }
-  template <class Code, class Arguments>
-  void launch_fold(Code code, const Arguments& args) {
+  template <class Name, class Arguments>
+  void launch_fold(Name code, const Arguments& args) {
     kernels::launch_fold(code, args, stream());
     cuda_detail::check(cudaGetLastError(), "launch of the fold of columns");
   }
