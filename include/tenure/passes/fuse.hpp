@@ -30,6 +30,8 @@ struct clusters_view {
   const std::int32_t* of = nullptr;    // its position; -1 where nothing is computed
   const ir::node_id* root = nullptr;   // below the views
   const char* in_memory = nullptr;     // another step reads it, or the caller
+  const ir::node_id* concats = nullptr;  // those that are used, users first
+  int concat_count = 0;
 };
 
 struct clusters {
@@ -37,8 +39,9 @@ struct clusters {
   ir::array<std::int32_t> of;
   ir::array<ir::node_id> root;
   ir::array<char> in_memory;
+  ir::array<ir::node_id> concats;
 
-  constexpr clusters_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data()}; }
+  constexpr clusters_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data(), concats.data(), concats.size()}; }
 };
 
 /// A kernel may hold 256 nodes (a limit that keeps registers and compile time sane); loads and stores need the rest.
@@ -94,7 +97,7 @@ class fuser {
     for (ir::node_id id = 0; id < g_.count; ++id)
       in_memory.data()[id] = notes_[id].is_output || (notes_[id].reader != ir::none && notes_[id].reader != of_.data()[id]);
     return {static_cast<ir::array<cluster>&&>(at_), static_cast<ir::array<std::int32_t>&&>(of_), static_cast<ir::array<ir::node_id>&&>(root_),
-            static_cast<ir::array<char>&&>(in_memory)};
+            static_cast<ir::array<char>&&>(in_memory), static_cast<ir::array<ir::node_id>&&>(concats_)};
   }
 
  private:
@@ -116,6 +119,7 @@ class fuser {
     if (op >= ir::opcode::pointwise) place(id);
     else if (is_source(op)) return;
     else if (is_view(op)) pass_on(id);
+    else if (op == ir::opcode::concat) collect(id);
     else if (is_opaque(op)) place_alone(id);
     else place(id);
   }
@@ -171,6 +175,17 @@ class fuser {
     for (int a = s.rank - 1; a >= 0; --a)
       if (s[a] != 1) return (mask >> a) & 1;
     return false;
+  }
+
+  /// Memory that its operands are computed in: before who reads it, and that is all.
+  constexpr void collect(ir::node_id id) {
+    concats_.push_back(id);
+    for (int k = 0; k < 2; ++k) {
+      const ir::node_id part = g_[id].in[k];
+      notes_[part].reader = several;
+      notes_[part].is_output = notes_[part].is_output || notes_[id].is_output;
+      if (notes_[id].lower >= 0) use(part, notes_[id].lower / 2, false);
+    }
   }
 
   constexpr void place_alone(ir::node_id id) {
@@ -271,6 +286,7 @@ class fuser {
   ir::array<ir::node_id> root_;
   ir::array<std::int32_t> recent_;  // shape -> the last kernel that walks it
   ir::array<cluster> at_;
+  ir::array<ir::node_id> concats_;
 };
 
 constexpr clusters fuse(const ir::graph_view& g) { return fuser(g).run(); }

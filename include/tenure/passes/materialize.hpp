@@ -2,8 +2,9 @@
 // Makes explicit where a value needs a buffer of its own though it computes nothing: an output that is an argument, twice an
 // output, or a view (but a reshape of what is computed has its memory); a view under a reshape that strides cannot express, or
 // under a slice whose offset one product of run-time numbers cannot; a constant that an opaque step reads; indices to be
-// checked that are not an argument's.
-// Law: keeps the meaning; afterwards every reshape has a row-major operand and every output memory of its own.
+// checked that are not an argument's; an operand of concat that cannot be computed in its part of the result.
+// Law: keeps the meaning; afterwards every reshape has a row-major operand, every output memory of its own, and every operand of a
+// concat is computed by a kernel, or a concat itself, and is a part of no other.
 #pragma once
 
 #include <tenure/passes/layout.hpp>
@@ -14,7 +15,7 @@ namespace tenure::passes {
 /// Row-major in memory whatever the call: computed here, or an argument whose type says so (start: 1 marks a strided one).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   while (g[id].op == ir::opcode::reshape) id = g[id].in[0];
-  return is_fused(g[id].op) || is_opaque(g[id].op) || (g[id].op == ir::opcode::input && g[id].start == 0);
+  return is_fused(g[id].op) || is_opaque(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
 /// Does the offset of a slice add to that of the view that it cuts? Offsets are products: 2 * d1 + 3 is none.
@@ -22,6 +23,43 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
   const number moved = from.stride[slice.attr] * number{slice.start, 0};
   return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
+
+/// Which operands of concats may be computed in their parts of the results. Run-time extents allow none: the offset of a part in a
+/// part is no product.
+class parts_of_concats {
+ public:
+  constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {
+    for (ir::node_id id = 0; id < g.count && !any_; ++id) any_ = g.nodes[id].op == ir::opcode::concat;
+    if (!any_ || g.symbol_count > 0) return;
+    is_taken_.resize(g.count, 0);
+    stays_whole_.resize(g.count, 0);
+    for (ir::node_id id = 0; id < g.count; ++id)
+      if (g.nodes[id].op == ir::opcode::reshape && !same_but_ones(g.shapes[g.nodes[id].shape], g.shape_of(g.nodes[id].in[0]))) stays_whole_[memory_of(id)] = 1;
+    for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
+  }
+
+  /// Asked once for each operand of each concat, in order; `op`: what the operand became.
+  constexpr bool take(ir::node_id concat, ir::node_id part, ir::opcode op) {
+    if (is_taken_.size() == 0 || is_taken_[part]) return false;
+    if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;
+    bool in_one_piece = true;
+    for (int a = 0; a < g_[concat].attr; ++a) in_one_piece = in_one_piece && g_.shape_of(concat)[a] == 1;
+    if (stays_whole_[part] && !in_one_piece) return false;
+    if (stays_whole_[part]) stays_whole_[concat] = 1;
+    is_taken_[part] = 1;
+    return true;
+  }
+
+ private:
+  constexpr ir::node_id memory_of(ir::node_id id) const {
+    while (g_.nodes[id].op == ir::opcode::reshape) id = g_.nodes[id].in[0];
+    return id;
+  }
+
+  ir::graph_view g_;
+  bool any_ = false;
+  ir::array<char> is_taken_, stays_whole_;  // by node; empty where nothing can be taken
+};
 
 constexpr ir::builder materialize(const ir::graph_view& g) {
   ir::builder out(g);
@@ -36,6 +74,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     return out[id];
   };
   const auto rootless = [&](node_id id) { return is_source(root_of(id).op) && root_of(id).op != ir::opcode::input; };
+  parts_of_concats parts(g);
   ir::array<char> is_bounded(g.count, 0);
   for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
   for (int i = 0; i < g.count; ++i) {
@@ -46,6 +85,9 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     if (is_opaque(n.op))
       for (int k = 0; k < n.arity; ++k)
         if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
+    if (n.op == ir::opcode::concat)
+      for (int k = 0; k < 2; ++k)
+        if (!parts.take(i, g[i].in[k], out[n.in[k]].op)) n.in[k] = copy(n.in[k]);
     renamed[i] = out.emit(n);
     if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
     if (is_bounded[i] && root_of(renamed[i]).op != ir::opcode::input) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a program does, as records: buffers, and steps that read and write them. A step is a fused kernel (one loop nest
-// with every intermediate in a register) or one opaque operation (matmul, gather, scatter, pad, concat, check).
+// with every intermediate in a register) or one opaque operation (matmul, gather, scatter, pad, check).
 //
 // A kernel walks an iteration space split into outer and inner dimensions. Instructions live per element (inner) or per
 // row of inner elements (row). A reduction of a row is known when the row has been walked, so what depends on it waits
@@ -112,7 +112,7 @@ struct kernel {
 };
 
 struct step {
-  enum class kind : std::uint8_t { fused, matmul, gather, scatter, pad, concat, check } what = kind::fused;
+  enum class kind : std::uint8_t { fused, matmul, gather, scatter, pad, check } what = kind::fused;
   int kernel = -1;
   ir::node_id node = ir::none;
   int first_access = 0, access_count = 0;  // opaque: operands, then the result

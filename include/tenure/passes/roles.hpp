@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a node is to the schedule: a source, a view of its operand, a step of its own, or a part of a kernel.
+// What a node is to the schedule: a source, a view of its operand, memory that its operands fill, a step of its own, or a part of a
+// kernel.
 #pragma once
 
 #include <tenure/ops/registry.hpp>
@@ -13,7 +14,7 @@ constexpr bool is_view(ir::opcode op) {
   return op == ir::opcode::broadcast || op == ir::opcode::reshape || op == ir::opcode::permute || op == ir::opcode::slice;
 }
 constexpr bool is_opaque(ir::opcode op) {
-  return op == ir::opcode::matmul || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::pad || op == ir::opcode::concat ||
+  return op == ir::opcode::matmul || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::pad ||
          op == ir::opcode::check;
 }
 /// Computed inside kernels.

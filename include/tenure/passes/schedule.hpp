@@ -37,7 +37,9 @@ class scheduler {
     int slot = -1, slot_cluster = -1;  // the slot that holds it, in which cluster
     bool row = false;                  // as that slot's instruction
     std::uint8_t phase = 0;
-    int strides = -1;  // of a view
+    int strides = -1;  // of a view, of a part
+    ir::node_id whole = ir::none;  // of a part of a concat: whose memory it is in
+    number offset{};               // of a part, in that
   };
   /// What is computed once a shape: row-major strides, and how many elements.
   struct shape_note {
@@ -62,11 +64,31 @@ class scheduler {
     return known;
   }
 
+  /// Where the parts of concats lie. Whole ones come before those that are parts of them.
+  constexpr void place_parts() {
+    for (int i = 0; i < clusters_.concat_count; ++i) {
+      const ir::node_id id = clusters_.concats[i];
+      note& whole = notes_[id];
+      if (whole.whole == ir::none) whole.whole = id, whole.strides = note_of_shape(g_[id].shape).strides;
+      const int axis = static_cast<int>(g_[id].attr);
+      number start{};
+      for (int k = 0; k < 2; ++k) {
+        note& part = notes_[g_[id].in[k]];
+        part.whole = whole.whole;
+        part.strides = whole.strides;
+        part.offset = start.factor == 0 ? whole.offset : number{whole.offset.factor + start.factor, start.symbols};
+        start = number_of(g_.shape_of(g_[id].in[k])[axis]) * plan_.strides[whole.strides][axis];
+      }
+    }
+  }
+
   constexpr void make_buffers() {
+    place_parts();
     for (ir::node_id id = 0; id < g_.count; ++id) {
       const ir::node& n = g_.nodes[id];
       if (n.op < ir::opcode::pointwise && is_view(n.op)) layouts_.enter(g_, id, layout_below(n.in[0]));
-      const bool is_input = n.op == ir::opcode::input, is_computed = clusters_.of[id] >= 0 && clusters_.in_memory[id];
+      const bool is_input = n.op == ir::opcode::input;
+      const bool is_computed = notes_[id].whole == ir::none ? clusters_.of[id] >= 0 && clusters_.in_memory[id] : notes_[id].whole == id;
       if (is_input || is_computed)
         notes_[id].buffer = plan_.buffers.push_back({.where = is_input ? buffer::place::argument : buffer::place::workspace,
                                                      .type = n.type,
@@ -99,6 +121,7 @@ class scheduler {
   }
   constexpr layout layout_below(ir::node_id id) {
     const ir::node& n = g_.nodes[id];
+    if (const note& known = notes_[id]; known.whole != ir::none) return {known.whole, known.offset, plan_.strides[known.strides]};
     if (is_plain(n)) return {id, {}, plan_.strides[note_of_shape(n.shape).strides]};
     return is_view(n.op) ? layouts_.of(id) : layout_of_root(g_, id);
   }
@@ -107,6 +130,12 @@ class scheduler {
     const ir::node& n = g_.nodes[id];
     note& known = notes_[id];
     access a{.buffer = known.buffer, .type = n.type, .rank = static_cast<std::int8_t>(g_.shapes[n.shape].rank)};
+    if (known.whole != ir::none) {
+      a.buffer = notes_[known.whole].buffer;
+      a.strides = known.strides;
+      a.offset = known.offset;
+      return a;
+    }
     if (is_plain(n)) {
       a.strides = note_of_shape(n.shape).strides;
       return a;
@@ -129,8 +158,7 @@ class scheduler {
              : n.op == ir::opcode::gather  ? step::kind::gather
              : n.op == ir::opcode::scatter ? step::kind::scatter
              : n.op == ir::opcode::pad     ? step::kind::pad
-             : n.op == ir::opcode::check   ? step::kind::check
-                                           : step::kind::concat;
+                                           : step::kind::check;
     for (int k = 0; k < n.arity; ++k) plan_.accesses.push_back(access_of(n.in[k]));
     plan_.accesses.push_back(access_of(id));
     plan_.steps.push_back(s);

@@ -116,13 +116,15 @@ struct program {
     ir::frozen<std::int32_t, value.count> of;
     ir::frozen<ir::node_id, value.count> root;
     ir::frozen<char, value.count> in_memory;
-    int count;
+    ir::frozen<ir::node_id, value.count> concats;
+    int count, concat_count;
 
     constexpr explicit frozen_clusters(const passes::clusters_view& c)
         : frozen_clusters(c, c.of == nullptr ? 0 : value.count) {}
     constexpr frozen_clusters(const passes::clusters_view& c, int nodes)
-        : at(c.at, c.count), of(c.of, nodes), root(c.root, nodes), in_memory(c.in_memory, nodes), count(c.count) {}
-    constexpr passes::clusters_view view() const { return {at, count, of, root, in_memory}; }
+        : at(c.at, c.count), of(c.of, nodes), root(c.root, nodes), in_memory(c.in_memory, nodes), concats(c.concats, c.concat_count),
+          count(c.count), concat_count(c.concat_count) {}
+    constexpr passes::clusters_view view() const { return {at, count, of, root, in_memory, concats, concat_count}; }
   };
 #if defined(__CUDACC__)
   struct fusing {

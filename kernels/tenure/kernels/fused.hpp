@@ -470,18 +470,18 @@ struct fused {
       T* const kept = p.scratch + kept_before(I) * slot_stride(args.shape);
       for (int l = 0; l < lanes; ++l) kept[l] = e.value[I][l];
     } else {
-      static_assert(k.access[x.access].stride[last] == 1, "results are row-major");
+      const std::int64_t step = stride<x.access, last>(args);
       using to = element_of_t<k.access[x.access].type>;
       to* const target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
       if constexpr (!x.is_mask && is_run<x.access>)
-        if (is_whole(target, p.count)) {
+        if (step == 1 && is_whole(target, p.count)) {
           run_of_lanes run;
           for (int l = 0; l < lanes; ++l) run.at[l] = operand<x.in[0]>(t, e, l);
           *reinterpret_cast<run_of_lanes*>(target) = run;
           return;
         }
       for (int l = 0; l < lanes; ++l)
-        if (lanes == 1 || l < p.count) target[l] = static_cast<to>(operand<x.in[0]>(t, e, l));
+        if (lanes == 1 || l < p.count) target[l * step] = static_cast<to>(operand<x.in[0]>(t, e, l));
     }
   }
 

@@ -56,7 +56,6 @@ void run_opaque(Device& device, const bound_step& s, void* const* pointer, const
     case kind::gather: return with_kind(std::integral_constant<kind, kind::gather>{});
     case kind::scatter: return with_kind(std::integral_constant<kind, kind::scatter>{});
     case kind::pad: return with_kind(std::integral_constant<kind, kind::pad>{});
-    case kind::concat: return with_kind(std::integral_constant<kind, kind::concat>{});
     case kind::check: return with_kind(std::integral_constant<kind, kind::check>{});
     case kind::fused: return;
   }

@@ -121,18 +121,6 @@ void pad_step(Device& device, void* const* p, step_numbers n) {
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + start * along, to.stride);
 }
 
-template <class T, class Device>
-void concat_step(Device& device, void* const* p, step_numbers n) {
-  const int axis = static_cast<int>(n.next());
-  n.at += 3;
-  const operand_view a = n.next_operand();
-  n.next();
-  const operand_view b = n.next_operand(), to = n.next_operand();
-  T* const out = static_cast<T*>(p[2]);
-  detail::copy(device, a, static_cast<const T*>(p[0]), a.stride, out, to.stride);
-  detail::copy(device, b, static_cast<const T*>(p[1]), b.stride, out + a.extent[axis] * to.stride[axis], to.stride);
-}
-
 /// Throws index_error unless all indices lie in [0, extent); waits for the device.
 template <class Device>
 void check_indices(Device& device, const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
@@ -161,7 +149,6 @@ void opaque_step(Device& device, void* const* p, const std::int64_t* numbers, [[
   else if constexpr (What == kind::gather) gather_step<T>(device, p, {numbers});
   else if constexpr (What == kind::scatter) scatter_step<T>(device, p, {numbers});
   else if constexpr (What == kind::pad) pad_step<T>(device, p, {numbers});
-  else if constexpr (What == kind::concat) concat_step<T>(device, p, {numbers});
   else if constexpr (What == kind::check) check_step<T>(device, p, {numbers}, bounds);
 }
 

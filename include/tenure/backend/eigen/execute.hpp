@@ -101,7 +101,6 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
     case kind::gather: return with_kind(std::integral_constant<kind, kind::gather>{});
     case kind::scatter: return with_kind(std::integral_constant<kind, kind::scatter>{});
     case kind::pad: return with_kind(std::integral_constant<kind, kind::pad>{});
-    case kind::concat: return with_kind(std::integral_constant<kind, kind::concat>{});
     case kind::check: return with_kind(std::integral_constant<kind, kind::check>{});
     case kind::fused: return;
   }

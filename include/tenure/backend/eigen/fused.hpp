@@ -721,16 +721,21 @@ struct fused {
 
   template <int A, bool Partial>
   static TENURE_LAYER void store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
-    T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * stride<A, last>(args);
-    static_assert(k.access[A].stride[last] == 1, "results are row-major");
-    if constexpr (Partial) math::store_first<P>(target, v, n);
+    const std::int64_t step = stride<A, last>(args);
+    T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * step;
+    if constexpr (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] != 1) {  // a narrow part of a concat
+      T lane[lanes];
+      math::store<P>(lane, v);
+      for (int l = 0; l < n; ++l) target[l * step] = lane[l];
+    } else if constexpr (Partial) math::store_first<P>(target, v, n);
     else math::store<P>(target, v);
   }
   template <int A>
   static TENURE_LAYER void store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
-    bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i;
+    const std::int64_t step = stride<A, last>(args);
+    bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i * step;
     const unsigned bits = math::lane_bits<P>(m);
-    for (int l = 0; l < n; ++l) target[l] = (bits >> l & 1) != 0;
+    for (int l = 0; l < n; ++l) target[l * step] = (bits >> l & 1) != 0;
   }
 
   // ---- per row ----

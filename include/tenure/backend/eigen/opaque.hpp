@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are no fused loop: matmul, gather, scatter, pad, concat, check, for operands of any strides. Each reads its
+// The steps that are no fused loop: matmul, gather, scatter, pad, check, for operands of any strides. Each reads its
 // shapes from the step's numbers, in the order in which the encoder wrote them.
 #pragma once
 
@@ -179,19 +179,6 @@ void pad_step(void* const* p, step_numbers n) {
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + start * along, to.stride);
 }
 
-template <class T>
-void concat_step(void* const* p, step_numbers n) {
-  const int axis = static_cast<int>(n.next());
-  n.at += 2;
-  n.next();
-  const operand_view a = n.next_operand();
-  n.next();
-  const operand_view b = n.next_operand(), to = n.next_operand();
-  T* out = static_cast<T*>(p[2]);
-  detail::copy_strided(a, static_cast<const T*>(p[0]), a.stride, out, to.stride);
-  detail::copy_strided(b, static_cast<const T*>(p[1]), b.stride, out + a.extent[axis] * to.stride[axis], to.stride);
-}
-
 template <passes::step::kind What, class T>
 void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] void* scratch, [[maybe_unused]] const ir::bound* bounds) {
   using kind = passes::step::kind;
@@ -199,7 +186,6 @@ void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] v
   else if constexpr (What == kind::gather) gather_step<T, false>(p, {numbers});
   else if constexpr (What == kind::scatter) gather_step<T, true>(p, {numbers});
   else if constexpr (What == kind::pad) pad_step<T>(p, {numbers});
-  else if constexpr (What == kind::concat) concat_step<T>(p, {numbers});
   else if constexpr (What == kind::check) check_step<T>(p, {numbers}, bounds);
 }
 

@@ -223,7 +223,7 @@ class kernel_run {
         compute(i, to);
         if (x.access >= 0) along_memory(), store(i, to, position);
         return;
-      case kind::store: along_memory(); return store(i, in(i, 0), position);
+      case kind::store: return store(i, in(i, 0), position);
       case kind::reduce_columns: {
         along_memory();
         require(!at(x.in[0]).is_mask, "a reduction of masks");
