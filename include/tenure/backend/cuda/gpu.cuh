@@ -4,22 +4,18 @@
 // many multiprocessors, also where several streams are busy, since it is given a workspace for each.
 #pragma once
 
-#if !defined(__CUDA_ARCH__)  // nothing of it runs on the device, and it is long
-#include <cublas_v2.h>
-#endif
-
+#include <tenure/backend/cuda/cublas.hpp>
 #include <tenure/backend/cuda/steps.hpp>
 #include <tenure/kernels/launch.cuh>
 #include <tenure/storage/cuda.hpp>
 
 namespace tenure::cuda_backend {
 
-#if !defined(__CUDA_ARCH__)
 namespace detail {
 
-inline void check(cublasStatus_t status, const char* call) {
-  if (status == CUBLAS_STATUS_SUCCESS) [[likely]] return;
-  throw error(std::string("tenure: ") + call + ": " + cublasGetStatusString(status));
+inline void check(cublas::status status, const char* call) {
+  if (status == cublas::status::success) [[likely]] return;
+  throw error(std::string("tenure: ") + call + ": " + cublas::status_string(status));
 }
 
 /// One a thread: a handle is not to be shared.
@@ -29,30 +25,29 @@ class blas {
     static thread_local blas made;
     return made;
   }
-  cublasHandle_t on_stream() {
-    check(cublasSetStream(handle_, cuda_detail::current_stream()), "cublasSetStream");
-    check(cublasSetWorkspace(handle_, workspace_.of_current_stream(workspace_bytes), workspace_bytes), "cublasSetWorkspace");  // which the stream has reset
+  cublas::handle on_stream() {
+    check(cublas::set_stream(handle_, cuda_detail::current_stream()), "cublasSetStream");
+    check(cublas::set_workspace(handle_, workspace_.of_current_stream(workspace_bytes), workspace_bytes), "cublasSetWorkspace");  // which the stream has reset
     return handle_;
   }
 
   blas(const blas&) = delete;
   blas& operator=(const blas&) = delete;
-  ~blas() { cublasDestroy(handle_); }
+  ~blas() { cublas::destroy(handle_); }
 
  private:
   blas() {
-    check(cublasCreate(&handle_), "cublasCreate");
-    check(cublasSetMathMode(handle_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
+    check(cublas::create(&handle_), "cublasCreate");
+    check(cublas::set_math_mode(handle_, cublas::math_mode::pedantic), "cublasSetMathMode");
   }
   // What NVIDIA recommends for the GPU that wants most.
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
-  cublasHandle_t handle_ = nullptr;
+  cublas::handle handle_ = nullptr;
   cuda_detail::stream_memory workspace_;
 };
 
 }  // namespace detail
-#endif
 
 class gpu {
  public:
@@ -84,17 +79,12 @@ class gpu {
   }
 
   template <class T>
-  void multiply([[maybe_unused]] const blas_product<T>& p) {
-#if !defined(__CUDA_ARCH__)
-    const auto flag = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+  void multiply(const blas_product<T>& p) {
+    const auto flag = [](bool transposed) { return transposed ? cublas::operation::transpose : cublas::operation::none; };
     const T one = 1, zero = 0;
-    const auto call = [&](auto gemm) {
-      return gemm(detail::blas::of_thread().on_stream(), flag(p.a.transposed), flag(p.b.transposed), p.m, p.n, p.k, &one, p.a.first, p.a.leading, p.a.step,
-                  p.b.first, p.b.leading, p.b.step, &zero, p.c, p.m, p.c_step, p.count);
-    };
-    if constexpr (std::is_same_v<T, float>) detail::check(call(cublasSgemmStridedBatched_64), "matmul");
-    else detail::check(call(cublasDgemmStridedBatched_64), "matmul");
-#endif
+    detail::check(cublas::gemm(detail::blas::of_thread().on_stream(), flag(p.a.transposed), flag(p.b.transposed), p.m, p.n, p.k, &one, p.a.first, p.a.leading,
+                               p.a.step, p.b.first, p.b.leading, p.b.step, &zero, p.c, p.m, p.c_step, p.count),
+                  "matmul");
   }
 
   /// What the function refuses; waits for it.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// cuBLAS as gpu.cuh calls it: eight functions under names of their own, beside which <cublas_v2.h> may be included. It is not here, since
+// it brings both half-precision types: a tenth of what <tenure/cuda.hpp> cost nvcc. tests/cuda/cublas compares the declarations.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+struct cublasContext;
+
+namespace tenure::cuda_backend::cublas {
+
+using handle = cublasContext*;
+enum class status : int { success = 0 };
+enum class operation : int { none = 0, transpose = 1 };
+enum class math_mode : int { pedantic = 2 };
+
+status create(handle*) __asm__("cublasCreate_v2");
+status destroy(handle) __asm__("cublasDestroy_v2");
+status set_stream(handle, cudaStream_t) __asm__("cublasSetStream_v2");
+status set_workspace(handle, void*, std::size_t) __asm__("cublasSetWorkspace_v2");
+status set_math_mode(handle, math_mode) __asm__("cublasSetMathMode");
+const char* status_string(status) __asm__("cublasGetStatusString");
+
+status gemm(handle, operation, operation, std::int64_t m, std::int64_t n, std::int64_t k, const float* alpha, const float* a, std::int64_t lda,
+            long long stride_a, const float* b, std::int64_t ldb, long long stride_b, const float* beta, float* c, std::int64_t ldc, long long stride_c,
+            std::int64_t count) __asm__("cublasSgemmStridedBatched_64");
+status gemm(handle, operation, operation, std::int64_t m, std::int64_t n, std::int64_t k, const double* alpha, const double* a, std::int64_t lda,
+            long long stride_a, const double* b, std::int64_t ldb, long long stride_b, const double* beta, double* c, std::int64_t ldc, long long stride_c,
+            std::int64_t count) __asm__("cublasDgemmStridedBatched_64");
+
+}  // namespace tenure::cuda_backend::cublas
