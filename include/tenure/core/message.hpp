@@ -3,6 +3,7 @@
 // of a second of compile time: since C++20 they are compiled wherever they are used.
 #pragma once
 
+#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 
@@ -10,13 +11,13 @@
 
 namespace tenure::detail {
 
-/// A text of at most 500 characters; what is longer is cut.
+/// A text of at most 500 characters; what is longer is cut. Its functions are calls: inlined into each message they are compiled again.
 class text {
  public:
-  text& operator<<(const char* s) { return append("%s", s); }
-  text& operator<<(std::int64_t n) { return append("%lld", static_cast<long long>(n)); }
+  [[gnu::cold, gnu::noinline]] text& operator<<(const char* s) { return append("%s", s); }
+  [[gnu::cold, gnu::noinline]] text& operator<<(std::int64_t n) { return append("%lld", static_cast<long long>(n)); }
   /// "2x3", and "scalar" for rank 0; an extent that is not static prints as ?.
-  text& operator<<(const extents& s) {
+  [[gnu::cold, gnu::noinline]] text& operator<<(const extents& s) {
     if (s.rank == 0) return *this << "scalar";
     for (int i = 0; i < s.rank; ++i) {
       if (i != 0) *this << "x";
@@ -30,9 +31,11 @@ class text {
   operator const char*() const { return kept_; }
 
  private:
-  template <class X>
-  text& append(const char* format, X x) {
-    const int n = std::snprintf(kept_ + length_, sizeof kept_ - static_cast<std::size_t>(length_), format, x);
+  [[gnu::cold, gnu::noinline]] text& append(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    const int n = std::vsnprintf(kept_ + length_, sizeof kept_ - static_cast<std::size_t>(length_), format, arguments);
+    va_end(arguments);
     length_ = length_ + n < static_cast<int>(sizeof kept_) ? length_ + n : static_cast<int>(sizeof kept_) - 1;
     return *this;
   }
@@ -42,7 +45,7 @@ class text {
 };
 
 /// What every message begins with: "tenure: <call>: ".
-inline text message(const char* call) { return text() << "tenure: " << call << ": "; }
-inline text spell(const extents& s) { return text() << s; }
+[[gnu::cold, gnu::noinline]] inline text message(const char* call) { return text() << "tenure: " << call << ": "; }
+[[gnu::cold, gnu::noinline]] inline text spell(const extents& s) { return text() << s; }
 
 }  // namespace tenure::detail

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <new>
 
+#include <sched.h>
+
 #include "../core/config.hpp"
 
 namespace tenure {
@@ -106,13 +108,11 @@ class pool {
   struct shared_cache {
     std::atomic_flag busy;
     std::atomic<link*> head[classes];
+    // It is held for a few instructions. std::atomic_flag::wait would do it too, and be compiled in every program.
     void acquire() noexcept {
-      while (busy.test_and_set(std::memory_order_acquire)) busy.wait(true, std::memory_order_relaxed);
+      while (busy.test_and_set(std::memory_order_acquire)) sched_yield();
     }
-    void release() noexcept {
-      busy.clear(std::memory_order_release);
-      busy.notify_one();
-    }
+    void release() noexcept { busy.clear(std::memory_order_release); }
   };
   static inline constinit thread_local local_cache local{};
   static inline constinit shared_cache shared{};

@@ -96,7 +96,7 @@ struct tensor_access {
   template <class X>
   static X allocate(const extents& shape) {
     static_assert(ownership_of_v<X> == ownership::owning && !is_node_v<X>);
-    storage_handle memory = device_memory<device_of_t<X>>::allocate(checked_bytes(shape, sizeof(element_t<X>)));
+    storage_handle memory = device_memory<device_of_t<X>>::allocate(bytes_of<X>(shape));
     auto* const data = static_cast<element_t<X>*>(memory.data());
     stored_sink<role_of_v<X>> sink;
     if constexpr (is_leaf_v<X>) sink = make_leaf_sink(dtype_v<element_t<X>>, shape, device_operations_of<device_of_t<X>>());
@@ -116,10 +116,16 @@ struct tensor_access {
   struct raw {};
 
  private:
-  [[noreturn]] static void throw_consumed(const char* call) {
+  template <class X>
+  static std::size_t bytes_of(const extents& shape) {
+    using S = shape_of_t<X>;
+    if constexpr (S::is_static && is_countable(S::value)) return static_cast<std::size_t>(S::size) * sizeof(element_t<X>);
+    else return checked_bytes(shape, sizeof(element_t<X>));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_consumed(const char* call) {
     throw ownership_error(message(call) << "the node was consumed by an in-place operation through a view of it, whose result goes on");
   }
-  [[noreturn]] static void throw_empty(const char* call) {
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_empty(const char* call) {
     throw ownership_error(message(call) << "the tensor is empty: it was moved from, or made without extents");
   }
 };

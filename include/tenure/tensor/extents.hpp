@@ -71,14 +71,16 @@ constexpr bool may_be_same(const extents& a, const extents& b) {
 /// Whether the number of elements is at most 2^45, which is more than any memory holds.
 constexpr bool is_countable(const extents& s) {
   std::int64_t left = std::int64_t{1} << 45;
-  for (int i = 0; i < s.rank; ++i)
-    if (s[i] == 0) return true;
-  for (int i = 0; i < s.rank; ++i) left /= s[i];
-  return left > 0;
+  bool is_empty = false;
+  for (int i = 0; i < s.rank; ++i) {
+    is_empty = is_empty || s[i] == 0;
+    left /= is_empty ? 1 : s[i];
+  }
+  return is_empty || left > 0;
 }
 
 /// Bytes of a contiguous tensor. Throws std::bad_array_new_length where no memory could hold it.
-constexpr std::size_t checked_bytes(const extents& s, std::size_t element_size) {
+[[gnu::noinline]] constexpr std::size_t checked_bytes(const extents& s, std::size_t element_size) {
   if (!is_countable(s)) throw std::bad_array_new_length();
   return static_cast<std::size_t>(count(s)) * element_size;
 }
@@ -103,13 +105,13 @@ class stored_extents<shape<E...>> {
   constexpr stored_extents() = default;
   constexpr explicit stored_extents(const extents& s) {
     int n = 0;
-    for (int i = 0; i < s.rank; ++i)
+    for (int i = 0; i < shape<E...>::rank; ++i)
       if (!is_static(shape<E...>::value.extent[i])) kept_[n++] = s[i];
   }
   constexpr extents get() const {
     extents s = shape<E...>::value;
     int n = 0;
-    for (int i = 0; i < s.rank; ++i)
+    for (int i = 0; i < shape<E...>::rank; ++i)
       if (!is_static(s[i])) s[i] = kept_[n++];
     return s;
   }

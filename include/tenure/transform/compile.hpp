@@ -90,14 +90,15 @@ struct leaf_argument {
   extents strides{};
 };
 
-inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
+[[gnu::noinline]] inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
   extents known = s;
   for (int a = 0; a < s.rank; ++a)
     if (!is_static(s[a])) known[a] = symbols[ir::symbol_of_extent(s[a])];
   return known;
 }
 
-[[noreturn]] inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b, const std::int64_t* symbols) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b,
+                                                                      const std::int64_t* symbols) {
   text what = message(c.call);
   const std::int64_t name = is_static(c.a) || c.lhs >= 0 ? 0 : g.symbols[ir::symbol_of_extent(c.a)].name;
   if (name != 0 && !c.at_least) {
@@ -114,18 +115,20 @@ inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments
   const auto value = [&](std::int64_t e) { return is_static(e) ? e : symbols[ir::symbol_of_extent(e)]; };
   for (int i = 0; i < g.symbol_count; ++i) {
     const ir::symbol& s = g.symbols[i];
+    const std::int64_t a = value(s.a), b = value(s.b);  // an argument and its axis are what they are
     switch (s.what) {
-      case ir::symbol::kind::argument: symbols[i] = arguments[s.a].shape[static_cast<int>(s.b)]; break;
-      case ir::symbol::kind::stride: symbols[i] = arguments[s.a].strides[static_cast<int>(s.b)]; break;
-      case ir::symbol::kind::sum: symbols[i] = value(s.a) + value(s.b); break;
-      case ir::symbol::kind::product: symbols[i] = value(s.a) * value(s.b); break;
-      case ir::symbol::kind::quotient: symbols[i] = value(s.b) == 0 ? 0 : value(s.a) / value(s.b); break;
+      case ir::symbol::kind::argument: symbols[i] = arguments[a].shape[static_cast<int>(b)]; break;
+      case ir::symbol::kind::stride: symbols[i] = arguments[a].strides[static_cast<int>(b)]; break;
+      case ir::symbol::kind::sum: symbols[i] = a + b; break;
+      case ir::symbol::kind::product: symbols[i] = a * b; break;
+      case ir::symbol::kind::quotient: symbols[i] = b == 0 ? 0 : a / b; break;
     }
   }
   for (int i = 0; i < g.constraint_count; ++i) {
     const ir::constraint& c = g.constraints[i];
-    const bool holds = c.at_least ? value(c.a) >= value(c.b) : value(c.a) == value(c.b);
-    if (!holds) throw_disagreement(g, c, value(c.a), value(c.b), symbols);
+    const std::int64_t a = value(c.a), b = value(c.b);
+    const bool holds = c.at_least ? a >= b : a == b;
+    if (!holds) throw_disagreement(g, c, a, b, symbols);
   }
 }
 
@@ -201,8 +204,11 @@ struct at_once {
 template <class Device>
 struct recorded_step { static constexpr bool exists = false; };
 
-inline extents output_extents(const ir::graph_view& g, int output, const std::int64_t* symbols) {
-  return bound_extents(g.shape_of(g.outputs[output]), symbols);
+template <class Program>
+extents output_extents(int output, const std::int64_t* symbols) {
+  const extents& s = Program::value.shapes.at[Program::value.nodes.at[Program::value.outputs.at[output]].shape];
+  if constexpr (Program::is_static) return s;
+  else return bound_extents(s, symbols);
 }
 
 /// Everything between a call's arguments and its results: `make_results` gives the memory of each, after all checks.
@@ -372,7 +378,7 @@ class into_call {
       using L = std::remove_cvref_t<decltype(target)>;
       // Targets of the results' own static types fit: nothing is left to ask when the call runs.
       if constexpr (!(program_type::is_static && same_as_results<rebind_kind_t<typename source_of<F, X...>::result_type, results_on<device_type>>>)) {
-        const extents wanted = output_extents(program_type::value.view(), i, symbols);
+        const extents wanted = output_extents<program_type>(i, symbols);
         if (!(target.extents() == wanted))
           throw shape_error(detail::message("into") << "a target of shape " << target.extents() << " for a result of shape " << wanted);
       }
@@ -478,7 +484,7 @@ struct compiled {
         [](void** results, const std::int64_t* symbols) {
           int i = 0;
           auto make = [&]<class L>(element_tag<L>) {
-            L leaf = detail::tensor_access::allocate<L>(detail::output_extents(program_type::value.view(), i, symbols));
+            L leaf = detail::tensor_access::allocate<L>(detail::output_extents<program_type>(i, symbols));
             results[i++] = detail::tensor_access::fresh(leaf);
             return leaf;
           };

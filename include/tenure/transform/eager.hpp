@@ -23,7 +23,7 @@ void evaluate_into(const E& e, Make make) {
     collect_operands(e, at);
     [[maybe_unused]] const auto numbers = place_operand_numbers<device_of_t<E>>(e, arguments);
     call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
-      results[0] = make(output_extents(program_type::value.view(), 0, symbols));
+      results[0] = make(output_extents<program_type>(0, symbols));
       return 0;
     });
   }

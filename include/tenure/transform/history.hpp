@@ -124,7 +124,7 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(hook, con
       add_deliveries(e, to);
       [[maybe_unused]] const auto numbers = place_operand_numbers<device_of_t<E>>(e, arguments);
       call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
-        const extents shape = output_extents(program_type::value.view(), 0, symbols);
+        const extents shape = output_extents<program_type>(0, symbols);
         if (count(shape) != 1) throw shape_error(message("backward") << "an expression of shape " << shape << " needs a cotangent of the same shape");
         results[0] = value.begin();
         for (int i = 0; i < tracked; ++i) results[i + 1] = deliveries[i].begin();
