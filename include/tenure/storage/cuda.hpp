@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 #include <cstring>
-#include <mutex>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/error.hpp"
@@ -21,7 +21,7 @@ namespace tenure {
 /// A call of the CUDA runtime that failed: "tenure: <call>: <description> (<name>)". Errors of kernels arrive with a later call.
 struct cuda_error : error {
   cuda_error(cudaError_t why, const char* call)
-      : error(std::string("tenure: ") + call + ": " + cudaGetErrorString(why) + " (" + cudaGetErrorName(why) + ")"), code(why) {}
+      : error(detail::message(call) << cudaGetErrorString(why) << " (" << cudaGetErrorName(why) << ")"), code(why) {}
   cudaError_t code;
 };
 
@@ -29,11 +29,35 @@ namespace cuda_detail {
 
 using stream_t = cudaStream_t;
 
-/// Throws cuda_error unless `result` is success; leaves no error behind for the next call to trip over.
-inline void check(cudaError_t result, const char* call) {
-  if (result == cudaSuccess) [[likely]] return;
+/// std::mutex, whose header costs nvcc 0.2 s.
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+ private:
+  friend class lock;
+  pthread_mutex_t handle_ = PTHREAD_MUTEX_INITIALIZER;
+};
+class lock {
+ public:
+  explicit lock(mutex& m) : of_(m) { pthread_mutex_lock(&of_.handle_); }
+  lock(const lock&) = delete;
+  lock& operator=(const lock&) = delete;
+  ~lock() { pthread_mutex_unlock(&of_.handle_); }
+
+ private:
+  mutex& of_;
+};
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(cudaError_t result, const char* call) {
   static_cast<void>(cudaGetLastError());
   throw cuda_error(result, call);
+}
+/// Throws cuda_error unless `result` is success; leaves no error behind for the next call to trip over.
+inline void check(cudaError_t result, const char* call) {
+  if (result != cudaSuccess) [[unlikely]] fail(result, call);
 }
 
 class event {
@@ -68,7 +92,7 @@ struct scope {
 inline thread_local constinit scope* innermost = nullptr;
 
 struct scopes_of_process {
-  std::mutex busy;
+  mutex busy;
   scope* first = nullptr;
 };
 // Memory of static tensors is freed after main, so what that needs is never destroyed.
@@ -110,7 +134,7 @@ inline cudaMemPool_t memory_pool() {
 /// what those were given too: they may have used it before they let go of it.
 inline void free(void* memory) noexcept {
   scopes_of_process& list = alive();
-  const std::lock_guard lock(list.busy);
+  const lock held(list.busy);
   bool others = false;
   for (const scope* s = list.first; s != nullptr; s = s->next_alive) {
     bool mine = false;
@@ -199,7 +223,7 @@ class staging {
   }
 
   void upload(void* to, const void* from, std::size_t bytes) {
-    const std::lock_guard lock(busy_);
+    const lock held(busy_);
     const stream_t stream = current_stream();
     for (std::size_t at = 0; at < bytes; at += half_bytes) {
       const std::size_t n = piece(bytes, at);
@@ -210,7 +234,7 @@ class staging {
   }
 
   void download(void* to, const void* from, std::size_t bytes) {
-    const std::lock_guard lock(busy_);
+    const lock held(busy_);
     const stream_t stream = current_stream();
     const auto begin = [&](std::size_t at) {
       char* const pinned = reserve(piece(bytes, at), stream);
@@ -264,7 +288,7 @@ class staging {
     half_[turn_].done.record(stream);
   }
 
-  std::mutex busy_;
+  mutex busy_;
   half half_[2];
   int turn_ = 0;
 };
@@ -357,7 +381,7 @@ class cuda_stream {
       cudaStreamSynchronize(scope_.stream);
     }
     cuda_detail::scopes_of_process& list = cuda_detail::alive();
-    const std::lock_guard lock(list.busy);
+    const cuda_detail::lock held(list.busy);
     cuda_detail::scope** at = &list.first;
     while (*at != &scope_) at = &(*at)->next_alive;
     *at = scope_.next_alive;
@@ -383,7 +407,7 @@ class cuda_stream {
   void open() {
     cuda_detail::order(cuda_detail::current_stream(), scope_.stream);
     cuda_detail::scopes_of_process& list = cuda_detail::alive();
-    const std::lock_guard lock(list.busy);
+    const cuda_detail::lock held(list.busy);
     scope_.next_alive = list.first;
     list.first = &scope_;
     cuda_detail::innermost = &scope_;

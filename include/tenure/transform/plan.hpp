@@ -3,9 +3,8 @@
 // static_assert(plan::kernels() == 3). print() lists graph, steps and workspace; to_dot() gives Graphviz a drawing.
 #pragma once
 
-#include <iostream>
+#include <cstdio>
 #include <ostream>
-#include <sstream>
 #include <string>
 
 #include <tenure/backend/backend.hpp>
@@ -63,9 +62,26 @@ struct plan {
   }
 };
 
+namespace detail {
+/// Keeps what is printed. <sstream> and <iostream> bring input streams too, to every program: 0.1 s of nvcc.
+struct text_buffer : std::streambuf {
+  std::string text;
+
+ private:
+  int_type overflow(int_type c) override {
+    text += traits_type::to_char_type(c);
+    return c;
+  }
+  std::streamsize xsputn(const char* s, std::streamsize n) override {
+    text.append(s, static_cast<std::size_t>(n));
+    return n;
+  }
+};
+}  // namespace detail
+
 /// The graph, then the steps with the nodes that each computes.
 template <class Program, class Device>
-void print(plan<Program, Device>, std::ostream& out = std::cout) {
+void print(plan<Program, Device>, std::ostream& out) {
   const ir::graph_view g = Program::value.view();
   passes::print_graph(out, g);
   const passes::clusters fused = passes::fuse(g);
@@ -78,12 +94,22 @@ void print(plan<Program, Device>, std::ostream& out = std::cout) {
   if constexpr (Program::is_static) out << "workspace: " << plan<Program, Device>::workspace_bytes() << " bytes\n";
 }
 
+/// The same, to the standard output.
+template <class Program, class Device>
+void print(plan<Program, Device> p) {
+  detail::text_buffer buffer;
+  std::ostream out(&buffer);
+  print(p, out);
+  std::fputs(buffer.text.c_str(), stdout);
+}
+
 /// Graphviz: a box a step, an ellipse a node; arguments and results stand outside.
 template <class Program, class Device>
 std::string to_dot(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();
   const passes::clusters fused = passes::fuse(g);
-  std::ostringstream out;
+  detail::text_buffer buffer;
+  std::ostream out(&buffer);
   out << "digraph plan {\n  rankdir=TB; node [fontname=\"Helvetica\", fontsize=10, shape=box, style=\"rounded,filled\", fillcolor=white];\n";
   const auto label = [&](int id) {
     out << "    n" << id << " [label=\"" << passes::name_of(g[id]);
@@ -108,7 +134,7 @@ std::string to_dot(plan<Program, Device>) {
   }
   for (int i = 0; i < g.output_count; ++i) out << "  r" << i << " [label=\"result " << i << "\", fillcolor=\"#f6dbdb\"];\n  n" << g.outputs[i] << " -> r" << i << ";\n";
   out << "}\n";
-  return out.str();
+  return buffer.text;
 }
 
 }  // namespace tenure

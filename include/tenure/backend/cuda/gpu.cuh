@@ -15,7 +15,7 @@ namespace detail {
 
 inline void check(cublas::status status, const char* call) {
   if (status == cublas::status::success) [[likely]] return;
-  throw error(std::string("tenure: ") + call + ": " + cublas::status_string(status));
+  throw error(tenure::detail::message(call) << cublas::status_string(status));
 }
 
 /// One a thread: a handle is not to be shared.
