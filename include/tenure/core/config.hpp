@@ -34,6 +34,14 @@
 #ifndef TENURE_KERNEL_INLINE
 #define TENURE_KERNEL_INLINE TENURE_KERNEL TENURE_INLINE
 #endif
+// A whole operation, which is a layer of a loop nest on the CPU.
+#ifndef TENURE_KERNEL_LAYER
+#if defined(__CUDACC__)
+#define TENURE_KERNEL_LAYER TENURE_KERNEL_INLINE
+#else
+#define TENURE_KERNEL_LAYER TENURE_LAYER
+#endif
+#endif
 
 // Exports of a temporary's memory are diagnosed by clang where it has the attribute.
 #ifndef TENURE_LIFETIMEBOUND

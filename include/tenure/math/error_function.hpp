@@ -12,7 +12,7 @@
 namespace tenure::math {
 
 template <class P>
-TENURE_KERNEL_INLINE P erf(P x) {
+TENURE_KERNEL_LAYER P erf(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   // erf rounds to 1 from 5.93 (float: 3.92) on.

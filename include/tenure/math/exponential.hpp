@@ -116,7 +116,7 @@ TENURE_KERNEL_INLINE P exp_by_table(P x) {
 
 // e^x for x inside the clamped range; NaN passes. Precise: below 1 ulp, for functions that go on from here.
 template <bool Precise, class P>
-TENURE_KERNEL_INLINE P exp_clamped(P x) {
+TENURE_KERNEL_LAYER P exp_clamped(P x) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) return exp_by_table<Precise>(x);
 #endif
@@ -147,7 +147,7 @@ TENURE_KERNEL_INLINE P half_expm1(P x) {
 }  // namespace detail
 
 template <class P>
-TENURE_KERNEL_INLINE P exp(P x) {
+TENURE_KERNEL_LAYER P exp(P x) {
   constexpr bool wide = detail::layout<P>::wide;
   // Just past the last finite and the last nonzero result, so that n stays small and inf needs no case of its own.
   x = at_least(at_most(x, scalar_of<P>(wide ? 710.0 : 89.0)), scalar_of<P>(wide ? -746.0 : -104.5));
@@ -155,7 +155,7 @@ TENURE_KERNEL_INLINE P exp(P x) {
 }
 
 template <class P>
-TENURE_KERNEL_INLINE P expm1(P x) {
+TENURE_KERNEL_LAYER P expm1(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P bounded = at_least(at_most(x, T(wide ? 710.0 : 89.0)), T(wide ? -40.0 : -20.0));
@@ -167,7 +167,7 @@ TENURE_KERNEL_INLINE P expm1(P x) {
 
 /// 1 / (1 + e^-x)
 template <class P>
-TENURE_KERNEL_INLINE P sigmoid(P x) {
+TENURE_KERNEL_LAYER P sigmoid(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
   // e^-|x| never overflows, and is itself the answer far in the negative tail.

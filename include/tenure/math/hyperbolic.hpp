@@ -78,7 +78,7 @@ TENURE_KERNEL_INLINE P sinh_by_table(P a) {  // 0 <= a <= 90, or NaN
 #endif
 
 template <class P>
-TENURE_KERNEL_INLINE P tanh(P x) {
+TENURE_KERNEL_LAYER P tanh(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && !detail::layout<P>::wide)
@@ -103,7 +103,7 @@ TENURE_KERNEL_INLINE P half_exp(P a) {
 }  // namespace detail
 
 template <class P>
-TENURE_KERNEL_INLINE P sinh(P x) {
+TENURE_KERNEL_LAYER P sinh(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   const P a = abs(x);
@@ -127,7 +127,7 @@ TENURE_KERNEL_INLINE P sinh(P x) {
 }
 
 template <class P>
-TENURE_KERNEL_INLINE P cosh(P x) {
+TENURE_KERNEL_LAYER P cosh(P x) {
   using T = scalar_of<P>;
   const P e = detail::half_exp(abs(x));
   return add(e, div(set1<P>(T(0.25)), e));

@@ -46,13 +46,13 @@ TENURE_KERNEL_INLINE P atan_quotient(P numerator, P denominator) {
 }  // namespace detail
 
 template <class P>
-TENURE_KERNEL_INLINE P atan(P x) {
+TENURE_KERNEL_LAYER P atan(P x) {
   return with_sign(detail::atan_quotient(abs(x), set1<P>(scalar_of<P>(1))), x);
 }
 
 /// The angle of the point (x, y), in [-pi, pi].
 template <class P>
-TENURE_KERNEL_INLINE P atan2(P y, P x) {
+TENURE_KERNEL_LAYER P atan2(P y, P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   constexpr T inf = std::numeric_limits<T>::infinity();

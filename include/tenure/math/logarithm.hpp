@@ -107,7 +107,7 @@ TENURE_KERNEL_INLINE twin<P> one_plus(P x) { return fast_two_sum(set1<P>(scalar_
 
 // log(1 + x) for finite x > -1.
 template <class P>
-TENURE_KERNEL_INLINE P log1p_ordinary(P x) {
+TENURE_KERNEL_LAYER P log1p_ordinary(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
   const auto [u, low] = one_plus(x);
@@ -241,7 +241,7 @@ TENURE_KERNEL_INLINE P log1p_to_one(P x) {
 }  // namespace detail
 
 template <class P>
-TENURE_KERNEL_INLINE P log(P x) {
+TENURE_KERNEL_LAYER P log(P x) {
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) {
     const detail::log_piece<P> piece = detail::log_lookup(x);
@@ -253,7 +253,7 @@ TENURE_KERNEL_INLINE P log(P x) {
 }
 
 template <class P>
-TENURE_KERNEL_INLINE P log2(P x) {
+TENURE_KERNEL_LAYER P log2(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -281,7 +281,7 @@ TENURE_KERNEL_INLINE P log2(P x) {
 }
 
 template <class P>
-TENURE_KERNEL_INLINE P log1p(P x) {
+TENURE_KERNEL_LAYER P log1p(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) return with_sign(detail::log1p_by_table(x), x);
@@ -296,7 +296,7 @@ TENURE_KERNEL_INLINE P log1p(P x) {
 
 /// log(1 + e^x)
 template <class P>
-TENURE_KERNEL_INLINE P softplus(P x) {
+TENURE_KERNEL_LAYER P softplus(P x) {
   using T = scalar_of<P>;
   const P e = detail::exp_clamped<true>(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
   // e in [0, 1]: no special value but NaN, which the sum keeps.

@@ -72,7 +72,7 @@ TENURE_KERNEL_INLINE P pow_positive(P x, P y) {
 }  // namespace detail
 
 template <class P>
-TENURE_KERNEL_INLINE P pow(P x, P y) {
+TENURE_KERNEL_LAYER P pow(P x, P y) {
   using T = scalar_of<P>;
   constexpr T inf = std::numeric_limits<T>::infinity();
   const P zero = set1<P>(T(0)), one = set1<P>(T(1)), infinite = set1<P>(inf);
@@ -93,7 +93,7 @@ TENURE_KERNEL_INLINE P pow(P x, P y) {
 
 /// 1 / sqrt(x)
 template <class P>
-TENURE_KERNEL_INLINE P rsqrt(P x) {
+TENURE_KERNEL_LAYER P rsqrt(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) {

@@ -161,7 +161,7 @@ TENURE_KERNEL_INLINE P sin_reduced(P r) {
 }  // namespace detail
 
 template <class P>
-TENURE_KERNEL_INLINE P sin(P x) {
+TENURE_KERNEL_LAYER P sin(P x) {
   detail::angle<P> a = detail::reduce_angle<false>(x);
   // r + r^3 S has the sign of r but for -0; r that of x at 0, but for the sums that make up for a missing fma.
   if constexpr (!detail::has_fma) a.r = select(eq(x, set1<P>(scalar_of<P>(0))), x, a.r);
@@ -169,7 +169,7 @@ TENURE_KERNEL_INLINE P sin(P x) {
 }
 
 template <class P>
-TENURE_KERNEL_INLINE P cos(P x) {
+TENURE_KERNEL_LAYER P cos(P x) {
   // cos((n + 1/2) pi + r) = -(-1)^n sin r
   const detail::angle<P> a = detail::reduce_angle<true>(x);
   return neg(xor_bits(detail::sin_reduced(a.r), a.sign));

@@ -71,7 +71,7 @@ TENURE_KERNEL_INLINE P product_residual(P a, P b, P c) {
 // a / (k + b) for 0 <= |b| <= k, k + b not 0, or b so large that its ulp is above 1: about half an ulp, because the rounding of k + b
 // is made good. Where a quotient has a large mantissa, that rounding alone would cost it an ulp.
 template <class P>
-TENURE_KERNEL_INLINE P quotient_by_sum(P a, scalar_of<P> k, P b) {
+TENURE_KERNEL_LAYER P quotient_by_sum(P a, scalar_of<P> k, P b) {
   const P d = add(set1<P>(k), b);
   const P d_low = sub(b, sub(d, set1<P>(k)));
   P inverse, q;

@@ -12,14 +12,14 @@ namespace tenure::ops {
 
 struct tanh : floating_unary<tanh> {
   static constexpr const char* name = "tanh";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::tanh(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::tanh(x); }
   template <class T> static T reference(T x) { return std::tanh(x); }
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (1 - y * y); }
 };
 
 struct sigmoid : floating_unary<sigmoid> {
   static constexpr const char* name = "sigmoid";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::sigmoid(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sigmoid(x); }
   template <class T> static T reference(T x) { return x < T(0) ? std::exp(x) / (T(1) + std::exp(x)) : T(1) / (T(1) + std::exp(-x)); }
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (y * (1 - y)); }
 };
@@ -27,14 +27,14 @@ struct sigmoid : floating_unary<sigmoid> {
 /// log(1 + exp(x)), without overflow.
 struct softplus : floating_unary<softplus> {
   static constexpr const char* name = "softplus";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::softplus(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::softplus(x); }
   template <class T> static T reference(T x) { return x != x ? x : (x > T(0) ? x : T(0)) + std::log1p(std::exp(-std::fabs(x))); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sigmoid>(x); }
 };
 
 struct erf : floating_unary<erf> {
   static constexpr const char* name = "erf";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::erf(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::erf(x); }
   template <class T> static T reference(T x) { return std::erf(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * 1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
 };
@@ -42,7 +42,7 @@ struct erf : floating_unary<erf> {
 /// max(x, 0); NaN stays NaN and the derivative at 0 is 0.
 struct relu : pointwise<relu, 1, typing::arithmetic> {
   static constexpr const char* name = "relu";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::max(x, math::set1<P>(0)); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::max(x, math::set1<P>(0)); }
   template <class T> static T reference(T x) { return x != x ? x : x > T(0) ? x : T(0); }
   template <class V> static constexpr V derivative(int, V g, V, V y) {
     return pointwise_value<where>(pointwise_value<greater>(y, y.like(0)), g, g.like(0));

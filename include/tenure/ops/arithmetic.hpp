@@ -12,7 +12,7 @@ namespace tenure::ops {
 
 struct neg : pointwise<neg, 1, typing::arithmetic> {
   static constexpr const char* name = "neg";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::neg(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::neg(x); }
   template <class T> static T reference(T x) { return static_cast<T>(-x); }
   template <class V> static constexpr V derivative(int, V g, V, V) { return -g; }
   template <class X>
@@ -26,7 +26,7 @@ struct add : pointwise<add, 2, typing::arithmetic> {
   static constexpr const char* name = "add";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: add: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::add(x, y); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::add(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x + y); }
   template <class V> static constexpr V derivative(int, V g, V, V, V) { return g; }
 };
@@ -35,7 +35,7 @@ struct sub : pointwise<sub, 2, typing::arithmetic> {
   static constexpr const char* name = "sub";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: sub: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::sub(x, y); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::sub(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x - y); }
   template <class V> static constexpr V derivative(int i, V g, V, V, V) { return i == 0 ? g : -g; }
   template <class X, class Y>
@@ -50,7 +50,7 @@ struct mul : pointwise<mul, 2, typing::arithmetic> {
   static constexpr const char* name = "mul";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: mul: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::mul(x, y); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::mul(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x * y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }
 };
@@ -61,7 +61,7 @@ struct div : pointwise<div, 2, typing::floating> {
   static constexpr const char* name = "div";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::div(x, y); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::div(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -(g * (x / y) / y); }
 };
@@ -69,7 +69,7 @@ struct div : pointwise<div, 2, typing::floating> {
 /// -1, 0 or 1; sign(+-0) is 0 and sign(NaN) is NaN. Its derivative is 0 everywhere.
 struct sign : pointwise<sign, 1, typing::arithmetic> {
   static constexpr const char* name = "sign";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) {
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) {
     const P zero = math::set1<P>(0), one = math::set1<P>(1);
     return math::select(math::gt(x, zero), one, math::select(math::lt(x, zero), math::neg(one), math::mul(x, zero)));
   }
@@ -80,7 +80,7 @@ struct sign : pointwise<sign, 1, typing::arithmetic> {
 /// |x|; the derivative at 0 is 0.
 struct abs : pointwise<abs, 1, typing::arithmetic> {
   static constexpr const char* name = "abs";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::abs(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::abs(x); }
   template <class T> static T reference(T x) { return x < T(0) ? static_cast<T>(-x) : x == T(0) ? T(0) : x; }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sign>(x); }
 };
@@ -96,7 +96,7 @@ struct maximum : pointwise<maximum, 2, typing::arithmetic> {
   static constexpr const char* name = "maximum";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: maximum: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::max(x, y); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::max(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     return share_of_winner(g, i == 0 ? pointwise_value<greater>(x, y) : pointwise_value<greater>(y, x), pointwise_value<equal>(x, y));
@@ -107,7 +107,7 @@ struct minimum : pointwise<minimum, 2, typing::arithmetic> {
   static constexpr const char* name = "minimum";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: minimum: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::min(x, y); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::min(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
     return share_of_winner(g, i == 0 ? pointwise_value<less>(x, y) : pointwise_value<less>(y, x), pointwise_value<equal>(x, y));
@@ -116,7 +116,7 @@ struct minimum : pointwise<minimum, 2, typing::arithmetic> {
 
 struct floor : pointwise<floor, 1, typing::arithmetic> {
   static constexpr const char* name = "floor";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::floor(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::floor(x); }
   template <class T> static T reference(T x) {
     if constexpr (std::is_floating_point_v<T>) return std::floor(x);
     else return x;
@@ -127,7 +127,7 @@ struct floor : pointwise<floor, 1, typing::arithmetic> {
 /// To the nearest integer, halves to even.
 struct round : pointwise<round, 1, typing::arithmetic> {
   static constexpr const char* name = "round";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::round(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::round(x); }
   template <class T> static T reference(T x) {
     if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x);
     else return x;

@@ -16,49 +16,49 @@ using floating_unary = pointwise<Op, 1, typing::floating>;
 
 struct exp : floating_unary<exp> {
   static constexpr const char* name = "exp";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::exp(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::exp(x); }
   template <class T> static T reference(T x) { return std::exp(x); }
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * y; }
 };
 
 struct expm1 : floating_unary<expm1> {
   static constexpr const char* name = "expm1";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::expm1(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::expm1(x); }
   template <class T> static T reference(T x) { return std::expm1(x); }
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (y + 1); }
 };
 
 struct log : floating_unary<log> {
   static constexpr const char* name = "log";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::log(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log(x); }
   template <class T> static T reference(T x) { return std::log(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g / x; }
 };
 
 struct log1p : floating_unary<log1p> {
   static constexpr const char* name = "log1p";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::log1p(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log1p(x); }
   template <class T> static T reference(T x) { return std::log1p(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x + 1); }
 };
 
 struct log2 : floating_unary<log2> {
   static constexpr const char* name = "log2";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::log2(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log2(x); }
   template <class T> static T reference(T x) { return std::log2(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * 0.693147180559945309417); }
 };
 
 struct sqrt : floating_unary<sqrt> {
   static constexpr const char* name = "sqrt";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::sqrt(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sqrt(x); }
   template <class T> static T reference(T x) { return std::sqrt(x); }
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g / (y * 2); }
 };
 
 struct rsqrt : floating_unary<rsqrt> {
   static constexpr const char* name = "rsqrt";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::rsqrt(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::rsqrt(x); }
   template <class T> static T reference(T x) { return T(1) / std::sqrt(x); }
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * -0.5 * (y * y * y); }
 };
@@ -68,7 +68,7 @@ struct pow : pointwise<pow, 2, typing::floating> {
   static constexpr const char* name = "pow";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: pow: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x, P y) { return math::pow(x, y); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::pow(x, y); }
   template <class T> static T reference(T x, T y) { return std::pow(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) {
     const V zero = g.like(0);

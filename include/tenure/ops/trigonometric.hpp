@@ -15,21 +15,21 @@ struct cos;
 
 struct sin : floating_unary<sin> {
   static constexpr const char* name = "sin";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::sin(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sin(x); }
   template <class T> static T reference(T x) { return std::sin(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<cos>(x); }
 };
 
 struct cos : floating_unary<cos> {
   static constexpr const char* name = "cos";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::cos(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::cos(x); }
   template <class T> static T reference(T x) { return std::cos(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return -(g * pointwise_value<sin>(x)); }
 };
 
 struct atan : floating_unary<atan> {
   static constexpr const char* name = "atan";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::atan(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::atan(x); }
   template <class T> static T reference(T x) { return std::atan(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * x + 1); }
 };
@@ -38,7 +38,7 @@ struct atan2 : pointwise<atan2, 2, typing::floating> {
   static constexpr const char* name = "atan2";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: atan2: the extents neither agree nor is one of them 1"); }
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P y, P x) { return math::atan2(y, x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P y, P x) { return math::atan2(y, x); }
   template <class T> static T reference(T y, T x) { return std::atan2(y, x); }
   template <class V> static constexpr V derivative(int i, V g, V y, V x, V) {
     const V r2 = x * x + y * y;
@@ -50,13 +50,13 @@ struct cosh;
 
 struct sinh : floating_unary<sinh> {
   static constexpr const char* name = "sinh";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::sinh(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sinh(x); }
   template <class T> static T reference(T x) { return std::sinh(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<cosh>(x); }
 };
 struct cosh : floating_unary<cosh> {
   static constexpr const char* name = "cosh";
-  template <class P> static TENURE_KERNEL_INLINE P evaluate(P x) { return math::cosh(x); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::cosh(x); }
   template <class T> static T reference(T x) { return std::cosh(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sinh>(x); }
 };

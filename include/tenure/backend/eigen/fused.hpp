@@ -262,7 +262,7 @@ struct fused {
 
   /// The kernel over a range; totals get one number a reduction over all elements.
   template <class Range>
-  static TENURE_LAYER void run_range(const local_arguments& args, const Range& range, T* totals) {
+  TENURE_FLATTEN static TENURE_LAYER void run_range(const local_arguments& args, const Range& range, T* totals) {
     sums total;
     start_all(total, instructions_of<part::accumulated>{});
     position start{};
