@@ -2,6 +2,9 @@
 // The laws of the passes, on random graphs, against the reference backend.
 #include "../catch.hpp"
 
+#include <algorithm>
+
+#include <tenure/passes/join.hpp>
 #include <tenure/passes/materialize.hpp>
 #include <tenure/passes/verify.hpp>
 
@@ -80,6 +83,27 @@ TEST_CASE("Law: simplify keeps the meaning") {
   }
   CHECK(excused < static_cast<int>(graphs / 20));
   CHECK(infinite < static_cast<int>(graphs / 4));
+}
+
+TEST_CASE("Law: join keeps the meaning, up to the order of sums and the sign of zero") {
+  int excused = 0, joined = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::builder before = passes::simplify(s.graph.view());
+    const ir::graph_view g = before.view();
+    if (!passes::may_join(g)) continue;
+    const ir::builder after = passes::join(g);
+    require_valid(seed, "join", after.view());
+    const auto concats = [](const ir::graph_view& x) {
+      return std::count_if(x.nodes, x.nodes + x.count, [](const ir::node& n) { return n.op == ir::opcode::concat; });
+    };
+    joined += concats(after.view()) > concats(g);
+    const judgement j = judge(g, s.arguments, reference_of(seed, g, s.arguments), reference_of(seed, after.view(), s.arguments));
+    if (!j.wrong.empty()) FAIL(report(seed, "join", j.wrong, g, after.view()));
+    excused += j.excused;
+  }
+  CHECK(joined > static_cast<int>(graphs / 100));
+  CHECK(excused < static_cast<int>(graphs / 20));
 }
 
 TEST_CASE("Law: materialize keeps the meaning, and then every output has memory of its own") {

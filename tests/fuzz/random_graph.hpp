@@ -318,7 +318,7 @@ class generator {
     else if (what < 76) permute();
     else if (what < 81) slice();
     else if (what < 84) pad();
-    else if (what < 87) concat();
+    else if (what < 87) dice_.chance(0.6) ? concat() : dice_.chance(0.5) ? put_back() : sum_of_products();
     else if (what < 91) matmul();
     else if (what < 94) gather();
     else if (what < 96) scatter();
@@ -530,6 +530,44 @@ class generator {
     extents to = s;
     to[axis] = actual_of(s[axis]) + actual_of(b.x.shape()[axis]);
     if (elements(to) <= most_elements) add({ops::concatenated(a.x, b.x, axis), std::fmax(a.bound, b.bound)});
+  }
+
+  /// Slices of an axis, each computed further, put back beside each other in any order, as the gradient of slices is.
+  void put_back() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0 || e.x.type() == dtype::boolean) return;
+    const int axis = dice_.below(s.rank);
+    if (!tenure::is_static(s[axis]) || s[axis] < 2) return;
+    const std::int64_t cut[] = {0, 1 + dice_.below(s[axis] - 1), s[axis] - dice_.below(2)};
+    const int first = dice_.below(2);
+    value sum;
+    for (int k = 0; k < 2; ++k) {
+      const int i = (first + k) % 2;
+      if (cut[i + 1] <= cut[i]) return;
+      value part = ops::sliced(e.x, axis, cut[i], cut[i + 1] - cut[i], 1);
+      if (dice_.chance(0.7)) part = -part;
+      const value whole = ops::padded(part, axis, cut[i], s[axis], 1);
+      sum = k == 0 ? whole : sum + whole;
+      if (k == 0 && dice_.chance(0.4)) sum = sum + e.x;
+    }
+    add({sum, 2 * bound_of(e)});
+  }
+
+  /// As the gradient of a weight that is used in several steps is; the operands computed, or not.
+  void sum_of_products() {
+    const extents left{2, {4 + dice_.below(2), 2}}, right{2, {2, 4 + dice_.below(2)}};
+    const bool turned = dice_.chance(0.5);
+    const auto operand = [&](const extents& s, bool flip) {
+      const value x = input_like(dtype::float32, flip ? extents{2, {s[1], s[0]}} : s), y = dice_.chance(0.6) ? squashed(x) : x;
+      return flip ? ops::transposed(y) : y;
+    };
+    value sum;
+    for (int k = 2 + dice_.below(2); k > 0; --k) {
+      const value product = ops::matrix_product(operand(left, turned), operand(right, dice_.chance(0.1)));
+      sum = sum.id == ir::none ? product : sum + product;
+    }
+    add({sum, 1000});
   }
 
   void matmul() {

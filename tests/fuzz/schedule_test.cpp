@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 
 #include <tenure/backend/reference/plan.hpp>
+#include <tenure/passes/join.hpp>
 
 #include "judge.hpp"
 
@@ -19,7 +20,8 @@ ir::builder finished(const ir::graph_view& traced) {
   const ir::builder live = passes::dead_code(traced);
   const ir::builder simple = passes::simplify(live.view());
   const ir::builder small = passes::dead_code(simple.view());
-  const ir::builder unique = passes::cse(small.view());
+  const ir::builder joined = passes::join(small.view());
+  const ir::builder unique = passes::cse(joined.view());
   return passes::materialize(unique.view());
 }
 

@@ -242,6 +242,37 @@ constexpr ir::node_id emit_matmul(ir::builder& g, const ir::node& n) {
   return append(g, n);
 }
 
+/// Rows of an array: a slice along the first axis, also in another shape, as x[0] is.
+struct row_slice {
+  ir::node_id from = ir::none;
+  std::int64_t start = 0, length = 0;
+};
+constexpr row_slice rows_of(const value& x) {
+  const value s = x.node().op == ir::opcode::reshape ? operand_of(x, 0) : x;
+  if (s.node().op != ir::opcode::slice || s.node().attr != 0 || s.node().step != 1) return {};
+  return {s.node().in[0], s.node().start, s.shape()[0]};
+}
+
+}  // namespace detail
+
+/// Are y's rows those behind x's in one array?
+constexpr bool continues(const value& x, const value& y) {
+  const detail::row_slice a = detail::rows_of(x), b = detail::rows_of(y);
+  return a.from != ir::none && a.from == b.from && is_static(a.length) && is_static(b.length) && a.start + a.length == b.start;
+}
+
+namespace detail {
+
+constexpr ir::node_id emit_concat(ir::builder& g, const ir::node& n) {
+  const value a{g, n.in[0]}, b{g, n.in[1]};
+  if (n.attr == 0 && continues(a, b)) {
+    const row_slice first = rows_of(a), second = rows_of(b);
+    const extents to = g.shape(n.shape);  // a copy: the slice may be of a new shape
+    return reshape_to(sliced({g, first.from}, 0, first.start, first.length + second.length, 1), to).id;
+  }
+  return append(g, n);
+}
+
 /// May a constant be cast by taking its value as one of the new type? Not where a fraction would become false.
 constexpr bool casts_as_constant(const value& x, dtype to) {
   if (is_floating(to) || !is_floating(x.type())) return true;
@@ -260,6 +291,7 @@ constexpr bool is_identity(std::int64_t axes, int rank) {
 constexpr ir::node_id emit(ir::builder& g, const ir::node& n) {
   using ir::opcode;
   if (is_pointwise(n.op)) return detail::emit_pointwise(g, n);
+  if (n.op == opcode::concat) return detail::emit_concat(g, n);
   if (n.arity == 0) return g.emit(n);
   if (n.op == opcode::matmul) return detail::emit_matmul(g, n);
   const value x{g, n.in[0]};

@@ -3,6 +3,7 @@
 // passes, the schedule becomes kernel codes. Each result is a static constexpr of its own, with the compiler's whole budget.
 #pragma once
 
+#include <tenure/passes/join.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/program/encode.hpp>
 
@@ -84,14 +85,18 @@ struct program {
       return passes::dead_code(smaller.view());
     }
   };
+  struct joining {
+    static constexpr ir::graph_sizes guess() { return simple.sizes; }
+    static constexpr ir::builder run() { return passes::join(simple.view()); }
+  };
   struct materialization {
     static constexpr ir::graph_sizes guess() {
-      ir::graph_sizes s = simple.sizes;
+      ir::graph_sizes s = joined.sizes;
       s.nodes += s.outputs + 16;
       return s;
     }
     static constexpr ir::builder run() {
-      const ir::builder unique = passes::cse(simple.view());
+      const ir::builder unique = passes::cse(joined.view());
       return passes::materialize(unique.view());
     }
   };
@@ -102,6 +107,8 @@ struct program {
 
  private:
   static constexpr auto& simple = program_detail::frozen_stage<ir::graph, simplification>::value;
+  static constexpr auto& joined = std::conditional_t<passes::may_join(simple.view()), program_detail::frozen_stage<ir::graph, joining>,
+                                                     program_detail::frozen_stage<ir::graph, simplification>>::value;
 
  public:
   /// The graph that is scheduled.

@@ -41,17 +41,19 @@ struct source {
       auto leaf = [&]<class L>(element_tag<L>) { return new_input<typename L::element_type, typename L::shape_type>(g, strided); };
       return build_tree<X>(leaf);
     };
-    const std::tuple<Traced...> arguments{make(element_tag<Traced>{})...};
-    const result_type results = call(arguments, std::index_sequence_for<Traced...>{});
-    for_each_leaf(results, [&](const auto& r) { g.output(r.id); });
+    const called call{make(element_tag<Traced>{})...};
+    for_each_leaf(call.results, [&](const auto& r) { g.output(r.id); });
     g.canonicalize();
     return g;
   }
 
  private:
-  // Not std::apply, whose five calls a compiler would list in each message from within F.
-  template <std::size_t... I>
-  static constexpr result_type call(const std::tuple<Traced...>& x, std::index_sequence<I...>) { return F{}(std::get<I>(x)...); }
+  // Its braces make the arguments in order. No std::tuple of them: its constructors cost 10 ms of compile time, and std::apply is five
+  // calls, which a compiler would list in each message from within F.
+  struct called {
+    result_type results;
+    constexpr explicit called(const Traced&... x) : results(F{}(x...)) {}
+  };
 };
 
 template <class... X>

@@ -102,20 +102,25 @@ constexpr bool is_differentiable() {
   return false;
 }
 
+template <int I, class First, class... Rest>
+constexpr const auto& argument(const First& first, const Rest&... rest) {
+  if constexpr (I == 0) return first;
+  else return argument<I - 1>(rest...);
+}
+
 /// {f(x...), its gradients in arguments I}. f is called directly: a compiler would list the five calls of std::apply in each
 /// message from within it.
 template <int... I, class F, class... X>
 constexpr auto derived(const F& f, const X&... variable) {
   const auto y = f(variable...);
-  const std::tuple<const X&...> x(variable...);
   ir::builder& g = *y.graph;
   using wanted = node_ids<std::tuple_element_t<I, std::tuple<X...>>...>;
-  const wanted wrt(std::get<I>(x)...);
+  const wanted wrt(argument<I>(variable...)...);
   wanted gradients;
   const ir::node_id output = y.id, one = ops::value(y).like(1).id;
   passes::reverse(g, &output, &one, 1, wrt.at, wrt.count, gradients.at);
   int at = 0;
-  return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(std::get<I>(x), gradients.at, at)...};
+  return std::tuple<std::remove_cvref_t<decltype(y)>, std::tuple_element_t<I, std::tuple<X...>>...>{y, gradient_like(argument<I>(variable...), gradients.at, at)...};
 }
 
 template <class F, int... I>

@@ -66,11 +66,16 @@ struct leaf_type<X> {
 // ---- visiting ------------------------------------------------------------------------------------------------------
 
 template <class X, class F>
+constexpr void for_each_leaf(X&& x, F&& f);
+template <class X, class F, std::size_t... I>
+constexpr void for_each_part(X& x, F& f, std::index_sequence<I...>) { (for_each_leaf(std::get<I>(x), f), ...); }
+
+template <class X, class F>
 constexpr void for_each_leaf(X&& x, F&& f) {
   using tree = std::remove_cvref_t<X>;
   if constexpr (is_tree_leaf<tree>) f(x);
   else if constexpr (model_traits<tree>::is_model) model_traits<tree>::for_each_member(x, [&](auto&& member) { for_each_leaf(member, f); });
-  else if constexpr (requires { std::tuple_size<tree>::value; }) std::apply([&](auto&&... part) { (for_each_leaf(part, f), ...); }, x);
+  else if constexpr (requires { std::tuple_size<tree>::value; }) for_each_part(x, f, std::make_index_sequence<std::tuple_size<tree>::value>{});
   else static_assert(always_false<X>, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
 }
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sums whose terms can share memory instead: slices put back beside each other are a concat, and a sum of matrix products, as the
+// gradient of a weight that many steps of a recurrence use, is one product of concats: A B + C D = [A C] [B; D].
+// What a concat joins is computed in its place (materialize.hpp), so neither costs a copy where kernels make the operands.
+#pragma once
+
+#include <tenure/passes/simplify.hpp>
+
+namespace tenure::passes {
+
+class joiner {
+ public:
+  constexpr explicit joiner(const ir::graph_view& g) : g_(g), out_(g), renamed_(g.count, none), uses_(g.count, 0), is_within_(g.count, 0) {
+    for (int i = 0; i < g.count; ++i)
+      for (int k = 0; k < g[i].arity; ++k) ++uses_[g[i].in[k]];
+    for (int i = 0; i < g.output_count; ++i) ++uses_[g.outputs[i]];
+    for (int i = 0; i < g.count; ++i)
+      for (int k = 0; k < 2 && g[i].op == ir::opcode::add; ++k) is_within_[g[i].in[k]] = continues_sum(g[i].in[k]);
+  }
+
+  constexpr ir::builder run() {
+    for (int i = 0; i < g_.count; ++i) {
+      renamed_[i] = out_.emit(with_renamed_operands(g_[i], renamed_));
+      if (g_[i].op == ir::opcode::add && !is_within_[i]) join_terms(i);
+    }
+    finish(g_, renamed_, out_);
+    return static_cast<ir::builder&&>(out_);
+  }
+
+ private:
+  using value = ops::value;
+
+  constexpr bool continues_sum(node_id id) const { return g_[id].op == ir::opcode::add && uses_[id] == 1; }
+
+  constexpr void join_terms(node_id sum) {
+    ir::array<node_id> left;
+    ir::array<value> terms, products;
+    ir::array<piece> pieces;
+    int pads = 0;
+    left.push_back(g_[sum].in[1]);
+    left.push_back(g_[sum].in[0]);
+    while (left.size() > 0) {
+      const node_id id = left[left.size() - 1];
+      left.resize(left.size() - 1);
+      if (continues_sum(id)) {
+        left.push_back(g_[id].in[1]);
+        left.push_back(g_[id].in[0]);
+        continue;
+      }
+      const value term{out_, renamed_[id]};
+      const ir::node n = term.node();
+      const int axis = static_cast<int>(n.attr);
+      if (uses_[id] == 1 && joins_products(term, products)) products.push_back(term);
+      else if (n.op == ir::opcode::pad && n.step == 1) ++pads, put_back(pieces, {{out_, n.in[0]}, axis, n.start, term.shape()[axis]});
+      else terms.push_back(term);
+    }
+    if (products.size() < 2 && pieces.size() == pads) return;
+    if (products.size() > 0) terms.push_back(products.size() == 1 ? products[0] : one_product(products));
+    for (const piece& p : pieces) terms.push_back(ops::padded(p.parts, p.axis, p.start, p.length, 1));
+    value all = terms[0];
+    for (int i = 1; i < terms.size(); ++i) all = all + terms[i];
+    renamed_[sum] = all.id;
+  }
+
+  // ---- slices put back ----
+
+  /// What a pad, or several that lie beside each other, put into zeros.
+  struct piece {
+    value parts;
+    int axis = 0;
+    std::int64_t start = 0, length = 0;  // length: of the axis with the zeros
+
+    constexpr std::int64_t end() const { return start + parts.shape()[axis]; }
+    constexpr bool is_before(const piece& x) const { return axis == x.axis && end() == x.start; }
+  };
+
+  /// Derivatives come in the order of the slices, or against it, so that the first look finds the neighbour.
+  static constexpr void put_back(ir::array<piece>& pieces, piece fresh) {
+    for (int i = pieces.size() - 1; i >= 0; --i) {
+      const bool before = pieces[i].is_before(fresh), behind = fresh.is_before(pieces[i]);
+      if (!before && !behind) continue;
+      const piece &first = before ? pieces[i] : fresh, &second = before ? fresh : pieces[i];
+      fresh = {ops::concatenated(first.parts, second.parts, first.axis), first.axis, first.start, first.length};
+      pieces[i] = pieces[pieces.size() - 1];
+      pieces.resize(pieces.size() - 1);
+      i = pieces.size();
+    }
+    pieces.push_back(fresh);
+  }
+
+  // ---- products ----
+
+  static constexpr bool is_transposed(const value& x) { return x.node().op == ir::opcode::permute; }
+  static constexpr value untransposed(const value& x) { return is_transposed(x) ? ops::detail::operand_of(x, 0) : x; }
+
+  /// Is it a product like the first? Worth it where the operands, which may have to be copied, are smaller than the result, which is
+  /// not written and read again.
+  static constexpr bool joins_products(const value& x, const ir::array<value>& products) {
+    if (x.node().op != ir::opcode::matmul || x.shape().rank != 2) return false;
+    const value a = ops::detail::operand_of(x, 0), b = ops::detail::operand_of(x, 1);
+    const std::int64_t m = x.shape()[0], n = x.shape()[1], k = a.shape()[1];
+    if (!is_static(m) || !is_static(n) || !is_static(k) || k * (m + n) > m * n) return false;
+    if (products.size() == 0) return true;
+    const value& first = products[0];
+    return is_transposed(a) == is_transposed(ops::detail::operand_of(first, 0)) && is_transposed(b) == is_transposed(ops::detail::operand_of(first, 1));
+  }
+
+  constexpr value one_product(const ir::array<value>& products) { return ops::matrix_product(beside(products, 0, 1), beside(products, 1, 0)); }
+  constexpr value beside(const ir::array<value>& products, int operand, int axis) {
+    const auto part = [&](int i) { return untransposed(ops::detail::operand_of(products[i], operand)); };
+    const bool flips = is_transposed(ops::detail::operand_of(products[0], operand));
+    if (flips) axis = 1 - axis;
+    // The other way round than they come, which is the order of the steps: derivatives come last step first.
+    value all = part(0);
+    for (int i = 1; i < products.size(); ++i) all = ops::concatenated(part(i), all, axis);
+    return flips ? ops::transposed(all) : all;
+  }
+
+  ir::graph_view g_;
+  ir::builder out_;
+  ir::array<node_id> renamed_;
+  ir::array<int> uses_;
+  ir::array<char> is_within_;  // a sum that only another sum uses
+};
+
+/// May there be a sum of two slices put back, or of two products? Most graphs have none, and need no sweep.
+constexpr bool may_join(const ir::graph_view& g) {
+  const auto is_term = [&](node_id id) { return g.nodes[id].op == ir::opcode::pad || g.nodes[id].op == ir::opcode::matmul; };
+  const auto is_sum_or_term = [&](node_id id) { return is_term(id) || g.nodes[id].op == ir::opcode::add; };
+  for (int i = 0; i < g.count; ++i)
+    if (const ir::node& n = g.nodes[i]; n.op == ir::opcode::add && ((is_sum_or_term(n.in[0]) && is_term(n.in[1])) || (is_term(n.in[0]) && is_sum_or_term(n.in[1]))))
+      return true;
+  return false;
+}
+
+// Law: join keeps the meaning, up to the order of sums and the sign of zero.
+constexpr ir::builder join(const ir::graph_view& g) {
+  const ir::builder out = joiner(g).run();
+  return dead_code(out.view());
+}
+
+}  // namespace tenure::passes
