@@ -29,6 +29,9 @@ constexpr int dynamic_count(const extents& s) {
   for (int i = 0; i < s.rank; ++i) n += !is_static(s[i]) && first_of_name(s, i) == i;
   return n;
 }
+/// Of a shape's type. Called in a template instead, nvcc 13 evaluates it where it reads the template, for 65 MB each time it is used.
+template <class Shape>
+inline constexpr int dynamic_count_of = dynamic_count(Shape::value);
 
 [[noreturn]] inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
 

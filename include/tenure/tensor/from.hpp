@@ -135,7 +135,7 @@ auto from(std::vector<T, Allocator>&& v) {
 /// throws, the callable is not called.
 template <any_shape Shape, class T, class... Rest>
 auto from(T* first, Rest... rest) {
-  constexpr int needed = detail::dynamic_count(Shape::value);
+  constexpr int needed = detail::dynamic_count_of<Shape>;
   constexpr bool is_complete = sizeof...(Rest) == needed || sizeof...(Rest) == needed + 1;
   static_assert(is_complete, "tenure: from: one integer is needed for each run-time extent, and at most a deleter after them");
   if constexpr (is_complete) return detail::borrow_given<Shape>(first, std::make_index_sequence<needed>{}, std::tie(rest...));

@@ -663,7 +663,7 @@ class tensor<T, Shape, O, R, A, Device> {
 
   template <class... N>
   static extents_type bind(N... n) {
-    constexpr int needed = detail::dynamic_count(Shape::value);
+    constexpr int needed = detail::dynamic_count_of<Shape>;
     static_assert(sizeof...(N) == needed,
                   "tenure: tensor: one integer is needed for each dyn and each name of the shape");
     const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
