@@ -2,10 +2,12 @@
 // What each pass does to small graphs, in constant evaluation and when it runs; each is the same function.
 #include "../catch.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include <tenure/ops/derivative.hpp>
 #include <tenure/passes/differentiate.hpp>
+#include <tenure/passes/join.hpp>
 #include <tenure/passes/materialize.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/print.hpp>
@@ -129,6 +131,53 @@ TEST_CASE("cse takes x * y and y * x for one, but not x - y and y - x") {
 %7 = div %3, %3 : float64[8]
 %8 = div %4, %5 : float64[8]
 return %6, %7, %8
+)");
+}
+
+TEST_CASE("join puts slices back together and adds products in one") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {2, {3, 64}})}, w{g, g.input(dtype::float32, {3, {3, 1, 32}})};
+  value products, wide;
+  for (int t = 2; t >= 0; --t) {
+    const value row = ops::sliced(x, 0, t, 1, 1), left = ops::reshape_to(ops::sliced(w, 0, t, 1, 1), {2, {1, 32}});
+    const value part = ops::padded(ops::pointwise_value<ops::exp>(ops::sliced(row, 1, 16 * t, 16, 1)), 1, 16 * t, 64, 1);
+    const value product = ops::matrix_product(ops::transposed(ops::concatenated(left, left, 0)), ops::pointwise_value<ops::exp>(ops::concatenated(row, row, 0)));
+    products = t == 2 ? product : products + product;
+    wide = t == 2 ? part : wide + part;
+  }
+  g.output(products.id);
+  g.output(wide.id);
+  REQUIRE(passes::may_join(g.view()));
+  const ir::builder live = passes::dead_code(g.view()), after = passes::join(live.view());
+  REQUIRE(passes::verify(after.view()).ok());
+  const auto count = [](const ir::graph_view& v, ir::opcode op) {
+    return std::count_if(v.nodes, v.nodes + v.count, [&](const ir::node& n) { return n.op == op; });
+  };
+  CHECK(count(live.view(), ir::opcode::matmul) == 3);
+  CHECK(count(after.view(), ir::opcode::matmul) == 1);
+  CHECK(count(live.view(), ir::opcode::pad) == 3);
+  CHECK(count(after.view(), ir::opcode::pad) == 1);
+  CHECK(count(after.view(), ir::opcode::add) == 0);
+  const ir::node& product = after.view()[after.view().outputs[0]];
+  CHECK(after.view().shape_of(product.in[1]) == extents{2, {6, 64}});
+}
+
+TEST_CASE("rows that follow each other in an array are joined without a concat") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {3, {5, 2, 3}})};
+  const auto step = [&](int t) { return ops::reshape_to(ops::sliced(x, 0, t, 1, 1), {2, {2, 3}}); };
+  const value first = step(1), second = step(2), third = step(3);
+  g.output(ops::concatenated(ops::concatenated(first, second, 0), third, 0).id);
+  g.output(ops::concatenated(second, first, 0).id);
+  CHECK(text_of(passes::dead_code(g.view())) == R"(%0 = input 0 : float32[5,2,3]
+%1 = slice %0 axis=0 start=1 step=1 : float32[1,2,3]
+%2 = reshape %1 : float32[2,3]
+%3 = slice %0 axis=0 start=2 step=1 : float32[1,2,3]
+%4 = reshape %3 : float32[2,3]
+%5 = slice %0 axis=0 start=1 step=1 : float32[3,2,3]
+%6 = reshape %5 : float32[6,3]
+%7 = concat %4, %2 axis=0 : float32[4,3]
+return %6, %7
 )");
 }
 

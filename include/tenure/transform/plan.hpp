@@ -37,14 +37,20 @@ struct plan {
   /// Bytes that the steps of a call read and write, each buffer once a step.
   static constexpr std::int64_t bytes() {
     require_static();
+    const passes::plan_view p = Program::plan.view(Program::value.view());
     std::int64_t total = 0;
-    for (int s = 0; s < Program::step_count; ++s) {
-      const auto& step = Program::tables.steps[s];
-      for (int b = 0; b < step.binding_count; ++b) {
-        const int buffer = Program::tables.bindings[step.first_binding + b].buffer;
+    for (int s = 0; s < p.step_count; ++s) {
+      const passes::step& step = p.steps[s];
+      for (int a = step.first_access; a < step.first_access + step.access_count; ++a) {
+        const int buffer = p.accesses[a].buffer;
         bool counted = buffer < 0;
-        for (int c = 0; c < b; ++c) counted = counted || Program::tables.bindings[step.first_binding + c].buffer == buffer;
-        if (!counted) total += Program::tables.buffers[buffer].elements.factor * size_of(Program::tables.buffers[buffer].type);
+        for (int b = step.first_access; b < a; ++b) counted = counted || p.accesses[b].buffer == buffer;
+        if (counted) continue;
+        std::int64_t elements = 0;  // of several parts of a buffer, together, no more than it has
+        for (int b = a; b < step.first_access + step.access_count; ++b)
+          if (p.accesses[b].buffer == buffer) elements += elements_of(p, step, b);
+        const std::int64_t all = p.buffers[buffer].elements.factor;
+        total += (elements < all ? elements : all) * size_of(p.buffers[buffer].type);
       }
     }
     return total;
@@ -57,6 +63,17 @@ struct plan {
   }
 
  private:
+  /// How many elements of its buffer an access meets.
+  static constexpr std::int64_t elements_of(const passes::plan_view& p, const passes::step& step, int a) {
+    const passes::access& x = p.accesses[a];
+    const int at = a - step.first_access;
+    const bool is_fused = step.what == passes::step::kind::fused;
+    const ir::node_id node = is_fused ? ir::none : at < step.access_count - 1 ? p.graph[step.node].in[at] : step.node;
+    std::int64_t n = 1;
+    for (int d = 0; d < x.rank; ++d)
+      if (p.stride(x, d).factor != 0) n *= is_fused ? p.kernels[step.kernel].extent[d].factor : p.graph.shape_of(node)[d];
+    return n;
+  }
   static constexpr void require_static() {
     static_assert(Program::is_static, "tenure: plan: the cost of a call with run-time extents is known only when it runs");
   }
