@@ -2,6 +2,7 @@
 // Adam (Kingma and Ba, 2015) with decoupled weight decay (AdamW; Loshchilov and Hutter, 2019) where weight_decay > 0.
 #pragma once
 
+#include <array>
 #include <cmath>
 
 #include <tenure/ops/exponential.hpp>
@@ -17,7 +18,7 @@ struct adam {
 
   static constexpr int moments = 2;
   /// The bias corrections depend on the number of steps alone, so the host computes them.
-  std::tuple<double, double, double, double, double, double> hyperparameters(std::int64_t steps) const {
+  std::array<double, 6> hyperparameters(std::int64_t steps) const {
     const double n = static_cast<double>(steps), first = 1 - std::pow(beta1, n), second = 1 - std::pow(beta2, n);
     return {learning_rate / first, beta1, beta2, 1 / std::sqrt(second), epsilon, learning_rate * weight_decay};
   }

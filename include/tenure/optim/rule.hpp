@@ -116,7 +116,7 @@ void apply_update(const Rule& rule, Model& model, const Gradients& gradients, St
   }
 }
 
-/// Loss, gradient and update in one graph: (model, moments, hyperparameters as a tuple, data...) -> {loss, model, moments}.
+/// Loss, gradient and update in one graph: (model, moments, hyperparameters as an array, data...) -> {loss, model, moments}.
 template <class Loss, class Rule>
 struct train_step_of {
   template <class Model, class Moments, class Hyper, class... Data>

@@ -3,6 +3,8 @@
 // g += weight_decay * p; v = momentum * v + g; p -= learning_rate * v.
 #pragma once
 
+#include <array>
+
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/optim/rule.hpp>
 
@@ -14,7 +16,7 @@ struct sgd {
   double weight_decay = 0;
 
   static constexpr int moments = 1;
-  std::tuple<double, double, double> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
+  std::array<double, 3> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
 
   /// The state of a fresh run, zeros; and one step in place.
   template <class Model>
