@@ -559,7 +559,7 @@ class generator {
     const extents left{2, {4 + dice_.below(2), 2}}, right{2, {2, 4 + dice_.below(2)}};
     const bool turned = dice_.chance(0.5);
     const auto operand = [&](const extents& s, bool flip) {
-      const value x = input_like(dtype::float32, flip ? extents{2, {s[1], s[0]}} : s), y = dice_.chance(0.6) ? squashed(x) : x;
+      const value x = input_like(o_.smooth || o_.floating ? dtype::float64 : dtype::float32, flip ? extents{2, {s[1], s[0]}} : s), y = dice_.chance(0.6) ? squashed(x) : x;
       return flip ? ops::transposed(y) : y;
     };
     value sum;
