@@ -162,6 +162,15 @@ TEST_CASE("join puts slices back together and adds products in one") {
   CHECK(after.view().shape_of(product.in[1]) == extents{2, {6, 64}});
 }
 
+TEST_CASE("join does not take a run-time extent for a number") {
+  ir::builder g;
+  const std::int64_t n = g.new_symbol({ir::symbol::kind::argument, 0, 0, 0}), wider = g.derived(ir::symbol::kind::sum, n, 1);
+  const value x{g, g.input(dtype::float32, {1, {n}})}, y{g, g.input(dtype::float32, {1, {n}})};
+  g.output((ops::padded(x, 0, 1, wider, 1) + ops::padded(y, 0, 0, wider, 1)).id);
+  const ir::builder after = passes::join(g.view());
+  CHECK(text_of(after) == text_of(g));
+}
+
 TEST_CASE("rows that follow each other in an array are joined without a concat") {
   ir::builder g;
   const value x{g, g.input(dtype::float32, {3, {5, 2, 3}})};

@@ -70,8 +70,10 @@ class joiner {
     int axis = 0;
     std::int64_t start = 0, length = 0;  // length: of the axis with the zeros
 
-    constexpr std::int64_t end() const { return start + parts.shape()[axis]; }
-    constexpr bool is_before(const piece& x) const { return axis == x.axis && end() == x.start; }
+    constexpr bool is_before(const piece& x) const {
+      const std::int64_t n = parts.shape()[axis];
+      return axis == x.axis && is_static(n) && start + n == x.start;
+    }
   };
 
   /// Derivatives come in the order of the slices, or against it, so that the first look finds the neighbour.
