@@ -192,3 +192,16 @@ TEST_CASE("threads share memory, not a leaf: each has its own over a detached al
   for (auto& t : ts) t.join();
   for (std::size_t t = 0; t < 4; ++t) check_values(gs[t], {200.0 * double(t), 400.0 * double(t), 600.0 * double(t), 800.0 * double(t)});
 }
+
+TEST_CASE("a concat of parts of its own target reads all before it writes") {
+  const auto y = constant<4>{10, 20, 30, 40};
+  auto x = constant<4>{1, 2, 3, 4};
+  x = tn::concat<0>(tn::slice<0, 0, 2>(y) * 2, tn::slice<0, 0, 2>(x) * 3);
+  check_values(x, {20, 40, 3, 6});
+  x = tn::concat<0>(y[tn::range<2, 4>()] * 2, x[tn::range<0, 2>()] * 3);
+  check_values(x, {60, 80, 60, 120});
+  x = tn::concat<0>(tn::slice<0, 2, 2>(x) + 1, tn::slice<0, 0, 2>(x) + 1);
+  check_values(x, {61, 121, 61, 81});
+  x.copy_(tn::concat<0>(tn::slice<0, 1, 3>(x), tn::slice<0, 0, 1>(x)));
+  check_values(x, {121, 61, 81, 61});
+}

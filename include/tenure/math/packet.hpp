@@ -353,7 +353,8 @@ TENURE_KERNEL_INLINE P xor_bits(P a, P b) {
 // ---- arithmetic -------------------------------------------------------------------------------------------
 
 // A product that is added is rounded once where the machine has the instruction: g++ contracts so by default, clang 14 only
-// operators in whose scope it is told to, and no intrinsics. Worth 3 % of a gradient and 7 % of a softmax.
+// operators in whose scope it is told to, and no intrinsics. Worth 3 % of a gradient and 7 % of a softmax. A user's
+// -ffp-contract=off stops g++, but not these scopes.
 #if defined(__clang__) && !defined(__CUDACC__)
 #define TENURE_CONTRACT _Pragma("clang fp contract(fast)")
 template <class P>

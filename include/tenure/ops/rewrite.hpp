@@ -253,15 +253,11 @@ constexpr row_slice rows_of(const value& x) {
   return {s.node().in[0], s.node().start, s.shape()[0]};
 }
 
-}  // namespace detail
-
 /// Are y's rows those behind x's in one array?
 constexpr bool continues(const value& x, const value& y) {
-  const detail::row_slice a = detail::rows_of(x), b = detail::rows_of(y);
+  const row_slice a = rows_of(x), b = rows_of(y);
   return a.from != ir::none && a.from == b.from && is_static(a.length) && is_static(b.length) && a.start + a.length == b.start;
 }
-
-namespace detail {
 
 constexpr ir::node_id emit_concat(ir::builder& g, const ir::node& n) {
   const value a{g, n.in[0]}, b{g, n.in[1]};

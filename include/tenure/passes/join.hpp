@@ -76,9 +76,10 @@ class joiner {
     }
   };
 
-  /// Derivatives come in the order of the slices, or against it, so that the first look finds the neighbour.
+  /// Looks for neighbours among the last pieces only, so that many that have none cost no more each: derivatives come in the order of
+  /// the slices, or against it.
   static constexpr void put_back(ir::array<piece>& pieces, piece fresh) {
-    for (int i = pieces.size() - 1; i >= 0; --i) {
+    for (int i = pieces.size() - 1; i >= 0 && i >= pieces.size() - 8; --i) {
       const bool before = pieces[i].is_before(fresh), behind = fresh.is_before(pieces[i]);
       if (!before && !behind) continue;
       const piece &first = before ? pieces[i] : fresh, &second = before ? fresh : pieces[i];

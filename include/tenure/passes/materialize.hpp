@@ -24,8 +24,9 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
   return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
 
-/// Which operands of concats may be computed in their parts of the results. Run-time extents allow none: the offset of a part in a
-/// part is no product.
+/// Which operands of concats may be computed in their parts of the results: what kernels store by strides, so no sum that accumulates
+/// in its memory, and no product or gather, which are row-major. A program with run-time extents copies all: the offset of a part
+/// in a part is no product of them.
 class parts_of_concats {
  public:
   constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {

@@ -23,7 +23,7 @@ constexpr const char* name_of(const ir::node& n) {
     case opcode::slice: return "slice";
     case opcode::pad: return "pad";
     case opcode::concat: return "concat";
-    case opcode::reduce: return n.start == 0 ? "sum" : n.start == 2 ? "amin" : "amax";
+    case opcode::reduce: return n.start == 0 ? "sum" : n.start == 1 ? "amax" : n.start == 2 ? "amin" : "amax_of_numbers";
     case opcode::matmul: return "matmul";
     case opcode::gather: return "gather";
     case opcode::scatter: return "scatter";

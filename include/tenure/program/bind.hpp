@@ -64,6 +64,14 @@ constexpr bool has_step(passes::step::kind what, dtype type) {
   return false;
 }
 
+/// Is every step a fused kernel?
+template <class Program>
+inline constexpr bool only_kernels = [] {
+  for (int i = 0; i < Program::step_count; ++i)
+    if (Program::tables.steps[i].what != passes::step::kind::fused) return false;
+  return true;
+}();
+
 /// Shape and strides of one operand of an opaque step.
 struct operand_view {
   int rank = 0;

@@ -12,6 +12,7 @@
 #include <new>
 
 #include <sched.h>
+#include <time.h>
 
 #include "../core/config.hpp"
 
@@ -110,7 +111,11 @@ class pool {
     std::atomic<link*> head[classes];
     // It is held for a few instructions. std::atomic_flag::wait would do it too, and be compiled in every program.
     void acquire() noexcept {
-      while (busy.test_and_set(std::memory_order_acquire)) sched_yield();
+      for (int tries = 1; busy.test_and_set(std::memory_order_acquire); ++tries) {
+        constexpr timespec some_time{0, 50000};
+        if (tries % 64 != 0) sched_yield();
+        else nanosleep(&some_time, nullptr);  // under SCHED_FIFO the holder may be of lower priority, which a yield does not let run
+      }
     }
     void release() noexcept { busy.clear(std::memory_order_release); }
   };

@@ -34,7 +34,8 @@ constexpr bool reads_elementwise(int input) {
   passes::access written{};
   for (int i = 0; i < k.instruction_count; ++i) {
     const passes::instruction& x = plan.instructions[k.first_instruction + i];
-    if (x.what == passes::instruction::kind::store && !x.row) written = plan.accesses[k.first_access + x.access];
+    const bool stores_first = x.what == passes::instruction::kind::store && !x.row && written.buffer < 0;  // each part of a concat is a store
+    if (stores_first) written = plan.accesses[k.first_access + x.access];
     else if (x.what != passes::instruction::kind::load && x.what != passes::instruction::kind::compute && x.what != passes::instruction::kind::constant) return false;
   }
   for (int a = 0; a < k.access_count; ++a) {

@@ -24,9 +24,13 @@ struct code_name {
 /// Defines what a name stands for; two codes of one name would not compile.
 template <class Code>
 struct naming {
-  static constexpr std::uint64_t hash(std::uint64_t h) {
+  // Two functions, not two seeds of one: what differs in high bits only would collide in both.
+  static constexpr std::uint64_t hash(std::uint64_t odd, int shift) {
+    std::uint64_t h = odd;
     for (const std::int64_t word : Code::word) {
-      h = (h ^ static_cast<std::uint64_t>(word)) * 0x9E3779B97F4A7C15u;
+      h ^= static_cast<std::uint64_t>(word);
+      h ^= h >> shift;
+      h *= odd;
       h ^= h >> 32;
     }
     return h;
@@ -39,6 +43,6 @@ struct naming {
   };
 };
 template <class Code>
-using name_of = typename naming<Code>::template defined<naming<Code>::hash(1), naming<Code>::hash(2)>::type;
+using name_of = typename naming<Code>::template defined<naming<Code>::hash(0x9E3779B97F4A7C15u, 29), naming<Code>::hash(0xD6E8FEB86659FD93u, 31)>::type;
 
 }  // namespace tenure::kernels

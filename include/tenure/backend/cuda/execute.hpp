@@ -69,18 +69,13 @@ void run_steps(Device& device, const void* const* arguments, void* const* result
   const call_memory m{arguments, results, workspace.data(), symbols};
   constexpr auto& tables = Program::tables;
   constexpr auto& kernels = kernel_table<Program, Device, std::make_integer_sequence<int, Program::kernel_count>>::at;
-  constexpr bool all_are_fused = [] {
-    for (int i = 0; i < Program::step_count; ++i)
-      if (Program::tables.steps[i].what != passes::step::kind::fused) return false;
-    return true;
-  }();
   void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
   std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
-    if constexpr (all_are_fused) kernels[s.kernel](device, pointer, number);
+    if constexpr (program_detail::only_kernels<Program>) kernels[s.kernel](device, pointer, number);
     else if (s.what == passes::step::kind::fused) kernels[s.kernel](device, pointer, number);
     else run_opaque<Program>(device, s, pointer, number);
   }

@@ -63,13 +63,13 @@ class gpu {
   }
 
   template <class Name, class Arguments>
-  void launch(Name code, const Arguments& args) {
-    kernels::launch(code, args, stream());
+  void launch(Name name, const Arguments& args) {
+    kernels::launch(name, args, stream());
     cuda_detail::check(cudaGetLastError(), "launch of a fused kernel");
   }
   template <class Name, class Arguments>
-  void launch_fold(Name code, const Arguments& args) {
-    kernels::launch_fold(code, args, stream());
+  void launch_fold(Name name, const Arguments& args) {
+    kernels::launch_fold(name, args, stream());
     cuda_detail::check(cudaGetLastError(), "launch of the fold of columns");
   }
   template <class F>

@@ -106,14 +106,6 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
   }
 }
 
-/// Is no step opaque?
-template <class Program>
-inline constexpr bool only_kernels = [] {
-  for (int i = 0; i < Program::step_count; ++i)
-    if (Program::tables.steps[i].what != passes::step::kind::fused) return false;
-  return true;
-}();
-
 template <class Program>
 void run_table(const call_memory& m, const memory_plan<Program>& plan) {
   constexpr auto& tables = Program::tables;
@@ -125,8 +117,9 @@ void run_table(const call_memory& m, const memory_plan<Program>& plan) {
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
-    if (only_kernels<Program> || s.what == passes::step::kind::fused) kernels[s.kernel]({pointer, number, scratch});
-    else if constexpr (!only_kernels<Program>) run_opaque<Program>(s, pointer, number, scratch);
+    if constexpr (program_detail::only_kernels<Program>) kernels[s.kernel]({pointer, number, scratch});
+    else if (s.what == passes::step::kind::fused) kernels[s.kernel]({pointer, number, scratch});
+    else run_opaque<Program>(s, pointer, number, scratch);
   }
 }
 
