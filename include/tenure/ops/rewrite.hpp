@@ -253,20 +253,13 @@ constexpr row_slice rows_of(const value& x) {
   return {s.node().in[0], s.node().start, s.shape()[0]};
 }
 
-/// Are y's rows those behind x's in one array?
-constexpr bool continues(const value& x, const value& y) {
-  const row_slice a = rows_of(x), b = rows_of(y);
-  return a.from != ir::none && a.from == b.from && is_static(a.length) && is_static(b.length) && a.start + a.length == b.start;
-}
-
+/// Rows of one array, one behind the other, are rows of it.
 constexpr ir::node_id emit_concat(ir::builder& g, const ir::node& n) {
-  const value a{g, n.in[0]}, b{g, n.in[1]};
-  if (n.attr == 0 && continues(a, b)) {
-    const row_slice first = rows_of(a), second = rows_of(b);
-    const extents to = g.shape(n.shape);  // a copy: the slice may be of a new shape
-    return reshape_to(sliced({g, first.from}, 0, first.start, first.length + second.length, 1), to).id;
-  }
-  return append(g, n);
+  const row_slice a = rows_of({g, n.in[0]}), b = rows_of({g, n.in[1]});
+  const bool continues = a.from != ir::none && a.from == b.from && is_static(a.length) && is_static(b.length) && a.start + a.length == b.start;
+  if (n.attr != 0 || !continues) return append(g, n);
+  const extents to = g.shape(n.shape);  // a copy: the slice may be of a new shape
+  return reshape_to(sliced({g, a.from}, 0, a.start, a.length + b.length, 1), to).id;
 }
 
 /// May a constant be cast by taking its value as one of the new type? Not where a fraction would become false.

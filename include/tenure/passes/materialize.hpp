@@ -30,8 +30,9 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
 class parts_of_concats {
  public:
   constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {
-    for (ir::node_id id = 0; id < g.count && !any_; ++id) any_ = g.nodes[id].op == ir::opcode::concat;
-    if (!any_ || g.symbol_count > 0) return;
+    bool any = false;
+    for (ir::node_id id = 0; id < g.count && !any; ++id) any = g.nodes[id].op == ir::opcode::concat;
+    if (!any || g.symbol_count > 0) return;
     is_taken_.resize(g.count, 0);
     stays_whole_.resize(g.count, 0);
     for (ir::node_id id = 0; id < g.count; ++id)
@@ -58,7 +59,6 @@ class parts_of_concats {
   }
 
   ir::graph_view g_;
-  bool any_ = false;
   ir::array<char> is_taken_, stays_whole_;  // by node; empty where nothing can be taken
 };
 

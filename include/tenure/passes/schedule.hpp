@@ -130,13 +130,7 @@ class scheduler {
     const ir::node& n = g_.nodes[id];
     note& known = notes_[id];
     access a{.buffer = known.buffer, .type = n.type, .rank = static_cast<std::int8_t>(g_.shapes[n.shape].rank)};
-    if (known.whole != ir::none) {
-      a.buffer = notes_[known.whole].buffer;
-      a.strides = known.strides;
-      a.offset = known.offset;
-      return a;
-    }
-    if (is_plain(n)) {
+    if (is_plain(n) && known.whole == ir::none) {
       a.strides = note_of_shape(n.shape).strides;
       return a;
     }

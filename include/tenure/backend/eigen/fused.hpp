@@ -539,9 +539,8 @@ struct fused {
                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
     element_state e;
     (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, i, n), ...);
-    constexpr std::make_integer_sequence<int, record::instructions> all{};
-    if constexpr (Pass + 1 < record::passes) prefetch_stores<Pass>(args, p, i, all);
-    else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, all);
+    if constexpr (Pass + 1 < record::passes) prefetch_stores(args, p, i, instructions_of<part::element, Pass + 1>{});
+    else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, instructions_of<part::element, 0>{});
   }
 
   template <int Pass, int... I>
@@ -614,11 +613,11 @@ struct fused {
   }
 
   /// What the next pass stores comes into the cache while this one computes: 3 % of a softmax.
-  template <int Pass, int... I>
+  template <int... I>
   static TENURE_LAYER void prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
     ([&] {
       constexpr auto x = at(I);
-      if constexpr (x.what == kind::store && !x.row && !x.is_mask && x.passes == 2u << Pass)
+      if constexpr (x.what == kind::store && !x.is_mask)
         __builtin_prefetch(static_cast<const T*>(args.pointer[x.access]) + p.offset[x.access] + i, 1);
     }(), ...);
   }
@@ -629,7 +628,7 @@ struct fused {
   static TENURE_LAYER void prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>) {
     ([&] {
       constexpr auto x = at(I);
-      if constexpr (x.what == kind::load && !x.row && !x.is_mask && (x.passes & 1)) {
+      if constexpr (x.what == kind::load && !x.is_mask) {
         constexpr auto from = k.access[x.access];
         if constexpr (!from.counting && from.stride[last] == 1)
           __builtin_prefetch(static_cast<const element_of_t<from.type>*>(args.pointer[x.access]) + p.offset[x.access] +
