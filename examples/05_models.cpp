@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include <boost/hana/define_struct.hpp>
+
 #include <tenure/interop/save.hpp>
 #include <tenure/tenure.hpp>
 

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <vector>
 
+#include <boost/hana/define_struct.hpp>
+
 namespace tn = tenure;
 
 namespace cuda_bench {

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+#include <boost/hana/define_struct.hpp>
+
 #include "csv.hpp"
 
 namespace tn = tenure;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: init: a parameter needs static extents
+#include <boost/hana/define_struct.hpp>
+
 #include <tenure/tenure.hpp>
 #include <tenure/transform/init.hpp>
 namespace tn = tenure;

@@ -4,6 +4,8 @@
 
 #include <tuple>
 
+#include <boost/hana/define_struct.hpp>
+
 #include "same.hpp"
 
 namespace device_tests {

@@ -15,6 +15,7 @@
 
 namespace fuzz {
 
+using tenure::passes::text_of;
 using results = std::vector<array>;
 
 inline bool both_nan(double a, double b) { return std::isnan(a) && std::isnan(b); }

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -695,12 +694,6 @@ inline sample random_sample(std::uint64_t seed, const options& o = {}) {
   g.grow();
   g.choose_outputs();
   return g.take();
-}
-
-inline std::string text_of(const ir::graph_view& g) {
-  std::ostringstream out;
-  tenure::passes::print_graph(out, g);
-  return out.str();
 }
 
 }  // namespace fuzz

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include <boost/hana/define_struct.hpp>
+
 #include <tenure/interop/save.hpp>
 #include <tenure/tenure.hpp>
 

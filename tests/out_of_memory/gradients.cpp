@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // backward(): all gradients are written, or none, and the graph can be walked again. Compiled functions and optimizers.
+#include <boost/hana/define_struct.hpp>
+
 #include "injected.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // Printed graphs, as traced and as scheduled: what passes do to a function is reviewed here as a diff.
 #include "../catch.hpp"
 
-#include <sstream>
+#include <string>
 
 #include <tenure/passes/print.hpp>
 #include <tenure/passes/verify.hpp>
@@ -10,14 +10,9 @@
 
 namespace tn = tenure;
 using tn::shape;
+using tn::passes::text_of;
 
 namespace {
-
-std::string text_of(const tn::ir::graph_view& g) {
-  std::ostringstream out;
-  tn::passes::print_graph(out, g);
-  return out.str();
-}
 
 template <class S>
 using floats = tn::tensor<float, S>;

@@ -3,7 +3,7 @@
 #include "../catch.hpp"
 
 #include <algorithm>
-#include <sstream>
+#include <string>
 
 #include <tenure/ops/derivative.hpp>
 #include <tenure/passes/differentiate.hpp>
@@ -19,11 +19,7 @@ using ops::value;
 
 namespace {
 
-std::string text_of(const ir::builder& g) {
-  std::ostringstream out;
-  passes::print_graph(out, g.view());
-  return out.str();
-}
+std::string text_of(const ir::builder& g) { return passes::text_of(g.view()); }
 
 /// (x + 0) * 1 + (x + 0) * 1, and something that nobody asked for.
 constexpr ir::builder wasteful() {

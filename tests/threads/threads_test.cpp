@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include <boost/hana/define_struct.hpp>
+
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
 

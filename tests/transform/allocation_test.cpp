@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include <boost/hana/define_struct.hpp>
+
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
 

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include <boost/hana/core/to.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/second.hpp>
 #include <boost/hana/string.hpp>
+#include <boost/hana/unpack.hpp>
 
 #include <tenure/core/error.hpp>
 #include <tenure/interop/npz.hpp>

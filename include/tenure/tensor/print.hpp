@@ -5,7 +5,7 @@
 #pragma once
 
 #include <charconv>
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <type_traits>
 
@@ -176,8 +176,9 @@ constexpr const char* name_of(ownership o) {
   return o == ownership::owning ? "owning" : o == ownership::aliasing ? "aliasing" : "detached";
 }
 
-template <element T, class Shape, ownership O, role R, access A, class Device>
-std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Device>& x) {
+/// A template of the stream, so that who prints includes <ostream> and who does not need not.
+template <class Traits, element T, class Shape, ownership O, role R, access A, class Device>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const tensor<T, Shape, O, R, A, Device>& x) {
   const auto readable = [&]() -> decltype(auto) {
     if constexpr (std::is_same_v<Device, cpu_device>) return (x);
     else return x.detach().to(cpu);

@@ -2,14 +2,15 @@
 // Models are structs: template <class Kind> struct mlp { BOOST_HANA_DEFINE_STRUCT(mlp, (tn::param<Kind, ...>, w1), ...) };
 // Boost.Hana enumerates the members; nested models, arrays of them and value template arguments after Kind are welcome.
 // A model must be an aggregate (no constructors), so that it is built without first making empty members.
+// Who defines a model includes <boost/hana/define_struct.hpp>, whose tuples and strings the others need not pay for (g++ 0.06 s,
+// nvcc 0.2 s).
 #pragma once
 
+#include <tuple>
+
 #include <boost/hana/accessors.hpp>
-#include <boost/hana/core/to.hpp>
-#include <boost/hana/define_struct.hpp>
-#include <boost/hana/first.hpp>
-#include <boost/hana/second.hpp>
-#include <boost/hana/unpack.hpp>
+#include <boost/hana/fwd/pair.hpp>
+#include <boost/hana/fwd/tuple.hpp>
 
 #include <tenure/transform/tree.hpp>
 
@@ -43,13 +44,9 @@ struct model_traits<X> {
 
  private:
   // Only the types of Hana's accessors are used, so that nothing of them is left to constant evaluation.
-  template <class... Pair>
-  static auto accessors_of(const Pair&...) -> std::tuple<std::remove_cvref_t<decltype(boost::hana::second(std::declval<const Pair&>()))>...>;
-  struct collect {
-    template <class... Pair>
-    constexpr auto operator()(const Pair&... pair) const { return element_tag<decltype(accessors_of(pair...))>{}; }
-  };
-  using accessors = typename decltype(boost::hana::unpack(boost::hana::accessors<X>(), collect{}))::type;
+  template <class... Name, class... Accessor>
+  static auto accessors_of(const boost::hana::tuple<boost::hana::pair<Name, Accessor>...>&) -> std::tuple<Accessor...>;
+  using accessors = decltype(accessors_of(boost::hana::accessors<X>()));
   template <class... Accessor>
   static auto members_of(std::tuple<Accessor...>*) -> std::tuple<std::remove_cvref_t<decltype(Accessor{}(std::declval<X&>()))>...>;
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdio>
-#include <ostream>
 #include <string>
 
 #include <tenure/backend/backend.hpp>
@@ -79,45 +78,27 @@ struct plan {
   }
 };
 
-namespace detail {
-/// Keeps what is printed. <sstream> and <iostream> bring input streams too, to every program: 0.1 s of nvcc.
-struct text_buffer : std::streambuf {
-  std::string text;
-
- private:
-  int_type overflow(int_type c) override {
-    text += traits_type::to_char_type(c);
-    return c;
-  }
-  std::streamsize xsputn(const char* s, std::streamsize n) override {
-    text.append(s, static_cast<std::size_t>(n));
-    return n;
-  }
-};
-}  // namespace detail
-
 /// The graph, then the steps with the nodes that each computes.
 template <class Program, class Device>
-void print(plan<Program, Device>, std::ostream& out) {
+std::string to_text(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();
+  passes::writer out;
   passes::print_graph(out, g);
   const passes::clusters fused = passes::fuse(g);
   for (int p = fused.at.size() - 1, step = 0; p >= 0; --p, ++step) {
     out << "step " << step << ':';
     for (int id = 0; id < g.count; ++id)
-      if (fused.of[id] == p) out << ' ' << passes::name_of(g[id]) << " %" << id << (id + 1 < g.count ? "" : "");
+      if (fused.of[id] == p) out << ' ' << passes::name_of(g[id]) << " %" << id;
     out << '\n';
   }
   if constexpr (Program::is_static) out << "workspace: " << plan<Program, Device>::workspace_bytes() << " bytes\n";
+  return out.text();
 }
 
 /// The same, to the standard output.
 template <class Program, class Device>
 void print(plan<Program, Device> p) {
-  detail::text_buffer buffer;
-  std::ostream out(&buffer);
-  print(p, out);
-  std::fputs(buffer.text.c_str(), stdout);
+  std::fputs(to_text(p).c_str(), stdout);
 }
 
 /// Graphviz: a box a step, an ellipse a node; arguments and results stand outside.
@@ -125,8 +106,7 @@ template <class Program, class Device>
 std::string to_dot(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();
   const passes::clusters fused = passes::fuse(g);
-  detail::text_buffer buffer;
-  std::ostream out(&buffer);
+  passes::writer out;
   out << "digraph plan {\n  rankdir=TB; node [fontname=\"Helvetica\", fontsize=10, shape=box, style=\"rounded,filled\", fillcolor=white];\n";
   const auto label = [&](int id) {
     out << "    n" << id << " [label=\"" << passes::name_of(g[id]);
@@ -151,7 +131,7 @@ std::string to_dot(plan<Program, Device>) {
   }
   for (int i = 0; i < g.output_count; ++i) out << "  r" << i << " [label=\"result " << i << "\", fillcolor=\"#f6dbdb\"];\n  n" << g.outputs[i] << " -> r" << i << ";\n";
   out << "}\n";
-  return buffer.text;
+  return out.text();
 }
 
 }  // namespace tenure

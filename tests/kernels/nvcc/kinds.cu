@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Every kind of kernel from tensors on a GPU, with run-time extents and a model: what a user's file compiles to.
+#include <boost/hana/define_struct.hpp>
+
 #include <tenure/cuda.hpp>
 
 namespace tn = tenure;
