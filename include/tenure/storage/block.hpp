@@ -5,21 +5,21 @@
 // tail stays inside. Cost: one allocation from the pool; a reference is one atomic increment.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <utility>
 
+#include "../core/atomic.hpp"
 #include "pool.hpp"
 
 namespace tenure::detail {
 
 struct alignas(pool::alignment) block {
-  std::atomic<std::uint32_t> references{1};
-  std::atomic<std::uint32_t> version{0};
-  std::atomic<std::uint32_t> saved{0};
-  std::atomic<bool> lent{false};
+  atomic<std::uint32_t> references{1};
+  atomic<std::uint32_t> version{0};
+  atomic<std::uint32_t> saved{0};
+  atomic<bool> lent{false};
   void* payload = nullptr;
   std::size_t bytes = 0;
   void (*release)(block*) noexcept = nullptr;
@@ -32,7 +32,7 @@ class storage_handle {
   /// Takes over the reference that `b` was made with.
   explicit storage_handle(block* b) noexcept : block_(b) {}
   storage_handle(const storage_handle& other) noexcept : block_(other.block_) {
-    if (block_ != nullptr) block_->references.fetch_add(1, std::memory_order_relaxed);
+    if (block_ != nullptr) block_->references.fetch_add(1);
   }
   storage_handle(storage_handle&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   storage_handle& operator=(storage_handle other) noexcept {
@@ -49,27 +49,25 @@ class storage_handle {
   block* get() const { return block_; }
   void* data() const { return block_->payload; }
   std::size_t bytes() const { return block_->bytes; }
-  bool is_shared() const { return block_->references.load(std::memory_order_acquire) > 1; }
+  bool is_shared() const { return block_->references.load_acquire() > 1; }
 
-  std::uint32_t version() const { return block_->version.load(std::memory_order_relaxed); }
+  std::uint32_t version() const { return block_->version.load(); }
   // Two writers at once are a race on the elements already, so a lost increment would not be the first harm.
   void bump() const {
 #if TENURE_VERSION_COUNTERS
-    block_->version.store(version() + 1, std::memory_order_relaxed);
+    block_->version.store(version() + 1);
 #endif
   }
 
   /// Marks the memory as known outside the library, by a pointer, a span or a map.
-  void lend() const { block_->lent.store(true, std::memory_order_relaxed); }
-  bool is_lent() const { return block_->lent.load(std::memory_order_relaxed); }
+  void lend() const { block_->lent.store(true); }
+  bool is_lent() const { return block_->lent.load(); }
 
-  bool is_saved() const { return block_->saved.load(std::memory_order_relaxed) != 0; }
+  bool is_saved() const { return block_->saved.load() != 0; }
 
  private:
   void drop() noexcept {
-    const bool last = block_->references.load(std::memory_order_acquire) == 1 ||
-                      block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    if (last) block_->release(block_);
+    if (block_->references.load_acquire() == 1 || block_->references.drop()) block_->release(block_);
   }
 
   block* block_ = nullptr;

@@ -5,7 +5,6 @@
 // Cost: a list pop from a thread's own cache; above 64 KiB, or when that is empty, one lock.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "../core/atomic.hpp"
 #include "../core/config.hpp"
 
 namespace tenure {
@@ -77,7 +77,7 @@ class pool {
     flush();
     for (int c = 0; c < classes; ++c) {
       shared.acquire();
-      link* list = shared.head[c].exchange(nullptr, std::memory_order_relaxed);
+      link* list = shared.head[c].exchange_acquire(nullptr);
       shared.release();
       while (list != nullptr) {
         link* const next = list->next;
@@ -107,17 +107,17 @@ class pool {
     bool closed;
   };
   struct shared_cache {
-    std::atomic_flag busy;
-    std::atomic<link*> head[classes];
-    // It is held for a few instructions. std::atomic_flag::wait would do it too, and be compiled in every program.
+    detail::atomic<bool> busy;
+    detail::atomic<link*> head[classes];
+    // It is held for a few instructions.
     void acquire() noexcept {
-      for (int tries = 1; busy.test_and_set(std::memory_order_acquire); ++tries) {
+      for (int tries = 1; busy.exchange_acquire(true); ++tries) {
         constexpr timespec some_time{0, 50000};
         if (tries % 64 != 0) sched_yield();
         else nanosleep(&some_time, nullptr);  // under SCHED_FIFO the holder may be of lower priority, which a yield does not let run
       }
     }
-    void release() noexcept { busy.clear(std::memory_order_release); }
+    void release() noexcept { busy.store_release(false); }
   };
   static inline constinit thread_local local_cache local{};
   static inline constinit shared_cache shared{};
@@ -152,18 +152,18 @@ class pool {
 
   // Not inlined: they would cost the caches' few instructions their registers, 2 ns an allocation.
   [[gnu::noinline]] static link* pop_shared(int c) noexcept {
-    if (shared.head[c].load(std::memory_order_relaxed) == nullptr) return nullptr;
+    if (shared.head[c].load() == nullptr) return nullptr;
     shared.acquire();
-    link* const found = shared.head[c].load(std::memory_order_relaxed);
-    if (found != nullptr) shared.head[c].store(found->next, std::memory_order_relaxed);
+    link* const found = shared.head[c].load();
+    if (found != nullptr) shared.head[c].store(found->next);
     shared.release();
     return found;
   }
 
   [[gnu::noinline]] static void push_shared(int c, link* first, link* last) noexcept {
     shared.acquire();
-    last->next = shared.head[c].load(std::memory_order_relaxed);
-    shared.head[c].store(first, std::memory_order_relaxed);
+    last->next = shared.head[c].load();
+    shared.head[c].store(first);
     shared.release();
   }
 

@@ -36,7 +36,7 @@ class saved_storage {
  private:
   void mark([[maybe_unused]] std::uint32_t change) {
 #if TENURE_VERSION_COUNTERS
-    if (storage_) storage_.get()->saved.fetch_add(change, std::memory_order_relaxed);
+    if (storage_) storage_.get()->saved.fetch_add(change);
 #endif
   }
 

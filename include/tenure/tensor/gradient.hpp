@@ -5,11 +5,11 @@
 // letting go of a chain of any length takes constant stack.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "../core/atomic.hpp"
 #include "../core/dtype.hpp"
 #include "../core/shape.hpp"
 #include "../storage/block.hpp"
@@ -17,8 +17,8 @@
 namespace tenure::detail {
 
 inline std::uint64_t next_sequence() noexcept {
-  static constinit std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  static constinit atomic<std::uint64_t> last{0};
+  return last.fetch_add(1) + 1;
 }
 
 struct device_operations;
@@ -70,7 +70,7 @@ class gradient_sink {
 
  private:
   friend class sink_handle;
-  std::atomic<std::uint32_t> references_{0};
+  atomic<std::uint32_t> references_{0};
 };
 
 /// A counted reference to a sink, or to none.
@@ -100,14 +100,14 @@ class sink_handle {
     h.sink_ = s;
     return h;
   }
-  bool is_shared() const { return sink_->references_.load(std::memory_order_acquire) > 1; }
+  bool is_shared() const { return sink_->references_.load_acquire() > 1; }
 
  private:
   void keep() noexcept {
-    if (sink_ != nullptr) sink_->references_.fetch_add(1, std::memory_order_relaxed);
+    if (sink_ != nullptr) sink_->references_.fetch_add(1);
   }
   void drop() noexcept {
-    if (sink_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(sink_);
+    if (sink_->references_.drop()) destroy(sink_);
   }
 
   // Destroying a sink lets go of the sinks before it. Only the outermost call destroys; the inner ones queue.

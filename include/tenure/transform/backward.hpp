@@ -183,7 +183,7 @@ class backward_queue {
     if (sink.is_overwritten) {
       if (sink.device == nullptr) std::memset(sink.grad.data(), 0, sink.grad.bytes());
       else clear_on_device(sink);
-      sink.grad.get()->version.store(sink.zeroed_at, std::memory_order_relaxed);
+      sink.grad.get()->version.store(sink.zeroed_at);
       sink.is_zeroed = true;
     }
     sink.is_listed = sink.is_overwritten = false;
