@@ -17,6 +17,14 @@ struct call_memory {
   const std::int64_t* symbols;
 };
 
+/// Does it keep anything from one step to a later one?
+template <class Program>
+inline constexpr bool has_workspace = [] {
+  for (int i = 0; i < Program::buffer_count; ++i)
+    if (Program::tables.buffers[i].where == passes::buffer::place::workspace) return true;
+  return false;
+}();
+
 /// Where the buffers of a program lie in its workspace, for given run-time extents.
 template <class Program>
 struct placement {
@@ -24,10 +32,22 @@ struct placement {
   std::int64_t bytes = 0;  // peak
 
   constexpr explicit placement(const std::int64_t* symbols) {
-    passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
-    bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, scratch);
+    if constexpr (has_workspace<Program>) {
+      passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
+      bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, scratch);
+    }
   }
 };
+
+template <class Program>
+inline constexpr placement<Program> static_placement{nullptr};
+
+/// The placement for these extents; of a static program it is a constant.
+template <class Program>
+decltype(auto) placement_for(const std::int64_t* symbols) {
+  if constexpr (Program::is_static) return (static_placement<Program>);
+  else return placement<Program>(symbols);
+}
 
 template <class Program>
 TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {

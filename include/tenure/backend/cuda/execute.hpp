@@ -64,7 +64,7 @@ void run_opaque(Device& device, const bound_step& s, void* const* pointer, const
 /// Gives the steps of a call to the device.
 template <class Program, class Device>
 void run_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-  const program_detail::placement<Program> plan(symbols);
+  const auto& plan = program_detail::placement_for<Program>(symbols);
   const auto workspace = allocate(device, plan.bytes);
   const call_memory m{arguments, results, workspace.data(), symbols};
   constexpr auto& tables = Program::tables;
@@ -119,7 +119,7 @@ constexpr std::int64_t workspace_bytes() {
     const std::int64_t bytes = detail::memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>::at[s.kernel](number);
     if (bytes > beside) beside = bytes;
   }
-  return program_detail::placement<Program>(nullptr).bytes + beside;
+  return program_detail::static_placement<Program>.bytes + beside;
 }
 
 /// Throws index_error where an argument (or a view of one) holds an index outside its axis; waits for the device.

@@ -15,15 +15,11 @@ using program_detail::call_memory;
 
 /// Where the buffers of a program lie in its workspace, for given run-time extents.
 template <class Program>
-struct memory_plan {
-  std::int64_t offset[Program::buffer_count + 1] = {};
-  std::int64_t bytes = 0;    // peak of the buffers
+struct memory_plan : program_detail::placement<Program> {
   std::int64_t scratch = 0;  // on top of that: what one product packs, or the columns of one block of a kernel
 
   /// Does a call need any? Without temporaries, products and sums of columns nothing is to be placed.
-  static constexpr bool is_needed = [] {
-    for (int i = 0; i < Program::buffer_count; ++i)
-      if (Program::tables.buffers[i].where == passes::buffer::place::workspace) return true;
+  static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
       if (Program::tables.steps[i].what == passes::step::kind::matmul) return true;
     for (int i = 0; i < Program::plan.sizes.instructions; ++i)
@@ -31,15 +27,13 @@ struct memory_plan {
     return false;
   }();
 
-  constexpr explicit memory_plan(const std::int64_t* symbols) {
-    if constexpr (is_needed) place(symbols);
+  constexpr explicit memory_plan(const std::int64_t* symbols) : program_detail::placement<Program>(symbols) {
+    if constexpr (is_needed) find_scratch(symbols);
   }
-  constexpr std::int64_t total() const { return bytes + scratch; }
+  constexpr std::int64_t total() const { return this->bytes + scratch; }
 
  private:
-  constexpr void place(const std::int64_t* symbols) {
-    passes::placement_scratch<Program::buffer_count, Program::step_count> placement;
-    bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, placement);
+  constexpr void find_scratch(const std::int64_t* symbols) {
     const auto want = [&](std::int64_t wanted) { scratch = wanted > scratch ? wanted : scratch; };
     for (int i = 0; i < Program::kernel_count; ++i) want(column_bytes(Program::tables.kernels[i], symbols));
     for (int i = 0; i < Program::step_count; ++i) {
