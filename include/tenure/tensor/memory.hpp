@@ -141,23 +141,28 @@ constexpr const device_operations* device_operations_of() {
   else return &operations_of<Device>::table;
 }
 
+/// Bytes from one device to another.
+template <class To, class From>
+void transfer_bytes(void* to, const void* from, std::size_t bytes) {
+  static_assert(std::is_same_v<To, cpu_device> || std::is_same_v<From, cpu_device>, "tenure: copy_: two devices meet on the host: say to(tn::cpu) between");
+  if (bytes == 0) return;
+  if constexpr (std::is_same_v<From, cpu_device>) device_memory<To>::upload(to, from, bytes);
+  else device_memory<From>::download(to, from, bytes);
+}
+
 /// Elements from one device to another: contiguous ones as they are, others through contiguous memory on their side.
 template <class To, class From, class T, class U>
 void transfer_elements(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
   if constexpr (std::is_same_v<To, From>) {
     device_memory<To>::copy(to, to_strides, from, from_strides, shape);
   } else {
-    static_assert(std::is_same_v<To, cpu_device> || std::is_same_v<From, cpu_device>, "tenure: copy_: two devices meet on the host: say to(tn::cpu) between");
     if (count(shape) == 0) return;
     const std::size_t bytes = static_cast<std::size_t>(count(shape)) * sizeof(T);
     storage_handle packed, arrived;
     if (!std::is_same_v<T, U> || !is_contiguous(shape, from_strides)) packed = device_memory<From>::allocate(bytes);
     if (!is_contiguous(shape, to_strides)) arrived = device_memory<To>::allocate(bytes);
     if (packed) device_memory<From>::copy(static_cast<T*>(packed.data()), row_major(shape), from, from_strides, shape);
-    const void* const source = packed ? packed.data() : static_cast<const void*>(from);
-    void* const target = arrived ? arrived.data() : static_cast<void*>(to);
-    if constexpr (std::is_same_v<From, cpu_device>) device_memory<To>::upload(target, source, bytes);
-    else device_memory<From>::download(target, source, bytes);
+    transfer_bytes<To, From>(arrived ? arrived.data() : to, packed ? packed.data() : from, bytes);
     if (arrived) device_memory<To>::copy(to, to_strides, static_cast<const T*>(arrived.data()), row_major(shape), shape);
   }
 }

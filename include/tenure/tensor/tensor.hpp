@@ -791,7 +791,12 @@ class tensor<T, Shape, O, R, A, Device> {
   static Made copied(const X& x, const char* call) {
     const auto* const from = access_door::read(x, call);
     Made made = access_door::allocate<Made>(x.extents());
-    detail::transfer_elements<device_of_t<Made>, device_of_t<X>>(access_door::fresh(made), made.strides(), from, x.strides(), x.extents());
+    using to_device = device_of_t<Made>;
+    using from_device = device_of_t<X>;
+    constexpr bool are_bytes = !std::is_same_v<to_device, from_device> && ownership_of_v<X> == ownership::owning && std::is_same_v<element_t<Made>, element_t<X>>;
+    if constexpr (are_bytes)  // for most transfers, and spares their file the kernels that gather and scatter
+      detail::transfer_bytes<to_device, from_device>(access_door::fresh(made), from, static_cast<std::size_t>(made.size()) * sizeof(element_t<Made>));
+    else detail::transfer_elements<to_device, from_device>(access_door::fresh(made), made.strides(), from, x.strides(), x.extents());
     return made;
   }
 
