@@ -85,9 +85,22 @@ TENURE_KERNEL_INLINE P lookup16(const scalar_of<P> (&table)[16], P index) {
   else return _mm512_maskz_permutexvar_ps(every_lane<P>, _mm512_castps_si512(index), load<P>(table));
 }
 
+// x between -bound and bound; a NaN becomes one of them.
+template <class P>
+TENURE_KERNEL_INLINE P within(P x, scalar_of<P> bound) {
+#if defined(EIGEN_VECTORIZE_AVX512DQ)
+  constexpr int nearer_zero = 2;
+  if constexpr (layout<P>::wide) return _mm512_maskz_range_pd(every_lane<P>, x, set1<P>(bound), nearer_zero);
+  else return _mm512_maskz_range_ps(every_lane<P>, x, set1<P>(bound), nearer_zero);
+#else
+  return max_of_numbers(set1<P>(-bound), min_of_numbers(set1<P>(bound), x));
+#endif
+}
+
 // With 512-bit registers the table lookup is one permutation: n counts sixteenths, |r| <= ln2/32 and the polynomial
 // needs half the terms. Remez fits weighted for relative error of e^r (double 2^-56.2, float 2^-29.2).
 // Precise adds the rest of the table entry: 0.6 ulp instead of 1.3, for one more permutation.
+// Any x will do: far away n alone decides, of inf and NaN too, if r stays where the polynomial is positive.
 template <bool Precise, class P>
 TENURE_KERNEL_INLINE P exp_by_table(P x) {
   using T = scalar_of<P>;
@@ -98,12 +111,12 @@ TENURE_KERNEL_INLINE P exp_by_table(P x) {
   const P shifter = set1<P>(layout<P>::shifter / T(16));
   const P shifted = fma(x, set1<P>(log2e), shifter);
   const P n = sub(shifted, shifter);
-  const P r = fma(n, set1<P>(-ln2_low), fma(n, set1<P>(-ln2_high), x));
+  const P r = within(fma(n, set1<P>(-ln2_low), fma(n, set1<P>(-ln2_high), x)), T(0.5));
   P p;
   if constexpr (wide) {
     const P z = mul(r, r);
-    const P q = horner_by_halves<P>(r, z, {0x1.0000000000005p-1, 0x1.555555548ebbbp-3, 0x1.555555545e082p-5, 0x1.11123b485d461p-7,
-                                           0x1.6c185e8bc8a22p-10});
+    const P q = horner_by_pairs<P>(r, z, {0x1.0000000000005p-1, 0x1.555555548ebbbp-3, 0x1.555555545e082p-5, 0x1.11123b485d461p-7,
+                                          0x1.6c185e8bc8a22p-10});
     p = fma(z, q, r);
   } else {
     p = mul(r, horner<P>(r, {1.0f, 0x1.00022p-1f, 0x1.555764p-3f}));
@@ -114,15 +127,22 @@ TENURE_KERNEL_INLINE P exp_by_table(P x) {
 }
 #endif
 
-// e^x for x inside the clamped range; NaN passes. Precise: below 1 ulp, for functions that go on from here.
-template <bool Precise, class P>
+// e^x; NaN passes. Needs |x| < 2^10 (float: 2^7.5), as exp_reduce.
+template <class P>
 TENURE_KERNEL_LAYER P exp_clamped(P x) {
-#if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (is_512<P>) return exp_by_table<Precise>(x);
-#endif
   const exp_parts<P> parts = exp_reduce(x);
   const P e = fma(parts.r, fma(parts.r, exp_tail(parts.r), set1<P>(scalar_of<P>(1))), set1<P>(scalar_of<P>(1)));
   return scale(e, parts.n);
+}
+
+// e^-|x|, below 1 ulp with 512-bit registers, for functions that go on from here.
+template <class P>
+TENURE_KERNEL_LAYER P exp_of_minus_abs(P x) {
+  x = neg(abs(x));
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) return exp_by_table<true>(x);
+#endif
+  return exp_clamped(at_least(x, scalar_of<P>(layout<P>::wide ? -746.0 : -104.5)));
 }
 
 // (e^x - 1) / 2 from x = n ln2 + r, given t = e^r - 1 - r, for n up to the largest exponent and down to -60. Half, because
@@ -149,9 +169,12 @@ TENURE_KERNEL_INLINE P half_expm1(P x) {
 template <class P>
 TENURE_KERNEL_LAYER P exp(P x) {
   constexpr bool wide = detail::layout<P>::wide;
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P>) return detail::exp_by_table<false>(x);
+#endif
   // Just past the last finite and the last nonzero result, so that n stays small and inf needs no case of its own.
   x = at_least(at_most(x, scalar_of<P>(wide ? 710.0 : 89.0)), scalar_of<P>(wide ? -746.0 : -104.5));
-  return detail::exp_clamped<false>(x);
+  return detail::exp_clamped(x);
 }
 
 template <class P>
@@ -171,7 +194,7 @@ TENURE_KERNEL_LAYER P sigmoid(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
   // e^-|x| never overflows, and is itself the answer far in the negative tail.
-  const P e = detail::exp_clamped<true>(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
+  const P e = detail::exp_of_minus_abs(x);
   const P numerator = select(lt(x, set1<P>(T(0))), e, one);
   return detail::quotient_by_sum(numerator, T(1), e);
 }

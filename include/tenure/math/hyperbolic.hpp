@@ -40,12 +40,16 @@ TENURE_KERNEL_INLINE P tanh_by_table(P a) {  // 0 <= a <= 20, or NaN
   const P r = fma(sub(shifted, shifter), set1<P>(-0x1.62e42fefa39efp-2), a);
   const P sum = add(r, excess), z = mul(sum, sum);
   // Remez fit, weighted for relative error of p: 2^-60.
-  const P q = horner_by_halves<P>(sum, z, {0x1.0000000000003p+0, 0x1.5555555555556p-1, 0x1.55555554ac91dp-2, 0x1.11111110c60f8p-3,
-                                           0x1.6c181ffad2d42p-5, 0x1.a01b393b539adp-7});
+  const P q = horner_by_pairs<P>(sum, z, {0x1.0000000000003p+0, 0x1.5555555555556p-1, 0x1.55555554ac91dp-2, 0x1.11111110c60f8p-3,
+                                          0x1.6c181ffad2d42p-5, 0x1.a01b393b539adp-7});
   const P p = add(r, fma(z, q, excess));
   const P s = add_bits(lookup16(sixteenth_power_bits.at, shifted), shift_left<48>(shifted)), half = set1<P>(0.5);
   const P h = fma(s, p, fma(s, half, neg(half)));
-  return quotient_by_sum(h, 1.0, h);
+  // A Newton step makes good what rounding h + 1 cost the quotient: h - t (h + 1) from h itself. It is about an ulp, so that 1 / (h + 1)
+  // to one part in 16 will do, which the difference of the bits is; it takes no multiplier, of which there are too few.
+  const P d = add(h, set1<P>(1.0)), t = div(h, d);
+  const P inverse = sub_bits(set1_bits<P>(0x7fde623822fc16e6u), d);
+  return fma(fnma(t, h, sub(h, t)), inverse, t);
 }
 
 // 2^-n sinh(n ln2) and 2^-n cosh(n ln2) by n, exact up to 12 and then not to be told from 1/2.

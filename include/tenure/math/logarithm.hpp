@@ -298,7 +298,7 @@ TENURE_KERNEL_LAYER P log1p(P x) {
 template <class P>
 TENURE_KERNEL_LAYER P softplus(P x) {
   using T = scalar_of<P>;
-  const P e = detail::exp_clamped<true>(at_least(neg(abs(x)), T(detail::layout<P>::wide ? -746.0 : -104.5)));
+  const P e = detail::exp_of_minus_abs(x);
   // e in [0, 1]: no special value but NaN, which the sum keeps.
   P tail;
 #if defined(EIGEN_VECTORIZE_AVX512)
