@@ -29,30 +29,24 @@ auto zeros_like_tree(const X&) {
 /// The rule over every leaf of model, gradients and moments, which are alike.
 template <class Rule, class Model, class Gradients, class Moments, class... Hyper>
 constexpr auto step_tree(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) {
-  constexpr int kept = static_cast<int>(std::tuple_size_v<Moments>);
+  constexpr std::size_t kept = std::tuple_size_v<Moments>;
+  constexpr int leaves = tree<Model>::leaves;
+  const node_ids<Gradients> gradient(gradients);
+  const node_ids<Moments> moment(moments);
+  node_ids<Model, Moments> next;
   ir::builder* g = nullptr;
-  ir::array<ir::node_id> gradient, moment[kept + 1];
-  for_each_leaf(gradients, [&](const auto& leaf) { gradient.push_back(leaf.id); });
-  for (int k = 0; k < kept; ++k) for_each_leaf(moments[static_cast<std::size_t>(k)], [&](const auto& leaf) { moment[k].push_back(leaf.id); });
-  ir::array<ir::node_id> next[kept + 1];
   int i = 0;
-  for_each_leaf(model, [&](const auto& leaf) {
-    using L = std::remove_cvref_t<decltype(leaf)>;
+  for_each_leaf(model, [&]<class L>(const L& leaf) {
     g = leaf.graph;
-    std::array<L, static_cast<std::size_t>(kept)> m{};
-    for (int k = 0; k < kept; ++k) m[static_cast<std::size_t>(k)] = L{g, moment[k][i]};
-    const std::array<L, static_cast<std::size_t>(kept + 1)> stepped = Rule::step(leaf, L{g, gradient[i]}, m, hyper...);
-    for (int k = 0; k <= kept; ++k) next[k].push_back(stepped[static_cast<std::size_t>(k)].id);
+    std::array<L, kept> m{};
+    for (std::size_t k = 0; k < kept; ++k) m[k] = L{g, moment.at[static_cast<int>(k) * leaves + i]};
+    const std::array<L, kept + 1> stepped = Rule::step(leaf, L{g, gradient.at[i]}, m, hyper...);
+    for (std::size_t k = 0; k <= kept; ++k) next.at[static_cast<int>(k) * leaves + i] = stepped[k].id;
     ++i;
   });
-  const auto tree_of = [&](const ir::array<ir::node_id>& ids) {
-    int at = 0;
-    auto make = [&]<class L>(element_tag<L>) { return L{g, ids[at++]}; };
-    return build_tree<Model>(make);
-  };
-  Moments kept_moments = moments;
-  for (int k = 0; k < kept; ++k) kept_moments[static_cast<std::size_t>(k)] = tree_of(next[k + 1]);
-  return std::tuple<Model, Moments>{tree_of(next[0]), kept_moments};
+  i = 0;
+  const auto take = [&]<class L>(element_tag<L>) { return L{g, next.at[i++]}; };
+  return build_tree<std::tuple<Model, Moments>>(take);
 }
 
 template <class Rule>
@@ -83,24 +77,13 @@ constexpr bool has_parameters() {
 /// Parameters that are leaves as constants over the same memory: a rule steps them as a write inside no_grad would.
 template <class Model>
 auto values_of(const Model& model) {
-  struct memory {
-    storage_handle storage;
-    void* data;
-    extents shape;
-  } leaf[tree<Model>::leaves];
-  memory* at = leaf;
-  for_each_leaf(model, [&](const auto& x) {
-    using X = std::remove_cvref_t<decltype(x)>;
+  const auto value = []<class L, class X>(element_tag<L>, const X& x) -> L {
     constexpr bool is_parameter = ownership_of_v<X> == ownership::owning && !is_node_v<X>;
     static_assert(is_parameter, "tenure: optim: a parameter owns its memory, and is a constant or a leaf");
-    if constexpr (is_parameter) tensor_access::check_alive(x, "update"), *at++ = {tensor_access::storage(x), tensor_access::fresh(x), x.extents()};
-  });
-  at = leaf;
-  auto make = [&]<class L>(element_tag<L>) {
-    const memory& m = *at++;
-    return tensor_access::make<L>(m.storage, static_cast<element_t<L>*>(m.data), m.shape, m.shape);
+    tensor_access::check_alive(x, "update");
+    return tensor_access::make<L>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.extents());
   };
-  return build_tree<rebind_kind_t<Model, results_on<device_of_tree<Model>>>>(make);
+  return build_tree<rebind_kind_t<Model, results_on<device_of_tree<Model>>>>(value, model);
 }
 
 /// One step in place: one fused kernel a parameter.

@@ -14,16 +14,11 @@ auto deepcopy(const X& model) {
   constexpr bool are_owners = tree<X>::is_tree && tree<X>::contiguous;
   static_assert(are_owners, "tenure: deepcopy: neither a tensor nor a tuple, an array or a model of tensors that own their memory");
   if constexpr (are_owners) {
-    const void* leaf[tree<X>::leaves + 1];
-    const void** at = leaf;
-    for_each_leaf(model, [&](const auto& x) { *at++ = &x; });
-    at = leaf;
-    auto make = [&]<class L>(element_tag<L>) {
-      const L& x = *static_cast<const L*>(*at++);
+    const auto copy = []<class L>(element_tag<L>, const L& x) {
       if constexpr (scalar<L>) return x;
       else return deepcopy(x);
     };
-    return build_tree<X>(make);
+    return build_tree<X>(copy, model);
   } else {
     return 0;
   }

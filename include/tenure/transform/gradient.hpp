@@ -25,39 +25,25 @@ struct node_ids {
   }
 };
 
-/// x as a node of its own: what it was computed from is constant to the derivative, and so is a captured x.
+/// x as nodes of their own: what they were computed from is constant to the derivative, and so is a captured x.
 template <class X>
 constexpr X as_variable(const X& x) {
-  if constexpr (is_traced_v<X>) {
-    if (!is_floating(dtype_v<typename X::element_type>)) return x;
-    ir::node n = (*x.graph)[x.id];
-    return {x.graph, x.graph->emit({.op = ir::opcode::cast, .type = n.type, .arity = 1, .shape = n.shape, .in = {x.id, ir::none, ir::none}})};
-  } else {
-    node_ids<X> ids;
-    ir::builder* g = nullptr;
-    int count = 0, i = 0;
-    for_each_leaf(x, [&](const auto& leaf) {
-      g = leaf.graph;
-      ids.at[count++] = as_variable(leaf).id;
-    });
-    auto make = [&]<class L>(element_tag<L>) { return L{g, ids.at[i++]}; };
-    return build_tree<X>(make);
-  }
+  const auto variable = []<class L>(element_tag<L>, const L& leaf) -> L {
+    if (!is_floating(dtype_v<typename L::element_type>)) return leaf;
+    ir::node n = (*leaf.graph)[leaf.id];
+    return {leaf.graph, leaf.graph->emit({.op = ir::opcode::cast, .type = n.type, .arity = 1, .shape = n.shape, .in = {leaf.id, ir::none, ir::none}})};
+  };
+  return build_tree<X>(variable, x);
 }
 
 /// The gradient as a tree like x; zeros where nothing flowed.
 template <class X>
 constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
-  node_ids<X> ids;
-  ir::builder* g = nullptr;
-  int count = 0, i = 0;
-  for_each_leaf(x, [&](const auto& leaf) {
-    g = leaf.graph;
+  const auto gradient = [&]<class L>(element_tag<L>, const L& leaf) {
     const ir::node_id found = gradients[at++];
-    ids.at[count++] = found != ir::none ? found : ops::value(leaf).like(0).id;
-  });
-  auto make = [&]<class L>(element_tag<L>) { return L{g, ids.at[i++]}; };
-  return build_tree<X>(make);
+    return L{leaf.graph, found != ir::none ? found : ops::value(leaf).like(0).id};
+  };
+  return build_tree<X>(gradient, x);
 }
 
 /// Tangents and cotangents are alike to what they stand for: leaf by leaf the same element types and shapes; run-time extents

@@ -32,15 +32,8 @@ struct model_traits<X> {
   template <class Kind>
   using rebind = typename model_rebind<X>::template type<Kind>;
 
-  template <class M, class F>
-  static constexpr void for_each_member(M& model, F f) {
-    [&]<class... Accessor>(std::tuple<Accessor...>*) { (f(Accessor{}(model)), ...); }(static_cast<accessors*>(nullptr));
-  }
-
-  template <class F>
-  static constexpr X build(F f) {
-    return [&]<class... Member>(std::tuple<Member...>*) { return X{f(element_tag<Member>{})...}; }(static_cast<members*>(nullptr));
-  }
+  template <std::size_t I, class M>
+  static constexpr auto& member(M& model) { return std::tuple_element_t<I, accessors>{}(model); }
 
  private:
   // Only the types of Hana's accessors are used, so that nothing of them is left to constant evaluation.

@@ -13,18 +13,15 @@ auto to(const X& x, D) {
   constexpr bool are_apart = is_mixed(tree<X>::devices);
   static_assert(!are_apart, "tenure: to: the tensors live on different devices: move them one by one");
   using from_device = std::conditional_t<are_apart, D, device_of_tree<X>>;
-  leaf_argument from[tree<X>::leaves + 1];
-  leaf_argument* at = from;
-  collect(x, at);
-  at = from;
-  auto make = [&]<class L>(element_tag<L>) {
-    const leaf_argument& leaf = *at++;
-    L made = tensor_access::allocate<L>(leaf.shape);
-    const extents row = row_major(leaf.shape);
-    transfer_elements<D, from_device>(tensor_access::fresh(made), row, static_cast<const element_t<L>*>(leaf.data), leaf.shape.rank > 0 ? leaf.strides : row, leaf.shape);
+  const auto moved = []<class L>(element_tag<L>, const auto& leaf) {
+    leaf_argument from, *at = &from;
+    collect(leaf, at);
+    L made = tensor_access::allocate<L>(from.shape);
+    const extents row = row_major(from.shape);
+    transfer_elements<D, from_device>(tensor_access::fresh(made), row, static_cast<const element_t<L>*>(from.data), from.shape.rank > 0 ? from.strides : row, from.shape);
     return made;
   };
-  return build_tree<rebind_kind_t<X, results_on<D>>>(make);
+  return build_tree<rebind_kind_t<X, results_on<D>>>(moved, x);
 }
 
 }  // namespace tenure

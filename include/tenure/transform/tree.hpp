@@ -65,17 +65,31 @@ struct leaf_type<X> {
 
 // ---- visiting ------------------------------------------------------------------------------------------------------
 
+/// The types of a branch's parts: of a model, a tuple of its members.
+template <class X, class = void>
+struct parts { using type = X; };
+template <class X>
+struct parts<X, std::enable_if_t<model_traits<X>::is_model>> { using type = typename model_traits<X>::members; };
+template <class X>
+using part_indices = std::make_index_sequence<std::tuple_size<typename parts<X>::type>::value>;
+
+template <std::size_t I, class X>
+constexpr auto& part(X& x) {
+  using branch = std::remove_const_t<X>;
+  if constexpr (model_traits<branch>::is_model) return model_traits<branch>::template member<I>(x);
+  else return std::get<I>(x);
+}
+
 template <class X, class F>
 constexpr void for_each_leaf(X&& x, F&& f);
 template <class X, class F, std::size_t... I>
-constexpr void for_each_part(X& x, F& f, std::index_sequence<I...>) { (for_each_leaf(std::get<I>(x), f), ...); }
+constexpr void for_each_part(X& x, F& f, std::index_sequence<I...>) { (for_each_leaf(part<I>(x), f), ...); }
 
 template <class X, class F>
 constexpr void for_each_leaf(X&& x, F&& f) {
   using tree = std::remove_cvref_t<X>;
   if constexpr (is_tree_leaf<tree>) f(x);
-  else if constexpr (model_traits<tree>::is_model) model_traits<tree>::for_each_member(x, [&](auto&& member) { for_each_leaf(member, f); });
-  else if constexpr (requires { std::tuple_size<tree>::value; }) for_each_part(x, f, std::make_index_sequence<std::tuple_size<tree>::value>{});
+  else if constexpr (requires { std::tuple_size<typename parts<tree>::type>::value; }) for_each_part(x, f, part_indices<tree>{});
   else static_assert(always_false<X>, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
 }
 
@@ -153,33 +167,21 @@ using tree = tree_properties<std::remove_cvref_t<X>>;
 
 // ---- building ------------------------------------------------------------------------------------------------------
 
-/// A tree of type X whose leaves are what make(element_tag<Leaf>{}) gives, called in order.
-template <class X, class Make>
-constexpr X build_tree(Make& make);
+/// The tree of type To whose leaves are what f(element_tag<Leaf>{}, leaves...) gives, called in order: `leaves` stand in the same
+/// place of the trees `from`, so that with one it is a map over a tree.
+template <class To, class F, class... From>
+constexpr To build_tree(F& f, const From&... from);
 
-template <class X>
-struct tree_builder {
-  template <class Make>
-  static constexpr X build(Make& make) {
-    if constexpr (model_traits<X>::is_model) return model_traits<X>::build([&]<class M>(element_tag<M>) { return build_tree<M>(make); });
-    else return make(element_tag<X>{});
-  }
-};
-template <class... X>
-struct tree_builder<std::tuple<X...>> {
-  template <class Make>
-  static constexpr std::tuple<X...> build(Make& make) { return std::tuple<X...>{build_tree<X>(make)...}; }
-};
-template <class X, std::size_t N>
-struct tree_builder<std::array<X, N>> {
-  template <class Make>
-  static constexpr std::array<X, N> build(Make& make) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::array<X, N>{{(static_cast<void>(I), build_tree<X>(make))...}}; }(std::make_index_sequence<N>{});
-  }
-};
+template <class To, std::size_t I, class F, class... From>
+constexpr auto build_part(F& f, const From&... from) { return build_tree<std::tuple_element_t<I, typename parts<To>::type>>(f, part<I>(from)...); }
+template <class To, class F, std::size_t... I, class... From>
+constexpr To build_parts(std::index_sequence<I...>, F& f, const From&... from) { return To{build_part<To, I>(f, from...)...}; }
 
-template <class X, class Make>
-constexpr X build_tree(Make& make) { return tree_builder<X>::build(make); }
+template <class To, class F, class... From>
+constexpr To build_tree(F& f, const From&... from) {
+  if constexpr (is_tree_leaf<To>) return f(element_tag<To>{}, from...);
+  else return build_parts<To>(part_indices<To>{}, f, from...);
+}
 
 }  // namespace detail
 }  // namespace tenure
