@@ -47,6 +47,23 @@ TEST_CASE("a gradient of a gradient of a concat with a dynamic part agrees with 
          a, y);
 }
 
+// Parts lie where a product of extents says; n * 6 + 3 is none, so what would begin there is copied. Slices of parts likewise.
+TEST_CASE("concats of concats with dynamic extents agree with the reference") {
+  for (const int n : {1, 4}) {
+    const auto x = filled<double>(shape<2, dyn, 3>{}, 1, n);
+    const auto y = filled<double>(shape<2, dyn, 3>{}, 2, n);
+    agrees(tn::compile([](auto a, auto b) { return tn::concat<2>(tn::concat<2>(tanh(a), exp(b)), sin(a)); }), x, y);
+    agrees(tn::compile([](auto a, auto b) { return tn::concat<0>(tanh(a), tn::concat<0>(exp(b), sin(a))); }), x, y);
+    agrees(tn::compile([](auto a, auto b) { return tn::concat<0>(tn::concat<2>(a, b) * 2.0, tn::concat<2>(tanh(a), exp(b))); }), x, y);
+    agrees(tn::compile([](auto a, auto b) { return tn::concat<2>(tn::concat<0>(a, b) * 2.0, tn::concat<0>(tanh(a), exp(b))); }), x, y);
+    agrees(tn::compile([](auto a, auto b) {
+             const auto u = tanh(a), v = exp(b);
+             return std::tuple{tn::concat<0>(u, v), tn::slice<2, 1, 2>(v) * 2.0, tn::slice<2, 2, 1>(u) * 3.0};
+           }),
+           x, y);
+  }
+}
+
 TEMPLATE_TEST_CASE("strided arguments agree with the reference", "", double, float) {
   auto x = filled<TestType>(shape<12, 10>{}, 8);
   const auto y = filled<TestType>(shape<10>{}, 9);
