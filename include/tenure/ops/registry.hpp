@@ -41,17 +41,9 @@ template <class... Op>
 struct records_of<operation_list<Op...>> {
   static constexpr int count = sizeof...(Op);
   static constexpr operation_record value[count] = {{Op::name, Op::arity, Op::types, &derivative_of<Op>}...};
-
-  template <class Wanted>
-  static constexpr int position() {
-    constexpr bool same[] = {std::is_same_v<Op, Wanted>...};
-    for (int i = 0; i < count; ++i)
-      if (same[i]) return i;
-    return -1;
-  }
 };
 
-// Overload resolution finds the type at a position without walking a list.
+// Overload resolution finds the type at a position, and the position of a type, without walking a list.
 template <int I, class Op>
 struct positioned {};
 template <class List, class Indices>
@@ -60,20 +52,25 @@ template <class... Op, std::size_t... I>
 struct positions<operation_list<Op...>, std::index_sequence<I...>> : positioned<static_cast<int>(I), Op>... {};
 template <int I, class Op>
 element_tag<Op> at_position(const positioned<I, Op>*);
+template <class Op, int I>
+std::integral_constant<int, I> position_of(const positioned<I, Op>*);
+template <class Op>
+std::integral_constant<int, -1> position_of(const void*);
 }  // namespace detail
 
 using records = detail::records_of<registry>;
+using positions = detail::positions<registry, std::make_index_sequence<records::count>>;
 
 template <class Op>
 constexpr ir::opcode code_of() {
-  constexpr int position = records::position<Op>();
+  constexpr int position = decltype(detail::position_of<Op>(static_cast<positions*>(nullptr)))::value;
   static_assert(position >= 0, "the operation is not in its family's operation_list");
   return static_cast<ir::opcode>(static_cast<int>(ir::opcode::pointwise) + position);
 }
 
 template <ir::opcode Code>
 using operation_of = typename decltype(detail::at_position<static_cast<int>(Code) - static_cast<int>(ir::opcode::pointwise)>(
-    static_cast<detail::positions<registry, std::make_index_sequence<records::count>>*>(nullptr)))::type;
+    static_cast<positions*>(nullptr)))::type;
 
 template <class Op>
 constexpr value pointwise_value(const value& a, const value& b, const value& c) {

@@ -73,7 +73,7 @@ class pool {
   }
 
   /// Returns all unused memory to the system, but for the caches of other running threads.
-  static void trim() noexcept {
+  TENURE_COLD static void trim() noexcept {
     flush();
     for (int c = 0; c < classes; ++c) {
       shared.acquire();
@@ -97,7 +97,6 @@ class pool {
   static constexpr int local_limit = 64;
   static_assert(detail::size_class_of(largest) < classes && detail::size_class_bytes(local_classes - 1) == 65536);
 
-
   // Both caches are constant-initialised and have no destructor: they can be used before and after main. The heads of
   // the shared lists are atomic only to let take() look for an empty list without the lock.
   struct local_cache {
@@ -111,6 +110,9 @@ class pool {
     detail::atomic<link*> head[classes];
     // It is held for a few instructions.
     void acquire() noexcept {
+      if (busy.exchange_acquire(true)) [[unlikely]] wait();
+    }
+    TENURE_COLD void wait() noexcept {
       for (int tries = 1; busy.exchange_acquire(true); ++tries) {
         constexpr timespec some_time{0, 50000};
         if (tries % 64 != 0) sched_yield();
@@ -138,7 +140,7 @@ class pool {
     return true;
   }
 
-  static void flush() noexcept {
+  TENURE_COLD static void flush() noexcept {
     for (int c = 0; c < local_classes; ++c) {
       link* const first = local.head[c];
       if (first == nullptr) continue;

@@ -12,7 +12,7 @@
 
 namespace tenure::detail {
 
-[[noreturn]] inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
+[[noreturn]] TENURE_COLD inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
   throw shape_error(message(call) << "shape " << found << " does not fit shape " << wanted);
 }
 
@@ -33,7 +33,7 @@ constexpr int dynamic_count(const extents& s) {
 template <class Shape>
 inline constexpr int dynamic_count_of = dynamic_count(Shape::value);
 
-[[noreturn]] inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
+[[noreturn]] TENURE_COLD inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
 
 /// The extents of shape `s` with `given` in place of what is not static. Throws shape_error when one is negative.
 constexpr extents bind_extents(const extents& s, const std::int64_t* given) {
@@ -71,15 +71,11 @@ constexpr bool may_be_same(const extents& a, const extents& b) {
   return true;
 }
 
-/// Whether the number of elements is at most 2^45, which is more than any memory holds.
+/// Whether the number of elements is at most 2^45, which is more than any memory holds. As a double it cannot overflow.
 constexpr bool is_countable(const extents& s) {
-  std::int64_t left = std::int64_t{1} << 45;
-  bool is_empty = false;
-  for (int i = 0; i < s.rank; ++i) {
-    is_empty = is_empty || s[i] == 0;
-    left /= is_empty ? 1 : s[i];
-  }
-  return is_empty || left > 0;
+  double n = 1;
+  for (int i = 0; i < s.rank; ++i) n *= static_cast<double>(s[i]);
+  return n <= 0x1p45;
 }
 
 /// Bytes of a contiguous tensor. Throws std::bad_array_new_length where no memory could hold it.

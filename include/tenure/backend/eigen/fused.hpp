@@ -528,7 +528,7 @@ struct fused {
   static TENURE_LAYER void store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
                                         std::int64_t i, int n, std::integer_sequence<int, I...>) {
     ([&] {
-      if constexpr (at(I).what == kind::store && decided.at[I]) store<at(I).access, true>(args, p, value<at(I).in[0]>(r, e), i, n);
+      if constexpr (at(I).what == kind::store && decided.at[I]) store<at(I).access, true>(args, p, read<at(I).in[0]>(r, e), i, n);
     }(), ...);
   }
 
@@ -552,20 +552,13 @@ struct fused {
       element<Pass, unknown, false, 0, I>(args, p, r, b, total, i + lanes, lanes)), ...);
   }
 
-  template <int Slot>
-  static TENURE_LAYER P value(const row_state& r, const element_state& e) {
-    if constexpr (at(Slot).row) return math::set1<P>(r.value[Slot]);
-    else return e.value[Slot];
-  }
-  template <int Slot>
-  static TENURE_LAYER M mask(const row_state& r, const element_state& e) {
-    if constexpr (at(Slot).row) return math::mask_set<P>(r.mask[Slot]);
-    else return e.mask[Slot];
-  }
+  /// What an instruction has put into a slot: a packet, or a mask.
   template <int Slot>
   static TENURE_LAYER auto read(const row_state& r, const element_state& e) {
-    if constexpr (at(Slot).is_mask) return mask<Slot>(r, e);
-    else return value<Slot>(r, e);
+    if constexpr (at(Slot).is_mask && at(Slot).row) return math::mask_set<P>(r.mask[Slot]);
+    else if constexpr (at(Slot).is_mask) return e.mask[Slot];
+    else if constexpr (at(Slot).row) return math::set1<P>(r.value[Slot]);
+    else return e.value[Slot];
   }
 
   template <int Pass, at_choice Choice, bool Partial, int Way, int I>
@@ -591,13 +584,13 @@ struct fused {
         store<x.access, Partial>(args, p, e.value[I], i, n);
       }
     } else if constexpr (x.what == kind::store) {
-      if constexpr (x.is_mask) store_mask<x.access>(args, p, mask<x.in[0]>(r, e), i, n);
-      else store<x.access, Partial>(args, p, value<x.in[0]>(r, e), i, n);
+      if constexpr (x.is_mask) store_mask<x.access>(args, p, read<x.in[0]>(r, e), i, n);
+      else store<x.access, Partial>(args, p, read<x.in[0]>(r, e), i, n);
     } else if constexpr (x.what == kind::reduce_columns) {
       using to = element_of_t<k.access[x.access].type>;
       static_assert(std::is_same_v<to, T>);
       T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
-      const P v = value<x.in[0]>(r, e);
+      const P v = read<x.in[0]>(r, e);
       if constexpr (columns_in_registers) {
         total.packet[I][0] = combine<x.bits>(total.packet[I][0], v);
       } else if constexpr (Partial) {
@@ -606,7 +599,7 @@ struct fused {
         math::store<P>(at_column, combine<x.bits>(math::load<P>(at_column), v));
       }
     } else {
-      P v = value<x.in[0]>(r, e);
+      P v = read<x.in[0]>(r, e);
       if constexpr (Partial) v = math::select(math::lt(lane_index(), math::set1<P>(static_cast<T>(n))), v, math::set1<P>(identity<x.bits>()));
       total.packet[I][Way] = combine<x.bits>(total.packet[I][Way], v);
     }
@@ -644,14 +637,14 @@ struct fused {
     if constexpr (elsewhere && is_choice(I)) {
       return math::mask_set<P>(false);
     } else if constexpr (elsewhere && is_zero_elsewhere(I)) {
-      return value<x.in[2]>(r, e);
+      return read<x.in[2]>(r, e);
     } else if constexpr (adds && is_zero_elsewhere(x.in[0])) {
-      return value<x.in[1]>(r, e);
+      return read<x.in[1]>(r, e);
     } else if constexpr (adds && is_zero_elsewhere(x.in[1])) {
-      return value<x.in[0]>(r, e);
+      return read<x.in[0]>(r, e);
     } else if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
-      if constexpr (x.is_mask && !at(x.in[0]).is_mask) return math::ne(value<x.in[0]>(r, e), math::set1<P>(T(0)));
-      else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return math::select(mask<x.in[0]>(r, e), math::set1<P>(T(1)), math::set1<P>(T(0)));
+      if constexpr (x.is_mask && !at(x.in[0]).is_mask) return math::ne(read<x.in[0]>(r, e), math::set1<P>(T(0)));
+      else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return math::select(read<x.in[0]>(r, e), math::set1<P>(T(1)), math::set1<P>(T(0)));
       else return read<x.in[0]>(r, e);
     } else {
       using operation = ops::operation_of<x.op>;
