@@ -25,27 +25,27 @@ struct mse {
   }
 };
 
+/// The mean over rows of -log_probabilities[label].
+struct nll {
+  template <class X, class I>
+  static constexpr bool fits = is_index_v<I> && pick::has_one_a_row<X, I>;
+  template <class X, class I>
+  static constexpr auto trace(const X& log_probabilities, const I& labels) {
+    static_assert(is_index_v<I>, "tenure: nll: the labels are no class numbers of int32 or int64");
+    static_assert(!is_index_v<I> || fits<X, I>, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
+    if constexpr (fits<X, I>) return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));
+    else return mean<false>::trace(log_probabilities);
+  }
+};
+
 /// The mean over rows of -log softmax(logits)[label].
 struct cross_entropy {
   template <class X, class I>
   static constexpr auto trace(const X& logits, const I& labels) {
-    constexpr bool are_numbers = is_index_v<I>, are_rows = pick::has_one_a_row<X, I>;
-    static_assert(are_numbers, "tenure: cross_entropy: the labels are no class numbers of int32 or int64");
-    static_assert(!are_numbers || are_rows, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
-    if constexpr (are_numbers && are_rows) return mean<false>::trace(neg::trace(pick::trace(log_softmax<-1>::trace(logits), labels)));
+    static_assert(is_index_v<I>, "tenure: cross_entropy: the labels are no class numbers of int32 or int64");
+    static_assert(!is_index_v<I> || nll::fits<X, I>, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
+    if constexpr (nll::fits<X, I>) return nll::trace(log_softmax<-1>::trace(logits), labels);
     else return mean<false>::trace(logits);
-  }
-};
-
-/// The mean over rows of -log_probabilities[label].
-struct nll {
-  template <class X, class I>
-  static constexpr auto trace(const X& log_probabilities, const I& labels) {
-    constexpr bool are_numbers = is_index_v<I>, are_rows = pick::has_one_a_row<X, I>;
-    static_assert(are_numbers, "tenure: nll: the labels are no class numbers of int32 or int64");
-    static_assert(!are_numbers || are_rows, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
-    if constexpr (are_numbers && are_rows) return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));
-    else return mean<false>::trace(log_probabilities);
   }
 };
 
