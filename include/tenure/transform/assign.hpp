@@ -122,19 +122,8 @@ void assign_node(X& x, const E& e) {
   static_assert(same_type, "tenure: operator=: the value has another element type than the node: cast it");
   static_assert(same_shape, "tenure: operator=: the value has another shape than the node");
   if constexpr (same_type && same_shape) {
-    if constexpr (any_tensor<E>) {
-      auto made = e.clone();
-      check_extents<shape_of_t<X>>(made.extents());
-      sink_handle sink;
-      if constexpr (requires_grad_v<E>) sink = tensor_access::sink(made);
-      else sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents(), device_operations_of<device_of_t<X>>()));
-      if constexpr (role_of_v<X> == role::retained_node) sink->retains = true;
-      tensor_access::rebind(x, with_history<X>(made, std::move(sink)));
-    } else {
-      X made = tensor_access::make<X>({}, nullptr, {}, {});
-      construct_from(hook{}, made, e);
-      tensor_access::rebind(x, std::move(made));
-    }
+    if constexpr (any_tensor<E>) take_over(x, e.clone());
+    else take_over(x, evaluate(e));
   }
 }
 

@@ -85,21 +85,24 @@ constexpr bool is_constructible() {
   return keeps_gradient && !is_leaf_v<X> && same_type && same_shape;
 }
 
-template <class X, class E>
-void construct_from(hook, X& empty, const E& e) {
-  if constexpr (is_constructible<X, E>()) {
-    auto made = evaluate(e);
-    if constexpr (std::is_same_v<X, decltype(made)>) {
-      tensor_access::rebind(empty, std::move(made));
-    } else {
-      check_extents<shape_of_t<X>>(made.extents());
-      sink_handle sink;
-      if constexpr (E::is_tracked) sink = tensor_access::sink(made);
-      else if constexpr (requires_grad_v<X>) sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents(), device_operations_of<device_of_t<X>>()));
-      if constexpr (role_of_v<X> == role::retained_node) sink->retains = true;
-      tensor_access::rebind(empty, with_history<X>(made, std::move(sink)));
-    }
+/// x becomes `made`, which owns its memory: a node takes its history, or starts one.
+template <class X, class Made>
+void take_over(X& x, Made made) {
+  if constexpr (std::is_same_v<X, Made>) {
+    tensor_access::rebind(x, std::move(made));
+  } else {
+    check_extents<shape_of_t<X>>(made.extents());
+    sink_handle sink;
+    if constexpr (requires_grad_v<Made>) sink = tensor_access::sink(made);
+    else if constexpr (requires_grad_v<X>) sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents(), device_operations_of<device_of_t<X>>()));
+    if constexpr (role_of_v<X> == role::retained_node) sink->retains = true;
+    tensor_access::rebind(x, with_history<X>(made, std::move(sink)));
   }
+}
+
+template <class X, class E>
+void construct_from(hook, X& x, const E& e) {
+  if constexpr (is_constructible<X, E>()) take_over(x, evaluate(e));
 }
 
 template <class X>
