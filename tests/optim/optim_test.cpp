@@ -146,6 +146,15 @@ TEST_CASE("a tuple of leaves is stepped in one call") {
   CHECK(b.item() == 5 - 0.5 * 3);
 }
 
+TEST_CASE("to() moves a tree, whose numbers become of types that tensors have") {
+  const auto moved = tn::to(std::tuple(tn::tensor<float, tn::shape<2>>{1, 2}, 3u, std::array<short, 2>{4, -5}, 0.5L), tn::cpu);
+  CHECK(std::get<0>(moved)[1].item() == 2);
+  CHECK(std::get<1>(moved).item() == 3);
+  CHECK(std::get<2>(moved)[0].item() == 4);
+  CHECK(std::get<2>(moved)[1].item() == -5);
+  CHECK(std::get<3>(moved).item() == 0.5);
+}
+
 TEST_CASE("deepcopy of a model shares nothing with it") {
   tn::engine random(3);
   auto model = tn::init<deep>(random);

@@ -43,17 +43,6 @@
 #endif
 #endif
 
-// What only a failing call reaches, or the end of a thread. g++ takes as long over it as over any other function, so it is not optimised.
-#ifndef TENURE_COLD
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define TENURE_COLD __attribute__((cold, noinline, optimize("O0")))
-#elif defined(__GNUC__)
-#define TENURE_COLD __attribute__((cold, noinline))
-#else
-#define TENURE_COLD
-#endif
-#endif
-
 // Exports of a temporary's memory are diagnosed by clang where it has the attribute.
 #ifndef TENURE_LIFETIMEBOUND
 #if defined(__clang__)

@@ -24,7 +24,7 @@ struct io_error : error { using error::error; };
 
 namespace detail {
 /// What every backend says of an index that some operation `call` may not read at.
-[[noreturn]] TENURE_COLD inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent) {
   throw index_error(message(call) << "index " << index << " is outside an axis of " << extent);
 }
 }  // namespace detail

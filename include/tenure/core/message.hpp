@@ -15,10 +15,10 @@ namespace tenure::detail {
 /// A text of at most 500 characters; what is longer is cut. Its functions are calls: inlined into each message they are compiled again.
 class text {
  public:
-  TENURE_COLD text& operator<<(const char* s) { return append("%s", s); }
-  TENURE_COLD text& operator<<(std::int64_t n) { return append("%lld", static_cast<long long>(n)); }
+  [[gnu::cold, gnu::noinline]] text& operator<<(const char* s) { return append("%s", s); }
+  [[gnu::cold, gnu::noinline]] text& operator<<(std::int64_t n) { return append("%lld", static_cast<long long>(n)); }
   /// "2x3", and "scalar" for rank 0; an extent that is not static prints as ?.
-  TENURE_COLD text& operator<<(const extents& s) {
+  [[gnu::cold, gnu::noinline]] text& operator<<(const extents& s) {
     if (s.rank == 0) return *this << "scalar";
     for (int i = 0; i < s.rank; ++i) {
       if (i != 0) *this << "x";
@@ -32,7 +32,7 @@ class text {
   operator const char*() const { return kept_; }
 
  private:
-  TENURE_COLD text& append(const char* format, ...) {
+  [[gnu::cold, gnu::noinline]] text& append(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
     const int n = std::vsnprintf(kept_ + length_, sizeof kept_ - static_cast<std::size_t>(length_), format, arguments);
@@ -46,7 +46,7 @@ class text {
 };
 
 /// What every message begins with: "tenure: <call>: ".
-TENURE_COLD inline text message(const char* call) { return text() << "tenure: " << call << ": "; }
-TENURE_COLD inline text spell(const extents& s) { return text() << s; }
+[[gnu::cold, gnu::noinline]] inline text message(const char* call) { return text() << "tenure: " << call << ": "; }
+[[gnu::cold, gnu::noinline]] inline text spell(const extents& s) { return text() << s; }
 
 }  // namespace tenure::detail

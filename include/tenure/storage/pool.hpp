@@ -73,7 +73,7 @@ class pool {
   }
 
   /// Returns all unused memory to the system, but for the caches of other running threads.
-  TENURE_COLD static void trim() noexcept {
+  [[gnu::cold, gnu::noinline]] static void trim() noexcept {
     flush();
     for (int c = 0; c < classes; ++c) {
       shared.acquire();
@@ -112,7 +112,7 @@ class pool {
     void acquire() noexcept {
       if (busy.exchange_acquire(true)) [[unlikely]] wait();
     }
-    TENURE_COLD void wait() noexcept {
+    [[gnu::cold, gnu::noinline]] void wait() noexcept {
       for (int tries = 1; busy.exchange_acquire(true); ++tries) {
         constexpr timespec some_time{0, 50000};
         if (tries % 64 != 0) sched_yield();
@@ -140,7 +140,7 @@ class pool {
     return true;
   }
 
-  TENURE_COLD static void flush() noexcept {
+  [[gnu::cold, gnu::noinline]] static void flush() noexcept {
     for (int c = 0; c < local_classes; ++c) {
       link* const first = local.head[c];
       if (first == nullptr) continue;

@@ -122,10 +122,10 @@ struct tensor_access {
     if constexpr (S::is_static && is_countable(S::value)) return static_cast<std::size_t>(S::size) * sizeof(element_t<X>);
     else return checked_bytes(shape, sizeof(element_t<X>));
   }
-  [[noreturn]] TENURE_COLD static void throw_consumed(const char* call) {
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_consumed(const char* call) {
     throw ownership_error(message(call) << "the node was consumed by an in-place operation through a view of it, whose result goes on");
   }
-  [[noreturn]] TENURE_COLD static void throw_empty(const char* call) {
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_empty(const char* call) {
     throw ownership_error(message(call) << "the tensor is empty: it was moved from, or made without extents");
   }
 };

@@ -12,7 +12,7 @@
 
 namespace tenure::detail {
 
-[[noreturn]] TENURE_COLD inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
   throw shape_error(message(call) << "shape " << found << " does not fit shape " << wanted);
 }
 
@@ -33,7 +33,7 @@ constexpr int dynamic_count(const extents& s) {
 template <class Shape>
 inline constexpr int dynamic_count_of = dynamic_count(Shape::value);
 
-[[noreturn]] TENURE_COLD inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
 
 /// The extents of shape `s` with `given` in place of what is not static. Throws shape_error when one is negative.
 constexpr extents bind_extents(const extents& s, const std::int64_t* given) {

@@ -38,6 +38,7 @@ template <bool InTrace, class X>
 constexpr bool is_argument() {
   static_assert(!expression<X>, "tenure: call: an argument is an expression that is not computed yet: pass tn::eval() of it");
   static_assert(expression<X> || tree<X>::is_tree, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
+  static_assert(scalar<X> || tree<X>::has_elements, "tenure: call: a number within a tuple, an array or a model has a type that no tensor has: static_cast it");
   constexpr bool is_captured = InTrace && tree<X>::lives;
   static_assert(!is_captured, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
   return tree<X>::is_tree && !is_captured;

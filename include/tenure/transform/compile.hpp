@@ -99,7 +99,7 @@ struct leaf_argument {
   return known;
 }
 
-[[noreturn]] TENURE_COLD inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b,
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b,
                                                                       const std::int64_t* symbols) {
   text what = message(c.call);
   const std::int64_t name = is_static(c.a) || c.lhs >= 0 ? 0 : g.symbols[ir::symbol_of_extent(c.a)].name;

@@ -15,7 +15,8 @@ auto to(const X& x, D) {
   using from_device = std::conditional_t<are_apart, D, device_of_tree<X>>;
   const auto moved = []<class L>(element_tag<L>, const auto& leaf) {
     leaf_argument from, *at = &from;
-    collect(leaf, at);
+    decltype(auto) held = as_argument(leaf);
+    collect(held, at);
     L made = tensor_access::allocate<L>(from.shape);
     const extents row = row_major(from.shape);
     transfer_elements<D, from_device>(tensor_access::fresh(made), row, static_cast<const element_t<L>*>(from.data), from.shape.rank > 0 ? from.strides : row, from.shape);

@@ -121,6 +121,7 @@ template <class X, class = void>
 struct tree_properties {
   static constexpr bool is_tree = is_tree_leaf<X>;
   static constexpr bool traces = is_traced_v<X>, lives = any_tensor<X>, has_numbers = scalar<X>;
+  static constexpr bool has_elements = !scalar<X> || element<X>;  // no number of a type that tensors do not have
   static constexpr bool has_floats = [] {
     if constexpr (is_tree) return is_floating(dtype_v<typename leaf_type<X>::element_type>);
     else return false;
@@ -146,6 +147,7 @@ struct tree_properties<std::tuple<X...>> {
   static constexpr bool is_tree = (tree_properties<X>::is_tree && ...);
   static constexpr bool traces = (tree_properties<X>::traces || ...), lives = (tree_properties<X>::lives || ...);
   static constexpr bool has_numbers = (tree_properties<X>::has_numbers || ...), has_floats = (tree_properties<X>::has_floats || ...);
+  static constexpr bool has_elements = (tree_properties<X>::has_elements && ...);
   static constexpr bool tracked = (tree_properties<X>::tracked || ...);
   static constexpr int leaves = (0 + ... + tree_properties<X>::leaves);
   static constexpr bool contiguous = (tree_properties<X>::contiguous && ...);
