@@ -47,7 +47,7 @@ TEST_CASE("a gradient of a gradient of a concat with a dynamic part agrees with 
          a, y);
 }
 
-// Parts lie where a product of extents says; n * 6 + 3 is none, so what would begin there is copied. Slices of parts likewise.
+// Where a part begins must be one product of extents: n * 6 + 3 is none, nor is the second row of what is joined along n.
 TEST_CASE("concats of concats with dynamic extents agree with the reference") {
   for (const int n : {1, 4}) {
     const auto x = filled<double>(shape<2, dyn, 3>{}, 1, n);
@@ -61,6 +61,13 @@ TEST_CASE("concats of concats with dynamic extents agree with the reference") {
              return std::tuple{tn::concat<0>(u, v), tn::slice<2, 1, 2>(v) * 2.0, tn::slice<2, 2, 1>(u) * 3.0};
            }),
            x, y);
+    const auto a = filled<double>(shape<2, 5>{}, 3), b = filled<double>(shape<2, 5>{}, 4);
+    agrees(tn::compile([](auto u, auto v, auto w) {
+             const auto tanh_u = tanh(u), exp_v = exp(v);
+             return std::tuple{tn::concat<1>(tanh_u, exp_v, sin(w)), tn::slice<0, 1, 1>(exp_v) * 2.0, tn::slice<0, 1, 1>(tanh_u) * 3.0};
+           }),
+           a, b, filled<double>(shape<2, dyn>{}, 5, n));
+    agrees(tn::compile([](auto u, auto v, auto w) { return tn::concat<1>(tn::concat<0>(tanh(u), exp(v)), sin(w)); }), a, b, filled<double>(shape<4, dyn>{}, 6, n));
   }
 }
 

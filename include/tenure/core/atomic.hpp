@@ -25,7 +25,7 @@ class atomic {
   bool drop() noexcept { return __atomic_fetch_sub(&value_, 1, __ATOMIC_ACQ_REL) == 1; }
 
  private:
-  T value_;
+  alignas(sizeof(T)) T value_;
 };
 
 }  // namespace tenure::detail

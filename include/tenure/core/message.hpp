@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "config.hpp"
 #include "shape.hpp"
 
 namespace tenure::detail {

@@ -18,92 +18,48 @@ constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   return is_fused(g[id].op) || is_opaque(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
-/// Is the sum of two offsets a product again? 2 * d1 + 3 is none.
-constexpr bool is_product(const number& a, const number& b) { return a.factor == 0 || b.factor == 0 || a.symbols == b.symbols; }
-
-/// By how much a slice moves what `from` is the layout of.
-constexpr number moved_by(const ir::node& slice, const layout& from) { return from.stride[slice.attr] * number{slice.start, 0}; }
+/// Does the offset of a slice add to that of the view that it cuts? Offsets are products: 2 * d1 + 3 is none.
+constexpr bool offsets_add(const layout& from, const ir::node& slice) {
+  const number moved = from.stride[slice.attr] * number{slice.start, 0};
+  return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
+}
 
 /// Which operands of concats may be computed in their parts of the results: what kernels store by strides, so no sum that accumulates
-/// in its memory, and no product or gather, which are row-major; and nothing whose own parts and slices would then begin where no
-/// product of run-time extents says.
+/// in its memory, and no product or gather, which are row-major. A program with run-time extents copies all: the offset of a part
+/// in a part, or of a slice of one, is no product of them, nor where an axis before the joined one steps by their sum.
 class parts_of_concats {
  public:
   constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {
     bool any = false;
     for (ir::node_id id = 0; id < g.count && !any; ++id) any = g.nodes[id].op == ir::opcode::concat;
-    if (!any) return;
+    if (!any || g.symbol_count > 0) return;
     is_taken_.resize(g.count, 0);
     stays_whole_.resize(g.count, 0);
-    if (g.symbol_count > 0) note_slices();
     for (ir::node_id id = 0; id < g.count; ++id)
       if (g.nodes[id].op == ir::opcode::reshape && !same_but_ones(g.shapes[g.nodes[id].shape], g.shape_of(g.nodes[id].in[0]))) stays_whole_[memory_of(id)] = 1;
     for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
   }
 
   /// Asked once for each operand of each concat, in order; `op`: what the operand became.
-  constexpr bool take(ir::node_id concat, int operand, ir::opcode op) {
-    const ir::node_id part = g_[concat].in[operand];
-    const number start = operand == 0 || within_.size() == 0 ? number{} : start_of_second(concat);
-    const bool is_taken = may_take(concat, part, op) && (within_.size() == 0 || within_[part].adds(start));
-    if (within_.size() > 0) {
-      if (is_taken) within_[concat].join(within_[part]);
-      within_[concat].join(start);
-    }
-    if (!is_taken) return false;
+  constexpr bool take(ir::node_id concat, ir::node_id part, ir::opcode op) {
+    if (is_taken_.size() == 0 || is_taken_[part]) return false;
+    if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;
+    bool in_one_piece = true;
+    for (int a = 0; a < g_[concat].attr; ++a) in_one_piece = in_one_piece && g_.shape_of(concat)[a] == 1;
+    if (stays_whole_[part] && !in_one_piece) return false;
     if (stays_whole_[part]) stays_whole_[concat] = 1;
     is_taken_[part] = 1;
     return true;
   }
 
  private:
-  /// The offsets in the memory of a node: do they have one product of run-time extents in common?
-  struct offsets {
-    number one{};
-    bool differ = false;
-
-    constexpr bool adds(const number& n) const { return n.factor == 0 || (!differ && is_product(one, n)); }
-    constexpr void join(const number& n) {
-      differ = differ || !is_product(one, n);
-      if (one.factor == 0) one = n;
-    }
-    constexpr void join(const offsets& o) {
-      differ = differ || o.differ;
-      join(o.one);
-    }
-  };
-
-  constexpr void note_slices() {
-    within_.resize(g_.count, {});
-    for (ir::node_id id = 0; id < g_.count; ++id) {
-      const ir::node& n = g_[id];
-      if (n.op != ir::opcode::slice || n.start == 0) continue;
-      const layout from = layout_of(g_, n.in[0]);
-      within_[from.root].join(moved_by(n, from));
-    }
-  }
-
-  constexpr number start_of_second(ir::node_id concat) const {
-    const int axis = static_cast<int>(g_[concat].attr);
-    return number_of(g_.shape_of(g_[concat].in[0])[axis]) * row_major(concat, g_.shape_of(concat)).stride[axis];
-  }
-
-  constexpr bool may_take(ir::node_id concat, ir::node_id part, ir::opcode op) const {
-    if (is_taken_.size() == 0 || is_taken_[part]) return false;
-    if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;
-    bool in_one_piece = true;
-    for (int a = 0; a < g_[concat].attr; ++a) in_one_piece = in_one_piece && g_.shape_of(concat)[a] == 1;
-    return in_one_piece || !stays_whole_[part];
-  }
-
   constexpr ir::node_id memory_of(ir::node_id id) const {
     while (g_.nodes[id].op == ir::opcode::reshape) id = g_.nodes[id].in[0];
     return id;
   }
 
   ir::graph_view g_;
-  ir::array<char> is_taken_, stays_whole_;  // by node; empty where there is no concat
-  ir::array<offsets> within_;               // by node; empty in static programs, whose offsets all add
+  ir::array<char> is_taken_, stays_whole_;  // by node; empty where nothing can be taken
 };
 
 constexpr ir::builder materialize(const ir::graph_view& g) {
@@ -126,13 +82,13 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     ir::node n = with_renamed_operands(g[i], renamed);
     if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
       n.in[0] = copy(n.in[0]);
-    if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !is_product(views.of(n.in[0]).offset, moved_by(n, views.of(n.in[0])))) n.in[0] = copy(n.in[0]);
+    if (n.op == ir::opcode::slice && adds_run_time_offsets && is_view(out[n.in[0]].op) && !offsets_add(views.of(n.in[0]), n)) n.in[0] = copy(n.in[0]);
     if (is_opaque(n.op))
       for (int k = 0; k < n.arity; ++k)
         if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
     if (n.op == ir::opcode::concat)
       for (int k = 0; k < 2; ++k)
-        if (!parts.take(i, k, out[n.in[k]].op)) n.in[k] = copy(n.in[k]);
+        if (!parts.take(i, g[i].in[k], out[n.in[k]].op)) n.in[k] = copy(n.in[k]);
     renamed[i] = out.emit(n);
     if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
     if (is_bounded[i] && root_of(renamed[i]).op != ir::opcode::input) {

@@ -2,8 +2,8 @@
 // A graph as text, one node a line: `%3 = mul %1, %2 : float32[5,3]`. Golden tests compare it, people read it.
 #pragma once
 
+#include <charconv>
 #include <concepts>
-#include <cstdio>
 #include <string>
 
 #include <tenure/ops/registry.hpp>
@@ -18,8 +18,8 @@ class writer {
   writer& operator<<(std::integral auto n) { return text_ += std::to_string(n), *this; }
   writer& operator<<(double x) {
     char digits[32];
-    std::snprintf(digits, sizeof digits, "%g", x);
-    return *this << digits;
+    text_.append(digits, std::to_chars(digits, digits + sizeof digits, x, std::chars_format::general, 6).ptr);
+    return *this;
   }
 
   const std::string& text() const { return text_; }

@@ -75,7 +75,7 @@ constexpr bool may_be_same(const extents& a, const extents& b) {
 constexpr bool is_countable(const extents& s) {
   double n = 1;
   for (int i = 0; i < s.rank; ++i) n *= static_cast<double>(s[i]);
-  return n <= 0x1p45;
+  return n >= 0 && n <= 0x1p45;
 }
 
 /// Bytes of a contiguous tensor. Throws std::bad_array_new_length where no memory could hold it.

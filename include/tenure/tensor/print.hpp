@@ -176,9 +176,8 @@ constexpr const char* name_of(ownership o) {
   return o == ownership::owning ? "owning" : o == ownership::aliasing ? "aliasing" : "detached";
 }
 
-/// A template of the stream, so that who prints includes <ostream> and who does not need not.
-template <class Traits, element T, class Shape, ownership O, role R, access A, class Device>
-std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const tensor<T, Shape, O, R, A, Device>& x) {
+template <element T, class Shape, ownership O, role R, access A, class Device>
+std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Device>& x) {
   const auto readable = [&]() -> decltype(auto) {
     if constexpr (std::is_same_v<Device, cpu_device>) return (x);
     else return x.detach().to(cpu);
@@ -188,24 +187,26 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   const T* const data = door::read(here, "operator<<");
   const layout l = door::layout_of(here);
   const bool summarised = x.size() > detail::shown_whole;
+  std::string text;  // whole before it is written: a string needs no <ostream>
   if constexpr (Shape::rank == 0) {
     if constexpr (std::is_floating_point_v<T>) {
       const detail::number_format f = detail::format_for(data, l, false);
-      std::string text = detail::word_for(*data, f);
+      text = detail::word_for(*data, f);
       if (text.back() == '.') text += '0';
-      out << text;
     } else {
-      out << detail::word_for(*data, {});
+      text = detail::word_for(*data, {});
     }
+  } else if (x.size() == 0) {
+    text = "[]";
   } else {
-    out << (x.size() == 0 ? std::string("[]")
-                          : detail::array_text(data, l, summarised, detail::format_for(data, l, summarised), 0, 0, 75));
+    text = detail::array_text(data, l, summarised, detail::format_for(data, l, summarised), 0, 0, 75);
   }
-  out << "\ntensor<" << name_of(dtype_v<T>) << ", " << detail::spell(l.shape).c_str() << ", " << name_of(O);
-  if (R != role::constant) out << (R == role::leaf ? ", leaf" : ", node");
-  if (A == access::read_only) out << ", read_only";
-  if (std::is_same_v<Device, cuda_device>) out << ", cuda";
-  return out << '>';
+  ((text += "\ntensor<") += name_of(dtype_v<T>)) += ", ";
+  ((text += detail::spell(l.shape).c_str()) += ", ") += name_of(O);
+  if (R != role::constant) text += R == role::leaf ? ", leaf" : ", node";
+  if (A == access::read_only) text += ", read_only";
+  if (std::is_same_v<Device, cuda_device>) text += ", cuda";
+  return out << (text += '>');
 }
 
 }  // namespace tenure

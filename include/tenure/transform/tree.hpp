@@ -121,7 +121,8 @@ template <class X, class = void>
 struct tree_properties {
   static constexpr bool is_tree = is_tree_leaf<X>;
   static constexpr bool traces = is_traced_v<X>, lives = any_tensor<X>, has_numbers = scalar<X>;
-  static constexpr bool has_elements = !scalar<X> || element<X>;  // no number of a type that tensors do not have
+  // No number of a type that tensors do not have; long long is read as the int64 that it is.
+  static constexpr bool has_elements = !scalar<X> || element<X> || (std::is_integral_v<X> && std::is_signed_v<X> && sizeof(X) == sizeof(std::int64_t));
   static constexpr bool has_floats = [] {
     if constexpr (is_tree) return is_floating(dtype_v<typename leaf_type<X>::element_type>);
     else return false;
