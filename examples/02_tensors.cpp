@@ -3,6 +3,7 @@
 #include <iostream>
 #include <vector>
 
+#include <tenure/interop/eigen.hpp>
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;
@@ -57,7 +58,7 @@ int main() {
   borrowed *= 2.f;
   right &= values[3] == 8;
 
-  // Eigen's matrices, with the strides that they have, and maps of tensors: one memory.
+  // <tenure/interop/eigen.hpp>: Eigen's matrices, with the strides that they have, and maps of tensors: one memory.
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(3, 3);
   auto over = tn::from(matrix);
   over[0] += 1.0;

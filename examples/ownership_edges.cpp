@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tenure/interop/dlpack.hpp>
+#include <tenure/interop/eigen.hpp>
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;

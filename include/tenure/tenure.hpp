@@ -11,7 +11,7 @@
 //   kernels/             what runs on a GPU, as templates over an encoded program; beside include/
 //   backend/             reference (the judge), eigen (packets and matrix products), cuda (kernels)
 //   transform/ optim/    compile, grad, vjp, jvp, models; optimizers
-//   interop/             edges: Eigen; files and others, which are included by name
+//   interop/             edges: Eigen, files and others, which are included by name
 #pragma once
 
 #include <tenure/version.hpp>
@@ -57,7 +57,3 @@
 
 #include <tenure/optim/adam.hpp>
 #include <tenure/optim/sgd.hpp>
-
-#if !defined(__CUDACC__)  // there it is included by name, for what Eigen costs
-#include <tenure/interop/eigen.hpp>
-#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: mul_: the tensor is read-only
 #include <tenure/tenure.hpp>
+#include <tenure/interop/eigen.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

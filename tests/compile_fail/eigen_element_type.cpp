@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: from: the element type is none of bool, int32, int64, float and double
 #include <tenure/tenure.hpp>
+#include <tenure/interop/eigen.hpp>
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE

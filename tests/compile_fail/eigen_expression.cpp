@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: from: the Eigen expression has no memory
 #include <tenure/tenure.hpp>
+#include <tenure/interop/eigen.hpp>
 namespace tn = tenure;
 
 double f(const Eigen::MatrixXd& m) {

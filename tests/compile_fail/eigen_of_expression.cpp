@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: as_eigen: an expression has no memory
 #include <tenure/tenure.hpp>
+#include <tenure/interop/eigen.hpp>
 namespace tn = tenure;
 
 double f(const tn::tensor<double, tn::shape<2, 3>>& x) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: as_eigen: the tensor is tracked: detach
 #include <tenure/tenure.hpp>
+#include <tenure/interop/eigen.hpp>
 namespace tn = tenure;
 
 void f(tn::variable<double, tn::shape<2, 2>>& w) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: tenure: as_eigen: Eigen's matrices have at most two axes
 #include <tenure/tenure.hpp>
+#include <tenure/interop/eigen.hpp>
 namespace tn = tenure;
 
 double f(const tn::tensor<double, tn::shape<2, 3, 4>>& x) {

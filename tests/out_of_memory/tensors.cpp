@@ -2,6 +2,8 @@
 // What makes and writes tensors.
 #include "injected.hpp"
 
+#include <tenure/interop/eigen.hpp>
+
 namespace {
 
 using tn::shape;

@@ -15,6 +15,9 @@
 namespace tenure {
 namespace detail {
 
+template <class>
+struct eigen_interop {};
+
 constexpr Eigen::Index eigen_extent(std::int64_t e) { return is_static(e) ? static_cast<Eigen::Index>(e) : Eigen::Dynamic; }
 
 /// The matrix that a map of an X stands for: one axis is a column. Eigen has no row-major columns, nor column-major rows.

@@ -12,7 +12,7 @@
 
 // nvcc's packets have one lane, as Eigen's have there, and Eigen costs each of its passes over a file a second: so Eigen is detail::simd here.
 #if !defined(__CUDACC__)
-#include <Eigen/Core>
+#include <tenure/math/eigen_packets.hpp>
 #endif
 
 #include <bit>

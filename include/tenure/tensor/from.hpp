@@ -155,6 +155,25 @@ auto from(const X&) {
   return tensor<float, shape<>>();
 }
 
+// What Eigen shares is in a header of its own, for what <Eigen/Core> takes to compile.
+namespace detail {
+template <class>
+struct eigen_interop;  // is defined there
+template <class X>
+concept lacks_eigen_interop = !requires { sizeof(eigen_interop<X>); };
+}  // namespace detail
+template <class M>
+  requires(requires { M::RowsAtCompileTime; } && detail::lacks_eigen_interop<M>)
+auto from(const M&) {
+  static_assert(detail::never<M>, "tenure: from: Eigen's matrices need their header: #include <tenure/interop/eigen.hpp>");
+  return tensor<float, shape<dyn, dyn>>();
+}
+template <class X>
+  requires((any_tensor<X> || expression<X>) && detail::lacks_eigen_interop<X>)
+auto as_eigen(const X&) {
+  static_assert(detail::never<X>, "tenure: as_eigen: Eigen's matrices need their header: #include <tenure/interop/eigen.hpp>");
+}
+
 /// All elements of a contiguous constant, writable where x is. Taking a writable one raises the version, and throws
 /// ownership_error while a graph has saved the storage.
 template <any_tensor X>

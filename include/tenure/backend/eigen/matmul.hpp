@@ -11,7 +11,7 @@
 
 #include "../../core/config.hpp"
 
-#include <Eigen/Core>
+#include <tenure/math/eigen_packets.hpp>
 
 #include <cstdint>
 #include <type_traits>
