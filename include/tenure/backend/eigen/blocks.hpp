@@ -67,8 +67,38 @@ struct block_grid {
   }
 };
 
-/// The cuts of a kernel make less than twice most_blocks.
+/// The cuts of a kernel make less than twice most_blocks; one that puts together what its blocks reduced has no more.
 constexpr int most_grid_blocks = 2 * most_blocks;
+
+/// Rows of a matrix that a kernel reads and that are computed before each of its blocks, for that block: they are still in cache
+/// when it reads them. The kernel's leading dimension counts the rows, or all elements of the matrix.
+struct row_source {
+  /// Writes rows first ... first + count - 1 at `to`, one behind the other.
+  void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to);
+  const void* context;
+  std::int64_t rows_of_block, per_row;  // per_row: how far the leading dimension goes in a row
+  std::int64_t row_bytes;
+  char* memory;
+  bool keeps_rows;  // in their places; else nobody reads them later, and each worker has a block's memory, which stays in its cache
+  std::uint64_t accesses;  // the kernel's that read the matrix, as bits
+
+  block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
+    block_grid g;
+    g.length[0] = rows_of_block * per_row, g.length[1] = second_extent;
+    g.pieces[0] = (extent + g.length[0] - 1) / g.length[0];
+    return g;
+  }
+  /// The rows of a block that begins and ends there; the accesses are pointed to where row 0 would lie.
+  [[gnu::noinline]] void produce(void** pointer, std::int64_t begin, std::int64_t end, int worker) const {
+    const std::int64_t first = begin / per_row, from_row_0 = first * row_bytes;
+    const std::int64_t at = keeps_rows ? from_row_0 : worker * rows_of_block * row_bytes;
+    compute(context, first, (end - begin) / per_row, memory + at);
+    // As an integer: where row 0 would lie need not be in the memory.
+    void* const row_0 = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(at - from_row_0));
+    for (int a = 0; a < 64; ++a)
+      if (accesses >> a & 1) pointer[a] = row_0;
+  }
+};
 
 }  // namespace eigen_backend
 }  // namespace tenure

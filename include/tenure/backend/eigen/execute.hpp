@@ -4,6 +4,7 @@
 // Cost: no allocation; the caller gives results and workspace.
 #pragma once
 
+#include <tenure/backend/eigen/epilogue.hpp>
 #include <tenure/backend/eigen/fused.hpp>
 #include <tenure/backend/eigen/opaque.hpp>
 #include <tenure/program/bind.hpp>
@@ -74,6 +75,7 @@ struct kernel_table;
 template <class Program, int... K>
 struct kernel_table<Program, std::integer_sequence<int, K...>> {
   static constexpr kernel_function at[sizeof...(K) + 1] = {&fused_kernel<typename Program::template code_of<K>>..., nullptr};
+  static constexpr bool runs_in_blocks[sizeof...(K) + 1] = {fused<typename Program::template code_of<K>>::runs_in_blocks()...};
 };
 
 template <class Program>
@@ -103,17 +105,33 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
 template <class Program>
 void run_table(const call_memory& m, const memory_plan<Program>& plan) {
   constexpr auto& tables = Program::tables;
-  constexpr auto& kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>::at;
+  using kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
   void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
   std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)];
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
+  const auto bind = [&](const bound_step& s, void** pointers, std::int64_t* numbers) {
+    for (int j = 0; j < s.binding_count; ++j) pointers[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
+    for (int j = 0; j < s.number_count; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
+  };
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = tables.steps[i];
-    for (int j = 0; j < s.binding_count; ++j) pointer[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
-    for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
-    if constexpr (program_detail::only_kernels<Program>) kernels[s.kernel]({pointer, number, scratch});
-    else if (s.what == passes::step::kind::fused) kernels[s.kernel]({pointer, number, scratch});
-    else run_opaque<Program>(s, pointer, number, scratch);
+    bind(s, pointer, number);
+    if constexpr (program_detail::only_kernels<Program>) {
+      kernels::at[s.kernel]({pointer, number, scratch});
+    } else {
+      if constexpr (has_epilogues<Program>)
+        if (epilogues<Program>.at[i].is_one && kernels::runs_in_blocks[tables.steps[i + 1].kernel]) {
+          void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
+          std::int64_t next_number[program_detail::most_of<Program>(&bound_step::number_count)];
+          bind(tables.steps[i + 1], next_pointer, next_number);
+          if (run_with_epilogue<Program>(i, m, pointer, number, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch})) {
+            ++i;
+            continue;
+          }
+        }
+      if (s.what == passes::step::kind::fused) kernels::at[s.kernel]({pointer, number, scratch});
+      else run_opaque<Program>(s, pointer, number, scratch);
+    }
   }
 }
 

@@ -33,6 +33,7 @@ struct kernel_arguments {
   void* const* pointer;
   const std::int64_t* number;
   void* scratch;
+  const row_source* rows = nullptr;  // of a kernel that is cut: what comes before each block
 };
 
 /// P, or the narrower packet whose lanes divide a row of n elements where n is less than the lanes of P.
@@ -148,13 +149,16 @@ struct fused {
     for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
     for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
     if constexpr (is_cut) {
-      run_blocks(args, given.scratch);
+      run_blocks(args, given.scratch, given.rows);
     } else {
       T totals[most_totals];
       run_range(args, whole{}, totals);
       write_totals(args, totals, instructions_of<part::total>{});
     }
   }
+
+  /// May it run in blocks, and then after the rows of a row_source?
+  static constexpr bool runs_in_blocks() { return is_cut; }
 
  private:
   using kind = instruction::kind;
@@ -213,6 +217,7 @@ struct fused {
     return n;
   }
   static constexpr int most_totals = count_of(kind::reduce_all) > 0 ? count_of(kind::reduce_all) : 1;
+  static constexpr bool has_totals = count_of(kind::reduce_all) > 0;
   static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
   static constexpr bool keeps_row(int i) { return at(i).what == kind::compute && at(i).access >= 0; }
   static constexpr bool stores_row(int i) { return at(i).what == kind::store && at(i).row; }
@@ -279,6 +284,7 @@ struct fused {
     T* column_memory = nullptr;  // of the blocks but the first, which has the results themselves
     std::int64_t column_step = 0;
     T* row_memory = nullptr;  // of the workers but the first
+    const row_source* rows = nullptr;
     T totals[most_grid_blocks][most_totals];
 
     // Not inlined: the loops are compiled once, for one thread and for many.
@@ -299,7 +305,8 @@ struct fused {
         const std::int64_t end = range.first[d] + all.grid.length[d];
         range.last[d] = end < all.extent[d] ? end : all.extent[d];
       }
-      run_range(args, range, all.totals[b]);
+      if (all.rows != nullptr) all.rows->produce(args.pointer, range.first[0], range.last[0], worker);
+      run_range(args, range, all.totals[has_totals ? b : 0]);
     }
 
     /// Gives the accesses of the chosen instructions memory of their own.
@@ -321,7 +328,7 @@ struct fused {
       }(instructions_of<part::column>{});
     }
   };
-  static void run_blocks(const local_arguments& args, void* scratch) {
+  static void run_blocks(const local_arguments& args, void* scratch, const row_source* source) {
     std::int64_t extents[record::rank], rows = 1, columns = 1;
     [&]<int... D>(std::integer_sequence<int, D...>) { ((extents[D] = extent<D>(args)), ...); }(std::make_integer_sequence<int, record::rank>{});
     for (int d = 0; d < record::rank; ++d) (d < record::outer ? rows : columns) *= extents[d];
@@ -330,8 +337,13 @@ struct fused {
     blocks all;
     for (T& t : all.totals[0]) t = T(0);  // g++ cannot tell that there is a block
     all.args = args;
-    all.grid.cut(0, extents[0], wanted, last == 0 ? 64 : 1);
-    if constexpr (cuts > 1) all.grid.cut(1, extents[1], (wanted + all.grid.pieces[0] - 1) / all.grid.pieces[0], last == 1 ? 64 : 1);
+    all.rows = source;
+    if (source != nullptr) {
+      all.grid = source->grid(extents[0], extents[1 < record::rank ? 1 : 0]);
+    } else {
+      all.grid.cut(0, extents[0], wanted, last == 0 ? 64 : 1);
+      if constexpr (cuts > 1) all.grid.cut(1, extents[1], (wanted + all.grid.pieces[0] - 1) / all.grid.pieces[0], last == 1 ? 64 : 1);
+    }
     for (int d = 0; d < 2; ++d) all.extent[d] = d < cuts ? extents[d] : 0;
     all.columns = columns;
     all.column_memory = static_cast<T*>(scratch);
@@ -354,7 +366,8 @@ struct fused {
       on->run(count, &blocks::run, &all);
       for (int b = 1; b < count; ++b) all.add_columns(b);
     }
-    for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], instructions_of<part::total>{});
+    if constexpr (has_totals)
+      for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], instructions_of<part::total>{});
     write_totals(args, all.totals[0], instructions_of<part::total>{});
   }
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSL-1.0
+// A kernel as the epilogue of the product before it: the product's rows are computed block by block, each right before the
+// kernel's block that reads them. A bias and an activation, a softmax over the rows, an update of weights find their rows in cache.
+// Law: the same bits as one step after the other. A product nobody reads later is never written to memory as a whole.
+// Cost: none, where it is not worth it: products below a megabyte stay in cache anyway.
+#pragma once
+
+#include <tenure/backend/eigen/fused.hpp>
+#include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/passes/overwrite.hpp>
+#include <tenure/program/bind.hpp>
+
+// Products from how many bytes on have an epilogue: a core's second cache. Tests set another number.
+#if !defined(TENURE_EPILOGUE_BYTES)
+#define TENURE_EPILOGUE_BYTES (1 << 20)
+#endif
+
+namespace tenure::eigen_backend {
+
+using program_detail::call_memory;
+using program_detail::operand_view;
+using program_detail::step_numbers;
+
+/// What is known of a step, a product, and the next while the program compiles.
+struct epilogue {
+  bool is_one = false;
+  bool reduces = false;          // over rows: the number of blocks is limited
+  bool counts_elements = false;  // the kernel's leading dimension does
+  bool is_read_later = true;     // or is a result
+  int overwritten_by = -1;       // the access that stores each element where, and after, the product's is read, if it lay there
+  std::uint64_t accesses = 0, writes = 0;  // the kernel's that read the product, and that write
+};
+
+namespace detail {
+
+template <class Program>
+constexpr epilogue find_epilogue(int s) {
+  constexpr auto& tables = Program::tables;
+  constexpr auto& plan = Program::plan;
+  epilogue e;
+  if (s + 1 >= Program::step_count) return e;
+  const program_detail::bound_step &product = tables.steps[s], &next = tables.steps[s + 1];
+  if (product.what != passes::step::kind::matmul || next.what != passes::step::kind::fused || !is_floating(product.type)) return e;
+
+  // The operands among the step's numbers, as step_numbers reads them.
+  int at = product.first_number + 4;
+  const auto skip = [&] { at += 1 + 2 * static_cast<int>(tables.numbers[at].factor); };
+  skip();
+  ++at;
+  skip();
+  if (tables.numbers[at].factor != 2) return e;
+  const passes::number rows = tables.numbers[at + 1], columns = tables.numbers[at + 2], elements = rows * columns;
+  if (elements.is_static() && elements.factor * size_of(product.type) < TENURE_EPILOGUE_BYTES) return e;
+
+  const passes::kernel& k = tables.kernels[next.kernel];
+  const int rank = k.outer + k.inner;
+  if (rank == 2 ? !(k.extent[0] == rows && k.extent[1] == columns) : !(rank == 1 && k.extent[0] == elements)) return e;
+  e.counts_elements = rank == 1;
+
+  const program_detail::binding& c = tables.bindings[product.first_binding + 2];
+  const auto& buffer = tables.buffers[c.buffer];
+  e.is_read_later = buffer.where != passes::buffer::place::workspace || buffer.last > s + 1 || !(buffer.elements == elements);
+  for (int a = 0; a < next.binding_count; ++a) {
+    const program_detail::binding& b = tables.bindings[next.first_binding + a];
+    if (b.buffer != c.buffer) continue;
+    const auto& along = plan.strides[plan.accesses[next.first_binding + a].strides];
+    const bool lies_alike = rank == 1 ? along[0] == passes::number{1} : along[0] == columns && along[1] == passes::number{1};
+    if (!lies_alike || !(b.offset == c.offset) || a >= 64) return e;
+    e.accesses |= std::uint64_t{1} << a;
+  }
+  for (int i = 0; i < k.instruction_count; ++i) {
+    using kind = passes::instruction::kind;
+    const passes::instruction& x = plan.instructions[k.first_instruction + i];
+    e.reduces = e.reduces || x.what == kind::reduce_columns || x.what == kind::reduce_all;
+    if (x.what == kind::load || x.access < 0) continue;
+    if (x.access >= 64) return e;
+    e.writes |= std::uint64_t{1} << x.access;
+    const int stored = tables.bindings[next.first_binding + x.access].buffer;
+    if (x.what == kind::store && !x.row && !e.is_read_later && tables.buffers[stored].elements == elements &&
+        passes::overwrites_elementwise(plan.view(Program::value.view()), plan.steps[s + 1], c.buffer, stored))
+      e.overwritten_by = x.access;
+  }
+  e.is_one = e.accesses != 0 && (e.accesses & e.writes) == 0;
+  return e;
+}
+
+/// For each step.
+template <class Program>
+struct epilogue_table {
+  epilogue at[Program::step_count + 1] = {};
+  bool is_empty = true;
+  constexpr epilogue_table() {
+    for (int s = 0; s < Program::step_count; ++s) {
+      at[s] = find_epilogue<Program>(s);
+      is_empty = is_empty && !at[s].is_one;
+    }
+  }
+};
+#if TENURE_BLAS  // which takes whole products
+template <class Program>
+inline constexpr bool has_epilogues = false;
+#else
+template <class Program>
+inline constexpr epilogue_table<Program> epilogues{};
+template <class Program>
+inline constexpr bool has_epilogues = !epilogues<Program>.is_empty;
+#endif
+
+/// The rows of a block; 0: one step after the other is as fast, or rows do not come out even.
+constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, bool reduces, int instructions) {
+  constexpr std::int64_t block_bytes = TENURE_EPILOGUE_BYTES / 4;
+  if (m < 64 || n < 2 || k < 1 || m * n * element_size < TENURE_EPILOGUE_BYTES) return 0;
+  std::int64_t rows = block_bytes / (n * element_size) / 32 * 32;
+  if (reduces && blocks_of_columns(m * n * instructions, m) == 1) return 0;  // there is no memory for the columns of a second block
+  if (reduces && m > rows * most_grid_blocks) rows = (m / most_grid_blocks + 32) / 32 * 32;
+  if (rows < 32) rows = 32;
+  if (k > 4 * rows) return 0;  // each block packs the right factor again, and beside so long sums an epilogue is little
+  if (m % rows == 1) rows += 32;  // never a single row, which would be another kind of product
+  return m % rows != 1 && rows < m ? rows : 0;
+}
+
+/// The bytes from the first to the last of what is seen through strides.
+struct byte_range {
+  std::uintptr_t begin, end;
+
+  byte_range(const void* first, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
+    std::int64_t low = 0, high = 0;
+    for (int d = 0; d < rank; ++d) (stride[d] < 0 ? low : high) += (extent[d] - 1) * stride[d];
+    begin = reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>(low * element_size);
+    end = reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>((high + 1) * element_size);
+  }
+  bool meets(const byte_range& r) const { return begin < r.end && r.begin < end; }
+};
+
+template <class T>
+struct rows_of_product {
+  std::int64_t n, k;
+  matrix_ref<T> a, b;
+
+  static void compute(const void* context, std::int64_t first, std::int64_t count, void* to) {
+    const rows_of_product& p = *static_cast<const rows_of_product*>(context);
+    alignas(64) std::byte packed[matmul_most_workspace];
+    matmul<T>(count, p.n, p.k, {p.a.data + first * p.a.row_stride, p.a.row_stride, p.a.col_stride}, p.b, static_cast<T*>(to), p.n, false, packed);
+  }
+};
+
+template <class T, class Program>
+bool run_epilogue(int s, const call_memory& m, void* const* pointer, step_numbers numbers, void (*kernel)(const kernel_arguments&), kernel_arguments next) {
+  constexpr auto& tables = Program::tables;
+  const program_detail::bound_step& after = tables.steps[s + 1];
+  const epilogue& e = epilogues<Program>.at[s];
+  numbers.at += 4;
+  const operand_view a = numbers.next_operand();
+  numbers.next();
+  const operand_view b = numbers.next_operand();
+  const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
+  const std::int64_t rows_of_block = rows_of_epilogue(rows, n, k, sizeof(T), e.reduces, tables.kernels[after.kernel].instruction_count);
+  if (rows_of_block == 0) return false;
+
+  const passes::kernel& shape = tables.kernels[after.kernel];
+  const auto range_of_access = [&](int i) {
+    const passes::access& x = Program::plan.accesses[after.first_binding + i];
+    std::int64_t extent[max_rank], stride[max_rank];
+    for (int d = 0; d < shape.outer + shape.inner; ++d) {
+      extent[d] = passes::value_of(shape.extent[d], m.symbols);
+      stride[d] = passes::value_of(Program::plan.strides[x.strides][d], m.symbols);
+    }
+    return byte_range(next.pointer[i], extent, stride, shape.outer + shape.inner, size_of(x.type));
+  };
+  const byte_range left(pointer[0], a.extent, a.stride, 2, sizeof(T)), right(pointer[1], b.extent, b.stride, 2, sizeof(T));
+  bool overwrites = e.overwritten_by >= 0;
+  for (int i = 0; i < after.binding_count; ++i) {
+    const bool writes = i < 64 && (e.writes >> i & 1), is_product = i < 64 && (e.accesses >> i & 1);
+    if (is_product || tables.bindings[after.first_binding + i].buffer < 0) continue;
+    const byte_range range = range_of_access(i);
+    if (writes && (range.meets(left) || range.meets(right))) return false;
+    if (overwrites && i != e.overwritten_by && range.meets(range_of_access(e.overwritten_by))) overwrites = false;
+  }
+  const rows_of_product<T> all{n, k, {static_cast<const T*>(pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(pointer[1]), b.stride[0], b.stride[1]}};
+  const std::int64_t workers = tenure::detail::current_executor == nullptr ? 1 : tenure::detail::current_executor->workers();
+  const row_source source{.compute = &rows_of_product<T>::compute,
+                          .context = &all,
+                          .rows_of_block = rows_of_block,
+                          .per_row = e.counts_elements ? n : 1,
+                          .row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
+                          .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : pointer[2]),
+                          .keeps_rows = overwrites || e.is_read_later || workers * rows_of_block > rows,
+                          .accesses = e.accesses};
+  next.rows = &source;
+  kernel(next);
+  return true;
+}
+
+/// Runs steps s and s + 1 as one, if that is worth it and the kernel writes nothing that the product reads; says whether it did.
+template <class Program>
+bool run_with_epilogue(int s, const call_memory& m, void* const* pointer, const std::int64_t* numbers, void (*kernel)(const kernel_arguments&),
+                       const kernel_arguments& next) {
+  const auto with = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
+    if constexpr (program_detail::has_step<Program>(passes::step::kind::matmul, Type))
+      if (Program::tables.steps[s].type == Type) return run_epilogue<element_of_t<Type>, Program>(s, m, pointer, {numbers}, kernel, next);
+    return false;
+  };
+  return with(std::integral_constant<dtype, dtype::float32>{}) || with(std::integral_constant<dtype, dtype::float64>{});
+}
+
+}  // namespace detail
+}  // namespace tenure::eigen_backend

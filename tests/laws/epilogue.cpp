@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSL-1.0
+// Laws of kernels that run as the epilogue of the product before them: products of a megabyte and more, alone in a step below.
+#include <cstring>
+
+#include <tenure/threads.hpp>
+
+#include "agree.hpp"
+
+using namespace laws;
+
+namespace {
+
+constexpr auto biased = [](auto x, auto w, auto b) { return relu(matmul(x, w) + b); };
+constexpr auto flat = [](auto x, auto w) { return tanh(matmul(x, w)); };
+constexpr auto kept = [](auto x, auto w, auto b) {
+  const auto z = matmul(x, w) + b;
+  return std::tuple{z, sigmoid(z), matmul(x, w)};
+};
+constexpr auto over_rows = [](auto x, auto w, auto b) { return softmax(matmul(x, w) * 0.5 + b, tn::axis<1>); };
+constexpr auto reducing = [](auto x, auto w, auto b) {
+  const auto z = tanh(matmul(x, w) + b);
+  return std::tuple{sum(square(z)), sum(z, tn::axis<0>), sum(z, tn::axis<1>)};
+};
+constexpr auto updated = [](auto x, auto d, auto w) { return w - 0.125 * matmul(x.transpose(), d); };
+constexpr auto masks = [](auto x, auto w) { return matmul(x, w) > 0; };
+constexpr auto loss = tn::value_and_grad<1, 2>([](auto x, auto w, auto b, auto v) { return mean(square(matmul(relu(matmul(x, w) + b), v))); });
+
+/// Steps of a call that are epilogues.
+template <class F, class... X>
+constexpr int epilogues_of(const F&, const X&...) {
+#if TENURE_BLAS || defined(__CUDACC__)
+  return -1;
+#else
+  using program = tn::program<tn::detail::source_of<F, X...>>;
+  int n = 0;
+  for (int s = 0; s < program::step_count; ++s) n += tn::eigen_backend::detail::epilogues<program>.at[s].is_one;
+  return n;
+#endif
+}
+template <class F, class... X>
+void has_one(const F& f, const X&... x) {
+  const int n = epilogues_of(f, x...);
+  if (n >= 0) REQUIRE(n >= 1);
+}
+
+template <class X>
+bool same_bits(const X& a, const X& b) { return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(*a.data())) == 0; }
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("epilogues of static products agree with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<2049, 11>{}, 1);
+  const auto d = filled<TestType>(shape<2049, 131>{}, 2);
+  const auto w = filled<TestType>(shape<11, 131>{}, 3);
+  const auto b = filled<TestType>(shape<131>{}, 4);
+  const auto v = filled<TestType>(shape<131, 3>{}, 5);
+  has_one(biased, x, w, b);
+  agrees(tn::compile(biased), x, w, b);
+  has_one(flat, x, w);
+  agrees(tn::compile(flat), x, w);
+  has_one(over_rows, x, w, b);
+  agrees(tn::compile(over_rows), x, w, b);
+  has_one(reducing, x, w, b);
+  agrees(tn::compile(reducing), 2048.0, x, w, b);
+  agrees(tn::compile(kept), x, w, b);
+  agrees(tn::compile(masks), 0.0, x, w);
+  agrees(loss, 2048.0, x, w, b, v);
+  const auto wide = filled<TestType>(shape<11, 2049>{}, 6);
+  const auto other = filled<TestType>(shape<11, 131>{}, 7);
+  const auto state = filled<TestType>(shape<2049, 131>{}, 8);
+  has_one(updated, wide, other, state);
+  agrees(tn::compile(updated), wide, other, state);
+}
+
+TEMPLATE_TEST_CASE("epilogues of run-time products agree with the reference", "", float) {
+  const auto of = [](std::uint64_t seed, std::int64_t m, std::int64_t n) { return filled<TestType>(shape<dyn, dyn>{}, seed, m, n); };
+  struct extents { std::int64_t m, k, n; };
+  for (const extents e : {extents{70, 3, 5}, {1, 2, 270000}, {270001, 1, 1}, {140000, 1, 2}, {1400, 0, 200}, {64, 2, 4100}, {2731, 5, 97}, {513, 60, 600}}) {
+    INFO(e.m << " x " << e.k << " x " << e.n);
+    const auto x = of(1, e.m, e.k);
+    const auto w = of(2, e.k, e.n);
+    const auto b = filled<TestType>(shape<dyn>{}, 3, e.n);
+    agrees(tn::compile(biased), 2048.0, x, w, b);
+    if (e.k < 5) continue;
+    agrees(tn::compile(over_rows), 2048.0, x, w, b);
+    agrees(tn::compile(reducing), 4096.0, x, w, b);
+    agrees(tn::compile(kept), 2048.0, x, w, b);
+    agrees(tn::compile(updated), 2048.0, of(4, e.k, e.m), of(5, e.k, e.n), of(6, e.m, e.n));
+    agrees(tn::compile([](auto a, auto b) { return exp(matmul(a, b.transpose()).transpose() * 0.125); }), 2048.0, x, of(7, e.n, e.k));
+  }
+}
+
+TEMPLATE_TEST_CASE("an epilogue has the bits of one step after the other, on any number of threads", "", double, float) {
+  const auto x = filled<TestType>(shape<dyn, 24>{}, 1, 4097);
+  const auto w = filled<TestType>(shape<24, 100>{}, 2);
+  const auto b = filled<TestType>(shape<100>{}, 3);
+  const auto product = tn::compile([](auto x, auto w) { return matmul(x, w); })(x, w);
+  const auto after = tn::compile([](auto z, auto b) { return relu(z + b); })(product, b);
+  REQUIRE(same_bits(tn::compile(biased)(x, w, b), after));
+  const auto turned = filled<TestType>(shape<127, 24>{}, 4);  // the last row would be a block of its own, and another kind of product
+  const auto even = tn::compile([](auto x, auto w) { return matmul(x, w.transpose()); })(x, turned);
+  const auto through = tn::compile([](auto x, auto w) { return tanh(matmul(x, w.transpose())); })(x, turned);
+  REQUIRE(same_bits(through, tn::compile([](auto z) { return tanh(z); })(even)));
+  for (int threads : {1, 2, 3, 8}) {
+    const tn::thread_pool pool(threads);
+    REQUIRE(same_bits(tn::compile(biased, pool)(x, w, b), after));
+    REQUIRE(same_bits(tn::compile(flat, pool)(x, w), tn::compile(flat)(x, w)));
+    const auto [total, columns, rows] = tn::compile(reducing, pool)(x, w, b);
+    const auto [total_1, columns_1, rows_1] = tn::compile(reducing)(x, w, b);
+    REQUIRE((same_bits(total, total_1) && same_bits(columns, columns_1) && same_bits(rows, rows_1)));
+  }
+}
+
+TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads only where that is safe", "", double, float) {
+  const auto w = filled<TestType>(shape<300, 300>{}, 2, -0.1, 0.1);
+  const auto b = filled<TestType>(shape<300>{}, 3);
+  const auto old = filled<TestType>(shape<1200, 300>{}, 4);
+  auto x = filled<TestType>(shape<1200, 300>{}, 1);
+  const auto wanted = tn::compile(biased)(x, w, b);
+  tn::compile(biased).into(x)(x, w, b);  // the left factor
+  REQUIRE(same_bits(x, wanted));
+
+  const auto d = filled<TestType>(shape<7, 1200>{}, 5);
+  const auto e = filled<TestType>(shape<7, 300>{}, 6);
+  auto state = old.clone();
+  const auto moved = tn::compile(updated)(d, e, state);
+  tn::compile(updated).into(state)(d, e, state);  // what the kernel reads
+  REQUIRE(same_bits(state, moved));
+
+  // Of a megabyte, the least that has an epilogue: with as many rows as the right factor, a larger one has too long sums for it.
+  constexpr std::int64_t n = 2048 / sizeof(TestType);
+  const auto left = filled<TestType>(shape<512, 512>{}, 7, -0.1, 0.1);
+  auto right = filled<TestType>(shape<512, n>{}, 8, -0.1, 0.1);
+  REQUIRE(tn::eigen_backend::detail::rows_of_epilogue(512, n, 512, sizeof(TestType), false, 3) == 128);
+  const auto by_right = tn::compile(flat)(left, right);
+  tn::compile(flat).into(right)(left, right);
+  REQUIRE(same_bits(right, by_right));
+}
