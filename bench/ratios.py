@@ -38,6 +38,7 @@ readme_rows = [
     ("fused forward, float64 (by hand: Eigen's array expression)", "forward", ["1e5"]),
     ("the same, float32", "forward_f32", ["1e5", "1e7"]),
     ("training step of a 784-128-10 perceptron, batch 1, 32, 256", "mlp_step", ["1", "32", "256"]),
+    ("a layer of 64, 65,536 samples of 2, 16, 64 numbers, float32", "dense", ["2", "16", "64"]),
     ("LSTM, 16 steps, 64 wide, batch 16, with gradients", "lstm", ["16"]),
     ("gradient and update of a 2-8-1 perceptron, 4 samples", "tiny_step", ["4"]),
     ("sum of the product of four 4x4 matrices, 4 gradients", "chain4", ["4"]),

@@ -37,6 +37,10 @@ constexpr auto layer_norm_step =
     tn::value_and_grad<0, 1, 2>([](auto x, auto gain, auto bias, auto w) { return sum(layer_norm(x, gain, bias) * w); });
 constexpr auto cross_entropy_step = tn::value_and_grad<0>([](auto x, auto labels) { return cross_entropy(x, labels); });
 
+// ---- a layer ---------------------------------------------------------------------------------------------------------
+
+constexpr auto dense = tn::compile([](auto x, auto w, auto b) { return relu(matmul(x, w) + b); });
+
 // ---- small static shapes ---------------------------------------------------------------------------------------------
 
 constexpr double tiny_rate = 1e-4;
