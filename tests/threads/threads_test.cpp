@@ -69,6 +69,10 @@ constexpr auto rows_and_columns = tn::value_and_grad<0, 1, 2>([](auto m, auto ga
   return mean(square(centred * rsqrt(mean(square(centred), tn::axis<1>, tn::keepdim) + 1e-3f) * gain + bias));
 });
 constexpr auto product = [](auto a, auto b) { return matmul(a, b); };
+constexpr auto layer = [](auto x, auto w, auto b) {
+  const auto z = tanh(matmul(x, w) + b);
+  return std::tuple{z, softmax(matmul(z, w.transpose()), tn::axis<1>), sum(z, tn::axis<0>)};
+};
 constexpr auto products = [](auto a, auto b) { return std::tuple{matmul(a, b.transpose()), matmul(a.transpose(), b)}; };
 
 }  // namespace
@@ -96,6 +100,8 @@ TEST_CASE("Law: results do not depend on the number of threads, bit for bit") {
   agrees("one column", product, random<float, 2049, 3000>(engine), random<float, 3000, 1>(engine));
   agrees("wide", product, random<float, 40, 600>(engine), random<float, 600, 1009>(engine));
   agrees("many", product, random<float, 5, 70, 300>(engine), random<float, 5, 300, 130>(engine));
+  agrees("layer", layer, random<float, 3001, 90>(engine), random<float, 90, 100>(engine), random<float, 100>(engine));
+  agrees("layers", layer, random<double, dyn, dyn>(engine, 1500, 130), random<double, dyn, dyn>(engine, 130, 99), random<double, dyn>(engine, 99));
   agrees("static", rows_and_columns, random<float, 512, 512>(engine), random<float, 512>(engine), random<float, 512>(engine));
   agrees("narrow", columns, random<float, 60000, 5>(engine));
   agrees("three axes", elementwise, random<float, 3, 5, 40000>(engine), random<float, 40000>(engine));
