@@ -317,7 +317,7 @@ class generator {
     else if (what < 76) permute();
     else if (what < 81) slice();
     else if (what < 84) pad();
-    else if (what < 87) dice_.chance(0.6) ? concat() : dice_.chance(0.5) ? put_back() : sum_of_products();
+    else if (what < 87) dice_.chance(0.5) ? (dice_.chance(0.5) ? concat() : join_behind()) : dice_.chance(0.5) ? put_back() : sum_of_products();
     else if (what < 91) matmul();
     else if (what < 94) gather();
     else if (what < 96) scatter();
@@ -529,6 +529,21 @@ class generator {
     extents to = s;
     to[axis] = actual_of(s[axis]) + actual_of(b.x.shape()[axis]);
     if (elements(to) <= most_elements) add({ops::concatenated(a.x, b.x, axis), std::fmax(a.bound, b.bound)});
+  }
+
+  /// Joined along an axis of run-time extent: what lies before that axis steps by a sum then.
+  void join_behind() {
+    const entry e = recent();
+    extents s = e.x.shape();
+    if (s.rank == 0 || e.x.type() == dtype::boolean) return;
+    const int axis = dice_.below(s.rank);
+    if (tenure::is_static(s[axis])) return concat();
+    s[axis] = 1 + dice_.below(3);
+    const value front = input_like(e.x.type(), s);
+    extents to = s;
+    to[axis] = s[axis] + actual_of(e.x.shape()[axis]);
+    const auto computed = [&](const value& x) { return dice_.chance(0.7) ? -x : x; };
+    if (elements(to) <= most_elements) add({ops::concatenated(computed(front), computed(e.x), axis), bound_of(e)});
   }
 
   /// Slices of an axis, each computed further, put back beside each other in any order, as the gradient of slices is.
