@@ -21,6 +21,10 @@ constexpr auto reducing = [](auto x, auto w, auto b) {
   const auto z = tanh(matmul(x, w) + b);
   return std::tuple{sum(square(z)), sum(z, tn::axis<0>), sum(z, tn::axis<1>)};
 };
+constexpr auto with_sums = [](auto x, auto w, auto b) {
+  const auto z = relu(matmul(x, w) + b);
+  return std::tuple{sum(z), sum(z, tn::axis<0>), z};
+};
 constexpr auto updated = [](auto x, auto d, auto w) { return w - 0.125 * matmul(x.transpose(), d); };
 constexpr auto masks = [](auto x, auto w) { return matmul(x, w) > 0; };
 constexpr auto loss = tn::value_and_grad<1, 2>([](auto x, auto w, auto b, auto v) { return mean(square(matmul(relu(matmul(x, w) + b), v))); });
@@ -122,6 +126,14 @@ TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads onl
 
   const auto d = filled<TestType>(shape<7, 1200>{}, 5);
   const auto e = filled<TestType>(shape<7, 300>{}, 6);
+  // The blocks of sums follow from shapes, not from where results lie.
+  const auto [total, columns, elements] = tn::compile(with_sums)(old, w, b);
+  auto z = old.clone();
+  tn::tensor<TestType, shape<>> total_of_z;
+  tn::tensor<TestType, shape<300>> columns_of_z;
+  tn::compile(with_sums).into(total_of_z, columns_of_z, z)(z, w, b);
+  REQUIRE((same_bits(z, elements) && same_bits(total_of_z, total) && same_bits(columns_of_z, columns)));
+
   auto state = old.clone();
   const auto moved = tn::compile(updated)(d, e, state);
   tn::compile(updated).into(state)(d, e, state);  // what the kernel reads
@@ -131,7 +143,7 @@ TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads onl
   constexpr std::int64_t n = 2048 / sizeof(TestType);
   const auto left = filled<TestType>(shape<512, 512>{}, 7, -0.1, 0.1);
   auto right = filled<TestType>(shape<512, n>{}, 8, -0.1, 0.1);
-  REQUIRE(tn::eigen_backend::detail::rows_of_epilogue(512, n, 512, sizeof(TestType), false, 3) == 128);
+  REQUIRE(tn::eigen_backend::detail::rows_of_epilogue(512, n, 512, sizeof(TestType), {}, 3) == 128);
   const auto by_right = tn::compile(flat)(left, right);
   tn::compile(flat).into(right)(left, right);
   REQUIRE(same_bits(right, by_right));

@@ -5,8 +5,8 @@
 // order, where that list is known: Eigen 3.4 on x86 with g++ or clang. Everywhere else this is <Eigen/Core>.
 #pragma once
 
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(EIGEN_CORE_H) && \
-    !__has_include(<Eigen/src/Core/InternalHeaderCheck.h>)  // later versions have it
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__) && !defined(EIGEN_USE_SYCL) && \
+    !defined(EIGEN_CORE_H) && !__has_include(<Eigen/src/Core/InternalHeaderCheck.h>)  // later versions have it
 #include <Eigen/src/Core/util/Macros.h>
 #if EIGEN_WORLD_VERSION == 3 && EIGEN_MAJOR_VERSION == 4 && EIGEN_MINOR_VERSION < 90
 #define TENURE_EIGEN_IN_PARTS
@@ -77,6 +77,7 @@ using std::size_t;
 #include <Eigen/src/Core/arch/AVX512/MathFunctions.h>
 #endif
 #include <Eigen/src/Core/arch/Default/Settings.h>
+#include <Eigen/src/Core/arch/Default/GenericPacketMathFunctions.h>  // what those above declare
 #include <Eigen/src/Core/util/ReenableStupidWarnings.h>
 // clang-format on
 #endif

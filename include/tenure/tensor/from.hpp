@@ -158,7 +158,7 @@ auto from(const X&) {
 // What Eigen shares is in a header of its own, for what <Eigen/Core> takes to compile.
 namespace detail {
 template <class>
-struct eigen_interop;  // is defined there
+struct eigen_interop;  // is defined there, so a file that includes both headers asks before it has the second at its peril
 template <class X>
 concept lacks_eigen_interop = !requires { sizeof(eigen_interop<X>); };
 }  // namespace detail

@@ -4,6 +4,7 @@
 // Cost: sequential work is cut too, into blocks of some microseconds; small work is one block.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace tenure {
@@ -67,19 +68,19 @@ struct block_grid {
   }
 };
 
-/// The cuts of a kernel make less than twice most_blocks; one that puts together what its blocks reduced has no more.
+/// The cuts of a kernel make less than twice most_blocks. After a row_source there may be more, unless the kernel reduces.
 constexpr int most_grid_blocks = 2 * most_blocks;
 
 /// Rows of a matrix that a kernel reads and that are computed before each of its blocks, for that block: they are still in cache
 /// when it reads them. The kernel's leading dimension counts the rows, or all elements of the matrix.
 struct row_source {
-  /// Writes rows first ... first + count - 1 at `to`, one behind the other.
+  /// Writes rows first ... first + count - 1 at `to`, one behind the other. Null: all are there, and only the blocks are the same.
   void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to);
   const void* context;
-  std::int64_t rows_of_block, per_row;  // per_row: how far the leading dimension goes in a row
+  std::int64_t rows_of_block, per_row;  // per_row: what the leading dimension counts in a row
   std::int64_t row_bytes;
   char* memory;
-  bool keeps_rows;  // in their places; else nobody reads them later, and each worker has a block's memory, which stays in its cache
+  bool in_place;           // each row goes where it lies in the matrix; else each worker has memory for the rows of one block
   std::uint64_t accesses;  // the kernel's that read the matrix, as bits
 
   block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
@@ -90,13 +91,13 @@ struct row_source {
   }
   /// The rows of a block that begins and ends there; the accesses are pointed to where row 0 would lie.
   [[gnu::noinline]] void produce(void** pointer, std::int64_t begin, std::int64_t end, int worker) const {
+    if (compute == nullptr) return;
     const std::int64_t first = begin / per_row, from_row_0 = first * row_bytes;
-    const std::int64_t at = keeps_rows ? from_row_0 : worker * rows_of_block * row_bytes;
+    const std::int64_t at = in_place ? from_row_0 : worker * rows_of_block * row_bytes;
     compute(context, first, (end - begin) / per_row, memory + at);
     // As an integer: where row 0 would lie need not be in the memory.
     void* const row_0 = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(at - from_row_0));
-    for (int a = 0; a < 64; ++a)
-      if (accesses >> a & 1) pointer[a] = row_0;
+    for (std::uint64_t left = accesses; left != 0; left &= left - 1) pointer[std::countr_zero(left)] = row_0;
   }
 };
 

@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: BSL-1.0
 // A kernel as the epilogue of the product before it: the product's rows are computed block by block, each right before the
 // kernel's block that reads them. A bias and an activation, a softmax over the rows, an update of weights find their rows in cache.
-// Law: the same bits as one step after the other. A product nobody reads later is never written to memory as a whole.
-// Cost: none, where it is not worth it: products below a megabyte stay in cache anyway.
+// Law: the same bits as one step after the other, but for sums over rows, whose blocks are others. The blocks follow from shapes
+// alone. A product nobody reads later is never written to memory as a whole.
+// Cost: none, where it is not worth it: smaller products stay in cache anyway.
 #pragma once
 
 #include <tenure/backend/eigen/fused.hpp>
-#include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/backend/eigen/opaque.hpp>
 #include <tenure/passes/overwrite.hpp>
-#include <tenure/program/bind.hpp>
-
-// Products from how many bytes on have an epilogue: a core's second cache. Tests set another number.
-#if !defined(TENURE_EPILOGUE_BYTES)
-#define TENURE_EPILOGUE_BYTES (1 << 20)
-#endif
 
 namespace tenure::eigen_backend {
 
 using program_detail::call_memory;
-using program_detail::operand_view;
-using program_detail::step_numbers;
+
+/// Products of so many bytes and more have an epilogue: about a core's second cache.
+inline constexpr std::int64_t epilogue_bytes = 1 << 20;
 
 /// What is known of a step, a product, and the next while the program compiles.
 struct epilogue {
   bool is_one = false;
-  bool reduces = false;          // over rows: the number of blocks is limited
-  bool counts_elements = false;  // the kernel's leading dimension does
-  bool is_read_later = true;     // or is a result
-  int overwritten_by = -1;       // the access that stores each element where, and after, the product's is read, if it lay there
-  std::uint64_t accesses = 0, writes = 0;  // the kernel's that read the product, and that write
+  bool reduces = false, reduces_columns = false;  // over rows: blocks are limited in number, or need memory
+  bool counts_elements = false;                   // the kernel's leading dimension does
+  bool is_read_later = true;                      // or is a result
+  int overwritten_by = -1;                        // the access that stores each element where, and after, the product's is read, if it lay there
+  std::uint64_t accesses = 0, writes = 0;         // the kernel's that read the product, and that write
 };
 
 namespace detail {
@@ -40,40 +36,35 @@ constexpr epilogue find_epilogue(int s) {
   epilogue e;
   if (s + 1 >= Program::step_count) return e;
   const program_detail::bound_step &product = tables.steps[s], &next = tables.steps[s + 1];
-  if (product.what != passes::step::kind::matmul || next.what != passes::step::kind::fused || !is_floating(product.type)) return e;
-
-  // The operands among the step's numbers, as step_numbers reads them.
-  int at = product.first_number + 4;
-  const auto skip = [&] { at += 1 + 2 * static_cast<int>(tables.numbers[at].factor); };
-  skip();
-  ++at;
-  skip();
-  if (tables.numbers[at].factor != 2) return e;
-  const passes::number rows = tables.numbers[at + 1], columns = tables.numbers[at + 2], elements = rows * columns;
-  if (elements.is_static() && elements.factor * size_of(product.type) < TENURE_EPILOGUE_BYTES) return e;
+  if (product.what != passes::step::kind::matmul || next.what != passes::step::kind::fused || !is_floating(product.type) || next.binding_count > 64) return e;
+  const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
+  if (shape.rank != 2) return e;
+  const passes::number rows = passes::number_of(shape[0]), columns = passes::number_of(shape[1]), elements = rows * columns;
+  if (elements.is_static() && elements.factor * size_of(product.type) < epilogue_bytes) return e;
 
   const passes::kernel& k = tables.kernels[next.kernel];
   const int rank = k.outer + k.inner;
   if (rank == 2 ? !(k.extent[0] == rows && k.extent[1] == columns) : !(rank == 1 && k.extent[0] == elements)) return e;
   e.counts_elements = rank == 1;
 
+  // A step's bindings stand where the plan has its accesses.
   const program_detail::binding& c = tables.bindings[product.first_binding + 2];
-  const auto& buffer = tables.buffers[c.buffer];
+  const passes::buffer& buffer = tables.buffers[c.buffer];
   e.is_read_later = buffer.where != passes::buffer::place::workspace || buffer.last > s + 1 || !(buffer.elements == elements);
   for (int a = 0; a < next.binding_count; ++a) {
     const program_detail::binding& b = tables.bindings[next.first_binding + a];
     if (b.buffer != c.buffer) continue;
-    const auto& along = plan.strides[plan.accesses[next.first_binding + a].strides];
+    const passes::strides& along = plan.strides[plan.accesses[next.first_binding + a].strides];
     const bool lies_alike = rank == 1 ? along[0] == passes::number{1} : along[0] == columns && along[1] == passes::number{1};
-    if (!lies_alike || !(b.offset == c.offset) || a >= 64) return e;
+    if (!lies_alike || !(b.offset == c.offset)) return e;
     e.accesses |= std::uint64_t{1} << a;
   }
   for (int i = 0; i < k.instruction_count; ++i) {
     using kind = passes::instruction::kind;
     const passes::instruction& x = plan.instructions[k.first_instruction + i];
+    e.reduces_columns = e.reduces_columns || x.what == kind::reduce_columns;
     e.reduces = e.reduces || x.what == kind::reduce_columns || x.what == kind::reduce_all;
     if (x.what == kind::load || x.access < 0) continue;
-    if (x.access >= 64) return e;
     e.writes |= std::uint64_t{1} << x.access;
     const int stored = tables.bindings[next.first_binding + x.access].buffer;
     if (x.what == kind::store && !x.row && !e.is_read_later && tables.buffers[stored].elements == elements &&
@@ -106,13 +97,12 @@ template <class Program>
 inline constexpr bool has_epilogues = !epilogues<Program>.is_empty;
 #endif
 
-/// The rows of a block; 0: one step after the other is as fast, or rows do not come out even.
-constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, bool reduces, int instructions) {
-  constexpr std::int64_t block_bytes = TENURE_EPILOGUE_BYTES / 4;
-  if (m < 64 || n < 2 || k < 1 || m * n * element_size < TENURE_EPILOGUE_BYTES) return 0;
-  std::int64_t rows = block_bytes / (n * element_size) / 32 * 32;
-  if (reduces && blocks_of_columns(m * n * instructions, m) == 1) return 0;  // there is no memory for the columns of a second block
-  if (reduces && m > rows * most_grid_blocks) rows = (m / most_grid_blocks + 32) / 32 * 32;
+/// The rows of a block for an m x n x k product; 0: one step after the other is as fast, or blocks do not come out even.
+constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions) {
+  if (m < 64 || n < 2 || k < 1 || m * n * element_size < epilogue_bytes) return 0;
+  std::int64_t rows = epilogue_bytes / 4 / (n * element_size) / 32 * 32;
+  if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return 0;  // there is no memory for the columns of a second block
+  if (e.reduces && m > rows * most_grid_blocks) rows = (m / most_grid_blocks + 32) / 32 * 32;
   if (rows < 32) rows = 32;
   if (k > 4 * rows) return 0;  // each block packs the right factor again, and beside so long sums an epilogue is little
   if (m % rows == 1) rows += 32;  // never a single row, which would be another kind of product
@@ -144,20 +134,27 @@ struct rows_of_product {
   }
 };
 
+/// A step with what it points to; number is of a product's operands.
+struct pointed_step {
+  void* const* pointer;
+  const std::int64_t* number;
+};
+
+/// Runs the product s, of elements T, and the kernel behind it, if shapes say that this is worth it; says whether it did.
 template <class T, class Program>
-bool run_epilogue(int s, const call_memory& m, void* const* pointer, step_numbers numbers, void (*kernel)(const kernel_arguments&), kernel_arguments next) {
+bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), kernel_arguments next) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
+  const passes::kernel& shape = tables.kernels[after.kernel];
   const epilogue& e = epilogues<Program>.at[s];
-  numbers.at += 4;
+  step_numbers numbers{product.number + 4};
   const operand_view a = numbers.next_operand();
   numbers.next();
   const operand_view b = numbers.next_operand();
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
-  const std::int64_t rows_of_block = rows_of_epilogue(rows, n, k, sizeof(T), e.reduces, tables.kernels[after.kernel].instruction_count);
+  const std::int64_t rows_of_block = rows_of_epilogue(rows, n, k, sizeof(T), e, shape.instruction_count);
   if (rows_of_block == 0) return false;
 
-  const passes::kernel& shape = tables.kernels[after.kernel];
   const auto range_of_access = [&](int i) {
     const passes::access& x = Program::plan.accesses[after.first_binding + i];
     std::int64_t extent[max_rank], stride[max_rank];
@@ -167,40 +164,42 @@ bool run_epilogue(int s, const call_memory& m, void* const* pointer, step_number
     }
     return byte_range(next.pointer[i], extent, stride, shape.outer + shape.inner, size_of(x.type));
   };
-  const byte_range left(pointer[0], a.extent, a.stride, 2, sizeof(T)), right(pointer[1], b.extent, b.stride, 2, sizeof(T));
-  bool overwrites = e.overwritten_by >= 0;
+  const byte_range left(product.pointer[0], a.extent, a.stride, 2, sizeof(T)), right(product.pointer[1], b.extent, b.stride, 2, sizeof(T));
+  bool overwrites = e.overwritten_by >= 0, spoils_factor = false;
   for (int i = 0; i < after.binding_count; ++i) {
-    const bool writes = i < 64 && (e.writes >> i & 1), is_product = i < 64 && (e.accesses >> i & 1);
-    if (is_product || tables.bindings[after.first_binding + i].buffer < 0) continue;
+    if ((e.accesses >> i & 1) || tables.bindings[after.first_binding + i].buffer < 0) continue;
     const byte_range range = range_of_access(i);
-    if (writes && (range.meets(left) || range.meets(right))) return false;
+    if ((e.writes >> i & 1) && (range.meets(left) || range.meets(right))) spoils_factor = true;
     if (overwrites && i != e.overwritten_by && range.meets(range_of_access(e.overwritten_by))) overwrites = false;
   }
-  const rows_of_product<T> all{n, k, {static_cast<const T*>(pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(pointer[1]), b.stride[0], b.stride[1]}};
+
+  const rows_of_product<T> all{n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}};
   const std::int64_t workers = tenure::detail::current_executor == nullptr ? 1 : tenure::detail::current_executor->workers();
-  const row_source source{.compute = &rows_of_product<T>::compute,
-                          .context = &all,
-                          .rows_of_block = rows_of_block,
-                          .per_row = e.counts_elements ? n : 1,
-                          .row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
-                          .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : pointer[2]),
-                          .keeps_rows = overwrites || e.is_read_later || workers * rows_of_block > rows,
-                          .accesses = e.accesses};
+  row_source source{.compute = &rows_of_product<T>::compute,
+                    .context = &all,
+                    .rows_of_block = rows_of_block,
+                    .per_row = e.counts_elements ? n : 1,
+                    .row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
+                    .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.pointer[2]),
+                    .in_place = overwrites || e.is_read_later || workers * rows_of_block > rows,
+                    .accesses = e.accesses};
+  if (spoils_factor) {
+    matmul_step<T>(product.pointer, {product.number}, next.scratch);
+    source.compute = nullptr;
+  }
   next.rows = &source;
   kernel(next);
   return true;
 }
 
-/// Runs steps s and s + 1 as one, if that is worth it and the kernel writes nothing that the product reads; says whether it did.
 template <class Program>
-bool run_with_epilogue(int s, const call_memory& m, void* const* pointer, const std::int64_t* numbers, void (*kernel)(const kernel_arguments&),
-                       const kernel_arguments& next) {
-  const auto with = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
+bool run_with_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), const kernel_arguments& next) {
+  const auto of_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
     if constexpr (program_detail::has_step<Program>(passes::step::kind::matmul, Type))
-      if (Program::tables.steps[s].type == Type) return run_epilogue<element_of_t<Type>, Program>(s, m, pointer, {numbers}, kernel, next);
+      if (Program::tables.steps[s].type == Type) return run_epilogue<element_of_t<Type>, Program>(s, m, product, kernel, next);
     return false;
   };
-  return with(std::integral_constant<dtype, dtype::float32>{}) || with(std::integral_constant<dtype, dtype::float64>{});
+  return of_type(std::integral_constant<dtype, dtype::float32>{}) || of_type(std::integral_constant<dtype, dtype::float64>{});
 }
 
 }  // namespace detail

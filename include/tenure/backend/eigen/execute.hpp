@@ -124,7 +124,7 @@ void run_table(const call_memory& m, const memory_plan<Program>& plan) {
           void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
           std::int64_t next_number[program_detail::most_of<Program>(&bound_step::number_count)];
           bind(tables.steps[i + 1], next_pointer, next_number);
-          if (run_with_epilogue<Program>(i, m, pointer, number, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch})) {
+          if (run_with_epilogue<Program>(i, m, {pointer, number}, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch})) {
             ++i;
             continue;
           }
