@@ -305,7 +305,11 @@ struct fused {
         const std::int64_t end = range.first[d] + all.grid.length[d];
         range.last[d] = end < all.extent[d] ? end : all.extent[d];
       }
-      if (all.rows != nullptr) all.rows->produce(args.pointer, range.first[0], range.last[0], worker);
+      if (all.rows != nullptr) {
+        local_arguments pointed = args;  // a copy: what another function has seen the address of would be loaded again for every packet
+        all.rows->produce(pointed.pointer, range.first[0], range.last[0], worker);
+        args = pointed;
+      }
       run_range(args, range, all.totals[has_totals ? b : 0]);
     }
 
