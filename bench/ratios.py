@@ -38,7 +38,7 @@ readme_rows = [
     ("fused forward, float64 (by hand: Eigen's array expression)", "forward", ["1e5"]),
     ("the same, float32", "forward_f32", ["1e5", "1e7"]),
     ("training step of a 784-128-10 perceptron, batch 1, 32, 256", "mlp_step", ["1", "32", "256"]),
-    ("a layer of 64, 65,536 samples of 2, 16, 64 numbers, float32", "dense", ["2", "16", "64"]),
+    ("a layer of 64, 65,536 samples of 16, 64 numbers, float32", "dense", ["16", "64"]),
     ("LSTM, 16 steps, 64 wide, batch 16, with gradients", "lstm", ["16"]),
     ("gradient and update of a 2-8-1 perceptron, 4 samples", "tiny_step", ["4"]),
     ("sum of the product of four 4x4 matrices, 4 gradients", "chain4", ["4"]),
@@ -169,7 +169,7 @@ def readme_table(run):
         cells = [", ".join(spell(run.rows[workload, s][first]) for s in sizes)]
         for peer in (first, "libtorch"):
             ratios = [run.ratio(workload, s, peer) for s in sizes]
-            cells.append(", ".join(spell_ratio(r) if r else "" for r in ratios))
+            cells.append(", ".join(spell_ratio(r) if r else "" for r in ratios) if any(ratios) else "")
         exponents = f", {', '.join(sizes)} elements" if "e" in sizes[0] else ""
         lines.append(f"| {name}{exponents} | " + " | ".join(cells) + " |")
     return lines
