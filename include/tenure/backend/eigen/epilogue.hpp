@@ -87,15 +87,16 @@ struct epilogue_table {
     }
   }
 };
-#if TENURE_BLAS  // which takes whole products
-template <class Program>
-inline constexpr bool has_epilogues = false;
-#else
 template <class Program>
 inline constexpr epilogue_table<Program> epilogues{};
 template <class Program>
-inline constexpr bool has_epilogues = !epilogues<Program>.is_empty;
+inline constexpr bool has_epilogues = []() -> bool {
+#if TENURE_BLAS  // which takes whole products
+  return false;
+#else
+  return !epilogues<Program>.is_empty;
 #endif
+}();
 
 /// The rows of a block for an m x n x k product; 0: one step after the other is as fast, or blocks do not come out even.
 constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions) {
