@@ -14,6 +14,12 @@
 //   interop/             edges: Eigen, files and others, which are included by name
 #pragma once
 
+#if __cplusplus < 202002L
+#error "tenure: include: C++20 is needed: compile with -std=c++20"
+#elif !defined(__CUDACC__) && !__has_include(<Eigen/Core>)
+#error "tenure: include: Eigen 3.4 is not on the include path: install libeigen3-dev, and compile with -isystem /usr/include/eigen3"
+#else
+
 #include <tenure/version.hpp>
 
 // First those that hold most messages: a compiler spells out the way to each through what includes it first.
@@ -57,3 +63,5 @@
 
 #include <tenure/optim/adam.hpp>
 #include <tenure/optim/sgd.hpp>
+
+#endif
