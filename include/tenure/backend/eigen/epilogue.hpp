@@ -63,7 +63,7 @@ constexpr epilogue find_epilogue(int s) {
     using kind = passes::instruction::kind;
     const passes::instruction& x = plan.instructions[k.first_instruction + i];
     e.reduces_columns = e.reduces_columns || x.what == kind::reduce_columns;
-    e.reduces = e.reduces || x.what == kind::reduce_columns || x.what == kind::reduce_all;
+    e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all;
     if (x.what == kind::load || x.access < 0) continue;
     e.writes |= std::uint64_t{1} << x.access;
     const int stored = tables.bindings[next.first_binding + x.access].buffer;
@@ -123,18 +123,6 @@ struct byte_range {
   bool meets(const byte_range& r) const { return begin < r.end && r.begin < end; }
 };
 
-template <class T>
-struct rows_of_product {
-  std::int64_t n, k;
-  matrix_ref<T> a, b;
-
-  static void compute(const void* context, std::int64_t first, std::int64_t count, void* to) {
-    const rows_of_product& p = *static_cast<const rows_of_product*>(context);
-    alignas(64) std::byte packed[matmul_most_workspace];
-    matmul<T>(count, p.n, p.k, {p.a.data + first * p.a.row_stride, p.a.row_stride, p.a.col_stride}, p.b, static_cast<T*>(to), p.n, false, packed);
-  }
-};
-
 /// A step with what it points to; number is of a product's operands.
 struct pointed_step {
   void* const* pointer;
@@ -174,9 +162,9 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
     if (overwrites && i != e.overwritten_by && range.meets(range_of_access(e.overwritten_by))) overwrites = false;
   }
 
-  const rows_of_product<T> all{n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}};
+  const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
   const std::int64_t workers = tenure::detail::current_executor == nullptr ? 1 : tenure::detail::current_executor->workers();
-  row_source source{.compute = &rows_of_product<T>::compute,
+  row_source source{.compute = &detail::product<T>::run_rows,
                     .context = &all,
                     .rows_of_block = rows_of_block,
                     .per_row = e.counts_elements ? n : 1,

@@ -12,7 +12,6 @@
 namespace tenure::eigen_backend {
 
 using program_detail::bound_step;
-using program_detail::call_memory;
 
 /// Where the buffers of a program lie in its workspace, for given run-time extents.
 template <class Program>

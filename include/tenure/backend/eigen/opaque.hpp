@@ -54,17 +54,24 @@ struct product {
 
   static void run(void* context, int block, int) {
     const product& p = *static_cast<const product*>(context);
-    alignas(64) std::byte packed[matmul_most_workspace];
-    const auto [row, rows] = part(p.m, p.pieces[0], block / p.pieces[1]);
-    const auto [column, columns] = part(p.n, p.pieces[1], block % p.pieces[1]);
-    matmul<T>(rows, columns, p.k, {p.a.data + row * p.a.row_stride, p.a.row_stride, p.a.col_stride},
-              {p.b.data + column * p.b.col_stride, p.b.row_stride, p.b.col_stride}, p.c + row * p.n + column, p.n, false, packed);
+    const span rows = part(p.m, p.pieces[0], block / p.pieces[1]), columns = part(p.n, p.pieces[1], block % p.pieces[1]);
+    p.panel(rows, columns, p.c + rows.first * p.n + columns.first);
+  }
+  /// Some rows of it, at `to`.
+  static void run_rows(const void* context, std::int64_t first, std::int64_t count, void* to) {
+    const product& p = *static_cast<const product*>(context);
+    p.panel({first, count}, {0, p.n}, static_cast<T*>(to));
   }
 
  private:
   struct span {
     std::int64_t first, length;
   };
+  void panel(span rows, span columns, T* to) const {
+    alignas(64) std::byte packed[matmul_most_workspace];
+    matmul<T>(rows.length, columns.length, k, {a.data + rows.first * a.row_stride, a.row_stride, a.col_stride},
+              {b.data + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, false, packed);
+  }
   // Multiples of 32, the last with what is left: never a single row or column, which would be another kind of product.
   static span part(std::int64_t extent, std::int64_t pieces, std::int64_t i) {
     const std::int64_t length = extent / pieces / 32 * 32;
