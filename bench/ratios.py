@@ -5,7 +5,9 @@
 ratios.py results.json                       the tables, in Markdown
 ratios.py results.json --check FILE          exit status 1 where a ratio grew by more than the tolerance (default 0.15)
 ratios.py results.json --publish             write baseline.json, and the tables in README.md and docs/performance.md
-Medians of the processor time of all repetitions; of the time on the clock for rows of several threads. Times differ from machine to machine, ratios within a run carry over.
+Times are medians of the processor time of all repetitions; of the time on the clock for rows of several threads. Ratios are taken
+within a pass over all programs, and are medians of the passes: a minute in which the machine is slow would otherwise meet the two
+rows of a ratio in different shares. Times differ from machine to machine, ratios within a run carry over.
 """
 import argparse
 import json
@@ -49,19 +51,21 @@ readme_rows = [
 
 
 class Run:
-    """rows[workload, size][implementation] is a median in nanoseconds; errors[...] the largest error in ulp where it was measured."""
+    """rows[workload, size][implementation] is a median in nanoseconds, passes[number] the same of one pass; errors[...] the largest
+    error in ulp where it was measured."""
 
     def __init__(self, path):
         with open(path) as file:
             report = json.load(file)
         self.context = report.get("context", {})
-        samples, self.errors, self.rates = {}, {}, {}
+        samples, of_a_pass, self.errors, self.rates = {}, {}, {}, {}
         for row in report["benchmarks"]:
             if row.get("run_type") != "iteration" or row["name"].count("/") != 2:
                 continue
             unit = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}[row["time_unit"]]
             time = row["real_time" if "threads" in row["name"] else "cpu_time"]
             samples.setdefault(tuple(row["name"].split("/")), []).append(time * unit)
+            of_a_pass.setdefault(row["pass"], {}).setdefault(tuple(row["name"].split("/")), []).append(time * unit)
             if "ulp" in row:
                 self.errors[tuple(row["name"].split("/"))] = row["ulp"]
             for rate in ("GB/s", "GFLOP/s"):
@@ -72,6 +76,7 @@ class Run:
             median = statistics.median(times)
             self.rows.setdefault((workload, size), {})[implementation] = median
             self.is_noisy[workload, size] = self.is_noisy.get((workload, size), False) or median > 1.2 * min(times)
+        self.passes = [{name: statistics.median(times) for name, times in rows.items()} for rows in of_a_pass.values()]
 
     @property
     def compiler(self):
@@ -86,12 +91,13 @@ class Run:
         return next((r for r in references if r in row), None)
 
     def ratio(self, workload, size, peer):
-        row = self.rows.get((workload, size), {})
         if peer == "one thread":
-            return row["tenure_2_threads"] / row["tenure"] if "tenure_2_threads" in row else None
-        if peer == "peer":
-            peer = self.reference(workload, size) if row else None
-        return row["tenure"] / row[peer] if "tenure" in row and peer in row else None
+            ours, theirs = "tenure_2_threads", "tenure"
+        else:
+            ours, theirs = "tenure", self.reference(workload, size) if peer == "peer" and (workload, size) in self.rows else peer
+        ours, theirs = (workload, ours, size), (workload, theirs, size)
+        ratios = [times[ours] / times[theirs] for times in self.passes if ours in times and theirs in times]
+        return statistics.median(ratios) if ratios else None
 
     def sorted(self):
         def number(size):
@@ -118,7 +124,7 @@ def workloads_table(run):
             continue
         first = run.reference(workload, size)
         peers = sorted((p for p in row if p != "tenure"), key=lambda p: (p != first, -row[p]))
-        ratios = ", ".join(("**{} {}**" if p == first else "{} {}").format(p, spell_ratio(row["tenure"] / row[p])) for p in peers)
+        ratios = ", ".join(("**{} {}**" if p == first else "{} {}").format(p, spell_ratio(run.ratio(workload, size, p))) for p in peers)
         lines.append(f"| {workload} | {size}{' ~' if run.is_noisy[workload, size] else ''} | {spell(row['tenure'])} | {ratios} |")
     return lines
 
@@ -130,7 +136,7 @@ def functions_table(run):
             continue
         errors = {peer: f"{run.errors[workload, peer, size]:.2f}" for peer in row}
         peer, ours = run.reference(workload, size), row["tenure"]
-        cells = [f"{peer} {spell(row[peer])}", errors[peer], f"{ours / row[peer]:.2f}"] if peer else ["none", "", ""]
+        cells = [f"{peer} {spell(row[peer])}", errors[peer], f"{run.ratio(workload, size, peer):.2f}"] if peer else ["none", "", ""]
         others = [f"{p} {spell(row[p])}, {errors[p]} ulp" for p in row if row[p] < ours and run.errors[workload, p, size] > 2]
         lines.append(f"| {workload} | {spell(ours)} | {errors['tenure']} | {' | '.join(cells)} | {'; '.join(others)} |")
     return lines

@@ -30,7 +30,7 @@ steps=6
 source "$(dirname "$0")/common.sh"
 results=build/bench
 flags="-O3 -march=native"
-passes=${BENCH_PASSES:-3}
+passes=${BENCH_PASSES:-5}
 read -ra bench_args <<<"${BENCH_ARGS:---benchmark_repetitions=3 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true}"
 
 step "packages"
@@ -88,7 +88,7 @@ step "build, $jobs jobs"
 cmake --build "$build" -j "$jobs"
 [[ $peers == OFF ]] || cmake --build "$results/peers" -j "$jobs" --target bench_peers
 
-# Passes over all programs, so that a slow minute of the machine meets no row with all its repetitions.
+# Passes over all programs, so that a slow minute of the machine meets no row with all its repetitions; ratios are taken within a pass.
 step "run, rows matching '$filter', $passes passes"
 rm -rf "$build/json"
 mkdir -p "$build/json"
