@@ -33,18 +33,13 @@ void fma_peak(benchmark::State& state) {
 using stream_function = void(std::int64_t, float*, const float*, const float*, const float*, const float*);
 
 void plain_stream(std::int64_t n, float* y, const float* a, const float* b, const float* c, const float* d) {
-  bench::stream<1, float>(n, {y}, a, b, c, d);
+  bench::stream_through_caches<1, float>(n, {y}, a, b, c, d);
 }
 
-#if defined(__AVX512F__)
+#if defined(EIGEN_VECTORIZE_SSE)
 /// Stores that pass the caches by, so that a line is not read before it is written.
 void streaming_stores(std::int64_t n, float* y, const float* a, const float* b, const float* c, const float* d) {
-  for (std::int64_t i = 0; i + 16 <= n; i += 16) {
-    const __m512 left = _mm512_add_ps(_mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i));
-    const __m512 right = _mm512_add_ps(_mm512_loadu_ps(c + i), _mm512_loadu_ps(d + i));
-    _mm512_stream_ps(y + i, _mm512_add_ps(left, right));
-  }
-  _mm_sfence();
+  bench::stream_by<m::packet_of<float>, true, 1, float>(n, {y}, a, b, c, d);
 }
 #endif
 
@@ -68,7 +63,7 @@ const bool registered = [] {
   benchmark::RegisterBenchmark("limit_fma_f32/limit/1", fma_peak<float>);
   benchmark::RegisterBenchmark("limit_fma_f64/limit/1", fma_peak<double>);
   stream_rows("limit", plain_stream);
-#if defined(__AVX512F__)
+#if defined(EIGEN_VECTORIZE_SSE)
   stream_rows("streaming_stores", streaming_stores);
 #endif
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A fused kernel on a GPU: every element of a code's iteration space is one thread's, with every intermediate in a register.
-// A team of threads (a power of two, up to the block) walks a row in packets of 16 bytes, pass by pass; teams take rows in
+// A team of threads (a power of two, up to the block) walks a row in packets of 16 bytes or less, pass by pass; teams take rows in
 // turn, and where rows need no team of their own, tiles of columns too. What is summed over rows or over all stands beside,
 // a piece a block, until it is folded in a fixed order: results depend on extents alone, not on the GPU and never on which block was first.
 // Cost: one load an input, one store an output; values kept from pass to pass lie in shared memory where they fit.
@@ -117,8 +117,10 @@ struct fused {
     return record::passes == 1 && row_sums > 0 && kept_rows + column_sums == 0;
   }();
 
-  // Packets of 16 bytes, while four copies of the work fit into registers and compile time.
-  static constexpr int lanes = std::is_floating_point_v<T> && record::instructions <= 96 && k.extent[last] != 1 ? 16 / static_cast<int>(sizeof(T)) : 1;
+  // Packets of 16 bytes, as memory likes them, while that many copies of the work fit into registers and compile time; of 8 where there
+  // is more to compute than to wait for (a fifth of a second of nvcc's for 64 operations).
+  static constexpr int packet_bytes = record::instructions <= 48 ? 16 : record::instructions <= 96 ? 8 : 0;
+  static constexpr int lanes = std::is_floating_point_v<T> && k.extent[last] != 1 && packet_bytes > 0 ? packet_bytes / static_cast<int>(sizeof(T)) : 1;
 
   static constexpr int number_count = [] {
     std::int64_t n = 0;
@@ -398,11 +400,11 @@ struct fused {
     (element<I>(t, p, args, e, l), ...);
   }
 
-  /// Is access A a run of T that 16-byte accesses may take, as far as its type tells?
+  /// Is access A a run of T that an access may take as a packet, as far as its type tells?
   template <int A>
   static constexpr bool is_run = lanes > 1 && k.access[A].type == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
 
-  struct alignas(16) run_of_lanes {
+  struct alignas(sizeof(T) * lanes) run_of_lanes {
     T at[lanes];
   };
   static TENURE_KERNEL_INLINE bool is_whole(const T* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of_lanes) == 0; }

@@ -142,6 +142,7 @@ struct fused {
   struct local_arguments {
     void* pointer[streams];
     std::int64_t number[numbers];
+    bool passes_caches = false;  // do stores?
   };
 
   TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given) {
@@ -311,6 +312,7 @@ struct fused {
         args = pointed;
       }
       run_range(args, range, all.totals[has_totals ? b : 0]);
+      if constexpr (may_pass_caches) math::end_of_streams();
     }
 
     /// Gives the accesses of the chosen instructions memory of their own.
@@ -341,6 +343,7 @@ struct fused {
     blocks all;
     for (T& t : all.totals[0]) t = T(0);  // g++ cannot tell that there is a block
     all.args = args;
+    if constexpr (may_pass_caches) all.args.passes_caches = source == nullptr && passes_caches(args, rows * columns);
     all.rows = source;
     if (source != nullptr) {
       all.grid = source->grid(extents[0], extents[1 < record::rank ? 1 : 0]);
@@ -373,6 +376,50 @@ struct fused {
     if constexpr (has_totals)
       for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], instructions_of<part::total>{});
     write_totals(args, all.totals[0], instructions_of<part::total>{});
+  }
+
+  // ---- stores that pass the caches by ----
+
+  /// Does access A have an element of its own for each of the iteration space, side by side along a row?
+  static constexpr bool covers(int a) {
+    const program_detail::decoded_access& x = k.access[a];
+    if (x.type != record::lane || x.counting || x.stride[last] != 1) return false;
+    for (int d = 0; d < last; ++d)
+      if (x.stride[d] == 0) return false;
+    return true;
+  }
+  static constexpr bool writes_past_caches(int a) {
+    for (int i = 0; i < record::instructions; ++i)
+      if (at(i).what == kind::store && !at(i).row && !at(i).is_mask && at(i).access == a) return covers(a);
+    return false;
+  }
+  static constexpr int covering = [] {
+    int n = 0;
+    for (int a = 0; a < record::accesses; ++a) n += covers(a);
+    return n;
+  }();
+  // One pass only: what several passes store is in the cache before.
+  static constexpr bool may_pass_caches = [] {
+    std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
+    bool stores = false, is_known = true;
+    for (int a = 0; a < record::accesses; ++a) stores = stores || writes_past_caches(a);
+    for (int d = 0; d < record::rank; ++d) is_dynamic(k.extent[d]) ? is_known = false : bytes *= k.extent[d];
+    return is_cut && math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= cached_bytes);
+  }();
+  /// Are there enough elements, all that is stored aligned, and nothing of it read? What was read is in the cache.
+  static bool passes_caches(const local_arguments& args, std::int64_t elements) {
+    if (elements * covering * static_cast<std::int64_t>(sizeof(T)) < cached_bytes) return false;
+    for (int a = 0; a < record::accesses; ++a) {
+      if (!writes_past_caches(a)) continue;
+      if (reinterpret_cast<std::uintptr_t>(args.pointer[a]) % sizeof(P) != 0) return false;
+      for (int d = 0; d < last; ++d) {
+        const std::int64_t word = k.access[a].stride[d];
+        if ((is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word) % lanes != 0) return false;
+      }
+      for (int b = 0; b < record::accesses; ++b)
+        if (b != a && args.pointer[b] == args.pointer[a]) return false;
+    }
+    return true;
   }
 
   template <std::int64_t Word>
@@ -737,6 +784,7 @@ struct fused {
       math::store<P>(lane, v);
       for (int l = 0; l < n; ++l) target[l * step] = lane[l];
     } else if constexpr (Partial) math::store_first<P>(target, v, n);
+    else if constexpr (may_pass_caches && covers(A)) args.passes_caches ? math::stream<P>(target, v) : math::store<P>(target, v);
     else math::store<P>(target, v);
   }
   template <int A>

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// Laws of kernels over more memory than the caches hold, whose stores pass the caches by: each piece of a result has the bits that
+// the same kernel gives the piece alone, wherever the result begins and however long its rows are.
+#include <cstring>
+
+#include <tenure/threads.hpp>
+
+#include "agree.hpp"
+
+using namespace laws;
+
+namespace {
+
+constexpr auto two_results = [](auto x, auto y) { return std::tuple{tanh(x) * y + 1.0, x - y}; };
+constexpr auto one_and_sums = [](auto x, auto y) {
+  const auto z = x * y;
+  return std::tuple{z, sum(z, tn::axis<0>)};
+};
+
+constexpr std::int64_t cached = tn::eigen_backend::cached_bytes;
+
+/// Rows 0 ... count - 1 of the piece begin at row `first` of the whole.
+template <class X, class Y>
+bool is_piece(const X& whole, const Y& piece, std::int64_t first) {
+  const std::int64_t row = piece.extents()[0] == 0 ? 0 : piece.size() / piece.extents()[0];
+  return std::memcmp(whole.data() + first * row, piece.data(), static_cast<std::size_t>(piece.size()) * sizeof(*piece.data())) == 0;
+}
+template <class X>
+bool same_bits(const X& a, const X& b) { return a.size() == b.size() && is_piece(a, b, 0); }
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("results past the caches have the bits of their pieces", "", double, float) {
+  constexpr std::int64_t n = cached / (3 * static_cast<std::int64_t>(sizeof(TestType))) + 77;  // at the least two arrays in, one out
+  const auto f = tn::compile(two_results);
+  const auto x = filled<TestType>(shape<dyn>{}, 1, n), y = filled<TestType>(shape<dyn>{}, 2, n);
+  const auto [a, b] = f(x, y);
+  const tn::thread_pool pool(3);
+  const auto [pa, pb] = tn::compile(two_results, pool)(x, y);
+  CHECK(same_bits(a, pa));
+  CHECK(same_bits(b, pb));
+  for (const std::int64_t first : {std::int64_t{0}, n / 2 + 3, n - 1001}) {
+    const auto [u, v] = f(x[tn::range(first, first + 1001)].clone(), y[tn::range(first, first + 1001)].clone());
+    CHECK(is_piece(a, u, first));
+    CHECK(is_piece(b, v, first));
+  }
+
+  const auto s = filled<TestType>(shape<n>{}, 1), t = filled<TestType>(shape<n>{}, 2);
+  const auto [sa, sb] = f(s, t);
+  CHECK(std::memcmp(sa.data(), a.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
+  CHECK(std::memcmp(sb.data(), b.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
+
+  // The second part of a concat begins behind the first, which is no multiple of a packet.
+  const auto joined = tn::compile([](auto u, auto v) { return tn::concat<0>(tanh(u) * v, u - v); })(s, t);
+  CHECK(std::memcmp(joined.data() + n, sb.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
+}
+
+TEMPLATE_TEST_CASE("rows of any length pass the caches", "", double, float) {
+  for (const std::int64_t columns : {64, 65, 1000, 1003}) {
+    const std::int64_t rows = cached / (3 * columns * static_cast<std::int64_t>(sizeof(TestType))) + 5;
+    const auto x = filled<TestType>(shape<dyn, dyn>{}, 1, rows, columns), y = filled<TestType>(shape<dyn, dyn>{}, 2, rows, columns);
+    const auto bias = filled<TestType>(shape<dyn>{}, 3, columns);
+    const auto biased = tn::compile([](auto u, auto v, auto w) { return relu(u + w) * v; });
+    const auto whole = biased(x, y, bias);
+    const auto [z, sums] = tn::compile(one_and_sums)(x, y);
+    for (const std::int64_t first : {std::int64_t{0}, rows / 2 + 1, rows - 3}) {
+      const auto u = x[tn::range(first, first + 3)].clone(), v = y[tn::range(first, first + 3)].clone();
+      CHECK(is_piece(whole, biased(u, v, bias), first));
+      CHECK(is_piece(z, tn::compile([](auto p, auto q) { return p * q; })(u, v), first));
+    }
+    CHECK(same_bits(sums, std::get<1>(tn::compile(one_and_sums, tn::thread_pool(2))(x, y))));
+  }
+}
+
+TEMPLATE_TEST_CASE("what is stored past the caches may begin anywhere, and lie where an argument lies", "", double, float) {
+  constexpr std::int64_t n = cached / (2 * static_cast<std::int64_t>(sizeof(TestType))) + 200;
+  const auto x = filled<TestType>(shape<dyn>{}, 1, n);
+  const tn::tensor<TestType, shape<dyn>> wanted = x * 2 + 1;
+  auto whole = filled<TestType>(shape<dyn>{}, 2, n);
+  for (const std::int64_t from : {1, 7, 64}) {
+    const TestType before = whole.data()[from - 1];
+    whole[tn::range(from, n)].copy_(x[tn::range(0, n - from)] * 2 + 1);
+    CHECK(std::memcmp(whole.data() + from, wanted.data(), static_cast<std::size_t>(n - from) * sizeof(TestType)) == 0);
+    CHECK(whole.data()[from - 1] == before);
+  }
+  auto in_place = x.clone();
+  in_place.mul_(2).add_(1);
+  CHECK(same_bits(in_place, wanted));
+  auto assigned = x.clone();
+  assigned.copy_(assigned * 2 + 1);
+  CHECK(same_bits(assigned, wanted));
+}
