@@ -12,6 +12,8 @@ folder, result, *pairs = sys.argv[1:]
 reports = [(path.stem.rpartition(".")[2], json.loads(path.read_text())) for path in sorted(Path(folder).glob("*.json"))]
 if not reports:
     sys.exit("merge.py: no benchmark matches the filter")
+if not all(number.isdigit() for number, _ in reports):
+    sys.exit(f"merge.py: files in {folder} are named <program>.<pass>.json")
 context = reports[0][1]["context"] | dict(pair.split("=", 1) for pair in pairs)
 rows = [row | {"pass": number} for number, report in reports for row in report["benchmarks"]]
 Path(result).write_text(json.dumps({"context": context, "benchmarks": rows}, indent=1) + "\n")

@@ -64,13 +64,14 @@ class Run:
                 continue
             unit = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}[row["time_unit"]]
             time = row["real_time" if "threads" in row["name"] else "cpu_time"]
-            samples.setdefault(tuple(row["name"].split("/")), []).append(time * unit)
-            of_a_pass.setdefault(row["pass"], {}).setdefault(tuple(row["name"].split("/")), []).append(time * unit)
+            name = tuple(row["name"].split("/"))
+            samples.setdefault(name, []).append(time * unit)
+            of_a_pass.setdefault(row.get("pass"), {}).setdefault(name, []).append(time * unit)
             if "ulp" in row:
-                self.errors[tuple(row["name"].split("/"))] = row["ulp"]
+                self.errors[name] = row["ulp"]
             for rate in ("GB/s", "GFLOP/s"):
                 if rate in row:
-                    self.rates.setdefault(tuple(row["name"].split("/")), []).append((row[rate], rate))
+                    self.rates.setdefault(name, []).append((row[rate], rate))
         self.rows, self.is_noisy = {}, {}
         for (workload, implementation, size), times in samples.items():
             median = statistics.median(times)

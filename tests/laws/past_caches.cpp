@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Laws of kernels over more memory than the caches hold, whose stores pass the caches by: each piece of a result has the bits that
 // the same kernel gives the piece alone, wherever the result begins and however long its rows are.
+#include <algorithm>
 #include <cstring>
 
 #include <tenure/threads.hpp>
@@ -18,6 +19,17 @@ constexpr auto one_and_sums = [](auto x, auto y) {
 };
 
 constexpr std::int64_t cached = tn::eigen_backend::cached_bytes;
+
+/// May the first step of a call store past the caches?
+template <class F, class... X>
+constexpr bool may_bypass(const F&, const X&...) {
+#if defined(__CUDACC__) || !defined(EIGEN_VECTORIZE_SSE)
+  return true;
+#else
+  using program = tn::program<tn::detail::source_of<F, X...>>;
+  return tn::eigen_backend::fused<typename program::template code_of<0>>::stores_past_caches();
+#endif
+}
 
 /// Rows 0 ... count - 1 of the piece begin at row `first` of the whole.
 template <class X, class Y>
@@ -51,8 +63,54 @@ TEMPLATE_TEST_CASE("results past the caches have the bits of their pieces", "", 
   CHECK(std::memcmp(sb.data(), b.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
 
   // The second part of a concat begins behind the first, which is no multiple of a packet.
-  const auto joined = tn::compile([](auto u, auto v) { return tn::concat<0>(tanh(u) * v, u - v); })(s, t);
+  const auto joined = tn::compile([](auto u, auto v) { return tn::concat<0>(tanh(u) * v + 1.0, u - v); })(s, t);
+  CHECK(std::memcmp(joined.data(), sa.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
   CHECK(std::memcmp(joined.data() + n, sb.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
+}
+
+TEMPLATE_TEST_CASE("gradients past the caches have the bits of their pieces", "", double, float) {
+  constexpr std::int64_t n = cached / (4 * static_cast<std::int64_t>(sizeof(TestType))) + 77;
+  constexpr auto f = [](auto a, auto b) { return sum(tanh(a) * b); };
+  const auto a = filled<TestType>(shape<dyn>{}, 1, n), b = filled<TestType>(shape<dyn>{}, 2, n);
+  const auto [value, da, db] = tn::value_and_grad<0, 1>(f)(a, b);
+  const auto [on_pool, pa, pb] = tn::compile(tn::value_and_grad<0, 1>(f), tn::thread_pool(2))(a, b);
+  CHECK(value.item() == on_pool.item());
+  CHECK(same_bits(da, pa));
+  const auto [v, u, w] = tn::value_and_grad<0, 1>(f)(a[tn::range(5, 2005)].clone(), b[tn::range(5, 2005)].clone());
+  CHECK(is_piece(da, u, 5));
+  CHECK(is_piece(db, w, 5));
+}
+
+// Parts of rows are whole lines of the cache, or not; blocks cut columns where there are few rows.
+TEMPLATE_TEST_CASE("parts of rows, and few long rows", "", double, float) {
+  const auto joined = []<int A, int B>(std::integer_sequence<int, A, B>) {
+    const std::int64_t rows = cached / (2 * std::min(A, B) * static_cast<std::int64_t>(sizeof(TestType))) + 3;
+    const auto x = filled<TestType>(shape<dyn, A>{}, 1, rows);
+    const auto y = filled<TestType>(shape<dyn, B>{}, 2, rows);
+    const auto f = tn::compile([](auto u, auto v) { return tn::concat<1>(u * 2.0, v + 1.0); });
+    const auto z = f(x, y);
+    for (const std::int64_t first : {std::int64_t{0}, rows / 2 + 1, rows - 3})
+      CHECK(is_piece(z, f(x[tn::range(first, first + 3)].clone(), y[tn::range(first, first + 3)].clone()), first));
+  };
+  joined(std::integer_sequence<int, 16, 16>{});
+  joined(std::integer_sequence<int, 12, 20>{});
+  joined(std::integer_sequence<int, 4, 12>{});
+  for (const std::int64_t rows : {2, 3})
+    for (const std::int64_t extra : {0, 16, 7}) {
+      const std::int64_t columns = (cached / (3 * rows * static_cast<std::int64_t>(sizeof(TestType))) / 64 + 1) * 64 + extra;
+      const auto x = filled<TestType>(shape<dyn, dyn>{}, 1, rows, columns), y = filled<TestType>(shape<dyn, dyn>{}, 2, rows, columns);
+      const auto bias = filled<TestType>(shape<dyn>{}, 3, columns);
+      const auto f = tn::compile([](auto u, auto v, auto w) { return u * w - v; });
+      const auto z = f(x, y, bias);
+      for (const std::int64_t row : {std::int64_t{0}, rows - 1})
+        CHECK(is_piece(z, f(x[tn::range(row, row + 1)].clone(), y[tn::range(row, row + 1)].clone(), bias), row));
+    }
+}
+
+TEST_CASE("kernels that may store past the caches do") {
+  const tn::tensor<float, shape<dyn>> x(tn::zeros<float>(shape<dyn>{}, 4));
+  STATIC_REQUIRE(may_bypass(two_results, x, x));
+  STATIC_REQUIRE(may_bypass(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(tanh(a) * b); }), x, x));
 }
 
 TEMPLATE_TEST_CASE("rows of any length pass the caches", "", double, float) {

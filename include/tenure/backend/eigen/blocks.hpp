@@ -39,10 +39,10 @@ namespace eigen_backend {
 /// Work of a block, in elements times instructions (or multiplications, for a product), some two microseconds.
 constexpr std::int64_t block_work = 1 << 16;
 constexpr int most_blocks = 64;
-/// What a kernel reads and writes, from where on it stores past the caches: the largest cache that cores share on most machines.
-/// A line that is stored need not be read first then, which is a third of the traffic of one load and one store. What comes next
-/// would have found at most the end of the result in the cache. A constant, since what a virtual machine says of its caches
-/// may be ten times what it has.
+/// What a kernel reads and writes side by side in elements of its type, from where on it stores past the caches: the largest cache that
+/// cores share on most machines. A line that is stored need not be read first then, which is a third of the traffic of one load and
+/// one store, and more than what comes next loses (a sum of the result behind a kernel over 33 MB: 1.2 ms instead of 1.5). A constant,
+/// since what a virtual machine says of its caches may be ten times what it has.
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 /// A block that reduces columns ends with a sum over its columns; this many rows make that little.
 constexpr std::int64_t rows_of_column_block = 16;

@@ -142,7 +142,7 @@ struct fused {
   struct local_arguments {
     void* pointer[streams];
     std::int64_t number[numbers];
-    bool passes_caches = false;  // do stores?
+    bool bypasses_caches = false;  // do full packets that are stored?
   };
 
   TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given) {
@@ -153,13 +153,22 @@ struct fused {
       run_blocks(args, given.scratch, given.rows);
     } else {
       T totals[most_totals];
+      if constexpr (may_bypass_caches) {
+        std::int64_t elements = 1;
+        for (int d = 0; d < record::rank; ++d) elements *= value_of(args, k.extent[d]);
+        args.bypasses_caches = gains_by_bypassing(args, elements);
+      }
       run_range(args, whole{}, totals);
+      if constexpr (may_bypass_caches)
+        if (args.bypasses_caches) math::end_of_streams();
       write_totals(args, totals, instructions_of<part::total>{});
     }
   }
 
   /// May it run in blocks, and then after the rows of a row_source?
   static constexpr bool runs_in_blocks() { return is_cut; }
+  /// May it store past the caches, where it runs over more than they hold?
+  static constexpr bool stores_past_caches() { return may_bypass_caches; }
 
  private:
   using kind = instruction::kind;
@@ -312,7 +321,8 @@ struct fused {
         args = pointed;
       }
       run_range(args, range, all.totals[has_totals ? b : 0]);
-      if constexpr (may_pass_caches) math::end_of_streams();
+      if constexpr (may_bypass_caches)
+        if (args.bypasses_caches) math::end_of_streams();
     }
 
     /// Gives the accesses of the chosen instructions memory of their own.
@@ -343,7 +353,7 @@ struct fused {
     blocks all;
     for (T& t : all.totals[0]) t = T(0);  // g++ cannot tell that there is a block
     all.args = args;
-    if constexpr (may_pass_caches) all.args.passes_caches = source == nullptr && passes_caches(args, rows * columns);
+    if constexpr (may_bypass_caches) all.args.bypasses_caches = source == nullptr && gains_by_bypassing(args, rows * columns);
     all.rows = source;
     if (source != nullptr) {
       all.grid = source->grid(extents[0], extents[1 < record::rank ? 1 : 0]);
@@ -380,7 +390,7 @@ struct fused {
 
   // ---- stores that pass the caches by ----
 
-  /// Does access A have an element of its own for each of the iteration space, side by side along a row?
+  /// Does access a have an element of its own for each of the iteration space, side by side along a row?
   static constexpr bool covers(int a) {
     const program_detail::decoded_access& x = k.access[a];
     if (x.type != record::lane || x.counting || x.stride[last] != 1) return false;
@@ -398,24 +408,35 @@ struct fused {
     for (int a = 0; a < record::accesses; ++a) n += covers(a);
     return n;
   }();
-  // One pass only: what several passes store is in the cache before.
-  static constexpr bool may_pass_caches = [] {
+  // One pass only: what a later pass stores, the one before has fetched (prefetch_stores).
+  static constexpr bool may_bypass_caches = [] {
     std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
     bool stores = false, is_known = true;
     for (int a = 0; a < record::accesses; ++a) stores = stores || writes_past_caches(a);
     for (int d = 0; d < record::rank; ++d) is_dynamic(k.extent[d]) ? is_known = false : bytes *= k.extent[d];
-    return is_cut && math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= cached_bytes);
+    return math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= cached_bytes);
   }();
-  /// Are there enough elements, all that is stored aligned, and nothing of it read? What was read is in the cache.
-  static bool passes_caches(const local_arguments& args, std::int64_t elements) {
+  static std::int64_t value_of(const local_arguments& args, std::int64_t word) {
+    return is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word;
+  }
+  /// Are there enough elements, is all that is stored aligned and in whole lines, and nothing of it read? What was read is in the
+  /// cache; a line of which the rest is stored through the cache is fetched again, for each row (25 times slower, AVX2).
+  static bool gains_by_bypassing(const local_arguments& args, std::int64_t elements) {
     if (elements * covering * static_cast<std::int64_t>(sizeof(T)) < cached_bytes) return false;
+    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t row = value_of(args, k.extent[last]);
     for (int a = 0; a < record::accesses; ++a) {
       if (!writes_past_caches(a)) continue;
       if (reinterpret_cast<std::uintptr_t>(args.pointer[a]) % sizeof(P) != 0) return false;
-      for (int d = 0; d < last; ++d) {
-        const std::int64_t word = k.access[a].stride[d];
-        if ((is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word) % lanes != 0) return false;
+      bool in_lines = row % line == 0, is_dense = row % lanes == 0;  // dense: rows go on where the one before ends
+      std::int64_t dense = row;
+      for (int d = last - 1; d >= 0; --d) {
+        const std::int64_t step = value_of(args, k.access[a].stride[d]);
+        in_lines = in_lines && step % line == 0;
+        is_dense = is_dense && step == dense;
+        dense *= value_of(args, k.extent[d]);
       }
+      if (last > 0 && !in_lines && !is_dense) return false;
       for (int b = 0; b < record::accesses; ++b)
         if (b != a && args.pointer[b] == args.pointer[a]) return false;
     }
@@ -784,8 +805,10 @@ struct fused {
       math::store<P>(lane, v);
       for (int l = 0; l < n; ++l) target[l * step] = lane[l];
     } else if constexpr (Partial) math::store_first<P>(target, v, n);
-    else if constexpr (may_pass_caches && covers(A)) args.passes_caches ? math::stream<P>(target, v) : math::store<P>(target, v);
-    else math::store<P>(target, v);
+    else if constexpr (may_bypass_caches && writes_past_caches(A)) {
+      if (args.bypasses_caches) math::stream<P>(target, v);
+      else math::store<P>(target, v);
+    } else math::store<P>(target, v);
   }
   template <int A>
   static TENURE_LAYER void store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
