@@ -68,21 +68,20 @@ TEST_CASE("elements: several results, with ends that fill no packet") {
 }
 
 // What is much to compute takes packets of 8 bytes, and still more takes single elements.
+template <int N>
+constexpr auto turns = [](auto a, auto b) {
+  auto h = a * 0.5;
+  for (int i = 0; i < N; ++i) h = tanh(h * b) + a * 0.25;
+  return std::tuple{h, sum(h), h + b};
+};
+
 TEST_CASE("long kernels, whose packets are shorter") {
-  const auto turns = []<int N>(std::integral_constant<int, N>) {
-    return [](auto a, auto b) {
-      auto h = a * 0.5;
-      for (int i = 0; i < N; ++i) h = tanh(h * b) + a * 0.25;
-      return std::tuple{h, sum(h), h + b};
-    };
-  };
-  const auto middle = turns(std::integral_constant<int, 14>{}), longest = turns(std::integral_constant<int, 30>{});
-  check(middle, some<float, 1003>(), some<float, 1003>());
-  check(middle, some<double, 77>(), some<double, 77>());
-  check(middle, some<float, 33, 7>(), some<float, 33, 7>());
-  check(middle, some<float, 12, 40>(), some<float, 40>());
-  check([middle](auto a, auto b) { return middle(a.transpose(), b); }, some<float, 9, 35>(), some<float, 35, 9>());
-  check(longest, some<float, 1003>(), some<float, 1003>());
+  check(turns<14>, some<float, 1003>(), some<float, 1003>());
+  check(turns<14>, some<double, 77>(), some<double, 77>());
+  check(turns<14>, some<float, 33, 7>(), some<float, 33, 7>());
+  check(turns<14>, some<float, 12, 40>(), some<float, 40>());
+  check([](auto a, auto b) { return turns<14>(a.transpose(), b); }, some<float, 9, 35>(), some<float, 35, 9>());
+  check(turns<30>, some<float, 1003>(), some<float, 1003>());
 }
 
 TEST_CASE("broadcast along rows and columns") {
