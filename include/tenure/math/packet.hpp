@@ -159,30 +159,16 @@ TENURE_KERNEL_INLINE void store(scalar_of<P>* to, P value) {
 // Stores that pass the caches by, aligned to the packet, so that a line is not read before it is written. Other threads see them
 // only after end_of_streams() and what then tells them.
 namespace detail {
-template <class P>
-inline constexpr bool has_stream = false;
 #if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
 TENURE_INLINE void stream_to(float* to, __m128 value) { _mm_stream_ps(to, value); }
 TENURE_INLINE void stream_to(double* to, __m128d value) { _mm_stream_pd(to, value); }
-template <>
-inline constexpr bool has_stream<__m128> = true;
-template <>
-inline constexpr bool has_stream<__m128d> = true;
 #if defined(EIGEN_VECTORIZE_AVX)
 TENURE_INLINE void stream_to(float* to, __m256 value) { _mm256_stream_ps(to, value); }
 TENURE_INLINE void stream_to(double* to, __m256d value) { _mm256_stream_pd(to, value); }
-template <>
-inline constexpr bool has_stream<__m256> = true;
-template <>
-inline constexpr bool has_stream<__m256d> = true;
 #endif
 #if defined(EIGEN_VECTORIZE_AVX512)
 TENURE_INLINE void stream_to(float* to, __m512 value) { _mm512_stream_ps(to, value); }
 TENURE_INLINE void stream_to(double* to, __m512d value) { _mm512_stream_pd(to, value); }
-template <>
-inline constexpr bool has_stream<__m512> = true;
-template <>
-inline constexpr bool has_stream<__m512d> = true;
 #endif
 TENURE_INLINE void end_streams() { _mm_sfence(); }
 #else
@@ -194,7 +180,7 @@ TENURE_INLINE void end_streams() {}
 
 /// Has P stores that pass the caches by? Those of x86 have.
 template <class P>
-inline constexpr bool can_stream = detail::has_stream<P>;
+inline constexpr bool can_stream = requires(scalar_of<P>* to, P value) { detail::stream_to(to, value); };
 
 /// Needs can_stream<P> and `to` aligned to sizeof(P).
 template <class P>

@@ -153,11 +153,7 @@ struct fused {
       run_blocks(args, given.scratch, given.rows);
     } else {
       T totals[most_totals];
-      if constexpr (may_bypass_caches) {
-        std::int64_t elements = 1;
-        for (int d = 0; d < record::rank; ++d) elements *= value_of(args, k.extent[d]);
-        args.bypasses_caches = gains_by_bypassing(args, elements);
-      }
+      if constexpr (may_bypass_caches) args.bypasses_caches = gains_by_bypassing(args);
       run_range(args, whole{}, totals);
       if constexpr (may_bypass_caches)
         if (args.bypasses_caches) math::end_of_streams();
@@ -353,7 +349,7 @@ struct fused {
     blocks all;
     for (T& t : all.totals[0]) t = T(0);  // g++ cannot tell that there is a block
     all.args = args;
-    if constexpr (may_bypass_caches) all.args.bypasses_caches = source == nullptr && gains_by_bypassing(args, rows * columns);
+    if constexpr (may_bypass_caches) all.args.bypasses_caches = source == nullptr && gains_by_bypassing(args);
     all.rows = source;
     if (source != nullptr) {
       all.grid = source->grid(extents[0], extents[1 < record::rank ? 1 : 0]);
@@ -421,8 +417,10 @@ struct fused {
   }
   /// Are there enough elements, is all that is stored aligned and in whole lines, and nothing of it read? What was read is in the
   /// cache; a line of which the rest is stored through the cache is fetched again, for each row (25 times slower, AVX2).
-  static bool gains_by_bypassing(const local_arguments& args, std::int64_t elements) {
-    if (elements * covering * static_cast<std::int64_t>(sizeof(T)) < cached_bytes) return false;
+  static bool gains_by_bypassing(const local_arguments& args) {
+    std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
+    for (int d = 0; d < record::rank; ++d) bytes *= value_of(args, k.extent[d]);
+    if (bytes < cached_bytes) return false;
     constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
     const std::int64_t row = value_of(args, k.extent[last]);
     for (int a = 0; a < record::accesses; ++a) {
