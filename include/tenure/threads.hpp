@@ -73,7 +73,7 @@ class pool_executor final : public executor {
     int end = 0;
   };
   struct job {
-    job(pool_executor* o, int workers) : owner(o), shares(static_cast<std::size_t>(workers)) {}
+    job(pool_executor* o, int most_workers) : owner(o), shares(static_cast<std::size_t>(most_workers)) {}
 
     void work(int worker) {
       for (int s = 0; s < workers; ++s) {

@@ -114,7 +114,7 @@ class builder {
   }
 
   constexpr void refuse(const refusal& r) {
-    if (refused_.what == refusal::kind::none) refused_ = r;
+    if (refused_.what == refusal::kind::nothing) refused_ = r;
   }
   /// An index of an axis: itself, or, refused, one to go on with.
   constexpr std::int64_t require_inside(std::int64_t index, std::int64_t extent) {

@@ -105,7 +105,7 @@ struct bound {
 /// What a trace did that no graph can hold, the first of it, with the numbers of its message: an index outside of an axis, a
 /// number that only the run knows, more shapes than their ids tell apart.
 struct refusal {
-  enum class kind : std::uint8_t { none, index, capture, shapes } what = kind::none;
+  enum class kind : std::uint8_t { nothing, index, capture, shapes } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 

@@ -42,7 +42,7 @@ constexpr layout layout_of_root(const ir::graph_view& g, ir::node_id id) {
   layout l;
   l.root = id;
   for (int a = 0; strided && a < s.rank; ++a) l.stride[a] = argument_stride(g, n, a);
-  if (n.op == ir::opcode::iota) l.stride[n.attr] = {1, 0};
+  if (n.op == ir::opcode::iota) l.stride[static_cast<int>(n.attr)] = {1, 0};
   if (n.op == ir::opcode::extent) l.offset = number_of(n.attr);
   return l;
 }
@@ -65,7 +65,7 @@ constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, cons
       return l;
     case ir::opcode::slice: {
       for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[a];
-      number& along = l.stride[n.attr];
+      number& along = l.stride[static_cast<int>(n.attr)];
       const number moved = along * number{n.start, 0};
       // A second run-time offset of another kind cannot be added as a product: materialize copies before that happens.
       l.offset = l.offset.factor == 0 ? moved : number{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};

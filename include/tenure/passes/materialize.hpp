@@ -20,7 +20,7 @@ constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
 
 /// Does the offset of a slice add to that of the view that it cuts? Offsets are products: 2 * d1 + 3 is none.
 constexpr bool offsets_add(const layout& from, const ir::node& slice) {
-  const number moved = from.stride[slice.attr] * number{slice.start, 0};
+  const number moved = from.stride[static_cast<int>(slice.attr)] * number{slice.start, 0};
   return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
 

@@ -282,15 +282,15 @@ class scheduler {
 
   constexpr bool is_like(int known, const cluster& c, bool free) const {
     const kernel& k = plan_.kernels[known];
-    const kernel_note& note = kernel_notes_[known];
-    if (k.lane != c.lane || note.space != c.space || note.inner != c.inner || note.free != free) return false;
-    if (k.instruction_count != plan_.instructions.size() - first_ || note.accesses != plan_.accesses.size() - first_access_) return false;
+    const kernel_note& noted = kernel_notes_[known];
+    if (k.lane != c.lane || noted.space != c.space || noted.inner != c.inner || noted.free != free) return false;
+    if (k.instruction_count != plan_.instructions.size() - first_ || noted.accesses != plan_.accesses.size() - first_access_) return false;
     const instruction* const x = plan_.instructions.data();
     for (int i = 0; i < k.instruction_count; ++i)
       if (!x[first_ + i].does_as(x[k.first_instruction + i])) return false;
     const access *const here = plan_.accesses.data() + first_access_, *const there = plan_.accesses.data() + k.first_access;
-    const int* const walk = walks_.data() + note.first_walk;
-    for (int i = 0; i < note.accesses; ++i)
+    const int* const walk = walks_.data() + noted.first_walk;
+    for (int i = 0; i < noted.accesses; ++i)
       if (here[i].strides != walk[i] || here[i].type != there[i].type || (here[i].buffer < 0) != (there[i].buffer < 0)) return false;
     return true;
   }

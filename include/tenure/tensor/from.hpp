@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -149,6 +150,22 @@ auto from(const P&, const Rest&...) {
   static_assert(detail::never<P>, "tenure: from: a pointer does not say the shape: from<shape<2, 3>>(p), from<shape<dyn>>(p, n)");
   return tensor<float, shape<>>();
 }
+namespace detail {
+template <class V>
+auto from_container() {
+  static_assert(never<V>, "tenure: from: a container has one axis: from(v).reshape<2, 3>(), or from<shape<2, 3>>(v.data())");
+  return tensor<float, shape<>>();
+}
+template <class V>
+concept container = any_memory<V> && !std::is_pointer_v<std::remove_cvref_t<V>>;
+}  // namespace detail
+template <detail::container V, class First, class... Rest>
+auto from(const V&, const First&, const Rest&...) { return detail::from_container<V>(); }
+template <detail::container V>
+auto from(const V&, std::initializer_list<std::int64_t>) { return detail::from_container<V>(); }
+template <any_shape Shape, detail::container V, class... Rest>
+  requires(!std::is_array_v<V>)
+auto from(const V&, const Rest&...) { return detail::from_container<V>(); }
 template <any_tensor X>
 auto from(const X&) {
   static_assert(detail::never<X>, "tenure: from: the source is a tensor already: view() shares its memory, clone() copies it");

@@ -56,8 +56,8 @@ void copy_elements(T* to, const extents& to_strides, const U* from, const extent
 template <class T>
 void fill_elements(T* to, const extents& strides, const extents& shape, T value) {
   for_each_run(shape, strides, strides,
-               [=](std::int64_t t, std::int64_t, std::int64_t length, std::int64_t step, std::int64_t) {
-                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step] = value;
+               [=](std::int64_t t, std::int64_t, std::int64_t length, std::int64_t step_t, std::int64_t) {
+                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = value;
                });
 }
 

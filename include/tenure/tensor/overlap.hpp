@@ -135,9 +135,8 @@ overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
 /// How the elements of x and y share memory.
 template <any_tensor X, any_tensor Y>
 overlap overlap_of(const X& x, const Y& y) {
-  using access = detail::tensor_access;
-  return detail::overlap_of(access::read(x, "overlap_of"), access::layout_of(x), access::read(y, "overlap_of"),
-                            access::layout_of(y));
+  using door = detail::tensor_access;
+  return detail::overlap_of(door::read(x, "overlap_of"), door::layout_of(x), door::read(y, "overlap_of"), door::layout_of(y));
 }
 
 }  // namespace tenure

@@ -131,7 +131,7 @@ constexpr bool is_traceable() {
     static_assert(refused.what != ir::refusal::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
     static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more shapes in one function than a graph tells apart (32767)");
     if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
-    else return refused.what == ir::refusal::kind::none;
+    else return refused.what == ir::refusal::kind::nothing;
   } else {
     return false;
   }

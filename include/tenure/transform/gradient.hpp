@@ -266,12 +266,12 @@ struct jvp_of {
     const node_ids wrt(std::get<I>(x)...);
     const node_ids tangents(std::get<sizeof...(I) + I>(all)...);
     const node_ids outputs(y);
-    auto results = outputs;
+    auto derivatives = outputs;
     ir::builder* g = nullptr;
     for_each_leaf(y, [&](const auto& leaf) { g = leaf.graph; });
-    passes::forward(*g, wrt.at, tangents.at, wrt.count, outputs.at, outputs.count, results.at);
+    passes::forward(*g, wrt.at, tangents.at, wrt.count, outputs.at, outputs.count, derivatives.at);
     int at = 0;
-    return std::tuple{y, gradient_like(y, results.at, at)};
+    return std::tuple{y, gradient_like(y, derivatives.at, at)};
   }
 };
 

@@ -18,8 +18,8 @@ class expression_history final : public gradient_sink {
 
  public:
   /// `overwritten`: storage that the result is about to be written into; what the derivative reads of it is copied first.
-  expression_history(const E& e, const extents& shape, const storage_handle& overwritten = {})
-      : gradient_sink(dtype_v<typename E::element_type>, shape, device_operations_of<device_type>()), expression_(e) {
+  expression_history(const E& e, const extents& s, const storage_handle& overwritten = {})
+      : gradient_sink(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), expression_(e) {
     storage_handle kept;
     int i = 0;
     for_each_operand(expression_, [&](auto& x) {

@@ -48,8 +48,8 @@ struct plan {
         std::int64_t elements = 0;  // of several parts of a buffer, together, no more than it has
         for (int b = a; b < step.first_access + step.access_count; ++b)
           if (p.accesses[b].buffer == buffer) elements += elements_of(p, step, b);
-        const std::int64_t all = p.buffers[buffer].elements.factor;
-        total += (elements < all ? elements : all) * size_of(p.buffers[buffer].type);
+        const std::int64_t whole = p.buffers[buffer].elements.factor;
+        total += (elements < whole ? elements : whole) * size_of(p.buffers[buffer].type);
       }
     }
     return total;
