@@ -180,6 +180,11 @@ class lazy {
     else return false;
   }
 
+  template <class... I>
+  auto operator()(const I&...) const {
+    static_assert(detail::never<I...>, "tenure: operator(): an expression has no elements before it is computed: tn::tensor y = a * b, then y(i, j)");
+    return element_type();
+  }
   operator double() const {
     static_assert(detail::never<Operation>, "tenure: conversion to a number: an expression is no number by itself: say item(), or tn::exp(x) and the like");
     return 0;

@@ -45,5 +45,10 @@ Model initialized(engine& random) {
 /// A model with owning parameters; V are the value template arguments after Kind.
 template <template <class, auto...> class Model, auto... V>
 auto init(engine& random) { return detail::initialized<Model<values, V...>>(random); }
+template <class Model>
+auto init(engine&) {
+  static_assert(detail::never<Model>, "tenure: init: a model is a template over its kind: template <class Kind> struct mlp, then init<mlp>(engine)");
+  return 0;
+}
 
 }  // namespace tenure

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: init: a model is a template over its kind
+#include <boost/hana/define_struct.hpp>
+
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+struct layer {
+  BOOST_HANA_DEFINE_STRUCT(layer, (tn::tensor<float, tn::shape<784, 10>>, weight));
+};
+#else
+template <class Kind>
+struct layer {
+  BOOST_HANA_DEFINE_STRUCT(layer, (tn::param<Kind, float, tn::shape<784, 10>>, weight));
+};
+#endif
+
+auto f(tn::engine& random) { return tn::init<layer>(random); }
