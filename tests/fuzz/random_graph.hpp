@@ -528,7 +528,25 @@ class generator {
     if (!fits(b.x)) b = a;
     extents to = s;
     to[axis] = actual_of(s[axis]) + actual_of(b.x.shape()[axis]);
-    if (elements(to) <= most_elements) add({ops::concatenated(a.x, b.x, axis), std::fmax(a.bound, b.bound)});
+    if (elements(to) <= most_elements) add_joined(ops::concatenated(a.x, b.x, axis), std::fmax(a.bound, b.bound));
+  }
+
+  /// Often joined further along any axis, as blocks of a matrix are: parts in parts, and slices of them.
+  void add_joined(value x, double bound) {
+    while (x.type() != dtype::boolean && dice_.chance(0.5)) {
+      const int axis = dice_.below(x.shape().rank);
+      extents s = x.shape();
+      const bool behind = !tenure::is_static(s[axis]);  // only the second may have a run-time extent there
+      if (behind || dice_.chance(0.5)) s[axis] = 1 + dice_.below(3);
+      const value other = -input_like(x.type(), s);
+      extents to = x.shape();
+      to[axis] = actual_of(to[axis]) + s[axis];
+      if (elements(to) > most_elements) break;
+      if (dice_.chance(0.4)) x = -x;
+      x = behind || dice_.chance(0.5) ? ops::concatenated(other, x, axis) : ops::concatenated(x, other, axis);
+      if (const std::int64_t n = actual_of(to[axis]); dice_.chance(0.3) && n > 1) x = ops::sliced(x, axis, 1, n - 1, 1);
+    }
+    add({x, bound});
   }
 
   /// Joined along an axis of run-time extent: what lies before that axis steps by a sum then.
@@ -543,7 +561,7 @@ class generator {
     extents to = s;
     to[axis] = s[axis] + actual_of(e.x.shape()[axis]);
     const auto computed = [&](const value& x) { return dice_.chance(0.7) ? -x : x; };
-    if (elements(to) <= most_elements) add({ops::concatenated(computed(front), computed(e.x), axis), bound_of(e)});
+    if (elements(to) <= most_elements) add_joined(ops::concatenated(computed(front), computed(e.x), axis), bound_of(e));
   }
 
   /// Slices of an axis, each computed further, put back beside each other in any order, as the gradient of slices is.
