@@ -39,7 +39,6 @@
 #include <tenure/tensor/deepcopy.hpp>
 #include <tenure/tensor/factories.hpp>
 #include <tenure/tensor/from.hpp>
-#include <tenure/tensor/print.hpp>
 #include <tenure/tensor/random.hpp>
 
 #include <tenure/ops/accumulation.hpp>
@@ -59,6 +58,11 @@
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/no_grad.hpp>
 #include <tenure/transform/plan.hpp>
+#if defined(__CUDACC__)  // a .cu file that prints includes <tenure/print.hpp>
+#include <tenure/tensor/no_print.hpp>
+#else
+#include <tenure/transform/print.hpp>
+#endif
 #include <tenure/transform/to.hpp>
 
 #include <tenure/optim/adam.hpp>

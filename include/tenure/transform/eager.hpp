@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tenure/ops/movement.hpp>
-#include <tenure/tensor/print.hpp>
 #include <tenure/transform/history.hpp>
 #include <tenure/transform/view_history.hpp>
 
@@ -152,9 +151,5 @@ auto eval(const X& x) {
   static_assert(detail::never<X>, "tenure: eval: only an expression is evaluated: a tensor is there already, and clone() copies it");
   return detail::stand_in(x);
 }
-
-/// Computes an expression and prints the tensor.
-template <expression E>
-std::ostream& operator<<(std::ostream& out, const E& e) { return out << eval(e); }
 
 }  // namespace tenure

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a compiled function costs, as constants a test can assert, and its picture: using plan = decltype(step.plan(w, x));
-// static_assert(plan::kernels() == 3). print() lists graph, steps and workspace; to_dot() gives Graphviz a drawing.
+// static_assert(plan::kernels() == 3). transform/print.hpp writes and draws it.
 #pragma once
 
-#include <cstdio>
-#include <string>
-
 #include <tenure/backend/backend.hpp>
-#include <tenure/passes/print.hpp>
 
 namespace tenure {
 
@@ -77,61 +73,5 @@ struct plan {
     static_assert(Program::is_static, "tenure: plan: the cost of a call with run-time extents is known only when it runs");
   }
 };
-
-/// The graph, then the steps with the nodes that each computes.
-template <class Program, class Device>
-std::string to_text(plan<Program, Device>) {
-  const ir::graph_view g = Program::value.view();
-  passes::writer out;
-  passes::print_graph(out, g);
-  const passes::clusters fused = passes::fuse(g);
-  for (int p = fused.at.size() - 1, step = 0; p >= 0; --p, ++step) {
-    out << "step " << step << ':';
-    for (int id = 0; id < g.count; ++id)
-      if (fused.of[id] == p) out << ' ' << passes::name_of(g[id]) << " %" << id;
-    out << '\n';
-  }
-  if constexpr (Program::is_static) out << "workspace: " << plan<Program, Device>::workspace_bytes() << " bytes\n";
-  return out.text();
-}
-
-/// The same, to the standard output.
-template <class Program, class Device>
-void print(plan<Program, Device> p) {
-  std::fputs(to_text(p).c_str(), stdout);
-}
-
-/// Graphviz: a box a step, an ellipse a node; arguments and results stand outside.
-template <class Program, class Device>
-std::string to_dot(plan<Program, Device>) {
-  const ir::graph_view g = Program::value.view();
-  const passes::clusters fused = passes::fuse(g);
-  passes::writer out;
-  out << "digraph plan {\n  rankdir=TB; node [fontname=\"Helvetica\", fontsize=10, shape=box, style=\"rounded,filled\", fillcolor=white];\n";
-  const auto label = [&](int id) {
-    out << "    n" << id << " [label=\"" << passes::name_of(g[id]);
-    if (g[id].op == ir::opcode::input) out << ' ' << g[id].attr;
-    out << "\\n" << tenure::name_of(g[id].type);
-    passes::print_shape(out, g, g.shape_of(id));
-    out << "\"" << (g[id].op == ir::opcode::input ? ", fillcolor=\"#dbe9f6\"" : "") << "];\n";
-  };
-  const auto hidden = [&](int id) { return passes::is_source(g[id].op) && g[id].op != ir::opcode::input; };
-  for (int p = fused.at.size() - 1, step = 0; p >= 0; --p, ++step) {
-    const bool opaque = fused.at[p].opaque != ir::none;
-    out << "  subgraph cluster_" << step << " {\n    label=\"step " << step << (opaque ? "" : ": one loop") << "\"; fontname=\"Helvetica\"; fontsize=10; style=\"rounded,filled\"; fillcolor=\""
-        << (opaque ? "#fdebd3" : "#e6f2e6") << "\";\n";
-    for (int id = 0; id < g.count; ++id)
-      if (fused.of[id] == p) label(id);
-    out << "  }\n";
-  }
-  for (int id = 0; id < g.count; ++id) {
-    if (fused.of[id] < 0 && !hidden(id)) label(id);
-    for (int k = 0; k < g[id].arity; ++k)
-      if (!hidden(g[id].in[k])) out << "  n" << g[id].in[k] << " -> n" << id << ";\n";
-  }
-  for (int i = 0; i < g.output_count; ++i) out << "  r" << i << " [label=\"result " << i << "\", fillcolor=\"#f6dbdb\"];\n  n" << g.outputs[i] << " -> r" << i << ";\n";
-  out << "}\n";
-  return out.text();
-}
 
 }  // namespace tenure
