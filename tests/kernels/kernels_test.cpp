@@ -76,6 +76,13 @@ constexpr auto turns = [](auto a, auto b) {
 };
 
 TEST_CASE("long kernels, whose packets are shorter") {
+  const auto lanes = []<class F>(F f) {
+    using program = typename decltype(tn::compile(f).plan(some<float, 1003>(), some<float, 1003>()))::program_type;
+    return tn::kernels::fused<typename program::template code_of<0>>::lanes;
+  };
+  CHECK(lanes(turns<3>) == 4);
+  CHECK(lanes(turns<14>) == 2);
+  CHECK(lanes(turns<30>) == 1);
   check(turns<14>, some<float, 1003>(), some<float, 1003>());
   check(turns<14>, some<double, 77>(), some<double, 77>());
   check(turns<14>, some<float, 33, 7>(), some<float, 33, 7>());
