@@ -6,6 +6,7 @@
 #if defined(TENURE_TEST_CUDA)
 #include <tenure/cpu.hpp>
 #include <tenure/cuda.hpp>
+#include <tenure/print.hpp>
 namespace on_device {
 inline constexpr auto device = tenure::cuda;
 }

@@ -2,6 +2,7 @@
 // Memory, expressions, gradients and training on a GPU: what the other devices of these tests run too.
 #include <tenure/cpu.hpp>
 #include <tenure/cuda.hpp>
+#include <tenure/print.hpp>
 
 #include "../device/eager.hpp"
 #include "../device/memory.hpp"
