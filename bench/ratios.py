@@ -72,11 +72,9 @@ class Run:
             for rate in ("GB/s", "GFLOP/s"):
                 if rate in row:
                     self.rates.setdefault(name, []).append((row[rate], rate))
-        self.rows, self.is_noisy = {}, {}
+        self.rows = {}
         for (workload, implementation, size), times in samples.items():
-            median = statistics.median(times)
-            self.rows.setdefault((workload, size), {})[implementation] = median
-            self.is_noisy[workload, size] = self.is_noisy.get((workload, size), False) or median > 1.2 * min(times)
+            self.rows.setdefault((workload, size), {})[implementation] = statistics.median(times)
         self.passes = [{name: statistics.median(times) for name, times in rows.items()} for rows in of_a_pass.values()]
 
     @property
@@ -91,14 +89,23 @@ class Run:
             return min(accurate, key=row.get)
         return next((r for r in references if r in row), None)
 
-    def ratio(self, workload, size, peer):
+    def ratios(self, workload, size, peer):
+        """One a pass, in order of size."""
         if peer == "one thread":
             ours, theirs = "tenure_2_threads", "tenure"
         else:
             ours, theirs = "tenure", self.reference(workload, size) if peer == "peer" and (workload, size) in self.rows else peer
         ours, theirs = (workload, ours, size), (workload, theirs, size)
-        ratios = [times[ours] / times[theirs] for times in self.passes if ours in times and theirs in times]
+        return sorted(times[ours] / times[theirs] for times in self.passes if ours in times and theirs in times)
+
+    def ratio(self, workload, size, peer):
+        ratios = self.ratios(workload, size, peer)
         return statistics.median(ratios) if ratios else None
+
+    def is_noisy(self, workload, size):
+        """Are the ratios of the passes, but for the least and the largest, more than a tenth apart?"""
+        ratios = self.ratios(workload, size, "peer")[1:-1]
+        return bool(ratios) and ratios[-1] > 1.1 * ratios[0]
 
     def sorted(self):
         def number(size):
@@ -126,7 +133,7 @@ def workloads_table(run):
         first = run.reference(workload, size)
         peers = sorted((p for p in row if p != "tenure"), key=lambda p: (p != first, -row[p]))
         ratios = ", ".join(("**{} {}**" if p == first else "{} {}").format(p, spell_ratio(run.ratio(workload, size, p))) for p in peers)
-        lines.append(f"| {workload} | {size}{' ~' if run.is_noisy[workload, size] else ''} | {spell(row['tenure'])} | {ratios} |")
+        lines.append(f"| {workload} | {size}{' ~' if run.is_noisy(workload, size) else ''} | {spell(row['tenure'])} | {ratios} |")
     return lines
 
 
@@ -208,7 +215,7 @@ def slower(run, ratios, path, tolerance):
     known = json.loads(Path(path).read_text()).get(run.compiler, {}).get("ratios", {})
     for name, ratio in ratios.items():
         if name in known and ratio > known[name] * (1 + tolerance):
-            noise = ", noisy: measure it again" if run.is_noisy[tuple(name.split("/"))] else ""
+            noise = ", noisy: measure it again" if run.is_noisy(*name.split("/")) else ""
             yield f"slower: {name}: {ratio:.2f} of its reference, was {known[name]:.2f}{noise}"
     if not any(name in known for name in ratios):
         yield f"{path} knows none of these rows for {run.compiler}"
