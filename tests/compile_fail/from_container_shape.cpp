@@ -9,6 +9,6 @@ auto f(std::vector<float>& values) {
 #ifdef TENURE_MISUSE
   return tn::from<tn::shape<2, 3>>(values).clone();
 #else
-  return tn::from<tn::shape<2, 3>>(values.data()).clone();
+  return tn::from(values).reshape<2, 3>().clone();
 #endif
 }

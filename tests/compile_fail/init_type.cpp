@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: init: a model is a template over its kind
+// expect: tenure: init: the template is named, not a type of it
 #include <boost/hana/define_struct.hpp>
 
 #include <tenure/tenure.hpp>

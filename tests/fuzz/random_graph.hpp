@@ -546,7 +546,7 @@ class generator {
       x = behind || dice_.chance(0.5) ? ops::concatenated(other, x, axis) : ops::concatenated(x, other, axis);
       if (const std::int64_t n = actual_of(to[axis]); dice_.chance(0.3) && n > 1) x = ops::sliced(x, axis, 1, n - 1, 1);
     }
-    add({x, bound});
+    add({x, std::fmax(bound, 9)});  // what input_like() draws
   }
 
   /// Joined along an axis of run-time extent: what lies before that axis steps by a sum then.

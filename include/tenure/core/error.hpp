@@ -3,6 +3,7 @@
 // "tenure: <call>: ".
 #pragma once
 
+#include <concepts>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -20,28 +21,30 @@ class shared_text {
  public:
   [[gnu::cold, gnu::noinline]] explicit shared_text(const char* s) {
     const std::size_t bytes = std::strlen(s) + 1;
-    holders_ = new (::operator new(sizeof(atomic<int>) + bytes)) atomic<int>(1);
+    references_ = new (::operator new(sizeof(atomic<int>) + bytes)) atomic<int>(1);
     std::memcpy(text(), s, bytes);
   }
-  shared_text(const shared_text& t) noexcept : holders_(t.holders_) { holders_->fetch_add(1); }
-  shared_text& operator=(shared_text t) noexcept { return std::swap(holders_, t.holders_), *this; }
+  shared_text(const shared_text& t) noexcept : references_(t.references_) { references_->fetch_add(1); }
+  shared_text& operator=(shared_text t) noexcept { return std::swap(references_, t.references_), *this; }
   ~shared_text() {
-    if (holders_->drop()) ::operator delete(holders_);
+    if (references_->drop()) ::operator delete(references_);
   }
 
-  char* text() const noexcept { return reinterpret_cast<char*>(holders_ + 1); }
+  char* text() const noexcept { return reinterpret_cast<char*>(references_ + 1); }
 
  private:
-  atomic<int>* holders_;  // the text follows
+  atomic<int>* references_;  // the text follows
 };
 }  // namespace detail
 
-/// What all exceptions of Tenure are.
+/// What each of these is.
 struct error : std::exception {
   explicit error(const char* message) : message_(message) {}
   /// std::string, and what else has a c_str().
   template <class Text>
-    requires requires(const Text& t) { t.c_str(); }
+    requires requires(const Text& t) {
+      { t.c_str() } -> std::convertible_to<const char*>;
+    }
   explicit error(const Text& message) : message_(message.c_str()) {}
 
   const char* what() const noexcept override { return message_.text(); }

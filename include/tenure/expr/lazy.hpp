@@ -4,6 +4,7 @@
 // Cost: a handle an operand; history is in the type of an expression only, a tensor made from it forgets the type.
 #pragma once
 
+#include <concepts>
 #include <tuple>
 
 #include <tenure/expr/apply.hpp>
@@ -180,8 +181,9 @@ class lazy {
     else return false;
   }
 
-  template <class... I>
-  auto operator()(const I&...) const {
+  template <std::integral... I>
+    requires(sizeof...(I) > 0)
+  element_type operator()(I...) const {
     static_assert(detail::never<I...>, "tenure: operator(): an expression has no elements before it is computed: tn::tensor y = a * b, then y(i, j)");
     return element_type();
   }

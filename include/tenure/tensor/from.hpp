@@ -153,11 +153,11 @@ auto from(const P&, const Rest&...) {
 namespace detail {
 template <class V>
 auto from_container() {
-  static_assert(never<V>, "tenure: from: a container has one axis: from(v).reshape<2, 3>(), or from<shape<2, 3>>(v.data())");
+  static_assert(never<V>, "tenure: from: a container has one axis: from(v).reshape<2, 3>() has two");
   return tensor<float, shape<>>();
 }
 template <class V>
-concept container = any_memory<V> && !std::is_pointer_v<std::remove_cvref_t<V>>;
+concept container = requires(V& v) { std::span(v); };
 }  // namespace detail
 template <detail::container V, class First, class... Rest>
 auto from(const V&, const First&, const Rest&...) { return detail::from_container<V>(); }

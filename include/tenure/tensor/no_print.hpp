@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is said where something is printed and print.hpp is not included, which .cu files do by name.
+// What is said where something is printed and <tenure/print.hpp> is not included, which .cu files do by name.
 #pragma once
 
 #include <iosfwd>
@@ -9,7 +9,7 @@
 namespace tenure {
 namespace detail {
 template <class>
-struct printing;  // is defined in print.hpp, which a file must include before it prints anything
+struct printing;  // is defined in transform/print.hpp; a file that includes both prints nothing before the second
 template <class X>
 concept lacks_printing = !requires { sizeof(printing<X>); };
 }  // namespace detail

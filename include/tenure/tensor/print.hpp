@@ -15,9 +15,6 @@ namespace tenure {
 
 namespace detail {
 
-template <class>
-struct printing {};  // no_print.hpp asks for it
-
 inline constexpr int shown_edge = 3;
 inline constexpr std::int64_t shown_whole = 1000;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 
 #include <tenure/tensor/random.hpp>
 #include <tenure/transform/model.hpp>
@@ -45,10 +46,10 @@ Model initialized(engine& random) {
 /// A model with owning parameters; V are the value template arguments after Kind.
 template <template <class, auto...> class Model, auto... V>
 auto init(engine& random) { return detail::initialized<Model<values, V...>>(random); }
-template <class Model>
-auto init(engine&) {
-  static_assert(detail::never<Model>, "tenure: init: a model is a template over its kind: template <class Kind> struct mlp, then init<mlp>(engine)");
-  return 0;
+template <class Model, std::same_as<engine> Engine>  // behind the one above, since the name of a model in its own body is a type too
+Model init(Engine&) {
+  static_assert(detail::never<Model>, "tenure: init: the template is named, not a type of it: init<mlp>(engine), where template <class Kind> struct mlp");
+  __builtin_unreachable();
 }
 
 }  // namespace tenure

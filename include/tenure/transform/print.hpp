@@ -14,6 +14,11 @@
 
 namespace tenure {
 
+namespace detail {
+template <class>
+struct printing {};  // tensor/no_print.hpp asks for it
+}  // namespace detail
+
 /// Computes an expression and prints the tensor.
 template <expression E>
 std::ostream& operator<<(std::ostream& out, const E& e) { return out << eval(e); }
