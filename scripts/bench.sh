@@ -5,7 +5,7 @@
 # --peers adds libtorch, from Debian's package; --check fails where a ratio is worse than in bench/baseline.json; --publish
 # takes --peers and writes that file, the tables in README.md and docs/performance.md, and docs/figures.
 # bench.sh --compile [--publish]: what compiling costs instead (seconds, memory, sizes), into build/bench/compile.
-# bench.sh --cuda: what a GPU takes instead, beside PyTorch where python3 has torch, into build/bench/cuda.jsonl.
+# bench.sh --cuda: what a GPU takes instead, beside PyTorch where python3 has torch, into build/bench/cuda.jsonl, as a table into cuda.md.
 # BENCH_ARGS replaces the repetitions and times given to Google Benchmark, BENCH_PASSES how often all of it is run; CXX is the
 # compiler, JOBS the number of jobs.
 set -euo pipefail
@@ -34,7 +34,11 @@ passes=${BENCH_PASSES:-5}
 read -ra bench_args <<<"${BENCH_ARGS:---benchmark_repetitions=3 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true}"
 
 step "packages"
-install_packages "${build_packages[@]}" libbenchmark-dev libsleef-dev python3
+if [[ $what == cuda ]]; then
+  install_packages libboost-dev python3
+else
+  install_packages "${build_packages[@]}" libbenchmark-dev libsleef-dev python3
+fi
 if [[ $peers == ON && $what == run ]]; then
   install_packages libtorch-dev libopenblas-dev
 fi
@@ -45,15 +49,22 @@ if [[ "${ratio_options[*]}" == *--publish* && $(basename "$gxx") != clang* ]]; t
 fi
 
 if [[ $what == cuda ]]; then
-  steps=3
+  steps=4
   nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || fail "there is no nvcc on the PATH"
   nvidia-smi -L 2>/dev/null || fail "there is no GPU here"
   mkdir -p "$results"
   step "build with $nvcc"
-  "$nvcc" -std=c++20 -O3 -arch=native --expt-relaxed-constexpr -ccbin "$gxx" -Iinclude -Ikernels -Ibench -isystem /usr/include/eigen3 \
+  "$nvcc" -std=c++20 -O3 -arch=native --expt-relaxed-constexpr -ccbin "$gxx" -Iinclude -Ikernels -Ibench \
     bench/cuda/cuda_bench.cu -o "$results/cuda_bench" -lcublas
   step "run"
-  { "$results/cuda_bench" && { python3 bench/cuda/peers.py || true; }; } | tee "$results/cuda.jsonl"
+  "$results/cuda_bench" | tee "$results/cuda.jsonl"
+  if python3 -c "import torch" 2>/dev/null; then
+    python3 bench/cuda/peers.py | tee -a "$results/cuda.jsonl"
+  else
+    echo "python3 has no torch, so there are no peers"
+  fi
+  step "table"
+  python3 bench/cuda/report.py "$results/cuda.jsonl" | tee "$results/cuda.md"
   exit
 fi
 

@@ -4,7 +4,7 @@
 # test.sh --quick    with g++ only
 # test.sh --cuda     what nvcc compiles (for sm_80 and sm_90): the device tests, and the CPU's golden values and laws on the
 #                    device; run, and under compute-sanitizer too, where there is a GPU
-# JOBS and CXX set the number of jobs and the g++ to use.
+# JOBS and CXX set the number of jobs and the g++ to use, CUDAARCHS (as "90") the GPUs to compile for.
 set -euo pipefail
 
 compilers=2 cuda=0
@@ -46,6 +46,13 @@ suite() {
   closing_lines+=("$name: $closing")
 }
 
+# sanitize <tool> <test>: a test under one of compute-sanitizer's tools.
+sanitize() {
+  local log=$build/$1.$2.log
+  "$sanitizer" --tool "$1" --error-exitcode 1 "$build/tests/cuda/$2" >"$log" 2>&1 || failed=1
+  closing_lines+=("$1, $2: $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" || echo "did not finish")")
+}
+
 # cuda_suite <compiler>: as suite(), with nvcc over that compiler, and only what carries the label cuda.
 cuda_suite() {
   local build=build/test-cuda nvcc log sanitizer closing
@@ -55,7 +62,7 @@ cuda_suite() {
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$1" -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_CUDA_HOST_COMPILER="$1" \
     -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_CUDA=ON
 
-  step "build for sm_80 and sm_90, $jobs jobs"
+  step "build for ${CUDAARCHS:-80;90}, $jobs jobs"
   cmake --build "$build" -j "$jobs" --target cuda_tests -- -k 0 || fail "the build failed"
 
   step "test on the device"
@@ -65,8 +72,15 @@ cuda_suite() {
   if ! nvidia-smi -L >/dev/null 2>&1; then
     closing_lines+=("cuda: there is no GPU here: the tests on one were compiled and skipped")
   elif sanitizer=$(command -v compute-sanitizer || command -v "$(dirname "$nvcc")/compute-sanitizer"); then
-    "$sanitizer" --error-exitcode 1 --leak-check full "$build/tests/cuda/test_cuda" >"$build/sanitizer.log" 2>&1 || failed=1
-    closing_lines+=("compute-sanitizer: $(grep 'ERROR SUMMARY' "$build/sanitizer.log" || echo "did not finish")")
+    sanitize memcheck test_cuda
+    sanitize racecheck test_cuda
+    sanitize synccheck test_cuda
+    sanitize initcheck test_cuda
+    sanitize memcheck test_laws_on_cuda
+    sanitize memcheck test_golden_on_cuda
+  else
+    closing_lines+=("compute-sanitizer: there is none beside $nvcc")
+    failed=1
   fi
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// What Tenure takes on a GPU: rows <workload>/<implementation>/<size> with milliseconds and gigabytes a second, and the fraction of the
-// copy bandwidth measured in the same run. scripts/bench.sh --cuda runs it, and peers.py beside it where Python has torch.
+// What Tenure takes on a GPU: rows <workload>/<implementation>/<size> with milliseconds, and the fraction of the copy bandwidth or of the
+// matrix peak (cuBLAS at 8192, float32) measured in the same run. scripts/bench.sh --cuda runs it, and peers.py beside it where Python
+// has torch; report.py puts both in a table.
 #include <tenure/cuda.hpp>
 
 #include <workloads.hpp>
@@ -38,8 +39,17 @@ double milliseconds(F f) {
   return times[times.size() / 2];
 }
 
-double copy_bandwidth = 0;
+double copy_bandwidth = 0;  // gigabytes a second
+double matrix_peak = 0;     // teraflops
 
+/// What products bound.
+void product_row(const char* name, long long size, double ms, double flops) {
+  const double rate = flops / ms * 1e-9;
+  std::printf("{\"name\": \"%s/tenure/%lld\", \"milliseconds\": %.4f, \"teraflops\": %.2f, \"of_matrix_peak\": %.3f}\n", name, size, ms, rate,
+              matrix_peak > 0 ? rate / matrix_peak : 1);
+}
+
+/// What memory bounds.
 void row(const char* name, long long size, double ms, double bytes) {
   const double rate = bytes / ms * 1e-6;
   std::printf("{\"name\": \"%s/tenure/%lld\", \"milliseconds\": %.4f, \"gigabytes_per_second\": %.1f, \"of_copy_bandwidth\": %.3f}\n", name, size, ms, rate,
@@ -50,6 +60,13 @@ template <class S, class... N>
 auto filled(S, unsigned seed, N... n) {
   tn::engine random{seed};
   return tn::uniform<float>(S{}, random, -1.f, 1.f, n...).to(tn::cuda);
+}
+
+void forward(std::int64_t n) {
+  using vector = tn::shape<tn::dyn>;
+  const auto x = filled(vector{}, 1, n), a = filled(vector{}, 2, n), b = filled(vector{}, 3, n), c = filled(vector{}, 4, n);
+  auto y = workloads::forward(x, a, b, c);
+  row("forward_f32", n, milliseconds([&] { workloads::forward.into(y)(x, a, b, c); }), 5.0 * 4 * static_cast<double>(n));
 }
 
 void gradient(std::int64_t n) {
@@ -75,6 +92,22 @@ void rows(std::int64_t n) {
   row("layer_norm_gradient", Columns, milliseconds([&] { workloads::layer_norm_step.into(v, dn, dg, db)(x, gain, bias, w); }), 3 * 4 * elements);
 }
 
+/// n x n by n x n, and the first product of the perceptron.
+void products() {
+  constexpr auto product = tn::compile([](auto a, auto b) { return matmul(a, b); });
+  const auto time = [&](const auto& a, const auto& b) {
+    auto c = product(a, b);
+    return milliseconds([&] { product.into(c)(a, b); });
+  };
+  using table = tn::shape<tn::dyn, tn::dyn>;
+  for (const std::int64_t n : {8192, 1024}) {
+    const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n), ms = time(filled(table{}, 1, n, n), filled(table{}, 2, n, n));
+    if (matrix_peak == 0) matrix_peak = flops / ms * 1e-9;
+    product_row("matmul_f32", n, ms, flops);
+  }
+  product_row("matmul_784x128_f32", 4096, time(filled(tn::shape<4096, 784>{}, 1), filled(tn::shape<784, 128>{}, 2)), 2.0 * 4096 * 784 * 128);
+}
+
 template <class Kind>
 struct mlp {
   BOOST_HANA_DEFINE_STRUCT(mlp, (tn::param<Kind, float, tn::shape<784, 128>>, w1), (tn::param<Kind, float, tn::shape<128>>, b1),
@@ -93,7 +126,7 @@ void mlp_step() {
   const auto x = filled(tn::shape<Batch, 784>{}, 2);
   const auto y = filled(tn::shape<Batch, 10>{}, 3);
   const double ms = milliseconds([&] { static_cast<void>(step(model, state, x, y)); });
-  row("mlp_step", Batch, ms, 4.0 * (2 * 784 * 128 + Batch * 784));
+  product_row("mlp_step", Batch, ms, 2.0 * Batch * (2 * 784 * 128 + 3 * 128 * 10));  // forward, weights, and the hidden layer's cotangent
 }
 
 }  // namespace cuda_bench
@@ -108,6 +141,8 @@ int main() try {
     row("copy", n, ms, bytes);
     copy_bandwidth = bytes / ms * 1e-6;
   }
+  products();
+  for (const std::int64_t size : {n >> 10, n >> 5, n}) forward(size);
   for (const std::int64_t size : {n >> 10, n >> 5, n}) gradient(size);
   rows<1024>(1 << 15);
   rows<8192>(1 << 12);

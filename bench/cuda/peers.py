@@ -4,11 +4,9 @@ import json
 import statistics
 import sys
 
-try:
-    import torch
-    import torch.nn.functional as F
-except ImportError:
-    sys.exit("peers.py: Python has no torch, so there are no peers")
+import torch
+import torch.nn.functional as F
+
 if not torch.cuda.is_available():
     sys.exit("peers.py: torch sees no GPU")
 
@@ -39,6 +37,26 @@ def rows(name, size, make):
 
 def uniform(*shape):
     return torch.rand(*shape, device=DEVICE) * 2 - 1
+
+
+def forward(n):
+    x, a, b, c = (uniform(n) for _ in range(4))
+
+    def make(wrap):
+        f = wrap(lambda x, a, b, c: torch.exp(-x * x) * a + torch.tanh(b) * c)
+        return lambda: f(x, a, b, c)
+
+    rows("forward_f32", n, make)
+
+
+def product(name, size, m, k, n):
+    a, b = uniform(m, k), uniform(k, n)
+
+    def make(wrap):
+        f = wrap(torch.matmul)
+        return lambda: f(a, b)
+
+    rows(name, size, make)
 
 
 def step_of(wrap, f, leaves):
@@ -92,6 +110,11 @@ def mlp_step(batch):
     rows("mlp_step", batch, make)
 
 
+for size in (8192, 1024):
+    product("matmul_f32", size, size, size, size)
+product("matmul_784x128_f32", 4096, 4096, 784, 128)
+for size in (2**17, 2**22, 2**27):
+    forward(size)
 for size in (2**17, 2**22, 2**27):
     gradient(size)
 table(2**15, 1024)

@@ -4,6 +4,8 @@
 
 #if !defined(__CUDACC__)
 #error "tenure: <tenure/cuda.hpp> is for .cu files, which nvcc compiles; .cpp files include <tenure/tenure.hpp>"
+#elif defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#error "tenure: <tenure/cuda.hpp>: memory is ordered by one default stream: compile without --default-stream per-thread, and open a tn::cuda_stream in each thread"
 #endif
 
 #include <tenure/tenure.hpp>

@@ -80,6 +80,21 @@ TEST_CASE("a tensor that two threads use on streams of their own is freed behind
   CHECK(fake_cuda::live() == live);
 }
 
+TEST_CASE("a tensor that a thread uses on the default stream is freed behind that by a thread with a stream of its own") {
+  const int live = fake_cuda::live();
+  in_many_orders([] {
+    auto x = std::make_unique<decltype(matrix().to(cuda))>(matrix{{1, 2, 3}, {4, 5, 6}}.to(cuda));
+    const auto copy = x->clone();  // given, not yet run
+    std::thread([&] {
+      const cuda_stream own;
+      x.reset();
+      own.synchronize();
+    }).join();
+    CHECK(elements(copy) == list{1, 2, 3, 4, 5, 6});
+  });
+  CHECK(fake_cuda::live() == live);
+}
+
 TEST_CASE("in the steady state nothing is asked of the driver but memory from the pool and work") {
   const auto x = full<double>(shape<4>{}, 1).to(cuda);
   const auto turn = [&] { return elements(compile([](auto a, auto s) { return exp(a * s); })(x, 2)); };

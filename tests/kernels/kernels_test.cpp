@@ -3,6 +3,7 @@
 #include "../catch.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include <tenure/backend/reference/run.hpp>
 #include <tenure/tenure.hpp>
@@ -218,6 +219,7 @@ TEST_CASE("matrix products: batches, transposes, and a training step") {
   check([](auto a, auto b) { return matmul(tn::transpose(a), b); }, some<double, 2, 3, 7, 5>(), some<double, 2, 3, 7, 4>());
   check([](auto a, auto b) { return matmul(tn::flip<1>(a), b); }, some<float, 5, 7>(), some<float, 7, 1>());
   check([](auto a, auto b) { return matmul(a, b); }, some<std::int32_t, 5, 7>(-9, 9), some<std::int32_t, 7, 3>(-9, 9));
+  check([](auto a, auto b) { return matmul(a, b); }, some<float, 5, 0>(), some<float, 0, 3>());
   constexpr auto loss = [](auto w1, auto b1, auto w2, auto b2, auto x, auto labels) {
     return cross_entropy(matmul(relu(matmul(x, w1) + b1), w2) + b2, labels);
   };
@@ -244,5 +246,8 @@ TEST_CASE("an index outside its axis is refused before anything is written") {
   const auto g = [](auto x, auto i) { return gather(x, i); };
   tn::as_span(i)[0] = -1;
   using other = typename decltype(tn::compile(g).plan(x, i))::program_type;
-  CHECK_THROWS_WITH(tn::cuda_backend::check_arguments(device, other::value.view(), arguments, nullptr), "tenure: gather: index -1 is outside an axis of 3");
+  const auto refusal = [&] { tn::cuda_backend::check_arguments(device, other::value.view(), arguments, nullptr); };
+  CHECK_THROWS_WITH(refusal(), "tenure: gather: index -1 is outside an axis of 3");
+  tn::as_span(i)[0] = std::numeric_limits<std::int64_t>::min();  // what NaN becomes
+  CHECK_THROWS_WITH(refusal(), "tenure: gather: index -9223372036854775808 is outside an axis of 3");
 }

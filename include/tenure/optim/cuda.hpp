@@ -4,6 +4,7 @@
 // The first step of a kind runs as it is, so that libraries and kernels are loaded outside of a recording.
 #pragma once
 
+#include <exception>
 #include <vector>
 
 #include <tenure/storage/cuda.hpp>
@@ -29,17 +30,18 @@ struct recorded_step<cuda_device> {
     const std::vector<std::int64_t> extents(symbols, symbols + bound);
     const auto give = [&] { backend<cuda_device>::run<Program>(arguments, results, symbols); };
     const bool is_first = last_.empty();
-    if (is_first || !is_recordable_) {
+    if (is_first || refusals_ == most_refusals) {
       last_ = now;
       return give();
     }
     if (!graph_ || now != last_ || extents != extents_) {
       try {
         graph_.record(give);
-      } catch (const cuda_error&) {  // it waits for the device meanwhile, as for an index that it computes: no step can be recorded
-        is_recordable_ = false;
+      } catch (const std::exception&) {  // the driver's, cuBLAS's or Thrust's: one that is not about recording comes again
+        ++refusals_;
         return give();
       }
+      refusals_ = 0;
       last_ = now;
       extents_ = extents;
     }
@@ -53,7 +55,9 @@ struct recorded_step<cuda_device> {
   addresses last_;
   std::vector<std::int64_t> extents_;
   cuda_detail::graph graph_;
-  bool is_recordable_ = true;
+  // A step that waits for the device, as for an index that it computes, is never recorded; one for which memory was short is, later.
+  static constexpr int most_refusals = 3;
+  int refusals_ = 0;  // one after the other
 };
 
 }  // namespace tenure::detail

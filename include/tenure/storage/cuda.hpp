@@ -101,13 +101,22 @@ inline scopes_of_process& alive() {
   return list;
 }
 
+// Threads that have given anything to the default stream, which is one for all of them.
+inline constinit detail::atomic<int> threads_on_default{0};
+inline thread_local constinit bool is_on_default = false;
+
+inline stream_t default_stream() {
+  if (!is_on_default) is_on_default = true, threads_on_default.fetch_add(1);
+  return stream_t{};
+}
+
 /// Where this thread's calls run: the stream of the innermost cuda_stream, else CUDA's default stream.
-inline stream_t current_stream() { return innermost == nullptr ? stream_t{} : innermost->stream; }
+inline stream_t current_stream() { return innermost == nullptr ? default_stream() : innermost->stream; }
 /// The same, but outside a graph that is being recorded.
 inline stream_t running_stream() {
   const scope* s = innermost;
   if (s != nullptr && s->recorded != nullptr) s = s->outer;
-  return s == nullptr ? stream_t{} : s->stream;
+  return s == nullptr ? default_stream() : s->stream;
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------------
@@ -130,12 +139,12 @@ inline cudaMemPool_t memory_pool() {
   return pool;
 }
 
-/// Hands memory back behind everything that this thread was given, and where other threads have streams of their own, behind
-/// what those were given too: they may have used it before they let go of it.
+/// Hands memory back behind everything that this thread was given, and where other threads have given work to other streams, behind
+/// that too: they may have used it before they let go of it.
 inline void free(void* memory) noexcept {
   scopes_of_process& list = alive();
   const lock held(list.busy);
-  bool others = false;
+  bool others = running_stream() != stream_t{} && threads_on_default.load() > int{is_on_default};
   for (const scope* s = list.first; s != nullptr; s = s->next_alive) {
     bool mine = false;
     for (const scope* m = innermost; m != nullptr; m = m->outer) mine = mine || m == s;

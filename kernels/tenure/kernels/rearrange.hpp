@@ -178,10 +178,10 @@ struct fold_pieces {
   }
 };
 
-/// What the first index outside its axis says, for the host to read; an index that is no index stands for none.
+/// An index outside its axis, for the host to read.
 struct refusal {
-  static constexpr std::int64_t none = INT64_MIN;
-  std::int64_t index = none;
+  std::int64_t index = 0;
+  bool is_one = false;
 };
 
 /// Leaves an index outside [0, extent) behind; of several, any.
@@ -193,7 +193,7 @@ struct check_element {
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const std::int64_t index = indices[space.at(i).of[0]];
-    if (index < 0 || index >= extent) refused->index = index;
+    if (index < 0 || index >= extent) refused->index = index, refused->is_one = true;
   }
 };
 

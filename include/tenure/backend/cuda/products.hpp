@@ -103,7 +103,7 @@ void matmul_step(Device& device, void* const* pointers, step_numbers n) {
     const int batch = p.batch();
     const blas_layout a = blas_layout_of(p.rows(), p.inner(), p.a.stride[batch], p.a.stride[batch + 1]);
     const blas_layout b = blas_layout_of(p.inner(), p.columns(), p.b.stride[batch], p.b.stride[batch + 1]);
-    if (a.leading > 0 && b.leading > 0) return detail::multiply_by_blas(device, p, a, b, 0);
+    if (a.leading > 0 && b.leading > 0 && p.inner() > 0) return detail::multiply_by_blas(device, p, a, b, 0);
   }
   detail::multiply_by_elements(device, p);
 }

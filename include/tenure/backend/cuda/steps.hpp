@@ -127,7 +127,7 @@ void check_indices(Device& device, const char* call, dtype type, const void* ind
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
   for (int d = 0; d < v.rank; ++d) f.space.add(v.extent[d], v.stride[d]);
   const kernels::refusal refused = device.refused_by(f);
-  if (refused.index != kernels::refusal::none) tenure::detail::throw_outside(call, refused.index, extent);
+  if (refused.is_one) tenure::detail::throw_outside(call, refused.index, extent);
 }
 
 /// A copy of computed indices, if every bound on them holds.
