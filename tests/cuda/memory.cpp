@@ -84,12 +84,21 @@ TEST_CASE("a tensor that a thread uses on the default stream is freed behind tha
   const int live = fake_cuda::live();
   in_many_orders([] {
     auto x = std::make_unique<decltype(matrix().to(cuda))>(matrix{{1, 2, 3}, {4, 5, 6}}.to(cuda));
-    const auto copy = x->clone();  // given, not yet run
-    std::thread([&] {
-      const cuda_stream own;
+    std::atomic<int> stage{0};
+    const auto wait_for = [&](int n) {
+      while (stage < n) std::this_thread::yield();
+    };
+    std::thread other([&] {
+      const cuda_stream own;  // behind what was given before
+      stage = 1;
+      wait_for(2);
       x.reset();
       own.synchronize();
-    }).join();
+    });
+    wait_for(1);
+    const auto copy = x->clone();  // given, not yet run
+    stage = 2;
+    other.join();
     CHECK(elements(copy) == list{1, 2, 3, 4, 5, 6});
   });
   CHECK(fake_cuda::live() == live);
