@@ -23,6 +23,18 @@ void in_many_orders(Body body) {
   fake_cuda::eager(0);
   fake_cuda::finish();
 }
+
+/// How far two threads have come, so that each waits for the other.
+class stages {
+ public:
+  void reach(int n) { reached_ = n; }
+  void wait_for(int n) const {
+    while (reached_ < n) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<int> reached_{0};
+};
 }  // namespace
 
 TEST_CASE("elements go there and come back, whatever happens to the host's memory meanwhile") { in_many_orders([] { transfers(cuda); }); }
@@ -55,24 +67,21 @@ TEST_CASE("a tensor that two threads use on streams of their own is freed behind
   const int live = fake_cuda::live();
   in_many_orders([] {
     auto x = std::make_unique<decltype(matrix().to(cuda))>(matrix{{1, 2, 3}, {4, 5, 6}}.to(cuda));
-    std::atomic<int> stage{0};
-    const auto wait_for = [&](int n) {
-      while (stage < n) std::this_thread::yield();
-    };
+    stages both;
     list copied;
     std::thread other([&] {
       const cuda_stream own;
       const auto copy = x->clone();  // given, not yet run
-      stage = 1;
-      wait_for(2);
+      both.reach(1);
+      both.wait_for(2);
       copied = elements(copy);
     });
-    wait_for(1);
+    both.wait_for(1);
     {
       const cuda_stream own;
       x.reset();
       own.synchronize();
-      stage = 2;
+      both.reach(2);
       other.join();
     }
     CHECK(copied == list{1, 2, 3, 4, 5, 6});
@@ -84,20 +93,17 @@ TEST_CASE("a tensor that a thread uses on the default stream is freed behind tha
   const int live = fake_cuda::live();
   in_many_orders([] {
     auto x = std::make_unique<decltype(matrix().to(cuda))>(matrix{{1, 2, 3}, {4, 5, 6}}.to(cuda));
-    std::atomic<int> stage{0};
-    const auto wait_for = [&](int n) {
-      while (stage < n) std::this_thread::yield();
-    };
+    stages both;
     std::thread other([&] {
       const cuda_stream own;  // behind what was given before
-      stage = 1;
-      wait_for(2);
+      both.reach(1);
+      both.wait_for(2);
       x.reset();
       own.synchronize();
     });
-    wait_for(1);
+    both.wait_for(1);
     const auto copy = x->clone();  // given, not yet run
-    stage = 2;
+    both.reach(2);
     other.join();
     CHECK(elements(copy) == list{1, 2, 3, 4, 5, 6});
   });

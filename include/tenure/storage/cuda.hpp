@@ -144,14 +144,15 @@ inline cudaMemPool_t memory_pool() {
 inline void free(void* memory) noexcept {
   scopes_of_process& list = alive();
   const lock held(list.busy);
-  bool others = running_stream() != stream_t{} && threads_on_default.load() > int{is_on_default};
+  const stream_t here = running_stream();
+  bool others = here != stream_t{} && threads_on_default.load() > int{is_on_default};
   for (const scope* s = list.first; s != nullptr; s = s->next_alive) {
     bool mine = false;
     for (const scope* m = innermost; m != nullptr; m = m->outer) mine = mine || m == s;
     others = others || !mine;
   }
   // A failure here is that of work given before: the next call that can throw reports it.
-  if (!others) return static_cast<void>(cudaFreeAsync(memory, running_stream()));
+  if (!others) return static_cast<void>(cudaFreeAsync(memory, here));
   // Its own stream, so that no thread waits for another: only the memory does.
   static const stream_t behind = [] {
     stream_t made = nullptr;
@@ -165,7 +166,7 @@ inline void free(void* memory) noexcept {
   put_behind(stream_t{});
   for (const scope* s = list.first; s != nullptr; s = s->next_alive) put_behind(s->stream);
   if (!ordered) cudaDeviceSynchronize();
-  cudaFreeAsync(memory, ordered ? behind : running_stream());
+  cudaFreeAsync(memory, ordered ? behind : here);
   if (reached != nullptr) cudaEventDestroy(reached);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a compiled function costs, as constants a test can assert, and its picture: using plan = decltype(step.plan(w, x));
+// What a compiled function costs, as constants a test can assert: using plan = decltype(step.plan(w, x));
 // static_assert(plan::kernels() == 3). transform/print.hpp writes and draws it.
 #pragma once
 
