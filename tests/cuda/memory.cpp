@@ -160,6 +160,17 @@ TEST_CASE("each call that fails is thrown by name, and leaves every tensor as it
   CHECK(attempt([&] { compile([](auto a) { return a * 1; }).into(there)(there); }) == 1);
 }
 
+TEST_CASE("a transfer whose event fails is out of the pinned memory before others are in it") {
+  auto x = full<double>(shape<4>{}, 1).to(cuda);
+  const auto y = full<double>(shape<4>{}, 2);
+  fake_cuda::finish();
+  fake_cuda::fail_at = 1;
+  CHECK_THROWS_WITH(x.copy_(y), Catch::Contains("cudaEventRecord"));
+  fake_cuda::fail_at = -1;
+  large_transfers(cuda);
+  CHECK(elements(x) == list(4, 2));
+}
+
 TEST_CASE("the error of a kernel arrives with a later call") {
   auto x = full<double>(shape<4>{}, 1).to(cuda);
   fake_cuda::broken = cudaErrorLaunchFailure;

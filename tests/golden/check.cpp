@@ -40,6 +40,7 @@ std::vector<reference::array> interpret(const ir::graph_view& g, const std::vect
 
 void agree(const char* id, const std::vector<expectation>& expected, const outcome& got) {
   agree(id, "compiled", expected, got.compiled);
+  if (!got.by_kernels.empty()) agree(id, "kernels of the GPU", expected, got.by_kernels);
   agree(id, "reference of the graph as traced", expected, got.as_traced);
   agree(id, "reference of the graph as scheduled", expected, got.as_scheduled);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Checks an item against its golden numbers: value and gradients by vjp, Hessian-vector products by jvp of the gradient
 // (forward over reverse) and, on request, by the gradient of <gradient, v> (reverse over reverse). All of it by
-// compiled code and by the reference backend. Cost: one program an item, and one more for each Hessian-vector product.
+// compiled code, by the reference backend and by the GPU's kernels, block after block on the host. Cost: one program an item, and one
+// more for each Hessian-vector product; the kernels are half the time to compile, so with g++ only.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <tenure/tensor/from.hpp>
 #include <tenure/transform/gradient.hpp>
 
+#include "../kernels/host_device.hpp"
 #include "../on_device.hpp"
 
 namespace golden {
@@ -49,9 +51,10 @@ struct expectation {
   const double* other;
 };
 
-/// All results of one function, by three routes.
+/// All results of one function, by four routes.
 struct outcome {
   std::vector<reference::array> compiled;
+  std::vector<reference::array> by_kernels;    // of the GPU, on the host; empty where they are not run
   std::vector<reference::array> as_traced;     // the reference backend, on the graph as written
   std::vector<reference::array> as_scheduled;  // and on the graph that was compiled
 };
@@ -139,6 +142,17 @@ struct reverse_over_reverse {
   }
 };
 
+/// What the GPU's kernels make of a program whose extents are all known.
+template <class Program>
+void run_kernels(const std::vector<reference::array>& arguments, std::vector<reference::array>& results) {
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (const reference::array& a : arguments) from.push_back(a.data.data());
+  for (reference::array& r : results) to.push_back(r.data.data());
+  host::device device;
+  cuda_backend::run<Program>(device, from.data(), to.data(), nullptr);
+}
+
 /// f(parts...), each part a tuple of arguments.
 template <class F, class... Part>
 outcome evaluate(const Part&... parts) {
@@ -150,6 +164,10 @@ outcome evaluate(const Part&... parts) {
       const auto& arrived = on_device::here(y);
       r.compiled.emplace_back(arrived.extents(), arrived.data());
     });
+#if !defined(__clang__) && !defined(TENURE_TEST_CUDA)
+    for (const reference::array& c : r.compiled) r.by_kernels.emplace_back(c.type, c.shape);
+    run_kernels<program_type>(arguments, r.by_kernels);
+#endif
     r.as_traced = interpret(program_type::traced.view(), arguments);
     r.as_scheduled = interpret(program_type::value.view(), arguments);
     return r;

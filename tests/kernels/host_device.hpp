@@ -44,8 +44,10 @@ struct device {
   }
   template <class Name>
   void launch_fold(Name, const typename kernels::fused<Name>::arguments& args) {
+    using kernel = kernels::fused<Name>;
     ++launches;
-    for (std::int64_t j = 0; j < args.shape.columns; ++j) kernels::fused<Name>::fold_column(args, j);
+    kernels::host_block<typename kernel::fold_state> block(kernels::most_threads, kernel::fold_bytes);
+    for (block.index = 0; block.index < kernel::fold_blocks(args.shape); ++block.index) kernel::fold_columns(block, args);
   }
   template <class F>
   void for_each(std::int64_t n, const F& f) {

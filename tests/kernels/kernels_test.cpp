@@ -31,7 +31,11 @@ void check(F f, const X&... x) {
     REQUIRE(s.what == tn::ir::symbol::kind::argument);
     symbols.push_back(arguments[static_cast<std::size_t>(s.a)].shape[static_cast<int>(s.b)]);
   }
-  for (const auto limits : {tn::kernels::device_limits{1, 32, 1 << 20, 1}, {6, 64, 8 << 10, 3}, {37, 128, 0, 37}, {}}) {
+  // The first two keep a block's rows in shared memory, the third never does; in the second rows are a warp's as long as they can be.
+  for (const auto limits : {tn::kernels::device_limits{.blocks = 1, .threads = 32, .wide_blocks = 1, .shared_bytes = 1 << 20},
+                            {.blocks = 6, .threads = 64, .warp_bytes = 1 << 20, .wide_bytes = 4 << 10, .wide_blocks = 3, .shared_bytes = 1 << 20},
+                            {.blocks = 37, .threads = 128, .warp_bytes = 0, .wide_bytes = 0, .wide_blocks = 37, .shared_bytes = 0},
+                            {}}) {
     host::device device;
     device.given = limits;
     std::vector<array> results;
@@ -151,7 +155,27 @@ TEST_CASE("a block asks for no more shared memory than every GPU gives, with wha
   const auto g = kernel::shape_of(nullptr, {});
   CHECK(g.scratch * 4 == 48 << 10);
   CHECK(!g.shares);
+  const auto asked = kernel::shape_of(nullptr, {.shared_bytes = 96 << 10});  // of the same blocks, so that sums are the same
+  CHECK(asked.shares);
+  CHECK((asked.row_blocks == g.row_blocks && asked.team == g.team && asked.threads == g.threads));
   check([](auto x) { return softmax(x, tn::axis<1>); }, x);
+}
+
+TEST_CASE("rows are a warp's while lanes come back to little") {
+  const auto geometry = []<class F, class... X>(F f, const X&... x) {
+    using program = typename decltype(tn::compile(f).plan(x...))::program_type;
+    static_assert(program::kernel_count == 1);
+    return tn::kernels::fused<typename program::template code_of<0>>::shape_of(nullptr, {});
+  };
+  const auto rows = [](auto x) { return softmax(x, tn::axis<1>); };
+  CHECK(geometry(rows, some<float, 64, 512>()).team == 32);
+  CHECK(geometry(rows, some<float, 64, 600>()).team == 256);
+  CHECK(geometry([](auto x) { return sum(exp(x), tn::axis<1>); }, some<float, 600, 1024>()).team == 32);
+  const auto norm = [](auto x, auto scale, auto shift, auto w) {
+    return tn::vjp([](auto x, auto scale, auto shift) { return tn::layer_norm(x, scale, shift); })(x, scale, shift, w);
+  };
+  const auto g = geometry(norm, some<float, 4096, 1024>(), some<float, 1024>(), some<float, 1024>(), some<float, 4096, 1024>());
+  CHECK((g.shares && g.team == 256 && g.row_blocks == 256 && g.scratch * 4 == 8 << 10));  // two sums of columns, a packet a thread
 }
 
 TEST_CASE("the plan says what a kernel takes beside") {

@@ -295,7 +295,12 @@ class staging {
 
   void start(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, stream_t stream) {
     check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
-    half_[turn_].done.record(stream);
+    try {
+      half_[turn_].done.record(stream);
+    } catch (const cuda_error&) {  // nothing else says when this half is free again
+      cudaStreamSynchronize(stream);
+      throw;
+    }
   }
 
   mutex busy_;

@@ -3,7 +3,8 @@
 // A team of threads (a power of two, up to the block) walks a row in packets of 16 bytes or less, pass by pass; teams take rows in
 // turn, and where rows need no team of their own, tiles of columns too. What is summed over rows or over all stands beside,
 // a piece a block, until it is folded in a fixed order: results depend on extents alone, not on the GPU and never on which block was first.
-// Cost: one load an input, one store an output; values kept from pass to pass lie in shared memory where they fit.
+// Cost: one load an input, one store an output; values kept from pass to pass lie in shared memory where they fit, a packet a thread
+// side by side, so that a warp takes 16 bytes a thread from all banks alike.
 #pragma once
 
 #include <bit>
@@ -18,12 +19,14 @@ namespace tenure::kernels {
 using passes::instruction;
 using program_detail::is_dynamic;
 
-/// What a launch may use: the same on every GPU, so that sums are taken in the same order.
+/// What a launch may use. All but shared_bytes decides in which order sums are taken, and is the same on every GPU.
 struct device_limits {
   int blocks = 4096;            // several times what runs at once, so that few wait for the last ones
   int threads = most_threads;   // of a block
-  int shared_bytes = 47 << 10;  // of a block, beside 1 KB that the kernel declares itself: 48 is what every GPU gives
-  int wide_blocks = 512;        // where rows lie in memory beside, which is to stay in the cache
+  int warp_bytes = 32 << 10;    // kept by a block whose warps take rows of their own; where it is more, rows are a block's: several are to run at once
+  int wide_bytes = 47 << 10;    // kept by a block; where it is more, few run at once, or rows lie in memory beside, which is to stay in the cache
+  int wide_blocks = 512;        // then, and where each row of blocks leaves a row of columns to fold
+  int shared_bytes = 47 << 10;  // of a block, beside 1 KB that the kernel declares itself: 48 is what every GPU gives unasked
 };
 
 /// How the iteration space is dealt out; all sizes in elements of the lane's type unless they say otherwise.
@@ -100,6 +103,12 @@ struct fused {
   }
   static constexpr int kept_rows = kept_before(record::instructions);
   static constexpr int column_sums = count(kind::reduce_columns), total_sums = count(kind::reduce_all), row_sums = count(kind::reduce_row);
+  // Does a later pass take what an earlier one loaded or kept?
+  static constexpr bool comes_back = [] {
+    for (int i = 0; i < record::instructions; ++i)
+      if (keeps(i) || (at(i).what == kind::load && !at(i).row && std::popcount(static_cast<unsigned>(at(i).passes)) > 1)) return true;
+    return false;
+  }();
   static constexpr bool reduces_rows = record::passes > 1 || row_sums > 0;
   static constexpr bool stores_rows = [] {
     for (int i = 0; i < record::instructions; ++i)
@@ -157,20 +166,26 @@ struct fused {
     for (int d = record::outer; d < last; ++d) before_last *= number(k.extent[d]);
     g.columns = before_last * number(k.extent[last]);
     g.packets = before_last * ceil_div(number(k.extent[last]), lanes);
-    // Short rows fit a warp, a lane having up to 8 packets; a row that nobody owns is worth a block.
-    const std::int64_t wanted = owns_rows && g.packets <= 8 * warp ? (g.packets < warp ? g.packets : warp) : g.packets;
+    // Short rows fit a warp, a lane having up to 8 packets, or 4 where it comes back to them: the rows of all warps that run at once stay
+    // in the nearest cache. A row that nobody owns is worth a block.
+    const std::int64_t of_lane = ceil_div(g.packets, warp);
+    const bool fits_warp = owns_rows && of_lane <= (comes_back ? 4 : 8) && (kept_rows + column_sums) * of_lane * lanes * size * g.threads <= limits.warp_bytes;
+    const std::int64_t wanted = fits_warp ? (g.packets < warp ? g.packets : warp) : g.packets;
     while (g.team < g.threads && g.team < wanted) g.team *= 2;
-    if (g.team > warp) g.team = g.threads;
+    if (g.team > warp) {
+      if (owns_rows) g.threads = g.team;  // threads without a packet would only wait for the others
+      else g.team = g.threads;
+    }
     const auto at_most = [](std::int64_t n, std::int64_t bound) { return static_cast<int>(n <= 1 || bound <= 1 ? 1 : n > bound ? bound : n); };
     // What all threads of a block sum costs as much as a few packets.
     if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team * (total_sums > 0 ? 4 : 1)), limits.blocks);
     if (may_split_rows && g.team == g.threads && g.rows > 0 && g.rows < limits.wide_blocks) g.tiles = at_most(ceil_div(g.packets, g.team * 4), limits.blocks / g.rows);
     g.packet_steps = ceil_div(g.packets, std::int64_t{g.tiles} * g.team);
     g.scratch = (kept_rows + column_sums) * g.packet_steps * lanes * g.threads;
-    g.shares = g.scratch * static_cast<std::int64_t>(sizeof(T)) <= limits.shared_bytes;
-    // Each row of blocks leaves a row of columns to fold: sixteen rows at the least, and not more than can be folded soon.
-    const std::int64_t most = !g.shares ? limits.wide_blocks : column_sums > 0 ? limits.blocks / 16 : limits.blocks;
-    g.row_blocks = at_most(ceil_div(g.rows, g.teams() * (column_sums > 0 ? 16 : 1)), most / g.tiles);
+    g.shares = g.scratch * size <= limits.shared_bytes;
+    // Each row of blocks leaves a row of columns to fold: after sixteen rows at the least, and no more than can be folded soon.
+    const std::int64_t most = column_sums > 0 || g.scratch * size > limits.wide_bytes ? limits.wide_blocks : limits.blocks;
+    g.row_blocks = at_most(ceil_div(g.rows, column_sums > 0 && g.teams() < 16 ? 16 : g.teams()), most / g.tiles);
     g.row_steps = ceil_div(g.rows, std::int64_t{g.row_blocks} * g.teams());
     return g;
   }
@@ -219,8 +234,16 @@ struct fused {
     if constexpr (total_sums > 0) finish_totals(block, args);
   }
 
-  /// Folds the sums of column j of all rows of blocks, in their order.
-  static TENURE_KERNEL_INLINE void fold_column(const arguments& args, std::int64_t j) { fold(args, j, those<part::column_sums>{}); }
+  // ---- a block of most_threads of the fold ----
+
+  using fold_state = thread_place;
+  static constexpr int fold_blocks(const geometry& g) { return static_cast<int>(ceil_div(g.columns, warp)); }
+  static constexpr int fold_bytes = static_cast<int>(sizeof(T)) * most_threads;  // of shared memory
+
+  /// Folds the sums that rows of blocks left for a warp's width of columns: a piece of the rows each warp, then the pieces, in their
+  /// order. One thread a column would wait for memory once a row.
+  template <class Block>
+  static TENURE_KERNEL_INLINE void fold_columns(Block& block, const arguments& args) { fold(block, args, those<part::column_sums>{}); }
 
  private:
   static constexpr std::int64_t size = sizeof(T);
@@ -250,8 +273,8 @@ struct fused {
     const bool runs = (x.passes >> pass & 1) != 0, ran = (x.passes & ((1u << pass) - 1)) != 0;
     switch (what) {
       case part::loads: return runs && (keeps(i) ? ran : x.what == kind::load);
-      case part::computes: return runs && (keeps(i) ? !ran : x.what != kind::load && x.what != kind::store);
-      case part::stores: return runs && (keeps(i) ? !ran : x.what == kind::store);
+      case part::computes: return runs && (keeps(i) ? !ran : x.what != kind::load && x.what != kind::store && x.what != kind::reduce_columns);
+      case part::stores: return runs && (keeps(i) ? !ran : x.what == kind::store || x.what == kind::reduce_columns);
       case part::row_values: return x.row && x.phase == pass && x.what != kind::reduce_row && x.what != kind::store;
       case part::row_stores: return x.row && x.what == kind::store;
       case part::row_sums: return runs && x.what == kind::reduce_row;
@@ -392,12 +415,12 @@ struct fused {
   static TENURE_KERNEL_INLINE void elements(const arguments& args, thread_state& t, const place& p) {
     packet_state e;
     [&]<int... I>(std::integer_sequence<int, I...>) { (read<I>(args, p, e), ...); }(those<part::loads, Pass>{});
-    [&]<int... L>(std::integer_sequence<int, L...>) { (lane(t, p, args, e, L, those<part::computes, Pass>{}), ...); }(std::make_integer_sequence<int, lanes>{});
+    [&]<int... L>(std::integer_sequence<int, L...>) { (lane(t, p, e, L, those<part::computes, Pass>{}), ...); }(std::make_integer_sequence<int, lanes>{});
     [&]<int... I>(std::integer_sequence<int, I...>) { (write<I>(args, t, p, e), ...); }(those<part::stores, Pass>{});
   }
   template <int... I>
-  static TENURE_KERNEL_INLINE void lane(thread_state& t, const place& p, const arguments& args, packet_state& e, [[maybe_unused]] int l, std::integer_sequence<int, I...>) {
-    (element<I>(t, p, args, e, l), ...);
+  static TENURE_KERNEL_INLINE void lane(thread_state& t, const place& p, packet_state& e, [[maybe_unused]] int l, std::integer_sequence<int, I...>) {
+    (element<I>(t, p, e, l), ...);
   }
 
   /// Is access A a run of T that an access may take as a packet, as far as its type tells?
@@ -407,14 +430,18 @@ struct fused {
   struct alignas(sizeof(T) * lanes) run_of_lanes {
     T at[lanes];
   };
+  /// Of a packet's kept values, those of one slot; never another alignment.
+  static TENURE_KERNEL_INLINE run_of_lanes& run_at(const place& p, const arguments& args, int slot) {
+    return *reinterpret_cast<run_of_lanes*>(p.scratch + slot * slot_stride(args.shape));
+  }
   static TENURE_KERNEL_INLINE bool is_whole(const T* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of_lanes) == 0; }
 
   template <int I>
   static TENURE_KERNEL_INLINE void read(const arguments& args, const place& p, packet_state& e) {
     constexpr auto x = at(I);
     if constexpr (keeps(I)) {
-      const T* const kept = p.scratch + kept_before(I) * slot_stride(args.shape);
-      for (int l = 0; l < lanes; ++l) e.value[I][l] = kept[l];
+      const run_of_lanes kept = run_at(p, args, kept_before(I));
+      for (int l = 0; l < lanes; ++l) e.value[I][l] = kept.at[l];
     } else {
       constexpr auto a = k.access[x.access];
       const std::int64_t step = stride<x.access, last>(args);
@@ -449,15 +476,12 @@ struct fused {
   }
 
   template <int I>
-  static TENURE_KERNEL_INLINE void element(thread_state& t, const place& p, const arguments& args, packet_state& e, int l) {
+  static TENURE_KERNEL_INLINE void element(thread_state& t, const place& p, packet_state& e, int l) {
     constexpr auto x = at(I);
     if constexpr (x.what == kind::compute) {
       const auto value = computed<x.op, x.is_mask>(operand<x.in[0]>(t, e, l), operand<x.in[1]>(t, e, l), operand<x.in[2]>(t, e, l));
       if constexpr (x.is_mask) e.mask[I][l] = value;
       else e.value[I][l] = value;
-    } else if constexpr (x.what == kind::reduce_columns) {
-      T& sum = p.scratch[(kept_rows + rank_of(I)) * slot_stride(args.shape) + l];
-      sum = combined<x.bits>(sum, operand<x.in[0]>(t, e, l));
     } else if constexpr (x.what == kind::reduce_row) {
       if (lanes == 1 || l < p.count) t.sum[I] = combined<x.bits>(t.sum[I], operand<x.in[0]>(t, e, l));
     } else if constexpr (x.what == kind::reduce_all) {
@@ -469,8 +493,13 @@ struct fused {
   static TENURE_KERNEL_INLINE void write(const arguments& args, const thread_state& t, const place& p, const packet_state& e) {
     constexpr auto x = at(I);
     if constexpr (keeps(I)) {
-      T* const kept = p.scratch + kept_before(I) * slot_stride(args.shape);
-      for (int l = 0; l < lanes; ++l) kept[l] = e.value[I][l];
+      run_of_lanes kept;
+      for (int l = 0; l < lanes; ++l) kept.at[l] = e.value[I][l];
+      run_at(p, args, kept_before(I)) = kept;
+    } else if constexpr (x.what == kind::reduce_columns) {
+      run_of_lanes sum = run_at(p, args, kept_rows + rank_of(I));
+      for (int l = 0; l < lanes; ++l) sum.at[l] = combined<x.bits>(sum.at[l], operand<x.in[0]>(t, e, l));
+      run_at(p, args, kept_rows + rank_of(I)) = sum;
     } else {
       const std::int64_t step = stride<x.access, last>(args);
       using to = element_of_t<k.access[x.access].type>;
@@ -628,14 +657,29 @@ struct fused {
       }(), ...);
     }
   }
-  template <int... I>
-  static TENURE_KERNEL_INLINE void fold(const arguments& args, std::int64_t j, std::integer_sequence<int, I...>) {
+  template <class Block, int... I>
+  static TENURE_KERNEL_INLINE void fold(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
+    constexpr int pieces = most_threads / warp;
+    T* const sums = static_cast<T*>(block.shared());
+    const auto column_of = [&](const fold_state& t) { return std::int64_t{block.index} * warp + t.thread % warp; };
     ([&] {
-      const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + j;
-      T sum = table[0];
-      for (int b = 1; b < g.row_blocks; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
-      static_cast<T*>(args.pointer[at(I).access])[j] = sum;
+      block.each([&](fold_state& t) {
+        T sum = identity<at(I).bits>();
+        const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + column_of(t);
+        const int piece = t.thread / warp, end = (piece + 1) * g.row_blocks / pieces;
+        if (column_of(t) < g.columns)
+          for (int b = piece * g.row_blocks / pieces; b < end; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
+        sums[t.thread] = sum;
+      });
+      block.sync();
+      block.each([&](fold_state& t) {
+        if (t.thread >= warp || column_of(t) >= g.columns) return;
+        T sum = sums[t.thread];
+        for (int piece = 1; piece < pieces; ++piece) sum = combined<at(I).bits>(sum, sums[piece * warp + t.thread]);
+        static_cast<T*>(args.pointer[at(I).access])[column_of(t)] = sum;
+      });
+      block.sync();
     }(), ...);
   }
 

@@ -69,8 +69,11 @@ __global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_consta
 
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 __global__ void __launch_bounds__(most_threads) fold_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
-  const std::int64_t j = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (j < args.shape.columns) fused<code_name<A, B>>::fold_column(args, j);
+  using kernel = fused<code_name<A, B>>;
+  extern __shared__ uint4 shared[];
+  typename kernel::fold_state state;
+  device_block<typename kernel::fold_state> block(state, shared);
+  kernel::fold_columns(block, args);
 }
 
 template <class F>
@@ -79,16 +82,20 @@ __global__ void __launch_bounds__(most_threads) element_kernel(const __grid_cons
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) f(i);
 }
 
+/// `most_shared` is device_limits::shared_bytes of the shape.
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
-void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, cudaStream_t stream) {
+void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, int most_shared, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(args.shape.blocks()), threads = static_cast<unsigned>(args.shape.threads);
   const auto shared = static_cast<std::size_t>(fused<code_name<A, B>>::shared_bytes(args.shape));
+  // Refused, the launch fails, and that is reported.
+  if (shared > device_limits{}.shared_bytes) cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared);
   fused_kernel<A, B><<<blocks, threads, shared, stream>>>(args);
 }
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 void launch_fold(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(ceil_div(args.shape.columns, warp));  // of one warp: few columns still use many multiprocessors
-  if (blocks > 0) fold_kernel<A, B><<<blocks, warp, 0, stream>>>(args);
+  using kernel = fused<code_name<A, B>>;
+  const auto blocks = static_cast<unsigned>(kernel::fold_blocks(args.shape));
+  if (blocks > 0) fold_kernel<A, B><<<blocks, most_threads, kernel::fold_bytes, stream>>>(args);
 }
 template <class F>
 void launch_elements(const F& f, std::int64_t n, int most_blocks, cudaStream_t stream) {

@@ -51,7 +51,18 @@ class blas {
 
 class gpu {
  public:
-  static constexpr kernels::device_limits limits() { return {}; }
+  /// As much shared memory as a block may ask for, up to what lets the larger GPUs run two blocks at once.
+  static kernels::device_limits limits() {
+    static const int shared_bytes = [] {
+      int device = 0, most = 0;
+      cuda_detail::check(cudaGetDevice(&device), "cudaGetDevice");
+      cuda_detail::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
+      return (most < 97 << 10 ? most : 97 << 10) - (1 << 10);
+    }();
+    kernels::device_limits l;
+    l.shared_bytes = shared_bytes;
+    return l;
+  }
 
   tenure::detail::storage_handle allocate(std::int64_t bytes) { return cuda_detail::allocate(static_cast<std::size_t>(bytes)); }
   void zero(void* at, std::int64_t bytes) {
@@ -64,7 +75,7 @@ class gpu {
 
   template <class Name, class Arguments>
   void launch(Name name, const Arguments& args) {
-    kernels::launch(name, args, stream());
+    kernels::launch(name, args, limits().shared_bytes, stream());
     cuda_detail::check(cudaGetLastError(), "launch of a fused kernel");
   }
   template <class Name, class Arguments>

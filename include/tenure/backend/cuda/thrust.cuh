@@ -7,6 +7,7 @@
 
 #if defined(__CUDACC__)
 #include <thrust/system/cuda/execution_policy.h>
+#include <thrust/system_error.h>
 #endif
 #include <thrust/sort.h>
 
@@ -48,7 +49,11 @@ struct row_sort<gpu> {
   static kernels::named_rows sorted(gpu& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count) {
     if (count <= by_merging) return merge_sorted(device, rows, spare, count);
     thrust_memory memory;
-    sort_rows(thrust::cuda::par_nosync(memory).on(cuda_detail::current_stream()), rows, count);
+    try {
+      sort_rows(thrust::cuda::par_nosync(memory).on(cuda_detail::current_stream()), rows, count);
+    } catch (const thrust::system_error& e) {
+      cuda_detail::fail(static_cast<cudaError_t>(e.code().value()), "thrust::stable_sort_by_key");
+    }
     return rows;
   }
 };
