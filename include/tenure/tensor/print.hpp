@@ -178,12 +178,13 @@ constexpr const char* name_of(ownership o) {
 
 template <element T, class Shape, ownership O, role R, access A, class Device>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Device>& x) {
+  using door = detail::tensor_access;
+  door::check_alive(x, "operator<<");
   const auto readable = [&]() -> decltype(auto) {
     if constexpr (std::is_same_v<Device, cpu_device>) return (x);
     else return x.detach().to(cpu);
   };
   decltype(auto) here = readable();
-  using door = detail::tensor_access;
   const T* const data = door::read(here, "operator<<");
   const layout l = door::layout_of(here);
   const bool summarised = x.size() > detail::shown_whole;
