@@ -3,10 +3,10 @@
 // are alive together share no bytes.
 #include "../catch.hpp"
 
-#include <tenure/backend/reference/plan.hpp>
 #include <tenure/passes/join.hpp>
 
 #include "judge.hpp"
+#include "spread.hpp"
 
 using namespace fuzz;
 namespace passes = tenure::passes;
@@ -24,49 +24,6 @@ ir::builder finished(const ir::graph_view& traced) {
   const ir::builder unique = passes::cse(joined.view());
   return passes::materialize(unique.view());
 }
-
-/// The arguments as they lie in memory: strided ones spread out among elements that nothing may read, some axes backwards.
-struct spread_arguments {
-  std::vector<array> memory;
-  std::vector<tenure::reference::argument> bound;
-
-  spread_arguments(const sample& s, dice d) {
-    memory.reserve(s.arguments.size());
-    for (std::size_t i = 0; i < s.arguments.size(); ++i) {
-      const array& a = s.arguments[i];
-      if (!s.strided[i]) {
-        memory.push_back(a);
-        bound.push_back(tenure::reference::argument_of(memory.back()));
-        continue;
-      }
-      extents strides;
-      strides.rank = a.shape.rank;
-      int order[tenure::max_rank] = {};
-      for (int k = 0; k < a.shape.rank; ++k) order[k] = k;
-      for (int k = a.shape.rank - 1; k > 0; --k) std::swap(order[k], order[d.below(k + 1)]);
-      std::int64_t step = 1 + d.below(2), start = 0;
-      for (int k = 0; k < a.shape.rank; ++k) {
-        const int axis = order[k];
-        const bool backwards = d.chance(0.2);
-        strides[axis] = backwards ? -step : step;
-        if (backwards && a.shape[axis] > 0) start += (a.shape[axis] - 1) * step;
-        step *= (a.shape[axis] > 0 ? a.shape[axis] : 1) + d.below(2);
-      }
-      array room(a.type, {1, {step + 1}});
-      for (std::byte& b : room.data) b = std::byte{a.type == dtype::boolean ? std::uint8_t{1} : std::uint8_t{0xff}};
-      const auto bytes = static_cast<std::size_t>(tenure::size_of(a.type));
-      std::size_t at = 0;
-      tenure::reference::for_each_index(a.shape, [&](const extents& index) {
-        std::int64_t to = start;
-        for (int k = 0; k < index.rank; ++k) to += index[k] * strides[k];
-        std::memcpy(room.data.data() + static_cast<std::size_t>(to) * bytes, a.data.data() + at, bytes);
-        at += bytes;
-      });
-      memory.push_back(room);
-      bound.push_back({memory.back().data.data() + static_cast<std::size_t>(start) * bytes, a.shape, strides});
-    }
-  }
-};
 
 options options_of(std::uint64_t seed) {
   return {.nodes = 4 + static_cast<int>(seed % 37), .symbols = seed % 3 == 0, .strided = seed % 2 == 0};

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+// generate <first seed> <how many> <file>: writes random graphs as tables of constants, each a Source of tenure::program.
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <limits>
+
+#include "seeds.hpp"
+
+namespace {
+
+using namespace fuzz;
+
+std::string number(std::int64_t n) {
+  if (n == std::numeric_limits<std::int64_t>::min()) return "std::numeric_limits<std::int64_t>::min()";
+  return std::to_string(n);
+}
+std::string text(const ir::node& n) {
+  std::ostringstream s;
+  s << "{static_cast<ir::opcode>(" << static_cast<int>(n.op) << "), static_cast<dtype>(" << static_cast<int>(n.type) << "), " << int{n.arity} << ", " << n.shape << ", {"
+    << n.in[0] << ", " << n.in[1] << ", " << n.in[2] << "}, " << number(n.attr) << ", " << number(n.start) << ", " << number(n.step) << "}";
+  return s.str();
+}
+std::string text(const extents& e) {
+  std::string s = "{" + std::to_string(e.rank) + ", {";
+  for (int a = 0; a < e.rank; ++a) s += (a > 0 ? ", " : "") + number(e[a]);
+  return s + "}}";
+}
+std::string text(const ir::symbol& x) {
+  return "{static_cast<ir::symbol::kind>(" + std::to_string(static_cast<int>(x.what)) + "), " + number(x.a) + ", " + number(x.b) + ", " + number(x.name) + "}";
+}
+std::string text(const ir::constraint& c) {
+  return "{" + number(c.a) + ", " + number(c.b) + ", \"" + c.call + "\", " + std::to_string(c.lhs) + ", " + std::to_string(c.rhs) + ", " + (c.at_least ? "true" : "false") + "}";
+}
+std::string text(const ir::bound& b) { return "{" + std::to_string(b.indices) + ", " + number(b.extent) + ", \"" + b.call + "\"}"; }
+std::string text(ir::node_id id) { return std::to_string(id); }
+
+/// An array, and its name for the view; C++ has no array of none.
+template <class T>
+std::string table(std::ostream& out, const char* type, const char* name, const T* from, int count) {
+  if (count == 0) return "nullptr, 0";
+  out << "  static constexpr " << type << " " << name << "[] = {\n";
+  for (int i = 0; i < count; ++i) out << "      " << text(from[i]) << ",\n";
+  out << "  };\n";
+  return std::string(name) + ", " + std::to_string(count);
+}
+
+void write(std::ostream& out, std::uint64_t seed) {
+  const sample s = sample_of(seed);
+  const ir::graph_view g = s.graph.view();
+  out << "struct graph_" << seed << " {\n";
+  std::string view = table(out, "ir::node", "nodes", g.nodes, g.count);
+  view += ", " + table(out, "extents", "shapes", g.shapes, g.shape_count);
+  view += ", " + table(out, "ir::symbol", "symbols", g.symbols, g.symbol_count);
+  view += ", " + table(out, "ir::constraint", "constraints", g.constraints, g.constraint_count);
+  view += ", " + table(out, "ir::bound", "bounds", g.bounds, g.bound_count);
+  view += ", " + table(out, "ir::node_id", "outputs", g.outputs, g.output_count);
+  out << "  static constexpr ir::builder trace() { return passes::dead_code({" << view << ", " << g.input_count << "}); }\n};\n"
+      << "TEST_CASE(\"random program " << seed << "\") { fuzz::check<graph_" << seed << ">(" << seed << "); }\n\n";
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 4) return std::cerr << "generate <first seed> <how many> <file>\n", 2;
+  const auto first = static_cast<std::uint64_t>(std::atoll(arguments[1])), end = first + static_cast<std::uint64_t>(std::atoll(arguments[2]));
+  std::ofstream out(arguments[3]);
+  out << "#include \"run.hpp\"\n\nnamespace {\n\nusing namespace tenure;\n\n";
+  for (std::uint64_t seed = first; seed < end; ++seed) write(out, seed);
+  out << "}  // namespace\n";
+  return out.good() ? 0 : 1;
+}
