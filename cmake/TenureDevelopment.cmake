@@ -17,6 +17,9 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
 endif()
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)  # it caches nothing that uses one, unless its user has made it sloppy
+endif()
 
 # Every executable of ours links this; -Werror is left to the presets and scripts (CMAKE_COMPILE_WARNING_AS_ERROR).
 add_library(tenure_development INTERFACE)
