@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Checks an item against its golden numbers: value and gradients by vjp, Hessian-vector products by jvp of the gradient
 // (forward over reverse) and, on request, by the gradient of <gradient, v> (reverse over reverse). All of it by
-// compiled code, by the reference backend and by the GPU's kernels, block after block on the host. Cost: one program an item, and one
+// compiled code, by the reference backend and by the GPU's kernels on the host. Cost: one program an item, and one
 // more for each Hessian-vector product; the kernels are half the time to compile, so with g++ only.
 #pragma once
 

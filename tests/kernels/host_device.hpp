@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A device that is a loop on the host: what the GPU does, block after block and thread after thread, without a GPU. Small on
+// A device that is the host: what the GPU does, block after block, with threads that wait for each other, without a GPU. Small on
 // purpose (few blocks, few threads), so that little data has many blocks, teams and steps; and its memory starts as garbage.
 #pragma once
 
@@ -8,7 +8,8 @@
 #include <vector>
 
 #include <tenure/backend/cuda/execute.hpp>
-#include <tenure/kernels/host.hpp>
+
+#include "fibers.hpp"
 
 namespace host {
 
@@ -21,6 +22,7 @@ struct memory {
 
 struct device {
   kernels::device_limits given{.blocks = 6, .threads = 64, .shared_bytes = 8 << 10};
+  std::uint64_t seed = 1;  // of the orders in which blocks, and threads between barriers, run
   int launches = 0;
 
   const kernels::device_limits& limits() const { return given; }
@@ -37,17 +39,12 @@ struct device {
   template <class Name>
   void launch(Name, const typename kernels::fused<Name>::arguments& args) {
     using kernel = kernels::fused<Name>;
-    ++launches;
-    const auto shared = static_cast<std::size_t>(kernel::shared_bytes(args.shape));
-    kernels::host_block<typename kernel::thread_state> block(args.shape.threads, shared);
-    for (block.index = 0; block.index < args.shape.blocks(); ++block.index) kernel::run(block, args);
+    run(args.shape.blocks(), args.shape.threads, kernel::shared_bytes(args.shape), [&](fiber_block& block) { kernel::run(block, args); });
   }
   template <class Name>
   void launch_fold(Name, const typename kernels::fused<Name>::arguments& args) {
     using kernel = kernels::fused<Name>;
-    ++launches;
-    kernels::host_block<typename kernel::fold_state> block(kernels::most_threads, kernel::fold_bytes);
-    for (block.index = 0; block.index < kernel::fold_blocks(args.shape); ++block.index) kernel::fold_columns(block, args);
+    run(kernel::fold_blocks(args.shape), kernels::most_threads, kernel::fold_bytes, [&](fiber_block& block) { kernel::fold_columns(block, args); });
   }
   template <class F>
   void for_each(std::int64_t n, const F& f) {
@@ -75,6 +72,22 @@ struct device {
     f.refused = &r;
     for_each(f.space.size(), f);
     return r;
+  }
+
+ private:
+  template <class Kernel>
+  void run(int blocks, int threads, std::int64_t shared_bytes, Kernel kernel) {
+    ++launches;
+    fibers all(threads, seed);
+    std::vector<int> order;
+    for (int b = 0; b < blocks; ++b) order.insert(order.begin() + fuzz::dice(seed + static_cast<std::uint64_t>(b)).below(b + 1), b);
+    for (const int b : order) {
+      fiber_block::common common(all, static_cast<std::size_t>(shared_bytes));
+      all.run([&](int thread) {
+        fiber_block block(common, b, thread);
+        kernel(block);
+      });
+    }
   }
 };
 

@@ -38,6 +38,7 @@ void check(F f, const X&... x) {
                             {}}) {
     host::device device;
     device.given = limits;
+    device.seed = static_cast<std::uint64_t>(limits.blocks);
     std::vector<array> results;
     std::vector<const void*> from;
     std::vector<void*> to;
@@ -136,6 +137,30 @@ TEST_CASE("few long rows are several blocks'") {
   using program = typename decltype(tn::compile([](auto a) { return sum(a * a); }).plan(some<float, 1 << 20>()))::program_type;
   const auto g = tn::kernels::fused<typename program::template code_of<0>>::shape_of(nullptr, {});
   CHECK(g.blocks() == 256);
+}
+
+TEST_CASE("a row's number is written over one that all threads of the row read") {
+  const auto f = [](auto x, auto r) {
+    const auto s = sum(x, tn::axis<1>, tn::keepdim) + r;
+    return std::tuple{s, x * s};
+  };
+  const auto run = []<class F, class X, class R>(F f, const X& x, const R& r) {
+    using program = typename decltype(tn::compile(f).plan(x, r))::program_type;
+    static_assert(program::kernel_count == 1);
+    const tn::ir::graph_view g = program::value.view();
+    const std::vector<array> arguments{array(x.extents(), x.data()), array(r.extents(), r.data())}, wanted = tn::reference::run(g, arguments);
+    for (std::uint64_t seed = 1; seed < 6; ++seed) {
+      std::vector<array> results{arguments[1], arguments[0]};  // the first of them in the place of r
+      const void* const from[] = {x.data(), results[0].data.data()};
+      void* const to[] = {results[0].data.data(), results[1].data.data()};
+      host::device device;
+      device.seed = seed;
+      tn::cuda_backend::run<program>(device, from, to, nullptr);
+      CHECK(fuzz::judge(g, arguments, wanted, results).wrong == "");
+    }
+  };
+  run(f, some<float, 20, 100>(), some<float, 20, 1>());  // of a warp
+  run(f, some<float, 20, 700>(), some<float, 20, 1>());  // of a block
 }
 
 TEST_CASE("softmax: rows of a lane, of a warp, of a block") {

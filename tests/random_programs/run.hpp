@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Law: what a random graph is compiled to, for the CPU and for the GPU (block after block, on the host), means what the reference says.
+// Law: what a random graph is compiled to, for the CPU and for the GPU (whose kernels run on the host), means what the reference says.
 #pragma once
 
 #include <tenure/tenure.hpp>

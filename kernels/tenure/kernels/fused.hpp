@@ -145,7 +145,8 @@ struct fused {
 
   using arguments = fused_arguments<T, streams, (number_count > 0 ? number_count : 1)>;
 
-  struct thread_state : thread_place {
+  struct thread_state {
+    int thread;      // in its block
     bool is_active;  // has a row
     std::int64_t row;
     std::int64_t offset[streams];
@@ -215,28 +216,29 @@ struct fused {
     return a;
   }
 
-  // ---- a block ----
+  // ---- a thread ----
 
   template <class Block>
   static TENURE_KERNEL_INLINE void run(Block& block, const arguments& args) {
     T* const scratch = args.shape.shares ? static_cast<T*>(block.shared()) : args.scratch + block.index * args.shape.scratch;
-    block.each([&](thread_state& t) { begin(args, t, scratch); });
+    thread_state t{};
+    t.thread = block.thread;
+    begin(args, t, scratch);
     for (std::int64_t step = 0; step < args.shape.row_steps; ++step) {
-      block.each([&](thread_state& t) { begin_row(args, t, block.index, step); });
-      passes_from<0>(block, args, scratch);
+      begin_row(args, t, block.index, step);
+      passes_from<0>(block, args, t, scratch);
       if constexpr (stores_rows) {
         if (args.shape.team > warp) block.sync();  // others may still have to read what is written in place
         else block.sync_warp();
-        block.each([&](thread_state& t) { store_row(args, t, those<part::row_stores>{}); });
+        store_row(args, t, those<part::row_stores>{});
       }
     }
-    if constexpr (column_sums > 0) finish_columns(block, args, scratch);
-    if constexpr (total_sums > 0) finish_totals(block, args);
+    if constexpr (column_sums > 0) finish_columns(block, args, t, scratch);
+    if constexpr (total_sums > 0) finish_totals(block, args, t);
   }
 
-  // ---- a block of most_threads of the fold ----
+  // ---- a thread of the fold, of a block of most_threads ----
 
-  using fold_state = thread_place;
   static constexpr int fold_blocks(const geometry& g) { return static_cast<int>(ceil_div(g.columns, warp)); }
   static constexpr int fold_bytes = static_cast<int>(sizeof(T)) * most_threads;  // of shared memory
 
@@ -369,25 +371,22 @@ struct fused {
   }
 
   template <int Pass, class Block>
-  static TENURE_KERNEL_INLINE void passes_from(Block& block, const arguments& args, T* scratch) {
+  static TENURE_KERNEL_INLINE void passes_from(Block& block, const arguments& args, thread_state& t, T* scratch) {
     if constexpr (Pass < record::passes) {
       const geometry& g = args.shape;
-      block.each([&](thread_state& t) {
-        begin_sums(t, those<part::row_sums, Pass>{});
-        if (!t.is_active) return;
+      begin_sums(t, those<part::row_sums, Pass>{});
+      if (t.is_active) {
         const std::int64_t stride = std::int64_t{g.tiles} * g.team;
         std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread % g.team;
         for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += stride) {
           if (packet >= g.packets) break;
           elements<Pass>(args, t, place_of(args, t, packet, scratch_at(g, t, scratch, s)));
         }
-      });
-      reduce_rows(block, args, those<part::row_sums, Pass>{});
+      }
+      reduce_rows(block, args, t, those<part::row_sums, Pass>{});
       if constexpr (reduces_rows)
-        block.each([&](thread_state& t) {
-          if (t.is_active) row_phase(args, t, t.thread % g.team == 0, those<part::row_values, Pass + 1>{});
-        });
-      passes_from<Pass + 1>(block, args, scratch);
+        if (t.is_active) row_phase(args, t, t.thread % g.team == 0, those<part::row_values, Pass + 1>{});
+      passes_from<Pass + 1>(block, args, t, scratch);
     }
   }
 
@@ -593,49 +592,38 @@ struct fused {
   static TENURE_KERNEL_INLINE void begin_sums(thread_state& t, std::integer_sequence<int, I...>) {
     ((t.sum[I] = identity<at(I).bits>()), ...);
   }
-  template <class Block, int... I>
-  static TENURE_KERNEL_INLINE void reduce_rows(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
-    ([&] {
-      row_across<I>(block, args.shape.team);
-      block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
-    }(), ...);
-    if constexpr (may_split_rows)
-      if (splits_rows(args.shape)) fold_tiles(block, args, those<part::all_row_sums>{});
+  template <std::int64_t Kind, class Block>
+  static TENURE_KERNEL_INLINE T reduced_across(Block& block, int team, T mine) {
+    return across(block, team, mine, [](T a, T b) { return combined<Kind>(a, b); });
   }
-  template <int I, class Block>
-  static TENURE_KERNEL_INLINE void row_across(Block& block, int team) {
-    across<T>(block, team, [](thread_state& t) -> T& { return t.sum[I]; }, [](T a, T b) { return combined<at(I).bits>(a, b); });
+  template <class Block, int... I>
+  static TENURE_KERNEL_INLINE void reduce_rows(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>) {
+    ((t.value[I] = t.sum[I] = reduced_across<at(I).bits>(block, args.shape.team, t.sum[I])), ...);
+    if constexpr (may_split_rows)
+      if (splits_rows(args.shape)) fold_tiles(block, args, t, those<part::all_row_sums>{});
   }
 
   /// Of the blocks of a row, the last one goes on with the sums of all, the others are done.
   template <class Block, int... I>
-  static TENURE_KERNEL_INLINE void fold_tiles(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
+  static TENURE_KERNEL_INLINE void fold_tiles(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
     const int row = block.index / g.tiles;
     const auto first_of = [&](int sum) { return args.tiles + (sum * g.rows + row) * g.tiles; };
-    block.each([&](thread_state& t) {
-      if (t.thread == 0) ((first_of(rank_of(I))[block.index % g.tiles] = t.sum[I]), ...);
-    });
-    const bool goes_on = block.arrives_last(args.arrived + 1 + row, g.tiles);
-    block.each([&](thread_state& t) { t.is_active = goes_on; });
-    if (!goes_on) return;
+    if (t.thread == 0) ((first_of(rank_of(I))[block.index % g.tiles] = t.sum[I]), ...);
+    t.is_active = block.arrives_last(args.arrived + 1 + row, g.tiles);
+    if (!t.is_active) return;
     ([&] {
-      block.each([&](thread_state& t) {
-        t.sum[I] = identity<at(I).bits>();
-        for (int tile = t.thread; tile < g.tiles; tile += g.threads) t.sum[I] = combined<at(I).bits>(t.sum[I], block.published(first_of(rank_of(I)) + tile));
-      });
-      row_across<I>(block, g.threads);
-      block.each([](thread_state& t) { t.value[I] = t.sum[I]; });
+      T sum = identity<at(I).bits>();
+      for (int tile = t.thread; tile < g.tiles; tile += g.threads) sum = combined<at(I).bits>(sum, block.published(first_of(rank_of(I)) + tile));
+      t.value[I] = reduced_across<at(I).bits>(block, g.threads, sum);
     }(), ...);
   }
 
   /// The sums of this block's teams become one row: of the result, or of the table that is folded when all blocks are done.
   template <class Block>
-  static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, T* scratch) {
+  static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, const thread_state& t, T* scratch) {
     block.sync();
-    block.each([&](thread_state& t) {
-      if (t.thread < args.shape.team) write_columns(args, t, block.index, scratch, those<part::column_sums>{});
-    });
+    if (t.thread < args.shape.team) write_columns(args, t, block.index, scratch, those<part::column_sums>{});
   }
   template <int... I>
   static TENURE_KERNEL_INLINE void write_columns(const arguments& args, const thread_state& t, int block, T* scratch, std::integer_sequence<int, I...>) {
@@ -661,53 +649,39 @@ struct fused {
   static TENURE_KERNEL_INLINE void fold(Block& block, const arguments& args, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
     constexpr int pieces = most_threads / warp;
+    const int piece = block.thread / warp, begin = piece * g.row_blocks / pieces, end = (piece + 1) * g.row_blocks / pieces;
+    const std::int64_t column = std::int64_t{block.index} * warp + block.thread % warp;
     T* const sums = static_cast<T*>(block.shared());
-    const auto column_of = [&](const fold_state& t) { return std::int64_t{block.index} * warp + t.thread % warp; };
     ([&] {
-      block.each([&](fold_state& t) {
-        T sum = identity<at(I).bits>();
-        const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + column_of(t);
-        const int piece = t.thread / warp, end = (piece + 1) * g.row_blocks / pieces;
-        if (column_of(t) < g.columns)
-          for (int b = piece * g.row_blocks / pieces; b < end; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
-        sums[t.thread] = sum;
-      });
+      T sum = identity<at(I).bits>();
+      const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + column;
+      if (column < g.columns)
+        for (int b = begin; b < end; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
+      sums[block.thread] = sum;
       block.sync();
-      block.each([&](fold_state& t) {
-        if (t.thread >= warp || column_of(t) >= g.columns) return;
-        T sum = sums[t.thread];
-        for (int piece = 1; piece < pieces; ++piece) sum = combined<at(I).bits>(sum, sums[piece * warp + t.thread]);
-        static_cast<T*>(args.pointer[at(I).access])[column_of(t)] = sum;
-      });
+      if (piece == 0 && column < g.columns) {
+        for (int p = 1; p < pieces; ++p) sum = combined<at(I).bits>(sum, sums[p * warp + block.thread]);
+        static_cast<T*>(args.pointer[at(I).access])[column] = sum;
+      }
       block.sync();
     }(), ...);
   }
 
   /// The block's totals stand beside; the block that comes last folds those of all.
   template <class Block>
-  static TENURE_KERNEL_INLINE void finish_totals(Block& block, const arguments& args) {
+  static TENURE_KERNEL_INLINE void finish_totals(Block& block, const arguments& args, thread_state& t) {
     const int blocks = args.shape.blocks();
     each_total(those<part::totals>{}, [&]<int I>(std::integral_constant<int, I>) {
-      total_across<I>(block, args.shape.threads);
-      block.each([&](thread_state& t) {
-        if (t.thread == 0) (blocks == 1 ? static_cast<T*>(args.pointer[at(I).access])[0] : args.totals[rank_of(I) * blocks + block.index]) = t.total[I];
-      });
+      const T total = reduced_across<at(I).bits>(block, args.shape.threads, t.total[I]);
+      if (t.thread == 0) (blocks == 1 ? static_cast<T*>(args.pointer[at(I).access])[0] : args.totals[rank_of(I) * blocks + block.index]) = total;
     });
     if (blocks == 1 || !block.arrives_last(args.arrived, blocks)) return;
     each_total(those<part::totals>{}, [&]<int I>(std::integral_constant<int, I>) {
-      block.each([&](thread_state& t) {
-        t.total[I] = identity<at(I).bits>();
-        for (int b = t.thread; b < blocks; b += args.shape.threads) t.total[I] = combined<at(I).bits>(t.total[I], block.published(args.totals + rank_of(I) * blocks + b));
-      });
-      total_across<I>(block, args.shape.threads);
-      block.each([&](thread_state& t) {
-        if (t.thread == 0) static_cast<T*>(args.pointer[at(I).access])[0] = t.total[I];
-      });
+      T total = identity<at(I).bits>();
+      for (int b = t.thread; b < blocks; b += args.shape.threads) total = combined<at(I).bits>(total, block.published(args.totals + rank_of(I) * blocks + b));
+      total = reduced_across<at(I).bits>(block, args.shape.threads, total);
+      if (t.thread == 0) static_cast<T*>(args.pointer[at(I).access])[0] = total;
     });
-  }
-  template <int I, class Block>
-  static TENURE_KERNEL_INLINE void total_across(Block& block, int threads) {
-    across<T>(block, threads, [](thread_state& t) -> T& { return t.total[I]; }, [](T a, T b) { return combined<at(I).bits>(a, b); });
   }
   template <int... I, class F>
   static TENURE_KERNEL_INLINE void each_total(std::integer_sequence<int, I...>, F f) {

@@ -11,24 +11,18 @@
 namespace tenure::kernels {
 
 /// This thread and its block, as block.hpp has them.
-template <class Thread>
 class device_block {
  public:
-  int index;
+  int index, thread;
 
-  __device__ device_block(Thread& state, void* shared) : index(static_cast<int>(blockIdx.x)), state_(state), shared_(shared) {
-    state.thread = static_cast<int>(threadIdx.x);
-  }
+  __device__ explicit device_block(void* shared) : index(static_cast<int>(blockIdx.x)), thread(static_cast<int>(threadIdx.x)), shared_(shared) {}
 
-  template <class F>
-  __device__ __forceinline__ void each(F f) { f(state_); }
   __device__ __forceinline__ void sync() { __syncthreads(); }
   __device__ __forceinline__ void sync_warp() { __syncwarp(); }
-  template <class T, class Get, class Combine>
-  __device__ __forceinline__ void exchange(int distance, Get get, Combine combine) {
-    T& mine = get(state_);
+  template <class T, class Combine>
+  __device__ __forceinline__ T exchange(int distance, T mine, Combine combine) {
     const T theirs = static_cast<T>(__shfl_xor_sync(0xffffffffu, mine, distance));
-    mine = (state_.thread & distance) == 0 ? combine(mine, theirs) : combine(theirs, mine);
+    return (thread & distance) == 0 ? combine(mine, theirs) : combine(theirs, mine);
   }
   template <class T>
   __device__ __forceinline__ T* warp_results() {
@@ -40,7 +34,7 @@ class device_block {
   /// Counts this block as done, with all that it wrote before; true in every thread of the last of them.
   __device__ __forceinline__ bool arrives_last(unsigned* arrived, int blocks) {
     __shared__ bool is_last;
-    if (state_.thread == 0) {
+    if (thread == 0) {
       __threadfence();
       is_last = atomicAdd(arrived, 1u) == static_cast<unsigned>(blocks - 1);
       __threadfence();
@@ -53,7 +47,6 @@ class device_block {
   static __device__ __forceinline__ T published(const T* at) { return *static_cast<const volatile T*>(at); }
 
  private:
-  Thread& state_;
   void* shared_;
 };
 
@@ -62,8 +55,7 @@ template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 __global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
   using kernel = fused<code_name<A, B>>;
   extern __shared__ uint4 shared[];
-  typename kernel::thread_state state;
-  device_block<typename kernel::thread_state> block(state, shared);
+  device_block block(shared);
   kernel::run(block, args);
 }
 
@@ -71,8 +63,7 @@ template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 __global__ void __launch_bounds__(most_threads) fold_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
   using kernel = fused<code_name<A, B>>;
   extern __shared__ uint4 shared[];
-  typename kernel::fold_state state;
-  device_block<typename kernel::fold_state> block(state, shared);
+  device_block block(shared);
   kernel::fold_columns(block, args);
 }
 
