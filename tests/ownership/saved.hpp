@@ -94,7 +94,7 @@ void check(const std::string& name, std::vector<std::string> reads, F f, const X
     }();
     if constexpr (possible) {
       INFO(name << ", tracked " << Mask);
-      const std::string threw = found<Mask>(f, std::index_sequence_for<X...>{}, x...);
+      const std::string threw = found<Mask>(f, std::index_sequence_for<X...>{}, there(x)...);
       CHECK(threw == joined(Mask, reads));
     }
   };

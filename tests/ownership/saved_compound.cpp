@@ -5,9 +5,9 @@
 #include "saved.hpp"
 
 namespace {
-const constant<2, 3> a{{0.5, 0.25, 0.75}, {0.125, 0.875, 0.625}}, b{{0.375, 0.5625, 0.875}, {0.25, 0.5, 0.0625}};
-const constant<3, 2> c{{0.5, 0.25}, {0.75, 0.125}, {0.875, 0.625}};
-const constant<3> v{0.5, 0.25, 0.75};
+const tn::tensor<double, shape<2, 3>> a{{0.5, 0.25, 0.75}, {0.125, 0.875, 0.625}}, b{{0.375, 0.5625, 0.875}, {0.25, 0.5, 0.0625}};
+const tn::tensor<double, shape<3, 2>> c{{0.5, 0.25}, {0.75, 0.125}, {0.875, 0.625}};
+const tn::tensor<double, shape<3>> v{0.5, 0.25, 0.75};
 const tn::tensor<std::int64_t, shape<2>> rows{0, 1};
 }  // namespace
 
@@ -41,7 +41,7 @@ TEST_CASE("normalisation") {
 
 TEST_CASE("products") {
   saved::check("matmul", {"1", "0"}, [](const auto& x, const auto& y) { return matmul(x, y); }, a, c);
-  saved::check("linear", {"1", "0", ""}, [](const auto& x, const auto& w, const auto& bias) { return linear(x, w, bias); }, a, b, constant<2>{1, 2});
+  saved::check("linear", {"1", "0", ""}, [](const auto& x, const auto& w, const auto& bias) { return linear(x, w, bias); }, a, b, tn::tensor<double, shape<2>>{1, 2});
 }
 
 TEST_CASE("movement") {

@@ -42,7 +42,7 @@ const std::map<std::string, std::vector<std::string>> table = {
 
 template <class Op>
 void check_operation() {
-  using vector = constant<3>;
+  using vector = tn::tensor<double, shape<3>>;
   const auto call = [](const auto&... x) { return tn::apply<Op>(x...); };
   constexpr bool is_differentiable = Op::types != tn::ops::typing::comparison && !std::is_same_v<Op, tn::ops::logical_and> &&
                                      !std::is_same_v<Op, tn::ops::logical_or> && !std::is_same_v<Op, tn::ops::logical_not>;
@@ -65,8 +65,8 @@ void check_all(tn::ops::operation_list<Op...>) { (check_operation<Op>(), ...); }
 TEST_CASE("each pointwise operation saves what its derivative reads, and nothing else") { check_all(tn::ops::registry{}); }
 
 TEST_CASE("broadcasting saves no more, scaling by a number nothing") {
-  const constant<3> a{0.5, 0.25, 0.75};
-  const constant<2, 1> column{{0.375}, {0.625}};
+  const tn::tensor<double, shape<3>> a{0.5, 0.25, 0.75};
+  const tn::tensor<double, shape<2, 1>> column{{0.375}, {0.625}};
   saved::check("mul", {"1", "0"}, [](const auto& x, const auto& y) { return x * y; }, a, column);
   saved::check("add", {"", ""}, [](const auto& x, const auto& y) { return x + y; }, a, column);
   saved::check("scale", {""}, [](const auto& x) { return 3 * (x / 4) - 1; }, a);

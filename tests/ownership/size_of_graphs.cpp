@@ -11,7 +11,7 @@ using scalar_node = tn::tensor<double, shape<>, tn::ownership::owning, tn::role:
 // A queue that is searched from one end takes minutes here.
 TEST_CASE("a hundred thousand nodes that wait at once, used in the order in which they were made and in the other") {
   constexpr int n = 100000;
-  const leaf<> w(1.0);
+  const auto w = leaf<>(1.0);
   std::vector<scalar_node> parts;
   for (int i = 0; i < n; ++i) parts.push_back(tn::tensor(w * static_cast<double>(i % 7)));
   double expected = 0;
@@ -29,7 +29,7 @@ TEST_CASE("a hundred thousand nodes that wait at once, used in the order in whic
 
 TEST_CASE("nodes that are reached again and again, from both ends, pass on their gradient once") {
   constexpr std::size_t n = 300;
-  const leaf<> w(2.0);
+  const auto w = leaf<>(2.0);
   std::vector<scalar_node> level;
   std::vector<double> slope;
   level.push_back(w * 1.0), slope.push_back(1);
@@ -43,14 +43,14 @@ TEST_CASE("nodes that are reached again and again, from both ends, pass on their
 }
 
 TEST_CASE("a failed backward() of a wide graph leaves nothing behind") {
-  auto w = leaf<2>{1, 2};
+  auto w = leaf<2>(1, 2);
   const tn::tensor square = w * w;  // the last one to be checked
   std::vector<std::remove_const_t<decltype(square)>> parts;
   for (int i = 0; i < 100; ++i) parts.push_back(tn::tensor(square * 1.0));
   tn::tensor total = parts[0] + parts[1];
   for (std::size_t i = 2; i < parts.size(); ++i) total = total + parts[i];
   tn::no_grad([](auto v) { v += 1; }, w);
-  CHECK_THROWS_AS(total.backward(constant<2>{1, 1}), tn::ownership_error);
+  CHECK_THROWS_AS(total.backward(constant<2>(1, 1)), tn::ownership_error);
   CHECK_FALSE(w.has_grad());
   sum(w * w).backward();
   check_values(w.grad(), {4, 6});
@@ -58,7 +58,7 @@ TEST_CASE("a failed backward() of a wide graph leaves nothing behind") {
 
 TEST_CASE("chains of a hundred thousand clones, views, in-place operations and writes through views") {
   constexpr int n = 100000;
-  const leaf<2> w{1, 2};
+  const auto w = leaf<2>(1, 2);
   auto c = w.clone();
   for (int i = 0; i < n; ++i) c = c.clone();
   sum(c).backward();

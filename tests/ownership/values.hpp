@@ -8,22 +8,32 @@
 
 #include <tenure/tenure.hpp>
 
-#include "catch.hpp"
+#include "../catch.hpp"
+#include "../on_device.hpp"
 
 namespace tn = tenure;
 
+using on_device::at;
+using on_device::there;
 using tn::shape;
+
+/// constant<2>(1, 2), constant<2, 2>({{1, 2}, {3, 4}}): what the braces of a tensor would hold, on the device.
+template <std::int64_t... E, tn::scalar... U>
+auto constant(U... number) { return there(tn::tensor<double, shape<E...>>{number...}); }
 template <std::int64_t... E>
-using constant = tn::tensor<double, shape<E...>>;
+auto constant(tn::tensor<double, shape<E...>> rows) { return there(std::move(rows)); }
+/// The same as leaves.
+template <std::int64_t... E, tn::scalar... U>
+auto leaf(U... number) { return there(tn::variable<double, shape<E...>>{number...}); }
 template <std::int64_t... E>
-using leaf = tn::variable<double, shape<E...>>;
-using integers = tn::tensor<std::int64_t, shape<tn::dyn>>;
+auto leaf(tn::variable<double, shape<E...>> rows) { return there(std::move(rows)); }
 
 /// The elements in row-major order.
 template <tn::any_tensor X>
 std::vector<double> values(const X& x) {
   const auto copy = x.template new_tensor<double>(x);
-  return {copy.data(), copy.data() + copy.size()};
+  const auto& arrived = on_device::here(copy);
+  return {arrived.data(), arrived.data() + arrived.size()};
 }
 template <class X>
 void check_values(const X& x, const std::vector<double>& expected) {

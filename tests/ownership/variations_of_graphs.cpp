@@ -10,7 +10,7 @@
 // ---- backward, again and again -------------------------------------------------------------------------------------
 
 TEST_CASE("two losses share a part of the graph: freeing it for one is an error of the other, which writes nothing") {
-  const auto w = leaf<2>{1, 2}, b = leaf<2>{3, 4};
+  const auto w = leaf<2>(1, 2), b = leaf<2>(3, 4);
   const tn::tensor shared = exp(w);
   const tn::tensor first = sum(shared * 2), second = sum(shared * b);
   first.backward();
@@ -21,7 +21,7 @@ TEST_CASE("two losses share a part of the graph: freeing it for one is an error 
 }
 
 TEST_CASE("retaining is per call, and accumulates each time") {
-  const auto w = leaf<2>{1, 2};
+  const auto w = leaf<2>(1, 2);
   const tn::tensor y = w * w;
   const tn::tensor z = sum(y * y);
   z.backward(tn::retain_graph);
@@ -34,20 +34,20 @@ TEST_CASE("retaining is per call, and accumulates each time") {
 }
 
 TEST_CASE("a failed backward() may be made again once nothing stands in its way") {
-  auto w = leaf<2>{1, 2};
+  auto w = leaf<2>(1, 2);
   const auto e = sum(w * w);
-  CHECK_THROWS_AS((w * w).backward(constant<2>{1, 2}.at(tn::range(0, 1))), tn::shape_error);
+  CHECK_THROWS_AS((w * w).backward(constant<2>(1, 2).at(tn::range(0, 1))), tn::shape_error);
   CHECK_FALSE(w.has_grad());
   e.backward();
   check_values(w.grad(), {2, 4});
   const tn::tensor y = w * w;
-  CHECK_THROWS_AS(y.backward(tn::ones<double>(shape<tn::dyn>{}, 3)), tn::shape_error);
-  y.backward(tn::ones<double>(shape<tn::dyn>{}, 2));
+  CHECK_THROWS_AS(y.backward(there(tn::ones<double>(shape<tn::dyn>{}, 3))), tn::shape_error);
+  y.backward(there(tn::ones<double>(shape<tn::dyn>{}, 2)));
   check_values(w.grad(), {4, 8});
 }
 
 TEST_CASE("a leaf over a detached alias copies deeply, and is a constant again when asked") {
-  auto base = constant<2, 2>{{1, 2}, {3, 4}};
+  auto base = constant<2, 2>({{1, 2}, {3, 4}});
   auto w = base.at(tn::all, 1).detach().requires_grad_();
   sum(w * w).backward();
   const auto copy = tn::deepcopy(w);
@@ -62,7 +62,7 @@ TEST_CASE("a leaf over a detached alias copies deeply, and is a constant again w
 }
 
 TEST_CASE("a gradient that a graph has saved may be accumulated into by that graph's own backward()") {
-  const auto w = leaf<2>{2, 3};
+  const auto w = leaf<2>(2, 3);
   sum(w * w).backward();  // grad = 2w
   const auto g = w.grad();
   const tn::tensor y = w * g;                  // d/dw = g = {4, 6}
@@ -74,7 +74,7 @@ TEST_CASE("a gradient that a graph has saved may be accumulated into by that gra
 }
 
 TEST_CASE("gradients seen through an alias: accumulated into, zeroed, written") {
-  auto w = leaf<2>{1, 2};
+  auto w = leaf<2>(1, 2);
   sum(w * w).backward();
   auto g = w.grad();
   sum(w).backward();
@@ -94,7 +94,7 @@ TEST_CASE("gradients seen through an alias: accumulated into, zeroed, written") 
 }
 
 TEST_CASE("a leaf used twice, thrice, through views and clones of itself") {
-  const auto w = leaf<2, 2>{{1, 2}, {3, 4}};
+  const auto w = leaf<2, 2>({{1, 2}, {3, 4}});
   sum(matmul(w, transpose(w))).backward();
   check_values(w.grad(), {8, 12, 8, 12});
   const auto v = w.view();
@@ -104,13 +104,13 @@ TEST_CASE("a leaf used twice, thrice, through views and clones of itself") {
 }
 
 TEST_CASE("a leaf that ends before backward(), and one that moves") {
-  std::optional<tn::tensor<double, shape<>, tn::ownership::owning, tn::role::node>> loss;
+  std::optional<on_device::tensor<double, shape<>, tn::ownership::owning, tn::role::node>> loss;
   {
-    const auto gone = leaf<2>{1, 2};
+    const auto gone = leaf<2>(1, 2);
     loss.emplace(sum(gone * gone));
   }
   loss->backward();
-  auto w = leaf<2>{1, 2};
+  auto w = leaf<2>(1, 2);
   const tn::tensor y = sum(w * w);
   const auto moved = std::move(w);
   y.backward();
@@ -119,8 +119,8 @@ TEST_CASE("a leaf that ends before backward(), and one that moves") {
 }
 
 TEST_CASE("tensors in containers, swapped and sorted by move") {
-  std::vector<leaf<1>> layers;
-  for (double i : {1.0, 2.0, 3.0}) layers.push_back(leaf<1>{i});
+  std::vector<decltype(leaf<1>())> layers;
+  for (double i : {1.0, 2.0, 3.0}) layers.push_back(leaf<1>(i));
   const tn::tensor product = layers[0] * layers[1] * layers[2];
   sum(product).backward();
   std::swap(layers[0], layers[2]);
@@ -133,13 +133,13 @@ TEST_CASE("tensors in containers, swapped and sorted by move") {
   auto total = tn::tensor(views[0] + views[1]);
   for (auto& v : views) total = total * v;
   sum(total).backward();
-  CHECK(layers[1].grad()(0) == 3 + (3 * 1 * 2 + (3 + 2) * 3 * 1));
+  CHECK(at(layers[1].grad(), 0) == 3 + (3 * 1 * 2 + (3 + 2) * 3 * 1));
 }
 
 // ---- in-place on nodes ---------------------------------------------------------------------------------------------
 
 TEST_CASE("chains of in-place arithmetic on a node, with itself and with what was made from it") {
-  const auto w = leaf<2>{2, 3};
+  const auto w = leaf<2>(2, 3);
   tn::tensor y = w * 1;
   y.add_(y).mul_(y).sub_(w);  // 4 w^2 - w
   check_values(y, {14, 33});
@@ -159,7 +159,7 @@ TEST_CASE("chains of in-place arithmetic on a node, with itself and with what wa
 }
 
 TEST_CASE("overwriting what another node has saved is caught, whoever does it") {
-  const auto w = leaf<2>{1, 2};
+  const auto w = leaf<2>(1, 2);
   {
     tn::tensor y = exp(w);
     const tn::tensor z = y * 2;  // scaling saves nothing, but exp saved its result
@@ -186,12 +186,12 @@ TEST_CASE("overwriting what another node has saved is caught, whoever does it") 
 }
 
 TEST_CASE("a view of a node that went on in place is refused as the start of backward() too") {
-  const auto w = leaf<2>{1, 2};
+  const auto w = leaf<2>(1, 2);
   tn::tensor y = w * 1;
   const auto v = y.view();
   const auto first = v[0];
   y.mul_(3);
-  CHECK_THROWS_AS(v.backward(constant<2>{1, 1}), tn::ownership_error);
+  CHECK_THROWS_AS(v.backward(constant<2>(1, 1)), tn::ownership_error);
   CHECK_THROWS_AS(first.backward(), tn::ownership_error);
   CHECK_THROWS_AS(v.clone(), tn::ownership_error);
   CHECK_FALSE(w.has_grad());
@@ -200,7 +200,7 @@ TEST_CASE("a view of a node that went on in place is refused as the start of bac
 }
 
 TEST_CASE("retained gradients of nodes that go on in place") {
-  const auto w = leaf<2>{1, 2};
+  const auto w = leaf<2>(1, 2);
   auto y = tn::tensor(w * 2).retain_grad();
   y.mul_(3);  // the gradient that is kept is that of the tensor as it now is
   sum(y * y).backward();
@@ -212,7 +212,7 @@ TEST_CASE("retained gradients of nodes that go on in place") {
 }
 
 TEST_CASE("assigning to a node moves it to new memory and leaves its aliases") {
-  const auto w = leaf<2>{1, 2};
+  const auto w = leaf<2>(1, 2);
   tn::tensor y = w * 2;
   const auto old = y.detach();
   const tn::tensor z = y * y;
@@ -224,59 +224,21 @@ TEST_CASE("assigning to a node moves it to new memory and leaves its aliases") {
 }
 
 TEST_CASE("a consumed tensor is empty") {
-  const auto w = leaf<2>{1, 2};
+  const auto w = leaf<2>(1, 2);
   tn::tensor y = w * 2;
   const auto z = std::move(y).add_(1);
   CHECK_THROWS_AS(y + 1, tn::ownership_error);
-  CHECK_THROWS_AS(y.backward(constant<2>{1, 1}), tn::ownership_error);
+  CHECK_THROWS_AS(y.backward(constant<2>(1, 1)), tn::ownership_error);
   CHECK_THROWS_AS(y.detach(), tn::ownership_error);
-  auto c = constant<2>{1, 2};
+  auto c = constant<2>(1, 2);
   const auto node = std::move(c).mul_(w);
-  CHECK_THROWS_AS(c(0), tn::ownership_error);
+  CHECK_THROWS_AS(at(c, 0), tn::ownership_error);
   CHECK_THROWS_AS(std::move(c).add_(1), tn::ownership_error);
-  CHECK_THROWS_AS(tn::as_span(c), tn::ownership_error);
   constexpr auto doubled = tn::compile([](auto x) { return x * 2; });
   CHECK_THROWS_AS(doubled(c), tn::ownership_error);
   CHECK_THROWS_AS(doubled.into(c)(w.detach()), tn::ownership_error);
-  c = constant<2>{5, 6};  // and may be given new memory
+  c = constant<2>(5, 6);  // and may be given new memory
   check_values(c, {5, 6});
-}
-
-// ---- what a graph keeps alive --------------------------------------------------------------------------------------
-
-TEST_CASE("memory that no derivative reads is let go of at once, other memory by backward()") {
-  const auto w = leaf<2>{1, 2};
-  const auto borrowed = [](int& freed) {
-    auto* const memory = new double[2]{3, 4};
-    return tn::from<shape<2>>(memory, [&freed, memory]() noexcept { ++freed, delete[] memory; });
-  };
-  int added = 0, multiplied = 0, scaled = 0;
-  {
-    const tn::tensor sum_of = w + borrowed(added);
-    const tn::tensor product = w * borrowed(multiplied);
-    const tn::tensor half = w * 0.5 + borrowed(scaled) * 2;
-    CHECK((added == 1 && scaled == 1 && multiplied == 0));
-    sum(product).backward();
-    CHECK(multiplied == 1);
-    check_values(w.grad(), {3, 4});
-    const tn::tensor again = w * borrowed(multiplied);
-    sum(again).backward(tn::retain_graph);
-    CHECK(multiplied == 1);
-  }
-  CHECK(multiplied == 2);
-}
-
-TEST_CASE("a hidden state that is detached lets go of the past") {
-  const leaf<> w(0.5);
-  int freed = 0;
-  double one = 1;
-  auto h = tn::tensor(w * tn::from<shape<>>(&one, [&freed]() noexcept { ++freed; }));
-  for (int i = 0; i < 3; ++i) {
-    auto next = h.detach();
-    h = tanh(next * w);
-    h.backward(tn::retain_graph);
-  }
-  CHECK(freed == 1);
 }
 
 // ---- expressions are values -----------------------------------------------------------------------------------------
@@ -284,14 +246,14 @@ TEST_CASE("a hidden state that is detached lets go of the past") {
 namespace {
 
 auto outlives_its_operands() {
-  const constant<2> local{3, 4};
-  auto kept = leaf<2>{1, 2};
-  return kept * local + constant<2>{10, 20} * 2;
+  const auto local = constant<2>(3, 4);
+  auto kept = leaf<2>(1, 2);
+  return kept * local + constant<2>(10, 20) * 2;
 }
 const auto scaled = [](const auto& x) { return x * 2; };
-auto of_an_argument(constant<2, 2> x) { return transpose(x) + x[0]; }
-auto of_a_view_of_a_temporary() { return tn::arange<double>(shape<6>{}).reshape<2, 3>().transpose()[1] * 10; }
-auto of_a_number(double n) { return constant<2>{1, 2} * n + n; }
+auto of_an_argument(on_device::tensor<double, shape<2, 2>> x) { return transpose(x) + x[0]; }
+auto of_a_view_of_a_temporary() { return there(tn::arange<double>(shape<6>{})).reshape<2, 3>().transpose()[1] * 10; }
+auto of_a_number(double n) { return constant<2>(1, 2) * n + n; }
 template <class X>
 auto twice_nested(const X& x) {
   const auto inner = x + 1;
@@ -305,11 +267,11 @@ TEST_CASE("expressions hold what they need: temporaries, locals, arguments, view
   const auto e = outlives_its_operands();
   check_values(e, {23, 48});
   sum(e).backward();
-  check_values(of_an_argument(constant<2, 2>{{1, 2}, {3, 4}}), {2, 5, 3, 6});
+  check_values(of_an_argument(constant<2, 2>({{1, 2}, {3, 4}})), {2, 5, 3, 6});
   check_values(of_a_view_of_a_temporary(), {10, 40});
   check_values(of_a_number(3), {6, 9});
-  check_values(twice_nested(constant<2>{1, 2}), {4, 9});
-  const auto chain = scaled(scaled(scaled(constant<2>{1, 2})));
+  check_values(twice_nested(constant<2>(1, 2)), {4, 9});
+  const auto chain = scaled(scaled(scaled(constant<2>(1, 2))));
   check_values(chain, {8, 16});
   check_values(chain, {8, 16});  // a reused auto is computed again
   std::vector<std::remove_const_t<decltype(chain)>> many(3, chain);
@@ -320,7 +282,7 @@ TEST_CASE("expressions hold what they need: temporaries, locals, arguments, view
 }
 
 TEST_CASE("views, slices and exports of what a function returns") {
-  const auto make = [] { return tn::arange<double>(shape<4>{}); };
+  const auto make = [] { return there(tn::arange<double>(shape<4>{})); };
   auto head = make()[tn::range<0, 2>()];
   auto d = make().detach();
   auto column = make().reshape<2, 2>().at(tn::all, 1);
@@ -328,7 +290,7 @@ TEST_CASE("views, slices and exports of what a function returns") {
   check_values(d, {0, 1, 2, 3});
   check_values(column, {1, 3});
   const auto grad_of_temporary = [] {
-    auto w = leaf<2>{1, 2};
+    auto w = leaf<2>(1, 2);
     sum(w * w).backward();
     return w.grad();
   }();
@@ -336,11 +298,11 @@ TEST_CASE("views, slices and exports of what a function returns") {
 }
 
 TEST_CASE("what a ternary, a structured binding and a returned tuple hold") {
-  const constant<2> a{1, 2}, b{3, 4};
+  const auto a = constant<2>(1, 2), b = constant<2>(3, 4);
   const auto pick = [&](bool first) { return first ? a * 2 : b * 2; };
   check_values(pick(false), {6, 8});
   const auto both = [] {
-    constant<2> x{1, 2};
+    auto x = constant<2>(1, 2);
     return std::tuple(x + 1, x[0], std::move(x));
   };
   const auto [e, v, x] = both();
@@ -350,16 +312,16 @@ TEST_CASE("what a ternary, a structured binding and a returned tuple hold") {
 }
 
 TEST_CASE("assigning to a tensor that an expression holds is a write") {
-  auto x = constant<2>{1, 2};
+  auto x = constant<2>(1, 2);
   const auto e = x * 2;
-  x = constant<2>{10, 20};
+  x = constant<2>(10, 20);
   check_values(x, {10, 20});
   CHECK_THROWS_AS(tn::eval(e), tn::ownership_error);
 }
 
 TEST_CASE("the sum over a broadcast, an infinite and a NaN element of a saved value") {
-  const auto w = leaf<2, 1>{{0}, {std::numeric_limits<double>::infinity()}};
-  const tn::tensor y = w * constant<2>{1, 2};
+  const auto w = leaf<2, 1>({{0}, {std::numeric_limits<double>::infinity()}});
+  const tn::tensor y = w * constant<2>(1, 2);
   sum(y).backward();
   check_values(w.grad(), {3, 3});
 }

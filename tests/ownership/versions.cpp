@@ -3,7 +3,7 @@
 #include "values.hpp"
 
 TEST_CASE("P11 unsafe_data aliases storage but has its own version counter") {
-  auto x = leaf<3>{1, 2, 3};
+  auto x = leaf<3>(1, 2, 3);
   auto d = x.unsafe_data();
   auto e = x.detach();
   d.mul_(2);
@@ -16,9 +16,9 @@ TEST_CASE("P11 unsafe_data aliases storage but has its own version counter") {
 
 namespace {
 struct two_products {
-  constant<1, 2> x{{1, 2}};
-  leaf<2, 1> w1{{2}, {1}};
-  leaf<1> w2{3};
+  decltype(constant<1, 2>()) x = constant<1, 2>({{1, 2}});
+  decltype(leaf<2, 1>()) w1 = leaf<2, 1>({{2}, {1}});
+  decltype(leaf<1>()) w2 = leaf<1>(3);
 };
 }  // namespace
 
@@ -46,7 +46,7 @@ TEST_CASE("P13 modifying through detach() after save is caught") {
 }
 
 TEST_CASE("P14 two-level alias chain: detach of a slice writes into the base") {
-  auto x = constant<4>{1, 2, 3, 4};
+  auto x = constant<4>(1, 2, 3, 4);
   auto v = x[tn::range<1, 3>()];
   auto w = v.detach();
   w[0] = 50.0;
@@ -56,7 +56,7 @@ TEST_CASE("P14 two-level alias chain: detach of a slice writes into the base") {
 }
 
 TEST_CASE("P36 backward twice without retaining") {
-  const auto x = leaf<2>{1, 2};
+  const auto x = leaf<2>(1, 2);
   const auto y = sum(x * x);
   y.backward();
   check_values(x.grad(), {2, 4});
@@ -69,7 +69,7 @@ TEST_CASE("P36 backward twice without retaining") {
 }
 
 TEST_CASE("P37 retain_graph allows a second backward, which accumulates") {
-  const auto x = leaf<2>{1, 2};
+  const auto x = leaf<2>(1, 2);
   const auto y = sum(x * x);
   y.backward(tn::retain_graph);
   y.backward();
@@ -81,7 +81,7 @@ TEST_CASE("P37 retain_graph allows a second backward, which accumulates") {
 }
 
 TEST_CASE("P38 backward twice is fine when the graph saved nothing") {
-  const auto x = leaf<2>{1, 2};
+  const auto x = leaf<2>(1, 2);
   const auto y = sum(x + 3);
   y.backward();
   y.backward();
@@ -93,7 +93,7 @@ TEST_CASE("P38 backward twice is fine when the graph saved nothing") {
 }
 
 TEST_CASE("P53 modifying an operand saved by mul") {
-  const auto x = leaf<2>{1, 2};
+  const auto x = leaf<2>(1, 2);
   tn::tensor y = x * 1;
   const tn::tensor z = y * y;
   y.add_(1);
@@ -103,7 +103,7 @@ TEST_CASE("P53 modifying an operand saved by mul") {
 }
 
 TEST_CASE("P54 add saves nothing, so later modification is fine") {
-  const auto x = leaf<2>{1, 2};
+  const auto x = leaf<2>(1, 2);
   tn::tensor y = x * 1;
   const tn::tensor z = y + y;
   y.mul_(10);
@@ -114,7 +114,7 @@ TEST_CASE("P54 add saves nothing, so later modification is fine") {
 }
 
 TEST_CASE("P55 evaluated results are snapshots") {
-  auto x = constant<3>{1, 2, 3};
+  auto x = constant<3>(1, 2, 3);
   const tn::tensor y = x * 2 + 1;
   const auto unevaluated = x * 2 + 1;
   x.add_(100);
@@ -124,7 +124,7 @@ TEST_CASE("P55 evaluated results are snapshots") {
 }
 
 TEST_CASE("item() and backward() keep the value that they computed") {
-  auto x = leaf<2>{1, 2};
+  auto x = leaf<2>(1, 2);
   const auto loss = sum(x * x);
   loss.backward();
   tn::no_grad([](auto v) { v.fill_(0); }, x);
@@ -132,8 +132,8 @@ TEST_CASE("item() and backward() keep the value that they computed") {
 }
 
 TEST_CASE("no gradient is written when a value deep in the graph was overwritten") {
-  auto x = leaf<2>{1, 2};
-  const auto w = leaf<2>{3, 4};
+  auto x = leaf<2>(1, 2);
+  const auto w = leaf<2>(3, 4);
   const tn::tensor y = exp(x);
   const tn::tensor z = y + w;
   auto alias = y.detach().clone();  // not an alias: writing it changes nothing
@@ -150,7 +150,7 @@ TEST_CASE("no gradient is written when a value deep in the graph was overwritten
 }
 
 TEST_CASE("each operation saves what its derivative reads, and nothing else") {
-  const auto x = leaf<2>{0.5, 0.25};
+  const auto x = leaf<2>(0.5, 0.25);
   const auto survives_input_write = [&](auto make) {
     tn::tensor y = x * 1;
     const tn::tensor z = make(y);
@@ -174,7 +174,7 @@ TEST_CASE("each operation saves what its derivative reads, and nothing else") {
 }
 
 TEST_CASE("a result that its derivative reads must not be overwritten") {
-  const auto x = leaf<2>{0.5, 0.25};
+  const auto x = leaf<2>(0.5, 0.25);
   tn::tensor y = exp(x);
   y.mul_(2);
   CHECK_THROWS_AS(sum(y).backward(), tn::ownership_error);
@@ -184,21 +184,8 @@ TEST_CASE("a result that its derivative reads must not be overwritten") {
   check_values(x.grad(), {2 * std::cos(0.5), 2 * std::cos(0.25)});
 }
 
-TEST_CASE("a writable export throws while a graph has saved the storage") {
-  const auto x = leaf<2>{1, 2};
-  tn::tensor y = x * 1;
-  auto alias = y.detach();
-  {
-    const tn::tensor z = y * y;
-    CHECK_THROWS_AS(tn::as_span(alias), tn::ownership_error);
-    sum(z).backward();
-    CHECK(tn::as_span(alias).size() == 2);
-  }
-  CHECK(tn::as_span(alias)[1] == 2);
-}
-
 TEST_CASE("a moved-from tensor throws") {
-  auto x = constant<2>{1, 2};
+  auto x = constant<2>(1, 2);
   const auto taken = std::move(x);
   CHECK_THROWS_AS(x.clone(), tn::ownership_error);
   CHECK_THROWS_AS(x + taken, tn::ownership_error);

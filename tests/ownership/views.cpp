@@ -3,7 +3,7 @@
 #include "values.hpp"
 
 TEST_CASE("P46 slice and transpose views write through, one version counter") {
-  constant<2, 3> x{{1, 2, 3}, {4, 5, 6}};
+  auto x = constant<2, 3>({{1, 2, 3}, {4, 5, 6}});
   auto r = x[1];
   auto t = x.transpose();
   r[0] = 40.0;
@@ -14,7 +14,7 @@ TEST_CASE("P46 slice and transpose views write through, one version counter") {
 }
 
 TEST_CASE("P47 reshape is a view when strides allow, otherwise a copy is asked for") {
-  constant<2, 3> x{{1, 2, 3}, {4, 5, 6}};
+  auto x = constant<2, 3>({{1, 2, 3}, {4, 5, 6}});
   auto v = x.reshape<6>();
   tn::tensor c = reshape<6>(transpose(x));
   v[0] = 10.0;
@@ -28,7 +28,7 @@ TEST_CASE("P47 reshape is a view when strides allow, otherwise a copy is asked f
 }
 
 TEST_CASE("P48 contiguous() returns itself or a copy") {
-  constant<2, 2> x{{1, 2}, {3, 4}};
+  auto x = constant<2, 2>({{1, 2}, {3, 4}});
   auto a = x.contiguous();
   auto b = x.transpose().contiguous();
   a.at(0, 0) = 100.0;
@@ -40,7 +40,7 @@ TEST_CASE("P48 contiguous() returns itself or a copy") {
 }
 
 TEST_CASE("P50 expand then clone is writable and independent") {
-  const constant<3, 1> x{{1}, {2}, {3}};
+  const auto x = constant<3, 1>({{1}, {2}, {3}});
   const auto e = x.expand<3, 2>();
   auto y = e.clone();
   y.add_(1);
@@ -52,7 +52,7 @@ TEST_CASE("P50 expand then clone is writable and independent") {
 }
 
 TEST_CASE("P51 partially overlapping in-place operands") {
-  auto x = tn::arange<double>(shape<6>{});
+  auto x = there(tn::arange<double>(shape<6>{}));
   auto target = x[tn::range<1, 6>()];
   CHECK_THROWS_AS(target.add_(x[tn::range<0, 5>()]), tn::overlap_error);
   CHECK_THROWS_AS(target.copy_(x[tn::range<0, 5>()]), tn::overlap_error);
@@ -64,7 +64,7 @@ TEST_CASE("P51 partially overlapping in-place operands") {
 }
 
 TEST_CASE("P52 in-place on a view back-propagates into the base") {
-  const leaf<2, 2> r{{1, 2}, {3, 4}};
+  const auto r = leaf<2, 2>({{1, 2}, {3, 4}});
   const auto x = r.clone().at(tn::range<0, 1>()).mul_(2);
   sum(x).backward();
   check_values(x, {2, 4, 3, 4});
@@ -72,8 +72,8 @@ TEST_CASE("P52 in-place on a view back-propagates into the base") {
 }
 
 TEST_CASE("in-place through views of views of a node") {
-  const leaf<2, 3> r{{1, 2, 3}, {4, 5, 6}};
-  const leaf<2> w{10, 100};
+  const auto r = leaf<2, 3>({{1, 2, 3}, {4, 5, 6}});
+  const auto w = leaf<2>(10, 100);
   const auto x = r.clone().at(1).at(tn::range<1, 3>()).mul_(w);
   check_values(x, {1, 2, 3, 4, 50, 600});
   sum(x).backward();
@@ -91,7 +91,7 @@ TEST_CASE("in-place through views of views of a node") {
 }
 
 TEST_CASE("in-place arithmetic keeps the old value where the derivative reads it") {
-  const auto a = leaf<2>{2, 3}, b = leaf<2>{5, 7};
+  const auto a = leaf<2>(2, 3), b = leaf<2>(5, 7);
   const auto product = tn::tensor(a * 1).mul_(b);
   sum(product).backward();
   check_values(a.grad(), {5, 7});
@@ -109,8 +109,8 @@ TEST_CASE("in-place arithmetic keeps the old value where the derivative reads it
 }
 
 TEST_CASE("a constant that a tracked value is added to becomes a node") {
-  const auto w = leaf<2>{1, 2};
-  auto c = constant<2, 2>{{1, 2}, {3, 4}};
+  const auto w = leaf<2>(1, 2);
+  auto c = constant<2, 2>({{1, 2}, {3, 4}});
   const auto node = std::move(c).add_(w * 2);
   static_assert(tn::is_node_v<decltype(node)>);
   check_values(node, {3, 6, 5, 8});
@@ -119,7 +119,7 @@ TEST_CASE("a constant that a tracked value is added to becomes a node") {
 }
 
 TEST_CASE("a view of a node that was updated in place is refused") {
-  const auto w = leaf<2>{1, 2};
+  const auto w = leaf<2>(1, 2);
   tn::tensor y = w * 1;
   const auto v = y.view();
   y.mul_(2);
@@ -130,7 +130,7 @@ TEST_CASE("a view of a node that was updated in place is refused") {
 }
 
 TEST_CASE("right sides are whole values") {
-  constant<2, 2> x{{1, 2}, {3, 4}};
+  auto x = constant<2, 2>({{1, 2}, {3, 4}});
   x = transpose(x) + x;
   check_values(x, {2, 5, 5, 8});
   x = transpose(x) * 2 - x.transpose();
@@ -154,23 +154,14 @@ TEST_CASE("right sides are whole values") {
   check_values(x, {1, 1, 1, 1});
 }
 
-TEST_CASE("overlap is decided by address, also between two tensors over one buffer") {
-  std::vector<double> memory{1, 2, 3, 4};
-  auto low = tn::from(std::span<double, 3>(memory.data(), 3));
-  const auto high = tn::from(std::span<double, 3>(memory.data() + 1, 3));
-  CHECK_THROWS_AS(low.add_(high), tn::overlap_error);
-  low = high * 10;
-  CHECK(memory == std::vector<double>{20, 30, 40, 4});
-}
-
 TEST_CASE("what only the run can decide throws before anything is written") {
-  tn::tensor<double, shape<tn::dyn>> x(3);
-  CHECK_THROWS_AS(x.add_(tn::zeros<double>(shape<tn::dyn>{}, 2)), tn::shape_error);
-  CHECK_THROWS_AS(x.copy_(tn::zeros<double>(shape<tn::dyn>{}, 2)), tn::shape_error);
+  auto x = there(tn::tensor<double, shape<tn::dyn>>(3));
+  CHECK_THROWS_AS(x.add_(there(tn::zeros<double>(shape<tn::dyn>{}, 2))), tn::shape_error);
+  CHECK_THROWS_AS(x.copy_(there(tn::zeros<double>(shape<tn::dyn>{}, 2))), tn::shape_error);
   CHECK_THROWS_AS(x[5], tn::index_error);
   CHECK(x.version() == 0);
   auto node = (x.clone().requires_grad_()).clone();
-  CHECK_THROWS_AS(node.add_(tn::zeros<double>(shape<tn::dyn>{}, 2)), tn::shape_error);
+  CHECK_THROWS_AS(node.add_(there(tn::zeros<double>(shape<tn::dyn>{}, 2))), tn::shape_error);
   check_values(node, {0, 0, 0});
   sum(node).backward();
 }
