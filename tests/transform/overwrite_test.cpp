@@ -3,8 +3,11 @@
 #include <tenure/tenure.hpp>
 
 #include "../catch.hpp"
+#include "../on_device.hpp"
 
 namespace tn = tenure;
+using on_device::here;
+using on_device::there;
 
 namespace {
 
@@ -12,9 +15,11 @@ template <class F, class V>
 void check_in_place(F f, const V& x, const V& y) {
   const auto function = tn::compile(f);
   const auto beside = function(x, y);
-  const auto& first = std::get<0>(beside);
-  const auto& second = std::get<1>(beside);
-  const auto same = [&](const V& a, const V& b) {
+  const auto& first = here(std::get<0>(beside));
+  const auto& second = here(std::get<1>(beside));
+  const auto same = [&](const V& there_a, const V& there_b) {
+    const auto& a = here(there_a);
+    const auto& b = here(there_b);
     for (std::int64_t i = 0; i < x.size(); ++i) CHECK((a(i) == first(i) && b(i) == second(i)));
   };
   {
@@ -49,12 +54,12 @@ void check_all(const V& x, const V& y) {
 }  // namespace
 
 TEST_CASE("results go into arguments that other results read") {
-  check_all(tn::tensor<double, tn::shape<2>>{1, 2}, tn::tensor<double, tn::shape<2>>{3, 4});
-  check_all(tn::arange<double>(tn::shape<37>{}), tn::eval(tn::arange<double>(tn::shape<37>{}) * 0.5 + 1.0));
+  check_all(there(tn::tensor<double, tn::shape<2>>{1, 2}), there(tn::tensor<double, tn::shape<2>>{3, 4}));
+  check_all(there(tn::arange<double>(tn::shape<37>{})), there(tn::eval(tn::arange<double>(tn::shape<37>{}) * 0.5 + 1.0)));
   const auto dynamic = [](double from) {
     tn::tensor<double, tn::shape<tn::dyn>> v(1000);
     for (int i = 0; i < 1000; ++i) v.at(i) = from + 0.001 * i;
-    return v;
+    return there(std::move(v));
   };
   check_all(dynamic(1), dynamic(-2));
 }
