@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # test.sh            all tests, with g++ and then with clang++
 # test.sh --quick    with g++ only
-# test.sh --cuda     what nvcc compiles (for sm_80 and sm_90): the device tests, and the CPU's golden values and laws on the
-#                    device; run, and under compute-sanitizer too, where there is a GPU
+# test.sh --cuda     what nvcc compiles (for sm_80 and sm_90): the device tests, and the CPU's suites (golden values, laws, ownership,
+#                    compiled functions, optimizers) on the device; run, and under compute-sanitizer too, where there is a GPU
 # JOBS and CXX set the number of jobs and the g++ to use, CUDAARCHS (as "90") the GPUs to compile for.
 set -euo pipefail
 
@@ -79,6 +79,7 @@ cuda_suite() {
     sanitize initcheck test_cuda
     sanitize memcheck test_laws_on_cuda
     sanitize memcheck test_golden_on_cuda
+    sanitize memcheck test_ownership_on_cuda
   else
     closing_lines+=("compute-sanitizer: there is none beside $nvcc")
     failed=1

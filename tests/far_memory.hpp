@@ -3,6 +3,7 @@
 // except through device_memory faults.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,9 +16,9 @@ inline constexpr far_device far{};
 
 /// What happened there so far; `fail_at` counts down to the event that throws.
 struct far_events {
-  int allocations = 0, transfers = 0, runs = 0;
-  int live = 0;  ///< blocks
-  int fail_at = -1;
+  std::atomic<int> allocations = 0, transfers = 0, runs = 0;  // threads run there too
+  std::atomic<int> live = 0;  ///< blocks
+  std::atomic<int> fail_at = -1;
 
   void happen() {
     if (fail_at >= 0 && fail_at-- == 0) throw std::bad_alloc();
