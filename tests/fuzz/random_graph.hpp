@@ -29,6 +29,7 @@ struct options {
   bool floating = false; // float64 only, kinks allowed
   bool symbols = true;
   bool strided = true;
+  bool long_rows = false; // an axis of 40 to 99, and more reductions
 };
 
 /// A graph with arguments that fit it.
@@ -51,6 +52,7 @@ class generator {
       do d.length = lengths[dice_.below(12)];
       while (d.length == 0 && dice_.chance(0.6));
       if (o.symbols && dice_.chance(0.3)) d.how = dice_.chance(0.5) ? dimension::named : dimension::open;
+      if (o.long_rows && i == 0) d.length = 40 + dice_.below(60);
       if (d.how == dimension::named) d.name = tenure::dim(names[i]);
       dimensions_.push_back(d);
     }
@@ -290,6 +292,7 @@ class generator {
   value squashed(const value& x) { return apply<ops::tanh>(x); }
 
   void step() {
+    if (o_.long_rows && dice_.chance(0.15)) return reduce();
     const int what = dice_.below(100);
     if (what < 24) unary();
     else if (what < 46) binary();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Checks an item against its golden numbers: value and gradients by vjp, Hessian-vector products by jvp of the gradient
 // (forward over reverse) and, on request, by the gradient of <gradient, v> (reverse over reverse). All of it by
-// compiled code, by the reference backend and by the GPU's kernels on the host. Cost: one program an item, and one
-// more for each Hessian-vector product; the kernels are half the time to compile, so with g++ only.
+// compiled code and by the reference backend; values and gradients by the GPU's kernels too, on the host. Cost: one program an item, and
+// one more for each Hessian-vector product; the kernels are as much again to compile, so with g++ only.
 #pragma once
 
 #include <cstdint>
@@ -142,19 +142,8 @@ struct reverse_over_reverse {
   }
 };
 
-/// What the GPU's kernels make of a program whose extents are all known.
-template <class Program>
-void run_kernels(const std::vector<reference::array>& arguments, std::vector<reference::array>& results) {
-  std::vector<const void*> from;
-  std::vector<void*> to;
-  for (const reference::array& a : arguments) from.push_back(a.data.data());
-  for (reference::array& r : results) to.push_back(r.data.data());
-  host::device device;
-  cuda_backend::run<Program>(device, from.data(), to.data(), nullptr);
-}
-
 /// f(parts...), each part a tuple of arguments.
-template <class F, class... Part>
+template <class F, bool OnKernels = false, class... Part>
 outcome evaluate(const Part&... parts) {
   const auto call = [](const auto&... x) {
     using program_type = program<tenure::detail::source_of<F, std::remove_cvref_t<decltype(x)>...>>;
@@ -165,8 +154,7 @@ outcome evaluate(const Part&... parts) {
       r.compiled.emplace_back(arrived.extents(), arrived.data());
     });
 #if !defined(__clang__) && !defined(TENURE_TEST_CUDA)
-    for (const reference::array& c : r.compiled) r.by_kernels.emplace_back(c.type, c.shape);
-    run_kernels<program_type>(arguments, r.by_kernels);
+    if constexpr (OnKernels) r.by_kernels = host::run<program_type>(r.compiled, arguments, {});
 #endif
     r.as_traced = interpret(program_type::traced.view(), arguments);
     r.as_scheduled = interpret(program_type::value.view(), arguments);
@@ -199,7 +187,7 @@ void check(F) {
   const double* other = nullptr;
   if constexpr (requires { Item::other_gradients; }) other = Item::other_gradients;
   agree(Item::id, expect_like_arguments({{"value", 0, output, output}}, "gradient", other),
-        evaluate<value_and_pullback<F, count>>(x, cotangent, c));
+        evaluate<value_and_pullback<F, count>, true>(x, cotangent, c));
 
   if constexpr (requires { Item::has_hvp; }) {
     const auto v = take<arguments>(at);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// A block whose threads are threads of control, as on a GPU: each has a stack of its own and runs until it waits for others, in a
-// random order. So results are wrong where a barrier is missing, and threads that wait for ones that never come are told.
+// A block whose threads are threads of control, as on a GPU: each has a stack of its own and runs until it waits for others. Of those
+// that need not wait the one of the highest rank runs, and ranks are random: so some are as far ahead of others as barriers let them,
+// results are wrong where one is missing, and threads that wait for ones that never come are told.
 #pragma once
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -19,7 +21,7 @@ namespace host {
 
 class fibers {
  public:
-  fibers(int count, std::uint64_t seed) : random_(seed), fiber_(static_cast<std::size_t>(count)), arrived_(static_cast<std::size_t>(count) / tenure::kernels::warp + 1) {
+  fibers(int count, std::uint64_t seed) : random_(seed), fiber_(static_cast<std::size_t>(count)), arrived_((static_cast<std::size_t>(count) + tenure::kernels::warp - 1) / tenure::kernels::warp + 1) {
     for (fiber& f : fiber_) f.stack = std::make_unique<char[]>(stack_bytes);
   }
 
@@ -35,10 +37,12 @@ class fibers {
       c.uc_stack.ss_size = stack_bytes;
       c.uc_link = &scheduler_;
       makecontext(&c, &enter, 0);
+      fiber_[i].rank = random_.next();
       ready_.push_back(static_cast<int>(i));
     }
+    const auto is_below = [&](int a, int b) { return fiber_[static_cast<std::size_t>(a)].rank < fiber_[static_cast<std::size_t>(b)].rank; };
     while (!ready_.empty()) {
-      std::swap(ready_[static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(ready_.size())))], ready_.back());
+      std::swap(*std::max_element(ready_.begin(), ready_.end(), is_below), ready_.back());
       current_ = ready_.back();
       ready_.pop_back();
       running() = this;
@@ -65,6 +69,7 @@ class fibers {
   struct fiber {
     ucontext_t context;
     std::unique_ptr<char[]> stack;
+    std::uint64_t rank;
   };
   static fibers*& running() {
     static fibers* of_process = nullptr;

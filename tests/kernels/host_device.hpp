@@ -5,9 +5,12 @@
 
 #include <cstring>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <tenure/backend/cuda/execute.hpp>
+#include <tenure/backend/reference/array.hpp>
 
 #include "fibers.hpp"
 
@@ -78,6 +81,8 @@ struct device {
   template <class Kernel>
   void run(int blocks, int threads, std::int64_t shared_bytes, Kernel kernel) {
     ++launches;
+    if (threads > kernels::most_threads || threads % kernels::warp != 0) throw std::logic_error("a launch of " + std::to_string(threads) + " threads a block");
+    if (shared_bytes > given.shared_bytes && shared_bytes > kernels::most_threads * 8) throw std::logic_error("a launch with more shared memory than there is");
     fibers all(threads, seed);
     std::vector<int> order;
     for (int b = 0; b < blocks; ++b) order.insert(order.begin() + fuzz::dice(seed + static_cast<std::uint64_t>(b)).below(b + 1), b);
@@ -90,5 +95,39 @@ struct device {
     }
   }
 };
+
+/// So that little data has few and many blocks, teams and steps. The first two keep a block's rows in shared memory, the third never
+/// does; in the second rows are a warp's as long as they can be.
+inline constexpr kernels::device_limits several_limits[] = {
+    {.blocks = 1, .threads = 32, .shared_bytes = 1 << 20},
+    {.blocks = 6, .threads = 64, .warp_bytes = 1 << 20, .wide_bytes = 4 << 10, .table_rows = 3, .split_rows = 3, .shared_bytes = 1 << 20},
+    {.blocks = 37, .threads = 128, .warp_bytes = 0, .wide_bytes = 0, .table_rows = 37, .split_rows = 37, .shared_bytes = 0},
+    {},
+};
+
+/// What the program makes of row-major arguments, in arrays of the types and shapes of `like`, which begin as garbage.
+template <class Program>
+std::vector<reference::array> run(const std::vector<reference::array>& like, const std::vector<const void*>& arguments, const std::vector<std::int64_t>& symbols,
+                                  const kernels::device_limits& limits = several_limits[1]) {
+  std::vector<reference::array> results;
+  std::vector<void*> to;
+  for (const reference::array& r : like) {
+    results.emplace_back(r.type, r.shape);
+    results.back().data.assign(results.back().data.size(), std::byte{0xA5});
+  }
+  for (reference::array& r : results) to.push_back(r.data.data());
+  device d;
+  d.given = limits;
+  d.seed = static_cast<std::uint64_t>(limits.blocks);
+  cuda_backend::run<Program>(d, arguments.data(), to.data(), symbols.data());
+  return results;
+}
+template <class Program>
+std::vector<reference::array> run(const std::vector<reference::array>& like, const std::vector<reference::array>& arguments, const std::vector<std::int64_t>& symbols,
+                                  const kernels::device_limits& limits = several_limits[1]) {
+  std::vector<const void*> from;
+  for (const reference::array& a : arguments) from.push_back(a.data.data());
+  return run<Program>(like, from, symbols, limits);
+}
 
 }  // namespace host

@@ -31,26 +31,9 @@ void check(F f, const X&... x) {
     REQUIRE(s.what == tn::ir::symbol::kind::argument);
     symbols.push_back(arguments[static_cast<std::size_t>(s.a)].shape[static_cast<int>(s.b)]);
   }
-  // The first two keep a block's rows in shared memory, the third never does; in the second rows are a warp's as long as they can be.
-  for (const auto limits : {tn::kernels::device_limits{.blocks = 1, .threads = 32, .wide_blocks = 1, .shared_bytes = 1 << 20},
-                            {.blocks = 6, .threads = 64, .warp_bytes = 1 << 20, .wide_bytes = 4 << 10, .wide_blocks = 3, .shared_bytes = 1 << 20},
-                            {.blocks = 37, .threads = 128, .warp_bytes = 0, .wide_bytes = 0, .wide_blocks = 37, .shared_bytes = 0},
-                            {}}) {
-    host::device device;
-    device.given = limits;
-    device.seed = static_cast<std::uint64_t>(limits.blocks);
-    std::vector<array> results;
-    std::vector<const void*> from;
-    std::vector<void*> to;
-    for (const array& a : arguments) from.push_back(a.data.data());
-    for (const array& r : wanted) results.emplace_back(r.type, r.shape);
-    for (array& r : results) {
-      std::fill(r.data.begin(), r.data.end(), std::byte{0xA5});
-      to.push_back(r.data.data());
-    }
-    tn::cuda_backend::run<program>(device, from.data(), to.data(), symbols.data());
-    INFO(limits.blocks << " blocks of " << limits.threads << ", " << device.launches << " launches");
-    CHECK(fuzz::judge(g, arguments, wanted, results).wrong == "");
+  for (const auto& limits : host::several_limits) {
+    INFO(limits.blocks << " blocks of " << limits.threads);
+    CHECK(fuzz::judge(g, arguments, wanted, host::run<program>(wanted, arguments, symbols, limits)).wrong == "");
   }
 }
 
@@ -200,7 +183,13 @@ TEST_CASE("rows are a warp's while lanes come back to little") {
     return tn::vjp([](auto x, auto scale, auto shift) { return tn::layer_norm(x, scale, shift); })(x, scale, shift, w);
   };
   const auto g = geometry(norm, some<float, 4096, 1024>(), some<float, 1024>(), some<float, 1024>(), some<float, 4096, 1024>());
-  CHECK((g.shares && g.team == 256 && g.row_blocks == 256 && g.scratch * 4 == 8 << 10));  // two sums of columns, a packet a thread
+  CHECK((g.shares && g.team == 256 && g.row_blocks == 512 && g.scratch * 4 == 8 << 10));  // two sums of columns, a packet a thread
+}
+
+TEST_CASE("few rows whose columns are summed are still many blocks'") {
+  using program = typename decltype(tn::compile([](auto x) { return sum(exp(x), tn::axis<0>); }).plan(some<float, 128, 1024>()))::program_type;
+  const auto g = tn::kernels::fused<typename program::template code_of<0>>::shape_of(nullptr, {});
+  CHECK((g.team == 32 && g.tiles == 8 && g.row_blocks == 8));
 }
 
 TEST_CASE("the plan says what a kernel takes beside") {

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <sstream>
+#include <string>
 
 #include "seeds.hpp"
 

@@ -11,16 +11,6 @@
 
 namespace fuzz {
 
-/// Results of garbage, with the room behind them that tensors have.
-inline results empty_like(const results& wanted) {
-  results r;
-  for (const array& w : wanted) {
-    r.emplace_back(w.type, w.shape);
-    r.back().data.assign(r.back().data.size() + tenure::pool::alignment, std::byte{0xA5});
-  }
-  return r;
-}
-
 template <class Source>
 void check(std::uint64_t seed) {
   using program = tenure::program<Source>;
@@ -32,20 +22,21 @@ void check(std::uint64_t seed) {
   std::vector<const void*> arguments;
   for (const auto& a : memory.bound) arguments.push_back(a.data);
 
-  const auto runs = [&](const char* where, auto run) {
-    results got = empty_like(wanted);
-    std::vector<void*> to;
-    for (array& r : got) to.push_back(r.data.data());
-    run(arguments.data(), to.data(), symbols.data());
+  const auto agrees = [&](const std::string& where, const results& got) {
     const std::string wrong = judge(s.graph.view(), s.arguments, wanted, got).wrong;
-    INFO(report(seed, where, wrong, s.graph.view(), program::value.view()));
+    INFO(report(seed, where.c_str(), wrong, s.graph.view(), program::value.view()));
     CHECK(wrong == "");
   };
-  runs("on the CPU", [](auto... x) { tenure::eigen_backend::run<program>(x...); });
-  runs("by the GPU's kernels", [](auto... x) {
-    host::device device;
-    tenure::cuda_backend::run<program>(device, x...);
-  });
+  results here;
+  std::vector<void*> to;
+  for (const array& w : wanted) {
+    here.emplace_back(w.type, w.shape);
+    here.back().data.assign(here.back().data.size() + tenure::pool::alignment, std::byte{0xA5});  // the room behind them that tensors have
+  }
+  for (array& r : here) to.push_back(r.data.data());
+  tenure::eigen_backend::run<program>(arguments.data(), to.data(), symbols.data());
+  agrees("on the CPU", here);
+  for (const auto& limits : host::several_limits) agrees("by the GPU's kernels, " + std::to_string(limits.blocks) + " blocks", host::run<program>(wanted, arguments, symbols, limits));
 }
 
 }  // namespace fuzz

@@ -121,13 +121,22 @@ inline stream_t running_stream() {
 
 // ---- memory --------------------------------------------------------------------------------------------------------------
 
+inline int device_of_process() {
+  static const int id = [] {
+    int current = 0;
+    check(cudaGetDevice(&current), "cudaGetDevice");
+    return current;
+  }();
+  return id;
+}
+
 /// A pool that keeps what was freed; the driver reuses it in stream order.
 inline cudaMemPool_t memory_pool() {
   static const cudaMemPool_t pool = [] {
     cudaMemPoolProps properties{};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
-    check(cudaGetDevice(&properties.location.id), "cudaGetDevice");
+    properties.location.id = device_of_process();
     cudaMemPool_t made = nullptr;
     check(cudaMemPoolCreate(&made, &properties), "cudaMemPoolCreate");
     unsigned long long keep = ~0ull;

@@ -2,7 +2,7 @@
 // A fused kernel on a GPU: every element of a code's iteration space is one thread's, with every intermediate in a register.
 // A team of threads (a power of two, up to the block) walks a row in packets of 16 bytes or less, pass by pass; teams take rows in
 // turn, and where rows need no team of their own, tiles of columns too. What is summed over rows or over all stands beside,
-// a piece a block, until it is folded in a fixed order: results depend on extents alone, not on the GPU and never on which block was first.
+// a piece a block, until it is folded: in an order that depends on extents alone, not on the GPU and never on which block was first.
 // Cost: one load an input, one store an output; values kept from pass to pass lie in shared memory where they fit, a packet a thread
 // side by side, so that a warp takes 16 bytes a thread from all banks alike.
 #pragma once
@@ -23,9 +23,11 @@ using program_detail::is_dynamic;
 struct device_limits {
   int blocks = 4096;            // several times what runs at once, so that few wait for the last ones
   int threads = most_threads;   // of a block
-  int warp_bytes = 32 << 10;    // kept by a block whose warps take rows of their own; where it is more, rows are a block's: several are to run at once
-  int wide_bytes = 47 << 10;    // kept by a block; where it is more, few run at once, or rows lie in memory beside, which is to stay in the cache
-  int wide_blocks = 512;        // then, and where each row of blocks leaves a row of columns to fold
+  int warp_bytes = 32 << 10;    // kept by a block whose warps take rows of their own; rows that keep more are a block's, so that several run at once
+  int wide_bytes = 47 << 10;    // kept by a block; those that keep more are few
+  int kept_bytes = 24 << 20;    // by all of those together, where they lie in memory: the second cache is to hold them
+  int table_rows = 512;         // rows of blocks that leave a row of columns each to fold
+  int split_rows = 512;         // fewer long rows are several blocks' each
   int shared_bytes = 47 << 10;  // of a block, beside 1 KB that the kernel declares itself: 48 is what every GPU gives unasked
 };
 
@@ -46,6 +48,9 @@ struct geometry {
 };
 
 TENURE_KERNEL_INLINE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+TENURE_KERNEL_INLINE constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+TENURE_KERNEL_INLINE constexpr std::int64_t greater(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 
 /// a / b and the rest of it, in 32 bits where they fit: 64 cost a GPU several times as much.
 struct quotient {
@@ -168,10 +173,11 @@ struct fused {
     g.columns = before_last * number(k.extent[last]);
     g.packets = before_last * ceil_div(number(k.extent[last]), lanes);
     // Short rows fit a warp, a lane having up to 8 packets, or 4 where it comes back to them: the rows of all warps that run at once stay
-    // in the nearest cache. A row that nobody owns is worth a block.
+    // in the nearest cache. Of rows that nobody owns a block takes a piece, or a warp's width of several where columns are summed.
+    constexpr std::int64_t packet_bytes = (kept_rows + column_sums) * lanes * size;  // kept
     const std::int64_t of_lane = ceil_div(g.packets, warp);
-    const bool fits_warp = owns_rows && of_lane <= (comes_back ? 4 : 8) && (kept_rows + column_sums) * of_lane * lanes * size * g.threads <= limits.warp_bytes;
-    const std::int64_t wanted = fits_warp ? (g.packets < warp ? g.packets : warp) : g.packets;
+    const bool of_warp = owns_rows ? of_lane <= (comes_back ? 4 : 8) && packet_bytes * of_lane * g.threads <= limits.warp_bytes : column_sums > 0;
+    const std::int64_t wanted = of_warp && g.packets > warp ? warp : g.packets;
     while (g.team < g.threads && g.team < wanted) g.team *= 2;
     if (g.team > warp) {
       if (owns_rows) g.threads = g.team;  // threads without a packet would only wait for the others
@@ -180,13 +186,18 @@ struct fused {
     const auto at_most = [](std::int64_t n, std::int64_t bound) { return static_cast<int>(n <= 1 || bound <= 1 ? 1 : n > bound ? bound : n); };
     // What all threads of a block sum costs as much as a few packets.
     if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team * (total_sums > 0 ? 4 : 1)), limits.blocks);
-    if (may_split_rows && g.team == g.threads && g.rows > 0 && g.rows < limits.wide_blocks) g.tiles = at_most(ceil_div(g.packets, g.team * 4), limits.blocks / g.rows);
+    if (may_split_rows && g.team == g.threads && g.rows > 0 && g.rows < limits.split_rows) g.tiles = at_most(ceil_div(g.packets, g.team * 4), limits.blocks / g.rows);
     g.packet_steps = ceil_div(g.packets, std::int64_t{g.tiles} * g.team);
-    g.scratch = (kept_rows + column_sums) * g.packet_steps * lanes * g.threads;
-    g.shares = g.scratch * size <= limits.shared_bytes;
-    // Each row of blocks leaves a row of columns to fold: after sixteen rows at the least, and no more than can be folded soon.
-    const std::int64_t most = column_sums > 0 || g.scratch * size > limits.wide_bytes ? limits.wide_blocks : limits.blocks;
-    g.row_blocks = at_most(ceil_div(g.rows, column_sums > 0 && g.teams() < 16 ? 16 : g.teams()), most / g.tiles);
+    const std::int64_t kept = packet_bytes * g.packet_steps * g.threads;
+    g.scratch = kept / size;
+    g.shares = kept <= limits.shared_bytes;
+    std::int64_t most = limits.blocks, rows_of_block = g.teams();
+    if (kept > limits.wide_bytes) most = lesser(most, greater(128, limits.kept_bytes / kept));
+    if (column_sums > 0) {  // what a block leaves to fold is to be little beside what it reads, and soon folded
+      most = lesser(most, limits.table_rows);
+      rows_of_block = greater(rows_of_block, owns_rows && kept <= limits.wide_bytes ? 4 : 16);
+    }
+    g.row_blocks = at_most(ceil_div(g.rows, rows_of_block), most / g.tiles);
     g.row_steps = ceil_div(g.rows, std::int64_t{g.row_blocks} * g.teams());
     return g;
   }
@@ -233,7 +244,7 @@ struct fused {
         store_row(args, t, those<part::row_stores>{});
       }
     }
-    if constexpr (column_sums > 0) finish_columns(block, args, t, scratch);
+    if constexpr (column_sums > 0) finish_columns(block, args, t, scratch, those<part::column_sums>{});
     if constexpr (total_sums > 0) finish_totals(block, args, t);
   }
 
@@ -496,9 +507,9 @@ struct fused {
       for (int l = 0; l < lanes; ++l) kept.at[l] = e.value[I][l];
       run_at(p, args, kept_before(I)) = kept;
     } else if constexpr (x.what == kind::reduce_columns) {
-      run_of_lanes sum = run_at(p, args, kept_rows + rank_of(I));
-      for (int l = 0; l < lanes; ++l) sum.at[l] = combined<x.bits>(sum.at[l], operand<x.in[0]>(t, e, l));
-      run_at(p, args, kept_rows + rank_of(I)) = sum;
+      run_of_lanes mine;
+      for (int l = 0; l < lanes; ++l) mine.at[l] = operand<x.in[0]>(t, e, l);
+      add_run<x.bits>(run_at(p, args, kept_rows + rank_of(I)), mine);
     } else {
       const std::int64_t step = stride<x.access, last>(args);
       using to = element_of_t<k.access[x.access].type>;
@@ -620,30 +631,38 @@ struct fused {
   }
 
   /// The sums of this block's teams become one row: of the result, or of the table that is folded when all blocks are done.
-  template <class Block>
-  static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, const thread_state& t, T* scratch) {
-    block.sync();
-    if (t.thread < args.shape.team) write_columns(args, t, block.index, scratch, those<part::column_sums>{});
-  }
-  template <int... I>
-  static TENURE_KERNEL_INLINE void write_columns(const arguments& args, const thread_state& t, int block, T* scratch, std::integer_sequence<int, I...>) {
+  template <class Block, int... I>
+  static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, const thread_state& t, T* scratch, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
-    std::int64_t packet = std::int64_t{block % g.tiles} * g.team + t.thread;
+    const auto sums_of = [&](int thread, std::int64_t step, int sum) -> run_of_lanes& {
+      return *reinterpret_cast<run_of_lanes*>(scratch + (step * g.threads + thread) * lanes + (kept_rows + sum) * slot_stride(g));
+    };
+    for (int half = g.teams() / 2; half > 0; half /= 2) {
+      block.sync();
+      if (t.thread < half * g.team)
+        for (std::int64_t s = 0; s < g.packet_steps; ++s)
+          (add_run<at(I).bits>(sums_of(t.thread, s, rank_of(I)), sums_of(t.thread + half * g.team, s, rank_of(I))), ...);
+    }
+    if (t.thread >= g.team) return;
+    std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread;
     for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += std::int64_t{g.tiles} * g.team) {
       if (packet >= g.packets) break;
       thread_state nowhere;
       for (int a = 0; a < record::accesses; ++a) nowhere.offset[a] = 0;
-      const place p = place_of(args, nowhere, packet, scratch_at(g, t, scratch, s));
+      const place p = place_of(args, nowhere, packet, nullptr);
       ([&] {
-        T* const to = g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block / g.tiles) * g.columns;
-        const T* const mine = p.scratch + (kept_rows + rank_of(I)) * slot_stride(g);
-        for (int l = 0; l < p.count; ++l) {
-          T sum = mine[l];
-          for (int team = 1; team < g.teams(); ++team) sum = combined<at(I).bits>(sum, mine[team * g.team * lanes + l]);
-          to[p.column + l] = sum;
-        }
+        T* const to = (g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block.index / g.tiles) * g.columns) + p.column;
+        const run_of_lanes sums = sums_of(t.thread, s, rank_of(I));
+        if (is_whole(to, p.count)) *reinterpret_cast<run_of_lanes*>(to) = sums;
+        else
+          for (int l = 0; l < lanes; ++l)
+            if (l < p.count) to[l] = sums.at[l];
       }(), ...);
     }
+  }
+  template <std::int64_t Kind>
+  static TENURE_KERNEL_INLINE void add_run(run_of_lanes& to, const run_of_lanes& from) {
+    for (int l = 0; l < lanes; ++l) to.at[l] = combined<Kind>(to.at[l], from.at[l]);
   }
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void fold(Block& block, const arguments& args, std::integer_sequence<int, I...>) {

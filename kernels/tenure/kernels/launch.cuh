@@ -31,7 +31,7 @@ class device_block {
   }
   __device__ __forceinline__ void* shared() { return shared_; }
 
-  /// Counts this block as done, with all that it wrote before; true in every thread of the last of them.
+  /// Counts this block as done, with all that its thread 0 wrote before; true in every thread of the last of them.
   __device__ __forceinline__ bool arrives_last(unsigned* arrived, int blocks) {
     __shared__ bool is_last;
     if (thread == 0) {
@@ -77,10 +77,14 @@ __global__ void __launch_bounds__(most_threads) element_kernel(const __grid_cons
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, int most_shared, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(args.shape.blocks()), threads = static_cast<unsigned>(args.shape.threads);
-  const auto shared = static_cast<std::size_t>(fused<code_name<A, B>>::shared_bytes(args.shape));
-  // Refused, the launch fails, and that is reported.
-  if (shared > device_limits{}.shared_bytes) cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared);
-  fused_kernel<A, B><<<blocks, threads, shared, stream>>>(args);
+  using kernel = fused<code_name<A, B>>;
+  const std::int64_t shared = kernel::shared_bytes(args.shape);
+  if constexpr (kernel::kept_rows + kernel::column_sums > 0)
+    if (shared > device_limits{}.shared_bytes) {  // where that is refused, the launch is too
+      static const cudaError_t asked = cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared);
+      static_cast<void>(asked);
+    }
+  fused_kernel<A, B><<<blocks, threads, static_cast<std::size_t>(shared), stream>>>(args);
 }
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 void launch_fold(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, cudaStream_t stream) {

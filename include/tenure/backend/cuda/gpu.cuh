@@ -51,12 +51,11 @@ class blas {
 
 class gpu {
  public:
-  /// As much shared memory as a block may ask for, up to what lets the larger GPUs run two blocks at once.
+  /// As much shared memory as a block may ask for, up to what lets an H100 run two blocks at once.
   static kernels::device_limits limits() {
     static const int shared_bytes = [] {
-      int device = 0, most = 0;
-      cuda_detail::check(cudaGetDevice(&device), "cudaGetDevice");
-      cuda_detail::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
+      int most = 0;
+      cuda_detail::check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda_detail::device_of_process()), "cudaDeviceGetAttribute");
       return (most < 97 << 10 ? most : 97 << 10) - (1 << 10);
     }();
     kernels::device_limits l;
