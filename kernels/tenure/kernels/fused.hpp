@@ -174,9 +174,9 @@ struct fused {
     g.packets = before_last * ceil_div(number(k.extent[last]), lanes);
     // Short rows fit a warp, a lane having up to 8 packets, or 4 where it comes back to them: the rows of all warps that run at once stay
     // in the nearest cache. Of rows that nobody owns a block takes a piece, or a warp's width of several where columns are summed.
-    constexpr std::int64_t packet_bytes = (kept_rows + column_sums) * lanes * size;  // kept
+    constexpr std::int64_t kept_of_packet = (kept_rows + column_sums) * lanes * size;  // bytes
     const std::int64_t of_lane = ceil_div(g.packets, warp);
-    const bool of_warp = owns_rows ? of_lane <= (comes_back ? 4 : 8) && packet_bytes * of_lane * g.threads <= limits.warp_bytes : column_sums > 0;
+    const bool of_warp = owns_rows ? of_lane <= (comes_back ? 4 : 8) && kept_of_packet * of_lane * g.threads <= limits.warp_bytes : column_sums > 0;
     const std::int64_t wanted = of_warp && g.packets > warp ? warp : g.packets;
     while (g.team < g.threads && g.team < wanted) g.team *= 2;
     if (g.team > warp) {
@@ -188,7 +188,7 @@ struct fused {
     if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team * (total_sums > 0 ? 4 : 1)), limits.blocks);
     if (may_split_rows && g.team == g.threads && g.rows > 0 && g.rows < limits.split_rows) g.tiles = at_most(ceil_div(g.packets, g.team * 4), limits.blocks / g.rows);
     g.packet_steps = ceil_div(g.packets, std::int64_t{g.tiles} * g.team);
-    const std::int64_t kept = packet_bytes * g.packet_steps * g.threads;
+    const std::int64_t kept = kept_of_packet * g.packet_steps * g.threads;
     g.scratch = kept / size;
     g.shares = kept <= limits.shared_bytes;
     std::int64_t most = limits.blocks, rows_of_block = g.teams();
