@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <tenure/kernels/block.hpp>
@@ -22,7 +24,7 @@ namespace host {
 class fibers {
  public:
   fibers(int count, std::uint64_t seed) : random_(seed), fiber_(static_cast<std::size_t>(count)), arrived_((static_cast<std::size_t>(count) + tenure::kernels::warp - 1) / tenure::kernels::warp + 1) {
-    for (fiber& f : fiber_) f.stack = std::make_unique<char[]>(stack_bytes);
+    for (fiber& f : fiber_) f.stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
   }
 
   /// body(i) for each thread i.
@@ -36,18 +38,22 @@ class fibers {
       c.uc_stack.ss_sp = fiber_[i].stack.get();
       c.uc_stack.ss_size = stack_bytes;
       c.uc_link = &scheduler_;
+      fiber_[i].stack[0] = untouched;
       makecontext(&c, &enter, 0);
       fiber_[i].rank = random_.next();
       ready_.push_back(static_cast<int>(i));
     }
     const auto is_below = [&](int a, int b) { return fiber_[static_cast<std::size_t>(a)].rank < fiber_[static_cast<std::size_t>(b)].rank; };
+    running() = this;
     while (!ready_.empty()) {
       std::swap(*std::max_element(ready_.begin(), ready_.end(), is_below), ready_.back());
       current_ = ready_.back();
       ready_.pop_back();
-      running() = this;
       swapcontext(&scheduler_, &fiber_[static_cast<std::size_t>(current_)].context);
     }
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    for (const fiber& f : fiber_)
+      if (f.stack[0] != untouched) throw std::logic_error("a thread's stack is too small");
     if (ended_ < static_cast<int>(fiber_.size())) throw std::logic_error("threads wait at a barrier that others passed by");
   }
 
@@ -65,19 +71,24 @@ class fibers {
   }
 
  private:
-  static constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+  static constexpr std::size_t stack_bytes = std::size_t{128} << 10;
+  static constexpr char untouched = 0x5A;  // at the far end of a stack
   struct fiber {
     ucontext_t context;
     std::unique_ptr<char[]> stack;
     std::uint64_t rank;
   };
   static fibers*& running() {
-    static fibers* of_process = nullptr;
-    return of_process;
+    static thread_local fibers* here = nullptr;
+    return here;
   }
   static void enter() {
     fibers& all = *running();
-    all.body_(all.current_);
+    try {
+      all.body_(all.current_);
+    } catch (...) {
+      all.thrown_ = std::current_exception();
+    }
     ++all.ended_;
   }
 
@@ -86,7 +97,8 @@ class fibers {
   std::vector<std::vector<int>> arrived_;  // at the barrier of each warp, and last at that of the block
   std::vector<int> ready_;
   std::function<void(int)> body_;
-  ucontext_t scheduler_;
+  ucontext_t scheduler_{};
+  std::exception_ptr thrown_;
   int current_ = 0, ended_ = 0;
 };
 

@@ -100,8 +100,8 @@ struct device {
 /// does; in the second rows are a warp's as long as they can be.
 inline constexpr kernels::device_limits several_limits[] = {
     {.blocks = 1, .threads = 32, .shared_bytes = 1 << 20},
-    {.blocks = 6, .threads = 64, .warp_bytes = 1 << 20, .wide_bytes = 4 << 10, .table_rows = 3, .split_rows = 3, .shared_bytes = 1 << 20},
-    {.blocks = 37, .threads = 128, .warp_bytes = 0, .wide_bytes = 0, .table_rows = 37, .split_rows = 37, .shared_bytes = 0},
+    {.blocks = 6, .threads = 64, .warp_bytes = 1 << 20, .wide_bytes = 4 << 10, .wide_blocks = 3, .table_rows = 3, .split_rows = 3, .shared_bytes = 1 << 20},
+    {.blocks = 37, .threads = 128, .warp_bytes = 0, .wide_bytes = 0, .wide_blocks = 37, .table_rows = 37, .split_rows = 37, .shared_bytes = 0},
     {},
 };
 

@@ -186,10 +186,21 @@ TEST_CASE("rows are a warp's while lanes come back to little") {
   CHECK((g.shares && g.team == 256 && g.row_blocks == 512 && g.scratch * 4 == 8 << 10));  // two sums of columns, a packet a thread
 }
 
-TEST_CASE("few rows whose columns are summed are still many blocks'") {
-  using program = typename decltype(tn::compile([](auto x) { return sum(exp(x), tn::axis<0>); }).plan(some<float, 128, 1024>()))::program_type;
-  const auto g = tn::kernels::fused<typename program::template code_of<0>>::shape_of(nullptr, {});
+TEST_CASE("few rows whose columns are summed are still many blocks', and wide ones keep little") {
+  using x = tn::tensor<float, tn::shape<tn::dim("rows"), tn::dim("columns")>>;
+  using program = typename decltype(tn::compile([](auto x) { return sum(exp(x), tn::axis<0>); }).plan(x(1, 1)))::program_type;
+  using kernel = tn::kernels::fused<typename program::template code_of<0>>;
+  const auto geometry = [](std::int64_t rows, std::int64_t columns) {
+    const std::int64_t extents[] = {rows, columns};
+    return kernel::shape_of(extents, {});
+  };
+  static_assert(kernel::number_count >= 2);
+  const auto g = geometry(128, 1024);
+  REQUIRE((g.rows == 128 && g.columns == 1024));
   CHECK((g.team == 32 && g.tiles == 8 && g.row_blocks == 8));
+  CHECK(geometry(65536, 1024).blocks() == 4096);
+  CHECK(geometry(2, 1 << 20).team == 256);  // no warp is without a row
+  CHECK(geometry(8, 1 << 24).shares);
 }
 
 TEST_CASE("the plan says what a kernel takes beside") {

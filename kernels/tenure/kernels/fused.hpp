@@ -24,8 +24,9 @@ struct device_limits {
   int blocks = 4096;            // several times what runs at once, so that few wait for the last ones
   int threads = most_threads;   // of a block
   int warp_bytes = 32 << 10;    // kept by a block whose warps take rows of their own; rows that keep more are a block's, so that several run at once
-  int wide_bytes = 47 << 10;    // kept by a block; those that keep more are few
-  int kept_bytes = 24 << 20;    // by all of those together, where they lie in memory: the second cache is to hold them
+  int wide_bytes = 47 << 10;    // kept by a block; of blocks that keep more there are so few that
+  int kept_bytes = 24 << 20;    // all together keep no more than this, which the second cache is to hold, but not fewer than
+  int wide_blocks = 128;        // these, whatever they keep
   int table_rows = 512;         // rows of blocks that leave a row of columns each to fold
   int split_rows = 512;         // fewer long rows are several blocks' each
   int shared_bytes = 47 << 10;  // of a block, beside 1 KB that the kernel declares itself: 48 is what every GPU gives unasked
@@ -173,17 +174,19 @@ struct fused {
     g.columns = before_last * number(k.extent[last]);
     g.packets = before_last * ceil_div(number(k.extent[last]), lanes);
     // Short rows fit a warp, a lane having up to 8 packets, or 4 where it comes back to them: the rows of all warps that run at once stay
-    // in the nearest cache. Of rows that nobody owns a block takes a piece, or a warp's width of several where columns are summed.
+    // in the nearest cache. Of rows that nobody owns a block takes a piece, or where columns are summed a warp's width of eight, if rows
+    // are as many and not so wide that a lane has many packets for want of blocks.
     constexpr std::int64_t kept_of_packet = (kept_rows + column_sums) * lanes * size;  // bytes
     const std::int64_t of_lane = ceil_div(g.packets, warp);
-    const bool of_warp = owns_rows ? of_lane <= (comes_back ? 4 : 8) && kept_of_packet * of_lane * g.threads <= limits.warp_bytes : column_sums > 0;
+    const bool of_warp = owns_rows ? of_lane <= (comes_back ? 4 : 8) && kept_of_packet * of_lane * g.threads <= limits.warp_bytes
+                                   : column_sums > 0 && g.rows >= g.threads / warp && kept_of_packet * ceil_div(of_lane, limits.blocks) * g.threads <= limits.warp_bytes;
     const std::int64_t wanted = of_warp && g.packets > warp ? warp : g.packets;
     while (g.team < g.threads && g.team < wanted) g.team *= 2;
     if (g.team > warp) {
       if (owns_rows) g.threads = g.team;  // threads without a packet would only wait for the others
       else g.team = g.threads;
     }
-    const auto at_most = [](std::int64_t n, std::int64_t bound) { return static_cast<int>(n <= 1 || bound <= 1 ? 1 : n > bound ? bound : n); };
+    const auto at_most = [](std::int64_t n, std::int64_t bound) { return static_cast<int>(greater(1, lesser(n, bound))); };
     // What all threads of a block sum costs as much as a few packets.
     if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team * (total_sums > 0 ? 4 : 1)), limits.blocks);
     if (may_split_rows && g.team == g.threads && g.rows > 0 && g.rows < limits.split_rows) g.tiles = at_most(ceil_div(g.packets, g.team * 4), limits.blocks / g.rows);
@@ -192,12 +195,13 @@ struct fused {
     g.scratch = kept / size;
     g.shares = kept <= limits.shared_bytes;
     std::int64_t most = limits.blocks, rows_of_block = g.teams();
-    if (kept > limits.wide_bytes) most = lesser(most, greater(128, limits.kept_bytes / kept));
+    if (kept > limits.wide_bytes) most = lesser(most, greater(limits.wide_blocks, limits.kept_bytes / kept));
+    most /= g.tiles;
     if (column_sums > 0) {  // what a block leaves to fold is to be little beside what it reads, and soon folded
       most = lesser(most, limits.table_rows);
       rows_of_block = greater(rows_of_block, owns_rows && kept <= limits.wide_bytes ? 4 : 16);
     }
-    g.row_blocks = at_most(ceil_div(g.rows, rows_of_block), most / g.tiles);
+    g.row_blocks = at_most(ceil_div(g.rows, rows_of_block), most);
     g.row_steps = ceil_div(g.rows, std::int64_t{g.row_blocks} * g.teams());
     return g;
   }
@@ -279,7 +283,7 @@ struct fused {
   }
 
   /// Instructions that something runs over, in a pass or a phase.
-  enum class part { loads, computes, stores, row_values, row_stores, row_sums, all_row_sums, column_sums, totals };
+  enum class part { loads, computes, stores, row_values, row_stores, row_sums, column_sums, totals };
 
   static constexpr bool is_in(part what, int pass, int i) {
     const auto& x = at(i);
@@ -291,7 +295,6 @@ struct fused {
       case part::row_values: return x.row && x.phase == pass && x.what != kind::reduce_row && x.what != kind::store;
       case part::row_stores: return x.row && x.what == kind::store;
       case part::row_sums: return runs && x.what == kind::reduce_row;
-      case part::all_row_sums: return x.what == kind::reduce_row;
       case part::column_sums: return x.what == kind::reduce_columns;
       case part::totals: return x.what == kind::reduce_all;
     }
@@ -609,9 +612,9 @@ struct fused {
   }
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void reduce_rows(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>) {
-    ((t.value[I] = t.sum[I] = reduced_across<at(I).bits>(block, args.shape.team, t.sum[I])), ...);
+    ((t.value[I] = reduced_across<at(I).bits>(block, args.shape.team, t.sum[I])), ...);
     if constexpr (may_split_rows)
-      if (splits_rows(args.shape)) fold_tiles(block, args, t, those<part::all_row_sums>{});
+      if (splits_rows(args.shape)) fold_tiles(block, args, t, std::integer_sequence<int, I...>{});
   }
 
   /// Of the blocks of a row, the last one goes on with the sums of all, the others are done.
@@ -620,7 +623,7 @@ struct fused {
     const geometry& g = args.shape;
     const int row = block.index / g.tiles;
     const auto first_of = [&](int sum) { return args.tiles + (sum * g.rows + row) * g.tiles; };
-    if (t.thread == 0) ((first_of(rank_of(I))[block.index % g.tiles] = t.sum[I]), ...);
+    if (t.thread == 0) ((first_of(rank_of(I))[block.index % g.tiles] = t.value[I]), ...);
     t.is_active = block.arrives_last(args.arrived + 1 + row, g.tiles);
     if (!t.is_active) return;
     ([&] {
@@ -661,7 +664,7 @@ struct fused {
     }
   }
   template <std::int64_t Kind>
-  static TENURE_KERNEL_INLINE void add_run(run_of_lanes& to, const run_of_lanes& from) {
+  static TENURE_KERNEL_INLINE void add_run(run_of_lanes& to, run_of_lanes from) {
     for (int l = 0; l < lanes; ++l) to.at[l] = combined<Kind>(to.at[l], from.at[l]);
   }
   template <class Block, int... I>

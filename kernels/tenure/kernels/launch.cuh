@@ -80,10 +80,8 @@ void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, 
   using kernel = fused<code_name<A, B>>;
   const std::int64_t shared = kernel::shared_bytes(args.shape);
   if constexpr (kernel::kept_rows + kernel::column_sums > 0)
-    if (shared > device_limits{}.shared_bytes) {  // where that is refused, the launch is too
-      static const cudaError_t asked = cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared);
-      static_cast<void>(asked);
-    }
+    if (shared > device_limits{}.shared_bytes)  // where that is refused, the launch is too
+      cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared);
   fused_kernel<A, B><<<blocks, threads, static_cast<std::size_t>(shared), stream>>>(args);
 }
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
