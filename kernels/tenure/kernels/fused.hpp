@@ -249,7 +249,7 @@ struct fused {
       }
     }
     if constexpr (column_sums > 0) finish_columns(block, args, t, scratch, those<part::column_sums>{});
-    if constexpr (total_sums > 0) finish_totals(block, args, t);
+    if constexpr (total_sums > 0) finish_totals(block, args, t, those<part::totals>{});
   }
 
   // ---- a thread of the fold, of a block of most_threads ----
@@ -358,7 +358,17 @@ struct fused {
     }
   }
 
-  static TENURE_KERNEL_INLINE std::int64_t slot_stride(const geometry& g) { return g.packet_steps * lanes * g.threads; }
+  struct alignas(sizeof(T) * lanes) run_of_lanes {
+    T at[lanes];
+  };
+  /// What a thread keeps of the packet that it takes in a step: of its first slot.
+  static TENURE_KERNEL_INLINE T* scratch_at(const arguments& args, T* scratch, int thread, std::int64_t step) {
+    return scratch + (step * args.shape.threads + thread) * lanes;
+  }
+  /// Of another slot; aligned, whatever the operands are.
+  static TENURE_KERNEL_INLINE run_of_lanes& run_at(const arguments& args, T* of_first, int slot) {
+    return *reinterpret_cast<run_of_lanes*>(of_first + slot * (args.shape.packet_steps * lanes * args.shape.threads));
+  }
 
   static TENURE_KERNEL_INLINE void begin(const arguments& args, thread_state& t, T* scratch) {
     [&]<int... I>(std::integer_sequence<int, I...>) { ((t.total[I] = identity<at(I).bits>()), ...); }(those<part::totals>{});
@@ -366,11 +376,9 @@ struct fused {
   }
   template <int I>
   static TENURE_KERNEL_INLINE void begin_column(const arguments& args, const thread_state& t, T* scratch) {
-    for (std::int64_t s = 0; s < args.shape.packet_steps; ++s)
-      for (int l = 0; l < lanes; ++l) scratch_at(args.shape, t, scratch, s)[(kept_rows + rank_of(I)) * slot_stride(args.shape) + l] = identity<at(I).bits>();
-  }
-  static TENURE_KERNEL_INLINE T* scratch_at(const geometry& g, const thread_state& t, T* scratch, std::int64_t step) {
-    return scratch + (step * g.threads + t.thread) * lanes;
+    run_of_lanes nothing;
+    for (int l = 0; l < lanes; ++l) nothing.at[l] = identity<at(I).bits>();
+    for (std::int64_t s = 0; s < args.shape.packet_steps; ++s) run_at(args, scratch_at(args, scratch, t.thread, s), kept_rows + rank_of(I)) = nothing;
   }
 
   static TENURE_KERNEL_INLINE void begin_row(const arguments& args, thread_state& t, int block, std::int64_t step) {
@@ -394,7 +402,7 @@ struct fused {
         std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread % g.team;
         for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += stride) {
           if (packet >= g.packets) break;
-          elements<Pass>(args, t, place_of(args, t, packet, scratch_at(g, t, scratch, s)));
+          elements<Pass>(args, t, place_of(args, t, packet, scratch_at(args, scratch, t.thread, s)));
         }
       }
       reduce_rows(block, args, t, those<part::row_sums, Pass>{});
@@ -440,20 +448,13 @@ struct fused {
   template <int A>
   static constexpr bool is_run = lanes > 1 && k.access[A].type == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
 
-  struct alignas(sizeof(T) * lanes) run_of_lanes {
-    T at[lanes];
-  };
-  /// Of a packet's kept values, those of one slot; never another alignment.
-  static TENURE_KERNEL_INLINE run_of_lanes& run_at(const place& p, const arguments& args, int slot) {
-    return *reinterpret_cast<run_of_lanes*>(p.scratch + slot * slot_stride(args.shape));
-  }
   static TENURE_KERNEL_INLINE bool is_whole(const T* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of_lanes) == 0; }
 
   template <int I>
   static TENURE_KERNEL_INLINE void read(const arguments& args, const place& p, packet_state& e) {
     constexpr auto x = at(I);
     if constexpr (keeps(I)) {
-      const run_of_lanes kept = run_at(p, args, kept_before(I));
+      const run_of_lanes kept = run_at(args, p.scratch, kept_before(I));
       for (int l = 0; l < lanes; ++l) e.value[I][l] = kept.at[l];
     } else {
       constexpr auto a = k.access[x.access];
@@ -508,11 +509,11 @@ struct fused {
     if constexpr (keeps(I)) {
       run_of_lanes kept;
       for (int l = 0; l < lanes; ++l) kept.at[l] = e.value[I][l];
-      run_at(p, args, kept_before(I)) = kept;
+      run_at(args, p.scratch, kept_before(I)) = kept;
     } else if constexpr (x.what == kind::reduce_columns) {
       run_of_lanes mine;
       for (int l = 0; l < lanes; ++l) mine.at[l] = operand<x.in[0]>(t, e, l);
-      add_run<x.bits>(run_at(p, args, kept_rows + rank_of(I)), mine);
+      add_run<x.bits>(run_at(args, p.scratch, kept_rows + rank_of(I)), mine);
     } else {
       const std::int64_t step = stride<x.access, last>(args);
       using to = element_of_t<k.access[x.access].type>;
@@ -637,9 +638,7 @@ struct fused {
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, const thread_state& t, T* scratch, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
-    const auto sums_of = [&](int thread, std::int64_t step, int sum) -> run_of_lanes& {
-      return *reinterpret_cast<run_of_lanes*>(scratch + (step * g.threads + thread) * lanes + (kept_rows + sum) * slot_stride(g));
-    };
+    const auto sums_of = [&](int thread, std::int64_t step, int sum) -> run_of_lanes& { return run_at(args, scratch_at(args, scratch, thread, step), kept_rows + sum); };
     for (int half = g.teams() / 2; half > 0; half /= 2) {
       block.sync();
       if (t.thread < half * g.team)
@@ -650,11 +649,10 @@ struct fused {
     std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread;
     for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += std::int64_t{g.tiles} * g.team) {
       if (packet >= g.packets) break;
-      thread_state nowhere;
-      for (int a = 0; a < record::accesses; ++a) nowhere.offset[a] = 0;
-      const place p = place_of(args, nowhere, packet, nullptr);
+      const place p = place_of(args, t, packet, nullptr);  // its column and count: of every row the same
       ([&] {
-        T* const to = (g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block.index / g.tiles) * g.columns) + p.column;
+        T* const row = g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block.index / g.tiles) * g.columns;
+        T* const to = row + p.column;
         const run_of_lanes sums = sums_of(t.thread, s, rank_of(I));
         if (is_whole(to, p.count)) *reinterpret_cast<run_of_lanes*>(to) = sums;
         else
@@ -690,24 +688,20 @@ struct fused {
   }
 
   /// The block's totals stand beside; the block that comes last folds those of all.
-  template <class Block>
-  static TENURE_KERNEL_INLINE void finish_totals(Block& block, const arguments& args, thread_state& t) {
+  template <class Block, int... I>
+  static TENURE_KERNEL_INLINE void finish_totals(Block& block, const arguments& args, const thread_state& t, std::integer_sequence<int, I...>) {
     const int blocks = args.shape.blocks();
-    each_total(those<part::totals>{}, [&]<int I>(std::integral_constant<int, I>) {
+    ([&] {
       const T total = reduced_across<at(I).bits>(block, args.shape.threads, t.total[I]);
       if (t.thread == 0) (blocks == 1 ? static_cast<T*>(args.pointer[at(I).access])[0] : args.totals[rank_of(I) * blocks + block.index]) = total;
-    });
+    }(), ...);
     if (blocks == 1 || !block.arrives_last(args.arrived, blocks)) return;
-    each_total(those<part::totals>{}, [&]<int I>(std::integral_constant<int, I>) {
+    ([&] {
       T total = identity<at(I).bits>();
       for (int b = t.thread; b < blocks; b += args.shape.threads) total = combined<at(I).bits>(total, block.published(args.totals + rank_of(I) * blocks + b));
       total = reduced_across<at(I).bits>(block, args.shape.threads, total);
       if (t.thread == 0) static_cast<T*>(args.pointer[at(I).access])[0] = total;
-    });
-  }
-  template <int... I, class F>
-  static TENURE_KERNEL_INLINE void each_total(std::integer_sequence<int, I...>, F f) {
-    (f(std::integral_constant<int, I>{}), ...);
+    }(), ...);
   }
 };
 
