@@ -105,16 +105,22 @@ inline constexpr kernels::device_limits several_limits[] = {
     {},
 };
 
-/// What the program makes of row-major arguments, in arrays of the types and shapes of `like`, which begin as garbage.
+/// Arrays of the same types and shapes, with as many bytes behind them as asked for.
+inline std::vector<reference::array> garbage_like(const std::vector<reference::array>& like, std::size_t behind = 0) {
+  std::vector<reference::array> made;
+  for (const reference::array& a : like) {
+    made.emplace_back(a.type, a.shape);
+    made.back().data.assign(made.back().data.size() + behind, std::byte{0xA5});
+  }
+  return made;
+}
+
+/// What the program makes of row-major arguments, in arrays of the types and shapes of `like`.
 template <class Program>
 std::vector<reference::array> run(const std::vector<reference::array>& like, const std::vector<const void*>& arguments, const std::vector<std::int64_t>& symbols,
                                   const kernels::device_limits& limits = several_limits[1]) {
-  std::vector<reference::array> results;
+  std::vector<reference::array> results = garbage_like(like);
   std::vector<void*> to;
-  for (const reference::array& r : like) {
-    results.emplace_back(r.type, r.shape);
-    results.back().data.assign(results.back().data.size(), std::byte{0xA5});
-  }
   for (reference::array& r : results) to.push_back(r.data.data());
   device d;
   d.given = limits;

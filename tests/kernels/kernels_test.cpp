@@ -37,6 +37,14 @@ void check(F f, const X&... x) {
   }
 }
 
+/// The kernel of a function that is one.
+template <class F, class... X>
+auto kernel_of(F f, const X&... x) {
+  using program = typename decltype(tn::compile(f).plan(x...))::program_type;
+  static_assert(program::kernel_count == 1);
+  return tn::kernels::fused<typename program::template code_of<0>>{};
+}
+
 template <class T, std::int64_t... E>
 auto some(double lo = -2, double hi = 2) {
   tn::tensor<T, tn::shape<E...>> x;
@@ -65,10 +73,7 @@ constexpr auto turns = [](auto a, auto b) {
 };
 
 TEST_CASE("long kernels, whose packets are shorter") {
-  const auto lanes = []<class F>(F f) {
-    using program = typename decltype(tn::compile(f).plan(some<float, 1003>(), some<float, 1003>()))::program_type;
-    return tn::kernels::fused<typename program::template code_of<0>>::lanes;
-  };
+  const auto lanes = [](auto f) { return kernel_of(f, some<float, 1003>(), some<float, 1003>()).lanes; };
   CHECK(lanes(turns<3>) == 4);
   CHECK(lanes(turns<14>) == 2);
   CHECK(lanes(turns<30>) == 1);
@@ -117,9 +122,7 @@ TEST_CASE("few long rows are several blocks'") {
   check(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(sigmoid(a * b)); }), some<float, 30000>(), some<float, 30000>());
   check([](auto a) { return std::tuple{sum(a, tn::axis<1>), sum(a * a)}; }, some<float, 3, 20001>());
 
-  using program = typename decltype(tn::compile([](auto a) { return sum(a * a); }).plan(some<float, 1 << 20>()))::program_type;
-  const auto g = tn::kernels::fused<typename program::template code_of<0>>::shape_of(nullptr, {});
-  CHECK(g.blocks() == 256);
+  CHECK(kernel_of([](auto a) { return sum(a * a); }, some<float, 1 << 20>()).shape_of(nullptr, {}).blocks() == 256);
 }
 
 TEST_CASE("a row's number is written over one that all threads of the row read") {
@@ -157,8 +160,7 @@ TEST_CASE("softmax: rows of a lane, of a warp, of a block") {
 
 TEST_CASE("a block asks for no more shared memory than every GPU gives, with what the kernel declares itself") {
   const auto x = some<float, 2, 12288>();
-  using program = typename decltype(tn::compile([](auto x) { return softmax(x, tn::axis<1>); }).plan(x))::program_type;
-  using kernel = tn::kernels::fused<typename program::template code_of<0>>;
+  using kernel = decltype(kernel_of([](auto x) { return softmax(x, tn::axis<1>); }, x));
   static_assert(kernel::kept_rows == 1);
   const auto g = kernel::shape_of(nullptr, {});
   CHECK(g.scratch * 4 == 48 << 10);
@@ -170,11 +172,7 @@ TEST_CASE("a block asks for no more shared memory than every GPU gives, with wha
 }
 
 TEST_CASE("rows are a warp's while lanes come back to little") {
-  const auto geometry = []<class F, class... X>(F f, const X&... x) {
-    using program = typename decltype(tn::compile(f).plan(x...))::program_type;
-    static_assert(program::kernel_count == 1);
-    return tn::kernels::fused<typename program::template code_of<0>>::shape_of(nullptr, {});
-  };
+  const auto geometry = [](auto f, const auto&... x) { return kernel_of(f, x...).shape_of(nullptr, {}); };
   const auto rows = [](auto x) { return softmax(x, tn::axis<1>); };
   CHECK(geometry(rows, some<float, 64, 512>()).team == 32);
   CHECK(geometry(rows, some<float, 64, 600>()).team == 256);
@@ -188,8 +186,7 @@ TEST_CASE("rows are a warp's while lanes come back to little") {
 
 TEST_CASE("few rows whose columns are summed are still many blocks', and wide ones keep little") {
   using x = tn::tensor<float, tn::shape<tn::dim("rows"), tn::dim("columns")>>;
-  using program = typename decltype(tn::compile([](auto x) { return sum(exp(x), tn::axis<0>); }).plan(x(1, 1)))::program_type;
-  using kernel = tn::kernels::fused<typename program::template code_of<0>>;
+  using kernel = decltype(kernel_of([](auto x) { return sum(exp(x), tn::axis<0>); }, x(1, 1)));
   const auto geometry = [](std::int64_t rows, std::int64_t columns) {
     const std::int64_t extents[] = {rows, columns};
     return kernel::shape_of(extents, {});
