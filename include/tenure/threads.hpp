@@ -18,7 +18,7 @@
 #include <tenure/backend/execution.hpp>
 #include <tenure/core/error.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// Any number of threads may run() at once, those of the pool too: a caller works itself and never waits for a helper that has

@@ -6,7 +6,7 @@
 #include <tenure/ir/graph.hpp>
 #include <tenure/tensor/traits.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// What runs programs on a device; here, one whose header is not included.
 template <class Device>

@@ -13,7 +13,7 @@
 
 #include <tenure/backend/eigen/call.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <>
 struct backend<cpu_device> {

@@ -6,7 +6,7 @@
 
 #include <tenure/backend/eigen/blocks.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace detail {
 

@@ -3,7 +3,9 @@
 // it the system's threads, 0.15 s to every .cu file, and its layers are compiled wherever a tensor is made.
 #pragma once
 
-namespace tenure::detail {
+#include <tenure/core/config.hpp>
+
+namespace TENURE_NAMESPACE::detail {
 
 /// Reads and writes are relaxed unless their name says otherwise.
 template <class T>

@@ -2,6 +2,24 @@
 // The one place where Tenure owns macros: always defined, tested with #if, each overridable before inclusion.
 #pragma once
 
+// The namespace of everything: `tenure`, and inside it, where the compiler may use more than the architecture's base instructions,
+// an inline namespace of their name. User code says `tenure::` either way. Units compiled with different -march then share no
+// function: linked together they would take the lanes of one and the workspace of the other. They share no type either: a tensor
+// handed from one to the other is an undefined reference that names both. Eigen's packets follow the same macros.
+#ifndef TENURE_NAMESPACE
+#if defined(__AVX512F__)
+#define TENURE_NAMESPACE tenure::inline avx512
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TENURE_NAMESPACE tenure::inline avx2
+#elif defined(__AVX__)
+#define TENURE_NAMESPACE tenure::inline avx
+#elif defined(__SSE4_1__)
+#define TENURE_NAMESPACE tenure::inline sse4
+#else
+#define TENURE_NAMESPACE tenure
+#endif
+#endif
+
 // Kernels are only as fast as their inlining: a packet that crosses a call goes through memory.
 #ifndef TENURE_INLINE
 #if defined(__GNUC__)

@@ -2,11 +2,13 @@
 // Element types: the five that a tensor may hold, as a value (for graphs) and as a type (for the two borders).
 #pragma once
 
+#include <tenure/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 enum class dtype : std::uint8_t { boolean, int32, int64, float32, float64 };
 

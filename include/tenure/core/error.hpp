@@ -12,7 +12,7 @@
 #include "atomic.hpp"
 #include "message.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace detail {
 /// A text that copies share: to copy an exception must not throw. A std::runtime_error has one too, and <stdexcept> brings

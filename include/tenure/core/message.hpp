@@ -9,7 +9,7 @@
 
 #include "shape.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 /// A text of at most 500 characters; what is longer is cut. Its functions are calls: inlined into each message they are compiled again.
 class text {

@@ -4,11 +4,13 @@
 // names are equal extents). Names are negative numbers too, so that a shape stays a pack of integers.
 #pragma once
 
+#include <tenure/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 inline constexpr std::int64_t dyn = -1;
 inline constexpr int max_rank = 8;

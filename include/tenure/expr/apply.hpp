@@ -9,7 +9,7 @@
 #include <tenure/expr/traced.hpp>
 #include <tenure/tensor/concepts.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// What an operand contributes: specialised for traced values here, for tensors and expressions in expr/lazy.hpp.
 template <class X>

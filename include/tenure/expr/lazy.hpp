@@ -11,7 +11,7 @@
 #include <tenure/tensor/backward_rules.hpp>
 #include <tenure/tensor/tensor.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// A tensor as an operand: its memory, the version seen, and where its cotangent goes.
 template <class T, class S, bool Strided, bool Tracked, class Device = cpu_device>

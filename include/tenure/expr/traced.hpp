@@ -8,7 +8,7 @@
 #include <tenure/ir/builder.hpp>
 #include <tenure/tensor/concepts.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace ops {
 template <int A, int B> struct transpose;

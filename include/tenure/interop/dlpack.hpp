@@ -14,7 +14,7 @@
 
 #include <tenure/tensor/from.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace dlpack {
 
 // DLPack 1.0 as its ABI has it, under our names: pointers to these are pointers to DLTensor, DLManagedTensor and

@@ -12,7 +12,7 @@
 
 #include <tenure/tensor/from.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 template <class>

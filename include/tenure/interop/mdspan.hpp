@@ -16,7 +16,7 @@
 
 #include <tenure/tensor/from.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 template <class M>

@@ -26,7 +26,7 @@
 
 #include <tenure/core/error.hpp>
 
-namespace tenure::interop {
+namespace TENURE_NAMESPACE::interop {
 
 static_assert(std::endian::native == std::endian::little,
               "tenure: .npy and .npz are written for little-endian machines");

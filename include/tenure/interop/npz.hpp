@@ -11,7 +11,7 @@
 
 #include <tenure/interop/npy.hpp>
 
-namespace tenure::interop {
+namespace TENURE_NAMESPACE::interop {
 namespace detail {
 
 // ---- CRC-32 -------------------------------------------------------------------------------------------------------

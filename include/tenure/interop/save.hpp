@@ -17,7 +17,7 @@
 #include <tenure/interop/npz.hpp>
 #include <tenure/transform/model.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// NumPy's descriptor of an element type.

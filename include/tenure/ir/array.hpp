@@ -3,7 +3,9 @@
 // Cost: a few constexpr steps an element, where std::vector takes dozens.
 #pragma once
 
-namespace tenure::ir {
+#include <tenure/core/config.hpp>
+
+namespace TENURE_NAMESPACE::ir {
 
 template <class T>
 class array {

@@ -6,7 +6,7 @@
 #include <tenure/ir/index.hpp>
 #include <tenure/ir/node.hpp>
 
-namespace tenure::ir {
+namespace TENURE_NAMESPACE::ir {
 
 class builder {
  public:

@@ -4,7 +4,7 @@
 
 #include <tenure/ir/builder.hpp>
 
-namespace tenure::ir {
+namespace TENURE_NAMESPACE::ir {
 
 /// An array of a constant: of what grew elsewhere, as much as there is room for.
 template <class T, int Capacity>

@@ -7,7 +7,7 @@
 
 #include <tenure/ir/array.hpp>
 
-namespace tenure::ir {
+namespace TENURE_NAMESPACE::ir {
 
 class index {
  public:

@@ -9,7 +9,7 @@
 #include <tenure/core/dtype.hpp>
 #include <tenure/core/shape.hpp>
 
-namespace tenure::ir {
+namespace TENURE_NAMESPACE::ir {
 
 using node_id = std::int32_t;
 inline constexpr node_id none = -1;

@@ -9,7 +9,7 @@
 #include <tenure/math/pieces.hpp>
 #include <tenure/math/piecewise.hpp>
 
-namespace tenure::math {
+namespace TENURE_NAMESPACE::math {
 
 template <class P>
 TENURE_KERNEL_LAYER P erf(P x) {

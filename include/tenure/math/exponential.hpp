@@ -8,7 +8,7 @@
 #include <tenure/math/packet.hpp>
 #include <tenure/math/twin.hpp>
 
-namespace tenure::math {
+namespace TENURE_NAMESPACE::math {
 
 namespace detail {
 

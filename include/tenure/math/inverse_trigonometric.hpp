@@ -6,7 +6,7 @@
 
 #include <tenure/math/packet.hpp>
 
-namespace tenure::math {
+namespace TENURE_NAMESPACE::math {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 #include <tenure/math/exponential.hpp>
 #include <tenure/math/twin.hpp>
 
-namespace tenure::math {
+namespace TENURE_NAMESPACE::math {
 
 namespace detail {
 

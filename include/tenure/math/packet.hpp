@@ -29,7 +29,7 @@
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 #endif
 
-namespace tenure::math {
+namespace TENURE_NAMESPACE::math {
 
 template <class P>
 inline constexpr bool is_one_lane = std::is_arithmetic_v<P>;

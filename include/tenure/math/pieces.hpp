@@ -3,7 +3,9 @@
 // that of the slope, and the higher coefficients. Each piece is a Remez fit of (f(c + d) - f(c)) / d, weighted for relative error of f.
 #pragma once
 
-namespace tenure::math::detail {
+#include <tenure/core/config.hpp>
+
+namespace TENURE_NAMESPACE::math::detail {
 
 // erf on [0, 6.09), pieces of 13/16: 2^-59.3.
 alignas(64) inline constexpr double erf_pieces_double[18][8] = {

@@ -8,7 +8,7 @@
 
 #if defined(EIGEN_VECTORIZE_AVX512)
 
-namespace tenure::math::detail {
+namespace TENURE_NAMESPACE::math::detail {
 
 template <class P>
 TENURE_KERNEL_INLINE P lookup(const scalar_of<P> (&row)[width<P>], P index) {

@@ -6,7 +6,7 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/movement.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 namespace detail {
 template <class Operation, class S, int A>
 struct accumulated_axis {
@@ -77,7 +77,7 @@ struct cumprod {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X, class Along> constexpr auto prod(const X& x, const Along&) { return apply<ops::prod<ops::single_axis<Along>::value>>(x); }
 template <operand X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }

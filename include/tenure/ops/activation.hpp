@@ -8,7 +8,7 @@
 #include <tenure/math/hyperbolic.hpp>
 #include <tenure/ops/exponential.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 struct tanh : floating_unary<tanh> {
   static constexpr const char* name = "tanh";
@@ -146,7 +146,7 @@ struct log_sigmoid {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x); }
 template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }

@@ -8,7 +8,7 @@
 #include <tenure/ops/comparison.hpp>
 #include <tenure/ops/pointwise.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 struct neg : pointwise<neg, 1, typing::arithmetic> {
   static constexpr const char* name = "neg";
@@ -167,7 +167,7 @@ struct lerp {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X> constexpr auto operator-(const X& x) { return apply<ops::neg>(x); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator+(const X& x, const Y& y) { return apply<ops::add>(x, y); }

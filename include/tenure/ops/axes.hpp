@@ -4,7 +4,7 @@
 
 #include <tenure/core/shape.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <int... A>
 struct axis_list {

@@ -8,7 +8,7 @@
 #include <tenure/ir/node.hpp>
 #include <tenure/math/packet.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 template <ir::reduction Kind, class V>
 TENURE_KERNEL TENURE_LAYER V combine(V a, V b) {

@@ -6,7 +6,7 @@
 #include <tenure/math/packet.hpp>
 #include <tenure/ops/pointwise.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 template <class... Op>
 struct operation_list {};
@@ -98,7 +98,7 @@ using comparison_operations = operation_list<equal, not_equal, less, less_equal,
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator==(const X& x, const Y& y) { return apply<ops::equal>(x, y); }
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator!=(const X& x, const Y& y) { return apply<ops::not_equal>(x, y); }

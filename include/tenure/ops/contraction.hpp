@@ -5,7 +5,7 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/movement.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 template <std::int64_t Lhs, std::int64_t Rhs>
 struct inner_extents {
@@ -110,7 +110,7 @@ struct outer {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X, class Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
 template <operand X, class W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }

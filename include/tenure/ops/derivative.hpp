@@ -6,7 +6,7 @@
 
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 /// True where a gradient can flow from the node to its operand i.
 constexpr bool flows_to(const ir::node& n, int i, const ir::node& operand) {

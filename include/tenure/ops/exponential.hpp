@@ -9,7 +9,7 @@
 #include <tenure/math/power.hpp>
 #include <tenure/ops/arithmetic.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 template <class Op>
 using floating_unary = pointwise<Op, 1, typing::floating>;
@@ -95,7 +95,7 @@ using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X> constexpr auto exp(const X& x) { return apply<ops::exp>(x); }
 template <operand X> constexpr auto expm1(const X& x) { return apply<ops::expm1>(x); }

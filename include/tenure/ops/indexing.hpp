@@ -7,7 +7,7 @@
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 template <class I>
 inline constexpr bool is_index_v = !is_floating(dtype_v<typename I::element_type>) && dtype_v<typename I::element_type> != dtype::boolean;
@@ -132,7 +132,7 @@ struct pick {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <int A = 0, operand X, class I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
 template <int A = 0, operand X, class I, class U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }

@@ -8,7 +8,7 @@
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 namespace detail {
 template <class Prediction, class Target>
@@ -107,7 +107,7 @@ struct smooth_l1 {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X, class Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
 template <operand X, class I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }

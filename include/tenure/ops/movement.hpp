@@ -5,7 +5,7 @@
 #include <tenure/ops/axes.hpp>
 #include <tenure/ops/pointwise.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 template <class S, int... A>
 struct permuted_shape {
@@ -233,7 +233,7 @@ struct expand {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
 template <int A, int B, operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }

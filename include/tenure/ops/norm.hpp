@@ -5,7 +5,7 @@
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/reduction.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 /// (sum of |x|^P)^(1/P).
 template <int P, bool Keep, int... A>
@@ -54,7 +54,7 @@ struct of_order {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <int P = 2, operand X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
 template <int Correction = 1, operand X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }

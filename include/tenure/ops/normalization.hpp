@@ -5,7 +5,7 @@
 #include <tenure/ops/exponential.hpp>
 #include <tenure/ops/reduction.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias.
 struct layer_norm {
@@ -29,7 +29,7 @@ struct rms_norm {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X, class G, class B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {

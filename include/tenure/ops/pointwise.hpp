@@ -13,7 +13,7 @@
 #include <tenure/ops/structure.hpp>
 #include <tenure/ops/value.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 /// How element types combine: arithmetic promotes; floating promotes integers to float32 too; comparison gives bool;
 /// selection takes (bool, T, T); logical takes and gives bool.

@@ -7,7 +7,7 @@
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 /// 0, 1, 2, ... along an axis, in the shape of x; constant to every derivative.
 template <int A, class T = std::int64_t>
@@ -107,7 +107,7 @@ struct take_along {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <int A, operand X> constexpr auto index_along(const X& x) { return apply<ops::index_along<A>>(x); }
 template <int K = 0, operand X> constexpr auto tril(const X& x) { return apply<ops::triangle<false, K>>(x); }

@@ -4,7 +4,7 @@
 
 #include <tenure/ops/movement.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 /// An axis of extent 1, before axis A of x (-1: after the last).
 template <int A>
@@ -153,7 +153,7 @@ struct diag {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <int A, operand X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
 template <int A, operand X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }

@@ -6,7 +6,7 @@
 #include <tenure/ops/axes.hpp>
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 template <class S, std::int64_t Mask, bool Keep>
 struct reduced_shape {
@@ -167,7 +167,7 @@ struct corrected {
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X, class... Along> constexpr auto sum(const X& x, const Along&...) { return apply<typename ops::along<ops::sum, Along...>::type>(x); }
 template <operand X, class... Along> constexpr auto mean(const X& x, const Along&...) { return apply<typename ops::along<ops::mean, Along...>::type>(x); }

@@ -5,7 +5,7 @@
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 namespace detail {
 template <class... Lists>

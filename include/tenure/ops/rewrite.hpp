@@ -6,7 +6,7 @@
 
 #include <tenure/ops/structure.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
 

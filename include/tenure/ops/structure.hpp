@@ -5,7 +5,7 @@
 
 #include <tenure/ops/value.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 /// Appends a node in its simplest form: what it means may turn out to be an existing node. Defined in rewrite.hpp.
 constexpr ir::node_id emit(ir::builder& g, const ir::node& n);

@@ -7,7 +7,7 @@
 #include <tenure/ops/structure.hpp>
 #include <tenure/tensor/indexing.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class I>
 inline constexpr bool is_run_time_range = false;

@@ -9,7 +9,7 @@
 #include <tenure/math/trigonometric.hpp>
 #include <tenure/ops/exponential.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 struct cos;
 
@@ -65,7 +65,7 @@ using trigonometric_operations = operation_list<sin, cos, atan, atan2, sinh, cos
 
 }  // namespace tenure::ops
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <operand X> constexpr auto sin(const X& x) { return apply<ops::sin>(x); }
 template <operand X> constexpr auto cos(const X& x) { return apply<ops::cos>(x); }

@@ -5,7 +5,7 @@
 #include <tenure/expr/traced.hpp>
 #include <tenure/ir/builder.hpp>
 
-namespace tenure::ops {
+namespace TENURE_NAMESPACE::ops {
 
 struct value {
   ir::builder* graph = nullptr;

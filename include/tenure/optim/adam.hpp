@@ -8,7 +8,7 @@
 #include <tenure/ops/exponential.hpp>
 #include <tenure/optim/rule.hpp>
 
-namespace tenure::optim {
+namespace TENURE_NAMESPACE::optim {
 
 struct adam {
   double learning_rate = 1e-3;

@@ -10,7 +10,7 @@
 #include <tenure/storage/cuda.hpp>
 #include <tenure/transform/compile.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <>
 struct recorded_step<cuda_device> {

@@ -7,7 +7,7 @@
 
 #include <tenure/transform/gradient.hpp>
 
-namespace tenure::optim {
+namespace TENURE_NAMESPACE::optim {
 
 /// What a rule keeps between steps: N trees like the model (velocities, moments), and how many steps were taken.
 template <class Model, int N>
@@ -114,7 +114,7 @@ struct train_step_of {
 
 }  // namespace tenure::optim
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// A training step as one compiled function: forward, backward and update.
 template <class Loss, class Rule, class Execution = inherited>

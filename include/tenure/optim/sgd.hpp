@@ -8,7 +8,7 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/optim/rule.hpp>
 
-namespace tenure::optim {
+namespace TENURE_NAMESPACE::optim {
 
 struct sgd {
   double learning_rate = 0.01;

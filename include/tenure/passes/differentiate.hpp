@@ -5,7 +5,7 @@
 
 #include <tenure/ops/derivative.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// Fills gradients[i] with the cotangent of wrt[i], or none where nothing flows there.
 // Law: <push(v), w> = <v, pull(w)> for every v, w.

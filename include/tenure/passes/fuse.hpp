@@ -7,7 +7,7 @@
 
 #include <tenure/passes/materialize.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// The kernels' nodes before instructions are written.
 struct cluster {

@@ -6,7 +6,7 @@
 
 #include <tenure/passes/simplify.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 class joiner {
  public:

@@ -5,7 +5,7 @@
 #include <tenure/passes/plan.hpp>
 #include <tenure/passes/roles.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota or an extent the sum is its value.
 struct layout {

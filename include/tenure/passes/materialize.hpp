@@ -10,7 +10,7 @@
 #include <tenure/passes/layout.hpp>
 #include <tenure/passes/simplify.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// Row-major in memory whatever the call: computed here, or an argument whose type says so (start: 1 marks a strided one).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {

@@ -7,7 +7,7 @@
 
 #include <tenure/passes/plan.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 inline constexpr std::int64_t buffer_alignment = 64;
 

@@ -5,7 +5,7 @@
 
 #include <tenure/passes/schedule.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// Answers for all pairs at once: safe[argument * results + result].
 template <int Arguments, int Results>

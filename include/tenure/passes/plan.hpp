@@ -10,7 +10,7 @@
 #include <tenure/ir/graph.hpp>
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// A product of a number and run-time extents: what sizes, strides and offsets are. Symbols are packed eight bits each,
 /// each plus one, ascending.

@@ -8,7 +8,7 @@
 
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// A text that grows by <<. <ostream> would do it too, and cost every .cu file 0.15 s of nvcc.
 class writer {

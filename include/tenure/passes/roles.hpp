@@ -5,7 +5,7 @@
 
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 constexpr bool is_source(ir::opcode op) {
   return op == ir::opcode::input || op == ir::opcode::constant || op == ir::opcode::iota || op == ir::opcode::extent;

@@ -7,7 +7,7 @@
 #include <tenure/ir/index.hpp>
 #include <tenure/passes/fuse.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 class scheduler {
  public:

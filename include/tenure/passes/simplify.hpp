@@ -5,7 +5,7 @@
 
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 using ir::none;
 using ir::node_id;

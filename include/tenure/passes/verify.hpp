@@ -6,7 +6,7 @@
 
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::passes {
+namespace TENURE_NAMESPACE::passes {
 
 /// The first thing found wrong, or what == nullptr; lhs and rhs are the two numbers that disagree.
 struct verdict {

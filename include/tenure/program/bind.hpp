@@ -6,7 +6,7 @@
 #include <tenure/core/config.hpp>
 #include <tenure/program/program.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace program_detail {
 
 /// Memory of one call: a pointer an argument and a result, the workspace, the run-time extents.

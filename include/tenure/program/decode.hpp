@@ -4,7 +4,7 @@
 
 #include <tenure/program/encode.hpp>
 
-namespace tenure::program_detail {
+namespace TENURE_NAMESPACE::program_detail {
 
 /// An instruction of a code; operands are slots, access a position in the code's accesses (-1: none).
 struct decoded_instruction {

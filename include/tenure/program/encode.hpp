@@ -6,7 +6,7 @@
 #include <tenure/ir/index.hpp>
 #include <tenure/passes/schedule.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// A kernel's code: what a kernel template is specialised on.
 template <std::int64_t... Words>

@@ -7,7 +7,7 @@
 #include <tenure/passes/memory.hpp>
 #include <tenure/program/encode.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace program_detail {
 
 #if defined(__CUDACC__)

@@ -13,7 +13,7 @@
 #include "../core/atomic.hpp"
 #include "pool.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 struct alignas(pool::alignment) block {
   atomic<std::uint32_t> references{1};

@@ -16,7 +16,7 @@
 #include "../core/error.hpp"
 #include "block.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// A call of the CUDA runtime that failed: "tenure: <call>: <description> (<name>)". Errors of kernels arrive with a later call.
 struct cuda_error : error {

@@ -10,7 +10,7 @@
 
 #include "block.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 struct no_deleter {
   void operator()() const noexcept {}

@@ -16,7 +16,7 @@
 #include "../core/atomic.hpp"
 #include "../core/config.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace detail {
 inline constexpr std::size_t memory_unit = 64;

@@ -9,7 +9,7 @@
 
 #include "block.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 class saved_storage {
  public:

@@ -12,7 +12,7 @@
 #include "layout.hpp"
 #include "memory.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 // A constant's costs nothing, in compile time either: no destructor of handles, whose virtual calls bring every history along.
 template <role R>

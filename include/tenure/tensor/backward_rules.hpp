@@ -5,7 +5,7 @@
 #include "concepts.hpp"
 #include "extents.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 /// Whether backward() of a value like Y takes a C.
 template <class C, class Y>

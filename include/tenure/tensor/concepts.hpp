@@ -14,7 +14,7 @@
 #include "extents.hpp"
 #include "traits.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <class X>
 concept any_tensor = detail::traits_of<X>::is_tensor;

@@ -10,7 +10,7 @@
 #include "access.hpp"
 #include "views.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class View, class Base>
 class consumed_view : public View {

@@ -5,7 +5,7 @@
 #include "access.hpp"
 #include "overlap.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class Target, class Source>
 constexpr void check_copy() {

@@ -7,7 +7,7 @@
 #include "../storage/cuda.hpp"
 #include "memory.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace cuda_detail {
 

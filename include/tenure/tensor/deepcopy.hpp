@@ -5,7 +5,7 @@
 
 #include "tensor.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <any_tensor X>
 auto deepcopy(const X& x) {

@@ -10,7 +10,7 @@
 #include "../core/error.hpp"
 #include "../core/shape.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_shape_mismatch(const char* call, const extents& wanted, const extents& found) {
   throw shape_error(message(call) << "shape " << found << " does not fit shape " << wanted);

@@ -7,7 +7,7 @@
 
 #include "tensor.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace detail {
 // A factory's arguments without a shape before them, or an element type that no tensor holds.

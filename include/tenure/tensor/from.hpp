@@ -15,7 +15,7 @@
 
 #include "tensor.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace detail {
 

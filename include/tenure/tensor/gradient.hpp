@@ -14,7 +14,7 @@
 #include "../core/shape.hpp"
 #include "../storage/block.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 inline std::uint64_t next_sequence() noexcept {
   static constinit atomic<std::uint64_t> last{0};

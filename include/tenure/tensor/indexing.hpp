@@ -10,7 +10,7 @@
 
 #include "layout.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 struct index_range {
   std::int64_t first;

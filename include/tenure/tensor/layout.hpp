@@ -12,7 +12,7 @@
 #include "../core/shape.hpp"
 #include "extents.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 struct layout {
   std::int64_t offset = 0;

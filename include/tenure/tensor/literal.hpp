@@ -8,7 +8,7 @@
 
 #include "extents.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 struct no_literal {
   no_literal() = delete;

@@ -11,7 +11,7 @@
 #include "layout.hpp"
 #include "traits.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 /// Calls run(offset_a, offset_b, n, step_a, step_b) for each last axis of two layouts of one shape.
 template <class Run>

@@ -6,7 +6,7 @@
 
 #include "concepts.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 template <class>
 struct printing;  // is defined in transform/print.hpp; a file that includes both prints nothing before the second

@@ -11,7 +11,7 @@
 #include "access.hpp"
 #include "layout.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 enum class overlap : unsigned char { none, same, partial };
 

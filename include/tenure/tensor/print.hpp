@@ -11,7 +11,7 @@
 
 #include "tensor.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 
 #include "factories.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// xoshiro256++ (Blackman and Vigna), seeded through splitmix64: a uniform random bit generator of 64 bits.
 class engine {

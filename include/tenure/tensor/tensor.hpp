@@ -22,7 +22,7 @@
 #include "views.hpp"
 #include "writable.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 struct uninitialized_elements {};
 /// tensor<float, shape<dyn, 3>> x(tn::uninitialized, n): elements without a value.

@@ -9,7 +9,7 @@
 #include "../core/dtype.hpp"
 #include "../core/shape.hpp"
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// owning: memory of its own, move-only. aliasing: somebody else's memory, the gradient flows through. detached:
 /// somebody else's memory, no gradient flows.

@@ -8,7 +8,7 @@
 #include "extents.hpp"
 #include "layout.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 /// Number of elements where all extents are static, else dyn.
 constexpr std::int64_t static_count(const extents& s) { return all_static(s) ? count(s) : dyn; }

@@ -11,7 +11,7 @@
 #include "indexing.hpp"
 #include "view_rules.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class X, class Shape, access Most = access::read_write>
 using view_of_t =

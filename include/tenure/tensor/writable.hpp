@@ -5,7 +5,7 @@
 
 #include "concepts.hpp"
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 // Each holds where an earlier one does not, so that one message is given.
 template <class X>

@@ -6,7 +6,7 @@
 
 #include <tenure/transform/eager.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace ops {
 
 /// y stretched to the shape of x and converted to its type: what x.copy_(y) leaves in x. The value of x is not read.

@@ -13,7 +13,7 @@
 #include <tenure/storage/saved.hpp>
 #include <tenure/tensor/access.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// loss.backward(tn::retain_graph): the graph stays, for another backward().
 inline constexpr bool retain_graph = true;

@@ -7,7 +7,7 @@
 #include <tenure/program/program.hpp>
 #include <tenure/transform/tree.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 // ---- the function --------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@
 #include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/call_rules.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// Appends an input; run-time extents (and strides, of what is not known to be row-major) become symbols.

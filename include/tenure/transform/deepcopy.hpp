@@ -5,7 +5,7 @@
 #include <tenure/tensor/deepcopy.hpp>
 #include <tenure/transform/model.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <class X>
   requires(!any_tensor<X> && !expression<X>)

@@ -6,7 +6,7 @@
 #include <tenure/transform/history.hpp>
 #include <tenure/transform/view_history.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// Computes e into memory that `make(shape)` gives after every check. Row-major.

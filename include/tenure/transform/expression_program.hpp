@@ -8,7 +8,7 @@
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/gradient.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class X>
 struct lowering {

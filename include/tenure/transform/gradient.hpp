@@ -6,7 +6,7 @@
 #include <tenure/passes/differentiate.hpp>
 #include <tenure/transform/compile.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// The leaves of trees, in order, or where they lead. No memory of its own: nvcc 13 forgets to free what a frame holds beside the

@@ -7,7 +7,7 @@
 #include <tenure/transform/backward.hpp>
 #include <tenure/transform/expression_program.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class E>
 class expression_history final : public gradient_sink {

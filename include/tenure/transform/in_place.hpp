@@ -7,7 +7,7 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/transform/assign.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class Op>
 struct in_place_operation;

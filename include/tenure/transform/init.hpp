@@ -9,7 +9,7 @@
 #include <tenure/tensor/random.hpp>
 #include <tenure/transform/model.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// Whether every leaf is a parameter that can be made from its type alone.

@@ -14,7 +14,7 @@
 
 #include <tenure/transform/tree.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 template <class M>
 struct model_rebind;

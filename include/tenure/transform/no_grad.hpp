@@ -10,7 +10,7 @@
 
 #include <tenure/transform/in_place.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 namespace detail {
 
 // A container of tensors, which could carry a writable view out.

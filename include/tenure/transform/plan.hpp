@@ -5,7 +5,7 @@
 
 #include <tenure/backend/backend.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <class Program, class Device>
 struct plan {

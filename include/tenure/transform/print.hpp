@@ -12,7 +12,7 @@
 #include <tenure/transform/eager.hpp>
 #include <tenure/transform/plan.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 namespace detail {
 template <class>

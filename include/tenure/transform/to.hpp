@@ -5,7 +5,7 @@
 
 #include <tenure/transform/compile.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <class X, any_device D>
 auto to(const X& x, D) {

@@ -9,7 +9,7 @@
 #include <tenure/expr/apply.hpp>
 #include <tenure/tensor/tensor.hpp>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 // What the leaves of a tree are. param<Kind, float, shape<3>> in a model is Kind's type.
 

@@ -6,7 +6,7 @@
 #include <tenure/tensor/copy.hpp>
 #include <tenure/transform/backward.hpp>
 
-namespace tenure::detail {
+namespace TENURE_NAMESPACE::detail {
 
 inline const device_operations& operations(const gradient_sink& sink) {
   return sink.device == nullptr ? operations_of<cpu_device>::table : *sink.device;

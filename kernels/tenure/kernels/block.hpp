@@ -9,7 +9,7 @@
 
 #include <tenure/core/config.hpp>
 
-namespace tenure::kernels {
+namespace TENURE_NAMESPACE::kernels {
 
 inline constexpr int warp = 32;
 inline constexpr int most_threads = 256;

@@ -14,7 +14,7 @@
 #include <tenure/ops/combine.hpp>
 #include <tenure/program/decode.hpp>
 
-namespace tenure::kernels {
+namespace TENURE_NAMESPACE::kernels {
 
 using passes::instruction;
 using program_detail::is_dynamic;

@@ -8,7 +8,7 @@
 #include <tenure/kernels/fused.hpp>
 #include <tenure/kernels/name.hpp>
 
-namespace tenure::kernels {
+namespace TENURE_NAMESPACE::kernels {
 
 /// This thread and its block, as block.hpp has them.
 class device_block {

@@ -7,7 +7,7 @@
 
 #include <tenure/program/encode.hpp>
 
-namespace tenure::kernels {
+namespace TENURE_NAMESPACE::kernels {
 
 template <std::uint64_t First, std::uint64_t Second>
 struct code_hash {

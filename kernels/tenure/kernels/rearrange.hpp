@@ -10,7 +10,7 @@
 #include <tenure/core/shape.hpp>
 #include <tenure/kernels/fused.hpp>
 
-namespace tenure::kernels {
+namespace TENURE_NAMESPACE::kernels {
 
 /// An iteration space, and for each of N operands how far apart neighbours are along each axis.
 template <int N>

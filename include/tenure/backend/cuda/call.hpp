@@ -11,7 +11,7 @@
 #include <tenure/backend/cuda/execute.hpp>
 #include <tenure/backend/cuda/gpu.cuh>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 template <>
 struct backend<cuda_device> {

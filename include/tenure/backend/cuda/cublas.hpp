@@ -3,6 +3,8 @@
 // it brings both half-precision types: a tenth of what <tenure/cuda.hpp> cost nvcc. tests/cuda/cublas compares the declarations.
 #pragma once
 
+#include <tenure/core/config.hpp>
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -10,7 +12,7 @@
 
 struct cublasContext;
 
-namespace tenure::cuda_backend::cublas {
+namespace TENURE_NAMESPACE::cuda_backend::cublas {
 
 using handle = cublasContext*;
 enum class status : int { success = 0 };

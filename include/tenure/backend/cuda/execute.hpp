@@ -9,7 +9,7 @@
 #include <tenure/kernels/name.hpp>
 #include <tenure/program/bind.hpp>
 
-namespace tenure::cuda_backend {
+namespace TENURE_NAMESPACE::cuda_backend {
 
 using program_detail::bound_step;
 using program_detail::call_memory;

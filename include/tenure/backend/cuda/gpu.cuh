@@ -9,7 +9,7 @@
 #include <tenure/kernels/launch.cuh>
 #include <tenure/storage/cuda.hpp>
 
-namespace tenure::cuda_backend {
+namespace TENURE_NAMESPACE::cuda_backend {
 
 namespace detail {
 

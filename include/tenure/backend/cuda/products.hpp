@@ -6,7 +6,7 @@
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/program/bind.hpp>
 
-namespace tenure::cuda_backend {
+namespace TENURE_NAMESPACE::cuda_backend {
 
 using program_detail::operand_view;
 using program_detail::step_numbers;

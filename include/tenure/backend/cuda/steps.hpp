@@ -10,7 +10,7 @@
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/program/bind.hpp>
 
-namespace tenure::cuda_backend {
+namespace TENURE_NAMESPACE::cuda_backend {
 
 namespace detail {
 

@@ -17,7 +17,7 @@
 #include <tenure/backend/cuda/steps.hpp>
 #endif
 
-namespace tenure::cuda_backend {
+namespace TENURE_NAMESPACE::cuda_backend {
 
 /// Sorts rows, equal ones in the order of their positions, by any of Thrust's systems.
 template <class Policy>

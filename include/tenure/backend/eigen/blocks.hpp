@@ -4,10 +4,12 @@
 // Cost: sequential work is cut too, into blocks of some microseconds; small work is one block.
 #pragma once
 
+#include <tenure/core/config.hpp>
+
 #include <bit>
 #include <cstdint>
 
-namespace tenure {
+namespace TENURE_NAMESPACE {
 
 /// Runs blocks on several threads, the caller's among them.
 class executor {

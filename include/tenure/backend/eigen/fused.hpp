@@ -22,7 +22,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace tenure::eigen_backend {
+namespace TENURE_NAMESPACE::eigen_backend {
 
 using passes::instruction;
 using program_detail::is_dynamic;

@@ -9,7 +9,7 @@
 #include <tenure/core/dtype.hpp>
 #include <tenure/core/shape.hpp>
 
-namespace tenure::reference {
+namespace TENURE_NAMESPACE::reference {
 
 struct array {
   dtype type = dtype::float32;

@@ -11,7 +11,7 @@
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/schedule.hpp>
 
-namespace tenure::reference {
+namespace TENURE_NAMESPACE::reference {
 
 /// A record that no backend could run.
 struct plan_error : std::logic_error { using std::logic_error::logic_error; };

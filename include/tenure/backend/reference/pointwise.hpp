@@ -7,7 +7,7 @@
 
 #include <tenure/ops/registry.hpp>
 
-namespace tenure::reference {
+namespace TENURE_NAMESPACE::reference {
 
 /// One scalar operation: operands by address, each of the type that the operation's typing asks for.
 using scalar_function = void (*)(const void* const* operands, void* result);

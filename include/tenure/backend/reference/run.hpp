@@ -8,7 +8,7 @@
 #include <tenure/backend/reference/pointwise.hpp>
 #include <tenure/backend/reference/symbols.hpp>
 
-namespace tenure::reference {
+namespace TENURE_NAMESPACE::reference {
 namespace detail {
 
 template <class T>

@@ -8,7 +8,7 @@
 #include <tenure/core/error.hpp>
 #include <tenure/ir/node.hpp>
 
-namespace tenure::reference {
+namespace TENURE_NAMESPACE::reference {
 
 /// An argument as it lies in memory.
 struct argument {
