@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: from: the deleter must move without throwing
+// expect: tenure: from: the move constructor of the deleter must not throw
 #include <tenure/tenure.hpp>
 #include <cstdlib>
 namespace tn = tenure;

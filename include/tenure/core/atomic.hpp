@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Counters and links that several threads change. std::atomic would do it too: since C++20 <atomic> also brings waiting, and with
-// it the system's threads, 0.15 s to every .cu file, and its layers are compiled wherever a tensor is made.
+// An atomic variable: counters and links that several threads change. This is not std::atomic because of compile time: since C++20
+// <atomic> also contains waiting and includes the system's thread headers. That costs 0.15 s in every .cu file, and the layers of
+// std::atomic are compiled again in every function that creates a tensor.
 #pragma once
 
 #include <tenure/core/config.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 
-/// Reads and writes are relaxed unless their name says otherwise.
+/// An atomic value. Loads and stores are relaxed unless their names say acquire or release.
 template <class T>
 class atomic {
  public:
@@ -21,9 +22,10 @@ class atomic {
   void store_release(T value) noexcept { __atomic_store_n(&value_, value, __ATOMIC_RELEASE); }
   T exchange_acquire(T value) noexcept { return __atomic_exchange_n(&value_, value, __ATOMIC_ACQUIRE); }
 
-  /// The value before.
+  /// Adds `change` and returns the value before the addition. Relaxed.
   T fetch_add(T change) noexcept { return __atomic_fetch_add(&value_, change, __ATOMIC_RELAXED); }
-  /// One holder less, who has seen and done everything before: whether it was the last.
+  /// Subtracts one reference and returns true if it was the last. The order is acquire-release: whoever drops the last reference
+  /// sees everything that the other holders wrote before they dropped theirs.
   bool drop() noexcept { return __atomic_fetch_sub(&value_, 1, __ATOMIC_ACQ_REL) == 1; }
 
  private:

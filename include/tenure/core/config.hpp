@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// The one place where Tenure owns macros: always defined, tested with #if, each overridable before inclusion.
+// All configuration macros of Tenure. Each is always defined after this header and is tested with #if. A user can define each one
+// before the include to override it.
 #pragma once
 
-// The namespace of everything: `tenure`, and inside it, where the compiler may use more than the architecture's base instructions,
-// an inline namespace of their name. User code says `tenure::` either way. Units compiled with different -march then share no
-// function: linked together they would take the lanes of one and the workspace of the other. They share no type either: a tensor
-// handed from one to the other is an undefined reference that names both. Eigen's packets follow the same macros.
+// The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
+// namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
+// different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
+// one unit with the workspace size of the other. The units share no type either: if one passes a tensor to the other, the linker
+// reports an undefined reference, and its name shows both instruction sets. Eigen chooses its packets by the same macros.
 #ifndef TENURE_NAMESPACE
 #if defined(__AVX512F__)
 #define TENURE_NAMESPACE tenure::inline avx512
@@ -20,7 +22,7 @@
 #endif
 #endif
 
-// Kernels are only as fast as their inlining: a packet that crosses a call goes through memory.
+// Forces inlining. Kernels need it: a packet that is passed to a function that is not inlined goes through memory.
 #ifndef TENURE_INLINE
 #if defined(__GNUC__)
 #define TENURE_INLINE inline __attribute__((always_inline))
@@ -29,8 +31,9 @@
 #endif
 #endif
 
-// The layers of a loop nest, and the function that they are inlined into all at once. g++ optimises an always_inline function
-// again at each layer that it reaches (a quarter of a second a kernel of ten layers); clang does not, and flattens one layer only.
+// TENURE_LAYER marks the layers of a loop nest. TENURE_FLATTEN marks the outer function, into which g++ inlines all layers at once.
+// Reason: g++ optimises an always_inline function again at each layer, which takes a quarter of a second for a kernel of ten
+// layers. clang does not do that, and its flatten attribute inlines one layer only, so there each layer is always_inline.
 #ifndef TENURE_LAYER
 #if defined(__GNUC__) && !defined(__clang__)
 #define TENURE_LAYER inline
@@ -41,7 +44,7 @@
 #endif
 #endif
 
-// What kernels call, on a GPU too: nvcc compiles it a second time, for the device.
+// Marks a function that kernels call, on the CPU and on a GPU. nvcc compiles it twice: for the host and for the device.
 #ifndef TENURE_KERNEL
 #if defined(__CUDACC__)
 #define TENURE_KERNEL __host__ __device__
@@ -52,7 +55,7 @@
 #ifndef TENURE_KERNEL_INLINE
 #define TENURE_KERNEL_INLINE TENURE_KERNEL TENURE_INLINE
 #endif
-// A whole operation, which is a layer of a loop nest on the CPU.
+// Marks a function that computes a whole operation inside a kernel. On the CPU it is a layer of a loop nest.
 #ifndef TENURE_KERNEL_LAYER
 #if defined(__CUDACC__)
 #define TENURE_KERNEL_LAYER TENURE_KERNEL_INLINE
@@ -61,7 +64,7 @@
 #endif
 #endif
 
-// Exports of a temporary's memory are diagnosed by clang where it has the attribute.
+// With this attribute clang warns if a pointer or span to the memory of a temporary tensor outlives the tensor.
 #ifndef TENURE_LIFETIMEBOUND
 #if defined(__clang__)
 #define TENURE_LIFETIMEBOUND [[clang::lifetimebound]]
@@ -70,7 +73,8 @@
 #endif
 #endif
 
-// Freed memory is kept for the next tensor, except under AddressSanitizer, which could then not see a use after free.
+// 1: the pool keeps freed memory for the next tensor. 0: it returns memory to the system at once. The default is 0 under
+// AddressSanitizer, because it cannot see a use after free in memory that the pool keeps.
 #ifndef TENURE_POOL
 #if defined(__SANITIZE_ADDRESS__)
 #define TENURE_POOL 0
@@ -85,13 +89,14 @@
 #endif
 #endif
 
-// Writes raise the version of a storage, and backward() compares it. Only for measuring what that costs: without it an overwritten
-// value gives a silently wrong gradient. All units of a program must agree.
+// 1: each write raises the version of its storage, and backward() compares versions. 0 exists only to measure the cost of this:
+// without versions an overwritten value gives a wrong gradient without an error. All units of a program must use the same setting.
 #ifndef TENURE_VERSION_COUNTERS
 #define TENURE_VERSION_COUNTERS 1
 #endif
 
-// Large products by the BLAS that the program is linked to, in place of Tenure's own. All units of a program must agree.
+// 1: large matrix products call the BLAS library that the program links, in place of Tenure's own product. All units of a program
+// must use the same setting.
 #ifndef TENURE_BLAS
 #define TENURE_BLAS 0
 #endif

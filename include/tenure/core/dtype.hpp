@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Element types: the five that a tensor may hold, as a value (for graphs) and as a type (for the two borders).
+// Element types. A tensor holds one of five. Graphs store the element type as a value (dtype); user code and kernels use the C++ type.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -40,6 +40,7 @@ template <>
 struct element_of<dtype::float64> { using type = double; };
 }  // namespace detail
 
+/// T is an element type of tensors: bool, std::int32_t, std::int64_t, float or double.
 template <class T>
 concept element = requires { detail::dtype_of<T>::value; };
 
@@ -51,12 +52,12 @@ using element_of_t = typename detail::element_of<D>::type;
 
 constexpr bool is_floating(dtype d) { return d == dtype::float32 || d == dtype::float64; }
 
-/// Bytes of one element in memory.
+/// The size of one element in bytes.
 constexpr std::int64_t size_of(dtype d) {
   return d == dtype::boolean ? 1 : d == dtype::int32 || d == dtype::float32 ? 4 : 8;
 }
 
-/// NumPy's name of the type, as printing and messages spell it.
+/// The name of the type in printed tensors and in messages. It is NumPy's name.
 constexpr const char* name_of(dtype d) {
   switch (d) {
     case dtype::boolean: return "bool";
@@ -68,10 +69,11 @@ constexpr const char* name_of(dtype d) {
   return "?";
 }
 
-/// The element type of an operation on both, by PyTorch's order bool < int32 < int64 < float32 < float64.
+/// The element type in which an operation on both types computes: the later one in PyTorch's order bool < int32 < int64 < float32 <
+/// float64. The order of the enumerators is this order.
 constexpr dtype promote(dtype a, dtype b) { return a < b ? b : a; }
 
-/// Calls f with the element type of d as a tag: the border from a run-time dtype to a type.
+/// Calls f with element_tag<T>, where T is the C++ type of d, and returns its result. It turns a dtype known at run time into a type.
 template <class T>
 struct element_tag { using type = T; };
 template <class F>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Exceptions: what only the run can decide. Each is thrown before anything is written; each message starts with
-// "tenure: <call>: ".
+// Exceptions, for mistakes that can be detected only at run time. An operation throws before it writes anything. Each message
+// starts with "tenure: <call>: ".
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@
 namespace TENURE_NAMESPACE {
 
 namespace detail {
-/// A text that copies share: to copy an exception must not throw. A std::runtime_error has one too, and <stdexcept> brings
-/// <string>, which took nvcc a third of all that Tenure did.
+/// A text that is shared by all copies of an exception, because copying an exception must not throw. std::runtime_error shares its
+/// text in the same way, but <stdexcept> includes <string>, and that was a third of nvcc's compile time for Tenure.
 class shared_text {
  public:
   [[gnu::cold, gnu::noinline]] explicit shared_text(const char* s) {
@@ -33,14 +33,14 @@ class shared_text {
   char* text() const noexcept { return reinterpret_cast<char*>(references_ + 1); }
 
  private:
-  atomic<int>* references_;  // the text follows
+  atomic<int>* references_;  // the text follows the counter in the same allocation
 };
 }  // namespace detail
 
-/// What each of these is.
+/// The base class of all exceptions of the library. what() returns the message.
 struct error : std::exception {
   explicit error(const char* message) : message_(message) {}
-  /// std::string, and what else has a c_str().
+  /// Takes the message from a std::string or any other type with c_str().
   template <class Text>
     requires requires(const Text& t) {
       { t.c_str() } -> std::convertible_to<const char*>;
@@ -53,19 +53,19 @@ struct error : std::exception {
   detail::shared_text message_;
 };
 
-/// Dynamic extents that disagree; the message names both shapes.
+/// Thrown when extents known only at run time do not match. The message names both shapes.
 struct shape_error : error { using error::error; };
-/// A label, gather index or element index outside its axis.
+/// Thrown when a label, a gather index or an element index is outside its axis.
 struct index_error : error { using error::error; };
-/// Storage that was overwritten, freed, moved from or donated before it was needed again.
+/// Thrown when memory is needed that was overwritten, freed, moved from or donated before.
 struct ownership_error : error { using error::error; };
-/// Source and target of a write share some elements, but not element by element.
+/// Thrown when source and target of a write overlap, except if each element overlaps only itself.
 struct overlap_error : error { using error::error; };
-/// A file that is missing, truncated or malformed.
+/// Thrown when a file is missing, truncated or malformed, or cannot be written.
 struct io_error : error { using error::error; };
 
 namespace detail {
-/// What every backend says of an index that some operation `call` may not read at.
+/// Throws the index_error that every backend throws when operation `call` meets an index outside an axis of length `extent`.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_outside(const char* call, std::int64_t index, std::int64_t extent) {
   throw index_error(message(call) << "index " << index << " is outside an axis of " << extent);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The texts of exceptions, put together in place. std::string's operators would do it too, and cost every program a tenth
-// of a second of compile time: since C++20 they are compiled wherever they are used.
+// Builds the texts of exceptions in a fixed buffer. It does not use std::string because of compile time: since C++20 the operators
+// of std::string are compiled in every unit that uses them, and that cost every program a tenth of a second.
 #pragma once
 
 #include <cstdarg>
@@ -11,12 +11,12 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// A text of at most 500 characters; what is longer is cut. Its functions are calls: inlined into each message they are compiled again.
+/// A text of at most 500 characters; a longer text is cut. Its functions are not inlined, because each message would compile them again.
 class text {
  public:
   [[gnu::cold, gnu::noinline]] text& operator<<(const char* s) { return append("%s", s); }
   [[gnu::cold, gnu::noinline]] text& operator<<(std::int64_t n) { return append("%lld", static_cast<long long>(n)); }
-  /// "2x3", and "scalar" for rank 0; an extent that is not static prints as ?.
+  /// Writes a shape as "2x3", and rank 0 as "scalar". An extent that is not static prints as "?".
   [[gnu::cold, gnu::noinline]] text& operator<<(const extents& s) {
     if (s.rank == 0) return *this << "scalar";
     for (int i = 0; i < s.rank; ++i) {
@@ -44,7 +44,7 @@ class text {
   int length_ = 0;
 };
 
-/// What every message begins with: "tenure: <call>: ".
+/// The first part of every message: "tenure: <call>: ".
 [[gnu::cold, gnu::noinline]] inline text message(const char* call) { return text() << "tenure: " << call << ": "; }
 [[gnu::cold, gnu::noinline]] inline text spell(const extents& s) { return text() << s; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Shapes: extents as plain int64 template arguments, and the same as a value for rules and graphs.
-// An extent is a number >= 0, dyn (known when it runs), or a name made by dim("batch") (known when it runs; equal
-// names are equal extents). Names are negative numbers too, so that a shape stays a pack of integers.
+// Shapes, as a type (shape<2, 3>) and as a value (extents) for shape rules and graphs.
+// An extent is a number >= 0, or dyn (known at run time), or a name made by dim("batch") (known at run time; equal names mean equal
+// extents). dyn and names are negative numbers, so a shape is always a pack of integers.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -15,7 +15,8 @@ namespace TENURE_NAMESPACE {
 inline constexpr std::int64_t dyn = -1;
 inline constexpr int max_rank = 8;
 
-/// A named run-time extent: up to eight ASCII characters packed into a negative int64, the first in the lowest byte.
+/// A named run-time extent. The name is up to eight ASCII characters. They are packed into a negative int64, the first character in
+/// the lowest byte. A longer name does not compile.
 constexpr std::int64_t dim(const char* name) {
   std::uint64_t bits = 0;
   int i = 0;
@@ -27,10 +28,10 @@ constexpr std::int64_t dim(const char* name) {
 constexpr bool is_static(std::int64_t extent) { return extent >= 0; }
 constexpr bool is_named(std::int64_t extent) { return extent < dyn; }
 
-/// A number, dyn, or a name that dim() made: those have a 0 above each character, but the first bit.
+/// True for a number, dyn, or a name made by dim(). In a name the top bit of each byte is 0, except the sign bit.
 constexpr bool is_extent(std::int64_t e) { return e >= dyn || (static_cast<std::uint64_t>(e) & 0x8080808080808080u) == 0x8000000000000000u; }
 
-/// Extents as a value: what shape rules compute with.
+/// A shape as a value. Shape rules compute with it.
 struct extents {
   int rank = 0;
   std::int64_t extent[max_rank] = {};
@@ -53,22 +54,22 @@ constexpr bool all_static(const extents& s) {
   return true;
 }
 
-/// Number of elements; meaningful when every extent is a number.
+/// The number of elements. Every extent must be a number.
 constexpr std::int64_t count(const extents& s) {
   std::int64_t n = 1;
   for (int i = 0; i < s.rank; ++i) n *= s[i];
   return n;
 }
 
-/// The compile-time shape of a tensor: shape<784, 128>, shape<dyn, 10>, shape<dim("batch"), 784>, shape<> for a scalar.
+/// The shape of a tensor as a type: shape<784, 128>, shape<dyn, 10>, shape<dim("batch"), 784>, or shape<> for a scalar.
 template <std::int64_t... E>
 struct shape {
   static_assert(sizeof...(E) <= max_rank, "tenure: shape: a tensor has at most 8 axes");
-  static_assert((is_extent(E) && ...), "tenure: shape: an extent is negative: what only the run knows is dyn or dim(\"name\")");
+  static_assert((is_extent(E) && ...), "tenure: shape: an extent is negative; write dyn or dim(\"name\") for an extent known at run time");
   static constexpr int rank = sizeof...(E);
   static constexpr extents value{rank, {E...}};
   static constexpr bool is_static = ((E >= 0) && ...);
-  /// Number of elements where all extents are static, else dyn.
+  /// The number of elements if all extents are static, else dyn.
   static constexpr std::int64_t size = is_static ? (std::int64_t{1} * ... * E) : dyn;
 };
 
@@ -79,7 +80,7 @@ template <class Rule, std::size_t... I>
 struct splice_shape<Rule, std::index_sequence<I...>> { using type = shape<Rule::value.extent[I]...>; };
 }  // namespace detail
 
-/// The shape type whose extents are Rule::value: how the result of a shape rule becomes a type again.
+/// The shape type with the extents Rule::value. It turns the result of a shape rule into a type.
 template <class Rule>
 using shape_from = typename detail::splice_shape<Rule, std::make_index_sequence<static_cast<std::size_t>(Rule::value.rank)>>::type;
 

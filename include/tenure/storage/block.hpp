@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A block: the memory of one tensor and of everything that aliases it, counted by references. It carries the version
-// counter (one per storage, raised by every write through any alias) and the number of graphs that saved it. Law: the
-// payload of an allocated block is aligned to 64 bytes and padded to a multiple of 64, so that a packet load of the
-// tail stays inside. Cost: one allocation from the pool; a reference is one atomic increment.
+// A block holds the memory of one tensor and of all its aliases. It has a reference count, a version counter (every write through
+// any alias raises it) and the number of graphs that saved it. Law: the payload of an allocated block is aligned to 64 bytes and
+// padded to a multiple of 64 bytes, so that a packet load at the end stays inside.
+// Cost: one allocation from the pool; each further reference is one atomic increment.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ struct alignas(pool::alignment) block {
   void (*release)(block*) noexcept = nullptr;
 };
 
-/// A counted reference to a block, or to none.
+/// A counted reference to a block. It may be empty.
 class storage_handle {
  public:
   storage_handle() = default;
-  /// Takes over the reference that `b` was made with.
+  /// Takes over the first reference of `b`, which a new block counts already.
   explicit storage_handle(block* b) noexcept : block_(b) {}
   storage_handle(const storage_handle& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->references.fetch_add(1);
@@ -52,14 +52,14 @@ class storage_handle {
   bool is_shared() const { return block_->references.load_acquire() > 1; }
 
   std::uint32_t version() const { return block_->version.load(); }
-  // Two writers at once are a race on the elements already, so a lost increment would not be the first harm.
+  // This is a load and a store. If two threads write at once, an increment can be lost.
   void bump() const {
 #if TENURE_VERSION_COUNTERS
     block_->version.store(version() + 1);
 #endif
   }
 
-  /// Marks the memory as known outside the library, by a pointer, a span or a map.
+  /// Marks that a pointer, span or map outside the library refers to the memory.
   void lend() const { block_->lent.store(true); }
   bool is_lent() const { return block_->lent.load(); }
 
@@ -73,7 +73,7 @@ class storage_handle {
   block* block_ = nullptr;
 };
 
-/// A new block of at least `bytes` bytes with unspecified content. Throws std::bad_alloc.
+/// Returns a new block of at least `bytes` bytes. The content is unspecified. Throws std::bad_alloc.
 inline storage_handle allocate_storage(std::size_t bytes) {
   constexpr std::size_t unit = pool::alignment;
   if (bytes > pool::largest - sizeof(block) - unit) throw std::bad_alloc();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Foreign memory: a block whose payload belongs to somebody else, with an optional callable that lets go of it. Law:
-// the callable runs exactly once, when the last tensor over the memory is gone, on that thread; if the block cannot be
-// made it never runs, what it would have been made from is untouched, and the caller still owns. Such memory is neither
-// padded nor aligned beyond its elements.
+// Foreign memory: a block whose payload was not allocated by Tenure, with an optional deleter. Law: the deleter runs exactly once,
+// when the last tensor over the memory is destroyed, on the thread that destroys it. If the block cannot be allocated, the deleter
+// never runs, the arguments are unchanged, and the caller still owns the memory. Foreign memory is not padded, and it has only
+// the alignment of its elements.
 #pragma once
 
 #include <type_traits>
@@ -26,7 +26,8 @@ struct foreign_block : block {
 template <class Deleter, class From>
 storage_handle make_foreign_block(void* payload, std::size_t bytes, From&& from) {
   using made = foreign_block<Deleter>;
-  static_assert(std::is_nothrow_move_constructible_v<std::remove_cvref_t<From>>, "tenure: from: the deleter must move without throwing");
+  static_assert(std::is_nothrow_move_constructible_v<std::remove_cvref_t<From>>,
+                "tenure: from: the move constructor of the deleter must not throw");
   auto* const b = ::new (pool::take(sizeof(made))) made(std::forward<From>(from));
   b->payload = payload;
   b->bytes = bytes;
@@ -39,7 +40,7 @@ storage_handle make_foreign_block(void* payload, std::size_t bytes, From&& from)
   return storage_handle(b);
 }
 
-/// A block over `bytes` bytes at `payload`, in the memory of any device; `deleter()` is called when it is no longer used.
+/// Returns a block over `bytes` bytes at `payload`, in the memory of any device. `deleter()` is called after the last use.
 /// Throws std::bad_alloc.
 template <class Deleter = no_deleter>
 storage_handle borrow_storage(void* payload, std::size_t bytes, Deleter deleter = {}) {
@@ -52,8 +53,8 @@ struct keeps {
   void operator()() const noexcept {}
 };
 
-/// A block over `bytes` bytes of an owner that moves into it; `where(owner)` is called when it is there. Throws
-/// std::bad_alloc, and the owner then has not moved.
+/// Moves `owner` into a new block. `where(owner)` is called after the move and returns the address of the payload of `bytes` bytes.
+/// Throws std::bad_alloc; then `owner` has not been moved from.
 template <class Owner, class Where>
 storage_handle keep_storage(Owner&& owner, std::size_t bytes, Where where) {
   using keeper = keeps<std::remove_cvref_t<Owner>>;
@@ -63,7 +64,8 @@ storage_handle keep_storage(Owner&& owner, std::size_t bytes, Where where) {
   return made;
 }
 
-/// The same memory behind a version counter of its own: what unsafe_data() hands out.
+/// Returns a block over the same memory with a version counter of its own. Writes through it do not raise the version of `counted`.
+/// Law: the memory lives as long as either block.
 inline storage_handle uncounted_storage(const storage_handle& counted) {
   return borrow_storage(counted.data(), counted.bytes(), [kept = counted]() noexcept {});
 }

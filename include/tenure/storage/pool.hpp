@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The pool: where all memory of tensors and histories comes from. Freed memory is kept in lists of size classes, four a
-// doubling (at most a quarter is lost), so that a loop which repeats itself calls malloc in its first turn only.
-// Law: give(take(n), n) leaves the pool able to serve take(n) without malloc. Any thread may give what another took.
-// Cost: a list pop from a thread's own cache; above 64 KiB, or when that is empty, one lock.
+// The pool allocates all memory of tensors and of histories. It keeps freed memory in one list for each size class, so that a loop
+// calls malloc only in its first iteration. There are four size classes for each power of two; at most a quarter of a block is unused.
+// Law: after give(take(n), n) the pool can serve take(n) without malloc. One thread may give memory that another thread took.
+// Cost: a pop from a list in the thread's own cache; above 64 KiB, or if the cache is empty, one lock.
 #pragma once
 
 #include <bit>
@@ -39,10 +39,10 @@ static_assert(size_class_bytes(4) == 320 && size_class_bytes(7) == 512 && size_c
 class pool {
  public:
   static constexpr std::size_t alignment = detail::memory_unit;
-  /// More bytes than this are refused without asking the system.
+  /// take() throws for more bytes than this without a call to the system.
   static constexpr std::size_t largest = std::size_t{1} << 40;
 
-  /// At least `bytes` bytes, aligned to 64. Throws std::bad_alloc, and has then changed nothing but its own cache.
+  /// Returns at least `bytes` bytes, aligned to 64. Throws std::bad_alloc; then only unused memory in the pool may have been freed.
   static void* take(std::size_t bytes) {
     if (bytes > largest) throw std::bad_alloc();
     const int c = detail::size_class_of(bytes);
@@ -58,7 +58,7 @@ class pool {
     return allocate(c);
   }
 
-  /// Hands back what take(bytes) returned, with the same number.
+  /// Gives back memory that take(bytes) returned. `bytes` must be the number that take() was called with.
   static void give(void* memory, std::size_t bytes) noexcept {
     if constexpr (!keeps_memory) return std::free(memory);
     const int c = detail::size_class_of(bytes);
@@ -72,7 +72,7 @@ class pool {
     }
   }
 
-  /// Returns all unused memory to the system, but for the caches of other running threads.
+  /// Returns all unused memory to the system, except the memory in the caches of other running threads.
   [[gnu::cold, gnu::noinline]] static void trim() noexcept {
     flush();
     for (int c = 0; c < classes; ++c) {
@@ -90,15 +90,15 @@ class pool {
  private:
   struct link { link* next; };
 
-  // Under AddressSanitizer nothing is kept, so that a use after free is seen.
+  // 0 under AddressSanitizer, so that it can see a use after free.
   static constexpr bool keeps_memory = TENURE_POOL;
   static constexpr int classes = 160;
   static constexpr int local_classes = 36;  // up to 64 KiB
   static constexpr int local_limit = 64;
   static_assert(detail::size_class_of(largest) < classes && detail::size_class_bytes(local_classes - 1) == 65536);
 
-  // Both caches are constant-initialised and have no destructor: they can be used before and after main. The heads of
-  // the shared lists are atomic only to let take() look for an empty list without the lock.
+  // Both caches are constant-initialised and have no destructor, so they can be used before and after main. The heads of the shared
+  // lists are atomic only because take() checks for an empty list without the lock.
   struct local_cache {
     link* head[local_classes];
     int length[local_classes];
@@ -108,7 +108,7 @@ class pool {
   struct shared_cache {
     detail::atomic<bool> busy;
     detail::atomic<link*> head[classes];
-    // It is held for a few instructions.
+    // A spin lock. It is held for a few instructions only.
     void acquire() noexcept {
       if (busy.exchange_acquire(true)) [[unlikely]] wait();
     }
@@ -116,7 +116,7 @@ class pool {
       for (int tries = 1; busy.exchange_acquire(true); ++tries) {
         constexpr timespec some_time{0, 50000};
         if (tries % 64 != 0) sched_yield();
-        else nanosleep(&some_time, nullptr);  // under SCHED_FIFO the holder may be of lower priority, which a yield does not let run
+        else nanosleep(&some_time, nullptr);  // under SCHED_FIFO a yield does not let a holder of lower priority run
       }
     }
     void release() noexcept { busy.store_release(false); }
@@ -131,7 +131,7 @@ class pool {
     }
   };
 
-  // A thread that ends leaves its cache to the others; what is freed after that goes to them at once.
+  // A thread that ends moves its cache to the shared lists. Memory freed later on this thread goes to the shared lists directly.
   static bool opened() noexcept {
     if (local.open) return !local.closed;
     static thread_local closer at_exit;
@@ -152,7 +152,7 @@ class pool {
     }
   }
 
-  // Not inlined: they would cost the caches' few instructions their registers, 2 ns an allocation.
+  // These functions are not inlined: inlined, they take registers from the short path through the cache, 2 ns for each allocation.
   [[gnu::noinline]] static link* pop_shared(int c) noexcept {
     if (shared.head[c].load() == nullptr) return nullptr;
     shared.acquire();

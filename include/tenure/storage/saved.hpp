@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A saved storage: what a graph keeps of a value that its derivative reads. It keeps the memory alive, remembers the
-// version, and marks the block, so that a writable export of it throws.
-// Law: intact() is true exactly when nothing has been written through any counted alias since.
+// A saved storage. A graph holds one for each value that a derivative reads. It keeps the memory alive, stores the version of that
+// moment, and marks the block as saved, so that a writable export of the memory throws.
+// Law: intact() is true exactly when no counted alias has written to the memory since it was saved.
 #pragma once
 
 #include <cstdint>
