@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: from: the deleter takes no argument
+// expect: tenure: from: the deleter is called without an argument
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

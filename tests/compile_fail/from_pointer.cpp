@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: from: a pointer does not say the shape
+// expect: tenure: from: a pointer does not contain the shape
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

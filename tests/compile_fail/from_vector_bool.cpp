@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: from: std::vector.bool. has no bools in memory
+// expect: tenure: from: std::vector.bool. does not store its elements as bool
 #include <tenure/tenure.hpp>
 #include <vector>
 namespace tn = tenure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: a leaf from another tensor
+// expect: tenure: tensor: a leaf is not made from another tensor
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

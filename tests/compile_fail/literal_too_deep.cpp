@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: the braces are nested otherwise than the shape
+// expect: tenure: tensor: the nesting of the braces does not match the shape
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: conversion to a number: an expression is no number by itself
+// expect: tenure: conversion to a number: an expression does not convert to a number by itself
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

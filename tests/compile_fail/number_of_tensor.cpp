@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: conversion to a number: a tensor is no number by itself
+// expect: tenure: conversion to a number: a tensor does not convert to a number by itself
 #include <tenure/tenure.hpp>
 #include <cmath>
 namespace tn = tenure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: an owner from another tensor
+// expect: tenure: tensor: an owning tensor does not take over another tensor
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: begin: a tensor is no range
+// expect: tenure: begin: a tensor is not a range
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: only an expression or one number says what tensor it is
+// expect: tenure: tensor: the element type and the shape do not follow from these arguments
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

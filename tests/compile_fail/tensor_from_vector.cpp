@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: made from numbers in braces or an expression
+// expect: tenure: tensor: a tensor is made from numbers in braces or from an expression
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: to: a device is tn::cpu or tn::cuda
+// expect: tenure: to: the argument is not a device .tn::cpu, tn::cuda.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

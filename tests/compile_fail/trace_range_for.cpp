@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // lines: 17
-// expect: tenure: begin: a traced value is no range
+// expect: tenure: begin: a traced value is not a range
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: operator=: a tracked tensor into a constant: detach
+// expect: tenure: operator=: a tracked tensor is not assigned to a constant: detach
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

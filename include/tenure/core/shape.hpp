@@ -65,7 +65,7 @@ constexpr std::int64_t count(const extents& s) {
 template <std::int64_t... E>
 struct shape {
   static_assert(sizeof...(E) <= max_rank, "tenure: shape: a tensor has at most 8 axes");
-  static_assert((is_extent(E) && ...), "tenure: shape: an extent is negative; write dyn or dim(\"name\") for an extent known at run time");
+  static_assert((is_extent(E) && ...), "tenure: shape: an extent is negative: write dyn or dim(\"name\") for an extent known at run time");
   static constexpr int rank = sizeof...(E);
   static constexpr extents value{rank, {E...}};
   static constexpr bool is_static = ((E >= 0) && ...);

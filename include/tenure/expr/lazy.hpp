@@ -188,7 +188,7 @@ class lazy {
     return element_type();
   }
   operator double() const {
-    static_assert(detail::never<Operation>, "tenure: conversion to a number: an expression is no number by itself: say item(), or tn::exp(x) and the like");
+    static_assert(detail::never<Operation>, "tenure: conversion to a number: an expression does not convert to a number by itself: call item(), or tn::exp(x) and similar functions");
     return 0;
   }
 

@@ -77,7 +77,7 @@ struct traced {
     return 0;
   }
   constexpr detail::no_iterator<traced> begin() const {
-    static_assert(detail::always_false<T>, "tenure: begin: a traced value is no range: loop over indices, x[i]");
+    static_assert(detail::always_false<T>, "tenure: begin: a traced value is not a range: loop over indices, x[i]");
     return {this};
   }
   constexpr detail::no_iterator<traced> end() const { return {this}; }

@@ -115,7 +115,7 @@ struct dlpack_deleter {
 template <dlpack::managed M = dlpack::managed_tensor, any_tensor X>
 dlpack::handle<M> to_dlpack(X& x) {
   static_assert(!requires_grad_v<X>, "tenure: to_dlpack: the tensor is tracked: detach() it first");
-  static_assert(is_on_host_v<X>, "tenure: to_dlpack: the elements lie in the memory of a device: say to(tn::cpu) first");
+  static_assert(is_on_host_v<X>, "tenure: to_dlpack: the elements lie in the memory of a device: call to(tn::cpu) first");
   constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
   constexpr bool has_flag = std::is_same_v<M, dlpack::managed_tensor>;
   static_assert(has_flag || !is_read_only, "tenure: to_dlpack: the unversioned struct cannot say that the tensor is read-only");

@@ -40,7 +40,7 @@ struct eigen_layout {
 template <class X>
 constexpr bool is_mappable() {
   static_assert(!requires_grad_v<X>, "tenure: as_eigen: the tensor is tracked: detach() it first");
-  static_assert(is_on_host_v<X>, "tenure: as_eigen: the elements lie in the memory of a device: say to(tn::cpu) first");
+  static_assert(is_on_host_v<X>, "tenure: as_eigen: the elements lie in the memory of a device: call to(tn::cpu) first");
   static_assert(shape_of_t<X>::rank <= 2, "tenure: as_eigen: Eigen's matrices have at most two axes: take a view of the tensor");
   return !requires_grad_v<X> && is_on_host_v<X> && shape_of_t<X>::rank <= 2;
 }

@@ -66,7 +66,7 @@ struct span_extents<shape<E...>> {
 template <any_tensor X>
 auto as_mdspan(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_mdspan: the tensor is tracked: detach() it first");
-  static_assert(is_on_host_v<X>, "tenure: as_mdspan: the elements lie in the memory of a device: say to(tn::cpu) first");
+  static_assert(is_on_host_v<X>, "tenure: as_mdspan: the elements lie in the memory of a device: call to(tn::cpu) first");
   constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
   constexpr int rank = shape_of_t<X>::rank;
   using T = std::conditional_t<is_read_only, const element_t<X>, element_t<X>>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Access: the one door through which kernels, histories and other layers reach the inside of a tensor.
-// Law: whoever writes elements goes through write(), which raises the version first; make() raises nothing.
+// tensor_access: the only class through which kernels, histories and other layers read the private members of a tensor.
+// Law: code that writes elements calls write(), which raises the version. make() raises no version.
 #pragma once
 
 #include <type_traits>
@@ -14,7 +14,8 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-// A constant's costs nothing, in compile time either: no destructor of handles, whose virtual calls bring every history along.
+// The handle to the gradient sink of a tensor. A constant has none. That also saves compile time: the destructor of a handle
+// instantiates the virtual functions of every history.
 template <role R>
 struct stored_sink {
   stored_sink() = default;
@@ -28,7 +29,7 @@ struct stored_sink<role::constant> {
 };
 
 struct tensor_access {
-  /// Throws ownership_error when x was moved from, or consumed through a view.
+  /// Throws ownership_error if x was moved from, or if an in-place operation through a view consumed it.
   template <class X>
   static void check_alive(const X& x, const char* call) {
     if (!x.storage_) [[unlikely]] throw_empty(call);
@@ -41,21 +42,22 @@ struct tensor_access {
     check_alive(x, call);
     return x.data_;
   }
-  /// For a kernel that is about to write every element it was asked to: the version is raised here.
+  /// Raises the version and returns the elements for writing. For a kernel that writes all elements of its target.
   template <class X>
   static element_t<X>* write(const X& x, const char* call = "write") {
     check_alive(x, call);
     x.storage_.bump();
     return x.data_;
   }
-  /// A pointer that leaves the library, to read from.
+  /// Returns a pointer for code outside the library, which reads through it.
   template <class X>
   static const element_t<X>* lend(const X& x, const char* call) {
     check_alive(x, call);
     x.storage_.lend();
     return x.data_;
   }
-  /// A writable pointer that leaves the library: throws while a graph has saved the storage.
+  /// Returns a writable pointer for code outside the library and raises the version. Throws ownership_error while a graph has saved
+  /// the storage, because the library does not see later writes through the pointer.
   template <class X>
   static element_t<X>* export_writable(const X& x, const char* call) {
     check_alive(x, call);
@@ -65,7 +67,8 @@ struct tensor_access {
     x.storage_.lend();
     return x.data_;
   }
-  /// The elements without a version: for memory that nobody else has seen yet.
+  /// Returns the elements for writing without raising the version. For new memory that no other tensor refers to, and for callers
+  /// that raise the version themselves.
   template <class X>
   static element_t<X>* fresh(const X& x) { return x.data_; }
 
@@ -76,23 +79,23 @@ struct tensor_access {
     static_assert(requires_grad_v<X>);
     return x.sink_.handle;
   }
-  /// Offset 0 is x's own first element.
+  /// The layout of x. Its offset is 0, the first element of x.
   template <class X>
   static layout layout_of(const X& x) { return {0, x.extents(), x.strides()}; }
 
-  /// Any tensor type over existing memory; strides count only where X is not owning, the sink where X is tracked.
-  /// `data` points at the first element inside `storage`.
+  /// Makes a tensor of type X over existing memory. `data` points to the first element, inside `storage`. An owning X ignores the
+  /// strides, and a constant X ignores the sink.
   template <class X>
   static X make(storage_handle storage, element_t<X>* data, const extents& shape, const extents& strides,
                 stored_sink<role_of_v<X>> sink = {}) {
     return X(raw{}, std::move(storage), data, shape, strides, std::move(sink));
   }
 
-  /// A second handle to an owning node, until an in-place operation on one of them consumes both.
+  /// Makes a second handle to an owning node. An in-place operation on one handle consumes both.
   template <class X>
   static X second(const X& x) { return make<X>(x.storage_, x.data_, x.extents(), x.strides(), x.sink_.handle); }
 
-  /// An owning X of these extents with unspecified elements; a leaf gets a sink of its own.
+  /// Makes an owning X of these extents. The elements are unspecified. A leaf gets a new sink. Throws std::bad_alloc.
   template <class X>
   static X allocate(const extents& shape) {
     static_assert(ownership_of_v<X> == ownership::owning && !is_node_v<X>);
@@ -103,7 +106,7 @@ struct tensor_access {
     return make<X>(std::move(memory), data, shape, shape, std::move(sink));
   }
 
-  /// Makes x the tensor that `other` is and leaves `other` empty; what x was is let go of. Nothing is written.
+  /// Moves `other` into x and leaves `other` empty. x drops its old memory. No element is written.
   template <class X>
   static void rebind(X& x, X&& other) noexcept {
     x.data_ = other.data_;
@@ -123,14 +126,14 @@ struct tensor_access {
     else return checked_bytes(shape, sizeof(element_t<X>));
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void throw_consumed(const char* call) {
-    throw ownership_error(message(call) << "the node was consumed by an in-place operation through a view of it, whose result goes on");
+    throw ownership_error(message(call) << "an in-place operation through a view consumed this node: use the result of that operation");
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void throw_empty(const char* call) {
     throw ownership_error(message(call) << "the tensor is empty: it was moved from, or made without extents");
   }
 };
 
-// Fields that a tensor has only when its type needs them.
+// The strides of a tensor. An owning tensor stores none, because it is always row-major.
 template <ownership O, int Rank>
 struct stored_strides {
   stored_strides() = default;
@@ -151,7 +154,8 @@ struct stored_strides<ownership::owning, Rank> {
   static constexpr extents get(const extents& shape) { return row_major(shape); }
 };
 
-// Who may copy a handle: nobody an owning one; a writable alias only who may write; anybody a read-only alias.
+// The copy constructor of a tensor, by its type. An owning tensor has none. A writable alias is copied from a non-const alias
+// only, so that const stays read-only. A read-only alias is copied from any.
 template <ownership O, access A>
 struct copy_rule {
   copy_rule() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What backward() asks of the types: which value may have a gradient, and what its cotangent must look like.
+// Compile-time checks of backward(): the value that it starts from and the cotangent that it takes.
 #pragma once
 
 #include "concepts.hpp"
@@ -7,7 +7,8 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// Whether backward() of a value like Y takes a C.
+/// True if C can be the cotangent of a value of type Y: same element type, shape and device. Otherwise a static_assert says which
+/// of them differs.
 template <class C, class Y>
 constexpr bool is_cotangent() {
   constexpr bool same_type = std::is_same_v<element_t<C>, element_t<Y>>;
@@ -19,7 +20,8 @@ constexpr bool is_cotangent() {
   return same_type && same_shape && same_device;
 }
 
-/// Whether backward() of a value like Y needs no cotangent.
+/// True if backward() of a value of type Y may be called without a cotangent, that is, if Y may have exactly one element.
+/// Otherwise a static_assert fails.
 template <class Y>
 constexpr bool may_omit_cotangent() {
   constexpr bool is_single = !shape_of_t<Y>::is_static || shape_of_t<Y>::size == 1;

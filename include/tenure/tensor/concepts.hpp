@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The concepts on which overloads of tensors branch, and the hooks: free functions in tenure::detail, defined by later
-// layers (expr/), that members of tensor call by argument-dependent lookup. Their first argument is hook{}, which is
-// what makes the lookup find them:
+// The concepts that select overloads for tensors, and the hooks. Hooks are free functions in tenure::detail that later layers
+// define. Members of tensor call them with hook{} as the first argument, so that argument-dependent lookup finds them:
 //   construct_from(hook, empty, e)   assign_from(hook, target, e)   copy_from(hook, target, e)
 //   update_from(hook, op, x, e)      update_view(hook, op, base&&, layout, e)   copy_tracked(hook, target&&, x)
 //   clone_tracked(hook, x)   convert_tracked(hook, element_tag<U>, x)   view_history(hook, base, layout) -> sink_handle
@@ -16,17 +15,19 @@
 
 namespace TENURE_NAMESPACE {
 
+/// X is a tensor, of any ownership, role and device.
 template <class X>
 concept any_tensor = detail::traits_of<X>::is_tensor;
 
-/// An unevaluated computation over tensors; Expr::tensor_type is what it evaluates to.
+/// X is an unevaluated computation on tensors. X::tensor_type is the type of its value.
 template <class X>
 concept expression = requires { typename std::remove_cvref_t<X>::expression_tag; };
 
-/// A host number that may stand beside a tensor.
+/// X is a C++ number. It may be an operand beside a tensor.
 template <class X>
 concept scalar = std::is_arithmetic_v<std::remove_cvref_t<X>>;
 
+/// X is a shape type: shape<...>.
 template <class X>
 concept any_shape = requires(const std::remove_cvref_t<X>& s) {
   { std::remove_cvref_t<X>::value } -> std::convertible_to<extents>;
@@ -46,7 +47,8 @@ struct replace_in_place {};
 template <class...>
 inline constexpr bool never = false;
 
-/// What begin() of what is no range gives: enough for a loop to ask for it, too little for std::ranges or std::span.
+/// The return type of begin() and end() of types that are not ranges. A range-based for loop accepts it, so the loop shows our
+/// message. std::ranges and std::span do not accept it.
 template <class X>
 struct no_iterator {
   constexpr const X& operator*() const { return *only; }
@@ -55,37 +57,39 @@ struct no_iterator {
   const X* only;
 };
 
-/// Whether tensor(U...) of this shape has a meaning: the value, the values, or the run-time extents.
+/// True if tensor(U...) of this shape has a meaning: one value for rank 0, the values for a static shape of rank 1, or the run-time
+/// extents.
 template <class Shape, class... U>
 inline constexpr bool takes_numbers = Shape::rank == 0   ? sizeof...(U) == 1
                                       : Shape::is_static ? Shape::rank == 1
                                                          : (std::is_integral_v<U> && ...);
-/// A pointer, an array, a container, a string.
+/// X is a pointer, an array, a container or a string.
 template <class X>
 concept any_memory = requires(const std::remove_cvref_t<X>& x) { *x; } || requires(const std::remove_cvref_t<X>& x) { *x.data(); };
-/// A pointer to numbers, an array or a container of them; strings are none.
+/// X is a pointer to numbers, or an array or container of numbers. Strings do not count.
 template <class X>
 concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires scalar<decltype(*x)> && sizeof(*x) > 1; } ||
                         requires(const std::remove_cvref_t<X>& x) { requires scalar<decltype(*x.data())> && sizeof(*x.data()) > 1; };
-/// What is neither a number, a tensor nor an expression. (A tuple of one tensor asks whether it can be made from a tuple.)
+/// X is neither a number, a tensor nor an expression. Tuples are excluded, because std::tuple of one tensor asks whether a tensor
+/// can be made from a tuple.
 template <class X>
 concept foreign = !scalar<X> && !any_tensor<X> && !expression<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
 
-/// A temporary that owns what X, a constant of another shape type, could own.
+/// Y is an owning temporary that differs from the constant X only in its shape type, and the extents may be equal.
 template <class Y, class X>
 concept retyped_owner = any_tensor<Y> && !std::is_reference_v<Y> && !std::is_const_v<Y> && !std::is_same_v<Y, X> && role_of_v<X> == role::constant &&
                         std::is_same_v<Y, tensor<element_t<X>, shape_of_t<Y>, ownership::owning, role::constant, access::read_write, device_of_t<X>>> &&
                         may_be_same(shape_of_t<X>::value, shape_of_t<Y>::value);
 
-/// Whether X may be written into a tensor; says why not.
+/// True if the elements of X can be written to a tensor. Otherwise a static_assert fails.
 template <class X>
 constexpr bool is_source() {
   constexpr bool holds = scalar<X> || any_tensor<X> || expression<X>;
-  static_assert(holds, "tenure: write: the source is neither a tensor nor a number: from(memory) makes a tensor of memory");
+  static_assert(holds, "tenure: write: the source is neither a tensor nor a number: from(memory) makes a tensor over memory");
   return holds;
 }
 
-/// Whether a gradient flows to what X was made from, where X may be a number.
+/// requires_grad_v<X>, but false for a number.
 template <class X>
 constexpr bool is_tracked_source() {
   if constexpr (scalar<X>) return false;

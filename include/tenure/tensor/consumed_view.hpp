@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// A consumed view: what a view of a temporary node is, std::move(z).at(range(0, 2)), std::move(z).transpose()[0]. It is a view like
-// any other, and has a handle of its own to the node, so that in-place arithmetic through it gives the whole base back as a new
-// node: auto z2 = std::move(z).at(range(0, 2)).mul_(2). Law: that arithmetic consumes the node, not the view; where it throws,
-// the node is as it was. Cost: one more handle than a view.
+// A consumed view is a view of a temporary node: std::move(z).at(range(0, 2)), std::move(z).transpose()[0]. It also holds a
+// handle to the node. In-place arithmetic through it returns the whole base as a new node: auto z2 = std::move(z).at(range(0,
+// 2)).mul_(2).
+// Law: the arithmetic consumes the node; making the view does not. If the arithmetic throws, the node is unchanged.
+// Cost: one more handle than a view.
 #pragma once
 
 #include <utility>
@@ -65,7 +66,7 @@ class consumed_view : public View {
   template <class X>
   auto copy_(X&& x) && { return update_view(hook{}, replace_in_place{}, std::move(base_), seen(), where_, std::forward<X>(x)); }
 
-  /// The view of this view under a further rule.
+  /// Makes a view of this view. It is a consumed view of the same base.
   template <class Shape, access Most, class Rule>
   auto further(const char* call, const Rule& rule) {
     auto inner = make_view<Shape, Most>(seen(), call, rule);
@@ -83,7 +84,7 @@ class consumed_view : public View {
 template <class View, class Base>
 struct tensor_traits<consumed_view<View, Base>> : tensor_traits<View> {};
 
-/// A temporary node of which a view is taken.
+/// Wraps a temporary node while a view of it is made. The view becomes a consumed view.
 template <class Node>
 struct consumable {
   struct gives_base_back_tag {};
@@ -101,7 +102,7 @@ struct consumable {
 template <class Node>
 struct tensor_traits<consumable<Node>> : tensor_traits<Node> {};
 
-/// Whose views give the base back: an owning node that is a temporary. Others are seen as they are.
+/// Wraps x in `consumable` if x is an owning node, and returns x itself otherwise. The caller passes a temporary.
 template <class X>
 decltype(auto) as_consumable(X& x) {
   if constexpr (ownership_of_v<X> == ownership::owning && is_node_v<X> && !std::is_const_v<X>) return consumable<X>{x};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Writing one tensor's elements into another: broadcast, converted, and from the memory of another device where it lies there.
+// Copies the elements of one tensor into another. It broadcasts, converts the element type, and copies between devices.
 #pragma once
 
 #include "access.hpp"
@@ -13,7 +13,8 @@ constexpr void check_copy() {
                 "tenure: copy_: the source's shape does not broadcast to the target's");
 }
 
-/// Writes y, broadcast and converted, into the elements of x. Throws shape_error or overlap_error before it writes.
+/// Writes y into the elements of x. y broadcasts to the shape of x and converts to its element type. Throws shape_error,
+/// overlap_error or ownership_error before it writes.
 template <class X, class Y>
 void copy_into(const X& x, const Y& y, const char* call) {
   check_copy<X, Y>();
@@ -27,7 +28,7 @@ void copy_into(const X& x, const Y& y, const char* call) {
     throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
   if (shared == overlap::none)
     transfer_elements<device_of_t<X>, device_of_t<Y>>(tensor_access::fresh(x), target.strides, from, source.strides, target.shape);
-  tensor_access::write(x, call);  // not before: another device's memory may have to be allocated
+  tensor_access::write(x, call);  // the version rises after the copy, because the copy may allocate memory of a device and throw
 }
 
 }  // namespace tenure::detail

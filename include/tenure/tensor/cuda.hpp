@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Tensors in the memory of a GPU: filling, copying between layouts and element types, adding, and transfers, all in the order of
-// the current stream. Law: nothing here waits for the device but a transfer to the host.
-// Cost: what is contiguous and keeps its type is one memory copy; else one kernel, after axes that are one in memory are merged.
+// Memory operations of a GPU: fill, copy between layouts and element types, add, and transfers. They run in the order of the
+// current stream. Law: only a transfer to the host waits for the device.
+// Cost: one memory copy if both sides are contiguous and the type stays the same, else one kernel. Neighbouring axes that form
+// one contiguous axis in memory are merged first.
 #pragma once
 
 #include "../storage/cuda.hpp"
@@ -18,7 +19,8 @@ __global__ void for_each_element(std::int64_t n, Body body) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) body(i);
 }
 
-/// body(i) for each i below n, on the current stream. A body is a struct: nvcc refuses lambdas as arguments of kernels.
+/// Runs body(i) for each i below n on the current stream. A body is a struct, because nvcc does not accept lambdas as arguments
+/// of kernels.
 template <class Body>
 void launch(std::int64_t n, const Body& body, const char* call) {
   constexpr std::int64_t threads = 256, most = std::int64_t{1} << 16;
@@ -28,10 +30,10 @@ void launch(std::int64_t n, const Body& body, const char* call) {
 }
 #else
 template <class Body>
-void launch(std::int64_t n, const Body& body, const char* call);  // nvcc's
+void launch(std::int64_t n, const Body& body, const char* call);  // only nvcc compiles the definition
 #endif
 
-/// Two layouts of one shape, as few axes as describe both; the last varies fastest.
+/// Two layouts of the same shape, with as few axes as describe both. The last axis varies fastest.
 struct axes {
   int rank = 0;
   std::int64_t extent[max_rank] = {}, to[max_rank] = {}, from[max_rank] = {};

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// deepcopy: an independent tensor of the same kind. Law: a leaf stays a leaf, its gradient is copied too, and nothing
-// flows between the two; a node has a history that cannot be copied.
+// deepcopy: an independent copy with the same role. Law: a leaf gives a leaf and its gradient is copied too; no gradient flows
+// between the two. A node does not compile, because its history cannot be copied.
 #pragma once
 
 #include "tensor.hpp"
 
 namespace TENURE_NAMESPACE {
 
+/// Returns an owning copy of a leaf or a constant. Throws ownership_error if x is empty, and std::bad_alloc.
 template <any_tensor X>
 auto deepcopy(const X& x) {
   static_assert(!is_node_v<X>,

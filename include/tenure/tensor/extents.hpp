@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Extents when the program runs: how integers given by the caller become the extents of a shape, and how a tensor
-// stores them. Law: equal names take one integer and are equal extents; static extents take none and no memory.
+// Extents at run time: how the caller's integers become the extents of a shape, and how a tensor stores them.
+// Law: axes with equal names take one integer and have equal extents. Static extents take no integer and no memory.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +16,27 @@ namespace TENURE_NAMESPACE::detail {
   throw shape_error(message(call) << "shape " << found << " does not fit shape " << wanted);
 }
 
-// The first axis that has the same run-time extent as `axis`: itself, or an earlier one of the same name.
+// The first axis with the same name as `axis`. It is `axis` itself if the extent has no name or no earlier axis has it.
 constexpr int first_of_name(const extents& s, int axis) {
   for (int i = 0; i < axis; ++i)
     if (is_named(s[axis]) && s[i] == s[axis]) return i;
   return axis;
 }
 
-/// How many integers a shape needs: one a dyn, one a name.
+/// The number of integers that a shape needs: one for each dyn and one for each name.
 constexpr int dynamic_count(const extents& s) {
   int n = 0;
   for (int i = 0; i < s.rank; ++i) n += !is_static(s[i]) && first_of_name(s, i) == i;
   return n;
 }
-/// Of a shape's type. Called in a template instead, nvcc 13 evaluates it where it reads the template, for 65 MB each time it is used.
+/// dynamic_count of a shape type. It is a variable because of nvcc 13: that compiler evaluates a call of the function wherever it
+/// parses a template with it, and each such call takes 65 MB.
 template <class Shape>
 inline constexpr int dynamic_count_of = dynamic_count(Shape::value);
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_negative_extent(std::int64_t n) { throw shape_error(message("tensor") << "extent " << n << " is negative"); }
 
-/// The extents of shape `s` with `given` in place of what is not static. Throws shape_error when one is negative.
+/// The extents of shape `s`, with the integers `given` in place of dyn and names. Throws shape_error if an integer is negative.
 constexpr extents bind_extents(const extents& s, const std::int64_t* given) {
   extents bound = s;
   for (int i = 0; i < s.rank; ++i) {
@@ -47,7 +48,8 @@ constexpr extents bind_extents(const extents& s, const std::int64_t* given) {
   return bound;
 }
 
-/// Whether a tensor of extents `found` may have the static shape `s`: equal where static, equal where named alike.
+/// True if a tensor with extents `found` may have the shape `s`: static extents are equal, and axes with equal names have equal
+/// extents.
 constexpr bool fits(const extents& s, const extents& found) {
   if (s.rank != found.rank) return false;
   for (int i = 0; i < s.rank; ++i) {
@@ -57,13 +59,13 @@ constexpr bool fits(const extents& s, const extents& found) {
   return true;
 }
 
-/// Throws shape_error where a tensor of shape S cannot have these extents.
+/// Throws shape_error if a tensor of shape S cannot have these extents.
 template <class S>
 void check_extents(const extents& found) {
   if (!fits(S::value, found)) throw_shape_mismatch("tensor", S::value, found);
 }
 
-/// A run-time extent may turn out to be any number.
+/// True if two shapes may have equal extents at run time. An extent that is not static may be any number.
 constexpr bool may_be_same(const extents& a, const extents& b) {
   if (a.rank != b.rank) return false;
   for (int i = 0; i < a.rank; ++i)
@@ -71,20 +73,21 @@ constexpr bool may_be_same(const extents& a, const extents& b) {
   return true;
 }
 
-/// Whether the number of elements is at most 2^45, which is more than any memory holds. As a double it cannot overflow.
+/// True if the number of elements is at most 2^45, which is more than any memory holds. The product is a double, which cannot
+/// overflow.
 constexpr bool is_countable(const extents& s) {
   double n = 1;
   for (int i = 0; i < s.rank; ++i) n *= static_cast<double>(s[i]);
   return n >= 0 && n <= 0x1p45;
 }
 
-/// Bytes of a contiguous tensor. Throws std::bad_array_new_length where no memory could hold it.
+/// The size of a contiguous tensor in bytes. Throws std::bad_array_new_length if no memory can hold it.
 [[gnu::noinline]] constexpr std::size_t checked_bytes(const extents& s, std::size_t element_size) {
   if (!is_countable(s)) throw std::bad_array_new_length();
   return static_cast<std::size_t>(count(s)) * element_size;
 }
 
-// Only the extents that are not static occupy memory.
+// The extents of a tensor. Only extents that are not static take memory.
 template <class Shape>
 class stored_extents;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Factories: owning constants from a shape, zeros<float>(shape<3, 3>{}), and one integer for each run-time extent,
-// zeros<float>(shape<dyn, 3>{}, n). Law: nothing is shared and no version is raised.
+// Factories: functions that make an owning constant on the host. The shape is a type, and one integer follows for each run-time
+// extent (each dyn, and each name once): zeros<float>(shape<3, 3>{}), zeros<float>(shape<dyn, 3>{}, n). The element type is float
+// if it is not given. Each throws shape_error if an extent is negative, and std::bad_alloc.
+// Law: the result shares no memory, and its version is 0.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +12,7 @@
 namespace TENURE_NAMESPACE {
 
 namespace detail {
-// A factory's arguments without a shape before them, or an element type that no tensor holds.
+// True if the arguments of a factory do not start with a shape type, or if T is not an element type.
 template <class T, class... N>
 inline constexpr bool makes_none = true;
 template <element T, any_shape Shape, class... N>
@@ -24,10 +26,11 @@ tensor<float, shape<>> refused_factory() {
 }
 }  // namespace detail
 
-/// Elements without a value.
+/// A tensor with unspecified elements.
 template <element T = float, any_shape Shape, std::integral... N>
 tensor<T, Shape> empty(Shape, N... n) { return tensor<T, Shape>(uninitialized, n...); }
 
+/// A tensor whose elements are all `value`, converted to T as by static_cast.
 template <element T = float, any_shape Shape, scalar U, std::integral... N>
 tensor<T, Shape> full(Shape, U value, N... n) {
   tensor<T, Shape> made(uninitialized, n...);
@@ -39,7 +42,7 @@ tensor<T, Shape> zeros(Shape s, N... n) { return full<T>(s, T(0), n...); }
 template <element T = float, any_shape Shape, std::integral... N>
 tensor<T, Shape> ones(Shape s, N... n) { return full<T>(s, T(1), n...); }
 
-/// Ones where the row is the column.
+/// A matrix with ones on the diagonal and zeros elsewhere. The shape must have two axes; it need not be square.
 template <element T = float, any_shape Shape, std::integral... N>
 tensor<T, Shape> eye(Shape s, N... n) {
   static_assert(Shape::rank == 2, "tenure: eye: the shape does not have two axes");
@@ -49,7 +52,7 @@ tensor<T, Shape> eye(Shape s, N... n) {
   return made;
 }
 
-/// 0, 1, 2, ... in the extent of a shape of rank 1.
+/// The values 0, 1, 2, ... The shape must have one axis.
 template <element T = float, any_shape Shape, std::integral... N>
 tensor<T, Shape> arange(Shape, N... n) {
   static_assert(Shape::rank == 1, "tenure: arange: the shape does not have one axis");
@@ -58,7 +61,8 @@ tensor<T, Shape> arange(Shape, N... n) {
   for (std::int64_t i = 0; i < made.size(); ++i) to[i] = static_cast<T>(i);
   return made;
 }
-/// first, first + step, ... before last. Throws shape_error where that has no end.
+/// The values first, first + step, ... up to `last`, which is not included. Throws shape_error if the step is 0, NaN or leads away
+/// from `last`. The value i is computed as first + i * step.
 template <element T = float, scalar A, scalar B, scalar C = int>
 tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   const double steps = (static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step);
@@ -71,11 +75,12 @@ tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(first + static_cast<T>(i) * step);
   return made;
 }
-/// 0, 1, ..., n - 1.
+/// The values 0, 1, ..., n - 1.
 template <element T = float, std::integral N>
 tensor<T, shape<dyn>> arange(N n) { return arange<T>(shape<dyn>{}, n); }
 
-/// Evenly spaced values from first to last, both included.
+/// Evenly spaced values from `first` to `last`, both included. The shape must have one axis; with one element the value is `first`.
+/// Values are computed in double and converted to T.
 template <element T = float, any_shape Shape, scalar A, scalar B, std::integral... N>
 tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   static_assert(Shape::rank == 1, "tenure: linspace: the shape does not have one axis");
@@ -90,7 +95,7 @@ tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   return made;
 }
 
-// The same, given numbers for a shape, or an element type that no tensor holds.
+// Overloads for wrong calls: numbers in place of a shape, or a T that is not an element type. They give the message.
 template <class T = float, class... N>
   requires(detail::makes_none<T, N...>)
 auto empty(const N&...) { return detail::refused_factory<T, N...>(); }
@@ -115,7 +120,8 @@ template <class T, class X>
 using like_t = tensor<T, shape_of_t<X>, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
 }  // namespace detail
 
-/// Owning constants with the extents, and where T is not given the element type, of x.
+/// Owning constants with the shape, extents and device of x. The element type is that of x unless T is given. The result does not
+/// require a gradient, even if x does. full_like converts `value` as by static_cast.
 template <class T = void, any_tensor X>
 auto empty_like(const X& x) {
   return detail::tensor_access::allocate<detail::like_t<std::conditional_t<std::is_void_v<T>, element_t<X>, T>, X>>(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Borrowing: tensors over memory that somebody else owns. Law: writes are seen on both sides, const memory gives a
-// read-only tensor, nothing is ever resized. Borrowed memory must outlive the tensor, unless a deleter or a moved-in
-// vector says who keeps it; writes by its foreign owner raise no version. Cost: one block from the pool, no copy.
+// from() makes a tensor over foreign memory, and as_span() gives the memory of a tensor to other code. Law: both sides see the
+// same elements; const memory gives a read-only tensor; nothing is resized. The memory must outlive the tensor, except if the
+// tensor gets a deleter or a moved vector. Writes by the owner of the memory do not raise the version. Cost: one block from the
+// pool, no copy.
 #pragma once
 
 #include <array>
@@ -30,7 +31,8 @@ constexpr bool is_borrowable() {
   return holds;
 }
 
-/// Throws ownership_error where a tensor cannot stand over this foreign memory.
+/// Throws ownership_error if a tensor cannot use this foreign memory: a null pointer, wrong alignment, a negative stride, or
+/// elements that overlap in writable memory.
 inline void check_foreign(const void* first, std::size_t alignment, const layout& l, bool is_written) {
   if (first == nullptr && count(l.shape) > 0)
     throw ownership_error(message("from") << "the pointer is null, and the shape " << l.shape << " has elements");
@@ -40,15 +42,15 @@ inline void check_foreign(const void* first, std::size_t alignment, const layout
     if (l.shape[i] > 1 && l.strides[i] < 0)
       throw ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " is negative");
   if (is_written && !has_distinct_elements(l))
-    throw ownership_error("tenure: from: elements of writable memory may not share it: borrow it as const");
+    throw ownership_error("tenure: from: two elements of writable memory overlap: borrow the memory as const");
 }
 
-/// The tensor over foreign memory at `first`; `hold(first, bytes)` makes the block, after all checks.
+/// Makes a tensor over foreign memory at `first`. After all checks `hold(first, bytes)` makes the block.
 template <class Shape, class T, class Hold>
 auto borrow(T* first, const extents& s, const extents& strides, Hold hold) {
   using made = std::remove_const_t<T>;
   if constexpr (!is_borrowable<T>()) {
-    return borrow<Shape>(static_cast<float*>(nullptr), s, strides, hold);  // something to go on with
+    return borrow<Shape>(static_cast<float*>(nullptr), s, strides, hold);  // a valid return type avoids errors after the message
   } else {
     const layout l{0, s, strides};
     check_foreign(first, alignof(T), l, !std::is_const_v<T>);
@@ -64,7 +66,8 @@ auto borrow(T* first, const extents& s, const extents& strides) {
 template <class Shape, class T>
 auto borrow(T* first, const extents& s) { return borrow<Shape>(first, s, row_major(s)); }
 
-/// The tensor over the memory of an owner of `s` elements T at `strides`, which is moved in.
+/// Makes a tensor over the memory of `owner` and moves the owner into the tensor's block. The memory has extents `s`, strides
+/// `strides` and element type T; `where(owner)` returns its address.
 template <class Shape, class T, class Owner, class Where>
 auto take_over(Owner&& owner, const extents& s, const extents& strides, Where where) {
   if constexpr (!is_borrowable<T>()) {
@@ -76,16 +79,16 @@ auto take_over(Owner&& owner, const extents& s, const extents& strides, Where wh
   }
 }
 
-/// The elements of a vector, in memory.
+/// The elements of a vector as a span. std::vector<bool> has none.
 template <class T, class Vector>
 std::span<T> elements_of(Vector& v) {
   constexpr bool are_in_memory = !std::is_same_v<std::remove_const_t<T>, bool>;
-  static_assert(are_in_memory, "tenure: from: std::vector<bool> has no bools in memory");
+  static_assert(are_in_memory, "tenure: from: std::vector<bool> does not store its elements as bool");
   if constexpr (are_in_memory) return v;
   else return {};
 }
 
-// The first integers of `given` are extents, what follows them is the deleter.
+// `given` holds one integer for each run-time extent and then, optionally, the deleter.
 template <class Shape, class T, std::size_t... I, class... Rest>
 auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> given) {
   const std::int64_t n[sizeof...(I) + 1] = {static_cast<std::int64_t>(std::get<I>(given))..., 0};
@@ -93,7 +96,7 @@ auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> give
   if constexpr (sizeof...(Rest) > sizeof...(I)) {
     auto& deleter = std::get<sizeof...(I)>(given);
     constexpr bool is_called = std::is_invocable_v<decltype(deleter)>;
-    static_assert(is_called, "tenure: from: the deleter takes no argument: let it capture the pointer");
+    static_assert(is_called, "tenure: from: the deleter is called without an argument: let it capture the pointer");
     if constexpr (!is_called) return borrow<Shape>(first, s);
     else return borrow<Shape>(first, s, row_major(s), [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
   } else {
@@ -103,7 +106,9 @@ auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> give
 
 }  // namespace detail
 
-/// The elements of a span, in one axis; a static extent stays static.
+/// Makes a tensor with one axis over the elements of a span, vector, array or C array. The extent is static for a std::array, a C
+/// array and a span of static extent, and dyn otherwise. Const elements give a read-only tensor. Throws ownership_error if the
+/// memory is not aligned to its elements.
 template <class T, std::size_t N>
 auto from(std::span<T, N> s) {
   constexpr std::int64_t e = N == std::dynamic_extent ? dyn : static_cast<std::int64_t>(N);
@@ -124,16 +129,17 @@ auto from(const std::array<T, N>&& a) {
 }
 template <class T, std::size_t N>
 auto from(T (&a)[N]) { return from(std::span(a)); }
-/// A temporary vector is kept alive by the tensor; where from() throws, it is the caller's still.
+/// Moves a temporary vector into the tensor, which keeps it alive. If from() throws, the vector has not been moved from.
 template <class T, class Allocator>
 auto from(std::vector<T, Allocator>&& v) {
   const extents s{1, {static_cast<std::int64_t>(v.size())}};
   return detail::take_over<shape<dyn>, T>(std::move(v), s, row_major(s), [](auto& kept) { return detail::elements_of<T>(kept).data(); });
 }
 
-/// Contiguous row-major memory: from<shape<2, 3>>(p), from<shape<dyn, 3>>(p, n), and, last, a callable that lets go of
-/// the memory when the last tensor over it is gone: from<shape<dyn, 3>>(p, n, [p] { std::free(p); }). Where from()
-/// throws, the callable is not called.
+/// Makes a tensor over contiguous row-major memory: from<shape<2, 3>>(p), or from<shape<dyn, 3>>(p, n) with one integer for each
+/// run-time extent. A last argument may be a deleter: from<shape<dyn, 3>>(p, n, [p] { std::free(p); }). It is called once, after
+/// the last tensor over the memory is destroyed. If from() throws, the deleter is not called. Throws ownership_error if the
+/// pointer is null and the shape has elements, or if it is not aligned to its elements; shape_error if an extent is negative.
 template <any_shape Shape, class T, class... Rest>
 auto from(T* first, Rest... rest) {
   constexpr int needed = detail::dynamic_count_of<Shape>;
@@ -143,17 +149,17 @@ auto from(T* first, Rest... rest) {
   else return detail::borrowed<T, Shape>();
 }
 
-// What says no shape, and what needs no call.
+// Overloads for wrong calls, which give messages: a pointer without a shape, a container with a shape, a tensor.
 template <class P, class... Rest>
   requires std::is_pointer_v<P>
 auto from(const P&, const Rest&...) {
-  static_assert(detail::never<P>, "tenure: from: a pointer does not say the shape: from<shape<2, 3>>(p), from<shape<dyn>>(p, n)");
+  static_assert(detail::never<P>, "tenure: from: a pointer does not contain the shape: write from<shape<2, 3>>(p) or from<shape<dyn>>(p, n)");
   return tensor<float, shape<>>();
 }
 namespace detail {
 template <class V>
 auto from_container() {
-  static_assert(never<V>, "tenure: from: a container has one axis: from(v).reshape<2, 3>() has two");
+  static_assert(never<V>, "tenure: from: a container has one axis: write from(v).reshape<2, 3>() for two");
   return tensor<float, shape<>>();
 }
 template <class V>
@@ -172,10 +178,11 @@ auto from(const X&) {
   return tensor<float, shape<>>();
 }
 
-// What Eigen shares is in a header of its own, for what <Eigen/Core> takes to compile.
+// from() and as_eigen() for Eigen are in <tenure/interop/eigen.hpp>, because <Eigen/Core> takes long to compile. These overloads
+// name that header if it is not included.
 namespace detail {
 template <class>
-struct eigen_interop;  // is defined there, so a file that includes both headers asks before it has the second at its peril
+struct eigen_interop;  // defined in that header; a file must include it before the first use, because compilers remember the answer
 template <class X>
 concept lacks_eigen_interop = !requires { sizeof(eigen_interop<X>); };
 }  // namespace detail
@@ -191,12 +198,13 @@ auto as_eigen(const X&) {
   static_assert(detail::never<X>, "tenure: as_eigen: Eigen's matrices need their header: #include <tenure/interop/eigen.hpp>");
 }
 
-/// All elements of a contiguous constant, writable where x is. Taking a writable one raises the version, and throws
-/// ownership_error while a graph has saved the storage.
+/// The elements of a contiguous constant on the host as a std::span. The span is const if x is const or read-only. It is valid as
+/// long as the memory of x. A writable span raises the version when it is taken; later writes through it do not. Throws
+/// ownership_error if x is empty or not contiguous, and, for a writable span, while a graph has saved the storage.
 template <any_tensor X>
 auto as_span(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_span: the tensor is tracked: detach() it first");
-  static_assert(is_on_host_v<X>, "tenure: as_span: the elements lie in the memory of a device: say to(tn::cpu) first");
+  static_assert(is_on_host_v<X>, "tenure: as_span: the elements lie in the memory of a device: call to(tn::cpu) first");
   constexpr bool is_read_only = std::is_const_v<X> || access_of_v<X> == access::read_only;
   using door = detail::tensor_access;
   if (!x.is_contiguous())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A gradient sink: where the cotangents of one tensor arrive. A leaf owns its sink; a node shares the sink that knows
-// its history; the history of whatever was computed from them holds references, so that a sink lives as long as a
-// gradient can still reach it. Sequence numbers grow with creation: backward() visits sinks in descending order. Law:
-// letting go of a chain of any length takes constant stack.
+// A gradient sink collects the cotangents of one tensor. A leaf owns its sink. The sink of a node also stores its history. Each
+// history holds references to the sinks of its operands, so a sink lives as long as a gradient can reach it. backward() visits
+// sinks in descending order of their sequence numbers, which grow with creation. Law: destroying a chain of any length takes
+// constant stack.
 #pragma once
 
 #include <cstddef>
@@ -31,49 +31,50 @@ class gradient_sink {
   gradient_sink& operator=(const gradient_sink&) = delete;
   virtual ~gradient_sink() = default;
 
-  /// Throws where a value that propagate() reads is gone or overwritten; makes the sinks of its operands known.
+  /// Throws ownership_error if a value that propagate() reads was freed or overwritten. It also adds the sinks of its operands to
+  /// the list of the running backward().
   virtual void check() const {}
 
-  /// Passes `arriving` on to the sinks of the operands; a leaf has none.
+  /// Adds the cotangents of the operands, computed from `arriving`, to their sinks. A leaf has no operands and does nothing.
   virtual void propagate() {}
 
-  /// Lets go of what propagate() reads.
+  /// Frees the values that propagate() reads.
   virtual void release() noexcept {}
 
-  /// Whether it has operands to pass a gradient on to; a leaf has none.
+  /// True for a node, which has operands. False for a leaf.
   virtual bool is_node() const { return false; }
 
-  /// Whether the value it belongs to was updated in place since: what it would pass on is the gradient of the old value.
+  /// True if an in-place operation has changed the value of this sink. The sink then stands for the old value.
   virtual bool is_stale() const { return is_superseded; }
 
-  /// Whether every element of grad is still the zero that zero_grad() wrote, so that adding to it may overwrite it.
+  /// True if every element of grad is still the zero that zero_grad() wrote. Then backward() may overwrite it in place of adding.
   bool grad_is_zero() const { return grad && is_zeroed && grad.version() == zeroed_at; }
 
-  // Histories come and go with every step of a loop, so they come from the pool; derived classes inherit this.
+  // Sinks are allocated from the pool, because every step of a loop makes new ones. Derived classes inherit this.
   static void* operator new(std::size_t bytes) { return pool::take(bytes); }
   static void operator delete(void* memory, std::size_t bytes) { pool::give(memory, bytes); }
 
   dtype type;
-  bool retains = false;  ///< keeps grad after propagate(): leaves, and nodes after retain_grad()
+  bool retains = false;  ///< the sink keeps grad after propagate(): true for leaves, and for nodes after retain_grad()
   bool is_zeroed = false;
-  bool is_superseded = false;  ///< its tensor went into an in-place operation, which has a sink of its own
-  bool is_listed = false;  ///< while backward() runs: a leaf was reached, a node waits
-  bool is_overwritten = false;  ///< of a leaf while backward() runs: cotangents go into the zeros of grad
+  bool is_superseded = false;  ///< an in-place operation consumed the tensor; its result has a new sink
+  bool is_listed = false;  ///< used while backward() runs: the sink is in the list of leaves, or of nodes that wait
+  bool is_overwritten = false;  ///< used for a leaf while backward() runs: cotangents overwrite the zeros of grad
   std::uint32_t zeroed_at = 0;
   extents shape;
-  const device_operations* device;  ///< of the memory of grad and arriving, see memory.hpp; null on the host
+  const device_operations* device;  ///< the operations on the memory of grad and arriving, see memory.hpp; null on the host
   std::uint64_t sequence;
-  storage_handle grad;  ///< contiguous, of `type` and `shape`; null until something arrived
-  storage_handle arriving;  ///< while backward() runs: the cotangent so far
-  gradient_sink* child = nullptr;  ///< of a node that waits while backward() runs
-  gradient_sink* next = nullptr;  ///< free for the one who visits sinks; the deferred destruction uses it last
+  storage_handle grad;  ///< the gradient: contiguous, with `type` and `shape`; null until one has arrived
+  storage_handle arriving;  ///< used while backward() runs: the sum of the cotangents that have arrived
+  gradient_sink* child = nullptr;  ///< used while backward() runs: a link in the queue of nodes that wait
+  gradient_sink* next = nullptr;  ///< a link for lists of sinks: used by backward(), and at the end by the deferred destruction
 
  private:
   friend class sink_handle;
   atomic<std::uint32_t> references_{0};
 };
 
-/// A counted reference to a sink, or to none.
+/// A counted reference to a sink. It may be empty.
 class sink_handle {
  public:
   sink_handle() = default;
@@ -93,7 +94,7 @@ class sink_handle {
   gradient_sink* get() const { return sink_; }
   gradient_sink* operator->() const { return sink_; }
   gradient_sink& operator*() const { return *sink_; }
-  /// Gives up the reference without dropping it; adopt() takes it over.
+  /// Returns the pointer without dropping the reference. adopt() must take the reference over.
   gradient_sink* release() noexcept { return std::exchange(sink_, nullptr); }
   static sink_handle adopt(gradient_sink* s) noexcept {
     sink_handle h;
@@ -110,7 +111,8 @@ class sink_handle {
     if (sink_->references_.drop()) destroy(sink_);
   }
 
-  // Destroying a sink lets go of the sinks before it. Only the outermost call destroys; the inner ones queue.
+  // Destroying a sink drops its references to the sinks of its operands. Only the outermost call destroys; inner calls put the sink
+  // into a queue, so that a long chain needs no deep recursion.
   struct queue {
     gradient_sink* first;
     bool draining;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Indices: what may stand in x[...] and x.at(...). An integer drops its axis; range(i, j, step) keeps every step-th
-// element from i up to, not including, j, and its extent is known when it runs; range<I, J, Step>() and window<N>(i)
-// keep a static extent; all keeps the axis. Nothing counts from the end. Outside its axis: index_error.
+// The arguments of x[...] and x.at(...). An integer selects one element and removes its axis. range(i, j, step) keeps every
+// step-th element from i up to j, which is not included; its extent is known at run time. range<I, J, Step>() and window<N>(i)
+// give a static extent. all keeps the whole axis. Indices count from 0; a negative index does not count from the end. An index
+// outside its axis throws index_error, or does not compile if both are static.
 #pragma once
 
 #include <concepts>
@@ -30,18 +31,23 @@ struct index_window {
 };
 struct all_of_axis {};
 
+/// Elements first, first + step, ... up to `last`, which is not included. The step must be positive.
 constexpr index_range range(std::int64_t first, std::int64_t last, std::int64_t step = 1) {
   return {first, last, step};
 }
+/// The same with static bounds: the view has a static extent.
 template <std::int64_t First, std::int64_t Last, std::int64_t Step = 1>
 constexpr static_range<First, Last, Step> range() { return {}; }
+/// N neighbouring elements from `first` on: a static extent at a position known at run time.
 template <std::int64_t N>
 constexpr index_window<N> window(std::int64_t first) { return {first}; }
+/// The whole axis.
 inline constexpr all_of_axis all{};
 
 namespace detail {
 
-// kept: the extent of the axis in the view (0 where it is dropped, see drops); inside: whether the types allow it.
+// The rule of one kind of index. drops: true if the axis is removed. kept(): the extent of the axis in the view, 0 if it is
+// removed. inside(): false if the static extent shows that the index is outside. apply(): changes the layout.
 template <class I>
 struct index_rule {
   static constexpr bool known = false;
@@ -94,7 +100,7 @@ struct index_rule<index_window<N>> {
   }
 };
 
-/// Whether indices I fit a shape; says why not.
+/// True if indices of types I fit the shape. Otherwise a static_assert says why not.
 template <class Shape, class... I>
 constexpr bool are_indices() {
   constexpr bool are_known = (index_rule<I>::known && ...), are_few = sizeof...(I) <= static_cast<std::size_t>(Shape::rank);
@@ -112,7 +118,7 @@ constexpr bool are_indices() {
   }
 }
 
-/// The shape of what they name.
+/// The shape of the view at indices of types I.
 template <class Shape, class... I>
 struct indexed_shape {
   static constexpr extents value = [] {
@@ -128,7 +134,7 @@ struct indexed_shape {
   }();
 };
 
-/// Replaces the layout of a tensor by that of its view at these indices.
+/// Changes the layout of a tensor into the layout of its view at these indices. Throws index_error.
 template <class... I>
 TENURE_INLINE constexpr void index_layout(layout& l, const I&... index) {
   [[maybe_unused]] int axis = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Layouts: where the element of an index lies, offset + sum of index[i] * strides[i], counted in elements. Every view is
-// a rule layout -> layout, applied to the memory of the base and, where a gradient flows, to the contiguous gradient of
-// the base. Law: a view maps each of its indices to an element of the base. Cost: none beyond the axes, once inlined:
-// then the rank is a constant and the loops are gone.
+// Layouts: the element at an index lies at offset + sum of index[i] * strides[i], counted in elements. Every view is a function
+// layout -> layout. It is applied to the layout of the base and, if a gradient flows, to the contiguous gradient of the base.
+// Law: a view maps each of its indices to an element of the base. Cost: a few operations for each axis. The functions are
+// inlined, so the rank is a constant there and the loops are unrolled.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct layout {
   }
 };
 
-/// Row-major strides without gaps.
+/// The strides of contiguous row-major memory.
 TENURE_INLINE constexpr extents row_major(const extents& s) {
   extents strides = s;
   std::int64_t step = 1;
@@ -37,7 +37,7 @@ TENURE_INLINE constexpr extents row_major(const extents& s) {
 
 TENURE_INLINE constexpr layout contiguous_layout(const extents& s) { return {0, s, row_major(s)}; }
 
-/// Whether the elements lie in row-major order without gaps; axes of one element have no stride to speak of.
+/// True if the elements lie in row-major order without gaps. The stride of an axis with one element does not matter.
 TENURE_INLINE constexpr bool is_contiguous(const extents& s, const extents& strides) {
   if (count(s) == 0) return true;
   std::int64_t step = 1;
@@ -76,8 +76,8 @@ TENURE_INLINE constexpr layout insert_axis(const layout& l, int axis) {
   return {l.offset, with_axis(l.shape, axis, 1), with_axis(l.strides, axis, 0)};
 }
 
-// select and slice change a layout in place: g++ 12 copies layouts through memory, which costs ten times the
-// arithmetic.
+// select and slice change a layout in place. If they returned one, g++ 12 would copy it through memory, which takes ten times as
+// long as the arithmetic.
 
 TENURE_INLINE constexpr void select(layout& l, int axis, std::int64_t i) {
   check_index("at", i, axis, l.shape[axis]);
@@ -90,7 +90,7 @@ TENURE_INLINE constexpr void select(layout& l, int axis, std::int64_t i) {
   l.strides[--l.strides.rank] = 0;
 }
 
-/// Elements first, first + step, ... before last.
+/// Keeps the elements first, first + step, ... up to `last`, which is not included. Throws index_error.
 TENURE_INLINE constexpr void slice(layout& l, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   if (first < 0 || first > last) throw_index("at", first, axis, l.shape[axis]);
   if (last > l.shape[axis]) throw_index("at", last, axis, l.shape[axis]);
@@ -121,8 +121,8 @@ constexpr layout diagonal(layout l) {
   return l;
 }
 
-/// Whether shape `s` broadcasts to shape `to`, as far as the types know: axes align at the last one, a static 1
-/// repeats.
+/// True if shape `s` may broadcast to shape `to`. Axes align at the last axis, and a static extent 1 repeats. A run-time extent
+/// is checked later.
 constexpr bool may_broadcast(const extents& s, const extents& to) {
   const int lead = to.rank - s.rank;
   if (lead < 0) return false;
@@ -131,8 +131,8 @@ constexpr bool may_broadcast(const extents& s, const extents& to) {
   return true;
 }
 
-/// Repeats axes that `declared` says have one element, and the whole along new leading axes, without memory: their
-/// stride is 0. A run-time extent never repeats, even when it is 1.
+/// Repeats each axis whose extent in `declared` (the static shape) is 1, and repeats the whole along new leading axes. Repeated
+/// axes get stride 0. A run-time extent does not repeat, even if it is 1. Throws shape_error if the extents do not fit.
 TENURE_INLINE constexpr layout expand(const layout& l, const extents& declared, const extents& to, const char* call) {
   layout wide{l.offset, to, to};
   const int lead = to.rank - l.shape.rank;
@@ -145,13 +145,14 @@ TENURE_INLINE constexpr layout expand(const layout& l, const extents& declared, 
   return wide;
 }
 
-/// The same elements in the same order with other extents. Throws shape_error when the counts differ, or when no
-/// strides express it (clone() makes it contiguous).
+/// The same elements in the same order with other extents. Throws shape_error if the numbers of elements differ, or if no strides
+/// describe the result (clone() gives contiguous memory).
 constexpr layout reshape(const layout& l, const extents& to) {
   if (!is_countable(to) || count(l.shape) != count(to)) throw_shape_mismatch("reshape", to, l.shape);
   layout view{l.offset, to, row_major(to)};
   if (is_contiguous(l.shape, l.strides)) return view;
-  // Runs of axes of the source that step through memory evenly are cut into axes of the target, last axis first.
+  // Neighbouring axes of the source that have one constant step in memory form a run. Each run is split into axes of the target,
+  // starting with the last axis.
   layout from;
   for (int i = 0; i < l.shape.rank; ++i) {
     if (l.shape[i] == 1) continue;

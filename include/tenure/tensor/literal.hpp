@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Nested braces: how {{1, 2, 3}, {4, 5, 6}} becomes the elements of a tensor whose extents are known when it runs.
-// Law: the extents of the braces are those of their first entries at each depth; a ragged literal is a shape_error.
+// Nested braces: {{1, 2, 3}, {4, 5, 6}} as the elements of a tensor with run-time extents. Law: the extent of an axis is the
+// length of the first list at that depth; if another list at that depth has a different length, shape_error is thrown.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ void check_depth(std::initializer_list<std::initializer_list<T>> list, const ext
   for (const auto& inner : list) check_depth(inner, s, axis + 1);
 }
 
-/// The extents of a literal; throws shape_error when it is ragged or does not fit the static shape.
+/// The extents of a literal. Throws shape_error if it is ragged or does not fit the shape `wanted`.
 template <class List>
 extents literal_extents(const List& list, const extents& wanted) {
   extents s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The memory of a device: what the header of a device specialises so that tensors can stand in it, and the host's. Strided
-// elements convert between element types (toward zero into integers, != 0 into bool).
-// Cost on the host: one memcpy or one loop where both sides are contiguous, else one loop for each last axis.
+// Memory operations of a device: allocate, clear, copy, fill, add. The header of each device specialises device_memory; the
+// specialisation of the host is here. Copies convert element types: toward zero into integers, != 0 into bool.
+// Cost on the host: one memcpy or one loop if both sides are contiguous, else one inner loop for each run along the last axis.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,8 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// Calls run(offset_a, offset_b, n, step_a, step_b) for each last axis of two layouts of one shape.
+/// Walks two strided layouts of the same shape. Calls run(offset_a, offset_b, n, step_a, step_b) for each run of n elements along
+/// the last axis.
 template <class Run>
 void for_each_run(const extents& shape, const extents& a, const extents& b, Run run) {
   if (count(shape) == 0) return;
@@ -68,7 +69,8 @@ void add_elements(T* to, const extents& to_strides, const T* from, const extents
   });
 }
 
-/// Each device has these; pointers are into its own memory, `shape` counts elements. What is not here has no header.
+/// The memory operations of a device. Pointers point into its own memory; strides count elements. This primary template is chosen
+/// only if the header of the device is not included, and reports that.
 template <class Device>
 struct device_memory {
   static_assert(!any_device<Device>, "tenure: to: tensors in the memory of a device need its header: #include <tenure/cuda.hpp>");
@@ -100,7 +102,7 @@ struct device_memory<cpu_device> {
   }
 };
 
-/// What histories, which know their element type only when they run, ask of the memory that a gradient lies in.
+/// The memory operations of a device as function pointers, for gradients: a history knows the element type only at run time.
 struct device_operations {
   storage_handle (*allocate)(std::size_t bytes);
   void (*clear)(void* to, std::size_t bytes);
@@ -109,7 +111,7 @@ struct device_operations {
   void (*fill_zero)(dtype, void* to, const extents& strides, const extents& shape);
 };
 
-/// f(element_tag<T>{}) for the T of a gradient.
+/// Calls f(element_tag<T>{}) with T = float or double. A gradient has no other element types.
 template <class F>
 void with_floating(dtype type, F f) {
   if (type == dtype::float32) f(element_tag<float>{});
@@ -134,23 +136,24 @@ struct operations_of {
   static constexpr device_operations table{device_memory<Device>::allocate, device_memory<Device>::clear, copy, add, fill_zero};
 };
 
-/// Null for the host, whose memory most callers reach without a call through a pointer.
+/// The table of a device. It is null for the host: callers test for null and call the host's functions directly.
 template <class Device>
 constexpr const device_operations* device_operations_of() {
   if constexpr (std::is_same_v<Device, cpu_device>) return nullptr;
   else return &operations_of<Device>::table;
 }
 
-/// Bytes from one device to another.
+/// Copies bytes from one device to another. One of the two must be the host.
 template <class To, class From>
 void transfer_bytes(void* to, const void* from, std::size_t bytes) {
-  static_assert(std::is_same_v<To, cpu_device> || std::is_same_v<From, cpu_device>, "tenure: copy_: two devices meet on the host: say to(tn::cpu) between");
+  static_assert(std::is_same_v<To, cpu_device> || std::is_same_v<From, cpu_device>, "tenure: copy_: elements do not go directly from one device to another: call to(tn::cpu) first");
   if (bytes == 0) return;
   if constexpr (std::is_same_v<From, cpu_device>) device_memory<To>::upload(to, from, bytes);
   else device_memory<From>::download(to, from, bytes);
 }
 
-/// Elements from one device to another: contiguous ones as they are, others through contiguous memory on their side.
+/// Copies elements from one device to another. If a side is not contiguous, or the type changes, the elements go through a
+/// contiguous buffer on that side.
 template <class To, class From, class T, class U>
 void transfer_elements(T* to, const extents& to_strides, const U* from, const extents& from_strides, const extents& shape) {
   if constexpr (std::is_same_v<To, From>) {

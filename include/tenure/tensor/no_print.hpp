@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is said where something is printed and <tenure/print.hpp> is not included, which .cu files do by name.
+// The message for code that prints a tensor without <tenure/print.hpp>. <tenure/cuda.hpp> does not include that header.
 #pragma once
 
 #include <iosfwd>
@@ -9,7 +9,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 template <class>
-struct printing;  // is defined in transform/print.hpp; a file that includes both prints nothing before the second
+struct printing;  // defined in transform/print.hpp; a file must include that header before the first use, because compilers remember the answer
 template <class X>
 concept lacks_printing = !requires { sizeof(printing<X>); };
 }  // namespace detail

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Overlap: whether two strided sets of elements share memory. Decided by address, so that two tensors over one foreign
-// buffer are seen too. Law: `none` is never wrong, `same` means element by element, anything undecided is `partial`.
-// Cost: two intervals in the usual case; else a bounded search for a solution of offset + sum i*s = offset' + sum j*s'.
+// Overlap: whether two strided sets of elements share memory. It is decided by address, so it also finds two tensors over one
+// foreign buffer. Law: `none` means that they share no byte; `same` means that each element is the element at the same index of
+// the other; every other case, and every undecided one, is `partial`.
+// Cost: a comparison of two intervals in the usual case, else a bounded search for a solution of offset + sum i*s = offset' + sum
+// j*s'.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +19,8 @@ enum class overlap : unsigned char { none, same, partial };
 
 namespace detail {
 
-// Does sum n[t] * step[t] = rest have a solution with 0 <= n[t] <= most[t]?
+// Decides whether sum n[t] * step[t] = rest has a solution with 0 <= n[t] <= most[t]. After 100,000 steps of the search it
+// answers yes.
 class bounded_equation {
  public:
   constexpr void add(std::int64_t step, std::int64_t most) {
@@ -72,7 +75,7 @@ class bounded_equation {
   std::int64_t divisor_[2 * max_rank + 1] = {};
 };
 
-/// Overlap of two sets of elements of one size, the second of which starts `distance` elements after the first.
+/// The overlap of two layouts with elements of the same size. The base address of b is `distance` elements after that of a.
 constexpr overlap overlap_at(std::int64_t distance, const layout& a, const layout& b) {
   if (count(a.shape) == 0 || count(b.shape) == 0) return overlap::none;
   std::int64_t rest = distance + b.offset - a.offset;
@@ -92,14 +95,15 @@ constexpr overlap overlap_at(std::int64_t distance, const layout& a, const layou
   return equation.has_solution(rest) ? overlap::partial : overlap::none;
 }
 
-// Bytes from the first element to the end of the last.
+// The number of bytes from the first element to the end of the last one.
 TENURE_INLINE constexpr std::int64_t reach_in_bytes(const layout& l, std::size_t element_size) {
   std::int64_t last = 0;
   for (int i = 0; i < l.shape.rank; ++i) last += l.strides[i] * (l.shape[i] - 1);
   return (last + 1) * static_cast<std::int64_t>(element_size);
 }
 
-/// Whether no two indices name one element. Steps that nest decide; others are taken for overlapping.
+/// True if different indices have different elements. It is exact if each stride reaches beyond all elements of the axes with
+/// smaller strides; other layouts count as overlapping.
 constexpr bool has_distinct_elements(const layout& l) {
   if (count(l.shape) == 0) return true;
   std::int64_t reached = 0;  // by the axes of smaller steps
@@ -132,7 +136,7 @@ overlap overlap_of(const T* a, const layout& la, const U* b, const layout& lb) {
 
 }  // namespace detail
 
-/// How the elements of x and y share memory.
+/// Tells how the elements of x and y share memory. Throws ownership_error if one of them is empty.
 template <any_tensor X, any_tensor Y>
 overlap overlap_of(const X& x, const Y& y) {
   using door = detail::tensor_access;

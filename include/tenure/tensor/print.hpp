@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Printing: the elements as NumPy prints them (aligned columns, eight digits after the point at most, rows wrapped at
-// 75 characters, three entries from each end of an axis beyond a thousand elements), then a line that says dtype, shape
-// and ownership: tensor<float32, 2x3, owning>.
+// Prints tensors. The elements are printed as NumPy prints them: in aligned columns, with at most eight digits after the point, in
+// lines of at most 75 characters; of a tensor with more than a thousand elements only the first and last three along each axis.
+// A last line gives dtype, shape and ownership: tensor<float32, 2x3, owning>.
 #pragma once
 
 #include <charconv>
@@ -18,12 +18,12 @@ namespace detail {
 inline constexpr int shown_edge = 3;
 inline constexpr std::int64_t shown_whole = 1000;
 
-// How the numbers of one tensor are written, so that their points stand below each other.
+// The common format of all numbers of one tensor. It puts their decimal points below each other.
 struct number_format {
   bool exponent = false;
   int left = 0;   // characters before the point
   int right = 0;  // digits after it
-  int plain = 0;  // the longest word without a point
+  int plain = 0;  // the width of an entry whose point is not aligned: bool, integers, numbers with an exponent
 };
 
 template <class T>
@@ -34,8 +34,8 @@ std::string digits_of(T value, std::chars_format how, int precision) {
   return std::string(text, end.ptr);
 }
 
-// The shortest digits that name the value, at most eight of them after the point, without zeros at the end: "0.1",
-// "3.".
+// The shortest decimal text that reads back as the same value, with at most eight digits after the point and without trailing
+// zeros: "0.1", "3.".
 template <class T>
 std::string trimmed(T value, std::chars_format how) {
   std::string text = digits_of(value, how, -1);
@@ -86,7 +86,7 @@ std::string word_for(T value, const number_format& f) {
   }
 }
 
-// Calls visit(offset) for each element that is shown.
+// Calls visit(offset) for each element that is printed.
 template <class Visit>
 void for_each_shown(const layout& l, bool summarised, int axis, std::int64_t offset, const Visit& visit) {
   if (axis == l.shape.rank) return visit(offset);
@@ -171,11 +171,13 @@ std::string array_text(const T* data, const layout& l, bool summarised, const nu
 
 }  // namespace detail
 
-/// "owning", "aliasing", "detached", as printing and messages spell it.
+/// "owning", "aliasing" or "detached". Printed tensors and messages use these names.
 constexpr const char* name_of(ownership o) {
   return o == ownership::owning ? "owning" : o == ownership::aliasing ? "aliasing" : "detached";
 }
 
+/// Prints the elements and a line with dtype, shape, ownership and, if they are not the default, role, access and device. A
+/// tensor in the memory of a device is copied to the host first. Throws ownership_error if x is empty.
 template <element T, class Shape, ownership O, role R, access A, class Device>
 std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Device>& x) {
   using door = detail::tensor_access;
@@ -188,7 +190,7 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Devi
   const T* const data = door::read(here, "operator<<");
   const layout l = door::layout_of(here);
   const bool summarised = x.size() > detail::shown_whole;
-  std::string text;  // whole before it is written: a string needs no <ostream>
+  std::string text;  // the whole text is built first: writing a string needs only <iosfwd> and <string>, not <ostream>
   if constexpr (Shape::rank == 0) {
     if constexpr (std::is_floating_point_v<T>) {
       const detail::number_format f = detail::format_for(data, l, false);

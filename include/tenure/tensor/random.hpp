@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random factories, and a small engine for them. Law: the values depend on the engine's output only, not on the
-// standard library's distributions, and each element takes a fixed number of draws, so that a seed means the same
-// everywhere (up to the last bit of log, in the tails of normal). Cost: a few nanoseconds an element.
+// Random factories, and a small random engine. Law: the values depend only on the output of the engine, because the distributions
+// of the standard library are not used, and each element takes a fixed number of draws. So a seed gives the same values on every
+// platform, except for the last bit of log() in the tails of normal(). Cost: a few nanoseconds for each element.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// xoshiro256++ (Blackman and Vigna), seeded through splitmix64: a uniform random bit generator of 64 bits.
+/// The random engine xoshiro256++ (Blackman and Vigna), seeded by splitmix64. It is a uniform random bit generator of 64 bits.
 class engine {
  public:
   using result_type = std::uint64_t;
@@ -43,7 +43,8 @@ class engine {
   std::uint64_t state_[4] = {};
 };
 
-/// A seeded engine of whole bits: tenure::engine, std::mt19937, std::mt19937_64 and the like.
+/// A uniform random bit generator: tenure::engine, std::mt19937, std::mt19937_64 and similar classes. The number of values that
+/// it can return must be a power of two.
 template <class G>
 concept random_engine = requires(std::remove_cvref_t<G>& g) {
   { g() } -> std::unsigned_integral;
@@ -52,7 +53,7 @@ concept random_engine = requires(std::remove_cvref_t<G>& g) {
 
 namespace detail {
 
-/// The highest `wanted` bits that the engine offers, in one draw where it has as many.
+/// Returns `wanted` random bits. They are the highest bits of a draw. If the engine has fewer bits, several draws are joined.
 template <class G>
 std::uint64_t random_bits(G& g, int wanted) {
   using made = std::remove_cvref_t<G>;
@@ -70,7 +71,7 @@ std::uint64_t random_bits(G& g, int wanted) {
   return pool;
 }
 
-/// In [0, 1), a multiple of the element type's epsilon / 2.
+/// A uniform value in [0, 1). It is a multiple of half of the type's epsilon.
 template <class T, class G>
 T random_unit(G& g) {
   if constexpr (std::is_same_v<T, float>) return static_cast<float>(random_bits(g, 24)) * 0x1p-24f;
@@ -83,7 +84,7 @@ constexpr double polynomial(const double (&c)[8], double x) {
   return y;
 }
 
-/// The value below which a standard normal variable lies with probability p, 0 < p < 1, to about 1e-16 relative:
+/// The quantile function of the standard normal distribution for 0 < p < 1, with a relative error of about 1e-16.
 /// Wichura, Algorithm AS 241 (PPND16), Applied Statistics 37 (1988).
 inline double normal_quantile(double p) {
   constexpr double a[8] = {3.3871328727963666080e0,  1.3314166789178437745e+2, 1.9715909503065514427e+3,
@@ -130,7 +131,7 @@ inline double normal_quantile(double p) {
   return q < 0 ? -x : x;
 }
 
-/// One draw of 52 bits, taken in the middle of its interval so that neither 0 nor 1 occurs.
+/// A standard normal value from 52 random bits. The uniform value is the middle of its interval, so it is neither 0 nor 1.
 template <class G>
 double random_normal(G& g) {
   return normal_quantile((static_cast<double>(random_bits(g, 52)) + 0.5) * 0x1p-52);
@@ -138,7 +139,8 @@ double random_normal(G& g) {
 
 }  // namespace detail
 
-/// Independent values, uniform in [low, high).
+/// Independent values with the uniform distribution on [low, high), by default [0, 1). T must be float or double. The engine comes
+/// after the shape: uniform(shape<2, 3>{}, g, -1.0, 1.0).
 template <element T = float, any_shape Shape, random_engine G, std::floating_point B, std::integral... N>
 tensor<T, Shape> uniform(Shape, G&& g, B low, B high, N... n) {
   static_assert(is_floating(dtype_v<T>), "tenure: uniform: only floating-point elements have a uniform distribution");
@@ -156,7 +158,8 @@ tensor<T, Shape> uniform(Shape, G&& g, B low, B high, N... n) {
 template <element T = float, any_shape Shape, random_engine G, std::integral... N>
 tensor<T, Shape> uniform(Shape s, G&& g, N... n) { return uniform<T>(s, g, 0.0, 1.0, n...); }
 
-/// Independent values, normal with this mean and standard deviation.
+/// Independent values with the normal distribution of this mean and standard deviation, by default 0 and 1. T must be float or
+/// double.
 template <element T = float, any_shape Shape, random_engine G, std::floating_point B, std::integral... N>
 tensor<T, Shape> normal(Shape, G&& g, B mean, B deviation, N... n) {
   static_assert(is_floating(dtype_v<T>), "tenure: normal: only floating-point elements have a normal distribution");

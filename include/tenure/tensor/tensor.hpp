@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// The tensor: elements of one type in one shape, whose type says who owns them, whether a gradient flows, and whether
-// they may be written. Law: whatever is reached through a const tensor cannot be written; a view never outlives its
-// memory; a tensor that was moved from is empty, and using it throws ownership_error. Cost: a pointer and a counted
-// handle, and only where the type needs them run-time extents, strides, and a handle to the gradient's sink.
+// The class tensor: elements of one type in one shape. Its type also contains the ownership of the memory, the role in gradients,
+// whether the elements may be written, and the device. Law: nothing is written through a const tensor; a view keeps its memory
+// alive; a tensor that was moved from is empty, and every use of an empty tensor throws ownership_error.
+// Size: a pointer and a reference-counted handle. Run-time extents, strides and a handle to the gradient are stored only if the
+// type needs them.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@
 namespace TENURE_NAMESPACE {
 
 struct uninitialized_elements {};
-/// tensor<float, shape<dyn, 3>> x(tn::uninitialized, n): elements without a value.
+/// Requests unspecified elements: tensor<float, shape<dyn, 3>> x(tn::uninitialized, n).
 inline constexpr uninitialized_elements uninitialized{};
 
 template <element T, class Shape, ownership O, role R, access A, class Device>
@@ -50,31 +51,32 @@ class tensor<T, Shape, O, R, A, Device> {
   using shape_type = Shape;
   static constexpr int rank = Shape::rank;
 
-  // ---- making one -------------------------------------------------------------------------------------------------
+  // ---- construction -----------------------------------------------------------------------------------------------
 
-  /// Zeros where the shape is static; else an empty tensor, as if moved from.
+  /// Zeros if the shape is static. Otherwise an empty tensor, as if it were moved from: it has no elements until it is assigned to.
   tensor() {
     if constexpr (is_made_by_user && Shape::is_static) *this = zero(Shape::value);
   }
 
-  /// Zeros: one integer a dyn and one a name, in the order of the shape. Throws shape_error, std::bad_alloc.
+  /// Zeros. It takes one integer for each dyn and one for each name, in the order of the shape. Throws shape_error if one is
+  /// negative.
   template <std::integral... N>
     requires(is_made_by_user && !Shape::is_static && sizeof...(N) > 0)
   explicit tensor(N... n) : tensor(zero(bind<N...>(n...))) {}
 
-  /// The same, with unspecified elements.
+  /// Unspecified elements. It takes the same integers.
   template <std::integral... N>
     requires is_made_by_user
   explicit tensor(uninitialized_elements, N... n) : tensor(access_door::allocate<tensor>(bind<N...>(n...))) {}
 
-  /// Rank 0 from a number.
+  /// A tensor of rank 0 from a number, which is converted as by static_cast.
   template <scalar U>
     requires(is_made_by_user && rank == 0)
   tensor(U value) : tensor(access_door::allocate<tensor>(extents_type{})) {
     memory::fill(data_, extents_type{}, extents_type{}, static_cast<T>(value));
   }
 
-  /// Braces for a static shape of rank 1 to 4; wrong lengths do not compile.
+  /// The elements in nested braces, for a static shape of rank 1 to 4. Wrong lengths do not compile.
   template <scalar... U>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 1 && sizeof...(U) > 0)
   explicit(sizeof...(U) == 1 && Shape::size == 1) tensor(U... value) : tensor(access_door::allocate<tensor>(Shape::value)) {
@@ -105,55 +107,57 @@ class tensor<T, Shape, O, R, A, Device> {
     write_rows(row...);
   }
 
-  /// Braces for run-time extents of rank 1 to 4. Throws shape_error when ragged or unfit.
+  /// The elements in nested braces, for run-time extents and rank 1 to 4. Throws shape_error if the braces are ragged or do not fit
+  /// the shape.
   tensor(typename detail::nested_list<T, rank>::type list)
     requires(is_made_by_user && is_on_host && !Shape::is_static && rank >= 1 && rank <= 4)
       : tensor(access_door::allocate<tensor>(detail::literal_extents(list, Shape::value))) {
     detail::write_literal(data_, list);
   }
 
-  /// Evaluates an expression into new memory.
+  /// Evaluates an expression. The result is written to new memory.
   template <class E>
     requires expression<E>
   tensor(E&& e) {
     construct_from(detail::hook{}, *this, std::forward<E>(e));
   }
 
-  /// Takes over a temporary whose type says more, or less, about the same extents. Throws shape_error where they are others.
+  /// Takes over the memory of a temporary whose shape type differs only in which extents are static: shape<dyn, 3> from shape<2,
+  /// 3>, or the reverse. Throws shape_error if the extents differ.
   template <class Y>
     requires(owns && detail::retyped_owner<Y, tensor>)
   tensor(Y&& other) : tensor(retyped(other)) {}
 
-  /// Another tensor is no owner's memory to take over.
+  /// Does not compile: an owning tensor does not share or take over the memory of any other tensor. It gives the message.
   template <any_tensor Y>
     requires(owns && !std::is_same_v<std::remove_cvref_t<Y>, tensor> && !detail::retyped_owner<Y, tensor>)
   tensor(Y&&) {
     constexpr bool same_shape = is_leaf || detail::may_be_same(Shape::value, shape_of_t<Y>::value);
     static_assert(same_shape, "tenure: tensor: the other tensor has another shape");
-    static_assert(is_leaf || !same_shape || detail::never<Y>, "tenure: tensor: an owner from another tensor: say clone(), to<T>() or new_tensor()");
-    static_assert(!is_leaf || detail::never<Y>, "tenure: tensor: a leaf from another tensor: say auto w = std::move(x).requires_grad_()");
+    static_assert(is_leaf || !same_shape || detail::never<Y>, "tenure: tensor: an owning tensor does not take over another tensor: call clone(), to<T>() or new_tensor()");
+    static_assert(!is_leaf || detail::never<Y>, "tenure: tensor: a leaf is not made from another tensor: write auto w = std::move(x).requires_grad_()");
   }
 
-  // What a tensor is not made from meets a message, rather than a list of all of the above.
+  // Overloads for wrong arguments. They give one message in place of the compiler's list of all constructors.
   template <scalar... U>
     requires(is_made_by_user && sizeof...(U) > 0 && !detail::takes_numbers<Shape, U...>)
   explicit tensor(U...) {
-    static_assert(detail::never<U...>, "tenure: tensor: the braces are nested otherwise than the shape: one level for each axis");
+    static_assert(detail::never<U...>, "tenure: tensor: the nesting of the braces does not match the shape: write one level for each axis");
   }
   template <std::size_t... M>
     requires(is_made_by_user && sizeof...(M) > 0)
   tensor(const detail::any_braces (&... row)[M]) {
-    static_assert(sizeof...(row) == 0, "tenure: tensor: the braces are nested otherwise than the shape: one level for each axis");
+    static_assert(sizeof...(row) == 0, "tenure: tensor: the nesting of the braces does not match the shape: write one level for each axis");
   }
   template <class X>
     requires(is_made_by_user && detail::foreign<X>)
   explicit tensor(X&&) {
-    static_assert(detail::never<X>, "tenure: tensor: made from numbers in braces or an expression; over the memory of others by from()");
+    static_assert(detail::never<X>, "tenure: tensor: a tensor is made from numbers in braces or from an expression: from() makes one over existing memory");
   }
 
   // ---- copying and moving -----------------------------------------------------------------------------------------
 
-  /// A handle to the same elements. An owning tensor has no copies, and a const handle gives no writable one.
+  /// Makes another handle to the same elements. An owning tensor is not copied, and a const alias gives no writable alias.
   tensor(tensor& other)
       : data_(other.data_),
         storage_(other.storage_),
@@ -166,7 +170,7 @@ class tensor<T, Shape, O, R, A, Device> {
   tensor(tensor&&) = default;
   ~tensor() = default;
 
-  /// A read-only handle from a writable one.
+  /// Makes a read-only alias from a writable one.
   tensor(const tensor<T, Shape, O, R, access::read_write, Device>& other) requires(!owns && A == access::read_only)
       : data_(other.data_),
         storage_(other.storage_),
@@ -174,10 +178,10 @@ class tensor<T, Shape, O, R, A, Device> {
         strides_(other.strides_),
         sink_(other.sink_) {}
 
-  /// Assignment writes elements, into the memory that the target has: a view stays a view of what it was made from. An
-  /// owning target takes over the memory of a temporary where nobody can tell the difference, where the extents differ,
-  /// and where the target is tracked (its history comes along). An owner without elements, made without extents or moved from,
-  /// becomes what is assigned to it. Throws shape_error, overlap_error, ownership_error.
+  /// Assignment writes elements into the memory that the target has. A view stays a view of the same base. An owning target takes
+  /// over the memory of an owning temporary in three cases: if no alias and no pointer refers to the target's memory, if the
+  /// extents differ, or if the target is tracked (then it also takes over the history). An empty owning tensor takes the extents
+  /// and values of the source. Throws shape_error, overlap_error or ownership_error before it writes.
   tensor& operator=(tensor&& other) noexcept(owns && is_on_host) {
     if constexpr (!owns) {
       assign(other);
@@ -199,7 +203,7 @@ class tensor<T, Shape, O, R, A, Device> {
     assign(other);
     return *this;
   }
-  /// From a number, a tensor of another type, or an expression; broadcasts and converts as copy_ does.
+  /// Assigns a number, a tensor of another type, or an expression. It broadcasts and converts as copy_ does.
   template <class E>
     requires(scalar<E> || any_tensor<E> || expression<E> || detail::foreign<E>)
   tensor& operator=(E&& e) {
@@ -207,7 +211,7 @@ class tensor<T, Shape, O, R, A, Device> {
     return *this;
   }
 
-  // ---- looking ----------------------------------------------------------------------------------------------------
+  // ---- reading ----------------------------------------------------------------------------------------------------
 
   constexpr tenure::extents extents() const { return extents_.get(); }
   constexpr std::int64_t extent(int axis) const { return extents_.get()[axis]; }
@@ -215,19 +219,19 @@ class tensor<T, Shape, O, R, A, Device> {
     if constexpr (Shape::is_static) return Shape::size;
     else return count(extents_.get());
   }
-  /// Steps between neighbours, in elements.
+  /// The distance in memory between neighbours along each axis, counted in elements.
   constexpr tenure::extents strides() const {
     if constexpr (owns && Shape::is_static) return static_strides;
     else return strides_.get(extents_.get());
   }
   constexpr bool is_contiguous() const { return owns || tenure::is_contiguous(extents(), strides()); }
-  /// How often the storage was written, through any alias.
+  /// The version of the storage. Every write through any alias raises it. Throws ownership_error if the tensor is empty.
   std::uint32_t version() const {
     access_door::check_alive(*this, "version");
     return storage_.version();
   }
-  /// The first element, in the memory of the tensor's device; the others lie at strides(). Reading only: as_span() and
-  /// unsafe_data() write.
+  /// A pointer to the first element, in the memory of the tensor's device. The other elements lie at strides(). The pointer is for
+  /// reading; as_span() gives writable memory. Throws ownership_error if the tensor is empty.
   const T* data() const& TENURE_LIFETIMEBOUND { return access_door::lend(*this, "data"); }
   template <class Self = tensor>
   const T* data() const&& {
@@ -235,16 +239,18 @@ class tensor<T, Shape, O, R, A, Device> {
     return nullptr;
   }
 
-  /// The element at an index for each axis. Throws index_error.
+  /// Returns the element at these indices, one for each axis. An index counts from 0. Throws index_error if one is outside its
+  /// axis.
   template <std::integral... I>
   T operator()(I... i) const {
     static_assert(sizeof...(I) == rank, "tenure: operator(): one index is needed for each axis");
-    static_assert(is_on_host, "tenure: operator(): the elements lie in the memory of a device: say to(tn::cpu) first");
+    static_assert(is_on_host, "tenure: operator(): the elements lie in the memory of a device: call to(tn::cpu) first");
     if constexpr (sizeof...(I) == rank && is_on_host)
       return element_at(std::make_index_sequence<rank>{}, static_cast<std::int64_t>(i)...);
     else return T{};
   }
-  /// The only element, of a tensor of any rank; one on a device is waited for. Throws shape_error where there is not exactly one.
+  /// Returns the only element of a tensor of any rank. On a device it waits for the computation of the element. Throws
+  /// shape_error if the tensor does not have exactly one element.
   T item() const {
     static_assert(!Shape::is_static || Shape::size == 1, "tenure: item: the tensor does not have exactly one element");
     const T* const only = access_door::read(*this, "item");
@@ -258,6 +264,7 @@ class tensor<T, Shape, O, R, A, Device> {
       return arrived;
     }
   }
+  /// item(), converted as by static_cast.
   template <scalar U>
   explicit operator U() const {
     static_assert(!Shape::is_static || Shape::size == 1,
@@ -266,24 +273,29 @@ class tensor<T, Shape, O, R, A, Device> {
     else return U{};
   }
 
-  // What it is not. The standard's functions of numbers, double d = x and std::exp(x), find the conversion of highest rank.
+  // Overloads for wrong uses, which give messages. The only implicit conversion is to long double: double d = x uses it, and with
+  // it std::exp(x) has one best overload, so that the message is not one of an ambiguous call.
   operator long double() const {
-    static_assert(detail::never<T>, "tenure: conversion to a number: a tensor is no number by itself: say item(), or tn::exp(x) and the like");
+    static_assert(detail::never<T>, "tenure: conversion to a number: a tensor does not convert to a number by itself: call item(), or tn::exp(x) and similar functions");
     return 0;
   }
   detail::no_iterator<T> begin() const {
-    static_assert(detail::never<T>, "tenure: begin: a tensor is no range: loop over indices, x[i], or over as_span(x)");
+    static_assert(detail::never<T>, "tenure: begin: a tensor is not a range: loop over indices, x[i], or over as_span(x)");
     return {nullptr};
   }
   detail::no_iterator<T> end() const { return {nullptr}; }
 
-  // ---- views: the same memory, the gradient flows through -----------------------------------------------------------
+  // ---- views ---------------------------------------------------------------------------------------------------------- A view
+  // shares the memory and the version of its base and keeps the memory alive. The gradient of a view flows to its base. A view of
+  // a const or read-only tensor is read-only. On a temporary node, in-place arithmetic on a view returns the whole node
+  // (consumed_view.hpp). Each function throws ownership_error if the tensor is empty.
 
+  /// A view of all elements.
   auto view() { return detail::whole_view(*this); }
   auto view() const { return detail::whole_view(*this); }
 
-  /// One index, range, window or all for each of the first axes; the others are kept whole. Throws index_error.
-  /// On a temporary node this, and the views that transpose, reshape and the like, give the node back after in-place arithmetic.
+  /// A part of the tensor: an integer, range, window or all for each of the first axes. The other axes are kept whole. An integer
+  /// removes its axis (see indexing.hpp). Throws index_error if an index is outside its axis.
   template <class... I>
   auto at(const I&... index) & { return detail::indexed_view(*this, index...); }
   template <class... I>
@@ -300,7 +312,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class I>
   auto operator[](const I& index) && { return std::move(*this).at(index); }
 
-  /// Swaps two axes: the last two, or A and B.
+  /// Swaps two axes: the last two, or axes A and B. The rank must be at least two.
   auto transpose() & { return detail::transposed_view<rank - 2, rank - 1>(*this); }
   auto transpose() const& { return detail::transposed_view<rank - 2, rank - 1>(*this); }
   auto transpose() && {
@@ -317,7 +329,7 @@ class tensor<T, Shape, O, R, A, Device> {
     return detail::transposed_view<A1, B1>(x);
   }
 
-  /// Axis i of the result is axis Axes[i] of this.
+  /// Reorders the axes: axis i of the result is axis Axes[i] of the tensor. Each axis must be named exactly once.
   template <int... Axes>
   auto permute() & { return detail::permuted_view<Axes...>(*this); }
   template <int... Axes>
@@ -328,9 +340,9 @@ class tensor<T, Shape, O, R, A, Device> {
     return detail::permuted_view<Axes...>(x);
   }
 
-  /// The same elements in row-major order under other extents: named ones come from this tensor, other run-time ones
-  /// from n, and a single dyn without an integer from the number of elements. Throws shape_error where strides cannot
-  /// express it.
+  /// The same elements in row-major order with other extents. Named extents come from this tensor, other run-time extents from the
+  /// integers n; if only one is open and no integer is given, it follows from the number of elements. Throws shape_error if the
+  /// numbers of elements differ, or if no strides describe the result in this memory (clone() first then).
   template <std::int64_t... E, std::integral... N>
   auto reshape(N... n) & { return detail::reshaped_view<E...>(*this, n...); }
   template <std::int64_t... E, std::integral... N>
@@ -341,13 +353,15 @@ class tensor<T, Shape, O, R, A, Device> {
     return detail::reshaped_view<E...>(x, n...);
   }
 
-  /// Repeats axes of static extent 1, and the whole along new leading axes, without memory; the result is read-only.
+  /// Repeats axes of static extent 1, and repeats the whole tensor along new leading axes. It takes no memory: a repeated axis
+  /// has stride 0. An axis with a run-time extent does not repeat, even if the extent is 1. The result is read-only. Throws
+  /// shape_error if the extents do not fit.
   template <std::int64_t... E, std::integral... N>
   auto expand(N... n) { return detail::expanded_view<E...>(*this, n...); }
   template <std::int64_t... E, std::integral... N>
   auto expand(N... n) const { return detail::expanded_view<E...>(*this, n...); }
 
-  /// The diagonal of the last two axes, as the last axis.
+  /// The diagonal of the last two axes. It is the last axis of the result.
   auto diagonal() & { return detail::diagonal_view(*this); }
   auto diagonal() const& { return detail::diagonal_view(*this); }
   auto diagonal() && {
@@ -355,7 +369,8 @@ class tensor<T, Shape, O, R, A, Device> {
     return detail::diagonal_view(x);
   }
 
-  /// Adds an axis of extent 1 before axis Axis; squeeze takes one away.
+  /// unsqueeze adds an axis of extent 1, which becomes axis `Axis` of the result. squeeze removes such an axis; it throws
+  /// shape_error if a run-time extent is not 1.
   template <int Axis>
   auto unsqueeze() & { return detail::unsqueezed_view<Axis>(*this); }
   template <int Axis>
@@ -377,7 +392,7 @@ class tensor<T, Shape, O, R, A, Device> {
 
   // ---- ownership ----------------------------------------------------------------------------------------------------
 
-  /// New memory; the gradient flows back to this one.
+  /// Copies the elements to new memory. The result is owning and contiguous. The gradient flows back to this tensor.
   auto clone() const {
     if constexpr (!is_constant) {
       return clone_tracked(detail::hook{}, *this);
@@ -386,19 +401,19 @@ class tensor<T, Shape, O, R, A, Device> {
       return copied<copy>(*this, "clone");
     }
   }
-  /// A view of itself where it is contiguous, else of a copy.
+  /// A view of the tensor if it is contiguous, else a view of a copy. The gradient flows back to this tensor.
   auto contiguous() { return is_contiguous() ? view() : detail::view_into<decltype(view())>(clone()); }
   auto contiguous() const { return is_contiguous() ? view() : detail::view_into<decltype(view())>(clone()); }
 
-  /// The same memory and version counter, cut off from the gradient. A temporary that owns hands its memory over, so
-  /// that clone().detach() is an owning constant made with one copy, as detach().clone() is.
+  /// The same memory and version counter without a gradient. An owning temporary hands over its memory, so that clone().detach()
+  /// gives an owning constant with one copy, as detach().clone() does.
   auto detach() & { return detail::make_detached(*this, "detach"); }
   auto detach() const& { return detail::make_detached(*this, "detach"); }
   auto detach() && {
     if constexpr (owns) return with_role_now<role::constant>(std::move(*this), {});
     else return detail::make_detached(*this, "detach");
   }
-  /// detach() in place consumes its operand, since its type changes.
+  /// detach() in place. It consumes its operand, because the type changes: auto y = std::move(x).detach_().
   auto detach_() && {
     static_assert(owns, "tenure: detach_: a view cannot be detached in place: say detach()");
     if constexpr (owns) return with_role_now<role::constant>(std::move(*this), {});
@@ -408,8 +423,9 @@ class tensor<T, Shape, O, R, A, Device> {
     static_assert(detail::never<X>, "tenure: detach_: it consumes its operand: write std::move(x).detach_()");
   }
 
-  /// Starts a gradient here: a leaf over the same memory. Consumes its operand, since its type changes; on a detached
-  /// alias it makes a new, independent leaf. requires_grad_<false>() makes a leaf a constant again.
+  /// Makes a leaf over the same memory: gradients end here. It consumes its operand, because the type changes. On a detached
+  /// alias it makes a new, independent leaf and does not consume. requires_grad_<false>() makes a leaf a constant again. The
+  /// element type must be float or double.
   template <bool Wanted = true>
   auto requires_grad_() && {
     check_requires_grad<Wanted>();
@@ -425,24 +441,27 @@ class tensor<T, Shape, O, R, A, Device> {
   template <bool Wanted = true>
   decltype(auto) requires_grad_() const& { return requires_grad_here<Wanted>(*this); }
 
-  /// PyTorch's .data: the same memory, but writes through it raise no version, so that a graph which saved this storage
-  /// gives silently wrong gradients. The one way to get those.
+  /// The same memory, but writes through the result raise no version. If a graph has saved this storage, such a write gives a wrong
+  /// gradient without an error. It corresponds to PyTorch's .data.
   auto unsafe_data() { return unguarded(*this); }
   auto unsafe_data() const { return unguarded(*this); }
 
-  /// This dtype on this device, with x's values: new memory, no gradient.
+  /// Copies the values of x to new memory, with the element type and device of this tensor, or with element type U. No gradient
+  /// flows.
   template <class U = T, any_tensor X>
   auto new_tensor(const X& x) const {
     using made = tensor<U, shape_of_t<X>, ownership::owning, role::constant, access::read_write, Device>;
     return copied<made>(x, "new_tensor");
   }
 
-  /// Elements of another type: new memory, or, where U is T already, a view.
+  /// Converts the element type. The result has new memory; if U is T, it is a view. The gradient flows back through a conversion
+  /// between floating-point types; a conversion to bool or to an integer type gives a constant.
   template <element U>
   auto to() { return converted<U>(*this); }
   template <element U>
   auto to() const { return converted<U>(*this); }
-  /// The same elements in the memory of a device: new memory or, where they lie there already, a view.
+  /// Copies the elements to the memory of a device. If they are there already, the result is a view. A tracked tensor must be
+  /// detached before it goes to another device.
   template <any_device D>
   auto to(D) { return moved<D>(*this); }
   template <any_device D>
@@ -456,12 +475,14 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class D>
     requires(!any_device<D>)
   auto to(const D&) const {
-    static_assert(detail::never<D>, "tenure: to: a device is tn::cpu or tn::cuda, an element type is written to<double>()");
+    static_assert(detail::never<D>, "tenure: to: the argument is not a device (tn::cpu, tn::cuda): an element type is written as to<double>()");
     return view();
   }
 
   // ---- writing ------------------------------------------------------------------------------------------------------
+  // On an lvalue these functions return the tensor itself; on a temporary they return it, or the node it became, by value.
 
+  /// Writes `value`, converted as by static_cast, to every element.
   tensor& fill_(scalar auto value) & {
     if constexpr (is_node && may_write) copy_(value);
     else write_all(value);
@@ -471,8 +492,9 @@ class tensor<T, Shape, O, R, A, Device> {
     fill_(value);
     return std::move(*this);
   }
-  /// Writes x, broadcast and converted to this element type. A node gets a new history; where x is tracked, a constant becomes a
-  /// node, so it is consumed.
+  /// Writes x, which broadcasts to this shape and converts to this element type. x may lie in the memory of another device. A
+  /// node gets a new history. If x is tracked and the target is a constant, the result is a node, so the target must be consumed:
+  /// auto y = std::move(target).copy_(x). Throws ownership_error, overlap_error or shape_error before it writes.
   template <class X>
   tensor& copy_(X&& x) & {
     detail::check_copy_target<tensor>();
@@ -502,8 +524,9 @@ class tensor<T, Shape, O, R, A, Device> {
     }
   }
 
-  /// In-place arithmetic. A constant stays a constant, a node gets a new history; where e is tracked a constant becomes a node,
-  /// so it is consumed. Throws ownership_error, overlap_error, shape_error before anything is written.
+  /// In-place arithmetic with a number, a tensor or an expression, which broadcasts to this shape. A constant stays a constant
+  /// and a node gets a new history. If e is tracked and the target is a constant, the result is a node, so the target must be
+  /// consumed: auto y = std::move(x).add_(e). Throws ownership_error, overlap_error or shape_error before it writes.
   template <class E>
   decltype(auto) add_(E&& e) & { return update<detail::add_in_place>(*this, std::forward<E>(e)); }
   template <class E>
@@ -530,7 +553,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class E>
   tensor& operator/=(E&& e) { return update<detail::divide_in_place>(*this, std::forward<E>(e)); }
 
-  // Nothing is written through const: the same calls, with a message.
+  // The same functions on a const tensor. They do not compile and give a message.
   template <class E>
     requires(scalar<E> || any_tensor<E> || expression<E>)
   void operator=(E&&) const { detail::check_assign<const tensor>(); }
@@ -556,14 +579,16 @@ class tensor<T, Shape, O, R, A, Device> {
 
   // ---- gradients ----------------------------------------------------------------------------------------------------
 
-  /// Accumulates the gradient of a node of one element into every leaf. Where the graph saved a value, a second call throws
-  /// ownership_error, unless the first was told to retain the graph. Nothing is written when it throws.
+  /// Adds the gradient of this tensor, which must have exactly one element, to grad() of every leaf that it was computed from. It
+  /// frees the values that the graph saved, so a second call throws ownership_error; backward(true) retains them. It also throws
+  /// ownership_error if a saved value was overwritten. If it throws, nothing has been written.
   template <std::same_as<bool> Flag = bool>
   void backward(Flag retain = false) const {
     if constexpr (check_has_history())
       if constexpr (detail::may_omit_cotangent<tensor>()) backward_node(detail::hook{}, *this, retain);
   }
-  /// The same for any shape, given the cotangent.
+  /// The same for a tensor of any shape. `cotangent` is the gradient with respect to this tensor; it has its shape, type and
+  /// device.
   template <class C>
     requires(any_tensor<C> || expression<C>)
   void backward(const C& cotangent, bool retain = false) const {
@@ -576,10 +601,11 @@ class tensor<T, Shape, O, R, A, Device> {
   void backward(const C&, bool = false) const {
     static_assert(detail::never<C>, "tenure: backward: the cotangent is a tensor or an expression of the value's shape");
   }
-  /// What backward() has accumulated, as a detached alias. Throws ownership_error before anything arrived.
+  /// The gradient that backward() has accumulated, as a detached alias. It is read-only on a const tensor. Throws ownership_error
+  /// if no gradient has arrived yet.
   auto grad() { return accumulated<access::read_write>(); }
   auto grad() const { return accumulated<access::read_only>(); }
-  /// Whether grad() has anything to show.
+  /// True if a gradient has arrived, so that grad() does not throw.
   bool has_grad() const {
     check_has_sink();
     if constexpr (is_constant) {
@@ -589,7 +615,7 @@ class tensor<T, Shape, O, R, A, Device> {
       return static_cast<bool>(sink_.handle->grad);
     }
   }
-  /// Sets an existing gradient to zero, in place.
+  /// Sets the gradient to zero in place, if there is one.
   void zero_grad() {
     static_assert(is_leaf || R == role::retained_node, "tenure: zero_grad: the tensor has no gradient of its own");
     if constexpr (!is_constant) {
@@ -606,7 +632,7 @@ class tensor<T, Shape, O, R, A, Device> {
   void zero_grad() const {
     static_assert(detail::never<X>, "tenure: zero_grad: the tensor is read-only");
   }
-  /// Makes a node keep its gradient. Consumes its operand, since its type changes.
+  /// Makes a node that keeps its gradient, so that grad() works on it. It consumes its operand, because the type changes.
   auto retain_grad() && {
     static_assert(!is_constant, "tenure: retain_grad: a constant has no gradient");
     if constexpr (is_node) {
@@ -689,7 +715,7 @@ class tensor<T, Shape, O, R, A, Device> {
                     "tenure: operator=: an owning tensor is not copied: say clone(), or copy_ to write its elements");
     else if constexpr (is_node) assign_from(detail::hook{}, *this, std::forward<E>(e));
     else {
-      static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor into a constant: detach() it first");
+      static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor is not assigned to a constant: detach() it first");
       constexpr bool stays = std::is_same_v<device_of_t<E>, Device>;
       static_assert(stays, "tenure: operator=: the tensors live on different devices: say copy_ or to()");
       if constexpr (!requires_grad_v<E> && stays) {
@@ -754,7 +780,7 @@ class tensor<T, Shape, O, R, A, Device> {
     if constexpr (stays || consumes || !is_floating(dtype_v<T>)) return (x);
     else return new_leaf(x);
   }
-  // A leaf over a detached alias's memory aliases it: the gradient flows again, though not into where it came from.
+  // Makes a leaf over the memory of a detached alias. Gradients end in this leaf and do not flow to the origin of the alias.
   template <class X>
   static auto new_leaf(X& x) {
     constexpr access allowed = std::is_const_v<X> ? access::read_only : A;
@@ -786,7 +812,7 @@ class tensor<T, Shape, O, R, A, Device> {
     access_door::rebind(*this, copied<tensor>(other, "operator="));
   }
 
-  /// An owning constant with x's values.
+  /// Makes an owning constant with the values of x.
   template <class Made, class X>
   static Made copied(const X& x, const char* call) {
     const auto* const from = access_door::read(x, call);
@@ -794,7 +820,7 @@ class tensor<T, Shape, O, R, A, Device> {
     using to_device = device_of_t<Made>;
     using from_device = device_of_t<X>;
     constexpr bool are_bytes = !std::is_same_v<to_device, from_device> && ownership_of_v<X> == ownership::owning && std::is_same_v<element_t<Made>, element_t<X>>;
-    if constexpr (are_bytes)  // for most transfers, and spares their file the kernels that gather and scatter
+    if constexpr (are_bytes)  // most transfers take this branch; it instantiates no kernels that copy strided elements
       detail::transfer_bytes<to_device, from_device>(access_door::fresh(made), from, static_cast<std::size_t>(made.size()) * sizeof(element_t<Made>));
     else detail::transfer_elements<to_device, from_device>(access_door::fresh(made), made.strides(), from, x.strides(), x.extents());
     return made;

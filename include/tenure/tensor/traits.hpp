@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the type of a tensor says: who owns the memory, whether a gradient flows, whether it may be written, on which
-// device it lives. The traits answer for tensors and, through the tensor that they evaluate to, for expressions.
+// The type of a tensor contains its element type, shape, ownership, role in gradients, access and device. The traits in this
+// header read them from the type of a tensor, or of an expression; an expression has the traits of the tensor that it evaluates
+// to.
 #pragma once
 
 #include <initializer_list>
@@ -11,25 +12,27 @@
 
 namespace TENURE_NAMESPACE {
 
-/// owning: memory of its own, move-only. aliasing: somebody else's memory, the gradient flows through. detached:
-/// somebody else's memory, no gradient flows.
+/// owning: the tensor owns its memory and can only be moved. aliasing: it shares the memory of another tensor or of foreign code,
+/// and the gradient flows through. detached: it shares memory, and no gradient flows.
 enum class ownership : unsigned char { owning, aliasing, detached };
 
 /// constant: no gradient. leaf: gradients end here. node: computed from leaves. retained_node: a node that keeps its
 /// gradient, after retain_grad().
 enum class role : unsigned char { constant, leaf, node, retained_node };
 
-/// read_only: reached through const, borrowed from const memory, or a view in which elements share memory.
+/// read_only: the tensor comes from a const tensor or from const memory, or it is a view in which elements share memory.
 enum class access : unsigned char { read_write, read_only };
 
-/// Where the elements lie: x.to(tn::cuda), x.to(tn::cpu). The header of a device brings its memory and its functions.
+/// The devices: x.to(tn::cuda) copies the elements to a GPU, x.to(tn::cpu) to the host. The header of a device defines its memory
+/// and its functions.
 struct cpu_device {};
 inline constexpr cpu_device cpu{};
 struct cuda_device {};
 inline constexpr cuda_device cuda{};
 
 namespace detail {
-// Sets of devices, a bit each, and the device of a set of one; numbers have none and go with any.
+// A set of devices as bits, one bit for each device, and the device of a set with one bit. A number has no bit, so it fits any
+// device.
 template <class Device>
 inline constexpr unsigned device_bit = 0;
 template <>
@@ -48,9 +51,9 @@ template <class X>
 concept any_device = detail::device_bit<std::remove_cvref_t<X>> != 0;
 
 namespace detail {
-// What CTAD finds where nothing says the element type and the shape.
+// Class template argument deduction gives this element type if the arguments do not determine element type and shape.
 struct undeduced {};
-// Numbers in braces, however nested.
+// Numbers in braces of any nesting depth.
 struct any_braces {
   template <class U>
     requires std::is_arithmetic_v<U>
@@ -62,13 +65,13 @@ struct any_braces {
 template <class T, class Shape, ownership O = ownership::owning, role R = role::constant, access A = access::read_write, class Device = cpu_device>
 class tensor {
   static constexpr bool is_deduced = !std::is_same_v<T, detail::undeduced>;
-  static_assert(is_deduced, "tenure: tensor: only an expression or one number says what tensor it is: write tensor<float, shape<2, 3>>");
+  static_assert(is_deduced, "tenure: tensor: the element type and the shape do not follow from these arguments: write tensor<float, shape<2, 3>>");
   static constexpr bool holds = !is_deduced || element<T>;
   static_assert(holds, "tenure: tensor: the element type is none of bool, int32, int64, float and double");
 
  public:
   template <class... X>
-  tensor(const X&...) {}  // something to go on with
+  tensor(const X&...) {}  // accepts any arguments, so that the message is the only error
   template <std::size_t... M>
     requires(sizeof...(M) > 0)
   tensor([[maybe_unused]] const detail::any_braces (&... row)[M]) {}
@@ -76,7 +79,7 @@ class tensor {
 template <element T, class Shape, ownership O, role R, access A, class Device>
 class tensor<T, Shape, O, R, A, Device>;
 
-/// An owning leaf: variable<float, shape<3>>{1, 2, 3}.
+/// An owning leaf, a tensor that backward() gives a gradient: variable<float, shape<3>>{1, 2, 3}.
 template <class T, class Shape>
 using variable = tensor<T, Shape, ownership::owning, role::leaf>;
 
@@ -87,7 +90,7 @@ struct tensor_traits {
   static constexpr bool is_tensor = false;
 };
 
-// An expression answers as the tensor that it evaluates to.
+// An expression has the traits of the tensor that it evaluates to.
 template <class E>
   requires requires { typename E::expression_tag; typename E::tensor_type; }
 struct tensor_traits<E> : tensor_traits<typename E::tensor_type> {
@@ -123,17 +126,17 @@ using element_t = typename detail::traits_of<X>::element_type;
 template <class X>
 using device_of_t = typename detail::traits_of<X>::device_type;
 
-/// The elements can be read one by one.
+/// The elements lie in the memory of the host, so single elements can be read.
 template <class X>
 inline constexpr bool is_on_host_v = std::is_same_v<device_of_t<X>, cpu_device>;
 
-/// A gradient flows from X to some leaf, or ends in X.
+/// X is a leaf or a node: a gradient ends in X or flows through X to a leaf.
 template <class X>
 inline constexpr bool requires_grad_v = role_of_v<X> != role::constant;
-/// X is a variable: backward() leaves a gradient in it. (PyTorch's is_leaf is true for constants too.)
+/// X is a leaf: backward() writes its gradient. (PyTorch's is_leaf is true for constants too.)
 template <class X>
 inline constexpr bool is_leaf_v = role_of_v<X> == role::leaf;
-/// X has a history.
+/// X is a node: it was computed from leaves and has a history.
 template <class X>
 inline constexpr bool is_node_v = role_of_v<X> == role::node || role_of_v<X> == role::retained_node;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The shape rules of views: what a view's static shape is, and, where extents are known only when it runs, how they are
-// found. Law: a static extent stays static wherever the types allow; what they forbid does not compile.
+// The shape rules of views. A rule computes the static shape of a view (`value`) and, for extents known only at run time, finds
+// them (`bind`). Law: a static extent stays static if the types determine it; a view that the types rule out does not compile.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-/// Number of elements where all extents are static, else dyn.
+/// The number of elements if all extents are static, else dyn.
 constexpr std::int64_t static_count(const extents& s) { return all_static(s) ? count(s) : dyn; }
 
 constexpr int axis_of_name(const extents& s, std::int64_t name) {
@@ -19,8 +19,8 @@ constexpr int axis_of_name(const extents& s, std::int64_t name) {
   return -1;
 }
 
-// A target shape whose run-time extents come from, in this order: the source's axis of the same name, the integers that
-// the caller gave, and, for one dyn without an integer, the number of elements.
+// The shape of reshape<E...>(n...). A run-time extent of the target comes, in this order, from the source's axis with the same
+// name, from the integers of the caller, or, if there is exactly one open extent and no integer, from the number of elements.
 template <class Shape, int Given, std::int64_t... E>
 struct reshaped {
   static constexpr extents target{sizeof...(E), {E...}};
@@ -70,7 +70,8 @@ struct reshaped {
   }
 };
 
-// A target shape whose run-time extents come from the integers that the caller gave or, without any, from the source.
+// The shape of expand<E...>(n...). The run-time extents come from the integers of the caller. Without integers they come from the
+// axes of the source.
 template <class Shape, int Given, std::int64_t... E>
 struct expanded {
   static constexpr extents target{sizeof...(E), {E...}};

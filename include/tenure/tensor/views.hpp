@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Views: the type and the making of a tensor over another's memory; the members of tensor say what each one is.
-// Law: a view shares its base's storage and version counter, keeps the memory alive, and is read-only where the base is
-// const or read-only; on a tracked base it is a node whose history routes the gradient into the base.
+// Views: their types and how they are made. The members of tensor document each one.
+// Law: a view shares the storage and version counter of its base, keeps the memory alive, and is read-only if the base is const or
+// read-only. A view of a tracked base is a node, and its history adds the gradient to the gradient of the base.
 #pragma once
 
 #include <type_traits>
@@ -19,11 +19,11 @@ using view_of_t =
            requires_grad_v<X> ? role::node : role::constant,
            std::is_const_v<X> || access_of_v<X> == access::read_only ? access::read_only : Most, device_of_t<X>>;
 
-// consumed_view.hpp: a temporary node, or a view that still has it; its views have it too.
+// X is a temporary node, or a view that holds one (consumed_view.hpp). Views of X hold the node too.
 template <class X>
 concept gives_base_back = requires { typename X::gives_base_back_tag; };
 
-/// A view of x with static shape `Shape`; `rule` changes a layout of x's extents into that of the view.
+/// Makes a view of x with static shape `Shape`. `rule` changes a layout of x into the layout of the view.
 template <class Shape, access Most = access::read_write, class X, class Rule>
 auto make_view(X& x, const char* call, const Rule& rule) {
   if constexpr (gives_base_back<X>) {
@@ -45,7 +45,7 @@ auto make_view(X& x, const char* call, const Rule& rule) {
   }
 }
 
-/// The same memory cut off from every gradient.
+/// Makes a detached alias: the same memory without a gradient.
 template <class X>
 auto make_detached(X& x, const char* call) {
   constexpr access allowed =
@@ -118,7 +118,7 @@ auto squeezed_view(X& x) {
   });
 }
 
-/// The view V over the memory of a contiguous owner, which may end; V's history is the owner's.
+/// Makes a view V over all elements of a contiguous owning tensor, which may be a temporary. V has the history of the owner.
 template <class V, class Owner>
 V view_into(Owner&& owner) {
   stored_sink<role_of_v<V>> sink;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which tensors may be written, and what the compiler says otherwise: one table a call, since a message is a literal.
-// Law: a leaf and every view of a tracked tensor are written only inside no_grad, read-only memory never.
+// Compile-time checks of tensors that are written, one function for each kind of write, because the text of a static_assert is a
+// literal.
+// Law: a leaf and every view of a tracked tensor are written only inside no_grad; read-only memory is never written.
 #pragma once
 
 #include "concepts.hpp"
 
 namespace TENURE_NAMESPACE::detail {
 
-// Each holds where an earlier one does not, so that one message is given.
+// If one of these conditions is false, the later ones are true, so that only one message appears.
 template <class X>
 inline constexpr bool is_writable = access_of_v<X> == access::read_write && !std::is_const_v<X>;
 template <class X>
 inline constexpr bool is_free_of_leaf = !is_writable<X> || !is_leaf_v<X>;
-// A view of a leaf and a view of a node have one type, so neither is written in place.
+// A view of a leaf and a view of a node have the same type, so neither may be written in place.
 template <class X>
 inline constexpr bool is_free_of_view = !is_writable<X> || !is_node_v<X> || ownership_of_v<X> == ownership::owning;
 
