@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Programs on the CPU, in .cu files that run some there too; <tenure/tenure.hpp> brings them everywhere else. nvcc compiles them
-// for packets of one lane, so that what must be fast on the CPU belongs in a .cpp file. Cost: Eigen, 2 s of nvcc.
+// Runs programs on the CPU. <tenure/tenure.hpp> includes this header; a .cu file that also computes on the CPU includes it
+// itself. nvcc compiles these programs without SIMD (packets of one lane), so code that must be fast on the CPU belongs in a .cpp
+// file. Cost: it includes Eigen, which takes nvcc 2 s.
 #pragma once
 
 #include <tenure/tenure.hpp>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Tenure on a GPU, for .cu files: x.to(tn::cuda), the same expressions, functions and optimizers on tensors there, and streams.
+// Tenure on a GPU, for .cu files: x.to(tn::cuda) copies a tensor to the GPU, and the same expressions, functions and optimizers
+// work on tensors there. tn::cuda_stream gives a thread a stream of its own.
 #pragma once
 
 #if !defined(__CUDACC__)
 #error "tenure: <tenure/cuda.hpp> is for .cu files, which nvcc compiles; .cpp files include <tenure/tenure.hpp>"
 #elif defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
-#error "tenure: <tenure/cuda.hpp>: memory is ordered by one default stream: compile without --default-stream per-thread, and open a tn::cuda_stream in each thread"
+#error "tenure: <tenure/cuda.hpp>: one default stream orders the use of memory: compile without --default-stream per-thread, and open a tn::cuda_stream in each thread"
 #endif
 
 #include <tenure/tenure.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Printing tensors, expressions and plans, in .cu files that do; <tenure/tenure.hpp> brings it everywhere else.
-// Cost: <string> and <charconv>, a second of nvcc.
+// Prints tensors, expressions and plans with operator<<. <tenure/tenure.hpp> includes this header; a .cu file that prints
+// includes it itself. Cost: it includes <string> and <charconv>, which take nvcc a second.
 #pragma once
 
 #include <tenure/tenure.hpp>

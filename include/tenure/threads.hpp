@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Threads for calls: Eigen's thread pool as an execution. Included by name, for what Eigen's pool costs to compile.
-// Law: results are those of one thread, bit for bit. Cost: a call that is worth it wakes threads, some microseconds; the steady
-// state allocates nothing.
+// thread_pool runs calls on several threads of Eigen's thread pool. <tenure/tenure.hpp> does not include this header, because
+// Eigen's pool takes long to compile. Law: the results have the same bits as with one thread. Cost: a call with enough work wakes
+// other threads, which takes some microseconds; in the steady state nothing is allocated.
 #pragma once
 
 #include <array>
@@ -21,15 +21,15 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Any number of threads may run() at once, those of the pool too: a caller works itself and never waits for a helper that has
-/// not begun.
+/// Runs the blocks of a job on the threads of a pool. Several threads may call run() at once, also threads of the pool: the
+/// caller works itself, and never waits for a thread that has not started its work.
 class pool_executor final : public executor {
  public:
   explicit pool_executor(int threads) : pool_executor(threads, threads > 1 ? std::make_unique<Eigen::ThreadPool>(threads - 1) : nullptr) {}
   explicit pool_executor(Eigen::ThreadPoolInterface& theirs) : pool_executor(theirs.NumThreads() + 1, nullptr) { pool_ = &theirs; }
   ~pool_executor() {
     own_.reset();
-    // Helpers that a pool of somebody else has not begun still look at their job.
+    // A foreign pool may still have tasks of this executor that it has not started. They read their job, so wait for them.
     while (!all_are_free()) std::this_thread::yield();
   }
 
@@ -37,7 +37,7 @@ class pool_executor final : public executor {
 
   void run(int count, block_function function, void* context) override {
     job* const taken = take_job();
-    if (taken == nullptr) {  // the threads are busy for longer than this would take
+    if (taken == nullptr) {  // the threads have not started earlier jobs yet, so the caller does all the work itself
       for (int b = 0; b < count; ++b) function(context, b, 0);
       return;
     }
@@ -51,12 +51,12 @@ class pool_executor final : public executor {
       j.shares[static_cast<std::size_t>(w)].end = (w + 1) * count / workers;
     }
     for (int w = 1; w < workers; ++w)
-      pool_->Schedule([j = &j, w] {  // two words, which std::function keeps without an allocation
+      pool_->Schedule([j = &j, w] {  // the capture is two words, so std::function stores it without an allocation
         j->work(w);
         j->owner->let_go(*j);
       });
     j.work(0);
-    // The last blocks end in microseconds, and to sleep and be woken costs tens of them.
+    // Spin first: the last blocks end within microseconds, while sleeping and waking up takes tens of microseconds.
     for (int spins = 0, done; (done = j.done.load(std::memory_order_acquire)) < count;) {
       if (++spins < 4096) pause();
       else j.done.wait(done, std::memory_order_acquire);
@@ -67,7 +67,8 @@ class pool_executor final : public executor {
   }
 
  private:
-  /// Neighbouring blocks for one worker, so that data stays in its caches from step to step; who has none left takes others'.
+  /// The neighbouring blocks of one worker. A worker gets the same blocks in each step, so that their data stays in its caches. A
+  /// worker that has finished its own blocks takes blocks of others.
   struct alignas(64) share {
     std::atomic<int> next{0};
     int end = 0;
@@ -95,7 +96,7 @@ class pool_executor final : public executor {
     void* context = nullptr;
     int workers = 0, count = 0;
     std::atomic<int> done{0};
-    std::atomic<int> holders{1};  // who may still look at it
+    std::atomic<int> holders{1};  // the number of threads that may still read this job
     std::atomic<bool> failed{false};
     std::exception_ptr error;
     job* next_free = nullptr;
@@ -108,7 +109,7 @@ class pool_executor final : public executor {
     }
   }
 
-  /// Null where helpers have not begun with any of the last runs.
+  /// Returns a free job, or null if all jobs are in use because threads have not started earlier ones.
   job* take_job() {
     const std::lock_guard lock(busy_);
     if (free_ == nullptr) return nullptr;
@@ -146,20 +147,22 @@ class pool_executor final : public executor {
 
 }  // namespace detail
 
-/// An execution on several threads, the caller's among them: tn::value_and_grad<0>(loss, pool). Copies share the threads, which
-/// end with the last copy.
+/// Runs calls on several threads, one of which is the caller's: tn::value_and_grad<0>(loss, pool). Results have the same bits as
+/// with one thread. Copies share the threads; the threads end when the last copy is destroyed.
 class thread_pool {
  public:
-  /// As many threads as the machine runs at once.
+  /// Uses as many threads as the machine can run at once.
   thread_pool() : thread_pool(static_cast<int>(std::thread::hardware_concurrency() < 1 ? 1 : std::thread::hardware_concurrency())) {}
-  /// Throws tenure::error where threads < 1, and std::system_error where the system gives no threads.
+  /// Uses `threads` threads, including the caller's. Throws tenure::error if threads < 1, and std::system_error if the system
+  /// cannot start a thread.
   explicit thread_pool(int threads) : executor_(std::make_shared<detail::pool_executor>(checked(threads))) {}
-  /// The caller's thread and those of a pool that others use too, which lives longer.
+  /// Uses the caller's thread and the threads of an existing Eigen pool. The pool must outlive this object; other code may use it
+  /// too.
   explicit thread_pool(Eigen::ThreadPoolInterface& theirs) : executor_(std::make_shared<detail::pool_executor>(theirs)) {}
 
   int threads() const { return executor_->workers(); }
 
-  /// While it lives, all that this thread computes runs on the pool: const auto threads = pool.scope();
+  /// Returns an object; while it exists, all computations of this thread run on the pool: const auto threads = pool.scope();
   auto scope() const { return kept_scope(executor_); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: save: a view is saved through clone..
+// expect: tenure: save: a view is not saved
 #include <tenure/tenure.hpp>
 #include <tenure/interop/save.hpp>
 namespace tn = tenure;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// DLPack, the exchange of tensors between libraries (https://dmlc.github.io/dlpack): to_dlpack(x) lends a constant's memory,
-// from_dlpack<T, Shape>(m) borrows another library's. Law: the memory lives until the last side lets go, a deleter runs
-// once; what is read-only stays so, by its flag there and by its type here. Only the host's memory; no copy.
+// DLPack exchanges tensors between libraries without a copy (https://dmlc.github.io/dlpack). to_dlpack(x) shares the memory of a
+// constant, and from_dlpack<T, Shape>(m) makes a tensor over the memory of another library. Law: the memory lives as long as
+// either side uses it, and a deleter runs once. Read-only memory stays read-only: DLPack has a flag for it, and here it is part
+// of the type. Only memory of the host is supported.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@
 namespace TENURE_NAMESPACE {
 namespace dlpack {
 
-// DLPack 1.0 as its ABI has it, under our names: pointers to these are pointers to DLTensor, DLManagedTensor and
-// DLManagedTensorVersioned.
+// The structs of DLPack 1.0 with our names and the same ABI. A pointer to one of them can be used as a pointer to DLTensor,
+// DLManagedTensor or DLManagedTensorVersioned.
 
 enum class type_code : std::uint8_t { integer = 0, unsigned_integer = 1, floating = 2, boolean = 6 };
 
@@ -37,11 +38,11 @@ struct tensor_view {
   std::int32_t rank;
   data_type type;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< in elements; null: row-major
+  std::int64_t* strides;  ///< in elements; null means row-major
   std::uint64_t byte_offset;
 };
 
-/// DLManagedTensor, from before version 1: it cannot say that it is read-only.
+/// DLManagedTensor, the struct of DLPack before version 1. It has no flag for read-only memory.
 struct unversioned_tensor {
   tensor_view view;
   void* context;
@@ -68,7 +69,7 @@ struct let_go {
     if (m->deleter != nullptr) m->deleter(m);
   }
 };
-/// What owns a managed tensor on its way; release() gives the pointer that a Python capsule or another library takes.
+/// Owns a managed tensor until another library takes it. release() returns the pointer for that library or for a Python capsule.
 template <managed M>
 using handle = std::unique_ptr<M, let_go>;
 
@@ -80,22 +81,23 @@ inline constexpr data_type type_of{std::is_same_v<T, bool> ? type_code::boolean 
 
 namespace detail {
 
-/// What an export points to: DLPack's struct, the extents that it points to, and a hold on the memory.
+/// The object behind an export: DLPack's struct, the extents and strides that it points to, and a handle that keeps the memory
+/// alive.
 template <class M>
 struct dlpack_export : M {
   std::int64_t shape[max_rank], strides[max_rank];
   storage_handle storage;
 };
 
-/// The extents of a managed tensor; throws where a tensor of T and Shape cannot stand over it.
+/// The extents of a managed tensor. Throws if a tensor of element type T and this shape cannot use its memory.
 template <class T, class Shape>
 extents dlpack_extents(const dlpack::tensor_view& v) {
   const dlpack::data_type wanted = dlpack::type_of<std::remove_const_t<T>>;
-  if (v.device.type != 1) throw ownership_error("tenure: from_dlpack: the memory is not the host's (DLPack's device " + std::to_string(v.device.type) + ")");
+  if (v.device.type != 1) throw ownership_error("tenure: from_dlpack: the memory is not on the host (DLPack's device " + std::to_string(v.device.type) + ")");
   if (v.type.code != wanted.code || v.type.bits != wanted.bits || v.type.lanes != 1)
     throw shape_error("tenure: from_dlpack: the elements are not " + std::string(name_of(dtype_v<std::remove_const_t<T>>)) + " (DLPack's type " +
                       std::to_string(static_cast<int>(v.type.code)) + ", " + std::to_string(v.type.bits) + " bits, " + std::to_string(v.type.lanes) + " lanes)");
-  if (v.rank != Shape::rank) throw shape_error("tenure: from_dlpack: " + std::to_string(v.rank) + " axes for a tensor of " + std::to_string(Shape::rank));
+  if (v.rank != Shape::rank) throw shape_error("tenure: from_dlpack: " + std::to_string(v.rank) + " axes, but the shape has " + std::to_string(Shape::rank));
   extents s;
   for (int i = 0; i < v.rank; ++i) s.push_back(v.shape[i]);
   if (!fits(Shape::value, s)) throw_shape_mismatch("from_dlpack", Shape::value, s);
@@ -110,8 +112,10 @@ struct dlpack_deleter {
 
 }  // namespace detail
 
-/// Lends the memory of a constant: read-only where x is, else writable, which raises the version and throws ownership_error
-/// while a graph has saved the storage. to_dlpack<dlpack::unversioned_tensor>(x) is for consumers from before DLPack 1.
+/// Shares the memory of a constant on the host. It is read-only if x is const or read-only. A writable export raises the version
+/// when it is made, and throws ownership_error while a graph has saved the storage. to_dlpack<dlpack::unversioned_tensor>(x)
+/// makes the struct of DLPack before version 1. The result keeps the memory alive. Throws ownership_error if x is empty, and
+/// std::bad_alloc.
 template <dlpack::managed M = dlpack::managed_tensor, any_tensor X>
 dlpack::handle<M> to_dlpack(X& x) {
   static_assert(!requires_grad_v<X>, "tenure: to_dlpack: the tensor is tracked: detach() it first");
@@ -154,16 +158,18 @@ dlpack::handle<M> to_dlpack(const E&) {
   return {};
 }
 
-/// A tensor over another library's memory, which is let go of with the last tensor over it: from_dlpack<float, shape<dyn, 3>>(m),
-/// and from_dlpack<const float, ...> for a read-only one, as which alone what is flagged read-only can be borrowed. m is a handle or
-/// the bare pointer. Throws shape_error, ownership_error, std::bad_alloc, and m is then still the caller's.
+/// Makes a tensor over the memory of another library: from_dlpack<float, shape<dyn, 3>>(m). The deleter of m is called after the
+/// last tensor over the memory is destroyed. from_dlpack<const float, ...> makes a read-only tensor, and memory with the
+/// read-only flag needs that form. m is a handle or a plain pointer. Throws shape_error if rank, extents or element type differ,
+/// ownership_error if the memory cannot be used (not on the host, not aligned, read-only, overlapping elements), and
+/// std::bad_alloc. If it throws, the caller still owns m.
 template <class T, any_shape Shape, dlpack::managed M>
 auto from_dlpack(M* m) {
   if constexpr (!detail::is_borrowable<T>()) {
-    return detail::borrow<Shape>(static_cast<float*>(nullptr), extents{});  // something to go on with
+    return detail::borrow<Shape>(static_cast<float*>(nullptr), extents{});  // a valid return type avoids errors after the message
   } else {
     if constexpr (std::is_same_v<M, dlpack::managed_tensor>) {
-      if (m->major_version != 1) throw ownership_error("tenure: from_dlpack: DLPack " + std::to_string(m->major_version) + " is not known, 1 is");
+      if (m->major_version != 1) throw ownership_error("tenure: from_dlpack: DLPack " + std::to_string(m->major_version) + " is not supported, only version 1");
       if (!std::is_const_v<T> && (m->flags & M::read_only) != 0)
         throw ownership_error("tenure: from_dlpack: the memory is read-only: borrow it as from_dlpack<const T, Shape>");
     }

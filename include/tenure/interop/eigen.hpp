@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Eigen without copies: as_eigen(x) is a map of a constant of at most two axes, from(m) a tensor over a matrix, map or block
-// with the strides that it has (Eigen's matrices are column-major). Law: a map is writable where x is, a tensor where m is;
-// taking a writable map raises the version, and throws ownership_error while a graph has saved the storage. A temporary
-// matrix moves into the tensor. Cost: no copy; a map of an owning tensor is contiguous and aligned, others have run-time strides.
+// Shares memory with Eigen. as_eigen(x) makes an Eigen::Map over a constant with at most two axes. from(m) makes a tensor over a
+// matrix, map or block and keeps its strides (Eigen's matrices are column-major by default). Law: the result is writable exactly
+// if the argument is. Making a writable map raises the version, and throws ownership_error while a graph has saved the storage. A
+// temporary matrix is moved into the tensor. Cost: no copy. The map of an owning tensor is contiguous and aligned; other maps
+// have run-time strides.
 #pragma once
 
 #include <type_traits>
@@ -20,7 +21,7 @@ struct eigen_interop {};
 
 constexpr Eigen::Index eigen_extent(std::int64_t e) { return is_static(e) ? static_cast<Eigen::Index>(e) : Eigen::Dynamic; }
 
-/// The matrix that a map of an X stands for: one axis is a column. Eigen has no row-major columns, nor column-major rows.
+/// The Eigen matrix type for a map of X. One axis becomes a column. Eigen does not allow row-major columns or column-major rows.
 template <class X>
 struct eigen_layout {
   static constexpr extents shape = shape_of_t<X>::value;
@@ -36,7 +37,7 @@ struct eigen_layout {
   using map = std::conditional_t<is_contiguous, contiguous, strided>;
 };
 
-/// Whether X can be mapped; says why not.
+/// True if X can be mapped. Otherwise a static_assert says why not.
 template <class X>
 constexpr bool is_mappable() {
   static_assert(!requires_grad_v<X>, "tenure: as_eigen: the tensor is tracked: detach() it first");
@@ -59,7 +60,7 @@ inline constexpr bool is_eigen_map<Eigen::Map<M, Options, Stride>> = true;
 
 constexpr std::int64_t tenure_extent(int e) { return e == Eigen::Dynamic ? dyn : e; }
 
-/// The shape of a tensor over an M: a vector has one axis.
+/// The shape of a tensor over an Eigen object M. A vector has one axis.
 template <class M>
 struct eigen_shape {
   static constexpr bool is_vector = M::IsVectorAtCompileTime;
@@ -86,7 +87,9 @@ auto borrow_eigen(M& m) {
 
 }  // namespace detail
 
-/// The elements as an Eigen::Map: a matrix of the same rows and columns, of one axis a column. Read-only where x is.
+/// Returns an Eigen::Map over the elements of x: a matrix with the same rows and columns; a tensor with one axis gives a column.
+/// It is read-only if x is const or read-only. The map is valid as long as the memory of x. Throws ownership_error if x is empty,
+/// and, for a writable map, while a graph has saved the storage.
 template <any_tensor X>
 auto as_eigen(X& x TENURE_LIFETIMEBOUND) {
   using mapped = detail::eigen_layout<X>;
@@ -104,7 +107,7 @@ auto as_eigen(X& x TENURE_LIFETIMEBOUND) {
       return typename mapped::map(first, at(s, 0), at(s, 1), {at(strides, 1 - inner), at(strides, inner)});
     }
   } else {
-    return Eigen::Map<Eigen::Matrix<element_t<X>, 1, 1>>(nullptr);  // something to go on with
+    return Eigen::Map<Eigen::Matrix<element_t<X>, 1, 1>>(nullptr);  // a valid return type avoids errors after the message
   }
 }
 template <any_tensor X>
@@ -119,14 +122,17 @@ auto as_eigen(const E&) {
   return Eigen::Map<Eigen::Matrix<element_t<E>, 1, 1>>(nullptr);
 }
 
-/// A tensor over what Eigen has in memory: of two axes, or of one for what is a vector by its type. Const gives a read-only
-/// tensor. The matrix must outlive it, and may not be resized meanwhile. Throws ownership_error.
+/// Makes a tensor over the memory of an Eigen matrix, map or block. It has two axes, or one if the Eigen type is a vector. Static
+/// sizes become static extents. A const argument gives a read-only tensor. The matrix must outlive the tensor and must not be
+/// resized during that time. Throws ownership_error if the memory is not aligned to its elements, a stride is negative, or
+/// writable elements overlap.
 template <class M>
   requires detail::eigen_memory<M>
 auto from(M& m TENURE_LIFETIMEBOUND) {
   return detail::borrow_eigen(m);
 }
-/// A temporary: a matrix moves into the tensor (a const one, as eval() gives, is copied), a map is borrowed.
+/// The same for a temporary. A matrix is moved into the tensor; a const matrix, which eval() returns, is copied. A map refers to
+/// memory that must outlive the tensor.
 template <class M>
   requires(detail::eigen_memory<M> && !std::is_lvalue_reference_v<M>)
 auto from(M&& m) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// mdspan without copies: from(m) is a tensor over a std::mdspan, or what is made like it (Kokkos', CUDA's), with its strides;
-// where the standard library has <mdspan>, as_mdspan(x) lends a constant. Law: a tensor is writable where m's elements are, an
-// mdspan where x is; taking a writable one raises the version, and throws ownership_error while a graph has saved the storage.
+// Shares memory with mdspan. from(m) makes a tensor over a std::mdspan, or over a class with the same interface (Kokkos, CUDA),
+// and keeps its strides. as_mdspan(x) makes a std::mdspan over a constant, if the standard library has <mdspan>. Law: the result
+// is writable exactly if the elements of the argument are. Making a writable mdspan raises the version, and throws
+// ownership_error while a graph has saved the storage. Cost: no copy.
 #pragma once
 
 #include <array>
@@ -36,7 +37,8 @@ auto shape_of_span(std::index_sequence<Axis...>) { return shape<extent_of_span(M
 
 }  // namespace detail
 
-/// A tensor over the elements of an mdspan, whose memory must outlive it. Throws ownership_error.
+/// Makes a tensor over the elements of an mdspan. Static extents stay static. The memory must outlive the tensor. Throws
+/// ownership_error if the memory is not aligned to its elements, a stride is negative, or writable elements overlap.
 template <class M>
   requires detail::strided_span<std::remove_cvref_t<M>>
 auto from(M&& m) {
@@ -62,7 +64,9 @@ struct span_extents<shape<E...>> {
 };
 }  // namespace detail
 
-/// The elements as a std::mdspan: row-major of an owning tensor, else with run-time strides.
+/// Returns a std::mdspan over the elements of x: row-major for an owning tensor, else with run-time strides. It is read-only if x
+/// is const or read-only, and valid as long as the memory of x. Throws ownership_error if x is empty, and, for a writable mdspan,
+/// while a graph has saved the storage.
 template <any_tensor X>
 auto as_mdspan(X& x TENURE_LIFETIMEBOUND) {
   static_assert(!requires_grad_v<X>, "tenure: as_mdspan: the tensor is tracked: detach() it first");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// .npy: one array with its header, byte for byte as numpy.save writes it (numpy.lib.format, versions 1.0 to 3.0).
-// Law: read_npy(p) after write_npy(p, a) gives a's dtype, shape and bytes, bit for bit.
-// Errors: tenure::io_error, "tenure: load: <file>: <what>"; a failed write leaves an existing file as it was.
-// Cost: one pass over the bytes; a size a file claims is compared with the file before it is allocated.
+// .npy files: one array with a header, byte for byte as numpy.save writes it. It reads versions 1.0 to 3.0 of numpy.lib.format.
+// Law: read_npy(p) after write_npy(p, a) gives the dtype, shape and bytes of a.
+// Errors: tenure::io_error, "tenure: load: <file>: <what>". If a write fails, an existing file is unchanged.
+// Cost: one pass over the bytes. A size in the file is compared with the length of the file before memory is allocated for it.
 #pragma once
 
 #include <array>
@@ -31,7 +31,8 @@ namespace TENURE_NAMESPACE::interop {
 static_assert(std::endian::native == std::endian::little,
               "tenure: .npy and .npz are written for little-endian machines");
 
-/// An array to write: somebody else's memory, dense, row-major. dtype is "<f4", "<f8", "<i4", "<i8" or "|b1".
+/// An array to write. It refers to memory of the caller, which is dense and row-major. dtype is "<f4", "<f8", "<i4", "<i8" or
+/// "|b1".
 struct array_view {
   std::string_view name;
   std::string_view dtype;
@@ -39,7 +40,7 @@ struct array_view {
   std::span<const std::byte> bytes;
 };
 
-/// An array that was read: always dense, row-major and little-endian, with shape and bytes in agreement.
+/// An array that was read. It is always dense, row-major and little-endian, and its number of bytes follows from dtype and shape.
 struct array {
   std::string name;
   std::string dtype;
@@ -49,7 +50,7 @@ struct array {
 
 namespace detail {
 
-/// Where an error happened; every message of a file is thrown from here.
+/// The file, and the array in it, that error messages name. fail() throws every error about a file.
 struct place {
   std::string_view call;
   std::string file;
@@ -70,7 +71,7 @@ inline std::errc last_error() { return static_cast<std::errc>(errno); }
 
 // ---- Files --------------------------------------------------------------------------------------------------------
 
-/// A regular file of known size; reading outside it throws.
+/// A regular file for reading. Its size is known, and a read beyond the end throws.
 class input {
  public:
   input(const std::filesystem::path& path, place where) : where_(std::move(where)) {
@@ -104,20 +105,20 @@ class input {
   std::ifstream stream_;
 };
 
-/// A file that takes the place of `target` in one step at commit(); before that, `target` is untouched.
+/// A new file that replaces `target` in one step in commit(). Before commit() `target` is unchanged.
 class replacement {
  public:
   replacement(const std::filesystem::path& target, place where) : where_(std::move(where)) {
     namespace fs = std::filesystem;
     std::error_code error;
-    target_ = fs::weakly_canonical(target, error);  // of a symbolic link, the file behind it is replaced
+    target_ = fs::weakly_canonical(target, error);  // if target is a symbolic link, the file that it points to is replaced
     if (error) target_ = target;
     const auto status = fs::status(target_, error);
     if (fs::exists(status) && !fs::is_regular_file(status)) where_.fail("exists and is not a regular file");
     for (int attempt = 0; !file_ && attempt < 100; ++attempt) {
       part_ = target_;
       part_ += ".part" + std::to_string(attempt);
-      file_.reset(std::fopen(part_.string().c_str(), "wbx"));  // x: never a file that another writer has open
+      file_.reset(std::fopen(part_.string().c_str(), "wbx"));  // "x" fails if the file exists, so two writers never share a file
       if (!file_ && last_error() != std::errc::file_exists) break;
     }
     if (!file_) where_.fail("cannot create '" + part_.string() + "'", last_error());
@@ -159,7 +160,7 @@ class replacement {
 
 // ---- Element types and shapes -------------------------------------------------------------------------------------
 
-/// Bytes of one element, or 0 for a dtype that a tensor cannot hold.
+/// The size of one element in bytes, or 0 for a dtype that a tensor cannot hold.
 constexpr std::uint64_t element_bytes(std::string_view dtype) {
   if (dtype == "|b1") return 1;
   if (dtype == "<f4" || dtype == "<i4") return 4;
@@ -167,14 +168,15 @@ constexpr std::uint64_t element_bytes(std::string_view dtype) {
   return 0;
 }
 
-/// As Python prints a tuple: (), (3,), (3, 4).
+/// A shape as Python prints a tuple: (), (3,), (3, 4).
 inline std::string tuple_text(std::span<const std::int64_t> shape) {
   std::string text = "(";
   for (std::size_t i = 0; i < shape.size(); ++i) text.append(i ? ", " : "").append(std::to_string(shape[i]));
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-/// Bytes of a dense array; fails on a dtype we lack, on a negative extent, and when the product passes int64.
+/// The size of a dense array in bytes. Fails on a dtype that a tensor cannot hold, on a negative extent, and if the product
+/// overflows int64.
 inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::int64_t> shape, const place& where) {
   std::uint64_t bytes = element_bytes(dtype);
   if (bytes == 0) {
@@ -199,7 +201,7 @@ inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::in
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// Everything of the file before the data; padded, as NumPy pads it, until the data begins at a multiple of 64 bytes.
+/// The part of the file before the data. It is padded as NumPy pads it, so that the data begins at a multiple of 64 bytes.
 inline std::string npy_header(const array_view& a, const place& where) {
   const std::uint64_t expected = dense_bytes(a.dtype, a.shape, where);
   if (a.bytes.size() != expected)
@@ -219,7 +221,7 @@ inline std::string npy_header(const array_view& a, const place& where) {
   return header + text;
 }
 
-/// The header's Python dictionary: the three keys in any order, nothing else.
+/// Parses the Python dictionary in the header: its three keys in any order. Anything else fails.
 class npy_dictionary {
  public:
   npy_dictionary(std::string_view text, const place& where) : text_(text), where_(where) {
@@ -317,7 +319,7 @@ class npy_dictionary {
   std::size_t at_ = 0;
 };
 
-/// A whole .npy file in memory -> its array; the data moves to the front, nothing else is allocated.
+/// Turns the bytes of a whole .npy file into its array. The data is moved to the front of the same memory.
 inline array npy_array(std::vector<std::byte> file, std::string name, const place& where) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   const auto byte_at = [&](std::size_t i) { return static_cast<std::size_t>(file[i]); };
@@ -351,14 +353,14 @@ inline array npy_array(std::vector<std::byte> file, std::string name, const plac
   file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(prefix + length));
   a.bytes = std::move(file);
   if (a.dtype == "|b1")
-    for (const std::byte b : a.bytes)  // any other byte in a C++ bool is undefined behaviour
+    for (const std::byte b : a.bytes)  // a C++ bool with a byte other than 0 or 1 is undefined behaviour
       if (b > std::byte{1}) where.fail("a bool of value " + std::to_string(static_cast<int>(b)) + ", neither 0 nor 1");
   return a;
 }
 
 }  // namespace detail
 
-/// Writes one array; its name is not stored.
+/// Writes one array. Its name is not stored. Throws io_error; then an existing file is unchanged.
 inline void write_npy(const std::filesystem::path& path, const array_view& a) {
   const detail::place where{"save", path.string()};
   const std::string header = detail::npy_header(a, where);
@@ -368,7 +370,7 @@ inline void write_npy(const std::filesystem::path& path, const array_view& a) {
   file.commit();
 }
 
-/// Reads one array; its name is empty.
+/// Reads one array. Its name is empty. Throws io_error.
 inline array read_npy(const std::filesystem::path& path) {
   const detail::place where{"load", path.string()};
   detail::input file(path, where);

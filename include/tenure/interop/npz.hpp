@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// .npz: named arrays in a zip archive, stored without compression, as numpy.savez writes them; NumPy reads ours.
+// .npz files: named arrays in a zip archive without compression, as numpy.savez writes them. NumPy reads the files written here.
 // Law: read_npz(p) after write_npz(p, arrays) gives the same arrays in the same order, bit for bit.
-// Errors: tenure::io_error, as in npy.hpp; a deflated archive (numpy.savez_compressed) is refused by name.
-// Cost: reading holds one copy of the data; writing none, and passes over it twice (its CRC-32 stands before it).
+// Errors: tenure::io_error, as in npy.hpp. A compressed archive (numpy.savez_compressed) is an error, and the message says so.
+// Cost: reading needs memory for one copy of the data. Writing needs none, but reads the data twice, because its CRC-32 is stored
+// before it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace detail {
 
 // ---- CRC-32 -------------------------------------------------------------------------------------------------------
 
-/// Row k, column b: the remainder of byte b followed by k zero bytes, by the reflected polynomial 0xedb88320.
+/// Row k, column b: the CRC remainder of byte b followed by k zero bytes, for the reflected polynomial 0xedb88320.
 inline constexpr auto crc_table = [] {
   std::array<std::array<std::uint32_t, 256>, 8> table{};
   for (std::uint32_t b = 0; b < 256; ++b) {
@@ -29,8 +30,8 @@ inline constexpr auto crc_table = [] {
   return table;
 }();
 
-/// CRC-32 (ISO-HDLC) of `bytes` after a part whose CRC-32 is `before`; eight bytes a turn, since the table is the
-/// bottleneck.
+/// The CRC-32 (ISO-HDLC) of `bytes` that follow a part with the CRC-32 `before`. It takes eight bytes in each step, because the
+/// table lookups limit the speed.
 inline std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0) {
   std::uint32_t crc = ~before;
   for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
@@ -53,11 +54,11 @@ enum : std::uint32_t {
   wide_end_signature = 0x06064b50,
   wide_locator_signature = 0x07064b50
 };
-inline constexpr std::uint32_t saturated = 0xffffffff;  // "the value is in the zip64 field"
+inline constexpr std::uint32_t saturated = 0xffffffff;  // this value means that the real one is in the zip64 field
 inline constexpr std::size_t end_size = 22, wide_end_size = 56, wide_locator_size = 20, central_size = 46,
                              local_size = 30;
 
-/// A record being written: little-endian integers and text, in the order given.
+/// Writes a record: little-endian integers and text, in the order of the calls.
 class record {
  public:
   template <std::unsigned_integral... T>
@@ -72,7 +73,7 @@ class record {
   std::string bytes_;
 };
 
-/// A record being read; running off its end throws.
+/// Reads a record. A read beyond its end throws.
 class record_reader {
  public:
   record_reader(std::span<const std::byte> bytes, const place& where) : bytes_(bytes), where_(where) {}
@@ -103,7 +104,7 @@ class record_reader {
 
 // ---- Writing ------------------------------------------------------------------------------------------------------
 
-/// One array on its way into the archive. File names carry the ending that NumPy adds and takes away.
+/// An array to be written to the archive. Its file name ends in ".npy"; NumPy adds and removes that ending too.
 struct outgoing {
   std::string file_name;
   std::string header;
@@ -114,12 +115,13 @@ struct outgoing {
   std::uint64_t size() const { return header.size() + data.size(); }
 };
 
-/// The fields that the local and the central header share; wide, sizes and offset move into put_wide's field.
+/// Writes the fields that the local and the central header share. If is_wide is true, put_wide writes sizes and offset into a
+/// zip64 field.
 inline void put_entry(record& out, const outgoing& entry, bool is_wide, std::size_t wide_fields) {
   const bool is_ascii =
       std::all_of(entry.file_name.begin(), entry.file_name.end(), [](char c) { return (c & 0x80) == 0; });
   const std::uint16_t version = is_wide ? 45 : 20, flags = is_ascii ? 0 : 0x800, stored = 0;
-  const std::uint16_t midnight = 0, day = 0x21;  // 1980-01-01: the same arrays give the same file
+  const std::uint16_t midnight = 0, day = 0x21;  // always 1980-01-01, so that the same arrays give the same file
   const auto size = is_wide ? saturated : static_cast<std::uint32_t>(entry.size());
   out.put(version, flags, stored, midnight, day, entry.crc, size, size);
   out.put(static_cast<std::uint16_t>(entry.file_name.size()),
@@ -145,7 +147,8 @@ inline std::vector<outgoing> outgoing_entries(std::span<const array_view> arrays
   return entries;
 }
 
-/// `narrow_limit` is where an archive turns zip64: a parameter so that a small test sees both forms.
+/// Writes the archive. It uses the zip64 form for sizes and offsets from `narrow_limit` on. That is a parameter so that a small
+/// test can write both forms.
 inline void write_archive(const std::filesystem::path& path, std::span<const array_view> arrays,
                           std::uint64_t narrow_limit = saturated) {
   const place where{"save", path.string()};
@@ -207,7 +210,7 @@ struct directory {
   std::uint64_t offset, size, count;
 };
 
-/// The end record stands last in the file, before a comment of at most 65,535 bytes: look backwards.
+/// Finds the end record. It is the last record of the file, before a comment of at most 65,535 bytes, so the search goes backwards.
 inline directory find_directory(input& file, const place& where) {
   const std::uint64_t window = std::min<std::uint64_t>(file.size(), end_size + 0xffff + wide_locator_size);
   const std::vector<std::byte> tail = file.read(file.size() - window, window);
@@ -260,7 +263,7 @@ inline directory find_directory(input& file, const place& where) {
   return found;
 }
 
-/// One entry as the directory describes it.
+/// An entry as the directory of the archive describes it.
 struct incoming {
   std::string file_name;
   std::uint16_t flags, method;
@@ -296,7 +299,7 @@ inline incoming take_incoming(record_reader& in, const place& where) {
   return entry;
 }
 
-/// The entry's bytes, found through its local header and checked against the CRC-32 of the directory.
+/// Reads the bytes of an entry. They are found through its local header and checked against the CRC-32 in the directory.
 inline std::vector<std::byte> read_entry(input& file, const incoming& entry, const place& where) {
   const bool is_encrypted = entry.flags & 1, is_stored = entry.method == 0, is_deflated = entry.method == 8;
   if (is_encrypted) where.fail("encrypted");
@@ -324,12 +327,13 @@ inline std::vector<std::byte> read_entry(input& file, const incoming& entry, con
 
 }  // namespace detail
 
-/// Writes arrays of different names, in this order; an existing archive is replaced in one step at the end.
+/// Writes arrays with different names in this order. An existing file is replaced in one step at the end. Throws io_error; then
+/// an existing file is unchanged.
 inline void write_npz(const std::filesystem::path& path, std::span<const array_view> arrays) {
   detail::write_archive(path, arrays);
 }
 
-/// Reads every array, in the archive's order.
+/// Reads every array, in the order of the archive. Throws io_error.
 inline std::vector<array> read_npz(const std::filesystem::path& path) {
   detail::place where{"load", path.string()};
   detail::input file(path, where);
@@ -355,7 +359,7 @@ inline std::vector<array> read_npz(const std::filesystem::path& path) {
     if (!names.insert(name).second) where.fail("appears twice");
     std::vector<std::byte> bytes = detail::read_entry(file, entry, where);
     if (bytes.size() > unclaimed)
-      where.fail("malformed zip archive: entries overlap");  // a small file that unfolds into a huge one
+      where.fail("malformed zip archive: entries overlap");  // otherwise a small file could claim a huge amount of data (a zip bomb)
     unclaimed -= bytes.size();
     arrays.push_back(detail::npy_array(std::move(bytes), std::move(name), where));
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// save("model.npz", model), load("model.npz", model): the parameters of a model (or one tensor) in NumPy's format, named as
-// the members are: w1, or layers.0.w. Loading checks names, types and shapes of all before it writes any.
-// Cost: <filesystem> and <fstream>, so it is included by name.
+// save("model.npz", model) and load("model.npz", model): the parameters of a model, or one tensor, in NumPy's format. An array
+// has the name of its member, such as w1 or layers.0.w; a single tensor has the name "array". load() checks the names, types and
+// shapes of all arrays before it writes any. Cost: it includes <filesystem> and <fstream>, so <tenure/tenure.hpp> does not
+// include this header.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// NumPy's descriptor of an element type.
+/// NumPy's name of an element type in a file, such as "<f4".
 template <element T>
 constexpr std::string_view npy_descriptor() {
   switch (dtype_v<T>) {
@@ -32,7 +33,7 @@ constexpr std::string_view npy_descriptor() {
   }
 }
 
-/// Calls f(name, tensor) with each parameter.
+/// Calls f(name, tensor) for each parameter.
 template <class X, class F>
 void for_each_named(X& x, const std::string& name, F& f) {
   using tree = std::remove_cv_t<X>;
@@ -50,7 +51,8 @@ void for_each_named(X& x, const std::string& name, F& f) {
 
 }  // namespace detail
 
-/// Writes every parameter. Throws io_error; a file that existed before is then as it was.
+/// Writes every parameter of a model, or one tensor. Each must be an owning tensor on the host. Throws io_error; then an existing
+/// file is unchanged.
 template <class Model>
 void save(const std::string& path, const Model& model) {
   struct entry {
@@ -68,8 +70,8 @@ void save(const std::string& path, const Model& model) {
   std::size_t i = 0;
   const auto view_all = [&](const std::string&, const auto& x) {
     using L = std::remove_cvref_t<decltype(x)>;
-    static_assert(ownership_of_v<L> == ownership::owning, "tenure: save: a view is saved through clone()");
-    static_assert(is_on_host_v<L>, "tenure: save: the elements lie in the memory of a device: say to(model, tn::cpu) first");
+    static_assert(ownership_of_v<L> == ownership::owning, "tenure: save: a view is not saved: clone() it first");
+    static_assert(is_on_host_v<L>, "tenure: save: the elements lie in the memory of a device: call to(model, tn::cpu) first");
     const entry& e = entries[i++];
     views.push_back({e.name, detail::npy_descriptor<element_t<L>>(), e.shape,
                      std::span(reinterpret_cast<const std::byte*>(detail::tensor_access::read(x, "save")), static_cast<std::size_t>(x.size()) * sizeof(element_t<L>))});
@@ -78,7 +80,8 @@ void save(const std::string& path, const Model& model) {
   interop::write_npz(path, views);
 }
 
-/// Reads every parameter into an existing model. Throws io_error before anything is written where the file does not fit.
+/// Reads every parameter into an existing model, or into one tensor, on the host or on a device. Throws io_error if the file
+/// lacks an array or if the type or shape of one differs; then nothing has been written. Other arrays in the file are ignored.
 template <class Model>
 void load(const std::string& path, Model& model) {
   const std::vector<interop::array> arrays = interop::read_npz(path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A growing array for constant evaluation and run time alike: capacity doubles, elements are trivially copyable.
-// Cost: a few constexpr steps an element, where std::vector takes dozens.
+// A growing array for constant evaluation and for run time. The capacity doubles, and elements are trivially copyable.
+// Cost: a few constexpr steps for each element; std::vector takes dozens.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -45,7 +45,8 @@ class array {
   constexpr const T* end() const { return data_ + size_; }
   constexpr T& back() { return data_[size_ - 1]; }
 
-  /// Gives the element's position. One expression, since compilers count statements; value may live in the array itself.
+  /// Appends an element and returns its position. `value` may be an element of the array. The body is one expression, because
+  /// compilers limit the number of statements in constant evaluation.
   constexpr int push_back(const T& value) { return size_ < capacity_ ? (data_[size_] = value, size_++) : push_grown(value); }
   constexpr void pop_back() { --size_; }
   constexpr void clear() { size_ = 0; }

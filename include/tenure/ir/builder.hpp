@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where a graph grows: tracing, derivatives and passes all append here, at compile time or at run time.
+// The builder of a graph. Tracing, derivatives and passes append nodes to it, at compile time or at run time.
 #pragma once
 
 #include <tenure/ir/array.hpp>
@@ -11,10 +11,10 @@ namespace TENURE_NAMESPACE::ir {
 class builder {
  public:
   constexpr builder() = default;
-  /// A graph of fewer shapes than the 32767 that their ids tell apart.
+  /// An empty graph with at most `most_shapes` different shapes. The ids allow 32767.
   constexpr explicit builder(int most_shapes) : most_shapes_(most_shapes) {}
 
-  /// Starts a graph with the tables of another (shapes, symbols, constraints, bounds without nodes): what a pass does first.
+  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it.
   constexpr explicit builder(const graph_view& like) : input_count_(like.input_count) {
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
@@ -29,7 +29,8 @@ class builder {
   constexpr const extents& shape(std::int16_t id) const { return shapes_[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes_[nodes_[id].shape]; }
 
-  /// The id of a shape. Programs have few distinct shapes and ask for recent ones; where there are many, they are found by hash.
+  /// Returns the id of a shape and stores the shape if it is new. Most programs have few shapes and ask for recent ones, so the
+  /// last eight are compared first; older ones are found by hash.
   constexpr std::int16_t intern(const extents& s) {
     const extents* const known = shapes_.data();
     const int count = shapes_.size(), recent = count > 8 ? count - 8 : 0;
@@ -47,7 +48,7 @@ class builder {
     return static_cast<std::int16_t>(shapes_.push_back(s));
   }
 
-  /// An argument; a strided one may lie in memory in any way that strides express.
+  /// Appends an argument. If `strided` is true, its strides are known only at run time.
   constexpr node_id input(dtype type, const extents& s, bool strided = false) {
     return emit({.op = opcode::input, .type = type, .shape = intern(s), .attr = input_count_++, .start = strided});
   }
@@ -55,12 +56,13 @@ class builder {
     return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits_of(type, value)});
   }
 
-  /// The same, given as a node's attr.
+  /// The same, with the value as the attr of a node.
   constexpr node_id constant_bits(dtype type, std::int16_t shape, std::int64_t bits) {
     return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits});
   }
 
-  /// A fresh symbol; a named one is made once.
+  /// Adds a symbol and returns its extent. If the name is known, the result is the extent of the first symbol of that name, and a
+  /// constraint checks at run time that both are equal.
   constexpr std::int64_t new_symbol(const symbol& s) {
     if (s.name != 0)
       for (int i = 0; i < symbols_.size(); ++i)
@@ -72,7 +74,7 @@ class builder {
         }
     return extent_of_symbol(add_symbol(s));
   }
-  /// An extent computed from two others, folded where both are numbers.
+  /// Returns the sum, product or quotient of two extents. If both are numbers, it is computed here; otherwise it is a symbol.
   constexpr std::int64_t derived(symbol::kind what, std::int64_t a, std::int64_t b) {
     if (is_static(a) && is_static(b))
       return what == symbol::kind::sum ? a + b : what == symbol::kind::product ? a * b : b == 0 ? 0 : a / b;
@@ -83,7 +85,8 @@ class builder {
     return extent_of_symbol(add_symbol({what, a, b, 0}));
   }
 
-  /// The extent that two which must agree stand for; where only the run can tell, it is asked to.
+  /// Requires two extents to be equal and returns the one that represents both. If the equality is not known here, a constraint
+  /// checks it at run time.
   constexpr std::int64_t unify(std::int64_t a, std::int64_t b, const char* call, std::int16_t lhs, std::int16_t rhs) {
     a = canonical(a);
     b = canonical(b);
@@ -94,7 +97,7 @@ class builder {
     if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
     return kept;
   }
-  /// Asks the run whether an extent that only it knows reaches far enough.
+  /// Adds a run-time check that an extent is at least `least`. If both are numbers, it does nothing.
   constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
     const bool known = is_static(canonical(extent)) && is_static(canonical(least));
     if (!known) constraints_.push_back({extent, least, call, -1, -1, true});
@@ -104,7 +107,7 @@ class builder {
     return e;
   }
 
-  /// Nodes from `first` on, and the outputs, read `to` where they read `from`.
+  /// Replaces `from` by `to` in the operands of all nodes from `first` on, and in the outputs.
   constexpr void redirect(int first, node_id from, node_id to) {
     for (int i = first; i < nodes_.size(); ++i)
       for (int k = 0; k < nodes_[i].arity; ++k)
@@ -116,7 +119,7 @@ class builder {
   constexpr void refuse(const refusal& r) {
     if (refused_.what == refusal::kind::nothing) refused_ = r;
   }
-  /// An index of an axis: itself, or, refused, one to go on with.
+  /// Returns `index` if it is inside the axis. Otherwise it records the refusal and returns 0, so that the trace can continue.
   constexpr std::int64_t require_inside(std::int64_t index, std::int64_t extent) {
     const bool inside = 0 <= index && index < extent;
     if (!inside) refuse({refusal::kind::index, index, extent});
@@ -133,7 +136,7 @@ class builder {
             input_count_,        refused_};
   }
 
-  /// Makes every shape speak of one representative a class of equal extents, so that equal shapes have equal ids.
+  /// Replaces each extent by the representative of its class of equal extents, so that equal shapes have equal ids.
   constexpr void canonicalize() {
     bool any = false;
     for (int i = 0; i < equal_.size(); ++i) any = any || equal_[i] != extent_of_symbol(i);
@@ -149,8 +152,8 @@ class builder {
       renamed[i] = intern(s);
     }
     for (node& n : nodes_) n.shape = renamed[n.shape];
-    // A message speaks of the shapes as they were given. Interned: a second id for a shape that nodes have would be found by
-    // the next pass, and equal shapes must have equal ids.
+    // A message shows the shapes as they were given, so constraints keep the old shapes. They are interned too: equal shapes must
+    // have equal ids, also if a node already has such a shape.
     for (constraint& c : constraints_)
       if (c.lhs >= 0) {
         const extents lhs = old[c.lhs], rhs = old[c.rhs];
@@ -174,7 +177,7 @@ class builder {
   array<node> nodes_;
   array<extents> shapes_;
   int most_shapes_ = 32767;
-  index by_hash_;  // of the first indexed_ shapes
+  index by_hash_;  // contains the first indexed_ shapes
   int indexed_ = 0;
   array<symbol> symbols_;
   array<std::int64_t> equal_;  // union-find over symbols

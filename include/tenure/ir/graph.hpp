@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// A finished graph as a constexpr value: arrays of sizes that are known before it is evaluated.
+// A finished graph as a constexpr value. The sizes of its arrays are template arguments.
 #pragma once
 
 #include <tenure/ir/builder.hpp>
 
 namespace TENURE_NAMESPACE::ir {
 
-/// An array of a constant: of what grew elsewhere, as much as there is room for.
+/// A fixed-size copy of a growing array. If the source has more than Capacity elements, the rest is cut.
 template <class T, int Capacity>
 struct frozen {
-  // No `= {}`: g++ 12 takes quadratic time and memory to fill an array that was value-initialised first.
+  // There is no `= {}` here: g++ 12 takes quadratic time and memory to fill an array that was value-initialised before.
   T at[Capacity + 1];
 
   constexpr frozen(const T* from, int count) {
@@ -32,7 +32,7 @@ constexpr graph_sizes sizes_of(const graph_view& g) {
   return {g.count, g.shape_count, g.symbol_count, g.constraint_count, g.bound_count, g.output_count};
 }
 
-/// Sizes::value are the graph_sizes that its arrays have room for.
+/// A graph whose arrays have the sizes Sizes::value, which is a graph_sizes.
 template <class Sizes>
 struct graph {
   static constexpr graph_sizes room = Sizes::value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Positions of an array found again by hash, for what is kept once: shapes, strides, kernels, nodes.
-// Cost: a few looks, however many there are; half of the slots stay free.
+// A hash index over the positions of an array. It finds equal elements, for arrays in which each element is stored once: shapes,
+// strides, kernels, nodes. Cost: a search looks at a few slots on average, because at least half of the slots are free.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE::ir {
 
 class index {
  public:
-  /// The first position entered under this hash that same() confirms, or -1.
+  /// Returns the first position that was entered with this hash and for which same(position) is true, or -1.
   template <class Same>
   constexpr int find(std::uint64_t hash, Same same) const {
     if (count_ == 0) return -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The records of the graph. A node is an operation on earlier nodes (its id is its position, operands have smaller
-// ids); shapes are interned, so that equal shapes have equal ids; a run-time extent is a symbol.
+// The records of a graph. A node is an operation on earlier nodes: its id is its position, and its operands have smaller ids.
+// Shapes are interned: each different shape is stored once, so that equal shapes have equal ids. A run-time extent is a symbol.
 #pragma once
 
 #include <bit>
@@ -14,41 +14,42 @@ namespace TENURE_NAMESPACE::ir {
 using node_id = std::int32_t;
 inline constexpr node_id none = -1;
 
-/// The structural operations; codes from `pointwise` on are positions in the registry of pointwise operations
-/// (ops/registry.hpp). What `attr` and `start` mean stands beside each.
+/// The operations. The first ones are structural, and the comment beside each gives the meaning of `attr`, `start` and `step`. A
+/// code from `pointwise` on is `pointwise` plus a position in the registry of pointwise operations (ops/registry.hpp).
 enum class opcode : std::uint8_t {
-  input,      // attr: argument index; start: 1 where its strides are known only when it runs
-  constant,   // attr: bits of a double for floating types, else the integer; one value, any shape, no memory
-  iota,       // attr: axis along which the value counts 0, 1, 2, ...
-  extent,     // attr: an extent, whose number the value is: a run-time extent read as a scalar; no memory
-  cast,       // to the node's dtype
+  input,      // attr: argument index; start: 1 if its strides are known only at run time
+  constant,   // attr: the bits of a double for floating types, else the integer; one value in any shape; takes no memory
+  iota,       // attr: the axis along which the values are 0, 1, 2, ...
+  extent,     // attr: an extent; its number is the value, so a run-time extent can be used as a scalar; takes no memory
+  cast,       // converts to the node's dtype
   broadcast,  // attr: packed axes: operand axis i becomes result axis unpack(attr, i)
-  reshape,    // row-major order kept
+  reshape,    // the same elements in row-major order
   permute,    // attr: packed axes: result axis i is operand axis unpack(attr, i)
   slice,      // attr: axis, start, step: result[i] = operand[start + i * step] along axis
-  pad,        // attr: axis, start, step: the transpose of slice: zeros elsewhere
-  concat,     // attr: axis; of two operands
-  reduce,     // attr: mask of axes (dropped from the result); start: a reduction
+  pad,        // attr: axis, start, step: the transpose of slice; the other elements are zero
+  concat,     // attr: axis; two operands
+  reduce,     // attr: a mask of the axes, which are removed from the result; start: a reduction
   matmul,     // [batch..., m, k] x [batch..., k, n]
   gather,     // attr: axis; operands: source, integer indices; result: axis replaced by the shape of the indices
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
   stop_gradient,
-  copy,       // a buffer of its own for what would be a view or an argument
-  check,      // computed indices in a buffer of their own, once every bound on this node is found to hold
-  pointwise,  // the arithmetic that derivatives and rewrites are written in comes first
+  copy,       // copies a view or an argument to a buffer of its own
+  check,      // copies computed indices to a buffer of their own after every bound on this node was checked
+  pointwise,  // the first pointwise operations are those that derivatives and rewrites are written in
   neg = pointwise,
   add,
   sub,
   mul,
   div,
-  exp = pointwise + 21,  // its position in the registry, which holds this to it
+  exp = pointwise + 21,  // the registry checks that this is its position
 };
 
 enum class reduction : std::int64_t {
   sum,
   max,
   min,
-  max_of_numbers,  // max where no element is NaN, else any number or NaN: for who shows a NaN by other means, at a third of the cost
+  max_of_numbers,  // max if no element is NaN; otherwise the result is unspecified. It takes a third of the time of max. softmax uses it
+                   // as a shift: there the exponential of the NaN element makes the result NaN
 };
 
 struct node {
@@ -67,17 +68,17 @@ struct node {
   }
 };
 
-/// Axes packed four bits each into an attr.
+/// Packs axes into an attr, four bits for each.
 constexpr std::int64_t pack_axis(std::int64_t packed, int i, int axis) {
   return packed | (static_cast<std::int64_t>(axis) << (4 * i));
 }
 constexpr int unpack_axis(std::int64_t packed, int i) { return static_cast<int>((packed >> (4 * i)) & 15); }
 
-/// In a graph an extent below zero is a symbol: symbol k is spelled -1 - k.
+/// In a graph an extent below zero is a symbol: symbol k is stored as -1 - k.
 constexpr std::int64_t extent_of_symbol(int k) { return -1 - std::int64_t{k}; }
 constexpr int symbol_of_extent(std::int64_t extent) { return static_cast<int>(-1 - extent); }
 
-/// A run-time extent: read from an argument, or computed from other extents; or a run-time stride of an argument.
+/// A run-time extent, read from an argument or computed from other extents; or a run-time stride of an argument.
 struct symbol {
   enum class kind : std::uint8_t { argument, sum, product, quotient, stride } what = kind::argument;
   std::int64_t a = 0;     // argument: its index; else an extent
@@ -85,31 +86,31 @@ struct symbol {
   std::int64_t name = 0;  // dim("batch"), or 0
 };
 
-/// Two extents that must turn out equal when the program is called (or the first at least the second), and where that was
-/// asked for.
+/// A check at the start of a call: two extents must be equal, or the first must be at least the second. `call` is the operation
+/// that requires it.
 struct constraint {
   std::int64_t a = 0, b = 0;
   const char* call = "";
-  std::int16_t lhs = 0, rhs = 0;  // the shapes, for the message; -1: none
+  std::int16_t lhs = 0, rhs = 0;  // the ids of the shapes in the message; -1: none
   bool at_least = false;
 };
 
-/// Integers that must lie in [0, extent): labels and gather indices. Arguments and views of them are checked when a call
-/// begins; what the program computes, where it is computed. Nothing is written where one does not hold.
+/// Integers that must lie in [0, extent): labels and gather indices. Arguments and views of arguments are checked when a call
+/// begins; indices that the program computes are checked after they are computed. If a check fails, no result is written.
 struct bound {
   node_id indices = none;
   std::int64_t extent = 0;
   const char* call = "";
 };
 
-/// What a trace did that no graph can hold, the first of it, with the numbers of its message: an index outside of an axis, a
-/// number that only the run knows, more shapes than their ids tell apart.
+/// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
+/// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
   enum class kind : std::uint8_t { nothing, index, capture, shapes } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 
-/// A graph by reference: what passes read. Owned by a builder or by a frozen graph.
+/// A reference to a graph, which passes read. A builder or a constexpr graph owns the arrays.
 struct graph_view {
   const node* nodes = nullptr;
   int count = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Memory of a GPU: errors of the CUDA runtime, thrown with the call that caused them; the stream on which this thread's calls
-// run; memory in stream order from a pool of its own; transfers. Law: a call that throws has changed nothing that is visible;
-// memory goes back to the pool only behind all work that may still use it, so that nobody waits or synchronises to be right.
-// Cost: nothing is asked of the driver in the steady state; a transfer is copied once on the host, through pinned memory.
-// The device is the one that was current in the process at the first allocation.
+// The CUDA runtime: errors as exceptions, the stream on which the calls of this thread run, device memory from a pool, transfers
+// and CUDA graphs. Law: a call that throws has changed nothing that is visible. Freed memory is reused only after all work that
+// may still use it, so correct programs need no waiting or synchronisation.
+// Cost: in the steady state no memory is requested from the driver; a transfer is copied once on the host, through pinned memory.
+// All memory is on the device that was current in the process at the first allocation.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,8 @@
 
 namespace TENURE_NAMESPACE {
 
-/// A call of the CUDA runtime that failed: "tenure: <call>: <description> (<name>)". Errors of kernels arrive with a later call.
+/// Thrown when a call of the CUDA runtime fails: "tenure: <call>: <description> (<name>)". The error of a kernel is reported by a
+/// later call, because kernels run asynchronously.
 struct cuda_error : error {
   cuda_error(cudaError_t why, const char* call)
       : error(detail::message(call) << cudaGetErrorString(why) << " (" << cudaGetErrorName(why) << ")"), code(why) {}
@@ -29,7 +30,7 @@ namespace cuda_detail {
 
 using stream_t = cudaStream_t;
 
-/// std::mutex, whose header costs nvcc 0.2 s.
+/// A mutex. It is not std::mutex, because that header takes nvcc 0.2 s.
 class mutex {
  public:
   mutex() = default;
@@ -55,7 +56,7 @@ class lock {
   static_cast<void>(cudaGetLastError());
   throw cuda_error(result, call);
 }
-/// Throws cuda_error unless `result` is success; leaves no error behind for the next call to trip over.
+/// Throws cuda_error unless `result` is success. It also clears CUDA's last error, so that the next call does not report it again.
 inline void check(cudaError_t result, const char* call) {
   if (result != cudaSuccess) [[unlikely]] fail(result, call);
 }
@@ -75,18 +76,19 @@ class event {
   cudaEvent_t handle_ = nullptr;
 };
 
-/// All that was given to `first` before runs before what is given to `second` from now on.
+/// Orders two streams: work given to `second` after this call starts after all work that `first` has now.
 inline void order(stream_t first, stream_t second) {
-  event reached;  // may be destroyed while it is awaited
+  event reached;  // CUDA allows its destruction while a stream waits for it
   reached.record(first);
   reached.wait_on(second);
 }
 
-/// A stream in scope: one of a list for each thread, whose end is the default stream, and of one of the process.
+/// A stream that a cuda_stream object has opened. It is in two lists: the nested scopes of its thread (`outer`; after the last
+/// one comes the default stream) and all scopes of the process (`next_alive`).
 struct scope {
   stream_t stream;
   scope* outer;
-  std::vector<detail::storage_handle>* recorded = nullptr;  // of a graph that is being recorded: the memory that it uses
+  std::vector<detail::storage_handle>* recorded = nullptr;  // while a graph is recorded: the memory that the graph uses, else null
   scope* next_alive = nullptr;
 };
 inline thread_local constinit scope* innermost = nullptr;
@@ -95,13 +97,13 @@ struct scopes_of_process {
   mutex busy;
   scope* first = nullptr;
 };
-// Memory of static tensors is freed after main, so what that needs is never destroyed.
+// This object is never destroyed, because static tensors free their memory after main and need it then.
 inline scopes_of_process& alive() {
   static auto& list = *new scopes_of_process;
   return list;
 }
 
-// Threads that have given anything to the default stream, which is one for all of them.
+// The number of threads that have used the default stream. All threads share that stream.
 inline constinit detail::atomic<int> threads_on_default{0};
 inline thread_local constinit bool is_on_default = false;
 
@@ -110,9 +112,9 @@ inline stream_t default_stream() {
   return stream_t{};
 }
 
-/// Where this thread's calls run: the stream of the innermost cuda_stream, else CUDA's default stream.
+/// The stream on which the calls of this thread run: that of the innermost cuda_stream, else CUDA's default stream.
 inline stream_t current_stream() { return innermost == nullptr ? default_stream() : innermost->stream; }
-/// The same, but outside a graph that is being recorded.
+/// The same, but not the stream on which a graph is being recorded: then it is the next outer one.
 inline stream_t running_stream() {
   const scope* s = innermost;
   if (s != nullptr && s->recorded != nullptr) s = s->outer;
@@ -130,7 +132,7 @@ inline int device_of_process() {
   return id;
 }
 
-/// A pool that keeps what was freed; the driver reuses it in stream order.
+/// The memory pool of the process. It keeps freed memory, and the driver reuses that memory in stream order.
 inline cudaMemPool_t memory_pool() {
   static const cudaMemPool_t pool = [] {
     cudaMemPoolProps properties{};
@@ -148,8 +150,8 @@ inline cudaMemPool_t memory_pool() {
   return pool;
 }
 
-/// Hands memory back behind everything that this thread was given, and where other threads have given work to other streams, behind
-/// that too: they may have used it before they let go of it.
+/// Frees memory after all work that may use it: after the work of this thread, and, if other threads have given work to other
+/// streams, after that work too, because they may have used the memory before they dropped their reference.
 inline void free(void* memory) noexcept {
   scopes_of_process& list = alive();
   const lock held(list.busy);
@@ -160,9 +162,9 @@ inline void free(void* memory) noexcept {
     for (const scope* m = innermost; m != nullptr; m = m->outer) mine = mine || m == s;
     others = others || !mine;
   }
-  // A failure here is that of work given before: the next call that can throw reports it.
+  // An error here comes from earlier work. This function cannot throw; the next call that can throw reports the error.
   if (!others) return static_cast<void>(cudaFreeAsync(memory, here));
-  // Its own stream, so that no thread waits for another: only the memory does.
+  // A stream only for freeing. It waits for the others, so no thread and no other stream has to wait.
   static const stream_t behind = [] {
     stream_t made = nullptr;
     return cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess ? made : nullptr;
@@ -179,8 +181,9 @@ inline void free(void* memory) noexcept {
   if (reached != nullptr) cudaEventDestroy(reached);
 }
 
-/// A new block of at least `bytes` bytes of device memory with unspecified content, padded as on the host. What is allocated
-/// while a graph is recorded stays the graph's, and was there before it: a recorded allocation would tie it to one address space.
+/// Returns a new block of at least `bytes` bytes of device memory. The content is unspecified, and it is padded as on the host.
+/// While a graph is recorded, the graph keeps the memory, and the allocation itself is not recorded: an allocation inside a graph
+/// would tie the graph to one address space.
 inline detail::storage_handle allocate(std::size_t bytes) {
   constexpr std::size_t unit = pool::alignment;
   if (bytes > pool::largest) throw std::bad_alloc();
@@ -199,14 +202,14 @@ inline detail::storage_handle allocate(std::size_t bytes) {
   return made;
 }
 
-/// Memory for what calls on one stream leave behind for none of their own: kept from call to call, and apart for each stream and for
-/// each graph that is recorded, which keeps it.
+/// Scratch memory that calls on one stream share, because they run one after the other. It is kept from call to call. Each stream
+/// has its own, and so has each recorded graph, which keeps it alive.
 class stream_memory {
  public:
   void* of_current_stream(std::size_t bytes) {
     const auto* const recorded = innermost == nullptr ? nullptr : innermost->recorded;
     bool is_ours = memory_ && stream_ == current_stream() && is_recorded_ == (recorded != nullptr);
-    if (recorded != nullptr) {  // a graph of the past may have had the same stream
+    if (recorded != nullptr) {  // an earlier graph may have been recorded on the same stream; its memory is not ours
       bool is_kept = false;
       for (const detail::storage_handle& m : *recorded) is_kept = is_kept || (memory_ && m.data() == memory_.data());
       is_ours = is_ours && is_kept;
@@ -228,14 +231,14 @@ class stream_memory {
 
 // ---- transfers -----------------------------------------------------------------------------------------------------------
 
-/// Pinned memory in two halves, which are filled in turn: the host copies into or out of one while the device works on the
-/// other. The host's memory may be of any kind and is free to change as soon as a transfer returns. Cost: the host waits for the
-/// device only where a half is full that the device has not read yet; so thousands of numbers go there without a wait.
+/// Pinned memory for transfers, in two halves that are used in turn: the host copies into or out of one half while the device
+/// works on the other. The memory on the host side may be of any kind, and may be changed as soon as a transfer returns. Cost: an
+/// upload waits only if it needs a half that the device has not read yet, so thousands of small uploads do not wait.
 class staging {
  public:
   static constexpr std::size_t half_bytes = std::size_t{4} << 20;
 
-  /// One of the process, never destroyed: at its end the driver may be gone.
+  /// The instance of the process. It is never destroyed, because the driver may be shut down before the end of the process.
   static staging& of_process() {
     static auto& made = *new staging;
     return made;
@@ -290,7 +293,7 @@ class staging {
   char* reserve(std::size_t bytes, stream_t stream) {
     const std::size_t padded = (bytes + 63) / 64 * 64;
     half* h = &half_[turn_];
-    if (h->used + padded > half_bytes || (h->used > 0 && h->stream != stream)) {  // one event speaks for one stream
+    if (h->used + padded > half_bytes || (h->used > 0 && h->stream != stream)) {  // one event records the progress of one stream only
       turn_ ^= 1;
       h = &half_[turn_];
       h->done.wait_on_host();
@@ -306,7 +309,7 @@ class staging {
     check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
     try {
       half_[turn_].done.record(stream);
-    } catch (const cuda_error&) {  // nothing else says when this half is free again
+    } catch (const cuda_error&) {  // without the event nothing tells when this half is free again, so wait here
       cudaStreamSynchronize(stream);
       throw;
     }
@@ -319,9 +322,9 @@ class staging {
 
 // ---- graphs --------------------------------------------------------------------------------------------------------------
 
-/// What was launched once, launched again as a whole. Law: launch() does what record(f)'s f() put on the current stream, on the
-/// same addresses. Cost: one call of the driver; recording costs what f() costs and, where the shape of the graph is new,
-/// instantiating it.
+/// A CUDA graph: a recorded sequence of launches that is launched again as a whole. Law: launch() does the work that f() in
+/// record(f) gave to the current stream, on the same addresses. Cost: launch() is one call of the driver; record() costs the call
+/// of f() and, if the new graph has another structure than the last, its instantiation.
 class graph {
  public:
   graph() = default;
@@ -332,7 +335,8 @@ class graph {
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
 
-  /// Nothing runs yet. Throws what f() throws, and is then what it was; empty where the driver refuses the graph.
+  /// Records the work of f() without running it. If f() throws, the exception is passed on and the old recording stays. If the
+  /// driver does not accept the graph, it throws cuda_error and the object is empty.
   template <class F>
   void record(F f) {
     if (stream_ == nullptr) check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
@@ -346,7 +350,7 @@ class graph {
       }
     }
     if (executable_ == nullptr) check(cudaGraphInstantiate(&executable_, made.graph, 0), "cudaGraphInstantiate");
-    memory_.swap(memory);  // what the last recording used goes back behind its launches
+    memory_.swap(memory);  // the memory of the last recording is freed here, after its launches in stream order
   }
 
   void launch() { check(cudaGraphLaunch(executable_, current_stream()), "cudaGraphLaunch"); }
@@ -367,7 +371,7 @@ class graph {
   template <class F>
   cudaGraph_t capture(F& f, std::vector<detail::storage_handle>& memory) {
     const recording_scope here(stream_, memory);
-    // Relaxed: allocations on other streams are none of the recording's business.
+    // Relaxed mode, because allocations on other streams are allowed during the recording.
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
     cudaGraph_t made = nullptr;
     try {
@@ -388,9 +392,10 @@ class graph {
 
 }  // namespace cuda_detail
 
-/// Within its scope this thread's calls on the device run on a stream of their own, beside those of other threads, or on one
-/// that another library gave: { tn::cuda_stream here; step(w, x); }. Law: it sees all that the enclosing scope was given before, and
-/// the enclosing scope goes on behind all that it was given; so a tensor can be used in any scope of the thread that made it.
+/// While an object of this class exists, the calls of its thread run on a stream of their own, in parallel with other threads, or
+/// on the stream of another library that is given to the constructor: { tn::cuda_stream here; step(w, x); }. Law: work in the
+/// scope starts after all work given to the enclosing scope before, and later work of the enclosing scope starts after all work
+/// of this scope. So a tensor can be used in every scope of the thread that made it. The constructor throws cuda_error.
 class cuda_stream {
  public:
   cuda_stream() : owned_(), scope_{owned_.handle, cuda_detail::innermost} { open(); }
@@ -401,7 +406,7 @@ class cuda_stream {
     cuda_detail::innermost = scope_.outer;
     try {
       cuda_detail::order(scope_.stream, cuda_detail::current_stream());
-    } catch (const cuda_error&) {  // the next call that can throw reports what is wrong with the device
+    } catch (const cuda_error&) {  // a destructor does not throw; the next call that can throw reports the error of the device
       cudaStreamSynchronize(scope_.stream);
     }
     cuda_detail::scopes_of_process& list = cuda_detail::alive();
@@ -412,18 +417,18 @@ class cuda_stream {
   }
 
   cudaStream_t handle() const { return scope_.stream; }
-  /// Waits on the host for all that was given to this stream; throws what went wrong there.
+  /// Waits on the host until all work given to this stream is done. Throws cuda_error if that work failed.
   void synchronize() const { cuda_detail::check(cudaStreamSynchronize(scope_.stream), "cudaStreamSynchronize"); }
 
  private:
   struct owned {
-    // Not ordered with the default stream but where the law says so.
+    // A non-blocking stream: it is ordered with the default stream only as the law above says.
     owned() { cuda_detail::check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreate"); }
     explicit owned(std::nullptr_t) {}
     owned(const owned&) = delete;
     owned& operator=(const owned&) = delete;
     ~owned() {
-      if (handle != nullptr) cudaStreamDestroy(handle);  // once its work is done
+      if (handle != nullptr) cudaStreamDestroy(handle);  // CUDA frees the stream after its work is done
     }
     cudaStream_t handle = nullptr;
   };
@@ -441,7 +446,7 @@ class cuda_stream {
   cuda_detail::scope scope_;
 };
 
-/// Waits on the host for all that this thread gave to the device; throws what went wrong there.
+/// Waits on the host until all work that this thread gave to the device is done. Throws cuda_error if that work failed.
 inline void cuda_synchronize() { cuda_detail::check(cudaStreamSynchronize(cuda_detail::current_stream()), "cudaStreamSynchronize"); }
 
 }  // namespace tenure
