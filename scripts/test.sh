@@ -98,6 +98,12 @@ if ((compilers == 2)); then
   fi
 fi
 
+# NumPy judges the files that are written for it. Where it cannot be had, those tests say that they are skipped.
+has_numpy() { "$1" -c 'import numpy' >/dev/null 2>&1; }
+if ! has_numpy "${TENURE_NUMPY_PYTHON:-python3}" && ! has_numpy build/numpy/bin/python; then
+  { python3 -m venv build/numpy && build/numpy/bin/pip install -q numpy; } >/dev/null 2>&1 || echo "no NumPy: what it judges is skipped"
+fi
+
 if ((cuda == 1)); then
   cuda_suite "$gxx"
   printf '\n%s\n' "${closing_lines[@]}"

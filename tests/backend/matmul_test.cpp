@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The matrix product against a long-double loop: every small shape, every layout, exact bounds, no heap.
 #include "../catch.hpp"
+#include "../difference.hpp"
 
 #include <tenure/backend/eigen/matmul.hpp>
 
@@ -86,9 +87,9 @@ bool close(T computed, long double exact, long double magnitude, extent k) {
 
 constexpr unsigned char canary = 0xA5;
 
-/// Runs one product with canaries around C, between its rows and around the workspace; true if all is as it must be.
+/// Runs one product with canaries around C, between its rows and around the workspace.
 template <class T>
-bool agrees(extent m, extent n, extent k, const matrix<T>& a, const matrix<T>& b, extent ldc, bool accumulate, std::uint64_t& state) {
+difference agrees(extent m, extent n, extent k, const matrix<T>& a, const matrix<T>& b, extent ldc, bool accumulate, std::uint64_t& state) {
   constexpr extent guard = 32;
   const T mark = T(-12345);
   std::vector<T> c(static_cast<std::size_t>(m * ldc + 2 * guard), mark);
@@ -100,15 +101,15 @@ bool agrees(extent m, extent n, extent k, const matrix<T>& a, const matrix<T>& b
 
   const long count = allocations;
   backend::matmul<T>(m, n, k, a, b, c.data() + guard, ldc, accumulate, workspace.data() + guard + 1);
-  if (allocations != count) return false;
+  if (allocations != count) return difference_of(allocations - count, " allocations");
 
   for (std::size_t i = 0; i <= guard; ++i)
-    if (workspace[i] != canary || (i < guard && workspace[workspace.size() - 1 - i] != canary)) return false;
+    if (workspace[i] != canary || (i < guard && workspace[workspace.size() - 1 - i] != canary)) return difference_of("written outside the workspace of ", bytes, " bytes");
   for (extent at = 0; at < static_cast<extent>(c.size()); ++at) {
     const extent i = (at - guard) / (ldc > 0 ? ldc : 1), j = at - guard - i * ldc;
     const T now = c[static_cast<std::size_t>(at)], old = before[static_cast<std::size_t>(at)];
     if (at < guard || i >= m || j >= n) {
-      if (now != mark) return false;
+      if (now != mark) return difference_of("written outside of C, at ", i, ", ", j);
       continue;
     }
     long double exact = accumulate ? old : 0, magnitude = std::fabs(exact);
@@ -116,9 +117,9 @@ bool agrees(extent m, extent n, extent k, const matrix<T>& a, const matrix<T>& b
       const long double term = static_cast<long double>(a(i, l)) * b(l, j);
       exact += term, magnitude += std::fabs(term);
     }
-    if (!close(now, exact, magnitude, k)) return false;
+    if (!close(now, exact, magnitude, k)) return difference_of("element ", i, ", ", j, ": ", now, " where ", exact, " is wanted");
   }
-  return true;
+  return {};
 }
 
 template <class T>
@@ -126,10 +127,10 @@ void check(extent m, extent n, extent k, layout left, layout right, extent paddi
   std::uint64_t state = static_cast<std::uint64_t>(m * 10007 + n * 101 + k);
   const auto a = make<T>(m, k, left, state);
   const auto b = make<T>(k, n, right, state);
-  const bool ok = agrees<T>(m, n, k, a, b, n + padding, accumulate, state);
-  if (!ok) {
+  const difference found = agrees<T>(m, n, k, a, b, n + padding, accumulate, state);
+  if (!found) {
     CAPTURE(m, n, k, static_cast<int>(left), static_cast<int>(right), padding, accumulate);
-    CHECK(ok);
+    CHECK(found);
   }
 }
 
@@ -198,7 +199,7 @@ TEMPLATE_TEST_CASE("matmul gives the same bits when a caller splits the rows", "
       backend::matmul<T>(rows, n, k, {a.memory.data() + i * k, k, 1}, b, parts.data() + i * n, n, false, workspace.data());
     }
     const extent last = (m - 1) * n;
-    CHECK(std::equal(whole.begin(), whole.begin() + last, parts.begin()));
+    CHECK(first_difference(parts.data(), whole.data(), last));
   }
 }
 
@@ -223,7 +224,7 @@ TEST_CASE("the allocation counter counts", "[matmul]") {
 namespace {
 
 template <class T, extent M, extent N, extent K, extent ARow, extent ACol, extent BRow, extent BCol>
-bool small_agrees() {
+difference small_agrees() {
   std::uint64_t state = static_cast<std::uint64_t>(M * 10007 + N * 101 + K);
   const matrix<T> a(M, K, ARow, ACol, state), b(K, N, BRow, BCol, state);
   constexpr extent ldc = N == 1 ? 1 : N + 2, guard = 32;
@@ -234,7 +235,7 @@ bool small_agrees() {
     const extent i = (at - guard) / ldc, j = (at - guard) % ldc;
     const T now = c[static_cast<std::size_t>(at)];
     if (at < guard || i >= M || j >= N) {
-      if (now != mark) return false;
+      if (now != mark) return difference_of("written outside of C, at ", i, ", ", j);
       continue;
     }
     long double exact = 0, magnitude = 0;
@@ -242,9 +243,9 @@ bool small_agrees() {
       const long double term = static_cast<long double>(a(i, l)) * b(l, j);
       exact += term, magnitude += std::fabs(term);
     }
-    if (!close(now, exact, magnitude, K)) return false;
+    if (!close(now, exact, magnitude, K)) return difference_of("element ", i, ", ", j, ": ", now, " where ", exact, " is wanted");
   }
-  return true;
+  return {};
 }
 
 template <class T, extent M, extent N, extent K>

@@ -2,6 +2,7 @@
 // Large products go to the BLAS: this program brings its own, a loop that counts its calls and holds them to BLAS's contract.
 #define TENURE_BLAS 1
 #include "../catch.hpp"
+#include "../difference.hpp"
 
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
@@ -65,14 +66,15 @@ std::vector<T> numbers(std::int64_t count) {
 }
 
 template <class T>
-bool equals_own_product(std::int64_t m, std::int64_t n, std::int64_t k, strides a, strides b) {
+difference equals_own_product(std::int64_t m, std::int64_t n, std::int64_t k, strides a, strides b) {
   const auto size = [](std::int64_t rows, std::int64_t columns, strides s) { return (rows - 1) * s.row + (columns - 1) * s.col + 1; };
   const std::vector<T> left = numbers<T>(size(m, k, a)), right = numbers<T>(size(k, n, b));
   const matrix_ref<T> a_ref{left.data(), a.row, a.col}, b_ref{right.data(), b.row, b.col};
   std::vector<T> by_blas(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN()), own = by_blas;
   std::vector<std::byte> workspace(tn::eigen_backend::matmul_most_workspace);
   tn::eigen_backend::matmul<T>(m, n, k, a_ref, b_ref, own.data(), n, false, workspace.data());
-  return tn::eigen_backend::detail::matmul_by_blas<T>(m, n, k, a_ref, b_ref, by_blas.data()) && by_blas == own;
+  if (!tn::eigen_backend::detail::matmul_by_blas<T>(m, n, k, a_ref, b_ref, by_blas.data())) return difference_of("refused: ", m, " x ", n, " x ", k);
+  return first_difference(by_blas.data(), own.data(), m * n);
 }
 
 TEMPLATE_TEST_CASE("every layout of contiguous rows or columns goes to the BLAS", "", float, double) {

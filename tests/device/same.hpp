@@ -11,6 +11,7 @@
 #include <tenure/tenure.hpp>
 
 #include "../catch.hpp"
+#include "../difference.hpp"
 
 namespace device_tests {
 
@@ -31,13 +32,17 @@ list elements(const X& x) {
   return {here.data(), here.data() + here.size()};
 }
 
-inline bool agrees(double there, double here) { return std::fabs(there - here) <= tolerance * std::fmax(1, std::fabs(here)); }
-inline bool agrees(const list& there, const list& here) {
-  bool all = there.size() == here.size();
-  for (std::size_t i = 0; all && i < here.size(); ++i) all = agrees(there[i], here[i]);
-  return all;
+inline difference agrees(double there, double here) {
+  if (std::fabs(there - here) <= tolerance * std::fmax(1, std::fabs(here))) return {};
+  return difference_of(there, " there, ", here, " here");
 }
-inline bool agrees(const std::string& there, const std::string& here) { return there == here; }
+inline difference agrees(const list& there, const list& here) {
+  if (there.size() != here.size()) return difference_of(there.size(), " elements there, ", here.size(), " here");
+  for (std::size_t i = 0; i < here.size(); ++i)
+    if (const difference d = agrees(there[i], here[i]); !d) return difference_of("element ", i, ": ", d);
+  return {};
+}
+inline difference agrees(const std::string& there, const std::string& here) { return there == here ? difference{} : difference_of(there, " there, ", here, " here"); }
 
 /// `run` gets a matrix on the host and the same one on the device; what it returns must agree.
 template <class Device, class Run>
@@ -45,7 +50,6 @@ void same_on(Device device, Run run) {
   const matrix x{{1, -2, 3}, {0.5, 5, -6}};
   const auto here = run(x.clone());
   const auto there = run(x.to(device));
-  CAPTURE(there, here);
   CHECK(agrees(there, here));
 }
 

@@ -49,9 +49,18 @@ TEST_CASE("a lent tensor keeps its memory, and says its type, extents and stride
     x.add_(10);
   }
   const dlpack::tensor_view& v = lent->view;
-  CHECK((lent->major_version == 1 && lent->flags == 0 && v.device.type == 1 && v.rank == 2 && v.byte_offset == 0));
-  CHECK((v.type.code == dlpack::type_code::floating && v.type.bits == 32 && v.type.lanes == 1));
-  CHECK((v.shape[0] == 3 && v.shape[1] == 2 && v.strides[0] == 1 && v.strides[1] == 3));
+  CHECK(lent->major_version == 1);
+  CHECK(lent->flags == 0);
+  CHECK(v.device.type == 1);
+  CHECK(v.rank == 2);
+  CHECK(v.byte_offset == 0);
+  CHECK(v.type.code == dlpack::type_code::floating);
+  CHECK(v.type.bits == 32);
+  CHECK(v.type.lanes == 1);
+  CHECK(v.shape[0] == 3);
+  CHECK(v.shape[1] == 2);
+  CHECK(v.strides[0] == 1);
+  CHECK(v.strides[1] == 3);
   CHECK(static_cast<const float*>(v.data)[5] == 16);
   dlpack::managed_tensor* const bare = lent.release();  // as a capsule takes it
   bare->deleter(bare);
@@ -60,12 +69,16 @@ TEST_CASE("a lent tensor keeps its memory, and says its type, extents and stride
 TEST_CASE("what may not be written is lent with the flag, and leaves the version alone") {
   const tn::tensor<std::int64_t, shape<>> x(7);
   const auto lent = tn::to_dlpack(x);
-  CHECK((lent->flags == dlpack::managed_tensor::read_only && lent->view.rank == 0 && x.version() == 0));
+  CHECK(lent->flags == dlpack::managed_tensor::read_only);
+  CHECK(lent->view.rank == 0);
+  CHECK(x.version() == 0);
   CHECK(lent->view.type.code == dlpack::type_code::integer);
   tn::tensor<bool, shape<1>> flag{true};
   auto wide = flag.expand<4>();
   const auto expanded = tn::to_dlpack(wide);
-  CHECK((expanded->flags == 1 && expanded->view.strides[0] == 0 && expanded->view.type.code == dlpack::type_code::boolean));
+  CHECK(expanded->flags == 1);
+  CHECK(expanded->view.strides[0] == 0);
+  CHECK(expanded->view.type.code == dlpack::type_code::boolean);
 }
 
 TEST_CASE("a writable export throws while a graph has saved the storage") {
@@ -85,7 +98,9 @@ TEST_CASE("borrowed memory is handed back once, with the last tensor over it") {
   {
     auto x = tn::from_dlpack<float, shape<tn::dyn, 3>>(&from.m);
     static_assert(tn::ownership_of_v<decltype(x)> == tn::ownership::aliasing);
-    CHECK((x.data() == from.memory && x.extent(0) == 2 && x(1, 2) == 6));
+    CHECK(x.data() == from.memory);
+    CHECK(x.extent(0) == 2);
+    CHECK(x(1, 2) == 6);
     auto row = x[1];
     x.mul_(2);
     CHECK(from.memory[5] == 12);
@@ -112,7 +127,8 @@ TEST_CASE("strides, offsets and the older struct") {
   tn::tensor<float, shape<2>> x{1, 2};
   auto old = tn::to_dlpack<dlpack::unversioned_tensor>(x);
   const auto back = tn::from_dlpack<float, shape<tn::dyn>>(std::move(old));
-  CHECK((!old && back.data() == x.data()));
+  CHECK_FALSE(old);
+  CHECK(back.data() == x.data());
 }
 
 TEST_CASE("read-only memory gives a read-only tensor or none") {
@@ -147,7 +163,8 @@ TEST_CASE("what cannot be borrowed stays the lender's") {
   refused([](lender& l) { l.m.view.byte_offset = 2; }, tn::ownership_error(""));
   auto handle = dlpack::handle<dlpack::managed_tensor>(&from.m);
   CHECK_THROWS_AS((tn::from_dlpack<double, shape<2, 3>>(std::move(handle))), tn::shape_error);
-  CHECK((handle && from.returned == 0));
+  CHECK(handle);
+  CHECK(from.returned == 0);
   handle.reset();
   CHECK(from.returned == 1);
 }

@@ -167,7 +167,9 @@ TEST_CASE("a block asks for no more shared memory than every GPU gives, with wha
   CHECK(!g.shares);
   const auto asked = kernel::shape_of(nullptr, {.shared_bytes = 96 << 10});  // of the same blocks, so that sums are the same
   CHECK(asked.shares);
-  CHECK((asked.row_blocks == g.row_blocks && asked.team == g.team && asked.threads == g.threads));
+  CHECK(asked.row_blocks == g.row_blocks);
+  CHECK(asked.team == g.team);
+  CHECK(asked.threads == g.threads);
   check([](auto x) { return softmax(x, tn::axis<1>); }, x);
 }
 
@@ -181,7 +183,10 @@ TEST_CASE("rows are a warp's while lanes come back to little") {
     return tn::vjp([](auto x, auto scale, auto shift) { return tn::layer_norm(x, scale, shift); })(x, scale, shift, w);
   };
   const auto g = geometry(norm, some<float, 4096, 1024>(), some<float, 1024>(), some<float, 1024>(), some<float, 4096, 1024>());
-  CHECK((g.shares && g.team == 256 && g.row_blocks == 512 && g.scratch * 4 == 8 << 10));  // two sums of columns, a packet a thread
+  CHECK(g.shares);  // two sums of columns, a packet a thread
+  CHECK(g.team == 256);
+  CHECK(g.row_blocks == 512);
+  CHECK(g.scratch * 4 == 8 << 10);
 }
 
 TEST_CASE("few rows whose columns are summed are still many blocks', and wide ones keep little") {
@@ -193,8 +198,11 @@ TEST_CASE("few rows whose columns are summed are still many blocks', and wide on
   };
   static_assert(kernel::number_count >= 2);
   const auto g = geometry(128, 1024);
-  REQUIRE((g.rows == 128 && g.columns == 1024));
-  CHECK((g.team == 32 && g.tiles == 8 && g.row_blocks == 8));
+  REQUIRE(g.rows == 128);
+  REQUIRE(g.columns == 1024);
+  CHECK(g.team == 32);
+  CHECK(g.tiles == 8);
+  CHECK(g.row_blocks == 8);
   CHECK(geometry(65536, 1024).blocks() == 4096);
   CHECK(geometry(2, 1 << 20).team == 256);  // no warp is without a row
   CHECK(geometry(8, 1 << 24).shares);

@@ -2,10 +2,10 @@
 // Laws of kernels over more memory than the caches hold, whose stores pass the caches by: each piece of a result has the bits that
 // the same kernel gives the piece alone, wherever the result begins and however long its rows are.
 #include <algorithm>
-#include <cstring>
 
 #include <tenure/threads.hpp>
 
+#include "../difference.hpp"
 #include "agree.hpp"
 
 using namespace laws;
@@ -33,12 +33,12 @@ constexpr bool may_bypass(const F&, const X&...) {
 
 /// Rows 0 ... count - 1 of the piece begin at row `first` of the whole.
 template <class X, class Y>
-bool is_piece(const X& whole, const Y& piece, std::int64_t first) {
+difference is_piece(const X& whole, const Y& piece, std::int64_t first) {
   const std::int64_t row = piece.extents()[0] == 0 ? 0 : piece.size() / piece.extents()[0];
-  return std::memcmp(whole.data() + first * row, piece.data(), static_cast<std::size_t>(piece.size()) * sizeof(*piece.data())) == 0;
+  return first_difference(whole.data() + first * row, piece.data(), piece.size());
 }
 template <class X>
-bool same_bits(const X& a, const X& b) { return a.size() == b.size() && is_piece(a, b, 0); }
+difference same_bits(const X& a, const X& b) { return a.size() == b.size() ? is_piece(a, b, 0) : difference_of(a.size(), " elements where ", b.size(), " are wanted"); }
 
 }  // namespace
 
@@ -59,13 +59,13 @@ TEMPLATE_TEST_CASE("results past the caches have the bits of their pieces", "", 
 
   const auto s = filled<TestType>(shape<n>{}, 1), t = filled<TestType>(shape<n>{}, 2);
   const auto [sa, sb] = f(s, t);
-  CHECK(std::memcmp(sa.data(), a.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
-  CHECK(std::memcmp(sb.data(), b.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
+  CHECK(first_difference(sa.data(), a.data(), n));
+  CHECK(first_difference(sb.data(), b.data(), n));
 
   // The second part of a concat begins behind the first, which is no multiple of a packet.
   const auto joined = tn::compile([](auto u, auto v) { return tn::concat<0>(tanh(u) * v + 1.0, u - v); })(s, t);
-  CHECK(std::memcmp(joined.data(), sa.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
-  CHECK(std::memcmp(joined.data() + n, sb.data(), static_cast<std::size_t>(n) * sizeof(TestType)) == 0);
+  CHECK(first_difference(joined.data(), sa.data(), n));
+  CHECK(first_difference(joined.data() + n, sb.data(), n));
 }
 
 TEMPLATE_TEST_CASE("gradients past the caches have the bits of their pieces", "", double, float) {
@@ -138,7 +138,7 @@ TEMPLATE_TEST_CASE("what is stored past the caches may begin anywhere, and lie w
   for (const std::int64_t from : {1, 7, 64}) {
     const TestType before = whole.data()[from - 1];
     whole[tn::range(from, n)].copy_(x[tn::range(0, n - from)] * 2 + 1);
-    CHECK(std::memcmp(whole.data() + from, wanted.data(), static_cast<std::size_t>(n - from) * sizeof(TestType)) == 0);
+    CHECK(first_difference(whole.data() + from, wanted.data(), n - from));
     CHECK(whole.data()[from - 1] == before);
   }
   auto in_place = x.clone();

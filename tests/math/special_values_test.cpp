@@ -21,6 +21,7 @@ m::scalar_of<P> lane(F f, m::scalar_of<P> x, int k) {
   for (int i = 0; i < m::width<P>; ++i) {
     T single[m::width<P>];
     m::store<P>(single, f(m::set1<P>(in[i])));
+    INFO("lane " << i << " of f(" << in[i] << "): " << out[i] << ", alone " << single[0]);
     CHECK(same(out[i], single[0]));  // what a lane gives does not depend on its neighbours
   }
   return out[k];
@@ -57,11 +58,13 @@ void check_pow_specials() {
       m::store<P>(got, m::pow(m::set1<P>(x), m::set1<P>(y)));
       const T want = std::pow(x, y);
       INFO("pow(" << x << ", " << y << ") = " << got[0] << ", want " << want);
-      CHECK((same(got[0], want) || ulp_error<T>(got[0], std::pow(wider<T>(x), wider<T>(y))) <= 2));
+      if (!same(got[0], want)) CHECK(ulp_error<T>(got[0], std::pow(wider<T>(x), wider<T>(y))) <= 2);
       m::store<P>(got, m::atan2(m::set1<P>(x), m::set1<P>(y)));
       const T angle = std::atan2(x, y);
       INFO("atan2(" << x << ", " << y << ") = " << got[0] << ", want " << angle);
-      CHECK((same(got[0], angle) || (ulp_error<T>(got[0], std::atan2(wider<T>(x), wider<T>(y))) <= 2 && std::signbit(got[0]) == std::signbit(angle))));
+      if (same(got[0], angle)) continue;
+      CHECK(ulp_error<T>(got[0], std::atan2(wider<T>(x), wider<T>(y))) <= 2);
+      CHECK(std::signbit(got[0]) == std::signbit(angle));
     }
 }
 

@@ -184,5 +184,8 @@ TEST_CASE("what no_grad returns in a pair, an array or a nested tuple is constan
   auto& [pair, array, number] = given;
   static_assert(tn::access_of_v<decltype(pair.first)> == tn::access::read_only);
   static_assert(!tn::requires_grad_v<decltype(array[0])>);
-  CHECK((at(pair.first, 1) == 2 && pair.second == 3 && at(array[0], 1) == 4 && number == 4.5));
+  CHECK(at(pair.first, 1) == 2);
+  CHECK(pair.second == 3);
+  CHECK(at(array[0], 1) == 4);
+  CHECK(number == 4.5);
 }

@@ -96,7 +96,9 @@ TEST_CASE("memory that no derivative reads is let go of at once, other memory by
     const tn::tensor sum_of = w + borrowed(added);
     const tn::tensor product = w * borrowed(multiplied);
     const tn::tensor half = w * 0.5 + borrowed(scaled) * 2;
-    CHECK((added == 1 && scaled == 1 && multiplied == 0));
+    CHECK(added == 1);
+    CHECK(scaled == 1);
+    CHECK(multiplied == 0);
     sum(product).backward();
     CHECK(multiplied == 1);
     check_values(w.grad(), {3, 4});

@@ -64,6 +64,7 @@ std::string found(F f, std::index_sequence<I...>, const X&... x) {
     REQUIRE(gradient.size() == expected.size());
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       const bool same = gradient[i] == expected[i] || (std::isnan(gradient[i]) && std::isnan(expected[i]));
+      INFO("element " << i << " of the gradient: " << gradient[i] << ", expected " << expected[i]);
       CHECK(same);
     }
   }

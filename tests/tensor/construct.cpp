@@ -14,24 +14,32 @@ TEST_CASE("braces of rank 0 to 4 with static extents") {
   CHECK(scalar() == 2);
   CHECK(scalar.rank == 0);
   const tensor<float, shape<3>> a{1, 2.5, -3};
-  CHECK((a(0) == 1 && a(1) == 2.5f && a(2) == -3));
+  CHECK(a(0) == 1);
+  CHECK(a(1) == 2.5f);
+  CHECK(a(2) == -3);
   const tensor<float, shape<2, 3>> b{{1, 2, 3}, {4, 5, 6}};
-  CHECK((b(0, 2) == 3 && b(1, 0) == 4));
+  CHECK(b(0, 2) == 3);
+  CHECK(b(1, 0) == 4);
   const tensor<std::int32_t, shape<1, 2>> one_row{{7, 8}};
   CHECK(one_row(0, 1) == 8);
   const tensor<std::int64_t, shape<2, 1, 2>> c{{{1, 2}}, {{3, 4}}};
-  CHECK((c(0, 0, 1) == 2 && c(1, 0, 0) == 3));
+  CHECK(c(0, 0, 1) == 2);
+  CHECK(c(1, 0, 0) == 3);
   const tensor<bool, shape<1, 2, 1, 2>> d{{{{true, false}}, {{false, true}}}};
-  CHECK((d(0, 0, 0, 0) && !d(0, 1, 0, 0) && d(0, 1, 0, 1)));
+  CHECK(d(0, 0, 0, 0));
+  CHECK_FALSE(d(0, 1, 0, 0));
+  CHECK(d(0, 1, 0, 1));
 }
 
 TEST_CASE("braces with run-time extents take their extents from the braces") {
   const tensor<float, shape<dyn>> a{1, 2, 3};
   CHECK(a.extent(0) == 3);
   const tensor<float, shape<dyn, 3>> b{{1, 2, 3}, {4, 5, 6}};
-  CHECK((b.extent(0) == 2 && b(1, 2) == 6));
+  CHECK(b.extent(0) == 2);
+  CHECK(b(1, 2) == 6);
   const tensor<float, shape<dyn, 1, dyn>> c{{{1, 2}}, {{3, 4}}, {{5, 6}}};
-  CHECK((c.extents() == extents{3, {3, 1, 2}} && c(2, 0, 1) == 6));
+  CHECK(c.extents() == extents{3, {3, 1, 2}});
+  CHECK(c(2, 0, 1) == 6);
   using two_columns = tensor<float, shape<dyn, 2>>;
   CHECK_THROWS_AS((two_columns{{1, 2, 3}}), shape_error);
   using ragged = tensor<float, shape<dyn, dyn>>;
@@ -101,7 +109,8 @@ TEST_CASE("an owning tensor moves, and what was moved from says so") {
   a = std::move(b);
   CHECK(a(1) == 2);
   std::swap(a, b = owned{3, 4});
-  CHECK((a(0) == 3 && b(0) == 1));
+  CHECK(a(0) == 3);
+  CHECK(b(0) == 1);
 }
 
 TEST_CASE(
@@ -129,7 +138,8 @@ TEST_CASE("tensors live in containers") {
   for (int i = 1; i < 5; ++i) v.push_back(full<float>(shape<dyn>{}, i, i));
   v.erase(v.begin());
   CHECK(v.size() == 3);
-  CHECK((v[0].size() == 2 && v[0](1) == 2));
+  CHECK(v[0].size() == 2);
+  CHECK(v[0](1) == 2);
 }
 
 TEST_CASE("item and conversions need exactly one element, of any rank") {

@@ -87,7 +87,8 @@ TEST_CASE("contiguous elements move at once, and an empty tensor without a trans
   const matrix x{{1, 2, 3}, {4, 5, 6}};
   const int before = far_events_so_far.transfers, allocated = far_events_so_far.allocations;
   const auto there = x.to(far);
-  CHECK((far_events_so_far.transfers == before + 1 && far_events_so_far.allocations == allocated + 1));
+  CHECK(far_events_so_far.transfers == before + 1);
+  CHECK(far_events_so_far.allocations == allocated + 1);
   const tensor<double, shape<0, 3>> none;
   CHECK(none.to(far).size() == 0);
   CHECK(far_events_so_far.transfers == before + 1);

@@ -28,7 +28,10 @@ TEST_CASE("sequence numbers grow with creation") {
   const sink_handle a = make_leaf_sink(dtype::float32, {});
   const sink_handle b = make_leaf_sink(dtype::float64, extents{1, {3}});
   CHECK(a->sequence < b->sequence);
-  CHECK((b->type == dtype::float64 && b->shape == extents{1, {3}} && b->retains && !b->grad));
+  CHECK(b->type == dtype::float64);
+  CHECK(b->shape == extents{1, {3}});
+  CHECK(b->retains);
+  CHECK_FALSE(b->grad);
 }
 
 TEST_CASE("letting go of a chain of any length takes constant stack") {

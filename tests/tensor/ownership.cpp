@@ -42,7 +42,10 @@ TEST_CASE("[P05] detach shares memory and version in both directions") {
   STATIC_REQUIRE(ownership_of_v<decltype(y)> == ownership::detached);
   STATIC_REQUIRE(!requires_grad_v<decltype(y)>);
   y[0] = 99.0;
-  CHECK((x(0) == 99 && shares(x, y) && x.version() == 1 && y.version() == 1));
+  CHECK(x(0) == 99);
+  CHECK(shares(x, y));
+  CHECK(x.version() == 1);
+  CHECK(y.version() == 1);
   auto v = y[range(1, 3)];
   STATIC_REQUIRE(ownership_of_v<decltype(v)> == ownership::detached);
 }
@@ -66,7 +69,9 @@ TEST_CASE("[P08, P09] detach().clone() and clone().detach() are one type, made w
   STATIC_REQUIRE(std::is_same_v<decltype(p), tensor<double, shape<2>>>);
   p.add_(1);
   q.fill_(10);
-  CHECK((a(0) == 1 && p(1) == 5 && q(1) == 10));
+  CHECK(a(0) == 1);
+  CHECK(p(1) == 5);
+  CHECK(q(1) == 10);
   auto c = a.clone();
   const double* const memory = c.data();
   const auto k = std::move(c).detach();
@@ -78,9 +83,15 @@ TEST_CASE("[P11] unsafe_data has a version counter of its own, detach has the te
   auto d = x.unsafe_data();
   auto e = x.detach();
   d.fill_(2);
-  CHECK((x.version() == 0 && d.version() == 1 && e.version() == 0 && x(1) == 2));
+  CHECK(x.version() == 0);
+  CHECK(d.version() == 1);
+  CHECK(e.version() == 0);
+  CHECK(x(1) == 2);
   e.fill_(6);
-  CHECK((x.version() == 1 && d.version() == 1 && e.version() == 1 && d(0) == 6));
+  CHECK(x.version() == 1);
+  CHECK(d.version() == 1);
+  CHECK(e.version() == 1);
+  CHECK(d(0) == 6);
   auto kept = [] { return ones<float>(shape<4>{}).unsafe_data(); }();
   CHECK(kept(3) == 1);
 }
@@ -90,7 +101,11 @@ TEST_CASE("[P14] views and detached views share one storage and one version") {
   auto v = x[range(1, 3)];
   auto w = v.detach();
   w[0] = 50;
-  CHECK((x(1) == 50 && v(0) == 50 && x.version() == 1 && v.version() == 1 && w.version() == 1));
+  CHECK(x(1) == 50);
+  CHECK(v(0) == 50);
+  CHECK(x.version() == 1);
+  CHECK(v.version() == 1);
+  CHECK(w.version() == 1);
 }
 
 TEST_CASE("[P15, P16] new_tensor copies into this dtype, without a gradient") {
@@ -100,7 +115,8 @@ TEST_CASE("[P15, P16] new_tensor copies into this dtype, without a gradient") {
   const auto f = a.new_tensor<double>(a);
   STATIC_REQUIRE(std::is_same_v<element_t<decltype(f)>, double>);
   const auto g = a.new_tensor(tensor<std::int64_t, shape<2, 2>>{{0, 1}, {2, 3}});
-  CHECK((g(1, 1) == 3.f && !shares(a, e)));
+  CHECK(g(1, 1) == 3.f);
+  CHECK_FALSE(shares(a, e));
   auto h = a.new_tensor(a).requires_grad_();
   STATIC_REQUIRE(is_leaf_v<decltype(h)>);
 }
@@ -113,7 +129,11 @@ TEST_CASE("[P23] deepcopy of a leaf is a leaf with a copy of its gradient") {
   STATIC_REQUIRE(is_leaf_v<decltype(b)>);
   b.detach()[0] = 50;
   b.grad()[1] = -1;
-  CHECK((a(0) == 1 && a.grad()(1) == 2 && b(0) == 50 && b.grad()(0) == 2 && b.grad()(1) == -1));
+  CHECK(a(0) == 1);
+  CHECK(a.grad()(1) == 2);
+  CHECK(b(0) == 50);
+  CHECK(b.grad()(0) == 2);
+  CHECK(b.grad()(1) == -1);
   const auto c = deepcopy(tensor<float, shape<2>>{1, 2});
   CHECK(c(1) == 2);
 }
@@ -131,7 +151,9 @@ TEST_CASE("[P31] grad is a detached alias; before anything arrived it throws; ze
   const detail::gradient_sink& sink = *tensor_access::sink(x);
   CHECK_FALSE(sink.grad_is_zero());
   x.zero_grad();
-  CHECK((g(1) == 0 && x.has_grad() && sink.grad_is_zero()));
+  CHECK(g(1) == 0);
+  CHECK(x.has_grad());
+  CHECK(sink.grad_is_zero());
   x.grad().fill_(1);
   CHECK_FALSE(sink.grad_is_zero());
   const auto& c = x;
@@ -153,9 +175,11 @@ TEST_CASE("[P03] in-place arithmetic on a constant is plain, on a node it consum
   tensor<float, shape<2>> c{1, 2};
   c.add_(1);
   c += 1;
-  CHECK((c(0) == 3 && c.version() == 2));
+  CHECK(c(0) == 3);
+  CHECK(c.version() == 2);
   c[range(0, 1)].add_(10);
-  CHECK((c(0) == 13 && c(1) == 4));
+  CHECK(c(0) == 13);
+  CHECK(c(1) == 4);
   auto y = variable<float, shape<2>>{1, 2}.clone();
   auto y2 = std::move(y).add_(1.f);
   STATIC_REQUIRE(std::is_same_v<decltype(y), decltype(y2)>);
@@ -167,13 +191,16 @@ TEST_CASE("[P52] in-place arithmetic through a view of a temporary node gives th
   auto z = variable<float, shape<2, 2>>{{1, 2}, {3, 4}}.clone();
   auto z2 = std::move(z).at(range(0, 1)).add_(7);
   STATIC_REQUIRE(std::is_same_v<decltype(z2), decltype(z)>);
-  CHECK((z2(0, 1) == 7 && z2(1, 0) == 3));
+  CHECK(z2(0, 1) == 7);
+  CHECK(z2(1, 0) == 3);
   auto z3 = std::move(z2)[1][0].add_(9);
-  CHECK((z3(1, 0) == 9 && z3(1, 1) == 4));
+  CHECK(z3(1, 0) == 9);
+  CHECK(z3(1, 1) == 4);
   auto v = std::move(z3)[1];
   STATIC_REQUIRE(any_tensor<decltype(v)>);
   STATIC_REQUIRE(ownership_of_v<decltype(v)> == ownership::aliasing);
-  CHECK((v(1) == 4 && v[0].item() == 9));
+  CHECK(v(1) == 4);
+  CHECK(v[0].item() == 9);
 }
 
 TEST_CASE("a view of a tracked tensor is a node whose history knows where it lies in the base's gradient") {
@@ -214,7 +241,8 @@ TEST_CASE("to<U>: new memory unless the type is U already, and then the type say
   STATIC_REQUIRE(ownership_of_v<decltype(same)> == ownership::aliasing);
   auto whole = x.to<std::int32_t>();
   STATIC_REQUIRE(ownership_of_v<decltype(whole)> == ownership::owning);
-  CHECK((whole(0) == 1 && whole(1) == -2));
+  CHECK(whole(0) == 1);
+  CHECK(whole(1) == -2);
   CHECK(x.to<bool>()(0));
 }
 
@@ -224,7 +252,10 @@ TEST_CASE("[P48] contiguous is itself or a view of a copy") {
   auto b = x.transpose().contiguous();
   a.at(0, 0) = 100;
   b.at(0, 1) = -5;
-  CHECK((x(0, 0) == 100 && x(1, 0) == 3 && b(0, 1) == -5 && shares(a, x)));
+  CHECK(x(0, 0) == 100);
+  CHECK(x(1, 0) == 3);
+  CHECK(b(0, 1) == -5);
+  CHECK(shares(a, x));
 }
 
 TEST_CASE("memory that is known outside is not replaced by an assignment") {

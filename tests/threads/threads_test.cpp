@@ -2,8 +2,10 @@
 // Calls on several threads: the bits of one thread, whatever their number; several callers at once; nothing allocated, nothing lost.
 // Built with ThreadSanitizer.
 #include "../catch.hpp"
+#include "../difference.hpp"
 
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -22,8 +24,8 @@ using tensor = tn::tensor<T, tn::shape<E...>>;
 constexpr std::int64_t dyn = tn::dyn;
 
 template <class X>
-bool same_bits(const X& x, const X& y) {
-  bool same = true;
+difference same_bits(const X& x, const X& y) {
+  difference found;
   std::vector<std::vector<unsigned char>> bytes;
   const auto keep = [&](const auto& leaf) {
     const auto* first = reinterpret_cast<const unsigned char*>(leaf.data());
@@ -33,9 +35,13 @@ bool same_bits(const X& x, const X& y) {
   std::size_t i = 0;
   tn::detail::for_each_leaf(y, [&](const auto& leaf) {
     const std::vector<unsigned char>& wanted = bytes[i++];
-    same = same && std::memcmp(leaf.data(), wanted.data(), wanted.size()) == 0;
+    if (std::memcmp(leaf.data(), wanted.data(), wanted.size()) == 0 || !found) return;
+    using element = std::remove_cvref_t<decltype(*leaf.data())>;
+    const auto numbers = std::make_unique<element[]>(wanted.size() / sizeof(element));
+    std::memcpy(numbers.get(), wanted.data(), wanted.size());
+    found = difference_of("result ", i - 1, ", ", first_difference(leaf.data(), numbers.get(), leaf.size()));
   });
-  return same;
+  return found;
 }
 
 const std::vector<tn::thread_pool>& pools() {
@@ -255,7 +261,7 @@ TEST_CASE("a pool of somebody else, and calls from within its threads") {
     CHECK(same_bits(wanted, f(x, x)));
     for (int i = 0; i < 6; ++i)
       theirs.Schedule([&] {
-        right += same_bits(wanted, f(x, x));
+        right += static_cast<bool>(same_bits(wanted, f(x, x)));
         ++ended;
       });
     while (ended < 6) std::this_thread::yield();

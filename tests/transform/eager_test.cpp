@@ -45,7 +45,9 @@ TEST_CASE("running totals and products of integers and bool are int64") {
   const auto b = there(tn::tensor<bool, tn::shape<3>>{true, false, true});
   const auto large = there(tn::tensor<std::int32_t, tn::shape<2>>{2'000'000'000, 2'000'000'000});
   const auto counted = tn::eval(cumsum(b, tn::axis<0>));
-  CHECK((at(counted, 0) == 1 && at(counted, 1) == 1 && at(counted, 2) == 2));
+  CHECK(at(counted, 0) == 1);
+  CHECK(at(counted, 1) == 1);
+  CHECK(at(counted, 2) == 2);
   CHECK(at(tn::eval(cumsum(large, tn::axis<0>)), 1) == 4'000'000'000);
   CHECK(prod(large, tn::axis<0>).item() == 4'000'000'000'000'000'000);
 }

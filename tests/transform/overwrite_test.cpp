@@ -20,7 +20,10 @@ void check_in_place(F f, const V& x, const V& y) {
   const auto same = [&](const V& there_a, const V& there_b) {
     const auto& a = here(there_a);
     const auto& b = here(there_b);
-    for (std::int64_t i = 0; i < x.size(); ++i) CHECK((a(i) == first(i) && b(i) == second(i)));
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      CHECK(a(i) == first(i));
+      CHECK(b(i) == second(i));
+    }
   };
   {
     V a = x.clone(), b = y.clone();

@@ -201,7 +201,8 @@ inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::in
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// The part of the file before the data. It is padded as NumPy pads it, so that the data begins at a multiple of 64 bytes.
+/// The part of the file before the data, with the spaces that NumPy puts there: they leave room for a first extent of 21 digits. Then
+/// follow 1 to 64 bytes, the last one a newline, so that the data begins at a multiple of 64.
 inline std::string npy_header(const array_view& a, const place& where) {
   const std::uint64_t expected = dense_bytes(a.dtype, a.shape, where);
   if (a.bytes.size() != expected)
@@ -209,7 +210,8 @@ inline std::string npy_header(const array_view& a, const place& where) {
                tuple_text(a.shape) + " has " + std::to_string(expected));
   std::string text =
       "{'descr': '" + std::string(a.dtype) + "', 'fortran_order': False, 'shape': " + tuple_text(a.shape) + ", }";
-  const auto padded = [&](std::size_t prefix) { return (prefix + text.size() + 1 + 63) / 64 * 64 - prefix; };
+  if (!a.shape.empty()) text.append(21 - std::to_string(a.shape[0]).size(), ' ');
+  const auto padded = [&](std::size_t prefix) { return (prefix + text.size() + 1) / 64 * 64 + 64 - prefix; };
   const bool is_long = padded(10) > 0xffff;
   text.resize(padded(is_long ? 12 : 10), ' ');
   text.back() = '\n';

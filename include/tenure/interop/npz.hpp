@@ -147,17 +147,13 @@ inline std::vector<outgoing> outgoing_entries(std::span<const array_view> arrays
   return entries;
 }
 
-/// Writes the archive. It uses the zip64 form for sizes and offsets from `narrow_limit` on. That is a parameter so that a small
-/// test can write both forms.
-inline void write_archive(const std::filesystem::path& path, std::span<const array_view> arrays,
-                          std::uint64_t narrow_limit = saturated) {
-  const place where{"save", path.string()};
-  std::vector<outgoing> entries = outgoing_entries(arrays, where);
+/// Writes the archive, piece by piece, by `file.write(bytes)`. It uses the zip64 form for sizes and offsets from `narrow_limit` on.
+/// That is a parameter so that a small test can write both forms.
+template <class File>
+void write_entries(File& file, std::vector<outgoing>& entries, std::uint64_t narrow_limit = saturated) {
   std::uint64_t total = 0;
   for (const outgoing& entry : entries) total += entry.size() + local_size + central_size + 2 * entry.file_name.size();
   const bool is_wide = total >= narrow_limit || entries.size() >= 0xffff;
-
-  replacement file(path, where);
   std::uint64_t offset = 0;
   const auto write = [&](std::span<const std::byte> bytes) { file.write(bytes), offset += bytes.size(); };
 
@@ -201,6 +197,14 @@ inline void write_archive(const std::filesystem::path& path, std::span<const arr
           is_wide ? saturated : static_cast<std::uint32_t>(directory));
   end.put(comment);
   write(end.bytes());
+}
+
+inline void write_archive(const std::filesystem::path& path, std::span<const array_view> arrays,
+                          std::uint64_t narrow_limit = saturated) {
+  const place where{"save", path.string()};
+  std::vector<outgoing> entries = outgoing_entries(arrays, where);
+  replacement file(path, where);
+  write_entries(file, entries, narrow_limit);
   file.commit();
 }
 
@@ -211,7 +215,8 @@ struct directory {
 };
 
 /// Finds the end record. It is the last record of the file, before a comment of at most 65,535 bytes, so the search goes backwards.
-inline directory find_directory(input& file, const place& where) {
+template <class File>
+directory find_directory(File& file, const place& where) {
   const std::uint64_t window = std::min<std::uint64_t>(file.size(), end_size + 0xffff + wide_locator_size);
   const std::vector<std::byte> tail = file.read(file.size() - window, window);
   const std::span<const std::byte> bytes(tail);
@@ -300,7 +305,8 @@ inline incoming take_incoming(record_reader& in, const place& where) {
 }
 
 /// Reads the bytes of an entry. They are found through its local header and checked against the CRC-32 in the directory.
-inline std::vector<std::byte> read_entry(input& file, const incoming& entry, const place& where) {
+template <class File>
+std::vector<std::byte> read_entry(File& file, const incoming& entry, const place& where) {
   const bool is_encrypted = entry.flags & 1, is_stored = entry.method == 0, is_deflated = entry.method == 8;
   if (is_encrypted) where.fail("encrypted");
   if (is_deflated) where.fail("deflated (numpy.savez_compressed); only stored entries are read: save with numpy.savez");
@@ -325,6 +331,40 @@ inline std::vector<std::byte> read_entry(input& file, const incoming& entry, con
   return bytes;
 }
 
+/// Reads every array of `file`. That is a file, or in tests memory: it has size() and read(offset, count).
+template <class File>
+std::vector<array> read_archive(File& file, place where) {
+  if (file.size() == 0) where.fail("empty");
+  const std::vector<std::byte> magic = file.read(0, std::min<std::uint64_t>(file.size(), npy_magic.size()));
+  const std::string_view start(reinterpret_cast<const char*>(magic.data()), magic.size());
+  if (start == npy_magic) where.fail("not a zip archive (.npz) but a single array (.npy)");
+  if (!start.starts_with("PK")) where.fail("not a zip archive (.npz): wrong magic bytes");
+
+  const directory listed = find_directory(file, where);
+  const std::vector<std::byte> records = file.read(listed.offset, listed.size);
+  record_reader in(records, where);
+  std::vector<array> arrays;
+  std::set<std::string> names;
+  std::uint64_t unclaimed = file.size();
+  for (std::uint64_t i = 0; i < listed.count; ++i) {
+    where.entry.clear();
+    incoming entry = take_incoming(in, where);
+    where.entry = entry.file_name;
+    if (!entry.file_name.ends_with(".npy")) where.fail("not an .npy file");
+    std::string name = entry.file_name.substr(0, entry.file_name.size() - 4);
+    where.entry = name;
+    if (!names.insert(name).second) where.fail("appears twice");
+    std::vector<std::byte> bytes = read_entry(file, entry, where);
+    if (bytes.size() > unclaimed)
+      where.fail("malformed zip archive: entries overlap");  // otherwise a small file could claim a huge amount of data (a zip bomb)
+    unclaimed -= bytes.size();
+    arrays.push_back(npy_array(std::move(bytes), std::move(name), where));
+  }
+  where.entry.clear();
+  if (in.left() != 0) where.fail("malformed zip archive: its directory holds more than its end says");
+  return arrays;
+}
+
 }  // namespace detail
 
 /// Writes arrays with different names in this order. An existing file is replaced in one step at the end. Throws io_error; then
@@ -335,37 +375,9 @@ inline void write_npz(const std::filesystem::path& path, std::span<const array_v
 
 /// Reads every array, in the order of the archive. Throws io_error.
 inline std::vector<array> read_npz(const std::filesystem::path& path) {
-  detail::place where{"load", path.string()};
+  const detail::place where{"load", path.string()};
   detail::input file(path, where);
-  if (file.size() == 0) where.fail("empty");
-  const std::vector<std::byte> magic = file.read(0, std::min<std::uint64_t>(file.size(), detail::npy_magic.size()));
-  const std::string_view start(reinterpret_cast<const char*>(magic.data()), magic.size());
-  if (start == detail::npy_magic) where.fail("not a zip archive (.npz) but a single array (.npy)");
-  if (!start.starts_with("PK")) where.fail("not a zip archive (.npz): wrong magic bytes");
-
-  const detail::directory directory = detail::find_directory(file, where);
-  const std::vector<std::byte> records = file.read(directory.offset, directory.size);
-  detail::record_reader in(records, where);
-  std::vector<array> arrays;
-  std::set<std::string> names;
-  std::uint64_t unclaimed = file.size();
-  for (std::uint64_t i = 0; i < directory.count; ++i) {
-    where.entry.clear();
-    detail::incoming entry = detail::take_incoming(in, where);
-    where.entry = entry.file_name;
-    if (!entry.file_name.ends_with(".npy")) where.fail("not an .npy file");
-    std::string name = entry.file_name.substr(0, entry.file_name.size() - 4);
-    where.entry = name;
-    if (!names.insert(name).second) where.fail("appears twice");
-    std::vector<std::byte> bytes = detail::read_entry(file, entry, where);
-    if (bytes.size() > unclaimed)
-      where.fail("malformed zip archive: entries overlap");  // otherwise a small file could claim a huge amount of data (a zip bomb)
-    unclaimed -= bytes.size();
-    arrays.push_back(detail::npy_array(std::move(bytes), std::move(name), where));
-  }
-  where.entry.clear();
-  if (in.left() != 0) where.fail("malformed zip archive: its directory holds more than its end says");
-  return arrays;
+  return detail::read_archive(file, where);
 }
 
 }  // namespace tenure::interop
