@@ -3,22 +3,58 @@
 // before the include to override it.
 #pragma once
 
+// -ffast-math makes exp, log, sin and pow wrong by up to 100 %, because the compiler may drop the roundings that they depend on, and
+// may drop each comparison with NaN. A barrier cannot bring NaN back, so the header refuses the flag. 1: accept the flag and wrong
+// results. clang defines no macro for -fassociative-math alone, so that flag is not noticed there.
+#ifndef TENURE_ALLOW_FAST_MATH
+#define TENURE_ALLOW_FAST_MATH 0
+#endif
+#if !TENURE_ALLOW_FAST_MATH && (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0))
+#error "tenure: include: -ffast-math and -Ofast break exp, log, sin, pow and NaN: compile with -O3, or with -DTENURE_ALLOW_FAST_MATH=1 to take wrong results"
+#endif
+
+// 1: packets have one lane. That is so with nvcc, and if Eigen must not vectorize. The first include of Eigen decides this, so its
+// own macro comes first.
+#ifndef TENURE_ONE_LANE
+#if defined(__CUDACC__)
+#define TENURE_ONE_LANE 1
+#elif defined(EIGEN_CONFIGURE_VECTORIZATION_H) && defined(EIGEN_VECTORIZE)
+#define TENURE_ONE_LANE 0
+#elif defined(EIGEN_DONT_VECTORIZE) || defined(EIGEN_DONT_ALIGN)
+#define TENURE_ONE_LANE 1
+#elif defined(EIGEN_MAX_ALIGN_BYTES)
+#if EIGEN_MAX_ALIGN_BYTES == 0
+#define TENURE_ONE_LANE 1
+#else
+#define TENURE_ONE_LANE 0
+#endif
+#else
+#define TENURE_ONE_LANE 0
+#endif
+#endif
+
 // The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
 // namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
-// one unit with the workspace size of the other. The units share no type either: if one passes a tensor to the other, the linker
-// reports an undefined reference, and its name shows both instruction sets. Eigen chooses its packets by the same macros.
+// one unit with the workspace size of the other, or instructions that the processor lacks. The units share no type either: if one
+// passes a tensor to the other, the linker reports an undefined reference, and its name shows both instruction sets.
+// docs/6-how-it-works.md shows how a program chooses between such units when it runs.
 #ifndef TENURE_NAMESPACE
-#if defined(__AVX512F__)
-#define TENURE_NAMESPACE tenure::inline avx512
-#elif defined(__AVX2__) && defined(__FMA__)
-#define TENURE_NAMESPACE tenure::inline avx2
-#elif defined(__AVX__)
-#define TENURE_NAMESPACE tenure::inline avx
-#elif defined(__SSE4_1__)
-#define TENURE_NAMESPACE tenure::inline sse4
+#include <tenure/core/instruction_set.hpp>
+#if defined(TENURE_ISA)
+#define TENURE_NAMESPACE tenure::inline TENURE_ISA
 #else
 #define TENURE_NAMESPACE tenure
+#endif
+#endif
+
+// A namespace whose functions depend on the number of lanes. A .cu file and a .cpp file with the same -march share types and the
+// functions on them, but nvcc has packets of one lane, so these namespaces have another name there.
+#ifndef TENURE_LANES
+#if TENURE_ONE_LANE
+#define TENURE_LANES(name) name::inline one_lane
+#else
+#define TENURE_LANES(name) name
 #endif
 #endif
 

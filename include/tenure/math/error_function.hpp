@@ -9,7 +9,7 @@
 #include <tenure/math/pieces.hpp>
 #include <tenure/math/piecewise.hpp>
 
-namespace TENURE_NAMESPACE::math {
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 template <class P>
 TENURE_KERNEL_LAYER P erf(P x) {

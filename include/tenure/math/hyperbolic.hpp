@@ -9,7 +9,7 @@
 #include <tenure/math/pieces.hpp>
 #include <tenure/math/piecewise.hpp>
 
-namespace TENURE_NAMESPACE::math {
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 #if defined(EIGEN_VECTORIZE_AVX512)
 namespace detail {

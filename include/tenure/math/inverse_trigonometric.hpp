@@ -6,7 +6,7 @@
 
 #include <tenure/math/packet.hpp>
 
-namespace TENURE_NAMESPACE::math {
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 #include <tenure/math/exponential.hpp>
 #include <tenure/math/twin.hpp>
 
-namespace TENURE_NAMESPACE::math {
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 namespace detail {
 

@@ -13,6 +13,9 @@
 // nvcc's packets have one lane, as Eigen's have there, and Eigen costs each of its passes over a file a second: so Eigen is detail::simd here.
 #if !defined(__CUDACC__)
 #include <tenure/math/eigen_packets.hpp>
+#if defined(EIGEN_VECTORIZE) ? TENURE_ONE_LANE : defined(EIGEN_DONT_VECTORIZE) && !TENURE_ONE_LANE
+#error "tenure: include: Eigen and Tenure disagree about vectorization: define EIGEN_DONT_VECTORIZE before the first include of either"
+#endif
 #endif
 
 #include <bit>
@@ -29,7 +32,7 @@
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 #endif
 
-namespace TENURE_NAMESPACE::math {
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 template <class P>
 inline constexpr bool is_one_lane = std::is_arithmetic_v<P>;

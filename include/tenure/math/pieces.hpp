@@ -5,7 +5,7 @@
 
 #include <tenure/core/config.hpp>
 
-namespace TENURE_NAMESPACE::math::detail {
+namespace TENURE_NAMESPACE::TENURE_LANES(math)::detail {
 
 // erf on [0, 6.09), pieces of 13/16: 2^-59.3.
 alignas(64) inline constexpr double erf_pieces_double[18][8] = {

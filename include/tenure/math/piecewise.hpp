@@ -8,7 +8,7 @@
 
 #if defined(EIGEN_VECTORIZE_AVX512)
 
-namespace TENURE_NAMESPACE::math::detail {
+namespace TENURE_NAMESPACE::TENURE_LANES(math)::detail {
 
 template <class P>
 TENURE_KERNEL_INLINE P lookup(const scalar_of<P> (&row)[width<P>], P index) {

@@ -8,7 +8,7 @@
 #include <tenure/math/packet.hpp>
 #include <tenure/math/twin.hpp>
 
-namespace TENURE_NAMESPACE::math {
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 namespace detail {
 

@@ -6,7 +6,7 @@
 
 #include <tenure/math/packet.hpp>
 
-namespace TENURE_NAMESPACE::math::detail {
+namespace TENURE_NAMESPACE::TENURE_LANES(math)::detail {
 
 // hi + lo, |lo| at most about an ulp of hi.
 template <class P>

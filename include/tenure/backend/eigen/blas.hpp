@@ -13,7 +13,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace TENURE_NAMESPACE::eigen_backend::detail {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend)::detail {
 
 /// A matrix as BLAS reads it, by columns: the transpose of a row-major one.
 template <class T>

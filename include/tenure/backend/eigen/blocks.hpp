@@ -36,7 +36,7 @@ inline constinit thread_local executor* current_executor = nullptr;
 
 }  // namespace detail
 
-namespace eigen_backend {
+namespace TENURE_LANES(eigen_backend) {
 
 /// Work of a block, in elements times instructions (or multiplications, for a product), some two microseconds.
 constexpr std::int64_t block_work = 1 << 16;

@@ -9,7 +9,7 @@
 #include <tenure/backend/eigen/execute.hpp>
 #include <tenure/storage/block.hpp>
 
-namespace TENURE_NAMESPACE::eigen_backend {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 /// Workspace up to which a static program runs on the stack.
 constexpr std::int64_t stack_workspace = 4096;

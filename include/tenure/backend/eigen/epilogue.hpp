@@ -10,7 +10,7 @@
 #include <tenure/backend/eigen/opaque.hpp>
 #include <tenure/passes/overwrite.hpp>
 
-namespace TENURE_NAMESPACE::eigen_backend {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 using program_detail::call_memory;
 

@@ -9,7 +9,7 @@
 #include <tenure/backend/eigen/opaque.hpp>
 #include <tenure/program/bind.hpp>
 
-namespace TENURE_NAMESPACE::eigen_backend {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 using program_detail::bound_step;
 

@@ -22,7 +22,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace TENURE_NAMESPACE::eigen_backend {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 using passes::instruction;
 using program_detail::is_dynamic;

@@ -18,7 +18,7 @@
 #pragma nv_diag_suppress 1675
 #endif
 
-namespace TENURE_NAMESPACE::eigen_backend {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 /// Whether a plan should choose `matmul_small`: its tiles fit registers, and larger shapes do as well with `matmul`.
 constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {

@@ -21,7 +21,7 @@
 #pragma nv_diag_suppress 1675
 #endif
 
-namespace TENURE_NAMESPACE::eigen_backend {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 /// A read-only matrix: element (i, j) is data[i * row_stride + j * col_stride]; strides in elements.
 template <class T>

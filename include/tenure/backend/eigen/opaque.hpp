@@ -13,7 +13,7 @@
 #include <tenure/backend/eigen/blas.hpp>
 #endif
 
-namespace TENURE_NAMESPACE::eigen_backend {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 using program_detail::operand_view;
 using program_detail::step_numbers;
