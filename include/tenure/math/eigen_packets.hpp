@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Eigen's packet primitives, without its matrices.
-// Law: <Eigen/Core>, or any other header of Eigen, may come before or after, and defines what it always does.
-// Cost: half of what <Eigen/Core> takes to compile, half a second a file with g++. So these are its own headers up to the packets, in its
-// order, where that list is known: Eigen 3.4 on x86 with g++ or clang. Everywhere else this is <Eigen/Core>.
+// Includes Eigen's packet primitives without its matrices. It includes Eigen's own headers up to the packets, in Eigen's order,
+// if that list is known: for Eigen 3.4 on x86 with g++ or clang. Otherwise it includes <Eigen/Core>.
+// Law: a program may include <Eigen/Core> or any other header of Eigen before or after this one, with the usual result.
+// Cost: half the compile time of <Eigen/Core>, which saves half a second for each file with g++.
 #pragma once
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__CUDACC__) && !defined(__HIPCC__) && !defined(EIGEN_USE_SYCL) && \
-    !defined(EIGEN_CORE_H) && !__has_include(<Eigen/src/Core/InternalHeaderCheck.h>)  // later versions have it
+    !defined(EIGEN_CORE_H) && !__has_include(<Eigen/src/Core/InternalHeaderCheck.h>)  // later versions of Eigen have this file
 #include <Eigen/src/Core/util/Macros.h>
 #if EIGEN_WORLD_VERSION == 3 && EIGEN_MAJOR_VERSION == 4 && EIGEN_MINOR_VERSION < 90
 #define TENURE_EIGEN_IN_PARTS
@@ -37,7 +37,7 @@ using std::ptrdiff_t;
 using std::size_t;
 }  // namespace Eigen
 
-// clang-format off: the order is Eigen's
+// clang-format off: the includes must be in Eigen's order
 #include <Eigen/src/Core/util/DisableStupidWarnings.h>
 #include <Eigen/src/Core/util/ConfigureVectorization.h>
 #include <Eigen/src/Core/util/Constants.h>
@@ -77,7 +77,7 @@ using std::size_t;
 #include <Eigen/src/Core/arch/AVX512/MathFunctions.h>
 #endif
 #include <Eigen/src/Core/arch/Default/Settings.h>
-#include <Eigen/src/Core/arch/Default/GenericPacketMathFunctions.h>  // what those above declare
+#include <Eigen/src/Core/arch/Default/GenericPacketMathFunctions.h>  // defines functions that the headers above declare
 #include <Eigen/src/Core/util/ReenableStupidWarnings.h>
 // clang-format on
 #endif

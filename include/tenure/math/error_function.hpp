@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// erf(x) = -expm1(g(x)) for x >= 0, with g = log(erfc): smooth everywhere, so one polynomial serves the whole line.
-// With AVX-512 a polynomial a piece instead.
-// Law: at most 2 ulp; odd with -0 kept; +-1 at the infinities.
-// Cost: a polynomial (25 terms, or 9 for float) and an expm1, with AVX-512 18 (8) lookups and fma; no branch, no division.
+// erf(x) = -expm1(g(x)) for x >= 0, with g = log(erfc). g is smooth, so one polynomial is enough for all x. With AVX-512 there is
+// one polynomial for each piece instead (piecewise.hpp).
+// Law: at most 2 ulp; odd, and erf(-0) is -0; +-1 at the infinities.
+// Cost: a polynomial (25 terms, or 9 for float) and an expm1; with AVX-512 18 (8) lookups and fma. It has no branch and no
+// division.
 #pragma once
 
 #include <tenure/math/exponential.hpp>
@@ -34,12 +35,13 @@ TENURE_KERNEL_LAYER P erf(P x) {
   else
     h = horner<P>(a, {0x1.d0e958p-25f, -0x1.45f2fap-1f, -0x1.a4fa5ep-4f, 0x1.39cdccp-6f, 0x1.505496p-13f, -0x1.b4fe68p-10f,
                       0x1.4bc76ep-11f, -0x1.ed6616p-14f, 0x1.3690a8p-17f});
-  // The leading coefficient, -2/sqrt(pi), is split in two: h then rounds far below the last place of g near 0.
+  // The leading coefficient, -2/sqrt(pi), is split into two numbers, so that near 0 the rounding error of h is far below the last
+  // place of g.
   constexpr T leading = wide ? T(-0x1.20dd750429b6dp+0) : T(-0x1.20dd76p+0);
   const detail::twin<P> first = detail::two_product(a, set1<P>(leading));
   const P g = add(first.hi, fma(a, h, first.lo));
   const P half = detail::half_expm1(g);
-  // Among the subnormals every step would round to a whole ulp.
+  // For subnormal results every step would round to a whole ulp, so tiny x take the leading term only.
   const mask_of<P> tiny = lt(a, set1<P>(T(wide ? 0x1p-60 : 0x1p-30f)));
   return with_sign(neg(select(tiny, first.hi, add(half, half))), x);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // exp, expm1, sigmoid: x = n ln2 + r with |r| <= ln2/2 (Cody and Waite), a polynomial in r, then a scaling by 2^n.
-// Law: at most 2 ulp over the whole domain, gradual underflow included; expm1 keeps -0 and its relative error near 0;
-//      sigmoid(x) + sigmoid(-x) = 1 and sigmoid(x) ~ exp(x) down to the last subnormal.
-// Cost: one polynomial (degree 11, or 6 for float); exp and expm1 have no division, sigmoid one.
+// Law: at most 2 ulp over the whole domain, also for subnormal results; expm1(-0) is -0, and expm1 keeps a small relative error
+// near 0;
+//      sigmoid(x) + sigmoid(-x) = 1, and sigmoid(x) ~ exp(x) down to the smallest subnormal.
+// Cost: one polynomial (degree 11, or 6 for float). exp and expm1 have no division, sigmoid has one.
 #pragma once
 
 #include <tenure/math/packet.hpp>
@@ -12,7 +13,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 namespace detail {
 
-// (e^r - 1 - r) / r^2 on |r| <= ln2/2: Remez fit, weighted for relative error of e^r - 1 (double 2^-55.6, float 2^-26.2).
+// (e^r - 1 - r) / r^2 for |r| <= ln2/2. A Remez fit, weighted for the relative error of e^r - 1 (double 2^-55.6, float 2^-26.2).
 template <class P>
 TENURE_KERNEL_INLINE P exp_tail(P r) {
   if constexpr (layout<P>::wide)
@@ -29,7 +30,7 @@ struct exp_parts {
   P r;  // x - n ln2
 };
 
-// Needs |x| < 2^10 (float: 2^7.5): n ln2_high is exact, so r carries one rounding only, with or without fma.
+// Requires |x| < 2^10 (float: 2^7.5). Then n ln2_high is exact, so r has only one rounding error, with or without fma.
 template <class P>
 TENURE_KERNEL_INLINE exp_parts<P> exp_reduce(P x) {
   using T = scalar_of<P>;
@@ -42,7 +43,7 @@ TENURE_KERNEL_INLINE exp_parts<P> exp_reduce(P x) {
   return {n, fma(n, set1<P>(-ln2_low), fma(n, set1<P>(-ln2_high), x))};
 }
 
-// a 2^n with |n| <= 2 bias - 2: two multiplications where there is no scalef, so that 2^n itself may leave the range.
+// a 2^n for |n| <= 2 bias - 2. Without a scalef instruction it takes two multiplications, because 2^n itself may be out of range.
 template <class P>
 TENURE_KERNEL_INLINE P scale(P a, P n) {
   if constexpr (is_512<P>) {
@@ -55,7 +56,7 @@ TENURE_KERNEL_INLINE P scale(P a, P n) {
 }
 
 #if defined(EIGEN_VECTORIZE_AVX512)
-// 2^(k/16), rounded to nearest, and what the rounding left.
+// 2^(k/16) rounded to nearest, and below the rounding error as a second number.
 template <class T>
 alignas(64) inline constexpr T sixteenth_powers[16] = {
     T(0x1p+0), T(0x1.0b5586cf9890fp+0), T(0x1.172b83c7d517bp+0), T(0x1.2387a6e756238p+0),
@@ -78,14 +79,14 @@ alignas(64) inline constexpr float sixteenth_rests<float>[16] = {
     0x1.9fcef4p-26f, -0x1.829fdp-25f, 0x1.15506ep-27f, 0x1.51f848p-27f,
     -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
 
-// table[k] for k in the low four bits of each lane of `index`: one permutation.
+// Looks up table[k], where k is the low four bits of each lane of `index`. It is one permutation.
 template <class P>
 TENURE_KERNEL_INLINE P lookup16(const scalar_of<P> (&table)[16], P index) {
   if constexpr (layout<P>::wide) return _mm512_permutex2var_pd(load<P>(table), _mm512_castpd_si512(index), load<P>(table + 8));
   else return _mm512_maskz_permutexvar_ps(every_lane<P>, _mm512_castps_si512(index), load<P>(table));
 }
 
-// x between -bound and bound; a NaN becomes one of them.
+// Clamps x to [-bound, bound]. A NaN becomes one of the bounds.
 template <class P>
 TENURE_KERNEL_INLINE P within(P x, scalar_of<P> bound) {
 #if defined(EIGEN_VECTORIZE_AVX512DQ)
@@ -97,10 +98,11 @@ TENURE_KERNEL_INLINE P within(P x, scalar_of<P> bound) {
 #endif
 }
 
-// With 512-bit registers the table lookup is one permutation: n counts sixteenths, |r| <= ln2/32 and the polynomial
-// needs half the terms. Remez fits weighted for relative error of e^r (double 2^-56.2, float 2^-29.2).
+// e^x by a table, for 512-bit registers, where the table lookup is one permutation. n counts sixteenths and |r| <= ln2/32, so that
+// the polynomial needs half the terms. It is a Remez fit, weighted for the relative error of e^r (double 2^-56.2, float 2^-29.2).
 // Precise adds the rest of the table entry: 0.6 ulp instead of 1.3, for one more permutation.
-// Any x will do: far away n alone decides, of inf and NaN too, if r stays where the polynomial is positive.
+// x may be any value. For large |x|, inf and NaN the result depends on n alone, because r is clamped to where the polynomial is
+// positive.
 template <bool Precise, class P>
 TENURE_KERNEL_INLINE P exp_by_table(P x) {
   using T = scalar_of<P>;
@@ -123,11 +125,11 @@ TENURE_KERNEL_INLINE P exp_by_table(P x) {
   }
   const P power = lookup16(sixteenth_powers<T>, shifted);
   const P e = Precise ? add(power, fma(power, p, lookup16(sixteenth_rests<T>, shifted))) : fma(power, p, power);
-  return ldexp(e, n);  // takes the floor of n
+  return ldexp(e, n);  // the instruction takes the floor of n
 }
 #endif
 
-// e^x; NaN passes. Needs |x| < 2^10 (float: 2^7.5), as exp_reduce.
+// e^x. Requires |x| < 2^10 (float: 2^7.5), as exp_reduce does. NaN gives NaN.
 template <class P>
 TENURE_KERNEL_LAYER P exp_clamped(P x) {
   const exp_parts<P> parts = exp_reduce(x);
@@ -135,7 +137,7 @@ TENURE_KERNEL_LAYER P exp_clamped(P x) {
   return scale(e, parts.n);
 }
 
-// e^-|x|, below 1 ulp with 512-bit registers, for functions that go on from here.
+// e^-|x| for functions that compute further with it. With 512-bit registers the error is below 1 ulp.
 template <class P>
 TENURE_KERNEL_LAYER P exp_of_minus_abs(P x) {
   x = neg(abs(x));
@@ -145,13 +147,13 @@ TENURE_KERNEL_LAYER P exp_of_minus_abs(P x) {
   return exp_clamped(at_least(x, scalar_of<P>(layout<P>::wide ? -746.0 : -104.5)));
 }
 
-// (e^x - 1) / 2 from x = n ln2 + r, given t = e^r - 1 - r, for n up to the largest exponent and down to -60. Half, because
-// 2^(n-1) does not overflow where the result does not, and because tanh and sinh want the half.
+// (e^x - 1) / 2 for x = n ln2 + r and t = e^r - 1 - r, for n from -60 to the largest exponent. It returns the half, because 2^(n-1)
+// overflows only if the result does, and because tanh and sinh need the half.
 template <class P>
 TENURE_KERNEL_INLINE P half_expm1(P n, P r, P t) {
   using T = scalar_of<P>;
   const P s = power_of_two(sub(n, set1<P>(T(1))));
-  // s (r + t) + s - 1/2, the two large terms summed exactly: at n = 1 or -1 they cancel by half.
+  // s (r + t) + s - 1/2. The two large terms are added exactly, because at n = 1 and n = -1 half of their digits cancel.
   const P a = sub(s, set1<P>(T(0.5)));
   const P sum = fma(s, r, a);
   const P rest = fma(s, r, sub(a, sum));
@@ -166,13 +168,15 @@ TENURE_KERNEL_INLINE P half_expm1(P x) {
 
 }  // namespace detail
 
+/// e^x. inf for inf, 0 for -inf, NaN for NaN.
 template <class P>
 TENURE_KERNEL_LAYER P exp(P x) {
   constexpr bool wide = detail::layout<P>::wide;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) return detail::exp_by_table<false>(x);
 #endif
-  // Just past the last finite and the last nonzero result, so that n stays small and inf needs no case of its own.
+  // The bounds lie just beyond the largest x with a finite result and the smallest with a nonzero one. So n stays small, and inf
+  // needs no special case.
   x = at_least(at_most(x, scalar_of<P>(wide ? 710.0 : 89.0)), scalar_of<P>(wide ? -746.0 : -104.5));
   return detail::exp_clamped(x);
 }
@@ -183,7 +187,7 @@ TENURE_KERNEL_LAYER P expm1(P x) {
   constexpr bool wide = detail::layout<P>::wide;
   const P bounded = at_least(at_most(x, T(wide ? 710.0 : 89.0)), T(wide ? -40.0 : -20.0));
   const P h = detail::half_expm1(bounded);
-  // Below this expm1(x) rounds to x; keeps -0 and subnormals.
+  // For |x| below this, expm1(x) rounds to x. This also keeps -0 and subnormals.
   const mask_of<P> tiny = lt(abs(x), set1<P>(T(wide ? 0x1p-54 : 0x1p-25)));
   return select(tiny, x, add(h, h));
 }
@@ -193,7 +197,7 @@ template <class P>
 TENURE_KERNEL_LAYER P sigmoid(P x) {
   using T = scalar_of<P>;
   const P one = set1<P>(T(1));
-  // e^-|x| never overflows, and is itself the answer far in the negative tail.
+  // e^-|x| does not overflow, and for very negative x it is the result.
   const P e = detail::exp_of_minus_abs(x);
   const P numerator = select(lt(x, set1<P>(T(0))), e, one);
   return detail::quotient_by_sum(numerator, T(1), e);

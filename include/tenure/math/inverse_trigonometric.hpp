@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// atan, atan2: |x| folded to [0, tan(pi/8)] by atan x = pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x), then an odd polynomial.
-// Law: at most 2 ulp; odd with -0 kept; atan2 has the C library's table of zeros and infinities.
+// atan, atan2: |x| is reduced to [0, tan(pi/8)] by atan x = pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x), then an odd polynomial
+// follows.
+// Law: at most 2 ulp; odd, and -0 is kept; for zeros and infinities atan2 gives the results of the C library.
 // Cost: one division for atan, two for atan2.
 #pragma once
 
@@ -10,7 +11,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 namespace detail {
 
-// atan(t) = t + t^3 A(t^2), |t| <= tan(pi/8): Remez fit weighted for relative error (double 2^-59.4, float 2^-30.5).
+// atan(t) = t + t^3 A(t^2) for |t| <= tan(pi/8). A is a Remez fit, weighted for the relative error (double 2^-59.4, float 2^-30.5).
 template <class P>
 TENURE_KERNEL_INLINE P atan_tail(P t) {
   const P z = mul(t, t);
@@ -24,7 +25,7 @@ TENURE_KERNEL_INLINE P atan_tail(P t) {
   return mul(mul(z, t), a);
 }
 
-// atan(numerator / denominator) of two numbers >= 0, not both 0 and not both inf.
+// atan(numerator / denominator). Both are >= 0, not both 0 and not both inf.
 template <class P>
 TENURE_KERNEL_INLINE P atan_quotient(P numerator, P denominator) {
   using T = scalar_of<P>;
@@ -60,17 +61,17 @@ TENURE_KERNEL_LAYER P atan2(P y, P x) {
   constexpr T pi_low = wide ? T(0x1.1a62633145c07p-53) : T(-0x1.777a5cp-24);
   const P zero = set1<P>(T(0)), one = set1<P>(T(1));
   P top = abs(y), bottom = abs(x);
-  // Two zeros act as 0/1 and two infinities as 1/1.
+  // Two zeros are replaced by 0/1, and two infinities by 1/1.
   bottom = select(mask_and(eq(top, zero), eq(bottom, zero)), one, bottom);
   const mask_of<P> both_infinite = mask_and(eq(top, set1<P>(inf)), eq(bottom, set1<P>(inf)));
   top = select(both_infinite, one, top);
   bottom = select(both_infinite, one, bottom);
-  // Powers of two keep sums and products of the two in range, and the smaller one out of the subnormals.
+  // Scaling by a power of two keeps sums and products of the two in range, and keeps the smaller one from being subnormal.
   const P larger = max(top, bottom);
   const P up = set1<P>(wide ? T(0x1p600) : T(0x1p64f)), down = set1<P>(wide ? T(0x1p-600) : T(0x1p-64f));
   const P factor = select(lt(larger, down), up, select(gt(larger, up), down, one));
   P angle = detail::atan_quotient(mul(top, factor), mul(bottom, factor));
-  // The sign bit of x decides, so that -0 lies to the left.
+  // The sign bit of x decides, so that x = -0 counts as negative.
   const mask_of<P> left = lt(or_bits(sign_bit(x), one), zero);
   angle = select(left, sub(set1<P>(pi_high), sub(angle, set1<P>(pi_low))), angle);
   const P value = with_sign(angle, y);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// log, log2, log1p, softplus: x = m 2^e with m near 1, then atanh's series in s = f/(2+f), f = m - 1; with AVX-512 a table of
-// 1/m by sixteenths and the series of log(1 + r).
-// Law: at most 2 ulp over the whole domain, subnormals included; log1p keeps -0 and its relative error near 0;
-//      log(0) = -inf, of negatives NaN. softplus(x) - softplus(-x) = x.
-// Cost: one division and a polynomial in s^2 (7 terms, or 4 for float), with AVX-512 two permutations and a polynomial in r
-//       (9 terms, or 4 for float); log1p adds one exact sum; softplus is an exp and a log1p.
+// log, log2, log1p, softplus: x = m 2^e with m near 1, then the series of atanh in s = f/(2+f), f = m - 1. With AVX-512 a table
+// of 1/m for sixteenths of m and the series of log(1 + r) replace it.
+// Law: at most 2 ulp over the whole domain, subnormals included; log1p(-0) is -0, and log1p keeps a small relative error near 0;
+//      log(0) is -inf, and log of a negative number is NaN. softplus(x) - softplus(-x) = x.
+// Cost: one division and a polynomial in s^2 (7 terms, or 4 for float); with AVX-512 two permutations and a polynomial in r
+//       (9 terms, or 4 for float). log1p adds one exact sum. softplus takes an exp and a log1p.
 #pragma once
 
 #include <tenure/math/exponential.hpp>
@@ -20,8 +20,8 @@ struct log_parts {
   P m;  // x = m 2^e
 };
 
-// m in [1/sqrt2, sqrt2), and x must be normal and positive.
-// With AVX-512 m in [3/4, 3/2), and any x (0 gives e = -inf, inf gives e = inf, negatives m = NaN).
+// Splits x into m in [1/sqrt2, sqrt2) and e. x must be normal and positive.
+// With AVX-512 m is in [3/4, 3/2), and x may be any value: 0 gives e = -inf, inf gives e = inf, a negative x gives m = NaN.
 template <class P>
 TENURE_KERNEL_INLINE log_parts<P> log_split(P x) {
   using L = layout<P>;
@@ -39,14 +39,15 @@ TENURE_KERNEL_INLINE log_parts<P> log_split(P x) {
     constexpr word root_half = L::wide ? word(0x3fe6a09e667f3bcdu) : word(0x3f3504f3u);
     const P shifted = add_bits(x, set1_bits<P>(L::one - root_half));
     const P m = add_bits(and_bits(shifted, set1_bits<P>(L::mantissa_mask)), set1_bits<P>(root_half));
-    // The biased exponent, dropped into the low bits of 2^mantissa, is a number without a conversion.
+    // With the biased exponent in the low bits of 2^mantissa, the bits are a floating-point number, so no conversion is needed.
     constexpr scalar_of<P> two_mantissa = static_cast<scalar_of<P>>(word(1) << L::mantissa);
     const P biased = or_bits(shift_right<L::mantissa>(shifted), set1<P>(two_mantissa));
     return {sub(biased, set1<P>(two_mantissa + L::bias)), m};
   }
 }
 
-// (2 atanh(s) - 2s) / s for z = s^2: Remez fit on |s| <= 1/5, weighted for relative error of log (double 2^-55.9, float 2^-35.3).
+// (2 atanh(s) - 2s) / s for z = s^2. A Remez fit on |s| <= 1/5, weighted for the relative error of log (double 2^-55.9, float
+// 2^-35.3).
 template <class P>
 TENURE_KERNEL_INLINE P log_tail(P z) {
   if constexpr (layout<P>::wide)
@@ -56,14 +57,14 @@ TENURE_KERNEL_INLINE P log_tail(P z) {
     return mul(z, horner<P>(z, {0x1.555554p-1f, 0x1.999bdep-2f, 0x1.23e96p-2f, 0x1.ed941p-3f}));
 }
 
-// f - log(1 + f) - extra = s (f - tail) - extra: f, the leading term of the logarithm, stays exact.
+// f - log(1 + f) - extra = s (f - tail) - extra. So f, the leading term of the logarithm, stays exact.
 template <class P>
 TENURE_KERNEL_INLINE P log1p_deficit(P f, P minus_extra = set1<P>(scalar_of<P>(0))) {
   const P s = div(f, add(f, set1<P>(scalar_of<P>(2))));
   return fma(s, sub(f, log_tail(mul(s, s))), minus_extra);
 }
 
-// e ln2 + log(1 + f). Both parts of ln2 are positive, so an infinite e gives that infinity.
+// e ln2 + log(1 + f). Both parts of ln2 are positive, so an infinite e gives an infinity of the same sign.
 template <class P>
 TENURE_KERNEL_INLINE P log_sum(P e, P f) {
   using T = scalar_of<P>;
@@ -73,7 +74,8 @@ TENURE_KERNEL_INLINE P log_sum(P e, P f) {
   return fma(e, set1<P>(ln2_high), sub(f, log1p_deficit(f, mul(e, set1<P>(-ln2_low)))));
 }
 
-// What log does with 0, negatives, inf and NaN, given the value for positive finite x; with AVX-512 it comes by itself.
+// The result of log for any x, given `value` for positive finite x: it adds the cases 0, negative, inf and NaN. With AVX-512
+// `value` is already correct for them.
 template <class P>
 TENURE_KERNEL_INLINE P log_specials(P x, P value) {
   if constexpr (is_512<P>) return value;
@@ -84,7 +86,7 @@ TENURE_KERNEL_INLINE P log_specials(P x, P value) {
   return select(eq(x, set1<P>(T(0))), set1<P>(-inf), value);
 }
 
-// Brings subnormals into the range of log_split; AVX-512 needs no help.
+// log_split for any positive x: it scales subnormals first. With AVX-512 log_split takes them.
 template <class P>
 TENURE_KERNEL_INLINE log_parts<P> log_split_any(P x) {
   if constexpr (is_512<P>) {
@@ -101,7 +103,8 @@ TENURE_KERNEL_INLINE log_parts<P> log_split_any(P x) {
   }
 }
 
-// 1 + x, exact below 2^53 (float: 2^24), 1 being a multiple of x's last place; beyond, the second part is far too small to matter.
+// 1 + x as two numbers. It is exact for x below 2^53 (float: 2^24), because there 1 is a multiple of the last place of x. For
+// larger x the second number is too small to matter.
 template <class P>
 TENURE_KERNEL_INLINE twin<P> one_plus(P x) { return fast_two_sum(set1<P>(scalar_of<P>(1)), x); }
 
@@ -112,14 +115,15 @@ TENURE_KERNEL_LAYER P log1p_ordinary(P x) {
   const P one = set1<P>(T(1));
   const auto [u, low] = one_plus(x);
   const log_parts<P> parts = log_split(u);
-  // Where e = 0, f + low 2^-e gives x back exactly, so small x keep their relative accuracy.
+  // For e = 0, f + low 2^-e is exactly x, so small x keep their relative accuracy.
   const P scaled = mul(low, power_of_two(neg(at_most(parts.e, T(100)))));
   return log_sum(parts.e, add(sub(parts.m, one), scaled));
 }
 
 #if defined(EIGEN_VECTORIZE_AVX512)
-// For each piece of [1, 3/2) and [3/4, 1), by the four leading bits of the fraction: c close to 1 over its middle, exactly 1 in the
-// two next to 1, with both logarithms of 1/c within 1/64 ulp of the number here.
+// A table for each piece of [1, 3/2) and [3/4, 1), selected by the four leading bits of the fraction. c is close to the
+// reciprocal of the middle of the piece, and exactly 1 in the two pieces next to 1. c is chosen so that the natural and the
+// binary logarithm of 1/c are both within 1/64 ulp of the numbers in the table.
 template <class T>
 struct log_table {
   alignas(64) static constexpr T c[16] = {
@@ -148,11 +152,12 @@ struct log_table<float> {
       -0x1.8a8c9ap-2f, -0x1.4f803cp-2f, -0x1.168e66p-2f, -0x1.c008dcp-3f, -0x1.55f5f8p-3f, -0x1.e2126cp-4f, -0x1.1cf6b4p-4f, 0};
 };
 
-// x = 2^e (1 + r) / c with -1/32 <= r <= 1/16, where e = 0 and c = 1 next to x = 1. Special values as log_split's; those of e win.
+// x = 2^e (1 + r) / c with -1/32 <= r <= 1/16. Near x = 1, e is 0 and c is 1. Special values are as in log_split, and e
+// determines the result for them.
 template <class P>
 struct log_piece {
   P e, m, c, r;
-  P index;  // of the tables
+  P index;  // the index into the tables
 };
 template <class P>
 TENURE_KERNEL_INLINE log_piece<P> log_lookup(P x) {
@@ -163,7 +168,7 @@ TENURE_KERNEL_INLINE log_piece<P> log_lookup(P x) {
   return {parts.e, parts.m, c, fma(parts.m, c, set1<P>(T(-1))), index};
 }
 
-// log(1 + r) + extra: Remez fit weighted for relative error of the first (double 2^-56.6, float 2^-28.4).
+// log(1 + r) + extra. A Remez fit, weighted for the relative error of log(1 + r) (double 2^-56.6, float 2^-28.4).
 template <class P>
 TENURE_KERNEL_INLINE P log1p_near_0(P r, P r_and_extra) {
   const P z = mul(r, r);
@@ -191,17 +196,18 @@ TENURE_KERNEL_INLINE P log1p_by_table(P x) {
   const P one = set1<P>(T(1));
   const auto [u, low] = one_plus(x);
   const log_piece<P> piece = log_lookup(u);
-  // m / u = 2^-e, for the largest u -inf, which makes a NaN. Of that min makes its second argument, which is no less than other values.
+  // m / u = 2^-e. For the largest u the bits give -inf, and the product is NaN. The min instruction returns its second argument
+  // for a NaN; that argument is at least as large as every other value of `scaled`.
   P scaled = mul(low, add_bits(sub_bits(piece.m, u), one));
   const P tiny = set1<P>(std::numeric_limits<T>::epsilon());
   if constexpr (layout<P>::wide) scaled = _mm512_maskz_min_pd(every_lane<P>, scaled, tiny);
   else scaled = _mm512_maskz_min_ps(every_lane<P>, scaled, tiny);
-  // Next to 1 this is x again, so small x keep their relative accuracy.
+  // For u near 1 this is exactly x, so small x keep their relative accuracy.
   return log_by_table(piece, fma(scaled, piece.c, piece.r));
 }
 
-// As log_table, for the sixteenths of [1, 2), within 1/256 ulp. The second c is close to 1 where that piece begins, or the rounding of r
-// would show in logarithms just below 1/16.
+// Like log_table, for the sixteenths of [1, 2), within 1/256 ulp. The second c is close to the reciprocal of the start of its
+// piece, because otherwise the rounding of r would be visible in logarithms just below 1/16.
 template <class T>
 struct log_table_of_one {
   alignas(64) static constexpr T c[16] = {
@@ -225,7 +231,7 @@ struct log_table_of_one<float> {
       0x1.b44984p-2f, 0x1.dd52f8p-2f, 0x1.02593ap-1f, 0x1.1553fp-1f, 0x1.27799p-1f, 0x1.392556p-1f, 0x1.4a3edap-1f, 0x1.5ab668p-1f};
 };
 
-// log(1 + x) for 0 <= x <= 1: no exponent.
+// log(1 + x) for 0 <= x <= 1. It needs no exponent.
 template <class P>
 TENURE_KERNEL_INLINE P log1p_to_one(P x) {
   using T = scalar_of<P>;
@@ -257,7 +263,7 @@ TENURE_KERNEL_LAYER P log2(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
 #if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (is_512<P>) {  // Remez fits of log2(1 + r) / r, relative error: double 2^-56.8, float 2^-28.8
+  if constexpr (is_512<P>) {  // Remez fits of log2(1 + r) / r; the relative error is 2^-56.8 for double and 2^-28.8 for float
     const detail::log_piece<P> piece = detail::log_lookup(x);
     P q;
     if constexpr (wide)
@@ -273,7 +279,7 @@ TENURE_KERNEL_LAYER P log2(P x) {
   const detail::log_parts<P> parts = detail::log_split_any(x);
   const P f = sub(parts.m, set1<P>(T(1)));
   const P w = detail::log1p_deficit(f);
-  // log(1 + f) as v + v_low: next to e = -1 half of v cancels.
+  // log(1 + f) as v + v_low, because for e = -1 half of v cancels.
   const P v = sub(f, w);
   const P v_low = sub(sub(f, v), w);
   const P low = fma(v, set1<P>(log2e_low), mul(v_low, set1<P>(log2e_high)));
@@ -299,7 +305,7 @@ template <class P>
 TENURE_KERNEL_LAYER P softplus(P x) {
   using T = scalar_of<P>;
   const P e = detail::exp_of_minus_abs(x);
-  // e in [0, 1]: no special value but NaN, which the sum keeps.
+  // e is in [0, 1], so the only special value is NaN, and the sum keeps it.
   P tail;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) tail = detail::log1p_to_one(e);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Vector math: every function takes packets and gives packets, one lane or sixteen, at most 2 ulp. docs/math.md has the measurements.
+// Vector math: every function takes packets and returns packets of one to sixteen lanes, with an error of at most 2 ulp.
+// docs/math.md has the measurements.
 #pragma once
 
 #include <tenure/math/error_function.hpp>

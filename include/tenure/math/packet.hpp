@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// The one door to Eigen's packet primitives: every loop in the library is written with these names.
-// Law: each function acts lane by lane like the scalar function of the same name, NaN included.
-// Cost: one or two instructions a call; across() is for loop ends.
+// Packets: the functions on SIMD registers with which every loop in the library is written. Only this header calls Eigen's packet
+// primitives.
+// Law: each function does in each lane what the scalar function of the same name does, also for NaN.
+// Cost: one or two instructions for each call. across() is slower and belongs after a loop.
 //
-// P is a packet of float or double, or any arithmetic T, which is a packet of one lane.
-// mask_of<P> is what a comparison returns: bool for one lane, a lane_mask (a k register) for 512-bit packets,
-// otherwise a P whose lanes are all ones or all zeros. mask_and, mask_or, mask_not, any, all, select take all three.
+// P is a packet of float or double, or an arithmetic type T, which is a packet of one lane.
+// mask_of<P> is the type that a comparison returns: bool for one lane, a lane_mask (a k register) for 512-bit packets, and
+// otherwise a P whose lanes are all ones or all zeros. mask_and, mask_or, mask_not, any, all and select take all three.
 #pragma once
 
 #include <tenure/core/config.hpp>
 
-// nvcc's packets have one lane, as Eigen's have there, and Eigen costs each of its passes over a file a second: so Eigen is detail::simd here.
+// With nvcc packets have one lane, and Eigen is not included, because it takes a second in each of nvcc's passes over a file.
 #if !defined(__CUDACC__)
 #include <tenure/math/eigen_packets.hpp>
 #if defined(EIGEN_VECTORIZE) ? TENURE_ONE_LANE : defined(EIGEN_DONT_VECTORIZE) && !TENURE_ONE_LANE
@@ -26,8 +27,8 @@
 #include <type_traits>
 #include <utility>
 
-// A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so at
-// every use of a packet in a template argument. So this is not popped at the end: the uses are in other headers.
+// g++ warns at every packet in a template argument that the type loses its alignment attribute there, which is harmless. The
+// pragma is not popped at the end, because the uses are in other headers.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 #endif
@@ -40,7 +41,7 @@ inline constexpr bool is_one_lane = std::is_arithmetic_v<P>;
 namespace detail {
 
 #if defined(__CUDACC__)
-// Names for what one lane never reaches.
+// Declarations for code that packets of one lane never reach.
 namespace simd {
 template <class T>
 struct packet_traits {
@@ -83,7 +84,7 @@ struct lanes_of<P, false> {
   static constexpr int count = detail::simd::unpacket_traits<P>::size;
 };
 
-// True where a*b+c is one instruction with one rounding; algorithms choose their splitting by it.
+// True if a*b+c is one instruction with one rounding. Algorithms with numbers split in two choose their method by it.
 #if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA) || defined(__CUDA_ARCH__)
 inline constexpr bool has_fma = true;
 #else
@@ -98,14 +99,14 @@ inline constexpr bool has_512 = false;
 
 }  // namespace detail
 
-/// The widest packet of T: a SIMD register for float and double, T itself for every other type.
+/// The widest packet of T: a SIMD register for float and double, and T itself for every other type.
 template <class T>
 using packet_of = typename detail::packet_for<T>::type;
 
 template <class P>
 using scalar_of = typename detail::lanes_of<P>::scalar;
 
-/// Lanes in P.
+/// The number of lanes of P.
 template <class P>
 inline constexpr int width = detail::lanes_of<P>::count;
 
@@ -113,13 +114,13 @@ template <class P>
 inline constexpr bool is_512 = detail::has_512 && width<P> * sizeof(scalar_of<P>) == 64;
 
 namespace detail {
-// The unmasked 512-bit intrinsics pass an undefined register, of which g++ 12 warns (its bug 105593) wherever they are
-// inlined; the zero-masked ones with every lane set compile to the same instruction.
+// The unmasked 512-bit intrinsics pass an undefined register, and g++ 12 warns about that wherever they are inlined (gcc bug
+// 105593). The zero-masked ones with every lane set compile to the same instruction.
 template <class P>
 inline constexpr auto every_lane = static_cast<std::conditional_t<(width<P> > 8), std::uint16_t, std::uint8_t>>(~0u);
 }  // namespace detail
 
-/// One bit a lane, lane 0 lowest.
+/// A mask with one bit for each lane. Lane 0 is the lowest bit.
 template <int Lanes>
 struct lane_mask {
   std::conditional_t<(Lanes > 8), std::uint16_t, std::uint8_t> bits;
@@ -128,7 +129,7 @@ struct lane_mask {
 template <class P>
 using mask_of = std::conditional_t<is_one_lane<P>, bool, std::conditional_t<is_512<P>, lane_mask<width<P>>, P>>;
 
-// The unsigned and signed integers that hold one lane's bits.
+// The unsigned integer with the size of one lane.
 template <class P>
 using bits_of = std::conditional_t<sizeof(scalar_of<P>) == 8, std::uint64_t, std::uint32_t>;
 
@@ -140,13 +141,13 @@ TENURE_KERNEL_INLINE P set1(scalar_of<P> value) {
   else return detail::simd::pset1<P>(value);
 }
 
-/// Every lane holds this bit pattern.
+/// A packet with this bit pattern in every lane.
 template <class P>
 TENURE_KERNEL_INLINE P set1_bits(bits_of<P> bits) {
   return set1<P>(std::bit_cast<scalar_of<P>>(bits));
 }
 
-/// `from` needs the alignment of one scalar only.
+/// Loads a packet. `from` needs only the alignment of one scalar.
 template <class P>
 TENURE_KERNEL_INLINE P load(const scalar_of<P>* from) {
   if constexpr (is_one_lane<P>) return *from;
@@ -159,8 +160,8 @@ TENURE_KERNEL_INLINE void store(scalar_of<P>* to, P value) {
   else detail::simd::pstoreu(to, value);
 }
 
-// Stores that pass the caches by, aligned to the packet, so that a line is not read before it is written. Other threads see them
-// only after end_of_streams() and what then tells them.
+// Stores that bypass the caches, so that a cache line is not read before it is written. The address must be aligned to the
+// packet. Other threads see the stores only after end_of_streams() and a synchronisation after it.
 namespace detail {
 #if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
 TENURE_INLINE void stream_to(float* to, __m128 value) { _mm_stream_ps(to, value); }
@@ -181,11 +182,11 @@ TENURE_INLINE void end_streams() {}
 #endif
 }  // namespace detail
 
-/// Has P stores that pass the caches by? Those of x86 have.
+/// True if P has stores that bypass the caches. Packets on x86 have them.
 template <class P>
 inline constexpr bool can_stream = requires(scalar_of<P>* to, P value) { detail::stream_to(to, value); };
 
-/// Needs can_stream<P> and `to` aligned to sizeof(P).
+/// Stores a packet and bypasses the caches. Requires can_stream<P>, and `to` must be aligned to sizeof(P).
 template <class P>
 TENURE_INLINE void stream(scalar_of<P>* to, P value) { detail::stream_to(to, value); }
 TENURE_INLINE void end_of_streams() { detail::end_streams(); }
@@ -197,7 +198,7 @@ TENURE_KERNEL_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
     return *from;
   } else {
 #if defined(EIGEN_VECTORIZE_AVX512)
-    // Eigen's 512-bit gather counts in 32 bits; sixteen loads and inserts are no slower than the instruction on many machines.
+    // Eigen's 512-bit gather has offsets of 32 bits. On many machines sixteen loads and inserts are as fast as the instruction.
     auto at = [=](int i) { return from[i * stride]; };
     if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4)
       return _mm512_set_ps(at(15), at(14), at(13), at(12), at(11), at(10), at(9), at(8), at(7), at(6), at(5), at(4), at(3), at(2), at(1), at(0));
@@ -209,7 +210,7 @@ TENURE_KERNEL_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
   }
 }
 
-/// to[i * stride] becomes lane i.
+/// Writes lane i to to[i * stride].
 template <class P>
 TENURE_KERNEL_INLINE void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P value) {
   scalar_of<P> lanes[width<P>];
@@ -217,7 +218,7 @@ TENURE_KERNEL_INLINE void scatter(scalar_of<P>* to, std::ptrdiff_t stride, P val
   for (int i = 0; i < width<P>; ++i) to[i * stride] = lanes[i];
 }
 
-/// The first n lanes from memory, the others `fill`; reads nothing beyond n. Needs 0 <= n <= width.
+/// Loads the first n lanes from memory and sets the others to `fill`. It reads nothing beyond n. Requires 0 <= n <= width.
 template <class P>
 TENURE_KERNEL_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {
   if constexpr (is_one_lane<P>) {
@@ -239,7 +240,7 @@ TENURE_KERNEL_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> 
   }
 }
 
-/// Writes the first n lanes and touches nothing beyond. Needs 0 <= n <= width.
+/// Writes the first n lanes and nothing beyond. Requires 0 <= n <= width.
 template <class P>
 TENURE_KERNEL_INLINE void store_first(scalar_of<P>* to, P value, int n) {
   if constexpr (is_one_lane<P>) {
@@ -264,8 +265,8 @@ TENURE_KERNEL_INLINE void store_first(scalar_of<P>* to, P value, int n) {
 
 namespace detail {
 
-// Integer work on the bits of one lane. Eigen 3.4 has no packets of 64-bit integers, so these go to the
-// instruction sets directly; the shift count is a template argument because the instructions want an immediate.
+// Integer operations on the bits of each lane. Eigen 3.4 has no packets of 64-bit integers, so these use the intrinsics directly.
+// The shift count is a template argument, because the instructions take an immediate.
 TENURE_KERNEL_INLINE float as_lane(float, std::uint32_t b) { return std::bit_cast<float>(b); }
 TENURE_KERNEL_INLINE double as_lane(double, std::uint64_t b) { return std::bit_cast<double>(b); }
 
@@ -303,7 +304,7 @@ template <int N> TENURE_INLINE __m256d shr(__m256d a) { return _mm256_castsi256_
 TENURE_INLINE __m256d iadd(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
 TENURE_INLINE __m256d isub(__m256d a, __m256d b) { return _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_castpd_si256(a), _mm256_castpd_si256(b))); }
 #else
-// AVX without AVX2 has 256-bit floating point and 128-bit integers: work on halves.
+// AVX without AVX2 has 256-bit floating point but only 128-bit integers, so integer operations work on halves.
 TENURE_INLINE __m128 high(__m256 a) { return _mm256_extractf128_ps(a, 1); }
 TENURE_INLINE __m128d high(__m256d a) { return _mm256_extractf128_pd(a, 1); }
 TENURE_INLINE __m128 low(__m256 a) { return _mm256_castps256_ps128(a); }
@@ -349,7 +350,7 @@ TENURE_INLINE float64x2_t isub(float64x2_t a, float64x2_t b) { return vreinterpr
 
 }  // namespace detail
 
-/// Logical shift of each lane's bits.
+/// Shifts the bits of each lane; zeros come in.
 template <int N, class P>
 TENURE_KERNEL_INLINE P shift_left(P a) {
   return detail::shl<N>(a);
@@ -358,7 +359,7 @@ template <int N, class P>
 TENURE_KERNEL_INLINE P shift_right(P a) {
   return detail::shr<N>(a);
 }
-/// Integer sum and difference of each lane's bits, modulo 2^32 or 2^64.
+/// The sum or difference of the bits of each lane as integers, modulo 2^32 or 2^64.
 template <class P>
 TENURE_KERNEL_INLINE P add_bits(P a, P b) {
   return detail::iadd(a, b);
@@ -386,8 +387,8 @@ TENURE_KERNEL_INLINE P xor_bits(P a, P b) {
 
 // ---- arithmetic -------------------------------------------------------------------------------------------
 
-// A product that is added is rounded once where the machine has the instruction: g++ contracts so by default, clang 14 only
-// operators in whose scope it is told to, and no intrinsics. Worth 3 % of a gradient and 7 % of a softmax. A user's
+// If the machine has fma, a product that is added is rounded only once. g++ contracts a*b + c by default. clang 14 contracts only
+// operators in scopes with the pragma below, and no intrinsics. It saves 3 % of a gradient and 7 % of a softmax.
 // -ffp-contract=off stops g++, but not these scopes.
 #if defined(__clang__) && !defined(__CUDACC__)
 #define TENURE_CONTRACT _Pragma("clang fp contract(fast)")
@@ -418,14 +419,14 @@ TENURE_KERNEL_INLINE P mul(P a, P b) {
   else return detail::simd::pmul(a, b);
 }
 #undef TENURE_CONTRACT
-/// Integers divide as C++ does; dividing an integer by zero is undefined.
+/// The quotient. Integers divide as in C++, toward zero; the division of an integer by zero is undefined.
 template <class P>
 TENURE_KERNEL_INLINE P div(P a, P b) {
   if constexpr (is_one_lane<P>) return static_cast<P>(a / b);
   else return detail::simd::pdiv(a, b);
 }
 
-/// a*b + c, rounded once where the machine has the instruction, else twice.
+/// a*b + c. It is rounded once if the machine has the instruction, else twice.
 template <class P>
 TENURE_KERNEL_INLINE P fma(P a, P b, P c) {
   if constexpr (std::is_floating_point_v<P> && detail::has_fma) return std::fma(a, b, c);
@@ -433,14 +434,14 @@ TENURE_KERNEL_INLINE P fma(P a, P b, P c) {
   else return detail::simd::pmadd(a, b, c);
 }
 
-/// Flips the sign bit, of zero and NaN too. (Eigen's pnegate of 512 bits is 0 - a, which loses -0.)
+/// Flips the sign bit, also of zero and NaN. (Eigen's pnegate for 512 bits computes 0 - a, which loses -0.)
 template <class P>
 TENURE_KERNEL_INLINE P neg(P a) {
   if constexpr (is_one_lane<P>) return static_cast<P>(-a);
   else return xor_bits(a, set1<P>(scalar_of<P>(-0.0)));
 }
 
-/// c - a*b, rounded as fma.
+/// c - a*b, rounded like fma.
 template <class P>
 TENURE_KERNEL_INLINE P fnma(P a, P b, P c) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -460,18 +461,18 @@ TENURE_KERNEL_INLINE P abs(P a) {
   else return static_cast<P>(a < P(0) ? -a : a);
 }
 
-/// The sign bit alone: +0 or -0.
+/// The sign bit of a as a number: +0 or -0.
 template <class P>
 TENURE_KERNEL_INLINE P sign_bit(P a) {
   return and_bits(a, set1<P>(scalar_of<P>(-0.0)));
 }
-/// `magnitude` must have a clear sign bit where that matters: this ors the sign of `sign` in.
+/// Gives `magnitude` the sign of `sign`. It is an OR of the sign bits, so the sign bit of `magnitude` should be clear.
 template <class P>
 TENURE_KERNEL_INLINE P with_sign(P magnitude, P sign) {
   return or_bits(magnitude, sign_bit(sign));
 }
 
-/// Correctly rounded. (Eigen's psqrt of floats is an estimate that takes subnormals for 0.)
+/// The square root, correctly rounded. (Eigen's psqrt for float is an estimate that treats subnormals as 0.)
 template <class P>
 TENURE_KERNEL_INLINE P sqrt(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -569,7 +570,7 @@ TENURE_KERNEL_INLINE M mask_not(M a) {
   return xor_bits(a, set1_bits<M>(static_cast<bits_of<M>>(~bits_of<M>(0))));
 }
 
-/// Every lane of the mask is `value`.
+/// A mask with `value` in every lane.
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> mask_set(bool value) {
   using word = bits_of<P>;
@@ -592,7 +593,7 @@ TENURE_KERNEL_INLINE mask_of<P> is_nan(P a) {
   return mask_not(eq(a, a));
 }
 
-/// mask ? a : b. Both are computed already: this moves bits and rounds nothing.
+/// mask ? a : b for each lane. Both are computed before; this only moves bits.
 template <class P>
 TENURE_KERNEL_INLINE P select(mask_of<P> mask, P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -619,14 +620,14 @@ TENURE_KERNEL_INLINE unsigned mask_bits(P mask) {
 }
 }  // namespace detail
 
-/// One bit a lane of a mask of P, lane 0 lowest.
+/// The mask as an integer with one bit for each lane. Lane 0 is the lowest bit.
 template <class P>
 TENURE_KERNEL_INLINE unsigned lane_bits(mask_of<P> mask) {
   if constexpr (is_one_lane<P>) return mask ? 1u : 0u;
   else if constexpr (is_512<P>) return mask.bits;
   else return detail::mask_bits<P>(mask);
 }
-/// Is any lane of a mask of P set? P cannot be deduced: any<P>(lt(x, y)).
+/// True if any lane of the mask is set. P cannot be deduced, so it is written: any<P>(lt(x, y)).
 template <class P>
 TENURE_KERNEL_INLINE bool any(mask_of<P> mask) {
   return lane_bits<P>(mask) != 0;
@@ -636,7 +637,7 @@ TENURE_KERNEL_INLINE bool all(mask_of<P> mask) {
   return lane_bits<P>(mask) == (width<P> == 32 ? ~0u : (1u << width<P>) - 1u);
 }
 
-/// A NaN in a stays, one in b may get lost. One instruction each.
+/// The minimum and the maximum in one instruction. A NaN in `a` gives NaN; with a NaN in `b` the result may be `a`.
 template <class P>
 TENURE_KERNEL_INLINE P min_of_numbers(P a, P b) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -658,7 +659,7 @@ TENURE_KERNEL_INLINE P max_of_numbers(P a, P b) {
   else return detail::simd::pmax(a, b);
 }
 
-/// NaN if either is NaN, as PyTorch's minimum and maximum.
+/// The minimum and the maximum. If either argument is NaN, the result is NaN, as in PyTorch.
 template <class P>
 TENURE_KERNEL_INLINE P min(P a, P b) {
   if constexpr (std::is_floating_point_v<P>) return (a < b || a != a) ? a : b;
@@ -672,7 +673,7 @@ TENURE_KERNEL_INLINE P max(P a, P b) {
   else return select(is_nan(b), b, max_of_numbers(a, b));
 }
 
-/// x bounded by constants that are not NaN; a NaN in x stays. One instruction each.
+/// The minimum or maximum of x and a constant that is not NaN, in one instruction. A NaN in x gives NaN.
 template <class P>
 TENURE_KERNEL_INLINE P at_most(P x, scalar_of<P> bound) { return min_of_numbers(x, set1<P>(bound)); }
 template <class P>
@@ -702,7 +703,7 @@ TENURE_KERNEL_INLINE P ceil(P a) {
   else if constexpr (is_one_lane<P>) return a;
   else return detail::simd::pceil(a);
 }
-/// To the nearest integer, halves to even.
+/// Rounds to the nearest integer, and halves to even.
 template <class P>
 TENURE_KERNEL_INLINE P round(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -724,11 +725,11 @@ struct layout {
   static constexpr int bias = wide ? 1023 : 127;
   static constexpr bits_of<P> one = wide ? bits_of<P>(0x3ff0000000000000u) : bits_of<P>(0x3f800000u);
   static constexpr bits_of<P> mantissa_mask = (bits_of<P>(1) << mantissa) - 1;
-  // 1.5 * 2^mantissa: added to a number below 2^(mantissa-1) it leaves round(number) in the low bits.
+  // 1.5 * 2^mantissa. If it is added to a number below 2^(mantissa-1), the low bits of the sum contain the rounded number.
   static constexpr scalar shifter = static_cast<scalar>(wide ? 6755399441055744.0 : 12582912.0);
 };
 
-// 2^n for an integer n in [-bias+1, bias], by the low bits of n + shifter + bias.
+// 2^n for an integer n in [-bias+1, bias]. It shifts the low bits of n + shifter + bias.
 template <class P>
 TENURE_KERNEL_INLINE P power_of_two(P n) {
   using L = layout<P>;
@@ -736,8 +737,8 @@ TENURE_KERNEL_INLINE P power_of_two(P n) {
 }
 }  // namespace detail
 
-/// a * 2^n for an integral n, rounded once, gradual underflow and overflow included; |n| of at least 2^30 may stand
-/// for any larger one. a must be 0, normal, inf or NaN. One instruction with AVX-512, two multiplications else.
+/// a * 2^n for an integral n, rounded once, also if the result is subnormal or overflows. A caller may clamp |n| to 2^30. `a`
+/// must be 0, normal, inf or NaN. It is one instruction with AVX-512, otherwise two multiplications.
 template <class P>
 TENURE_KERNEL_INLINE P ldexp(P a, P n) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -757,8 +758,9 @@ TENURE_KERNEL_INLINE P ldexp(P a, P n) {
 
 // ---- across lanes -----------------------------------------------------------------------------------------
 
-/// All lanes combined, by halves; the order of the operands within a pair may be either. Through memory, since g++ 12 warns of
-/// Eigen's 512-bit shuffles (gcc.gnu.org/PR105593), and without a branch for scalars, which a maximum would mispredict.
+/// Combines all lanes, half by half. The order of the two operands of `combine` is unspecified. The lanes go through memory,
+/// because g++ 12 warns about Eigen's 512-bit shuffles (gcc.gnu.org/PR105593). There is no branch on scalars, because a maximum
+/// would mispredict it.
 template <class P, class Combine>
 TENURE_KERNEL_INLINE scalar_of<P> across(P a, Combine combine) {
   if constexpr (is_one_lane<P>) {
@@ -771,7 +773,7 @@ TENURE_KERNEL_INLINE scalar_of<P> across(P a, Combine combine) {
       return across<half>(combine(load<half>(lanes), load<half>(lanes + width<half>)), combine);
     } else {
       static_assert(width<P> == 2 || width<P> == 4);
-      const P folded = combine(a, P(detail::simd::preverse(a)));  // first with last, second with third
+      const P folded = combine(a, P(detail::simd::preverse(a)));  // combines the first with the last lane, the second with the third
       if constexpr (width<P> == 2) return detail::simd::pfirst(folded);
       store<P>(lanes, folded);
       return detail::simd::pfirst(P(combine(folded, set1<P>(lanes[1]))));
@@ -789,13 +791,13 @@ TENURE_KERNEL_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I.
 }
 }  // namespace detail
 
-/// c[0] + c[1] x + c[2] x^2 + ... as a chain of N-1 fma.
+/// The polynomial c[0] + c[1] x + c[2] x^2 + ... as a chain of N-1 fma.
 template <class P, std::size_t N>
 TENURE_KERNEL_INLINE P horner(P x, const scalar_of<P> (&c)[N]) {
   return detail::horner_steps(x, c, std::make_index_sequence<N - 1>());
 }
 
-/// The same from the even and the odd powers side by side, given z = x^2: as many operations, half the latency.
+/// The same polynomial, with z = x^2: the even and the odd powers are two chains. It takes as many operations but half the latency.
 template <class P, std::size_t N>
 TENURE_KERNEL_INLINE P horner_by_halves(P x, P z, const scalar_of<P> (&c)[N]) {
   P sum[2] = {set1<P>(c[(N - 1) & ~std::size_t(1)]), set1<P>(c[(N - 2) | 1])};
@@ -806,8 +808,8 @@ TENURE_KERNEL_INLINE P horner_by_halves(P x, P z, const scalar_of<P> (&c)[N]) {
   return fma(sum[1], x, sum[0]);
 }
 
-/// The same from pairs of neighbours, which do not wait for z: 1 % of an exp and a tanh that share a loop, but 4 % slower than
-/// by halves where there are nine terms, as in log1p.
+/// The same polynomial from pairs of neighbouring terms, which do not wait for z. A loop with an exp and a tanh is 1 % faster
+/// with it. With nine terms, as in log1p, horner_by_halves is 4 % faster.
 template <class P, std::size_t N>
 TENURE_KERNEL_INLINE P horner_by_pairs(P x, P z, const scalar_of<P> (&c)[N]) {
   const auto pair = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// The tables of piecewise.hpp: rows for the value at the centres, the slope there, the rest of the value, for float erf
-// that of the slope, and the higher coefficients. Each piece is a Remez fit of (f(c + d) - f(c)) / d, weighted for relative error of f.
+// The tables of piecewise.hpp. The rows are: the value at the centres, the slope there, the low part of the value, for float erf
+// the low part of the slope, and the higher coefficients. Each piece is a Remez fit of (f(c + d) - f(c)) / d, weighted for the
+// relative error of f.
 #pragma once
 
 #include <tenure/core/config.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math)::detail {
 
-// erf on [0, 6.09), pieces of 13/16: 2^-59.3.
+// erf on [0, 6.09), pieces of width 13/16, relative error 2^-59.3.
 alignas(64) inline constexpr double erf_pieces_double[18][8] = {
     {0, 0x1.7fb9bfaed8078p-1, 0x1.f4f693b67bd77p-1, 0x1.ffb5bdf67fe6fp-1,
      0x1.ffff6f9f67e55p-1, 0x1.ffffffb127525p-1, 0x1.fffffffff4188p-1, 0x1.ffffffffffff8p-1},
@@ -47,7 +48,7 @@ alignas(64) inline constexpr double erf_pieces_double[18][8] = {
      -0x1.be63ce575919p-26, 0x1.b15130f130064p-30, -0x1.8951ddc4a929fp-35, -0x1.ebb7f2aac74edp-42},
 };
 
-// erf on [0, 3.99), pieces of 33/128: 2^-30.6.
+// erf on [0, 3.99), pieces of width 33/128, relative error 2^-30.6.
 alignas(64) inline constexpr float erf_pieces_float[9][16] = {
     {0, 0x1.236bfp-2f, 0x1.117894p-1f, 0x1.73b102p-1f, 0x1.b5e63p-1f, 0x1.dd0788p-1f, 0x1.f14e82p-1f, 0x1.fa84fep-1f,
      0x1.fe308p-1f, 0x1.ff789ep-1f, 0x1.ffdd18p-1f, 0x1.fff81p-1f, 0x1.fffe68p-1f, 0x1.ffffb8p-1f, 0x1.fffff4p-1f, 0x1.fffffep-1f},
@@ -69,7 +70,7 @@ alignas(64) inline constexpr float erf_pieces_float[9][16] = {
      -0x1.9eb9fp-11f, -0x1.9396e4p-9f, -0x1.42cc6ap-9f, -0x1.53753ap-10f, -0x1.0f9928p-11f, -0x1.5c95fep-13f, -0x1.7053cep-15f, -0x1.455078p-17f},
 };
 
-// tanh on [0, 9.08), pieces of 75/128: 2^-29.3.
+// tanh on [0, 9.08), pieces of width 75/128, relative error 2^-29.3.
 alignas(64) inline constexpr float tanh_pieces_float[9][16] = {
     {0, 0x1.0dcebp-1f, 0x1.a655aap-1f, 0x1.e26faap-1f, 0x1.f6a7c4p-1f, 0x1.fd163ap-1f, 0x1.ff1884p-1f, 0x1.ffb83ep-1f,
      0x1.ffe9c4p-1f, 0x1.fff91cp-1f, 0x1.fffddep-1f, 0x1.ffff56p-1f, 0x1.ffffccp-1f, 0x1.fffffp-1f, 0x1.fffffap-1f, 0x1.fffffep-1f},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// A function on [0, end) as one polynomial a piece, the coefficients looked up by a permutation of one 512-bit register each.
-// Law: f(c) + f'(c) d + ... with c the centre of the piece, d = a - c exact, and f(c) and the slope in two parts: about 1 ulp.
-// Cost: a permutation and an fma for each row of the table, whatever the function; no exp, no division. AVX-512 only.
+// A function on [0, end) as one polynomial for each piece. A permutation of a 512-bit register looks up each coefficient. AVX-512
+// only.
+// Law: the result is f(c) + f'(c) d + ..., where c is the centre of the piece, d = a - c is exact, and f(c) and, for some
+// functions, the slope are stored as two numbers. The error is about 1 ulp.
+// Cost: a permutation and an fma for each row of the table. It has no exp and no division.
 #pragma once
 
 #include <tenure/math/packet.hpp>
@@ -23,8 +25,8 @@ TENURE_KERNEL_INLINE P piece_chain(P d, P index, const scalar_of<P> (&rows)[N][w
   return sum;
 }
 
-// rows: the value at the centres k w, the slope there, the rest of the value, with SlopeRest that of the slope, and the
-// higher coefficients. 0 <= a < (width - 1/2) w, or NaN; w must be short, so that k w is exact.
+// rows: the value at the centres k w, the slope there, the low part of the value, with SlopeRest the low part of the slope, and
+// the higher coefficients. Requires 0 <= a < (width - 1/2) w, or NaN. w must have few digits, so that k w is exact.
 template <bool SlopeRest, class P, std::size_t N>
 TENURE_KERNEL_INLINE P piecewise(P a, scalar_of<P> w, const scalar_of<P> (&rows)[N][width<P>]) {
   const P shifter = set1<P>(layout<P>::shifter);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// pow, rsqrt. pow = exp(y log x) with log x and the product carried in two numbers each (Dekker, Knuth).
-// Law: pow at most 2 ulp over its whole domain with C's special cases (pow(x, 0) = pow(1, y) = 1, odd integers keep the sign
-//      of x); rsqrt at most 2 ulp, inf at 0.
-// Cost: pow is about four exps; rsqrt a square root and a division, with AVX-512 neither.
+// pow, rsqrt. pow = exp(y log x), where log x and the product are sums of two numbers each (Dekker, Knuth).
+// Law: pow has at most 2 ulp over its whole domain, with the special cases of C (pow(x, 0) = pow(1, y) = 1; an odd integer y
+// keeps the sign
+//      of x). rsqrt has at most 2 ulp, and rsqrt(0) is inf.
+// Cost: pow takes as long as about four exps. rsqrt takes a square root and a division, and with AVX-512 neither.
 #pragma once
 
 #include <tenure/math/logarithm.hpp>
@@ -12,7 +13,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
 namespace detail {
 
-// log x for positive finite x, relative error about 2^-66 (float: 2^-36).
+// log x for positive finite x, with a relative error of about 2^-66 (float: 2^-36).
 template <class P>
 TENURE_KERNEL_INLINE twin<P> log_twin(P x) {
   using T = scalar_of<P>;
@@ -33,7 +34,7 @@ TENURE_KERNEL_INLINE twin<P> log_twin(P x) {
   s.lo = mul(sub(product_residual(s.hi, d, f), mul(s.hi, d_low)), inverse);
   twin<P> z = two_product(s.hi, s.hi);
   z.lo = fma(add(s.hi, s.hi), s.lo, z.lo);
-  // log m = 2s + s z (2/3 + z q(z)); q a Remez fit weighted for relative error of log (double 2^-69.0, float 2^-34.5).
+  // log m = 2s + s z (2/3 + z q(z)). q is a Remez fit, weighted for the relative error of log (double 2^-69.0, float 2^-34.5).
   P q;
   if constexpr (wide)
     q = horner<P>(z.hi, {0x1.9999999999968p-2, 0x1.2492492498de7p-2, 0x1.c71c71bc69569p-3, 0x1.745d1bc8002a8p-3,
@@ -45,20 +46,20 @@ TENURE_KERNEL_INLINE twin<P> log_twin(P x) {
   c.lo = add(c.lo, set1<P>(third_low));
   const twin<P> tail = twin_product(twin_product(s, z), c);
   const P leading = mul(parts.e, set1<P>(ln2_high));
-  // |e ln2| >= 2|s| unless e = 0, and then the sum is exact.
+  // fast_two_sum requires |e ln2| >= 2|s|. That holds unless e = 0, and then the sum is exact.
   const twin<P> first = fast_two_sum(leading, add(s.hi, s.hi));
   const twin<P> second = fast_two_sum(first.hi, tail.hi);
   const P low = add(add(add(first.lo, second.lo), fma(parts.e, set1<P>(ln2_low), add(s.lo, s.lo))), tail.lo);
   return fast_two_sum(second.hi, low);
 }
 
-// x^y for x > 0, finite.
+// x^y for positive finite x.
 template <class P>
 TENURE_KERNEL_INLINE P pow_positive(P x, P y) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   const twin<P> l = log_twin(x);
-  // Any larger |y| over- or underflows all the same, unless log x is 0.
+  // With a larger |y| the result overflows or underflows too, unless log x is 0.
   y = at_least(at_most(y, wide ? T(0x1p66) : T(0x1p40f)), wide ? T(-0x1p66) : T(-0x1p40f));
   const twin<P> w = two_product(y, l.hi);
   const P bounded = at_least(at_most(w.hi, T(wide ? 712.0 : 90.0)), T(wide ? -748.0 : -106.0));
@@ -97,7 +98,8 @@ TENURE_KERNEL_LAYER P rsqrt(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P>) {
-    // An estimate of 14 bits and Halley's step, for double a Newton step too; 0, inf and NaN are right from the start.
+    // An estimate of 14 bits and a step of Halley's method; for double also a Newton step. For 0, inf and NaN the estimate is the
+    // result.
     P y;
     if constexpr (detail::layout<P>::wide) y = _mm512_maskz_rsqrt14_pd(detail::every_lane<P>, x);
     else y = _mm512_maskz_rsqrt14_ps(detail::every_lane<P>, x);

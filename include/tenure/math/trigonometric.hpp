@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// sin, cos: r = x - n pi in three pieces of pi (four without fma), one odd polynomial on |r| <= pi/2, the sign by the parity of n.
-// Law: at most 2 ulp for every finite x, huge ones included; odd with -0 kept; NaN for infinities.
-// Cost: no table and no division while every lane is below 2^26 (double) or 2^16 (float); beyond that a lane costs
-//       an exact 192-bit product with 1/pi (Payne and Hanek), out of line.
+// sin, cos: r = x - n pi with pi as a sum of three numbers (four without fma), an odd polynomial on |r| <= pi/2, and the sign by
+// the parity of n. Law: at most 2 ulp for every finite x, also for huge ones; sin is odd and keeps -0; infinities give NaN.
+// Cost: no table and no division if every |x| is below 2^26 (double) or 2^16 (float). For each larger lane there is a call that
+//       computes an exact 192-bit product with 1/pi (Payne and Hanek).
 #pragma once
 
 #include <tenure/math/packet.hpp>
@@ -14,13 +14,13 @@ namespace detail {
 
 struct reduced_angle {
   double r;  // in [-pi/2, pi/2]
-  bool odd;  // parity of n
+  bool odd;  // true if n is odd
 };
 
-// x = (n + half/2) pi + r exactly to 2^-70 of r, for 2^8 < |x|, by 192 bits of x/pi modulo 2.
+// x = (n + half/2) pi + r, with a relative error of 2^-70 in r, for |x| > 2^8. It computes 192 bits of x/pi modulo 2.
 [[gnu::noinline, gnu::cold]] TENURE_KERNEL inline reduced_angle reduce_huge_angle(double x, bool half) {
   __extension__ using wide = unsigned __int128;
-  // 1/pi, 64 zero bits and then the bits after the point.
+  // 1/pi: 64 zero bits, then the bits after the binary point.
   static constexpr std::uint64_t inverse_pi[] = {
       0x0000000000000000u, 0x517cc1b727220a94u, 0xfe13abe8fa9a6ee0u, 0x6db14acc9e21c820u, 0xff28b1d5ef5de2b0u,
       0xdb92371d2126e970u, 0x0324977504e8c90eu, 0x7f0ef58e5894d39fu, 0x74411afa975da242u, 0x74ce38135a2fbf20u,
@@ -31,8 +31,8 @@ struct reduced_angle {
   const int biased = static_cast<int>(bits >> 52) & 0x7ff;
   if (biased == 0x7ff) return {std::numeric_limits<double>::quiet_NaN(), false};
   const std::uint64_t mantissa = (bits & 0xfffffffffffffu) | 0x10000000000000u;
-  // |x| = mantissa 2^exponent. Bit j of the table weighs 2^(63-j); those with mantissa 2^(exponent+63-j) an even
-  // integer drop out, so the window starts at j = exponent + 63 and its top bit counts whole turns of pi.
+  // |x| = mantissa 2^exponent. Bit j of the table has the weight 2^(63-j). Bits for which mantissa 2^(exponent+63-j) is an even
+  // integer do not change the result, so the window starts at j = exponent + 63, and its top bit counts multiples of pi.
   const int first = biased - 1075 + 63;
   const int word = first >> 6, shift = first & 63;
   std::uint64_t w[3];
@@ -43,7 +43,7 @@ struct reduced_angle {
   const wide middle = static_cast<wide>(mantissa) * w[1] + static_cast<std::uint64_t>(low >> 64);
   const std::uint64_t top = mantissa * w[0] + static_cast<std::uint64_t>(middle >> 64);
   bool odd = (top >> 63) != 0;
-  // The fraction of |x|/pi as 128 bits, unsigned in [0, 1).
+  // The fraction of |x|/pi as an unsigned number of 128 bits in [0, 1).
   wide fraction = ((static_cast<wide>(top) << 64) | static_cast<std::uint64_t>(middle)) << 1 |
                   (static_cast<std::uint64_t>(low) >> 63);
   const wide one_half = static_cast<wide>(1) << 127;
@@ -59,18 +59,18 @@ struct reduced_angle {
   if (fraction == 0) return {0.0, odd};
   int zeros = 0;
   while ((fraction >> 127) == 0) fraction <<= 1, ++zeros;
-  // The leading 53 bits and the following ones apart, each exact in a double.
+  // The leading 53 bits and the following ones as two numbers, each exact in a double.
   const double scale = std::bit_cast<double>(static_cast<std::uint64_t>(1023 - zeros) << 52);
   const double high = static_cast<double>(static_cast<std::uint64_t>(fraction >> 75)) * 0x1p-53;
   const double rest = static_cast<double>(static_cast<std::uint64_t>(fraction >> 22) & 0x1fffffffffffffu) * 0x1p-106;
-  // (high + rest) (pi_high + pi_low), pi_high and the upper half of `high` short enough for an exact product.
+  // (high + rest) (pi_high + pi_low). pi_high and the upper half of `high` have few digits, so that their product is exact.
   const double upper = static_cast<double>(static_cast<std::uint64_t>(fraction >> 102)) * 0x1p-26;
   const double lower = high - upper;
   const double pi_a = 0x1.921fb54p+1, pi_b = 0x1.10b4611a62633p-29;
   double r = upper * pi_a + (lower * pi_a + (high * pi_b + rest * pi_a));
   r *= scale;
   if (negative) r = -r;
-  // An odd function of x for sin; for cos x and -x share |x|.
+  // sin is odd in x, so r gets the sign of x. cos is even and uses |x|.
   if (!half && x < 0) r = -r;
   return {r, odd};
 }
@@ -93,7 +93,7 @@ template <class P>
   }
 }
 
-// x = n pi + r, or with Half x = (n + 1/2) pi + r.
+// x = n pi + r, or, with Half, x = (n + 1/2) pi + r.
 template <bool Half, class P>
 TENURE_KERNEL_INLINE angle<P> reduce_angle(P x) {
   using T = scalar_of<P>;
@@ -107,14 +107,14 @@ TENURE_KERNEL_INLINE angle<P> reduce_angle(P x) {
   if constexpr (Half) n = add(n, set1<P>(T(0.5)));
   angle<P> a;
   if constexpr (has_fma) {
-    // The first step is exact, since x and n pi_1 share their last bit; each later one rounds relative to r.
-    // All pieces are positive, so that -0 comes through.
+    // The first step is exact, because x and n pi_1 have the same last place. The rounding error of each later step is relative
+    // to r. All parts of pi are positive, so that -0 is kept.
     constexpr T pi_1 = wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb4p+1);
     constexpr T pi_2 = wide ? T(0x1.1a62633145c06p-53) : T(0x1.4442dp-23);
     constexpr T pi_3 = wide ? T(0x1.c1cd129024e08p-106) : T(0x1.846988p-47);
     a.r = fma(n, set1<P>(-pi_3), fma(n, set1<P>(-pi_2), fma(n, set1<P>(-pi_1), x)));
   } else {
-    // Pieces short enough that n times each of the first three is exact.
+    // The first three parts have so few digits that their product with n is exact.
     constexpr T pi_1 = wide ? T(0x1.921fb544p+1) : T(0x1.9218p+1);
     constexpr T pi_2 = wide ? T(0x1.0b4611a6p-33) : T(0x1.ed5p-13);
     constexpr T pi_3 = wide ? T(0x1.3198a2ep-68) : T(0x1.10bp-29);
@@ -136,7 +136,7 @@ TENURE_KERNEL_INLINE angle<P> reduce_angle(P x) {
   return a;
 }
 
-// sin on |r| <= pi/2: r + r^3 S(r^2), S a Remez fit weighted for relative error (double 2^-61.6, float 2^-27.3).
+// sin r = r + r^3 S(r^2) for |r| <= pi/2. S is a Remez fit, weighted for the relative error (double 2^-61.6, float 2^-27.3).
 template <class P>
 TENURE_KERNEL_INLINE P sin_reduced(P r) {
   const P z = mul(r, r);
@@ -146,7 +146,7 @@ TENURE_KERNEL_INLINE P sin_reduced(P r) {
                       -0x1.ae6454c994658p-26, 0x1.6123cab510fbap-33, -0x1.ae42fec413a92p-41, 0x1.882652e6a91d1p-49});
   else
     s = horner<P>(z, {-0x1.55554cp-3f, 0x1.110ed2p-7f, -0x1.9f6fa8p-13f, 0x1.5db8d2p-19f});
-  // With the rounding error of z: near pi/2 it would cost an ulp.
+  // The rounding error of z is added, because near pi/2 it would be an ulp.
   const P z_low = neg(product_residual(r, r, z));
   if constexpr (has_fma) {
     return fma(fma(z, s, mul(z_low, s)), r, r);
@@ -163,7 +163,7 @@ TENURE_KERNEL_INLINE P sin_reduced(P r) {
 template <class P>
 TENURE_KERNEL_LAYER P sin(P x) {
   detail::angle<P> a = detail::reduce_angle<false>(x);
-  // r + r^3 S has the sign of r but for -0; r that of x at 0, but for the sums that make up for a missing fma.
+  // with_sign keeps -0, which r + r^3 S loses. Without fma r itself may lose the sign of a zero x, so x is selected there.
   if constexpr (!detail::has_fma) a.r = select(eq(x, set1<P>(scalar_of<P>(0))), x, a.r);
   return xor_bits(with_sign(detail::sin_reduced(a.r), a.r), a.sign);
 }

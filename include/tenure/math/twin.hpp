@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// Numbers carried as an unevaluated sum of two, for the few steps that need more than the type's precision.
-// Law: fast_two_sum and two_product are exact (Dekker, Veltkamp), with or without fma; twin_product errs by a few 2^-2p.
-// Cost: 3, 2 (17 without fma) and 4 operations.
+// A twin is a number stored as the sum of two numbers, for the few steps that need more precision than the type has.
+// Law: fast_two_sum and two_product are exact (Dekker, Veltkamp), with or without fma. The relative error of twin_product is a
+// few 2^-2p, where p is the number of digits of the type.
+// Cost: fast_two_sum takes 3 operations, two_product 2 (17 without fma), twin_product 4.
 #pragma once
 
 #include <tenure/math/packet.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math)::detail {
 
-// hi + lo, |lo| at most about an ulp of hi.
+// The number hi + lo. |lo| is at most about an ulp of hi.
 template <class P>
 struct twin {
   P hi, lo;
@@ -38,8 +39,8 @@ TENURE_KERNEL_INLINE twin<P> two_product(P a, P b) {
   }
 }
 
-// 1 / a to at least half the digits of the type. (The double estimate with its Newton step is no faster than the division,
-// which has a unit of its own.)
+// 1 / a with at least half the digits of the type. (For double, an estimate with a Newton step is not faster than the division,
+// which has a hardware unit of its own.)
 template <class P>
 TENURE_KERNEL_INLINE P reciprocal(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -57,7 +58,7 @@ TENURE_KERNEL_INLINE twin<P> two_sum(P a, P b) {
   return {s, add(sub(a, sub(s, b_part)), sub(b, b_part))};
 }
 
-// c - a*b, exact where it is small against c.
+// c - a*b. It is exact if it is small compared with c.
 template <class P>
 TENURE_KERNEL_INLINE P product_residual(P a, P b, P c) {
   if constexpr (has_fma) {
@@ -68,15 +69,15 @@ TENURE_KERNEL_INLINE P product_residual(P a, P b, P c) {
   }
 }
 
-// a / (k + b) for 0 <= |b| <= k, k + b not 0, or b so large that its ulp is above 1: about half an ulp, because the rounding of k + b
-// is made good. Where a quotient has a large mantissa, that rounding alone would cost it an ulp.
+// a / (k + b), for 0 <= |b| <= k and k + b not 0, or for b so large that its ulp is above 1. The error is about half an ulp,
+// because the rounding error of k + b is corrected. Without the correction that rounding alone could be an ulp.
 template <class P>
 TENURE_KERNEL_LAYER P quotient_by_sum(P a, scalar_of<P> k, P b) {
   const P d = add(set1<P>(k), b);
   const P d_low = sub(b, sub(d, set1<P>(k)));
   P inverse, q;
 #if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (is_512<P> && layout<P>::wide) {  // beside the true quotient an estimate will do
+  if constexpr (is_512<P> && layout<P>::wide) {  // the correction needs only an estimate of the reciprocal
     inverse = _mm512_maskz_rcp14_pd(every_lane<P>, d);
     q = div(a, d);
   } else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A block of threads as a kernel is written against it. A kernel is what one thread does, with its number and its block's: sync() waits
-// for all threads of the block and sync_warp() for those of the warp, exchange() combines a value with that of another thread of the
-// warp, shared() is memory of the block. launch.cuh has them as CUDA does; tests have them on the host, so that they run the same
-// functions (tests/kernels/fibers.hpp).
+// The interface of a block of threads. A kernel is a function of one thread, which knows its number and the number of its block.
+// sync() waits for all threads of the block, sync_warp() for the threads of the warp. exchange() combines a value with the value
+// of another thread of the warp. shared() is memory that the block shares. launch.cuh implements the interface in CUDA. Tests
+// implement it on the host (tests/kernels/fibers.hpp), so that they run the same kernels.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace TENURE_NAMESPACE::kernels {
 inline constexpr int warp = 32;
 inline constexpr int most_threads = 256;
 
-/// Combines the values of `team` threads that stand together (a power of two; more than a warp: the whole block), in an
-/// order that depends on `team` alone. Every thread of the team gets the result.
+/// Combines the values of `team` neighbouring threads and returns the result to each of them. `team` is a power of two; if it is
+/// larger than a warp, it is the whole block. The order of the combination depends only on `team`.
 template <class T, class Block, class Combine>
 TENURE_KERNEL_INLINE T across(Block& block, int team, T mine, Combine combine) {
   for (int distance = 1; distance < team && distance < warp; distance *= 2) mine = block.exchange(distance, mine, combine);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// A fused kernel on a GPU: every element of a code's iteration space is one thread's, with every intermediate in a register.
-// A team of threads (a power of two, up to the block) walks a row in packets of 16 bytes or less, pass by pass; teams take rows in
-// turn, and where rows need no team of their own, tiles of columns too. What is summed over rows or over all stands beside,
-// a piece a block, until it is folded: in an order that depends on extents alone, not on the GPU and never on which block was first.
-// Cost: one load an input, one store an output; values kept from pass to pass lie in shared memory where they fit, a packet a thread
-// side by side, so that a warp takes 16 bytes a thread from all banks alike.
+// The fused kernel on a GPU. One thread computes one element of the iteration space and holds all intermediate values in
+// registers. A team of threads (a power of two, at most the block) walks a row in packets of at most 16 bytes, pass by pass. The
+// teams take rows in turn. If no value is reduced over a row, the columns are split into tiles as well. For sums over rows or
+// over all elements each block writes its part to a buffer, and the parts are added up at the end. The order of all sums depends
+// only on the extents, not on the GPU and not on which block finishes first.
+// Cost: one load for each input and one store for each output. Values that a later pass needs lie in shared memory if they fit.
+// There the packets of neighbouring threads are neighbours, so that a warp reads 16 bytes for each thread without bank conflicts.
 #pragma once
 
 #include <bit>
@@ -19,30 +20,30 @@ namespace TENURE_NAMESPACE::kernels {
 using passes::instruction;
 using program_detail::is_dynamic;
 
-/// What a launch may use. All but shared_bytes decides in which order sums are taken, and is the same on every GPU.
+/// The limits of a launch. All except shared_bytes affect the order of sums, so they are the same on every GPU.
 struct device_limits {
-  int blocks = 4096;            // several times what runs at once, so that few wait for the last ones
-  int threads = most_threads;   // of a block
-  int warp_bytes = 32 << 10;    // kept by a block whose warps take rows of their own; rows that keep more are a block's, so that several run at once
-  int wide_bytes = 47 << 10;    // kept by a block; of blocks that keep more there are so few that
-  int kept_bytes = 24 << 20;    // all together keep no more than this, which the second cache is to hold, but not fewer than
-  int wide_blocks = 128;        // these, whatever they keep
-  int table_rows = 512;         // rows of blocks that leave a row of columns each to fold
-  int split_rows = 512;         // fewer long rows are several blocks' each
-  int shared_bytes = 47 << 10;  // of a block, beside 1 KB that the kernel declares itself: 48 is what every GPU gives unasked
+  int blocks = 4096;            // the number of blocks: several times as many as run at once, so that the GPU stays busy to the end
+  int threads = most_threads;   // the threads of a block
+  int warp_bytes = 32 << 10;    // with a row for each warp a block keeps at most this; beyond it a block takes a row, so that several run at once
+  int wide_bytes = 47 << 10;    // if a block keeps more than this, the number of blocks is reduced
+  int kept_bytes = 24 << 20;    //   until all blocks together keep at most this, which fits the second-level cache,
+  int wide_blocks = 128;        //   but not to fewer blocks than this
+  int table_rows = 512;         // the most rows of blocks that each write a row of the table of column sums
+  int split_rows = 512;         // if there are fewer long rows than this, several blocks share a row
+  int shared_bytes = 47 << 10;  // the shared memory of a block, plus 1 KB that the kernel declares; every GPU allows 48 KB by default
 };
 
-/// How the iteration space is dealt out; all sizes in elements of the lane's type unless they say otherwise.
+/// How the iteration space is divided among threads. Sizes are in elements of the lane's type unless the comment says otherwise.
 struct geometry {
-  std::int64_t rows = 1, columns = 1;  // elements of a row
-  std::int64_t packets = 1;            // of a row
-  int threads = 1;                     // a block
-  int team = 1;                        // threads that walk a row together
-  int row_blocks = 1, tiles = 1;       // blocks side by side: along rows, along columns
-  std::int64_t row_steps = 1;          // rows that a team takes in turn
-  std::int64_t packet_steps = 1;       // packets that a thread takes of a row
-  std::int64_t scratch = 0;            // elements of a block for kept rows and columns
-  bool shares = true;                  // is scratch in shared memory?
+  std::int64_t rows = 1, columns = 1;  // the number of rows, and of elements in a row
+  std::int64_t packets = 1;            // the packets of a row
+  int threads = 1;                     // the threads of a block
+  int team = 1;                        // the threads that walk a row together
+  int row_blocks = 1, tiles = 1;       // the number of blocks along the rows and along the columns
+  std::int64_t row_steps = 1;          // the rows that a team takes one after the other
+  std::int64_t packet_steps = 1;       // the packets of a row that a thread takes
+  std::int64_t scratch = 0;            // the elements of a block for kept values and column sums
+  bool shares = true;                  // true if scratch is in shared memory
 
   TENURE_KERNEL constexpr int blocks() const { return row_blocks * tiles; }
   TENURE_KERNEL constexpr int teams() const { return threads / team; }
@@ -53,7 +54,8 @@ TENURE_KERNEL_INLINE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_
 TENURE_KERNEL_INLINE constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 TENURE_KERNEL_INLINE constexpr std::int64_t greater(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 
-/// a / b and the rest of it, in 32 bits where they fit: 64 cost a GPU several times as much.
+/// The quotient a / b and the remainder. It divides in 32 bits if both numbers fit, because a division in 64 bits takes a GPU
+/// several times as long.
 struct quotient {
   std::int64_t whole, rest;
 };
@@ -65,17 +67,17 @@ TENURE_KERNEL_INLINE quotient divided(std::int64_t a, std::int64_t b) {
   return {a / b, a % b};
 }
 
-/// What a launch hands over, by value.
+/// The arguments of a kernel, passed by value.
 template <class T, int Pointers, int Numbers>
 struct fused_arguments {
   void* pointer[Pointers];
   std::int64_t number[Numbers];
   geometry shape;
-  T* scratch;         // of all blocks, where shared memory has no room
-  T* totals;          // a number a block for each sum of all
-  T* columns;         // a table for each sum of columns: a row a row of blocks
-  T* tiles;           // a table for each sum of a row: a row of tiles a row
-  unsigned* arrived;  // 0: how many blocks are done, then of each row how many tiles
+  T* scratch;         // the scratch memory of all blocks, if it does not fit into shared memory
+  T* totals;          // for each sum over all elements: one number for each block
+  T* columns;         // for each sum over rows: a table with a row for each row of blocks
+  T* tiles;           // for each sum over columns: a table with one number for each row and tile
+  unsigned* arrived;  // [0]: the number of blocks that are done; then for each row the number of its tiles that are done
 };
 
 template <class Code>
@@ -95,7 +97,7 @@ struct fused {
     for (int i = 0; i < record::instructions; ++i) n += at(i).what == what;
     return n;
   }
-  /// How many instructions of the kind come before: the position of its memory.
+  /// The number of earlier instructions of the same kind, which gives the position of this one's memory.
   static constexpr int rank_of(int slot) {
     int n = 0;
     for (int i = 0; i < slot; ++i) n += at(i).what == at(slot).what;
@@ -109,7 +111,7 @@ struct fused {
   }
   static constexpr int kept_rows = kept_before(record::instructions);
   static constexpr int column_sums = count(kind::reduce_columns), total_sums = count(kind::reduce_all), row_sums = count(kind::reduce_row);
-  // Does a later pass take what an earlier one loaded or kept?
+  // True if a later pass reads values that an earlier pass loaded or kept.
   static constexpr bool comes_back = [] {
     for (int i = 0; i < record::instructions; ++i)
       if (keeps(i) || (at(i).what == kind::load && !at(i).row && std::popcount(static_cast<unsigned>(at(i).passes)) > 1)) return true;
@@ -121,19 +123,20 @@ struct fused {
       if (at(i).what == kind::store && at(i).row) return true;
     return false;
   }();
-  // A row is one team's where the team must agree on something.
+  // True if one team must take a whole row, because it reduces the row or stores one value for it.
   static constexpr bool owns_rows = reduces_rows || stores_rows;
 
-  // Rows that are only reduced may be several blocks': each leaves its part, and the last one of the row goes on with it. What rows
-  // add to totals is not, since the last one may be any.
+  // True if several blocks may share a row. Each block writes its part of the row's sums, and the last block of the row continues
+  // with the whole sums. This is not possible if a value of the row is added to a total: any block may be the last, so the order
+  // would vary.
   static constexpr bool may_split_rows = [] {
     for (int i = 0; i < record::instructions; ++i)
       if (at(i).what == kind::reduce_all && at(at(i).in[0]).row) return false;
     return record::passes == 1 && row_sums > 0 && kept_rows + column_sums == 0;
   }();
 
-  // Packets of 16 bytes, as memory likes them, while that many copies of the work fit into registers and compile time; of 8 where there
-  // is more to compute than to wait for (a fifth of a second of nvcc's for 64 operations).
+  // Packets of 16 bytes use the memory best. Each lane of a packet is a copy of the code, so long kernels have smaller packets: 8
+  // bytes where arithmetic takes longer than memory (16 would cost nvcc 0.2 s for 64 operations), and one element beyond that.
   static constexpr int packet_bytes = record::instructions <= 48 ? 16 : record::instructions <= 96 ? 8 : 0;
   static constexpr int lanes = std::is_floating_point_v<T> && k.extent[last] != 1 && packet_bytes > 0 ? packet_bytes / static_cast<int>(sizeof(T)) : 1;
 
@@ -152,13 +155,13 @@ struct fused {
   using arguments = fused_arguments<T, streams, (number_count > 0 ? number_count : 1)>;
 
   struct thread_state {
-    int thread;      // in its block
-    bool is_active;  // has a row
+    int thread;      // its number in the block
+    bool is_active;  // true if the thread has a row
     std::int64_t row;
     std::int64_t offset[streams];
-    T value[slots];  // per row
+    T value[slots];  // values with one number for each row
     bool mask[slots];
-    T sum[slots];  // of a row
+    T sum[slots];  // sums over the row
     T total[slots];
   };
 
@@ -173,9 +176,10 @@ struct fused {
     for (int d = record::outer; d < last; ++d) before_last *= number(k.extent[d]);
     g.columns = before_last * number(k.extent[last]);
     g.packets = before_last * ceil_div(number(k.extent[last]), lanes);
-    // Short rows fit a warp, a lane having up to 8 packets, or 4 where it comes back to them: the rows of all warps that run at once stay
-    // in the nearest cache. Of rows that nobody owns a block takes a piece, or where columns are summed a warp's width of eight, if rows
-    // are as many and not so wide that a lane has many packets for want of blocks.
+    // A warp takes a short row, with at most 8 packets for each lane, or 4 if a later pass reads them again: then the rows of all
+    // running warps stay in the first-level cache. If no team must take a whole row, a block takes a part of each row. For sums
+    // over rows the parts are as wide as a warp, if there are enough rows and the rows are not so wide that a lane would have
+    // many packets.
     constexpr std::int64_t kept_of_packet = (kept_rows + column_sums) * lanes * size;  // bytes
     const std::int64_t of_lane = ceil_div(g.packets, warp);
     const bool of_warp = owns_rows ? of_lane <= (comes_back ? 4 : 8) && kept_of_packet * of_lane * g.threads <= limits.warp_bytes
@@ -183,11 +187,11 @@ struct fused {
     const std::int64_t wanted = of_warp && g.packets > warp ? warp : g.packets;
     while (g.team < g.threads && g.team < wanted) g.team *= 2;
     if (g.team > warp) {
-      if (owns_rows) g.threads = g.team;  // threads without a packet would only wait for the others
+      if (owns_rows) g.threads = g.team;  // threads without a packet would only wait at the barriers
       else g.team = g.threads;
     }
     const auto at_most = [](std::int64_t n, std::int64_t bound) { return static_cast<int>(greater(1, lesser(n, bound))); };
-    // What all threads of a block sum costs as much as a few packets.
+    // Summing over all threads of a block takes as long as a few packets, so with such sums each thread gets at least four.
     if (!owns_rows) g.tiles = at_most(ceil_div(g.packets, g.team * (total_sums > 0 ? 4 : 1)), limits.blocks);
     if (may_split_rows && g.team == g.threads && g.rows > 0 && g.rows < limits.split_rows) g.tiles = at_most(ceil_div(g.packets, g.team * 4), limits.blocks / g.rows);
     g.packet_steps = ceil_div(g.packets, std::int64_t{g.tiles} * g.team);
@@ -197,7 +201,7 @@ struct fused {
     std::int64_t most = limits.blocks, rows_of_block = g.teams();
     if (kept > limits.wide_bytes) most = lesser(most, greater(limits.wide_blocks, limits.kept_bytes / kept));
     most /= g.tiles;
-    if (column_sums > 0) {  // what a block leaves to fold is to be little beside what it reads, and soon folded
+    if (column_sums > 0) {  // the table of column sums must be small compared with the data that the blocks read, and quick to add up
       most = lesser(most, limits.table_rows);
       rows_of_block = greater(rows_of_block, owns_rows && kept <= limits.wide_bytes ? 4 : 16);
     }
@@ -208,12 +212,12 @@ struct fused {
 
   static std::int64_t shared_bytes(const geometry& g) { return g.shares ? g.scratch * size : 0; }
 
-  /// Device memory beside the operands, which begins with counters that must be 0.
+  /// The device memory that a launch needs in addition to the operands. It begins with counters, which must be 0 before the launch.
   static constexpr std::int64_t memory_bytes(const geometry& g) { return layout_of(g).end; }
   static constexpr std::int64_t counter_bytes(const geometry& g) {
     return counts_blocks(g) || splits_rows(g) ? static_cast<std::int64_t>(sizeof(unsigned)) * (1 + (splits_rows(g) ? g.rows : 0)) : 0;
   }
-  /// Is there a table to fold when all blocks are done?
+  /// True if a table of column sums must be added up after all blocks are done.
   static constexpr bool leaves_table(const geometry& g) { return column_sums > 0 && g.row_blocks > 1; }
 
   static arguments bind(void* const* pointers, const std::int64_t* numbers, const geometry& g, void* memory) {
@@ -243,7 +247,7 @@ struct fused {
       begin_row(args, t, block.index, step);
       passes_from<0>(block, args, t, scratch);
       if constexpr (stores_rows) {
-        if (args.shape.team > warp) block.sync();  // others may still have to read what is written in place
+        if (args.shape.team > warp) block.sync();  // the store may overwrite an operand in place that other threads still read
         else block.sync_warp();
         store_row(args, t, those<part::row_stores>{});
       }
@@ -252,13 +256,13 @@ struct fused {
     if constexpr (total_sums > 0) finish_totals(block, args, t, those<part::totals>{});
   }
 
-  // ---- a thread of the fold, of a block of most_threads ----
+  // ---- a thread of the second kernel, which adds up the table of column sums; its blocks have most_threads threads ----
 
   static constexpr int fold_blocks(const geometry& g) { return static_cast<int>(ceil_div(g.columns, warp)); }
-  static constexpr int fold_bytes = static_cast<int>(sizeof(T)) * most_threads;  // of shared memory
+  static constexpr int fold_bytes = static_cast<int>(sizeof(T)) * most_threads;  // its shared memory
 
-  /// Folds the sums that rows of blocks left for a warp's width of columns: a piece of the rows each warp, then the pieces, in their
-  /// order. One thread a column would wait for memory once a row.
+  /// Adds up the table of column sums. A block takes as many columns as a warp has threads: each warp adds a part of the rows,
+  /// then the parts are added in order. With one thread for each column, that thread would wait for memory once for each row.
   template <class Block>
   static TENURE_KERNEL_INLINE void fold_columns(Block& block, const arguments& args) { fold(block, args, those<part::column_sums>{}); }
 
@@ -282,7 +286,7 @@ struct fused {
     return l;
   }
 
-  /// Instructions that something runs over, in a pass or a phase.
+  /// The groups of instructions that run together in a pass or a phase.
   enum class part { loads, computes, stores, row_values, row_stores, row_sums, column_sums, totals };
 
   static constexpr bool is_in(part what, int pass, int i) {
@@ -300,7 +304,8 @@ struct fused {
     }
     return false;
   }
-  /// As a sequence, so that what runs over some instructions is no function for each of the others: nvcc took seconds for those.
+  /// A group as a sequence of instruction numbers. A loop over all instructions with a test would instantiate a function for each
+  /// instruction outside the group too, and nvcc took seconds for those.
   template <part What, int Pass>
   struct selection {
     struct list {
@@ -324,12 +329,12 @@ struct fused {
     T value[slots][lanes];
     bool mask[slots][lanes];
   };
-  /// Where a packet lies.
+  /// The position of a packet.
   struct place {
-    std::int64_t offset[streams];  // of its first element
-    std::int64_t column;           // of its first element
-    int count;                     // elements within the row
-    T* scratch;                    // of its first kept value; those of other slots are a stride further on
+    std::int64_t offset[streams];  // the offset of its first element in each operand
+    std::int64_t column;           // the column of its first element
+    int count;                     // the number of its elements inside the row
+    T* scratch;                    // its first kept value; the values of other slots follow at a fixed distance
   };
 
   template <std::int64_t Word>
@@ -346,7 +351,7 @@ struct fused {
   static TENURE_KERNEL_INLINE void move(const arguments& args, std::int64_t* offset, std::int64_t by, std::integer_sequence<int, A...>) {
     ((offset[A] += by * stride<A, D>(args)), ...);
   }
-  /// Moves to position `index` of dimensions First to D, row-major.
+  /// Moves the offsets to the position `index`, counted row-major over the dimensions First to D.
   template <int First, int D>
   static TENURE_KERNEL_INLINE void move_to(const arguments& args, std::int64_t* offset, std::int64_t index) {
     if constexpr (D == First) {
@@ -361,11 +366,11 @@ struct fused {
   struct alignas(sizeof(T) * lanes) run_of_lanes {
     T at[lanes];
   };
-  /// What a thread keeps of the packet that it takes in a step: of its first slot.
+  /// The place of a thread's packet in a step, for the first kept slot.
   static TENURE_KERNEL_INLINE T* scratch_at(const arguments& args, T* scratch, int thread, std::int64_t step) {
     return scratch + (step * args.shape.threads + thread) * lanes;
   }
-  /// Of another slot; aligned, whatever the operands are.
+  /// The same for another slot. It is aligned even if the operands are not.
   static TENURE_KERNEL_INLINE run_of_lanes& run_at(const arguments& args, T* of_first, int slot) {
     return *reinterpret_cast<run_of_lanes*>(of_first + slot * (args.shape.packet_steps * lanes * args.shape.threads));
   }
@@ -388,7 +393,7 @@ struct fused {
     for (int a = 0; a < record::accesses; ++a) t.offset[a] = 0;
     if (!t.is_active) return;
     move_to<0, record::outer - 1>(args, t.offset, t.row);
-    // What is one number a row counts once: in the first thread of its first tile.
+    // A value with one number for each row is added to a total once: by the first thread of the first tile of the row.
     row_phase(args, t, block % g.tiles == 0 && t.thread % g.team == 0, those<part::row_values>{});
   }
 
@@ -444,7 +449,7 @@ struct fused {
     (element<I>(t, p, e, l), ...);
   }
 
-  /// Is access A a run of T that an access may take as a packet, as far as its type tells?
+  /// True if the type of access A allows a packet: its elements have type T and may be neighbours in memory.
   template <int A>
   static constexpr bool is_run = lanes > 1 && k.access[A].type == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
 
@@ -530,7 +535,7 @@ struct fused {
     }
   }
 
-  /// The value of a compute.
+  /// The result of a compute instruction for one element.
   template <ir::opcode Op, bool IsMask, class A, class B, class C>
   static TENURE_KERNEL_INLINE auto computed(A a, [[maybe_unused]] B b, [[maybe_unused]] C c) {
     if constexpr (ops::is_pointwise(Op)) {
@@ -538,7 +543,7 @@ struct fused {
       if constexpr (operation::arity == 1) return operation::evaluate(a);
       else if constexpr (operation::arity == 2) return operation::evaluate(a, b);
       else return operation::evaluate(a, b, c);
-    } else if constexpr (IsMask == std::is_same_v<A, bool>) {  // cast and copy: numbers were converted by the load
+    } else if constexpr (IsMask == std::is_same_v<A, bool>) {  // cast and copy: the load has already converted numbers
       return a;
     } else if constexpr (IsMask) {
       return a != T(0);
@@ -581,7 +586,7 @@ struct fused {
       const auto value = computed<x.op, x.is_mask>(row_operand<x.in[0]>(t), row_operand<x.in[1]>(t), row_operand<x.in[2]>(t));
       if constexpr (x.is_mask) t.mask[I] = value;
       else t.value[I] = value;
-    } else {  // of one number a row over all rows
+    } else {  // a sum over all rows of a value with one number for each row
       if (is_first) t.total[I] = combined<x.bits>(t.total[I], t.value[x.in[0]]);
     }
   }
@@ -618,7 +623,8 @@ struct fused {
       if (splits_rows(args.shape)) fold_tiles(block, args, t, std::integer_sequence<int, I...>{});
   }
 
-  /// Of the blocks of a row, the last one goes on with the sums of all, the others are done.
+  /// Each block of a row writes its sums. The block that comes last reads the sums of all of them and continues; the others are
+  /// done.
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void fold_tiles(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
@@ -634,7 +640,7 @@ struct fused {
     }(), ...);
   }
 
-  /// The sums of this block's teams become one row: of the result, or of the table that is folded when all blocks are done.
+  /// Adds the column sums of this block's teams to one row. It is the result, or a row of the table that the second kernel adds up.
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, const thread_state& t, T* scratch, std::integer_sequence<int, I...>) {
     const geometry& g = args.shape;
@@ -649,7 +655,7 @@ struct fused {
     std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread;
     for (std::int64_t s = 0; s < g.packet_steps; ++s, packet += std::int64_t{g.tiles} * g.team) {
       if (packet >= g.packets) break;
-      const place p = place_of(args, t, packet, nullptr);  // its column and count: of every row the same
+      const place p = place_of(args, t, packet, nullptr);  // for its column and count, which are the same in every row
       ([&] {
         T* const row = g.row_blocks == 1 ? static_cast<T*>(args.pointer[at(I).access]) : args.columns + (std::int64_t{rank_of(I)} * g.row_blocks + block.index / g.tiles) * g.columns;
         T* const to = row + p.column;
@@ -687,7 +693,7 @@ struct fused {
     }(), ...);
   }
 
-  /// The block's totals stand beside; the block that comes last folds those of all.
+  /// Each block writes its totals. The block that comes last adds the totals of all blocks, in order.
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void finish_totals(Block& block, const arguments& args, const thread_state& t, std::integer_sequence<int, I...>) {
     const int blocks = args.shape.blocks();

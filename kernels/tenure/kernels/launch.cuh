@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Kernels as CUDA knows them: templates over the name of a code, since nvcc refuses a __global__ template whose arguments name a
-// lambda or hold a value of class type. And one kernel for functions of an element.
+// The __global__ functions and their launches. The kernels are templates over the name of a code, because nvcc does not accept a
+// __global__ template whose arguments name a lambda or hold a value of class type. One more kernel runs a function for each
+// element.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +11,7 @@
 
 namespace TENURE_NAMESPACE::kernels {
 
-/// This thread and its block, as block.hpp has them.
+/// The current thread and its block, with the interface of block.hpp.
 class device_block {
  public:
   int index, thread;
@@ -31,7 +32,8 @@ class device_block {
   }
   __device__ __forceinline__ void* shared() { return shared_; }
 
-  /// Counts this block as done, with all that its thread 0 wrote before; true in every thread of the last of them.
+  /// Counts this block as done. Everything that its thread 0 wrote before is then visible to the last block. Returns true in
+  /// every thread of the block that comes last.
   __device__ __forceinline__ bool arrives_last(unsigned* arrived, int blocks) {
     __shared__ bool is_last;
     if (thread == 0) {
@@ -42,7 +44,7 @@ class device_block {
     __syncthreads();
     return is_last;
   }
-  /// What another block wrote: past this multiprocessor's own cache.
+  /// Reads a value that another block wrote. It does not read from the cache of this multiprocessor, which may be out of date.
   template <class T>
   static __device__ __forceinline__ T published(const T* at) { return *static_cast<const volatile T*>(at); }
 
@@ -50,7 +52,8 @@ class device_block {
   void* shared_;
 };
 
-// Arguments are of a type that says it all: g++ meets it before a name is defined.
+// The type of the arguments contains all that the signature needs, because g++ compiles the signature before the code of a name
+// is defined.
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 __global__ void __launch_bounds__(most_threads) fused_kernel(const __grid_constant__ fused_arguments<T, Pointers, Numbers> args) {
   using kernel = fused<code_name<A, B>>;
@@ -73,14 +76,14 @@ __global__ void __launch_bounds__(most_threads) element_kernel(const __grid_cons
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) f(i);
 }
 
-/// `most_shared` is device_limits::shared_bytes of the shape.
+/// Launches the fused kernel. `most_shared` is the shared_bytes of the device_limits that the shape was computed with.
 template <std::uint64_t A, std::uint64_t B, class T, int Pointers, int Numbers>
 void launch(code_name<A, B>, const fused_arguments<T, Pointers, Numbers>& args, int most_shared, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(args.shape.blocks()), threads = static_cast<unsigned>(args.shape.threads);
   using kernel = fused<code_name<A, B>>;
   const std::int64_t shared = kernel::shared_bytes(args.shape);
   if constexpr (kernel::kept_rows + kernel::column_sums > 0)
-    if (shared > device_limits{}.shared_bytes)  // where that is refused, the launch is too
+    if (shared > device_limits{}.shared_bytes)  // if this call fails, the launch fails too and reports it
       cudaFuncSetAttribute(fused_kernel<A, B, T, Pointers, Numbers>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared);
   fused_kernel<A, B><<<blocks, threads, static_cast<std::size_t>(shared), stream>>>(args);
 }

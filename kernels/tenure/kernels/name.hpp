@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Short names for codes. A kernel is specialised on a code, and so is every function that it is made of: named by all of its words,
-// those of 256 operations made 100 MB of names, which cost nvcc 0.8 s of 3.8 s for the device.
+// Short names for codes. A kernel and all functions inside it are templates over a code. If the template argument were the code
+// with all its words, a kernel of 256 operations would have 100 MB of symbol names, and nvcc would take 0.8 s longer (of 3.8 s
+// for the device).
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,21 @@ namespace TENURE_NAMESPACE::kernels {
 
 template <std::uint64_t First, std::uint64_t Second>
 struct code_hash {
-  template <class T>  // a template only because compilers warn of friends that are none
+  template <class T>  // a template, because compilers warn about a friend function that is declared but not a template
   friend constexpr auto code_of(code_hash, T);
 };
 
-/// Stands for the code whose words hash to these 128 bits.
+/// The name of the code whose words have this hash of 128 bits.
 template <std::uint64_t First, std::uint64_t Second>
 struct code_name {
   static constexpr auto& word = decltype(code_of(code_hash<First, Second>{}, 0))::word;
 };
 
-/// Defines what a name stands for; two codes of one name would not compile.
+/// Defines the code of a name. If two codes had the same hash, the program would not compile.
 template <class Code>
 struct naming {
-  // Two functions, not two seeds of one: what differs in high bits only would collide in both.
+  // The two halves use two different hash functions. With one function and two seeds, codes that differ only in high bits would
+  // collide in both halves.
   static constexpr std::uint64_t hash(std::uint64_t odd, int shift) {
     std::uint64_t h = odd;
     for (const std::int64_t word : Code::word) {

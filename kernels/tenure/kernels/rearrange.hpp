@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is not one loop nest: copies between strides, rows named by indices, sums of rows that indices name, indices checked,
-// products of what cuBLAS does not take. Each is the work of one thread for one element of the result, so that repeated
-// indices meet in one thread, in their order.
+// Operations that are not one loop nest: copies between strides, gather, index_add, checks of indices, and products that cuBLAS
+// does not have. Each is a function of one thread for one element of the result. For repeated indices one thread adds all updates
+// of an element, in their order, so that the result is repeatable.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace TENURE_NAMESPACE::kernels {
 
-/// An iteration space, and for each of N operands how far apart neighbours are along each axis.
+/// An iteration space, and for each of N operands the strides along each axis.
 template <int N>
 struct walk {
   struct offsets {
@@ -34,7 +34,7 @@ struct walk {
     for (int d = 0; d < rank; ++d) n *= extent[d];
     return n;
   }
-  /// Of element i in row-major order.
+  /// The offsets of element i, counted in row-major order.
   TENURE_KERNEL_INLINE offsets at(std::int64_t i) const {
     offsets o{};
     for (int d = rank - 1; d >= 0; --d) {
@@ -46,7 +46,7 @@ struct walk {
   }
 };
 
-/// Integers of either type that a tensor of indices may have.
+/// A tensor of indices, which may be int32 or int64.
 struct index_source {
   const void* first;
   bool is_short;
@@ -68,7 +68,7 @@ struct copy_element {
   }
 };
 
-/// An element of rows of a table.
+/// Computes one element of a gather: it is read from the row of a table that an index names.
 template <class T>
 struct gather_element {
   walk<3> space;  // indices, table (but for its row), result
@@ -83,7 +83,7 @@ struct gather_element {
   }
 };
 
-/// Rows that indices name, and the position of each index: what is sorted before rows are added.
+/// The index values (rows) and the position of each index. index_add sorts them before it adds rows.
 struct named_rows {
   std::int64_t *row, *position;
 
@@ -101,7 +101,7 @@ struct list_index {
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const { to.set(i, indices[space.at(i).of[0]], i); }
 };
 
-/// The first of n ascending rows that is not before `row`, or with After that is behind it.
+/// In n ascending rows, the position of the first that is >= row, or, with After, > row.
 template <bool After>
 TENURE_KERNEL_INLINE std::int64_t bound(const std::int64_t* rows, std::int64_t n, std::int64_t row) {
   std::int64_t first = 0;
@@ -114,7 +114,7 @@ TENURE_KERNEL_INLINE std::int64_t bound(const std::int64_t* rows, std::int64_t n
   return first;
 }
 
-/// Sorts runs of `length` by counting who comes before: one step in place of the first six of merging.
+/// Sorts runs of `length` elements: each element counts how many come before it. It replaces the first six steps of the merge sort.
 struct sort_run {
   static constexpr std::int64_t length = 64;
   named_rows from, to;
@@ -128,7 +128,7 @@ struct sort_run {
   }
 };
 
-/// Merges neighbouring sorted runs: an element's place is its place in its own run and its rank in the other.
+/// Merges neighbouring sorted runs. The new position of an element is its position in its own run plus its rank in the other run.
 struct merge_runs {
   named_rows from, to;
   std::int64_t count, length;
@@ -142,11 +142,12 @@ struct merge_runs {
   }
 };
 
-/// An element of the sums of updates that go to the same row; rows are sorted, equal ones in the order of their positions. With
-/// several pieces, the sum of one piece of them, into a table of a row a piece (fold_pieces).
+/// Computes one element of index_add: the sum of the updates of a row. The rows are sorted, and equal rows are in the order of
+/// their positions. With several pieces it computes the sum of one piece of the updates, and writes it to a table with a row for
+/// each piece; fold_pieces adds them.
 template <class T>
 struct add_rows {
-  walk<3> space;        // which row (extents of the result), updates (but for their position), result
+  walk<3> space;        // the row in the result, the updates (without their position), the result
   walk<1> of_position;  // updates
   named_rows rows;
   std::int64_t count, elements, pieces;
@@ -154,7 +155,7 @@ struct add_rows {
   T* to;  // the result, or the table
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
-    const quotient q = divided(i, elements);  // neighbours are of one piece, as they are in memory
+    const quotient q = divided(i, elements);  // neighbouring threads have the same piece and neighbouring elements
     const auto at = space.at(q.rest);
     const std::int64_t first = bound<false>(rows.row, count, at.of[0]), n = bound<true>(rows.row + first, count - first, at.of[0]);
     const std::int64_t begin = first + divided(n * q.whole, pieces).whole, end = first + divided(n * (q.whole + 1), pieces).whole;
@@ -178,13 +179,13 @@ struct fold_pieces {
   }
 };
 
-/// An index outside its axis, for the host to read.
+/// An index that is outside its axis. The host reads it.
 struct refusal {
   std::int64_t index = 0;
   bool is_one = false;
 };
 
-/// Leaves an index outside [0, extent) behind; of several, any.
+/// Stores an index that is outside [0, extent). If there are several, it stores any of them.
 struct check_element {
   walk<1> space;
   index_source indices;
@@ -197,7 +198,7 @@ struct check_element {
   }
 };
 
-/// An element of a product.
+/// Computes one element of a matrix product.
 template <class T>
 struct product_element {
   walk<3> space;  // a (its row), b (its column), c

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Programs on a GPU: backend<cuda_device>, through which compiled functions and expressions of its tensors run. All arguments
-// and results are memory of the device. Needs nvcc.
+// backend<cuda_device> runs compiled functions and expressions on a GPU. All arguments and results are in the memory of the
+// device. It needs nvcc.
 #pragma once
 
 #if !defined(__CUDACC__)
@@ -17,22 +17,23 @@ template <>
 struct backend<cuda_device> {
   static constexpr bool is_included = true;
 
-  /// Throws index_error where an argument of the graph holds an index outside its axis; waits for the device.
-  template <class Device = cuda_backend::gpu>  // so that a file without indices has no kernel for them
+  /// Throws index_error if an argument of the graph contains an index outside its axis. It waits for the device.
+  template <class Device = cuda_backend::gpu>  // a template, so that a file without indices compiles no kernel for them
   static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
     Device device;
     cuda_backend::check_arguments(device, g, arguments, symbols);
   }
 
-  /// Gives a program to this thread's stream; waits only where the program checks indices that it computes, throws index_error
-  /// for those, and has then written no result. Throws cuda_error and std::bad_alloc.
+  /// Gives a program to the stream of this thread. It waits for the device only if the program checks indices that it computes.
+  /// If one of them is outside its axis, it throws index_error and no result has been written. Throws cuda_error and
+  /// std::bad_alloc.
   template <class Program>
   static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
     cuda_backend::gpu device;
     cuda_backend::run<Program>(device, arguments, results, symbols);
   }
 
-  /// Memory of the device that a call of a static program allocates and hands back.
+  /// The device memory that a call of a static program allocates and frees again.
   template <class Program>
   static constexpr std::int64_t workspace_bytes() { return cuda_backend::workspace_bytes<Program>(); }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// cuBLAS as gpu.cuh calls it: eight functions under names of their own, beside which <cublas_v2.h> may be included. It is not here, since
-// it brings both half-precision types: a tenth of what <tenure/cuda.hpp> cost nvcc. tests/cuda/cublas compares the declarations.
+// Declarations of the eight cuBLAS functions that gpu.cuh calls, with names of their own, so that a program can include
+// <cublas_v2.h> as well. This header does not include <cublas_v2.h>, because that header includes both half-precision types,
+// which took a tenth of nvcc's time for <tenure/cuda.hpp>. tests/cuda/cublas compares the declarations with the original ones.
 #pragma once
 
 #include <tenure/core/config.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs a program as launches on a device, one step after the other: the table of steps of backend/eigen, with kernels where
-// that has loops. Device is the GPU (gpu.cuh), or what tests put in its place.
-// Cost: one launch a fused step; a second where columns are folded; products as cuBLAS likes.
+// Runs a program on a device, one step after the other. It uses the same table of steps as backend/eigen, and launches kernels
+// where that backend runs loops. Device is the GPU (gpu.cuh) or a class of the tests.
+// Cost: one launch for each fused step, a second one if sums over rows must be added up, and the launches of cuBLAS for products.
 #pragma once
 
 #include <tenure/backend/cuda/steps.hpp>
@@ -16,7 +16,7 @@ using program_detail::call_memory;
 
 namespace detail {
 
-/// Memory of the device, none for no bytes.
+/// Allocates memory of the device. For 0 bytes it allocates nothing.
 template <class Device>
 auto allocate(Device& device, std::int64_t bytes) {
   using memory = decltype(device.allocate(bytes));
@@ -81,7 +81,8 @@ void run_steps(Device& device, const void* const* arguments, void* const* result
   }
 }
 
-/// What is written before the last check waits beside.
+/// The same for a program that checks computed indices. Results that are written before the last check go to temporary memory
+/// first, and are copied after it.
 template <class Program, class Device>
 void run_checked_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
   const program_detail::waiting_results<Program> waiting(symbols);
@@ -105,8 +106,9 @@ struct memory_table<Program, std::integer_sequence<int, K...>> {
 
 }  // namespace detail
 
-/// What run() allocates for a static program at most at a time: intermediate results, and partial sums and kept rows of a kernel.
-/// Not in it: index_add's 32 bytes an index and its pieces (1 MiB at most), Thrust's memory, cuBLAS's workspace of each stream.
+/// The most device memory that run() has allocated at one time for a static program: intermediate results, and the partial sums
+/// and kept rows of a kernel. It does not include 32 bytes for each index of index_add and its pieces (at most 1 MiB), the memory
+/// of Thrust, and the cuBLAS workspace of each stream.
 template <class Program>
 constexpr std::int64_t workspace_bytes() {
   constexpr auto& tables = Program::tables;
@@ -122,7 +124,7 @@ constexpr std::int64_t workspace_bytes() {
   return program_detail::static_placement<Program>.bytes + beside;
 }
 
-/// Throws index_error where an argument (or a view of one) holds an index outside its axis; waits for the device.
+/// Throws index_error if an argument, or a view of one, contains an index outside its axis. It waits for the device.
 template <class Device>
 void check_arguments(Device& device, const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
   program_detail::for_each_index_argument(g, arguments, symbols, [&](const char* call, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
@@ -130,7 +132,7 @@ void check_arguments(Device& device, const ir::graph_view& g, const void* const*
   });
 }
 
-/// Runs the program. Throws index_error where an index that it computes is outside its axis, and has then written nothing.
+/// Runs the program. Throws index_error if an index that it computes is outside its axis; then no result has been written.
 template <class Program, class Device>
 void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
   if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(device, arguments, results, symbols);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The GPU as execute.hpp sees a device: everything goes to this thread's stream, memory comes from its pool, nothing waits
-// but what checks indices. Products are cuBLAS's: IEEE float32, never TF32, and repeatable: it promises the same bits on GPUs with as
-// many multiprocessors, also where several streams are busy, since it is given a workspace for each.
+// The GPU as a device for execute.hpp. All work goes to the stream of this thread, memory comes from the pool, and only checks of
+// indices wait. Products run in cuBLAS, in IEEE float32 and never in TF32. They are repeatable: cuBLAS promises the same bits on
+// GPUs with the same number of multiprocessors, also while several streams are busy, because each stream has a workspace of its
+// own.
 #pragma once
 
 #include <tenure/backend/cuda/cublas.hpp>
@@ -18,7 +19,7 @@ inline void check(cublas::status status, const char* call) {
   throw error(tenure::detail::message(call) << cublas::status_string(status));
 }
 
-/// One a thread: a handle is not to be shared.
+/// A cuBLAS handle. Each thread has one, because threads must not share a handle.
 class blas {
  public:
   static blas& of_thread() {
@@ -27,7 +28,7 @@ class blas {
   }
   cublas::handle on_stream() {
     check(cublas::set_stream(handle_, cuda_detail::current_stream()), "cublasSetStream");
-    check(cublas::set_workspace(handle_, workspace_.of_current_stream(workspace_bytes), workspace_bytes), "cublasSetWorkspace");  // which the stream has reset
+    check(cublas::set_workspace(handle_, workspace_.of_current_stream(workspace_bytes), workspace_bytes), "cublasSetWorkspace");  // set_stream has reset it
     return handle_;
   }
 
@@ -40,7 +41,7 @@ class blas {
     check(cublas::create(&handle_), "cublasCreate");
     check(cublas::set_math_mode(handle_, cublas::math_mode::pedantic), "cublasSetMathMode");
   }
-  // What NVIDIA recommends for the GPU that wants most.
+  // NVIDIA's recommendation for the GPU that needs most.
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
   cublas::handle handle_ = nullptr;
@@ -51,7 +52,8 @@ class blas {
 
 class gpu {
  public:
-  /// As much shared memory as a block may ask for, up to what lets an H100 run two blocks at once.
+  /// The limits of the GPU. shared_bytes is the most shared memory that a block may request, but not more than lets an H100 run
+  /// two blocks at once.
   static kernels::device_limits limits() {
     static const int shared_bytes = [] {
       int most = 0;
@@ -97,7 +99,7 @@ class gpu {
                   "matmul");
   }
 
-  /// What the function refuses; waits for it.
+  /// Runs a check and returns the index that it found outside its axis, if any. It waits for the device.
   template <class Check>
   kernels::refusal refused_by(Check f) {
     const auto memory = allocate(sizeof(kernels::refusal));

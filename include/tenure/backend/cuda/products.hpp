@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Matrix products as BLAS takes them: column-major, a transpose by a flag, equal distances from one product of a batch to the
-// next. What it has no form for (integers, rows and columns both strided) is summed element by element.
+// Matrix products in the form of BLAS: column-major, with a flag for a transpose and a constant distance between the products of
+// a batch. Products that BLAS cannot express (integers, or both rows and columns strided) are summed element by element.
 #pragma once
 
 #include <tenure/kernels/rearrange.hpp>
@@ -11,13 +11,13 @@ namespace TENURE_NAMESPACE::cuda_backend {
 using program_detail::operand_view;
 using program_detail::step_numbers;
 
-/// How BLAS reads a row-major matrix whose rows or columns are contiguous; leading < 0: neither are.
+/// The BLAS layout of a row-major matrix whose rows or columns are contiguous. leading < 0 means that neither are.
 struct blas_layout {
   bool transposed = false;
   std::int64_t leading = -1;
 };
 constexpr blas_layout blas_layout_of(std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t column_stride) {
-  // An extent of 1 moves nowhere, whatever its stride.
+  // The stride of an axis with extent 1 does not matter.
   const std::int64_t width = columns > 1 ? columns : 1, height = rows > 1 ? rows : 1;
   if (rows <= 1) row_stride = width;
   if (columns <= 1) column_stride = height;
@@ -26,7 +26,7 @@ constexpr blas_layout blas_layout_of(std::int64_t rows, std::int64_t columns, st
   return {};
 }
 
-/// `count` products c = a b of column-major matrices, m x k and k x n.
+/// A batch of `count` products c = a b of column-major matrices of shape m x k and k x n.
 template <class T>
 struct blas_product {
   struct operand {
@@ -40,7 +40,7 @@ struct blas_product {
   std::int64_t c_step, count;
 };
 
-/// Row-major products, one for each element of the outer axes of c, which is contiguous.
+/// Row-major products, one for each index of the outer axes of c. c is contiguous.
 template <class T>
 struct product {
   operand_view a, b, c;
@@ -65,7 +65,7 @@ void multiply_by_elements(Device& device, const product<T>& p) {
   device.for_each(f.space.size(), f);
 }
 
-/// The innermost outer axis is one call; those before it are loops.
+/// Runs the products along the innermost outer axis as one batched call, and loops over the other outer axes.
 template <class T, class Device>
 void multiply_by_blas(Device& device, product<T> p, const blas_layout& a, const blas_layout& b, int axis) {
   const bool is_batched = axis < p.batch();
@@ -79,7 +79,7 @@ void multiply_by_blas(Device& device, product<T> p, const blas_layout& a, const 
     return;
   }
   const auto step = [&](const operand_view& v) { return is_batched ? v.stride[axis] : 0; };
-  // The transpose of c, which is c column by column, is the product of the transposes the other way round.
+  // Row-major c is column-major transposed c, which is the product of transposed b and transposed a.
   const blas_product<T> transposed{p.columns(), p.rows(), p.inner(), {b.transposed, p.first_b, b.leading, step(p.b)}, {a.transposed, p.first_a, a.leading, step(p.a)},
                                    p.first_c, step(p.c), is_batched ? p.c.extent[axis] : 1};
   if (transposed.count > 0) device.multiply(transposed);

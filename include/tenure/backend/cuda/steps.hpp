@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are no fused kernel, as what a device does: for_each (a function of each element), zero, multiply (a batch of
-// products), refused_by. The GPU does these (gpu.cuh); so do tests on the host.
+// The steps of a program that are not fused kernels. They use four operations of a device: for_each (a function for each
+// element), zero, multiply (a batch of products) and refused_by (a check). The GPU (gpu.cuh) and the device of the tests on the
+// host implement them.
 #pragma once
 
 #include <utility>
@@ -25,7 +26,7 @@ void copy(Device& device, const operand_view& shape, const T* from, const std::i
 
 }  // namespace detail
 
-/// Rows of the source named by indices, which were checked.
+/// gather: copies the rows of the source that the indices name. The indices have been checked.
 template <class T, class Device>
 void gather_step(Device& device, void* const* p, step_numbers n) {
   const int axis = static_cast<int>(n.next());
@@ -42,8 +43,8 @@ void gather_step(Device& device, void* const* p, step_numbers n) {
   device.for_each(f.space.size(), f);
 }
 
-/// Sorts rows, equal ones in the order of their positions; they end up where the result says, `rows` or `spare`. A launch for each
-/// doubling of what is sorted.
+/// Sorts rows; equal rows are in the order of their positions. Returns where the result is: in `rows` or in `spare`. Cost: one
+/// launch each time the length of the sorted runs doubles.
 template <class Device>
 kernels::named_rows merge_sorted(Device& device, kernels::named_rows rows, kernels::named_rows spare, std::int64_t count) {
   device.for_each(count, kernels::sort_run{rows, spare, count});
@@ -55,7 +56,7 @@ kernels::named_rows merge_sorted(Device& device, kernels::named_rows rows, kerne
   return rows;
 }
 
-/// How a device sorts rows: so, unless it knows better (thrust.cuh).
+/// Sorts rows on a device. This is the default; thrust.cuh specialises it for the GPU.
 template <class Device>
 struct row_sort {
   static kernels::named_rows sorted(Device& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count) {
@@ -63,8 +64,8 @@ struct row_sort {
   }
 };
 
-/// In how many pieces each row of index_add is summed: where its elements are too few to fill a GPU, and the indices many, in
-/// more than one. Of extents alone, so that every GPU takes the same sums.
+/// The number of pieces in which each row of index_add is summed. It is more than one if the elements are too few to fill a GPU
+/// and the indices are many. It depends only on extents, so that every GPU adds in the same order.
 constexpr std::int64_t pieces_of_rows(std::int64_t elements, std::int64_t rows, std::int64_t indices) {
   constexpr std::int64_t threads = 1 << 17, each = 64;
   const std::int64_t room = elements > 0 ? threads / elements : 1, wanted = rows > 0 ? indices / rows / each : 1;
@@ -72,8 +73,8 @@ constexpr std::int64_t pieces_of_rows(std::int64_t elements, std::int64_t rows, 
   return pieces < 1 ? 1 : pieces > 256 ? 256 : pieces;
 }
 
-/// Rows of updates added into zeros at indices, which were checked: the indices are sorted, then each element of the result
-/// sums what goes to it, in order.
+/// index_add: adds rows of updates to zeros at the indices, which have been checked. The indices are sorted, then each element of
+/// the result is the sum of its updates, in order.
 template <class T, class Device>
 void scatter_step(Device& device, void* const* p, step_numbers n) {
   const int axis = static_cast<int>(n.next());
@@ -121,7 +122,7 @@ void pad_step(Device& device, void* const* p, step_numbers n) {
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + start * along, to.stride);
 }
 
-/// Throws index_error unless all indices lie in [0, extent); waits for the device.
+/// Throws index_error unless all indices lie in [0, extent). It waits for the device.
 template <class Device>
 void check_indices(Device& device, const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
@@ -130,7 +131,7 @@ void check_indices(Device& device, const char* call, dtype type, const void* ind
   if (refused.is_one) tenure::detail::throw_outside(call, refused.index, extent);
 }
 
-/// A copy of computed indices, if every bound on them holds.
+/// Checks computed indices against every bound on them, and copies them if all hold. Throws index_error otherwise.
 template <class T, class Device>
 void check_step(Device& device, void* const* p, step_numbers n, const ir::bound* bounds) {
   n.at += 4;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sorting by Thrust, for index_add of very many indices. Included by name before it is used, in all units of a program or none:
-// Thrust's headers cost nvcc more than all of Tenure's, and below some ten thousand indices the merges of steps.hpp are as good.
+// Sorts with Thrust, for index_add with very many indices. All units of a program must include this header, before the first use,
+// or none. It is not included by default, because the headers of Thrust take nvcc longer than all of Tenure, and below some ten
+// thousand indices the merge sort of steps.hpp is as fast.
 #pragma once
 
 #include <vector>
@@ -19,7 +20,7 @@
 
 namespace TENURE_NAMESPACE::cuda_backend {
 
-/// Sorts rows, equal ones in the order of their positions, by any of Thrust's systems.
+/// Sorts rows on any system of Thrust. Equal rows are in the order of their positions.
 template <class Policy>
 void sort_rows(const Policy& on, const kernels::named_rows& rows, std::int64_t count) {
   thrust::stable_sort_by_key(on, rows.row, rows.row + count, rows.position);
@@ -27,7 +28,7 @@ void sort_rows(const Policy& on, const kernels::named_rows& rows, std::int64_t c
 
 #if defined(__CUDACC__)
 
-/// Temporary memory for Thrust, from this thread's pool in the order of its stream.
+/// Temporary memory for Thrust. It comes from the pool, in the order of this thread's stream.
 class thrust_memory {
  public:
   using value_type = char;
@@ -36,7 +37,7 @@ class thrust_memory {
     kept_.push_back(cuda_detail::allocate(static_cast<std::size_t>(bytes)));
     return static_cast<char*>(kept_.back().data());
   }
-  void deallocate(char*, std::size_t) {}  // all at once, at the end of the call
+  void deallocate(char*, std::size_t) {}  // all memory is freed together at the end of the call
 
  private:
   std::vector<tenure::detail::storage_handle> kept_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the reference backend computes with: a row-major array whose element type and shape are values.
+// The array of the reference backend: row-major, with element type and shape as run-time values.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ struct array {
   std::vector<std::byte> data{};
 
   array() = default;
-  /// Zeros.
+  /// An array of zeros.
   array(dtype t, const extents& s) : type(t), shape(s), data(static_cast<std::size_t>(tenure::count(s) * size_of(t))) {}
-  /// The elements of row-major memory.
+  /// A copy of row-major elements.
   template <element T>
   array(const extents& s, const T* elements) : array(dtype_v<T>, s) {
     if (!data.empty()) std::memcpy(data.data(), elements, data.size());
@@ -31,15 +31,15 @@ struct array {
   template <element T>
   const T* as() const { return reinterpret_cast<const T*>(data.data()); }
 
-  /// Element i in row-major order, whatever its type.
+  /// Element i in row-major order, converted to double.
   double operator[](std::int64_t i) const {
     return visit_dtype(type, [&]<class T>(element_tag<T>) { return static_cast<double>(as<T>()[i]); });
   }
-  /// The index as an integer; for int32 and int64.
+  /// Element i as an integer. The type must be int32 or int64.
   std::int64_t index(std::int64_t i) const { return type == dtype::int32 ? as<std::int32_t>()[i] : as<std::int64_t>()[i]; }
 };
 
-/// Calls f(index) for every index of a shape, the last axis fastest.
+/// Calls f(index) for every index of a shape. The last axis varies fastest.
 template <class F>
 void for_each_index(const extents& shape, F f) {
   extents index;
@@ -54,7 +54,7 @@ void for_each_index(const extents& shape, F f) {
   }
 }
 
-/// Position of an index in row-major order.
+/// The position of an index in row-major order.
 inline std::int64_t position_of(const extents& shape, const extents& index) {
   std::int64_t at = 0;
   for (int a = 0; a < shape.rank; ++a) at = at * shape[a] + index[a];

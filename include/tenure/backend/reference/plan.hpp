@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A plan, walked record by record: the loops, passes and phases of a kernel as its records say, one scalar at a time, all
-// temporaries in one workspace at the places that the memory pass chose. What it adds over a backend: every access is
-// checked to lie inside its buffer. It judges fusion, schedule and memory plan, whatever the graph, when it runs.
+// Runs a plan record by record: the loops, passes and phases of each kernel, one scalar at a time, with all temporaries in one
+// workspace at the offsets that the memory pass chose. It also checks that every access lies inside its buffer, which a backend
+// does not. Tests compare it with the reference to find errors in fusion, schedule and memory plan of any graph.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace TENURE_NAMESPACE::reference {
 
-/// A record that no backend could run.
+/// Thrown for a record that no backend can run.
 struct plan_error : std::logic_error { using std::logic_error::logic_error; };
 
 namespace detail {
@@ -22,7 +22,7 @@ inline void require(bool holds, const char* what) {
   if (!holds) throw plan_error(what);
 }
 
-/// place_buffers with scratch for any plan that a test makes.
+/// place_buffers with enough scratch memory for every plan in the tests.
 inline std::int64_t placed(const passes::plan_view& p, const std::vector<std::int64_t>& symbols, std::int64_t* offsets) {
   constexpr int most = 2048;
   require(p.buffer_count <= most && p.step_count <= most, "a plan of more than 2048 buffers or steps");
@@ -32,7 +32,7 @@ inline std::int64_t placed(const passes::plan_view& p, const std::vector<std::in
 
 struct memory {
   std::byte* base = nullptr;
-  std::int64_t elements = -1;  // -1: an argument, whose memory only its caller knows
+  std::int64_t elements = -1;  // -1: an argument; only the caller knows the size of its memory
 };
 
 class plan_memory {
@@ -61,7 +61,7 @@ class plan_memory {
   std::int64_t number(const passes::number& n) const { return passes::value_of(n, symbols_.data()); }
   const std::vector<std::int64_t>& symbols() const { return symbols_; }
 
-  /// Element `position` of an access's buffer.
+  /// The address of element `position` in the buffer of an access. Throws plan_error if it is outside.
   std::byte* element(const passes::access& a, std::int64_t position) const {
     require(a.buffer >= 0 && a.buffer < p_.buffer_count, "an access of no buffer");
     const memory& m = at_[static_cast<std::size_t>(a.buffer)];
@@ -79,7 +79,7 @@ class plan_memory {
   std::vector<memory> at_;
 };
 
-/// One fused kernel; the structure is that of eigen_backend::fused with packets of one lane.
+/// One fused kernel. It has the structure of eigen_backend::fused with packets of one lane.
 template <class T>
 class kernel_run {
   using kind = passes::instruction::kind;
@@ -187,7 +187,7 @@ class kernel_run {
 
   void compute(int i, slot& to) {
     const passes::instruction& x = at(i);
-    if (!ops::is_pointwise(x.op)) {  // cast and copy: numbers were converted by the load
+    if (!ops::is_pointwise(x.op)) {  // cast and copy: the load has already converted numbers
       const slot& from = in(i, 0);
       const bool from_mask = at(x.in[0]).is_mask;
       if (x.is_mask) to.mask = from_mask ? from.mask : from.value != T(0);
@@ -294,11 +294,11 @@ class kernel_run {
   std::vector<std::int64_t> extent_;
   std::vector<slot> row_, element_;
   std::vector<accumulator_t<T>> sum_;
-  std::vector<slot> best_;  // T may be bool, of which a vector has no references
+  std::vector<slot> best_;  // not vector<T>: T may be bool, and vector<bool> gives no references
   bool first_ = true;
 };
 
-/// An opaque step: its operands are gathered into arrays, the reference computes the one node, its result is copied out.
+/// Runs a step that is not fused: it copies the operands to arrays, computes the node with the reference, and copies the result.
 inline void run_opaque(const passes::plan_view& p, const passes::step& s, const plan_memory& m) {
   const ir::node& n = p.graph[s.node];
   ir::builder one;
@@ -334,7 +334,7 @@ inline void run_opaque(const passes::plan_view& p, const passes::step& s, const 
 
 }  // namespace detail
 
-/// The results of a plan. Throws plan_error for a plan that no backend could run.
+/// Runs a plan and returns its results. Throws plan_error for a plan that no backend can run.
 inline std::vector<array> run(const passes::plan_view& p, std::span<const argument> arguments) {
   detail::plan_memory m(p, arguments);
   for (int i = 0; i < p.step_count; ++i) {

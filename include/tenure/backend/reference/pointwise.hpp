@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Pointwise operations by code: a table of each record's `reference` function (libm's) for each element type.
+// Pointwise operations by opcode: a table with the `reference` function of each operation (from libm) for each element type.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace TENURE_NAMESPACE::reference {
 
-/// One scalar operation: operands by address, each of the type that the operation's typing asks for.
+/// A scalar operation. Operands are given by address, in the types that the operation requires.
 using scalar_function = void (*)(const void* const* operands, void* result);
 
 namespace detail {
@@ -31,7 +31,7 @@ void call(const void* const* x, void* y) {
     *static_cast<T*>(y) = Op::reference(at<T>(x, 0), at<T>(x, 1));
 }
 
-/// Null where the operation has no meaning for the type.
+/// The function for element type T, or null if the operation does not exist for T.
 template <class Op, class T>
 constexpr scalar_function typed_function() {
   if constexpr (Op::types == ops::typing::logical) {
@@ -41,7 +41,7 @@ constexpr scalar_function typed_function() {
     if constexpr (std::is_floating_point_v<T>) return &call<Op, T>;
     else return nullptr;
   } else if constexpr (Op::types == ops::typing::arithmetic && std::is_same_v<T, bool>) {
-    return nullptr;  // emit() spells arithmetic on bool as logic
+    return nullptr;  // graphs contain logical operations in place of arithmetic on bool
   } else {
     return &call<Op, T>;
   }
@@ -57,7 +57,7 @@ scalar_function at_code(int position, std::integer_sequence<int, I...>) {
 
 }  // namespace detail
 
-/// The operation on operands of a type (for a selection, of its second and third operand).
+/// The function of an operation for operands of a type. For a selection it is the type of the second and third operand.
 inline scalar_function function_of(ir::opcode op, dtype type) {
   return visit_dtype(type, [&]<class T>(element_tag<T>) {
     return detail::at_code<T>(static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise),
@@ -65,7 +65,7 @@ inline scalar_function function_of(ir::opcode op, dtype type) {
   });
 }
 
-/// The element type that an operation computes in, given its node and the types of its operands.
+/// The element type in which a node computes: for a comparison the type of its operands, else the type of the node.
 inline dtype computed_in(const ir::graph_view& g, const ir::node& n) {
   return ops::record_of(n.op).types == ops::typing::comparison ? g[n.in[0]].type : n.type;
 }

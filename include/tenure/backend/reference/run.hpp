@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The judge of every other backend: walks a graph node by node, one scalar at a time, each node an array of its own. No
-// fusion, no views, libm's functions, sums in the next wider type. Cost: whatever it takes.
+// The reference backend, which tests compare all other backends with. It computes a graph node by node, one scalar at a time, and
+// each node has an array of its own. It has no fusion and no views, uses the functions of libm, and sums in the next wider type.
+// It is slow.
 #pragma once
 
 #include <limits>
@@ -15,7 +16,7 @@ template <class T>
 struct accumulator { using type = std::conditional_t<std::is_same_v<T, float>, double, long double>; };
 template <std::integral T>
 struct accumulator<T> { using type = std::uint64_t; };  // wraps around
-/// What a sum of T is kept in.
+/// The type in which a sum over elements of type T is computed.
 template <class T>
 using accumulator_t = typename accumulator<T>::type;
 
@@ -27,7 +28,7 @@ constexpr T identity_of(ir::reduction kind) {
   else return kind == ir::reduction::min ? limits::max() : limits::lowest();
 }
 
-/// The larger or smaller of two; NaN in either gives NaN.
+/// The larger or smaller of two values. If one is NaN, the result is NaN.
 template <class T>
 constexpr T extremum(ir::reduction kind, T a, T b) {
   if (a != a || b != b) return a != a ? a : b;
@@ -111,7 +112,7 @@ class interpreter {
     }
   }
 
-  /// Where an index along the axis of a slice or a pad lies in the longer of its two shapes.
+  /// The position of index i, along the axis of a slice or a pad, in the longer of the two shapes.
   static std::int64_t stepped(const ir::node& n, const extents& i, const extents& within) {
     const int axis = static_cast<int>(n.attr);
     const std::int64_t at = n.start + i[axis] * n.step;
@@ -120,7 +121,7 @@ class interpreter {
     return at;
   }
 
-  /// Every element of y is one element of x.
+  /// Operations that move elements: every element of y is a copy of one element of x.
   array move(const ir::node& n, array& y) const {
     using ir::opcode;
     const array& x = value(n.in[0]);
@@ -246,7 +247,7 @@ class interpreter {
     return y;
   }
 
-  /// For an index of the array with one block a named index: the same element of the array that is indexed.
+  /// For an index into the result of gather (or the updates of scatter): the index of the same element in the table.
   static extents looked_up(const extents& i, int axis, const array& indices, const array& table) {
     extents at, which;
     which.rank = indices.shape.rank;
@@ -287,8 +288,8 @@ class interpreter {
 
 }  // namespace detail
 
-/// The outputs of a graph for given arguments. Throws shape_error and index_error as compiled functions do.
-/// `visit(node, value)` sees each node's value when it is known, and may change it.
+/// Returns the outputs of a graph for given arguments. Throws shape_error and index_error as compiled functions do.
+/// `visit(node, value)` is called with the value of each node after it was computed, and may change the value.
 template <class Visit>
 std::vector<array> run(const ir::graph_view& g, std::span<const array> arguments, Visit visit) {
   return detail::interpreter(g, arguments).run(visit);

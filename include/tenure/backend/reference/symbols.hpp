@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Run-time extents: what a graph's symbols stand for, given the arguments of a call.
+// Run-time extents: the values of a graph's symbols for the arguments of a call.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace TENURE_NAMESPACE::reference {
 
-/// An argument as it lies in memory.
+/// An argument in memory: address, extents and strides.
 struct argument {
   const void* data = nullptr;
   extents shape{};
@@ -28,7 +28,7 @@ inline extents known(const extents& shape, const std::vector<std::int64_t>& symb
   return s;
 }
 
-/// The value of each symbol. Throws shape_error where extents that must agree do not.
+/// The value of each symbol. Throws shape_error if extents that must be equal are not.
 inline std::vector<std::int64_t> bind_symbols(const ir::graph_view& g, std::span<const argument> arguments) {
   std::vector<std::int64_t> symbols;
   for (int i = 0; i < g.symbol_count; ++i) {
