@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The first program: fit a line to data, with a gradient that was derived while this compiled.
+// The first program: it fits a linear function to data. The compiler derives the gradient.
 #include <cstdio>
 #include <iostream>
 
@@ -13,9 +13,9 @@ int main() {
   tn::tensor<float, tn::shape<4, 2>> x{{0, 1}, {1, 0}, {1, 1}, {2, 1}};
   tn::tensor<float, tn::shape<2>> truth{3, -1}, w{0, 0};
   tn::tensor<float, tn::shape<>> b = 0;
-  tn::tensor y = matmul(x, truth) + 0.5f;                    // an expression, computed here
+  tn::tensor y = matmul(x, truth) + 0.5f;                    // evaluates the expression
 
-  constexpr auto step = tn::value_and_grad<0, 1>(loss);      // with respect to w and b
+  constexpr auto step = tn::value_and_grad<0, 1>(loss);      // gradients with respect to w and b
   auto [value, dw, db] = step(w, b, x, y);
   std::cout << "loss " << value.item() << ", gradient " << dw << '\n';
 

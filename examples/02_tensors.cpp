@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Tensors: extents in the type, or known when the program runs; views that share memory; ownership in the type.
+// Tensors: extents that are part of the type or known at run time, views that share memory, and ownership as part of the type.
 #include <iostream>
 #include <vector>
 
@@ -11,11 +11,11 @@ namespace tn = tenure;
 int main() {
   bool right = true;
 
-  // Extents known to the compiler. Owning tensors move; a copy is spelled clone().
+  // The extents are known at compile time. An owning tensor can only be moved; clone() copies it.
   tn::tensor<float, tn::shape<2, 3>> a{{1, 2, 3}, {4, 5, 6}};
   std::cout << a << '\n';
 
-  // A run-time extent is dyn, or has a name. One name is one number in a call; it never broadcasts.
+  // A run-time extent is dyn or has a name. In one call a name is one number. A run-time extent never broadcasts.
   constexpr auto batch = tn::dim("batch");
   tn::tensor<float, tn::shape<tn::dyn, 3>> rows(4);          // zeros
   tn::tensor<float, tn::shape<batch, 3>> named(2);
@@ -29,20 +29,20 @@ int main() {
   const auto noise = tn::normal(tn::shape<tn::dyn>{}, random, 1000);
   right &= i3(2, 2) == 1 && steps(1) == 0.25f && noise.size() == 1000;
 
-  // Views share memory, and keep it alive. Writing through one is seen by all.
+  // Views share memory and keep it alive. A write through one view is visible in all of them.
   auto column = a.at(tn::all, 1);
   auto turned = a.transpose();
   column += 10.f;
   right &= turned(1, 0) == 12 && a(1, 1) == 15;
   std::cout << turned << '\n';
 
-  // The type says who owns the memory, and whether a gradient flows through it.
+  // The ownership of the memory and the role in gradients are part of the type.
   static_assert(tn::ownership_of_v<decltype(a)> == tn::ownership::owning);
   static_assert(tn::ownership_of_v<decltype(column)> == tn::ownership::aliasing);
   static_assert(tn::ownership_of_v<decltype(a.detach())> == tn::ownership::detached);
   static_assert(!tn::requires_grad_v<decltype(a)>);
 
-  // A window has a static extent at a run-time offset: mini-batches of one shape.
+  // A window has a static extent at a run-time offset. Here it selects mini-batches, which all have the same shape.
   auto data = tn::arange(tn::shape<12>{});
   float total = 0;
   for (int first = 0; first < 12; first += 4) {
@@ -52,20 +52,20 @@ int main() {
   }
   right &= total == 66;
 
-  // Memory of somebody else, without a copy; read-only where it is const.
+  // A tensor over the memory of a vector, without a copy. It is read-only if the vector is const.
   std::vector<float> values{1, 2, 3, 4};
   auto borrowed = tn::from(values);
   borrowed *= 2.f;
   right &= values[3] == 8;
 
-  // <tenure/interop/eigen.hpp>: Eigen's matrices, with the strides that they have, and maps of tensors: one memory.
+  // With <tenure/interop/eigen.hpp>: a tensor over an Eigen matrix, and an Eigen map over that tensor, share one memory.
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(3, 3);
   auto over = tn::from(matrix);
   over[0] += 1.0;
   tn::as_eigen(over) *= 2;
   right &= matrix(0, 0) == 4 && matrix(0, 2) == 2;
 
-  // Element types convert by name.
+  // to<T>() and cast<T>() convert element types.
   tn::tensor whole = tn::cast<std::int32_t>(steps * 4.f);
   std::cout << whole << '\n';
   return right ? 0 : 1;

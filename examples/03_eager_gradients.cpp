@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Eager gradients: expressions over live tensors, and backward() into the variables that they were made from.
+// Eager gradients: expressions on tensors, and backward(), which writes the gradients of the variables in them.
 #include <cmath>
 #include <iostream>
 
@@ -10,7 +10,7 @@ namespace tn = tenure;
 int main() {
   bool right = true;
 
-  // A variable is a leaf: gradients end here. An expression computes nothing until it is asked.
+  // A variable is a leaf: gradients end there. An expression computes nothing until its value is needed.
   auto w = tn::variable<double, tn::shape<3>>{1, 2, 3};
   tn::tensor<double, tn::shape<3>> x{4, 5, 6};
   auto loss = sum(square(w * x - 10.0));
@@ -18,13 +18,13 @@ int main() {
   std::cout << "loss " << loss.item() << "\ngradient " << w.grad() << '\n';
   right &= w.grad()(2) == 2 * (3 * 6 - 10) * 6;
 
-  // A second backward() accumulates, until zero_grad().
+  // A second backward() adds to the gradient; zero_grad() sets it to zero.
   sum(w).backward();
   right &= w.grad()(2) == 97;
   w.zero_grad();
   right &= w.grad()(2) == 0;
 
-  // A leaf is written inside no_grad only; anything else does not compile.
+  // A leaf is written only inside no_grad. Anywhere else the write does not compile.
   for (int i = 0; i < 200; ++i) {
     w.zero_grad();
     sum(square(w * x - 10.0)).backward();
@@ -32,8 +32,8 @@ int main() {
   }
   right &= std::abs(w(0) - 10.0 / 4) < 1e-9 && std::abs(w(2) - 10.0 / 6) < 1e-9;
 
-  // A tensor made from an expression remembers how it was made, behind one handle: the type stays short, so a loop of
-  // any length builds a history while it runs. Here h' = tanh(a h + 1), some steps.
+  // A tensor made from an expression holds its history behind one handle. Its type does not grow, so a loop of any
+  // length can build a history. Here h' = tanh(a h + 1), for some steps.
   auto a = tn::variable<double, tn::shape<>>(0.5);
   const int steps = 7;
   auto forward = [&](double at) {
@@ -55,7 +55,7 @@ int main() {
   std::cout << "through a view " << b.grad() << '\n';
   right &= b.grad()(1) == 3 && b.grad()(3) == 0;
 
-  // What only the run can decide throws: the derivative reads c, which was overwritten since.
+  // A mistake that is known only at run time throws: the derivative reads c, but c has been overwritten.
   tn::tensor<double, tn::shape<4>> c{1, 1, 1, 1};
   tn::tensor product = b * c;
   c += 1.0;

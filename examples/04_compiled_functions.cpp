@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Compiled functions: a lambda without captures, traced once while the program compiles, and functions of such functions.
+// Compiled functions: a lambda without captures, which is traced at compile time, and the transforms grad, vjp and jvp of it.
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -10,7 +10,7 @@ namespace tn = tenure;
 
 constexpr auto equal = [](double a, double b) { return std::abs(a - b) <= 1e-12 * (1 + std::abs(b)); };
 
-// Ordinary C++ runs while tracing: this loop leaves four products in one kernel.
+// Ordinary C++ runs during the trace: this loop makes four products, which become one kernel.
 constexpr auto power16 = [](auto x) {
   auto y = x;
   for (int i = 0; i < 4; ++i) y = y * y;
@@ -27,7 +27,7 @@ int main() {
   tn::tensor<double, tn::shape<3>> x{0.5, 1, 2};
   tn::tensor<double, tn::shape<3>> v{1, 0, -1};
 
-  // compile: the function itself, as one loop. Numbers are arguments too.
+  // compile: the function as one loop. Numbers may be arguments too.
   const auto y = tn::compile(power16)(x);
   right &= y(2) == 65536;
 
@@ -40,14 +40,14 @@ int main() {
     right &= equal(hv(i), (2 * std::cos(x(i)) - x(i) * std::sin(x(i))) * v(i));
   }
 
-  // vjp and jvp: the Jacobian from the left and from the right, <u, J t> = <J' u, t>.
+  // vjp and jvp multiply by the Jacobian from the left and from the right: <u, J t> = <J' u, t>.
   tn::tensor<double, tn::shape<>> angle = 0.3, turn = 1.0;
   tn::tensor<double, tn::shape<2>> p{1, 2}, still{0, 0}, u{3, 4};
   const auto [moved, to_angle, to_p] = tn::vjp(rotate)(angle, p, u);
   const auto [same, along_turn] = tn::jvp(rotate)(angle, p, turn, still);
   right &= equal(to_angle.item(), u(0) * along_turn(0) + u(1) * along_turn(1)) && same(0) == moved(0);
 
-  // into: results in memory that is there already. Nothing is allocated, and a target may be an argument.
+  // into() writes the results to existing tensors. Nothing is allocated, and a target may also be an argument.
   tn::tensor<double, tn::shape<>> value;
   tn::tensor<double, tn::shape<3>> slope;
   constexpr auto step = tn::value_and_grad(energy);
@@ -57,7 +57,7 @@ int main() {
   }
   std::printf("energy %.3f after 100 steps\n", value.item());
 
-  // Run-time extents: compiled once for all. What the types cannot decide throws, before anything is written.
+  // One program for all run-time extents. If extents do not match, the call throws before it writes anything.
   constexpr auto dot = tn::compile([](auto a, auto b) { return sum(a * b); });
   tn::tensor<float, tn::shape<tn::dyn>> a = tn::ones(tn::shape<tn::dyn>{}, 1000), b = tn::ones(tn::shape<tn::dyn>{}, 999);
   right &= dot(a, a).item() == 1000 && dot(b, b).item() == 999;

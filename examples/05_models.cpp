@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Models are structs. Boost.Hana enumerates the members; the same struct holds parameters, gradients and moments.
+// Models are structs whose members Boost.Hana enumerates. The same struct holds parameters, gradients and moments.
 #include <array>
 #include <cstdio>
 
@@ -10,7 +10,7 @@
 
 namespace tn = tenure;
 
-// Kind says what the members are: traced values inside a function, tensors outside. Extents are values after it.
+// Kind selects the members: traced values inside a traced function, tensors outside. The extents follow it as values.
 template <class Kind, auto In, auto Out>
 struct dense {
   BOOST_HANA_DEFINE_STRUCT(dense,
@@ -19,7 +19,7 @@ struct dense {
   constexpr auto operator()(const auto& x) const { return matmul(x, w) + b; }
 };
 
-// Models nest, also in arrays.
+// Models may contain models, and arrays of models.
 template <class Kind, auto Width>
 struct network {
   using input = dense<Kind, 1, Width>;
@@ -44,18 +44,18 @@ int main() {
   const auto x = tn::uniform(tn::shape<n, 1>{}, random, -2.0, 2.0);
   const tn::tensor y = sin(2.0f * x);
 
-  // Gradients are the same struct.
+  // The gradients have the same struct.
   auto model = tn::init<network, 16>(random);
   const auto [value, grads] = tn::value_and_grad(loss)(model, x, y);
   right &= value.item() > 0.1f && grads.between[1].w.size() == 256;
 
-  // A rule keeps its moments beside the model and updates both in place.
+  // A rule has moments for each parameter. It updates the model and the moments in place.
   tn::optim::sgd rule{.learning_rate = 0.1f, .momentum = 0.9f};
   auto velocity = rule.init(model);
   rule.update(model, grads, velocity);
   right &= tn::compile(loss)(model, x, y).item() < value.item();
 
-  // train_step: forward, backward and update as one compiled function. Hyperparameters change while it runs.
+  // train_step: forward, backward and update as one compiled function. Hyperparameters may change between steps.
   auto step = tn::train_step(loss, tn::optim::adam{.learning_rate = 1e-2f});
   auto state = step.rule.init(model);
   float last = 0;
@@ -66,7 +66,7 @@ int main() {
   std::printf("loss %.4f\n", static_cast<double>(last));
   right &= last < 1e-2f;
 
-  // NumPy reads the file: first.w, first.b, between.0.w, ...
+  // NumPy can read the file. Its arrays are first.w, first.b, between.0.w, ...
   tn::save("network.npz", model);
   auto other = tn::init<network, 16>(random);
   tn::load("network.npz", other);

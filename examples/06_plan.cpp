@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The plan of a compiled function is a constant: its cost stands in a static_assert, and it prints and draws itself.
+// The plan of a compiled function is a constant: a static_assert can test its cost, and it can be printed and drawn.
 #include <fstream>
 #include <iostream>
 
@@ -7,7 +7,7 @@
 
 namespace tn = tenure;
 
-// Value and gradient of an elementwise function and its sum: one loop, every intermediate in a register.
+// The value and the gradient of the sum of an elementwise function: one loop, with all intermediate values in registers.
 template <std::int64_t... E>
 using array = tn::tensor<float, tn::shape<E...>>;
 
@@ -17,7 +17,7 @@ static_assert(wave_plan::kernels() == 1);
 static_assert(wave_plan::workspace_bytes() == 0);
 static_assert(wave_plan::flops() < 10'000);
 
-// A classifier: matrix products, and between them softmax and cross entropy over rows.
+// A classifier: matrix products, with softmax and cross entropy over rows between them.
 constexpr auto loss = [](auto w, auto b, auto x, auto labels) { return cross_entropy(matmul(x, w) + b, labels); };
 constexpr auto step = tn::value_and_grad<0, 1>(loss);
 using step_plan = decltype(step.plan(array<64, 10>(), array<10>(), array<32, 64>(), tn::tensor<std::int32_t, tn::shape<32>>()));

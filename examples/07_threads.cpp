@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Threads: compiled functions take a pool as their execution, a scope gives one to all else. The bits are those of one thread.
+// Threads: a compiled function takes a thread pool as an argument, and a scope sets the pool for everything else. The results have
+// the same bits as with one thread.
 #include <cstring>
 #include <iostream>
 
@@ -18,7 +19,7 @@ int main() {
   const auto x = tn::uniform<float>(tn::shape<1'000'000>{}, random), w = tn::uniform<float>(tn::shape<1'000'000>{}, random);
 
   const tn::thread_pool pool(4);                                       // this thread and three more
-  const auto on_pool = tn::value_and_grad(loss, pool);                 // so do compile, grad, vjp, jvp and train_step
+  const auto on_pool = tn::value_and_grad(loss, pool);                 // also compile, grad, vjp, jvp and train_step
   const auto [value, slope] = on_pool(w, x);
 
   const auto [same_value, same_slope] = tn::value_and_grad(loss)(w, x);
@@ -27,7 +28,7 @@ int main() {
   auto a = w.clone().requires_grad_(), b = w.clone().requires_grad_();
   sum(square(tanh(a * x))).backward();
   {
-    const auto threads = pool.scope();                                 // for expressions, backward(), and what names no execution
+    const auto threads = pool.scope();                                 // for expressions, backward() and functions without a pool
     sum(square(tanh(b * x))).backward();
   }
   return same_bits(slope, same_slope) && same_bits(a.grad(), b.grad()) ? 0 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Reads 1,797 handwritten digits, trains a network on four fifths of them and names the last fifth.
-// usage: digits [seed] [digits.csv]. Leaves digits.npz (the weights), digits_loss.svg and digits_plan.svg (with Graphviz).
+// Reads 1,797 handwritten digits, trains a network on four fifths of them and tests it on the last fifth.
+// usage: digits [seed] [digits.csv]. Writes digits.npz (the weights), digits_loss.svg and, with Graphviz, digits_plan.svg.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The digits example on a GPU: the same model and loss, tensors moved with to(tn::cuda), a training step as one launch.
-// usage: digits_cuda [seed] [digits.csv]. Leaves digits_cuda.npz (the weights).
+// The digits example on a GPU: the same model and loss. to(tn::cuda) copies the tensors, and a training step is one launch.
+// usage: digits_cuda [seed] [digits.csv]. Writes digits_cuda.npz (the weights).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +43,7 @@ int main(int argc, char** argv) try {
     auto sum = tn::zeros<float>(tn::shape<>{}).to(tn::cuda);
     for (std::size_t b = 0; b < batches; ++b) {
       fill_batch(all, parts.train.data() + b * batch, next_x, next_y);
-      x.copy_(next_x);  // into the same memory, so that the recorded step stays the step
+      x.copy_(next_x);  // into the same memory, so that the recorded step can run again
       y.copy_(next_y);
       sum += step(model, state, x, y);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Eight mistakes that PyTorch accepts, or reports far from where they were made. Six do not compile here: define MISTAKE as
-// 1 to 6 to read the message (g++ -DMISTAKE=1 ...). The last two only the run can see: they throw before anything is written.
+// Eight mistakes that PyTorch accepts, or reports far from the place of the mistake. Six of them do not compile here: define MISTAKE
+// as 1 to 6 to read the message (g++ -DMISTAKE=1 ...). The last two are found at run time: they throw before anything is written.
 #include <iostream>
 #include <span>
 #include <vector>
@@ -18,7 +18,7 @@ int main() {
   tn::tensor<double, tn::shape<3>> x{4, 5, 6};
   bool right = true;
 
-  // 1. Updating a parameter outside no_grad. PyTorch: an error when it runs.
+  // 1. Updating a parameter outside no_grad. PyTorch: an error at run time.
   sum(square(w * x)).backward();
 #if MISTAKE == 1
   w -= 0.01 * w.grad();  // tenure: sub_: a leaf that requires a gradient is written only inside no_grad
@@ -27,7 +27,7 @@ int main() {
 #endif
   right &= w.version() == 1;
 
-  // 2. Writing an expanded view: one element of memory stands for four. PyTorch: an error when it runs.
+  // 2. Writing an expanded view, in which four elements share one place in memory. PyTorch: an error at run time.
   tn::tensor<double, tn::shape<1, 3>> row{{1, 2, 3}};
 #if MISTAKE == 2
   row.expand<4, 3>().add_(1);  // tenure: add_: the tensor is read-only
@@ -36,7 +36,7 @@ int main() {
   rows.add_(1);
 #endif
 
-  // 3. Writing memory that was borrowed as const. PyTorch: a warning, and the write happens.
+  // 3. Writing memory that was given as const. PyTorch: a warning, and the memory is written.
   const std::vector<double> foreign{1, 2};
 #if MISTAKE == 3
   tn::from(std::span(foreign))[0] = 5.0;  // tenure: operator=: the tensor is read-only
@@ -46,14 +46,14 @@ int main() {
 #endif
   right &= foreign[0] == 1;
 
-  // 4. Training what was detached. PyTorch: an error when it runs, or a parameter that silently never changes.
+  // 4. Training a detached tensor. PyTorch: an error at run time, or a parameter that never changes, without an error.
 #if MISTAKE == 4
   sum(w.detach() * x).backward();  // tenure: backward: no operand is tracked, so there is no gradient to compute
 #else
   sum(w * x).backward();
 #endif
 
-  // 5. An accumulated loss that keeps every step's graph alive. PyTorch: memory grows.
+  // 5. Accumulating a loss together with the graph of every step. PyTorch: memory grows.
   tn::tensor<double, tn::shape<>> total(0.0);
   for (int step = 0; step < 3; ++step) {
     const auto loss = sum(square(w * x));
@@ -65,7 +65,7 @@ int main() {
 #endif
   }
 
-  // 6. Copying where sharing was meant, or the reverse. PyTorch: an assignment is one more name for the same tensor.
+  // 6. Copying in place of sharing, or the reverse. PyTorch: an assignment is one more name for the same tensor.
 #if MISTAKE == 6
   auto same = x;  // tenure: tensor: an owning tensor is not copied: say clone(), view() or detach()
 #else
@@ -74,8 +74,8 @@ int main() {
   same[0] = 7.0;
   right &= x(0) == 7;
 
-  // 7. Overwriting what a gradient reads, through an alias. PyTorch: caught through detach(), silently wrong through .data;
-  // here both names of the memory count as one, and only unsafe_data() is not counted.
+  // 7. Overwriting a value that a gradient reads, through an alias. PyTorch: an error through detach(), a wrong gradient without an
+  // error through .data. Here writes through every alias are counted, except through unsafe_data().
   tn::tensor y = w * 1;
   const tn::tensor loss = sum(y * y);
   w.zero_grad();
@@ -88,7 +88,7 @@ int main() {
   }
   right &= w.grad()(0) == 0;  // nothing was written
 
-  // 8. Reading an expression after a write to what it was made from. Evaluated results are snapshots, expressions say so.
+  // 8. Reading an expression after a write to one of its operands. A tensor is a snapshot; reading the expression throws.
   const auto later = x * 2;
   const tn::tensor now = x * 2;
   x.add_(100);
@@ -100,7 +100,7 @@ int main() {
   }
   right &= now(0) == 14;
 
-  // And the trap of expression templates: right sides are whole values, so this is right.
+  // A common error of expression templates does not exist here: the right side is evaluated as a whole, so this is correct.
   tn::tensor<double, tn::shape<2, 2>> m{{1, 2}, {3, 4}};
   m = transpose(m) + m;
   std::cout << m << '\n';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Memory at the edges: a calibration whose parameters are an Eigen matrix, whose data a vector lends, and whose residuals
-// leave as DLPack. Nothing is copied on the way; what may be written, and how long it lives, stands in the types.
+// Memory shared with other libraries: a calibration with parameters in an Eigen matrix, data in a vector, and residuals that are passed on
+// as DLPack. Nothing is copied, and access and lifetime are part of the types.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -14,11 +14,11 @@
 namespace tn = tenure;
 
 int main() {
-  // The parameters are Eigen's, column-major as they are there; the tensor over them is a leaf.
+  // The parameters lie in an Eigen matrix, which is column-major. The tensor over it is a leaf.
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(2, 2);
   auto w = tn::from(a).requires_grad_();
 
-  // The data are read-only: const memory gives a tensor that cannot be written.
+  // The data are read-only, because const memory gives a read-only tensor.
   const std::vector<double> samples{1, 2, 3, -1, 0.5, 2};
   const auto borrowed = tn::from(samples);
   const auto x = borrowed.reshape<3, 2>();
@@ -34,7 +34,7 @@ int main() {
   }
   std::cout << a << '\n';
 
-  // Another library takes the residuals: the capsule keeps their memory, the deleter gives it back.
+  // Another library takes the residuals. The capsule keeps the memory alive until its deleter is called.
   auto lent = [&] {
     tn::tensor residuals = matmul(x, w.detach()) - y;
     return tn::to_dlpack(residuals);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // read_csv: a table of numbers from a comma-separated file, row by row in one flat vector; read_digits: the digits.
-// Law: every cell is a finite float and every row has the columns of the first.
+// Law: every cell is a finite float, and every row has as many columns as the first.
 // Errors: csv_error, "path:line: what", with the column and the offending text; lines and columns count from 1.
 #pragma once
 
@@ -31,7 +31,7 @@ struct table {
 
 enum class csv_header { none, first_line };
 
-/// 8 x 8 pixels from 0 to 16 and the digit they show, a row each.
+/// The digits: each row has 8 x 8 pixels from 0 to 16, and a label.
 struct digits {
   std::vector<float> pixels;  // rows x 64
   std::vector<std::int32_t> labels;
@@ -57,7 +57,7 @@ inline std::string whole_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Takes the text before the next `separator` off the front of `rest`.
+/// Returns the text before the next `separator` and removes it from the front of `rest`.
 inline std::string_view take_until(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   const std::string_view front = rest.substr(0, end);
@@ -73,7 +73,7 @@ inline std::string_view trim(std::string_view text) {
 
 }  // namespace detail
 
-/// Reads the whole file; LF and CRLF line ends, a byte-order mark and blank lines at the end are fine.
+/// Reads the whole file. It accepts LF and CRLF line ends, a byte-order mark, and blank lines at the end.
 inline table read_csv(const std::filesystem::path& path, csv_header header = csv_header::none) {
   const std::string text = detail::whole_file(path), name = path.string();
   std::string_view rest = text;

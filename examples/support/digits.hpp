@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What digits and digits_cuda share: the network, its loss, batches of the table, and how many digits are named right. Wherever
-// the tensors are: include Tenure first.
+// The common part of digits and digits_cuda: the network, its loss, batches of the table, and the accuracy. It works on tensors of any
+// device; include Tenure before this header.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct mlp {
 constexpr auto loss = [](auto model, auto x, auto y) { return cross_entropy(model(x), y); };
 constexpr auto predict = tn::compile([](auto model, auto x) { return model(x); });
 
-/// Shuffled rows of the table, in two parts.
+/// The shuffled rows of the table in two parts, for training and for the test.
 struct split {
   std::vector<std::size_t> train, test;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// plot: curves against the epoch as an SVG picture, one panel a quantity, side by side, written by hand.
+// plot: curves against the epoch as an SVG picture, with one panel for each quantity.
 //     examples::write_svg("curve.svg", {.title = "digits", .panels = {{"loss", {{"training", losses}}}}});
 // Law: every finite value lies inside its panel; a value that is not finite leaves a gap.
 #pragma once
@@ -24,7 +24,7 @@ struct curve {
   std::vector<double> values;
 };
 
-/// Percent shows fractions (0.978 as 97.8 %); logarithmic shows positive values only.
+/// percent shows fractions as percentages (0.978 as 97.8 %). logarithmic shows positive values only.
 enum class scale { linear, percent, logarithmic };
 
 struct panel {
@@ -41,7 +41,7 @@ struct plot {
 
 namespace detail {
 
-/// Fixed digits, without the locale's comma.
+/// A number with a fixed count of digits. It always has a decimal point, in every locale.
 inline std::string fixed(double value, int digits) {
   char text[400];
   const double shown = std::abs(value) < 0.5 * std::pow(10.0, -digits) ? 0.0 : value;  // never "-0"
@@ -77,7 +77,7 @@ struct axis {
   bool shows(double value) const { return std::isfinite(value) && (how != scale::logarithmic || value > 0); }
 };
 
-/// The largest step of 1, 2 or 5 times a power of ten that cuts `range` into at least three.
+/// The largest step of the form 1, 2 or 5 times a power of ten that divides `range` into at least three parts.
 inline double tick_step(double range) {
   const double power = std::pow(10.0, std::floor(std::log10(range / 3)));
   const double multiple = range / 3 / power;
@@ -108,7 +108,7 @@ inline axis value_axis(const panel& of) {
   }
   const bool ends_at_all = out.how == scale::percent && out.high <= 1;  // no accuracy above 100 %
   const double size = std::max(std::abs(out.low), std::abs(out.high));
-  const bool is_flat = out.high - out.low <= 1e-6 * size;  // ticks closer than their labels can tell
+  const bool is_flat = out.high - out.low <= 1e-6 * size;  // the labels of the ticks would not differ
   if (is_flat) out.low -= size > 0 ? 0.1 * size : 1, out.high += size > 0 ? 0.1 * size : 1;
   const double step = tick_step(out.high - out.low);
   out.low = std::floor(out.low / step) * step;
@@ -118,7 +118,7 @@ inline axis value_axis(const panel& of) {
   return out;
 }
 
-/// Epochs 1 to n: whole ticks at multiples of 1, 2 or 5 times a power of ten.
+/// The axis of epochs 1 to n, with integer ticks at multiples of 1, 2 or 5 times a power of ten.
 inline axis epoch_axis(const panel& of) {
   std::size_t epochs = 0;
   for (const curve& c : of.curves) epochs = std::max(epochs, c.values.size());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// progress: a bar with loss, accuracy and the time left on a terminal; elsewhere a plain line every tenth of the way.
+// progress: on a terminal a bar with loss, accuracy and the time left; elsewhere a plain line after each tenth of the steps.
 //     examples::progress bar("digits", epochs);
 //     for (...) bar.step(loss, accuracy);
-// Cost: a terminal is written at most 20 times a second, so a step costs a look at the clock.
+// Cost: it writes to a terminal at most 20 times a second, so most steps only read the clock.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace examples {
 
-/// m:ss, or h:mm:ss from an hour on; "-:--" for what nobody can know yet.
+/// A duration as m:ss, or h:mm:ss from an hour on, or "-:--" if it is not known yet.
 inline std::string clock_text(double seconds) {
   if (!(seconds >= 0 && seconds < 1e7)) return "-:--";
   const long s = static_cast<long>(seconds + 0.5);
@@ -43,7 +43,7 @@ class progress {
     if (style_ == style::bar && done_ > 0 && done_ < steps_) out_ << std::endl;  // an error message gets its own line
   }
 
-  /// One step further. accuracy is a fraction: 0.978 is shown as 97.8 %.
+  /// Counts one step. `accuracy` is a fraction: 0.978 is shown as 97.8 %.
   void step(double loss, double accuracy) {
     if (done_ == steps_) return;
     ++done_;
