@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: BSL-1.0
-# tenure_add_compile_fail(<file>): a program that must not compile. One source, two tests:
-#   fail.<name>.ok  the file compiles without TENURE_MISUSE, so the fixture itself is healthy
-#   fail.<name>.ko  it is rejected with TENURE_MISUSE, and the diagnostic keeps what the source promises
-# tests/compile_fail/README.md says what a source states. ctest's PASS_REGULAR_EXPRESSION would not do: the compiler
-# echoes the source, so the expectation itself can match.
+# tenure_add_compile_fail(<file>): adds a program that must not compile. A source makes two tests:
+#   fail.<name>.ok  the file compiles without TENURE_MISUSE, so the rest of the program is correct
+#   fail.<name>.ko  the compiler rejects it with TENURE_MISUSE, and the diagnostic is as the source expects
+# tests/compile_fail/README.md describes the sources. ctest's PASS_REGULAR_EXPRESSION is not enough: the compiler prints lines of the
+# source, so the expectation could match itself.
 set(tenure_expect_diagnostic "${CMAKE_CURRENT_LIST_DIR}/ExpectDiagnostic.cmake")
 
-# The compiler's command up to the file name, with the include folders and definitions of tenure::tenure. Carets stay
-# on, because the number of lines is what the user gets to read.
+# The command of the compiler without the file name, with the include folders and definitions of tenure::tenure. Source lines and carets
+# are not switched off, because the limit of lines is for all lines that a user reads.
 function(tenure_syntax_only_command result)
   set(limits -fmax-errors=20 -fmessage-length=0)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(limits -ferror-limit=20 -fmessage-length=0)
   endif()
   set(includes "$<FILTER:$<TARGET_PROPERTY:tenure::tenure,INTERFACE_INCLUDE_DIRECTORIES>,INCLUDE,.>")
-  set(eigen "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")  # its warnings are not ours
+  set(eigen "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")  # no warnings from Eigen
   set(definitions "$<FILTER:$<TARGET_PROPERTY:tenure::tenure,INTERFACE_COMPILE_DEFINITIONS>,INCLUDE,.>")
   set(${result}
     "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only ${limits}
     "$<$<BOOL:${includes}>:-I$<JOIN:${includes},$<SEMICOLON>-I>>"
-    # One string, so that no definitions leave no empty argument behind, which newer CMakes keep.
+    # One string: without definitions a separate one would be an empty argument, which newer versions of CMake keep.
     "-isystem$<JOIN:${eigen},$<SEMICOLON>-isystem>$<$<BOOL:${definitions}>:$<SEMICOLON>-D$<JOIN:${definitions},$<SEMICOLON>-D>>"
     PARENT_SCOPE)
 endfunction()
 
-# Most of a case's time goes into parsing <tenure/tenure.hpp> (1.1 s of 1.2 s with g++, 0.8 s of 1.0 s with clang), so
-# the cases share a precompiled one, made anew before each run. g++ finds it by itself where the case's first include
-# asks for it, so its diagnostics are those of a user.
+# Parsing <tenure/tenure.hpp> takes most of the time of a case (1.1 s of 1.2 s with g++, 0.8 s of 1.0 s with clang), so the cases share a
+# precompiled header, which is built before each run. g++ finds it by itself if it is the first include of a case, so its diagnostics are the
+# same as for a user.
 set(tenure_precompiled_dir "${CMAKE_CURRENT_BINARY_DIR}/precompiled")
 set(tenure_precompiled_use "")
 function(tenure_precompile_for_compile_fail)
@@ -39,7 +39,7 @@ function(tenure_precompile_for_compile_fail)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(tenure_precompiled_use -include-pch "${precompiled}" PARENT_SCOPE)
   else()
-    # g++ forgets the pragmas of a precompiled header, among them the one in math/packet.hpp that allows this.
+    # g++ ignores the pragmas of a precompiled header, also the one in math/packet.hpp that disables this warning.
     set(tenure_precompiled_use "-I${tenure_precompiled_dir}" -Wno-ignored-attributes PARENT_SCOPE)
   endif()
   tenure_syntax_only_command(compile)
@@ -64,7 +64,7 @@ function(tenure_add_compile_fail file)
     FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
 endfunction()
 
-# The same case through nvcc's front end, which says "error: static assertion failed with ..." as the others do. 2 to 4 s each.
+# The same case with the front end of nvcc, which prints "error: static assertion failed with ..." like the others. It takes 2 to 4 s.
 function(tenure_add_compile_fail_with_nvcc nvcc file)
   get_filename_component(name "${file}" NAME_WE)
   get_filename_component(source "${file}" ABSOLUTE)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -DSOURCE=<file> -DCOMPILER_ID=<id> -P ExpectDiagnostic.cmake -- <compiler command>
 #
-# Passes when the command is rejected, the message of its first error line matches every "// expect: <regex>" of
-# SOURCE, and (g++) the diagnostic has at most "// lines: <n>" lines, 15 where the source does not say.
+# Passes if the compiler rejects the program, the message of its first error line matches every "// expect: <regex>" of SOURCE, and, with
+# g++, the diagnostic has at most "// lines: <n>" lines (15 if the source has no such line).
 #
-# Texts are walked by position, never as CMake lists: a message may hold ';' and an unbalanced '['.
+# Texts are read by position and not as CMake lists, because a message may contain ';' and an unbalanced '['.
 cmake_minimum_required(VERSION 3.22)
 
-# Takes the first line off the variable named by `text` and puts it into the variable named by `line`.
+# Removes the first line from the variable named by `text` and stores it in the variable named by `line`.
 macro(take_line text line)
   string(FIND "${${text}}" "\n" line_end)
   string(SUBSTRING "${${text}}" 0 ${line_end} ${line})
@@ -15,7 +15,7 @@ macro(take_line text line)
   string(SUBSTRING "${${text}}" ${line_end} -1 ${text})
 endmacro()
 
-# The verdict is a line of its own, so that the self-tests can look for it; CMake would wrap a longer message.
+# The verdict is a line of its own, so that the tests of this harness can search for it. CMake would wrap a longer message.
 function(reject verdict)
   message("${SOURCE}\n${output}")
   message(FATAL_ERROR "verdict: ${verdict}")
@@ -35,7 +35,7 @@ endforeach()
 set(ENV{LC_ALL} C)  # the messages are matched in English, with ASCII quotes
 execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
-# ---- read what the source promises --------------------------------------------------------------
+# ---- read the expectations of the source ---------------------------------------------------------
 file(READ "${SOURCE}" rest)
 set(rest "${rest}\n")
 set(expectations 0)
@@ -53,17 +53,17 @@ if(expectations EQUAL 0)
   reject("no '// expect: <regex>' in the source")
 endif()
 
-# ---- read what the compiler said ----------------------------------------------------------------
+# ---- read the output of the compiler -------------------------------------------------------------
 if(status EQUAL 0)
   reject("accepted, but the misuse must be rejected")
 endif()
 set(rest "${output}\n")
 set(first_error "")
-set(lines -1)  # not counting the newline just added
+set(lines -1)  # does not count the newline that was added above
 while(NOT rest STREQUAL "")
   take_line(rest line)
   math(EXPR lines "${lines} + 1")
-  # Only the message counts: a path may hold the expected word, and g++ echoes source lines behind "<number> |".
+  # Only the message is compared: a path may contain the expected word, and g++ prints source lines after "<number> |".
   if(first_error STREQUAL "" AND NOT line MATCHES "^ *[0-9]* \\|" AND line MATCHES " error(:| #[0-9-]+:) ?(.*)$")
     set(first_error "${CMAKE_MATCH_2}")
   endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# Options and flags of our own tests, examples and benchmarks. A user's build never reads this file.
+# Options and flags for the tests, examples and benchmarks of Tenure. The build of a user's project does not read this file.
 find_package(benchmark 1.6 QUIET)
 
 option(TENURE_BUILD_TESTS "Build the tests" ON)
@@ -18,10 +18,10 @@ if(CCACHE_PROGRAM AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
 endif()
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
-  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)  # it caches nothing that uses one, unless its user has made it sloppy
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)  # with the default settings ccache does not cache files that use a precompiled header
 endif()
 
-# Every executable of ours links this; -Werror is left to the presets and scripts (CMAKE_COMPILE_WARNING_AS_ERROR).
+# Every executable of Tenure links this target. The presets and scripts set -Werror (CMAKE_COMPILE_WARNING_AS_ERROR).
 add_library(tenure_development INTERFACE)
 find_package(Threads REQUIRED)
 target_link_libraries(tenure_development INTERFACE tenure::tenure Threads::Threads)
@@ -30,8 +30,8 @@ if(TENURE_NATIVE)
   target_compile_options(tenure_development INTERFACE -march=native)
 endif()
 
-# tenure_for_each_folder(<command> [<left out>...]): a folder of sources is one program. Calls <command>(<folder>
-# <sources>...) for every folder here that holds *.cpp; a folder with a CMakeLists.txt of its own is added instead.
+# tenure_for_each_folder(<command> [<skipped>...]): each folder of sources is one program. Calls <command>(<folder> <sources>...) for
+# every folder here that contains *.cpp. A folder with a CMakeLists.txt is added as a subdirectory instead.
 function(tenure_for_each_folder command)
   file(GLOB all_sources RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS */*.cpp)
   file(GLOB own_lists RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS */CMakeLists.txt)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# Headers, tenureConfig.cmake and tenure.pc. Everything is relocatable and independent of the architecture.
+# Installs the headers, tenureConfig.cmake and tenure.pc. All files are relocatable and independent of the architecture.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -11,7 +11,7 @@ else()
   install(TARGETS tenure EXPORT tenureTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-install(DIRECTORY kernels/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")  # beside the headers, so tenure::cuda needs no folder of its own
+install(DIRECTORY kernels/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")  # beside the headers, so tenure::cuda needs no further include folder
 install(EXPORT tenureTargets NAMESPACE tenure:: DESTINATION "${package_dir}")
 
 configure_package_config_file(cmake/tenureConfig.cmake.in tenureConfig.cmake INSTALL_DESTINATION "${package_dir}")
@@ -23,7 +23,7 @@ install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfigVersion.cmake"
   DESTINATION "${package_dir}")
 
-# pkg-config finds the prefix from the place of the .pc file itself, so the tree can be moved.
+# pkg-config computes the prefix from the path of the .pc file, so the installed tree can be moved.
 file(RELATIVE_PATH tenure_pc_prefix
   "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 if(TENURE_BLAS)

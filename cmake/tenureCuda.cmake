@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# tenure::cuda: what .cu files link, where the CUDA toolkit is: tenure::tenure, the kernels, cuBLAS, the flag with which nvcc
-# calls constexpr functions on the device, and C++20 by a flag, because CMake before 3.25.2 does not know that nvcc 12 has it.
+# tenure::cuda: the target for .cu files. It exists if the CUDA toolkit is found. It adds tenure::tenure, the kernels, cuBLAS, and two
+# flags: one allows constexpr functions in device code, and one sets C++20, because CMake before 3.25.2 does not know that nvcc 12 has it.
 find_package(CUDAToolkit 12.4 QUIET)
 if(CUDAToolkit_FOUND AND NOT TARGET tenure::cuda)
   add_library(tenure::cuda INTERFACE IMPORTED GLOBAL)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# bench.sh [--peers] [--check] [--publish] [filter]: every benchmark whose row <workload>/<implementation>/<size> matches the
-# filter, into build/bench/results.json with machine, compiler and flags, as tables into results.md, as pictures into figures/.
-# --peers adds libtorch, from Debian's package; --check fails where a ratio is worse than in bench/baseline.json; --publish
-# takes --peers and writes that file, the tables in README.md and docs/performance.md, and docs/figures.
-# bench.sh --compile [--publish]: what compiling costs instead (seconds, memory, sizes), into build/bench/compile.
-# bench.sh --cuda: what a GPU takes instead, beside PyTorch where python3 has torch, into build/bench/cuda.jsonl, as a table into cuda.md.
-# BENCH_ARGS replaces the repetitions and times given to Google Benchmark, BENCH_PASSES how often all of it is run; CXX is the
+# bench.sh [--peers] [--check] [--publish] [filter]: runs every benchmark whose row <workload>/<implementation>/<size> matches the filter.
+# Writes build/bench/results.json with machine, compiler and flags, tables to results.md and pictures to figures/. --peers adds libtorch
+# from Debian's package. --check fails if a ratio is worse than in bench/baseline.json. --publish implies --peers and writes
+# bench/baseline.json, the tables in README.md and docs/performance.md, and docs/figures.
+# bench.sh --compile [--publish]: measures compile time, memory and sizes instead, and writes to build/bench/compile.
+# bench.sh --cuda: measures a GPU instead, with PyTorch if python3 has torch; writes build/bench/cuda.jsonl and a table to cuda.md.
+# BENCH_ARGS replaces the repetitions and times for Google Benchmark, BENCH_PASSES the number of passes over all programs, CXX the
 # compiler, JOBS the number of jobs.
 set -euo pipefail
 
@@ -25,7 +25,7 @@ for argument in "$@"; do
     *) filter=$argument ;;
   esac
 done
-[[ "${ratio_options[*]}" != *--publish* || $filter == . ]] || { echo "bench.sh: --publish wants all rows, so no filter" >&2; exit 2; }
+[[ "${ratio_options[*]}" != *--publish* || $filter == . ]] || { echo "bench.sh: --publish needs all rows, so it takes no filter" >&2; exit 2; }
 steps=6
 source "$(dirname "$0")/common.sh"
 results=build/bench
@@ -61,7 +61,7 @@ if [[ $what == cuda ]]; then
   if python3 -c "import torch" 2>/dev/null; then
     python3 bench/cuda/peers.py | tee -a "$results/cuda.jsonl"
   else
-    echo "python3 has no torch, so there are no peers"
+    echo "python3 has no torch, so PyTorch is not measured"
   fi
   step "table"
   python3 bench/cuda/report.py "$results/cuda.jsonl" | tee "$results/cuda.md"
@@ -76,12 +76,12 @@ if [[ $what == compile ]]; then
   exec python3 bench/plots.py --compile "$results/compile/compile.json" --into "$figures"
 fi
 
-# configure <tree> <compiler> <peers>; a tree a compiler.
+# configure <tree> <compiler> <peers>: each compiler has a build tree of its own.
 configure() {
   cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DTENURE_NATIVE=ON -DTENURE_PEERS="$3" \
     -DTENURE_BUILD_BENCH=ON -DTENURE_BUILD_TESTS=OFF -DTENURE_BUILD_EXAMPLES=OFF
-  rm -rf "$1/bench/bin"  # a program whose source is gone must not run
+  rm -rf "$1/bench/bin"  # otherwise a program whose source was deleted would still run
 }
 
 build=$results/$(basename "$gxx")
@@ -89,7 +89,7 @@ trees=("$build")
 step "configure in $build"
 configure "$build" "$gxx" OFF
 if [[ $peers == ON ]]; then
-  # clang 14 cannot compile libtorch's headers as C++20 with libstdc++ 12, and which compiler reads them does not matter to it.
+  # clang 14 cannot compile libtorch's headers as C++20 with libstdc++ 12. libtorch's speed does not depend on the compiler of the caller.
   [[ $(basename "$gxx") == clang* ]] && peer_compiler=g++ || peer_compiler=$gxx
   trees+=("$results/peers")
   configure "$results/peers" "$peer_compiler" ON
@@ -99,7 +99,8 @@ step "build, $jobs jobs"
 cmake --build "$build" -j "$jobs"
 [[ $peers == OFF ]] || cmake --build "$results/peers" -j "$jobs" --target bench_peers
 
-# Passes over all programs, so that a slow minute of the machine meets no row with all its repetitions; ratios are taken within a pass.
+# Several passes over all programs, so that a slow minute of the machine does not affect all repetitions of a row. A ratio is computed
+# within a pass.
 step "run, rows matching '$filter', $passes passes"
 rm -rf "$build/json"
 mkdir -p "$build/json"
@@ -115,7 +116,7 @@ for ((pass = 1; pass <= passes; ++pass)); do
       continue
     fi
     printf '\n%s, pass %d\n' "$name" "$pass"
-    # The console shows progress, the file is what --benchmark_format=json would print.
+    # The console shows progress. The file contains the same as the output of --benchmark_format=json.
     "$program" --benchmark_filter="$filter" "${bench_args[@]}" \
       --benchmark_out="$build/json/$name.$pass.json" --benchmark_out_format=json
   done

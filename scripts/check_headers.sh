@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# check_headers.sh <compiler> <flags...>: every header of include/tenure compiles alone, included twice.
-# Parsed only, two at a time; JOBS sets another number. Headers that need nvcc (*.cuh, cuda*.hpp) are left out.
+# check_headers.sh <compiler> <flags...>: checks that every header of include/tenure compiles alone, included twice. The compiler only
+# parses, with two jobs at a time; JOBS sets another number. Headers that need nvcc (*.cuh, cuda*.hpp) are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/../include"
 

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -P scripts/check_includes.cmake [-- <folder with core/, math/, ...>]
 #
-# A folder of include/tenure is a phase, and the table at the top of tenure.hpp is their order ("//   core/ math/   ...").
-# A header may include its own phase and those before it, never one behind it; the hubs directly in include/tenure/ may
-# include anything. A phase may include such a header too, as long as that one includes nothing of Tenure itself
-# (version.hpp).
+# Checks the order of includes. A folder of include/tenure is a phase, and the table at the top of tenure.hpp gives their order
+# ("//   core/ math/   ..."). A header may include its own phase and earlier ones, but no later one. The headers directly in
+# include/tenure/ may include anything. A phase may include such a header only if that one includes nothing of Tenure (version.hpp).
 cmake_minimum_required(VERSION 3.22)
 
-# The judge must not know what it judges, and one engine must not lean on another: <from>|<to> pairs of folders.
+# More forbidden includes as <from>|<to> pairs of folders: the reference backend must not use code that it checks, and a backend must not
+# use another.
 set(forbidden
   "backend/reference|backend/eigen"
-  "backend/reference|math"  # libm's functions, never ours
+  "backend/reference|math"  # the reference uses the functions of libm
   "backend/eigen|backend/reference")
 
 set(root "${CMAKE_CURRENT_LIST_DIR}/../include/tenure")
 math(EXPR last "${CMAKE_ARGC} - 1")
-if(CMAKE_ARGC GREATER 3 AND "${CMAKE_ARGV${last}}" MATCHES "^/")  # the third is this script
+if(CMAKE_ARGC GREATER 3 AND "${CMAKE_ARGV${last}}" MATCHES "^/")  # the third argument is this script
   set(root "${CMAKE_ARGV${last}}")
 endif()
 
 file(STRINGS "${root}/tenure.hpp" table REGEX "^//   [a-z_]+/ ")
 set(phases "")
 foreach(line IN LISTS table)
-  string(REGEX MATCH "^//   ([a-z_]+/ )+" folders "${line}")  # not the words behind them
+  string(REGEX MATCH "^//   ([a-z_]+/ )+" folders "${line}")  # without the text after the folders
   string(REGEX MATCHALL "[a-z_]+" folders "${folders}")
   list(APPEND phases ${folders})
 endforeach()
@@ -36,14 +36,14 @@ macro(complain text)
   math(EXPR wrong "${wrong} + 1")
 endmacro()
 
-# The phase of a path below include/tenure: "" for a hub.
+# The phase of a path below include/tenure, or "" for a header directly in it.
 function(phase_of path result)
   string(REGEX MATCH "^[^/]+/" folder "${path}")
   string(REPLACE "/" "" folder "${folder}")
   set(${result} "${folder}" PARENT_SCOPE)
 endfunction()
 
-# What runs on a GPU is a phase in a folder of its own, which installs beside the others.
+# The kernels for a GPU are a phase too, in a folder of their own, which is installed beside the others.
 set(kernels "${root}/../../kernels/tenure")
 file(GLOB_RECURSE headers RELATIVE "${root}" "${root}/*.hpp" "${root}/*.cuh")
 file(GLOB_RECURSE device_headers RELATIVE "${kernels}" "${kernels}/*.hpp" "${kernels}/*.cuh")

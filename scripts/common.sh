@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# Sourced by the scripts beside it: numbered steps, Debian packages, the compilers and the number of jobs.
-# A script sets `steps` (how many it takes) first.
+# Functions for the other scripts in this folder, which source this file: numbered steps, Debian packages, the compilers and the number
+# of jobs. A script sets `steps`, the number of its steps, first.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,10 +17,10 @@ fail() {
 
 installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
-# install_packages <package>...: those that dpkg does not have. Elsewhere than on Debian and Ubuntu, it says what is wanted.
+# install_packages <package>...: installs the packages that dpkg does not have. On systems other than Debian and Ubuntu it prints the list.
 install_packages() {
   if ! command -v dpkg-query apt-get >/dev/null; then
-    echo "not a Debian system: taking what is here; wanted are $*"
+    echo "not a Debian system, so nothing is installed; these packages are needed: $*"
     return
   fi
   local missing=() package sudo=()
@@ -28,7 +28,7 @@ install_packages() {
     installed "$package" || missing+=("$package")
   done
   if ((${#missing[@]} == 0)); then
-    echo "all here: $*"
+    echo "already installed: $*"
     return
   fi
   echo "installing ${missing[*]}"
@@ -43,7 +43,7 @@ install_packages() {
 
 build_packages=(cmake ninja-build libeigen3-dev libboost-dev)
 
-# The g++ to use: $CXX where set; otherwise g++, or g++-12 where the system's own is older (Ubuntu 22.04).
+# The g++ to use: $CXX if it is set, otherwise g++, or g++-12 if the g++ of the system is older (Ubuntu 22.04).
 install_compiler() {
   if [[ -n ${CXX:-} ]]; then
     gxx=$CXX
@@ -59,7 +59,7 @@ install_compiler() {
   echo "compiler: $("$gxx" --version | head -n 1)"
 }
 
-# A translation unit can take 1.5 GB, so a machine short of memory gets fewer jobs than cores.
+# A translation unit can take 1.5 GB, so a machine with little memory gets fewer jobs than cores.
 jobs=$(nproc)
 if [[ -r /proc/meminfo ]]; then
   by_memory=$(awk '/^MemAvailable/ { n = int($2 / 1500000); print n < 1 ? 1 : n }' /proc/meminfo)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 # demo.sh: builds and runs the quickstart, then trains on the handwritten digits.
-# What they write (weights, loss curve, plan) lies in build/demo/out.
+# They write weights, loss curve and plan to build/demo/out.
 set -euo pipefail
 steps=5
 source "$(dirname "$0")/common.sh"

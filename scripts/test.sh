@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # test.sh            all tests, with g++ and then with clang++
 # test.sh --quick    with g++ only
-# test.sh --cuda     what nvcc compiles (for sm_80 and sm_90): the device tests, and the CPU's suites (golden values, laws, ownership,
-#                    compiled functions, optimizers) on the device; run, and under compute-sanitizer too, where there is a GPU
-# JOBS and CXX set the number of jobs and the g++ to use, CUDAARCHS (as "90") the GPUs to compile for.
+# test.sh --cuda     compiles with nvcc (for sm_80 and sm_90) the device tests, and the suites of the CPU (golden values, laws, ownership,
+#                    compiled functions, optimizers) for the device; runs them, also under compute-sanitizer, if there is a GPU
+# JOBS sets the number of jobs, CXX the g++ to use, CUDAARCHS (for example "90") the GPUs to compile for.
 set -euo pipefail
 
 compilers=2 cuda=0
@@ -23,13 +23,13 @@ source "$(dirname "$0")/common.sh"
 closing_lines=()
 failed=0
 
-# suite <name> <compiler> [<ctest options>]: configure, build, run. A red suite does not keep the next one from running.
+# suite <name> <compiler> [<ctest options>]: configures, builds and runs. If a suite fails, the next one still runs.
 suite() {
   local name=$1 compiler=$2 build=build/test-$1 log closing
   shift 2
 
   step "configure with $compiler in $build"
-  # -O1: kernels need inlining to be themselves, and more would only lengthen the build. No -DNDEBUG: assertions count.
+  # -O1, because kernels need inlining, and more optimisation would only lengthen the build. No -DNDEBUG, so that assertions are checked.
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
     -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF
 
@@ -47,14 +47,14 @@ suite() {
   closing_lines+=("$name: $closing")
 }
 
-# sanitize <tool> <test>: a test under one of compute-sanitizer's tools.
+# sanitize <tool> <test>: runs a test under a tool of compute-sanitizer.
 sanitize() {
   local log=$build/$1.$2.log
   "$sanitizer" --tool "$1" --error-exitcode 1 "$build/tests/cuda/$2" >"$log" 2>&1 || failed=1
   closing_lines+=("$1, $2: $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" || echo "did not finish")")
 }
 
-# cuda_suite <compiler>: as suite(), with nvcc over that compiler, and only what carries the label cuda.
+# cuda_suite <compiler>: like suite(), with nvcc and that host compiler, and only the tests with the label cuda.
 cuda_suite() {
   local build=build/test-cuda nvcc log sanitizer closing
   nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || fail "there is no nvcc on the PATH"
@@ -92,16 +92,16 @@ install_compiler
 if ((compilers == 2)); then
   clangxx=$(command -v clang++ || command -v clang++-14) || { install_packages clang && clangxx=clang++; }
   scratch=$(mktemp)
-  # Debian only recommends the sanitizers' run-time library, and the fuzz test links it.
+  # The fuzz test links the run-time library of the sanitizers, which Debian's clang package only recommends.
   if ! echo 'int main() {}' | "$clangxx" -fsanitize=address,undefined -x c++ - -o "$scratch" 2>/dev/null; then
     install_packages "libclang-rt-$("$clangxx" -dumpversion | cut -d. -f1)-dev"
   fi
 fi
 
-# NumPy judges the files that are written for it. Where it cannot be had, those tests say that they are skipped.
+# Tests read the written files with NumPy. If NumPy cannot be installed, those tests are skipped and say so.
 has_numpy() { "$1" -c 'import numpy' >/dev/null 2>&1; }
 if ! has_numpy "${TENURE_NUMPY_PYTHON:-python3}" && ! has_numpy build/numpy/bin/python; then
-  { python3 -m venv build/numpy && build/numpy/bin/pip install -q numpy; } >/dev/null 2>&1 || echo "no NumPy: what it judges is skipped"
+  { python3 -m venv build/numpy && build/numpy/bin/pip install -q numpy; } >/dev/null 2>&1 || echo "no NumPy: the tests that need it are skipped"
 fi
 
 if ((cuda == 1)); then
@@ -111,7 +111,7 @@ if ((cuda == 1)); then
 fi
 suite gcc "$gxx"
 if ((compilers == 2)); then
-  suite clang "$clangxx" -E '^header.alone$'  # a minute; which include is missing does not depend on the compiler
+  suite clang "$clangxx" -E '^header.alone$'  # saves a minute: a missing include does not depend on the compiler
 fi
 
 echo
