@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: requires_grad_: a node cannot drop its gradient: say detach
+// expect: tenure: requires_grad_: a node cannot drop its gradient: call detach
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

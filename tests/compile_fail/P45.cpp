@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: detach_: a view cannot be detached in place: say detach
+// expect: tenure: detach_: a view cannot be detached in place: call detach
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

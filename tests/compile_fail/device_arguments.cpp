@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: call: the arguments live on different devices
+// expect: tenure: call: the arguments are on different devices
 #include <tenure/cpu.hpp>
 #include <tenure/tenure.hpp>
 namespace tn = tenure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: operator=: the tensors live on different devices
+// expect: tenure: operator=: the tensors are on different devices
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: backward: the cotangent lives on another device
+// expect: tenure: backward: the cotangent is on another device
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: expression: the operands live on different devices
+// expect: tenure: expression: the operands are on different devices
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

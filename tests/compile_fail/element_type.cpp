@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: the element type is none of
+// expect: tenure: tensor: the element type is not bool
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: to: the tensors live on different devices: move them one by one
+// expect: tenure: to: the tensors are on different devices: move them one by one
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

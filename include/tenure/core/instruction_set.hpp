@@ -14,7 +14,8 @@
 #define TENURE_ISA_PASTE(a, b, c, d, e, f, g, h) a##b##c##d##e##f##g##h
 
 #if defined(__x86_64__) || defined(__i386__)
-// What each level adds to the levels of the x86-64 psABI (v2 is sse4, v3 is avx2, v4 is avx512), and what lies above all of them.
+// The instructions that each level adds to the levels of the x86-64 psABI (v2 is sse4, v3 is avx2, v4 is avx512), and the
+// instructions above all levels.
 #define TENURE_ISA_ABOVE_ALL                                                                                                             \
   TENURE_ISA_JOIN(TENURE_ISA_IF(__AVX512BF16__, _bf16), TENURE_ISA_IF(__AVX512FP16__, _fp16), TENURE_ISA_IF(__AVX512ER__, _er),          \
                   TENURE_ISA_IF(__AVXVNNI__, _avxvnni), TENURE_ISA_IF(__SSE4A__, _sse4a), TENURE_ISA_IF(__FMA4__, _fma4),                \
@@ -57,7 +58,7 @@
 #endif
 
 #elif defined(__aarch64__)
-// What Armv8-A may lack. The length of SVE's vectors counts where Eigen uses them.
+// The instructions that Armv8-A may lack. The vector length of SVE is part of the name if Eigen uses SVE.
 #if defined(__ARM_FEATURE_SVE) && defined(EIGEN_ARM64_USE_SVE)
 #define TENURE_ISA_SVE TENURE_ISA_JOIN(_sve, __ARM_FEATURE_SVE_BITS, , , , , , )
 #else

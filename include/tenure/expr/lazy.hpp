@@ -254,7 +254,7 @@ struct operand_traits<lazy<Operation, Operand...>> {
 namespace detail {
 template <class Operation, class... X>
 constexpr auto make_lazy(const X&... x) {
-  static_assert(!is_mixed((0u | ... | decltype(to_operand<X...>(x))::devices)), "tenure: expression: the operands live on different devices: move one with to()");
+  static_assert(!is_mixed((0u | ... | decltype(to_operand<X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
   return lazy<Operation, decltype(to_operand<X...>(x))...>(to_operand<X...>(x)...);
 }
 }  // namespace detail

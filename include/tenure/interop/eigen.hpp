@@ -113,7 +113,7 @@ auto as_eigen(X& x TENURE_LIFETIMEBOUND) {
 template <any_tensor X>
   requires(!std::is_lvalue_reference_v<X>)
 auto as_eigen(X&&) {
-  static_assert(detail::never<X>, "tenure: as_eigen: the tensor is a temporary, whose memory ends with it: give it a name");
+  static_assert(detail::never<X>, "tenure: as_eigen: the tensor is a temporary and its memory is freed with it: give it a name");
   return Eigen::Map<Eigen::Matrix<element_t<X>, 1, 1>>(nullptr);
 }
 template <expression E>

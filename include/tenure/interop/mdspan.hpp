@@ -88,7 +88,7 @@ auto as_mdspan(X& x TENURE_LIFETIMEBOUND) {
 template <any_tensor X>
   requires(!std::is_lvalue_reference_v<X>)
 auto as_mdspan(X&&) {
-  static_assert(detail::never<X>, "tenure: as_mdspan: the tensor is a temporary, whose memory ends with it: give it a name");
+  static_assert(detail::never<X>, "tenure: as_mdspan: the tensor is a temporary and its memory is freed with it: give it a name");
   return std::mdspan<element_t<X>, std::extents<std::int64_t>>();
 }
 #endif

@@ -144,7 +144,7 @@ class replacement {
     if (std::fflush(file_.get()) != 0 || std::fclose(file_.release()) != 0) where_.fail("writing failed", last_error());
     std::error_code error;
     std::filesystem::rename(part_, target_, error);
-    if (error) where_.fail("cannot take the place of the old file: " + error.message());
+    if (error) where_.fail("cannot replace the old file: " + error.message());
     committed_ = true;
   }
 

@@ -93,11 +93,11 @@ void load(const std::string& path, Model& model) {
       if (a.name == name) match = &a;
     const std::string where = "tenure: load: " + path + ": array '" + name + "': ";
     if (match == nullptr) throw io_error(where + "the file has no such array");
-    if (match->dtype != detail::npy_descriptor<element_t<L>>()) throw io_error(where + "holds " + match->dtype + ", the model " + std::string(detail::npy_descriptor<element_t<L>>()));
+    if (match->dtype != detail::npy_descriptor<element_t<L>>()) throw io_error(where + "has element type " + match->dtype + ", the model has " + std::string(detail::npy_descriptor<element_t<L>>()));
     extents s;
     if (match->shape.size() <= max_rank)
       for (const std::int64_t e : match->shape) s.push_back(e);
-    if (match->shape.size() > max_rank || !(s == x.extents())) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model " + detail::spell(x.extents()).c_str());
+    if (match->shape.size() > max_rank || !(s == x.extents())) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(x.extents()).c_str());
     found.push_back(match);
   };
   detail::for_each_named(model, any_tensor<Model> ? "array" : "", check);

@@ -16,7 +16,7 @@ constexpr bool is_cotangent() {
   static_assert(same_type, "tenure: backward: the cotangent has another element type than the value");
   static_assert(same_shape, "tenure: backward: the cotangent has another shape than the value");
   constexpr bool same_device = std::is_same_v<device_of_t<C>, device_of_t<Y>>;
-  static_assert(same_device, "tenure: backward: the cotangent lives on another device than the value");
+  static_assert(same_device, "tenure: backward: the cotangent is on another device than the value");
   return same_type && same_shape && same_device;
 }
 

@@ -20,7 +20,7 @@ inline constexpr bool makes_none<T, Shape, N...> = false;
 template <class T, class... N>
 tensor<float, shape<>> refused_factory() {
   constexpr bool holds = element<T>;
-  static_assert(holds, "tenure: tensor: the element type is none of bool, int32, int64, float and double");
+  static_assert(holds, "tenure: tensor: the element type is not bool, int32, int64, float or double");
   static_assert(!holds || never<T>, "tenure: shape: the shape is a type and comes first: zeros<float>(shape<2, 3>{})");
   return {};
 }
@@ -67,7 +67,7 @@ template <element T = float, scalar A, scalar B, scalar C = int>
 tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   const double steps = (static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step);
   if (!(steps >= 0 && steps < 1e15))
-    throw shape_error("tenure: arange: the steps do not lead from the first value to the last");
+    throw shape_error("tenure: arange: the step does not lead from the first value to the last");
   std::int64_t n = static_cast<std::int64_t>(steps);
   n += static_cast<double>(n) < steps;
   tensor<T, shape<dyn>> made(uninitialized, n);

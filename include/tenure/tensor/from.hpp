@@ -27,7 +27,7 @@ using borrowed = tensor<std::remove_const_t<T>, Shape, ownership::aliasing, role
 template <class T>
 constexpr bool is_borrowable() {
   constexpr bool holds = element<std::remove_const_t<T>>;
-  static_assert(holds, "tenure: from: the element type is none of bool, int32, int64, float and double");
+  static_assert(holds, "tenure: from: the element type is not bool, int32, int64, float or double");
   return holds;
 }
 
@@ -124,7 +124,7 @@ template <class T, std::size_t N>
 auto from(const std::array<T, N>& a) { return from(std::span(a)); }
 template <class T, std::size_t N>
 auto from(const std::array<T, N>&& a) {
-  static_assert(detail::never<T>, "tenure: from: the array is a temporary, whose memory ends with it: give it a name");
+  static_assert(detail::never<T>, "tenure: from: the array is a temporary and its memory is freed with it: give it a name");
   return from(a);
 }
 template <class T, std::size_t N>
@@ -217,7 +217,7 @@ template <any_tensor X>
   requires(!std::is_lvalue_reference_v<X>)
 auto as_span(X&&) {
   static_assert(detail::never<X>,
-                "tenure: as_span: the tensor is a temporary, whose memory ends with it: give it a name");
+                "tenure: as_span: the tensor is a temporary and its memory is freed with it: give it a name");
   return std::span<element_t<X>>();
 }
 template <expression E>

@@ -164,7 +164,7 @@ class tensor<T, Shape, O, R, A, Device> {
         extents_(other.extents_),
         strides_(other.strides_),
         sink_(other.sink_) {
-    static_assert(!owns, "tenure: tensor: an owning tensor is not copied: say clone(), view() or detach()");
+    static_assert(!owns, "tenure: tensor: an owning tensor is not copied: call clone(), view() or detach()");
   }
   tensor(const tensor&) = default;
   tensor(tensor&&) = default;
@@ -235,7 +235,7 @@ class tensor<T, Shape, O, R, A, Device> {
   const T* data() const& TENURE_LIFETIMEBOUND { return access_door::lend(*this, "data"); }
   template <class Self = tensor>
   const T* data() const&& {
-    static_assert(detail::never<Self>, "tenure: data: the tensor is a temporary, whose memory may end with it: give it a name");
+    static_assert(detail::never<Self>, "tenure: data: the tensor is a temporary and its memory may be freed with it: give it a name");
     return nullptr;
   }
 
@@ -415,7 +415,7 @@ class tensor<T, Shape, O, R, A, Device> {
   }
   /// detach() in place. It consumes its operand, because the type changes: auto y = std::move(x).detach_().
   auto detach_() && {
-    static_assert(owns, "tenure: detach_: a view cannot be detached in place: say detach()");
+    static_assert(owns, "tenure: detach_: a view cannot be detached in place: call detach()");
     if constexpr (owns) return with_role_now<role::constant>(std::move(*this), {});
   }
   template <class X = T>
@@ -469,7 +469,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class U>
     requires(!element<U>)
   auto to() const {
-    static_assert(detail::never<U>, "tenure: to: the element type is none of bool, int32, int64, float and double");
+    static_assert(detail::never<U>, "tenure: to: the element type is not bool, int32, int64, float or double");
     return view();
   }
   template <class D>
@@ -712,12 +712,12 @@ class tensor<T, Shape, O, R, A, Device> {
     else if constexpr (expression<E>) assign_from(detail::hook{}, *this, std::forward<E>(e));
     else if constexpr (std::is_same_v<std::remove_cvref_t<E>, tensor> && owns)
       static_assert(detail::never<E>,
-                    "tenure: operator=: an owning tensor is not copied: say clone(), or copy_ to write its elements");
+                    "tenure: operator=: an owning tensor is not copied: call clone(), or copy_ to write its elements");
     else if constexpr (is_node) assign_from(detail::hook{}, *this, std::forward<E>(e));
     else {
       static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor is not assigned to a constant: detach() it first");
       constexpr bool stays = std::is_same_v<device_of_t<E>, Device>;
-      static_assert(stays, "tenure: operator=: the tensors live on different devices: say copy_ or to()");
+      static_assert(stays, "tenure: operator=: the tensors are on different devices: call copy_ or to()");
       if constexpr (!requires_grad_v<E> && stays) {
         if constexpr (owns && detail::may_be_same(Shape::value, shape_of_t<E>::value))
           if (!storage_) return become(e);
@@ -769,7 +769,7 @@ class tensor<T, Shape, O, R, A, Device> {
   static constexpr void check_requires_grad() {
     static_assert(!Wanted || is_floating(dtype_v<T>),
                   "tenure: requires_grad_: only floating-point elements have a gradient");
-    static_assert(Wanted || !is_node, "tenure: requires_grad_: a node cannot drop its gradient: say detach()");
+    static_assert(Wanted || !is_node, "tenure: requires_grad_: a node cannot drop its gradient: call detach()");
   }
   template <bool Wanted, class X>
   static decltype(auto) requires_grad_here(X& x) {

@@ -81,7 +81,7 @@ using results_on = std::conditional_t<std::is_same_v<Device, cpu_device>, values
 template <unsigned Devices>
 constexpr bool is_callable() {
   constexpr bool one = !is_mixed(Devices), runs = !one || backend<typename device_of_bits<Devices>::type>::is_included;
-  static_assert(one, "tenure: call: the arguments live on different devices: move one with to()");
+  static_assert(one, "tenure: call: the arguments are on different devices: move one with to()");
   static_assert(runs, "tenure: call: functions on a device need its header: #include <tenure/cuda.hpp>, and for the CPU in a .cu file <tenure/cpu.hpp>");
   return one && runs;
 }

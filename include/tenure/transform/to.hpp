@@ -11,7 +11,7 @@ template <class X, any_device D>
 auto to(const X& x, D) {
   using namespace detail;
   constexpr bool are_apart = is_mixed(tree<X>::devices);
-  static_assert(!are_apart, "tenure: to: the tensors live on different devices: move them one by one");
+  static_assert(!are_apart, "tenure: to: the tensors are on different devices: move them one by one");
   using from_device = std::conditional_t<are_apart, D, device_of_tree<X>>;
   const auto moved = []<class L>(element_tag<L>, const auto& leaf) {
     leaf_argument from, *at = &from;
