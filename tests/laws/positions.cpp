@@ -25,6 +25,34 @@ TEMPLATE_TEST_CASE("what asks for positions agrees with the reference", "", doub
   STATIC_REQUIRE(std::is_same_v<tn::element_t<decltype(tn::eval(tn::take_along<1>(x, i)))>, TestType>);
 }
 
+// Indices are checked before a program runs, where they are an argument or a view of one.
+TEST_CASE("only the indices that a view holds are read, and checked") {
+  const auto x = filled<double>(shape<4, 3>{}, 1);
+  const tn::tensor<std::int64_t, shape<6>> i{99, 3, 1, 2, -99, 0};
+  const auto by_range = tn::compile([](auto a, auto k) { return tn::gather(a, k.at(tn::range<1, 4>())); });
+  agrees(by_range, x, i);
+  const auto by_step = tn::compile([](auto a, auto k) { return tn::gather(a, tn::slice<0, 5, 3, -2>(k)); });
+  agrees(by_step, x, i);
+  agrees(tn::compile([](auto a, auto k) { return tn::gather(a, k); }), x, i.at(tn::range<1, 4>()));
+  const tn::tensor<std::int32_t, shape<3, 2>> pairs{{99, 3}, {99, 0}, {-1, 1}};
+  const auto by_column = tn::compile([](auto a, auto k) { return tn::gather<0>(a, tn::select<1, 1>(k)); });
+  agrees(by_column, x, pairs);
+  for (const int bad : {1, 2, 3}) {
+    auto j = i.clone();
+    tn::as_span(j)[static_cast<std::size_t>(bad)] = 4;
+    INFO("element " << bad << " is 4");
+    CHECK_THROWS_WITH(by_range(x, j), Catch::Matchers::Contains("4"));
+    if (bad % 2 == 1) CHECK_THROWS_AS(by_step(x, j), tn::index_error);
+    else CHECK_NOTHROW(by_step(x, j));
+  }
+  for (const int row : {0, 1, 2}) {
+    auto k = pairs.clone();
+    tn::as_span(k)[static_cast<std::size_t>(2 * row + 1)] = 4;
+    INFO("row " << row << " is 4");
+    CHECK_THROWS_AS(by_column(x, k), tn::index_error);
+  }
+}
+
 TEST_CASE("positions among integers and bool, by hand") {
   const tn::tensor<std::int32_t, shape<2, 3>> x{{1, 7, 7}, {5, 5, 2}};
   const tn::tensor<bool, shape<2, 3>> b{{false, true, true}, {true, false, true}};

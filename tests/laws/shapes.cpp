@@ -36,6 +36,37 @@ TEMPLATE_TEST_CASE("slices and joins agree with the reference", "", double, floa
          x, y);
 }
 
+// A part of a concat is computed in its place there, with the strides of the whole: but not where something else needs it in one piece.
+TEMPLATE_TEST_CASE("a part of a concat that is also reshaped agrees with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<2, 3>{}, 8);
+  const auto y = filled<TestType>(shape<2, 4>{}, 9);
+  agrees(tn::compile([](auto a, auto b) {
+           const auto c = exp(a);
+           return std::tuple{tn::concat<1>(c, b), tn::reshape<3, 2>(c) * 2.0};
+         }),
+         x, y);
+  agrees(tn::compile([](auto a, auto b) {
+           const auto c = exp(a);
+           return std::tuple{tn::concat<1>(sin(b), c), matmul(tn::reshape<3, 2>(c), a), tn::reshape<6>(c)};
+         }),
+         x, y);
+  // Below each other they lie in one piece.
+  agrees(tn::compile([](auto a, auto b) {
+           const auto c = exp(a), d = tn::concat<0>(c, sin(a));
+           return std::tuple{tn::reshape<3, 2>(c) + 1.0, tn::concat<1>(tn::concat<1>(d, d), tn::concat<0>(b, b)), tn::reshape<2, 6>(d) * 3.0};
+         }),
+         x, y);
+}
+
+// Sums of slices put back are joined where they lie beside each other: along the same axis, and one where the other ends.
+TEMPLATE_TEST_CASE("derivatives of slices along several axes agree with the reference", "", double, float) {
+  const auto x = filled<TestType>(shape<4, 4>{}, 10);
+  agrees(tn::value_and_grad<0>([](auto a) { return sum(exp(tn::slice<0, 0, 2>(a))) + sum(sin(tn::slice<1, 2, 2>(a))); }), x);
+  agrees(tn::value_and_grad<0>([](auto a) { return sum(exp(tn::slice<0, 2, 2>(a))) + sum(sin(tn::slice<1, 0, 2>(a))); }), x);
+  agrees(tn::value_and_grad<0>([](auto a) { return sum(exp(tn::slice<1, 0, 2>(a))) + sum(sin(tn::slice<1, 2, 2>(a))) + sum(tanh(tn::slice<0, 2, 1>(a))); }), x);
+  agrees(tn::value_and_grad<0>([](auto a) { return sum(exp(tn::slice<0, 0, 2>(a))) + sum(sin(tn::slice<0, 1, 2>(a))) + sum(tanh(tn::slice<0, 3, 1>(a))); }), x);
+}
+
 TEMPLATE_TEST_CASE("products agree with the reference", "", double, float) {
   const auto x = filled<TestType>(shape<7, 13>{}, 8);
   const auto w = filled<TestType>(shape<13, 9>{}, 9);

@@ -172,6 +172,15 @@ constexpr ir::builder scattered_elements() {
 }
 static_assert(passes::join(scattered_elements().view()).count() == 600);
 
+TEST_CASE("join leaves slices of other axes, and those that overlap or leave a gap") {
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {2, {2, 4}})}, y{g, g.input(dtype::float32, {2, {4, 2}})}, z{g, g.input(dtype::float32, {2, {1, 4}})};
+  g.output((ops::padded(x, 0, 0, 4, 1) + ops::padded(y, 1, 2, 4, 1)).id);
+  g.output((ops::padded(x, 0, 0, 4, 1) + ops::padded(x, 0, 1, 4, 1)).id);
+  g.output((ops::padded(x, 0, 0, 4, 1) + ops::padded(z, 0, 3, 4, 1)).id);
+  CHECK(text_of(passes::join(g.view())) == text_of(passes::dead_code(g.view())));
+}
+
 TEST_CASE("join does not take a run-time extent for a number") {
   ir::builder g;
   const std::int64_t n = g.new_symbol({ir::symbol::kind::argument, 0, 0, 0}), wider = g.derived(ir::symbol::kind::sum, n, 1);
@@ -240,6 +249,39 @@ TEST_CASE("materialize copies what strides or offsets cannot express") {
 %6 = copy %5 : float32[5,4]
 %7 = reshape %6 : float32[20]
 return %4, %7
+)");
+}
+
+TEST_CASE("materialize computes a part of a concat in its place, unless a reshape needs it in one piece") {
+  const auto concats = [](bool is_reshaped, int axis) {
+    ir::builder g;
+    const value c = ops::pointwise_value<ops::exp>(value{g, g.input(dtype::float32, {2, {2, 3}})});
+    g.output(ops::concatenated(c, ops::pointwise_value<ops::sin>(c), axis).id);
+    if (is_reshaped) g.output((-ops::reshape_to(c, {2, {3, 2}})).id);
+    return text_of(passes::materialize(g.view()));
+  };
+  CHECK(concats(false, 1) == R"(%0 = input 0 : float32[2,3]
+%1 = exp %0 : float32[2,3]
+%2 = sin %1 : float32[2,3]
+%3 = concat %1, %2 axis=1 : float32[2,6]
+return %3
+)");
+  CHECK(concats(true, 0) == R"(%0 = input 0 : float32[2,3]
+%1 = exp %0 : float32[2,3]
+%2 = sin %1 : float32[2,3]
+%3 = concat %1, %2 axis=0 : float32[4,3]
+%4 = reshape %1 : float32[3,2]
+%5 = neg %4 : float32[3,2]
+return %3, %5
+)");
+  CHECK(concats(true, 1) == R"(%0 = input 0 : float32[2,3]
+%1 = exp %0 : float32[2,3]
+%2 = sin %1 : float32[2,3]
+%3 = copy %1 : float32[2,3]
+%4 = concat %3, %2 axis=1 : float32[2,6]
+%5 = reshape %1 : float32[3,2]
+%6 = neg %5 : float32[3,2]
+return %4, %6
 )");
 }
 
