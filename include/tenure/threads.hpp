@@ -160,6 +160,7 @@ class thread_pool {
   /// too.
   explicit thread_pool(Eigen::ThreadPoolInterface& theirs) : executor_(std::make_shared<detail::pool_executor>(theirs)) {}
 
+  /// The number of threads, including the caller's.
   int threads() const { return executor_->workers(); }
 
   /// Returns an object; while it exists, all computations of this thread run on the pool: const auto threads = pool.scope();

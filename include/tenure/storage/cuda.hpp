@@ -398,7 +398,9 @@ class graph {
 /// of this scope. So a tensor can be used in every scope of the thread that made it. The constructor throws cuda_error.
 class cuda_stream {
  public:
+  /// Opens a scope with a new stream.
   cuda_stream() : owned_(), scope_{owned_.handle, cuda_detail::innermost} { open(); }
+  /// Opens a scope with the stream of another library, which must outlive the scope.
   explicit cuda_stream(cudaStream_t theirs) : owned_(nullptr), scope_{theirs, cuda_detail::innermost} { open(); }
   cuda_stream(const cuda_stream&) = delete;
   cuda_stream& operator=(const cuda_stream&) = delete;
@@ -416,6 +418,7 @@ class cuda_stream {
     *at = scope_.next_alive;
   }
 
+  /// The CUDA stream, for calls of other libraries.
   cudaStream_t handle() const { return scope_.stream; }
   /// Waits on the host until all work given to this stream is done. Throws cuda_error if that work failed.
   void synchronize() const { cuda_detail::check(cudaStreamSynchronize(scope_.stream), "cudaStreamSynchronize"); }

@@ -106,7 +106,7 @@ TENURE_INLINE constexpr std::int64_t reach_in_bytes(const layout& l, std::size_t
 /// smaller strides; other layouts count as overlapping.
 constexpr bool has_distinct_elements(const layout& l) {
   if (count(l.shape) == 0) return true;
-  std::int64_t reached = 0;  // by the axes of smaller steps
+  std::int64_t reached = 0;  // the offset of the last element along the axes with smaller strides
   bool seen[max_rank] = {};
   for (int n = 0; n < l.shape.rank; ++n) {
     int next = -1;

@@ -22,7 +22,7 @@ inline constexpr std::int64_t shown_whole = 1000;
 struct number_format {
   bool exponent = false;
   int left = 0;   // characters before the point
-  int right = 0;  // digits after it
+  int right = 0;  // digits after the point
   int plain = 0;  // the width of an entry whose point is not aligned: bool, integers, numbers with an exponent
 };
 
@@ -77,7 +77,7 @@ std::string word_for(T value, const number_format& f) {
     if (!is_finite(value)) return pad_left(value != value ? "nan" : value < 0 ? "-inf" : "inf", f.left + 1 + f.right);
     if (f.exponent) {
       std::string text = digits_of(value, std::chars_format::scientific, f.right);
-      if (f.right == 0) text.insert(text.find('e'), 1, '.');  // a literal draws a false -Wrestrict (gcc bug 105651)
+      if (f.right == 0) text.insert(text.find('e'), 1, '.');  // with a string literal g++ gives a false -Wrestrict warning (gcc bug 105651)
       return pad_left(std::move(text), f.plain);
     }
     std::string text = trimmed(value, std::chars_format::fixed);

@@ -213,8 +213,11 @@ class tensor<T, Shape, O, R, A, Device> {
 
   // ---- reading ----------------------------------------------------------------------------------------------------
 
+  /// The extents of all axes.
   constexpr tenure::extents extents() const { return extents_.get(); }
+  /// The extent of one axis. `axis` must be in [0, rank).
   constexpr std::int64_t extent(int axis) const { return extents_.get()[axis]; }
+  /// The number of elements.
   constexpr std::int64_t size() const {
     if constexpr (Shape::is_static) return Shape::size;
     else return count(extents_.get());
@@ -224,6 +227,7 @@ class tensor<T, Shape, O, R, A, Device> {
     if constexpr (owns && Shape::is_static) return static_strides;
     else return strides_.get(extents_.get());
   }
+  /// True if the elements lie in row-major order without gaps. An owning tensor is always contiguous.
   constexpr bool is_contiguous() const { return owns || tenure::is_contiguous(extents(), strides()); }
   /// The version of the storage. Every write through any alias raises it. Throws ownership_error if the tensor is empty.
   std::uint32_t version() const {
@@ -524,9 +528,10 @@ class tensor<T, Shape, O, R, A, Device> {
     }
   }
 
-  /// In-place arithmetic with a number, a tensor or an expression, which broadcasts to this shape. A constant stays a constant
-  /// and a node gets a new history. If e is tracked and the target is a constant, the result is a node, so the target must be
-  /// consumed: auto y = std::move(x).add_(e). Throws ownership_error, overlap_error or shape_error before it writes.
+  /// In-place arithmetic with a number, a tensor or an expression, which broadcasts to this shape. It computes in the promoted
+  /// element type and converts the result; a floating result for an integer or bool target does not compile. A constant stays a
+  /// constant and a node gets a new history. If e is tracked and the target is a constant, the result is a node, so the target
+  /// must be consumed: auto y = std::move(x).add_(e). Throws ownership_error, overlap_error or shape_error before it writes.
   template <class E>
   decltype(auto) add_(E&& e) & { return update<detail::add_in_place>(*this, std::forward<E>(e)); }
   template <class E>
@@ -544,6 +549,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class E>
   auto div_(E&& e) && { return consume<detail::divide_in_place>(std::forward<E>(e)); }
 
+  /// add_, sub_, mul_ and div_ as operators.
   template <class E>
   tensor& operator+=(E&& e) { return update<detail::add_in_place>(*this, std::forward<E>(e)); }
   template <class E>

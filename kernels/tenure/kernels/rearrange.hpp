@@ -71,7 +71,7 @@ struct copy_element {
 /// Computes one element of a gather: it is read from the row of a table that an index names.
 template <class T>
 struct gather_element {
-  walk<3> space;  // indices, table (but for its row), result
+  walk<3> space;  // indices, table (without its row), result
   std::int64_t row_stride;
   index_source indices;
   const T* table;
