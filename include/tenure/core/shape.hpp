@@ -15,8 +15,8 @@ namespace TENURE_NAMESPACE {
 inline constexpr std::int64_t dyn = -1;
 inline constexpr int max_rank = 8;
 
-/// A named run-time extent. The name is up to eight ASCII characters. They are packed into a negative int64, the first character in
-/// the lowest byte. A longer name does not compile.
+/// A named run-time extent. The name is up to eight ASCII characters. They are packed into a negative int64, the first character
+/// in the lowest byte. In a constant expression a longer name does not compile.
 constexpr std::int64_t dim(const char* name) {
   std::uint64_t bits = 0;
   int i = 0;

@@ -309,7 +309,7 @@ class staging {
     check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
     try {
       half_[turn_].done.record(stream);
-    } catch (const cuda_error&) {  // without the event nothing tells when this half is free again, so wait here
+    } catch (const cuda_error&) {  // without the event it is unknown when this half is free again, so wait here
       cudaStreamSynchronize(stream);
       throw;
     }
