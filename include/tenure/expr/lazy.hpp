@@ -97,17 +97,30 @@ void check_current(const X& x, const char* call) {
   if (tensor_access::sink(x)->is_stale()) [[unlikely]] throw_stale(call);
 }
 
-template <class... All, class X>
+/// An operand or expression through which no gradient flows.
+template <class T, class S, bool Strided, bool Tracked, class Device>
+auto untracked(const captured<T, S, Strided, Tracked, Device>& x) {
+  return captured<T, S, Strided, false, Device>{x.data, x.storage, x.version, x.shape, x.strides, {}};
+}
+template <class X>
+auto untracked(const X& x) {
+  if constexpr (is_lazy<X>) return std::apply([](const auto&... part) { return lazy<typename X::operation, decltype(untracked(part))...>(untracked(part)...); }, x.operands());
+  else return x;
+}
+
+/// What an expression keeps of x. No gradient is Reached: x is a constant there.
+template <bool Reached, class... All, class X>
 auto to_operand(const X& x) {
   if constexpr (is_lazy<X>) {
-    return x;
+    if constexpr (is_tracked_operand<X> && !Reached) return untracked(x);
+    else return x;
   } else if constexpr (any_tensor<X>) {
-    constexpr bool tracked = requires_grad_v<X>, strided = ownership_of_v<X> != ownership::owning;
+    constexpr bool tracked = requires_grad_v<X> && Reached, strided = ownership_of_v<X> != ownership::owning;
     using operand_type = captured<element_t<X>, shape_of_t<X>, strided, tracked, device_of_t<X>>;
     const auto* data = tensor_access::read(x, "expression");
     const storage_handle& storage = tensor_access::storage(x);
+    if constexpr (requires_grad_v<X>) check_current(x, "expression");
     if constexpr (tracked) {
-      check_current(x, "expression");
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), stored_sink<role::node>(tensor_access::sink(x))};
     } else {
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), {}};
@@ -123,17 +136,6 @@ template <class X, class F>
 void for_each_operand(X& x, F&& f) {
   if constexpr (is_lazy<std::remove_const_t<X>>) std::apply([&](auto&... part) { (for_each_operand(part, f), ...); }, x.operands());
   else f(x);
-}
-
-/// An operand or expression through which no gradient flows.
-template <class T, class S, bool Strided, bool Tracked, class Device>
-auto untracked(const captured<T, S, Strided, Tracked, Device>& x) {
-  return captured<T, S, Strided, false, Device>{x.data, x.storage, x.version, x.shape, x.strides, {}};
-}
-template <class X>
-auto untracked(const X& x) {
-  if constexpr (is_lazy<X>) return std::apply([](const auto&... part) { return lazy<typename X::operation, decltype(untracked(part))...>(untracked(part)...); }, x.operands());
-  else return x;
 }
 
 template <class X>
@@ -152,7 +154,7 @@ class lazy {
   using operation = Operation;
   using element_type = typename traced_result::element_type;
   using shape_type = typename traced_result::shape_type;
-  static constexpr bool is_tracked = (detail::is_tracked_operand<Operand> || ...) && is_floating(dtype_v<element_type>);
+  static constexpr bool is_tracked = (detail::is_tracked_operand<Operand> || ...);  // make_lazy() cut off what no gradient reaches
   static constexpr unsigned devices = (0u | ... | Operand::devices);
   using device_type = typename detail::device_of_bits<devices>::type;
   /// What it evaluates to.
@@ -199,7 +201,7 @@ class lazy {
   /// the first was told to retain the graph. Nothing is written when it throws.
   template <std::same_as<bool> Flag = bool>
   void backward(Flag retain = false) const {
-    static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
+    static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute (comparisons, integers and stop_gradient pass none on)");
     if constexpr (is_tracked) {
       if constexpr (detail::may_omit_cotangent<tensor_type>()) {
         if (is_freed_) detail::throw_freed();
@@ -213,7 +215,7 @@ class lazy {
   template <class C>
     requires(any_tensor<C> || expression<C>)
   void backward(const C& cotangent, bool retain = false) const {
-    static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute");
+    static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute (comparisons, integers and stop_gradient pass none on)");
     if constexpr (is_tracked) {
       if constexpr (detail::is_cotangent<C, tensor_type>()) {
         if (is_freed_) detail::throw_freed();
@@ -252,11 +254,29 @@ struct operand_traits<lazy<Operation, Operand...>> {
 };
 
 namespace detail {
-template <class Operation, class... X>
-constexpr auto make_lazy(const X&... x) {
-  static_assert(!is_mixed((0u | ... | decltype(to_operand<X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
-  return lazy<Operation, decltype(to_operand<X...>(x))...>(to_operand<X...>(x)...);
+
+/// Whether the gradient of an operation's result, a Result, reaches operand i: it reaches none from a result that is not floating.
+/// An operation whose gradient does not reach all of its operands has `static constexpr bool reaches(int operand)`.
+template <class Operation, class Result>
+constexpr bool gradient_reaches([[maybe_unused]] int i) {
+  if constexpr (!is_floating(dtype_v<typename Result::element_type>)) return false;
+  else if constexpr (requires { Operation::reaches(0); }) return Operation::reaches(i);
+  else return true;
 }
+
+template <class Operation, std::size_t... I, class... X>
+constexpr auto make_lazy_of(std::index_sequence<I...>, const X&... x) {
+  static_assert(!is_mixed((0u | ... | decltype(to_operand<false, X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
+  if constexpr ((is_tracked_source<X>() || ...)) {
+    using result = std::remove_cvref_t<decltype(Operation::trace(std::declval<traced_operand<decltype(to_operand<false, X...>(x))>>()...))>;
+    return lazy<Operation, decltype(to_operand<gradient_reaches<Operation, result>(I), X...>(x))...>(to_operand<gradient_reaches<Operation, result>(I), X...>(x)...);
+  } else {
+    return lazy<Operation, decltype(to_operand<false, X...>(x))...>(to_operand<false, X...>(x)...);
+  }
+}
+template <class Operation, class... X>
+constexpr auto make_lazy(const X&... x) { return make_lazy_of<Operation>(std::index_sequence_for<X...>{}, x...); }
+
 }  // namespace detail
 
 }  // namespace tenure

@@ -208,6 +208,7 @@ struct stack {
 };
 
 struct stop_gradient {
+  static constexpr bool reaches(int) { return false; }
   template <class X>
   static constexpr auto trace(const X& x) { return X{x.graph, stopped(x).id}; }
 };

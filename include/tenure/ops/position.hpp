@@ -12,6 +12,7 @@ namespace TENURE_NAMESPACE::ops {
 /// 0, 1, 2, ... along an axis, in the shape of x; constant to every derivative.
 template <int A, class T = std::int64_t>
 struct index_along {
+  static constexpr bool reaches(int) { return false; }
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr int at = axis_position<index_along, X::shape_type::rank, A>::value;
