@@ -64,6 +64,7 @@ auto evaluate(const E& e) {
   if constexpr (!E::is_tracked) {
     return value;
   } else {
+    if (!is_recording()) return with_history<typename E::tensor_type>(value, unrecorded<E>(value.extents()));
     auto* const history = new expression_history<E>(e, value.extents());
     sink_handle sink(history);
     history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
@@ -109,7 +110,7 @@ auto clone_tracked(hook, const X& x) {
   check_current(x, "clone");
   const auto value = x.detach().clone();
   using node = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::node, access::read_write, device_of_t<X>>;
-  return with_history<node>(value, sink_handle(new clone_history(tensor_access::sink(x))));
+  return with_history<node>(value, is_recording() ? sink_handle(new clone_history(tensor_access::sink(x))) : unrecorded<X>(value.extents()));
 }
 
 template <class U, class X>
@@ -125,6 +126,7 @@ decltype(auto) evaluated(const X& x) {
 /// backward() of an expression whose cotangent is given; whether that reads the value of any tensor.
 template <class E, class C>
 bool backward_with(hook, const E& e, const C& cotangent, bool retain) {
+  require_recording();
   const auto y = evaluate(e);
   const bool saves = static_cast<const expression_history<E>&>(*tensor_access::sink(y)).saves();
   const auto& c = evaluated(cotangent);

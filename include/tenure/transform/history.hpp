@@ -6,6 +6,7 @@
 
 #include <tenure/transform/backward.hpp>
 #include <tenure/transform/expression_program.hpp>
+#include <tenure/transform/view_history.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 
@@ -112,6 +113,7 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(hook, con
   kept_element<typename E::element_type, device_of_t<E>> value;
   if constexpr (is_evaluable<E>()) {
     using program_type = program<backward_source<E>>;
+    require_recording();
     check_versions(e, "backward");
     run_backward(retain, [&] { reach_operands(e); }, [&] {
       constexpr int n = operand_count<E>, tracked = tracked_count<E>;

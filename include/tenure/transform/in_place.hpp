@@ -74,6 +74,15 @@ template <class X, class E>
 auto write_tracked(X&& x, const E& e) {
   constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
   using result = tensor<element_t<X>, shape_of_t<X>, ownership::owning, made, access::read_write, device_of_t<X>>;
+  if (!is_recording()) {
+    write_value(x, e, "in-place");
+    if constexpr (requires_grad_v<X>) {
+      return result(std::move(x));  // with the history that it has, as PyTorch's
+    } else {
+      const X consumed(std::move(x));
+      return with_history<result>(consumed, unrecorded<X>(consumed.extents()));
+    }
+  }
   auto* const history = new expression_history<E>(e, x.extents(), tensor_access::storage(x));
   sink_handle sink(history);
   write_value(x, e, "in-place");
@@ -153,6 +162,10 @@ Base update_view(hook, Op, Base&& base, View& seen, const layout& where, const E
     };
     sink_handle sink;
     auto written = seen.detach();
+    if (!is_recording()) {
+      copy_into(written, evaluate_constant(region), "in-place");
+      return std::move(base);
+    }
     if constexpr (region_type::is_tracked) {
       auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(base));
       sink = history_over(sink_handle(history));

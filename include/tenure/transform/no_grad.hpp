@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // no_grad(f, xs...): f gets writable detached aliases of xs (read-only ones of const tensors) and may write what outside could
 // not be written, such as a leaf: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w). Law: results are constants, and a
-// view that leaves f cannot be written outside. Writes raise the version, as everywhere.
+// view that leaves f cannot be written outside. Writes raise the version, as everywhere. Nothing that f computes is recorded, from
+// tensors that it captures neither: tensors made of them are nodes by their type, but have no history, and a backward() that
+// meets one throws. A write to a captured node keeps the node's history. It holds for the calling thread.
 #pragma once
 
 #include <array>
 #include <tuple>
 #include <utility>
 
+#include <tenure/tensor/recording.hpp>
 #include <tenure/transform/in_place.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -57,8 +60,10 @@ auto no_grad(F&& f, X&&... xs) {
   } else if constexpr (!requires { f(detail::make_detached(xs, "no_grad")...); }) {
     static_assert(detail::never<F>, "tenure: no_grad: the function does not take these aliases: one parameter for each tensor, by value");
   } else if constexpr (std::is_void_v<decltype(f(detail::make_detached(xs, "no_grad")...))>) {
+    const detail::recording_pause pause;
     f(detail::make_detached(xs, "no_grad")...);
   } else {
+    const detail::recording_pause pause;
     auto r = f(detail::make_detached(xs, "no_grad")...);
     return detail::as_constant(std::move(r));
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenure/tensor/copy.hpp>
+#include <tenure/tensor/recording.hpp>
 #include <tenure/transform/backward.hpp>
 
 namespace TENURE_NAMESPACE::detail {
@@ -91,8 +92,26 @@ class ended_history final : public gradient_sink {
   bool is_node() const override { return true; }
 };
 
+/// What was computed inside no_grad: it has no history, and a backward() that meets it throws.
+class unrecorded_history final : public gradient_sink {
+ public:
+  using gradient_sink::gradient_sink;
+  bool is_node() const override { return true; }
+  void check() const override {
+    throw ownership_error("tenure: backward: a value was computed inside no_grad, which records nothing: compute it outside, or detach() it");
+  }
+};
+template <class X>
+sink_handle unrecorded(const extents& s) {
+  return sink_handle(new unrecorded_history(dtype_v<element_t<X>>, s, device_operations_of<device_of_t<X>>()));
+}
+inline void require_recording() {
+  if (!is_recording()) throw ownership_error("tenure: backward: inside no_grad an expression records nothing: call backward() outside");
+}
+
 template <class X>
 sink_handle view_history(hook, const X& base, const layout& where) {
+  if (!is_recording()) return unrecorded<X>(where.shape);
   return sink_handle(new view_sink(dtype_v<element_t<X>>, where, tensor_access::sink(base)));
 }
 
