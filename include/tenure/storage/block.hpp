@@ -20,6 +20,7 @@ struct alignas(pool::alignment) block {
   atomic<std::uint32_t> version{0};
   atomic<std::uint32_t> saved{0};
   atomic<bool> lent{false};
+  atomic<bool> exported{false};
   void* payload = nullptr;
   std::size_t bytes = 0;
   void (*release)(block*) noexcept = nullptr;
@@ -62,6 +63,10 @@ class storage_handle {
   /// Marks that a pointer, span or map outside the library refers to the memory.
   void lend() const { block_->lent.store(true); }
   bool is_lent() const { return block_->lent.load(); }
+
+  /// Marks that something outside the library may write the memory at any time, which no version counts.
+  void mark_exported() const { block_->exported.store(true); }
+  bool is_exported() const { return block_->exported.load(); }
 
   bool is_saved() const { return block_->saved.load() != 0; }
 

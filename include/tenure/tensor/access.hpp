@@ -65,6 +65,7 @@ struct tensor_access {
       throw ownership_error(message(call) << "a graph has saved this storage: clone() it, or finish backward() first");
     x.storage_.bump();
     x.storage_.lend();
+    x.storage_.mark_exported();
     return x.data_;
   }
   /// Returns the elements for writing without raising the version. For new memory that no other tensor refers to, and for callers

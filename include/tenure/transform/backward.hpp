@@ -235,7 +235,7 @@ struct delivery {
   storage_handle& slot() { return sink->is_overwritten ? sink->grad : sink->arriving; }
   // Once in a backward(), and only as the first to arrive.
   bool overwrites() {
-    if (sink->is_node() || sink->arriving || !sink->grad_is_zero() || sink->grad.is_shared()) return false;
+    if (sink->is_node() || sink->arriving || !sink->grad_is_zero() || sink->grad.is_shared() || sink->grad.is_exported()) return false;
     sink->is_zeroed = false;
     sink->grad.bump();
     sink->is_overwritten = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The history of a tensor that was made from an expression: what its derivative reads (and no more: exp reads its result,
 // mul the other operand, add nothing) and the sinks of its operands. Law: a value that was overwritten since makes
-// backward() throw, through whichever alias it was written; memory that the derivative does not read is not kept alive.
+// backward() throw, through whichever alias it was written; memory that the derivative does not read is not kept alive. Of memory
+// that a span or map outside may write uncounted, a copy is kept beside it, and read.
 #pragma once
 
 #include <tenure/transform/backward.hpp>
@@ -19,21 +20,22 @@ class expression_history final : public gradient_sink {
 
  public:
   /// `overwritten`: storage that the result is about to be written into; what the derivative reads of it is copied first.
-  expression_history(const E& e, const extents& s, const storage_handle& overwritten = {})
+  expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
       : gradient_sink(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), expression_(e) {
-    storage_handle kept;
+    bool copies = false;
     int i = 0;
     for_each_operand(expression_, [&](auto& x) {
       if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) {
         if (!reads.at[i]) {
           x.storage = {};
         } else {
-          if (overwritten && x.storage == overwritten) move_to_copy(x, kept);
+          copies = copies | (x.storage.is_exported() | (x.storage.get() == overwritten));
           saved_[i] = saved_storage(x.storage);
         }
       }
       ++i;
     });
+    if (copies) [[unlikely]] copy_operands(overwritten);
   }
 
   /// The result's memory, where the derivative reads it. Called once, when it is filled.
@@ -41,6 +43,12 @@ class expression_history final : public gradient_sink {
     if constexpr (reads.at[operands + 1]) {
       saved_[operands] = saved_storage(memory);
       result_ = data;
+      if (memory.is_exported()) {
+        const std::int64_t bytes = count(shape) * static_cast<std::int64_t>(sizeof(typename E::element_type));
+        storage_handle copy = copy_of(data, bytes);
+        result_ = copy.data();
+        saved_[operands + 1] = saved_storage(std::move(copy));
+      }
     }
   }
 
@@ -90,19 +98,40 @@ class expression_history final : public gradient_sink {
   }
 
  private:
-  template <class X>
-  static void move_to_copy(X& x, storage_handle& kept) {
-    if (!kept) {
-      kept = device_memory<device_type>::allocate(x.storage.bytes());
-      copy_bytes<device_type>(kept.data(), x.storage.data(), static_cast<std::int64_t>(x.storage.bytes()));
-    }
-    using T = typename X::element_type;
-    x.data = static_cast<const T*>(kept.data()) + (x.data - static_cast<const T*>(x.storage.data()));
-    x.storage = kept;
+  static storage_handle copy_of(const void* from, std::int64_t bytes) {
+    storage_handle made = device_memory<device_type>::allocate(static_cast<std::size_t>(bytes));
+    copy_bytes<device_type>(made.data(), from, bytes);
+    return made;
+  }
+  /// Moves operands that are about to change, or may, to copies: from the first element to the last, with the strides that they have.
+  /// Operands that start and end alike share a copy.
+  [[gnu::noinline, gnu::cold]] void copy_operands(const block* overwritten) {
+    struct {
+      const void* from;
+      std::int64_t bytes;
+      storage_handle memory;
+    } made[operands == 0 ? 1 : operands];
+    int count_made = 0, i = 0;
+    for_each_operand(expression_, [&](auto& x) {
+      if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) {
+        const bool is_about_to_change = x.storage.get() == overwritten;
+        if (reads.at[i] && (is_about_to_change || x.storage.is_exported())) {
+          using T = typename std::remove_cvref_t<decltype(x)>::element_type;
+          const std::int64_t bytes = count(x.shape) == 0 ? 0 : reach_in_bytes({0, x.shape, x.strides}, sizeof(T));
+          int k = 0;
+          while (k < count_made && !(made[k].from == x.data && made[k].bytes == bytes)) ++k;
+          if (k == count_made) made[count_made++] = {x.data, bytes, copy_of(x.data, bytes)};
+          x.storage = made[k].memory;
+          x.data = static_cast<const T*>(x.storage.data());
+          if (is_about_to_change) saved_[i] = saved_storage(x.storage);  // else what is counted stays checked
+        }
+      }
+      ++i;
+    });
   }
 
   E expression_;
-  saved_storage saved_[operands + 1];
+  saved_storage saved_[operands + 1 + reads.at[operands + 1]];
   const void* result_ = nullptr;
   bool is_freed_ = false;
 };

@@ -83,7 +83,7 @@ auto write_tracked(X&& x, const E& e) {
       return with_history<result>(consumed, unrecorded<X>(consumed.extents()));
     }
   }
-  auto* const history = new expression_history<E>(e, x.extents(), tensor_access::storage(x));
+  auto* const history = new expression_history<E>(e, x.extents(), tensor_access::storage(x).get());
   sink_handle sink(history);
   write_value(x, e, "in-place");
   history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
@@ -167,7 +167,7 @@ Base update_view(hook, Op, Base&& base, View& seen, const layout& where, const E
       return std::move(base);
     }
     if constexpr (region_type::is_tracked) {
-      auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(base));
+      auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(base).get());
       sink = history_over(sink_handle(history));
       auto value = evaluate_constant(region);  // the result may be strided in the base, and the derivative may read it
       copy_into(written, value, "in-place");
