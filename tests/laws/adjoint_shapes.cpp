@@ -28,6 +28,7 @@ TEMPLATE_TEST_CASE("derivatives of normalisations", "", double, float) {
   const auto f = [](auto x, auto gain, auto bias) { return std::tuple{layer_norm(x, gain, bias), rms_norm(x, gain)}; };
   derivatives_agree<T>(f, filled<T>(shape<3, 5>{}, 64), filled<T>(shape<5>{}, 65), filled<T>(shape<5>{}, 66));
   derivatives_agree<T>(f, filled<T>(shape<dyn, 5>{}, 67, -2.0, 2.0, 3), filled<T>(shape<5>{}, 68), filled<T>(shape<5>{}, 69));
+  derivatives_agree<T>(f, filled<T>(shape<2, 3, 4>{}, 64), filled<T>(shape<3, 4>{}, 65), filled<T>(shape<3, 4>{}, 66));
 }
 
 TEMPLATE_TEST_CASE("derivatives of products", "", double, float) {

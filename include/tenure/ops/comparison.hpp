@@ -114,7 +114,13 @@ template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(con
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
 template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator^(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator^: a power is pow(x, y), masks that differ are x != y"); return detail::stand_in(x); }
-template <class X, class Y> requires joinable<X, Y> constexpr auto operator%(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator%: there is no remainder: x - floor(x / y) * y"); return detail::stand_in(x); }
+template <class X, class Y> requires joinable<X, Y> constexpr auto operator%(const X& x, const Y&) {
+  constexpr bool is_floating_call = is_floating(promote(detail::strong_dtype<X>(), detail::strong_dtype<Y>())) || std::is_floating_point_v<X> || std::is_floating_point_v<Y>;
+  // Integers would be divided as float32, which holds them up to 2^24 only.
+  if constexpr (is_floating_call) static_assert(detail::never<Y>, "tenure: operator%: there is no remainder: x - floor(x / y) * y");
+  else static_assert(detail::never<Y>, "tenure: operator%: there is no remainder of integers: cast<double>() both, x - floor(x / y) * y, and cast back: right up to 2^53");
+  return detail::stand_in(x);
+}
 template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr auto where(const C& c, const X& x, const Y& y) { return apply<ops::where>(c, x, y); }
 
 }  // namespace tenure

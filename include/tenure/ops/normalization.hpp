@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Normalisation along the last axis, with a gain (and a bias) of its extent: layer_norm, rms_norm.
+// Normalisation: layer_norm, rms_norm. The gain says over which axes: the last ones, as many as it has, and it has their extents. The
+// bias has the same extents.
 #pragma once
 
 #include <tenure/ops/exponential.hpp>
@@ -7,14 +8,61 @@
 
 namespace TENURE_NAMESPACE::ops {
 
+namespace detail {
+template <class S, int N>
+struct last_extents {
+  static constexpr extents value = [] {
+    extents s;
+    for (int i = S::rank < N ? 0 : S::rank - N; i < S::rank; ++i) s.push_back(S::value[i]);
+    return s;
+  }();
+};
+template <class Shape, class Gain>
+struct gain_fits {
+  static constexpr bool value = Gain::rank > 0 && Gain::rank <= Shape::rank && are_alike<last_extents<Shape, Gain::rank>, Gain>;
+};
+template <class Gain, class Bias>
+struct bias_fits {
+  static constexpr bool value = are_alike<Gain, Bias>;
+};
+
+/// The mean over the last N axes, which stay with an extent of 1.
+template <class Indices>
+struct mean_over_last;
+template <std::size_t... I>
+struct mean_over_last<std::index_sequence<I...>> { using type = mean<true, (-1 - static_cast<int>(I))...>; };
+
+/// Requires the extents of `of` to be the last ones of x where only the run knows them.
+template <class X, class G>
+constexpr void require_last_extents(const X& x, const G& of, const char* call) {
+  if constexpr (!X::shape_type::is_static || !G::shape_type::is_static) {
+    ir::builder& g = *x.graph;
+    const extents all = x.shape(), last = of.shape();
+    const std::int16_t lhs = g.intern(all), rhs = g.intern(last);
+    for (int i = 0; i < last.rank; ++i) g.unify(all[all.rank - last.rank + i], last[i], call, lhs, rhs);
+  }
+}
+}  // namespace detail
+
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias.
 struct layer_norm {
   template <class X, class G, class B, class E>
   static constexpr auto trace(const X& x, const G& gain, const B& bias, const E& epsilon) {
-    const auto deviation = sub::trace(x, mean<true, -1>::trace(x));
-    const auto variance = mean<true, -1>::trace(mul::trace(deviation, deviation));
-    const auto standard = mul::trace(deviation, rsqrt::trace(add::trace(variance, epsilon)));
-    return add::trace(mul::trace(standard, gain), bias);
+    using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;
+    using of_bias = detail::bias_fits<typename G::shape_type, typename B::shape_type>;
+    static_assert(of_gain::value, "tenure: layer_norm: the gain does not have the extents of the last axes of x, over which it normalises");
+    static_assert(!of_gain::value || of_bias::value, "tenure: layer_norm: the bias has other extents than the gain");
+    if constexpr (of_gain::value && of_bias::value) {
+      using average = typename detail::mean_over_last<std::make_index_sequence<G::shape_type::rank>>::type;
+      detail::require_last_extents(x, gain, "layer_norm");
+      detail::require_last_extents(x, bias, "layer_norm");
+      const auto deviation = sub::trace(x, average::trace(x));
+      const auto variance = average::trace(mul::trace(deviation, deviation));
+      const auto standard = mul::trace(deviation, rsqrt::trace(add::trace(variance, epsilon)));
+      return add::trace(mul::trace(standard, gain), bias);
+    } else {
+      return x;
+    }
   }
 };
 
@@ -22,8 +70,16 @@ struct layer_norm {
 struct rms_norm {
   template <class X, class G, class E>
   static constexpr auto trace(const X& x, const G& gain, const E& epsilon) {
-    const auto mean_square = mean<true, -1>::trace(mul::trace(x, x));
-    return mul::trace(mul::trace(x, rsqrt::trace(add::trace(mean_square, epsilon))), gain);
+    using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;
+    static_assert(of_gain::value, "tenure: rms_norm: the gain does not have the extents of the last axes of x, over which it normalises");
+    if constexpr (of_gain::value) {
+      using average = typename detail::mean_over_last<std::make_index_sequence<G::shape_type::rank>>::type;
+      detail::require_last_extents(x, gain, "rms_norm");
+      const auto mean_square = average::trace(mul::trace(x, x));
+      return mul::trace(mul::trace(x, rsqrt::trace(add::trace(mean_square, epsilon))), gain);
+    } else {
+      return x;
+    }
   }
 };
 
@@ -33,13 +89,17 @@ namespace TENURE_NAMESPACE {
 
 template <operand X, class G, class B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
-  static_assert(!scalar<G> && !scalar<B>, "tenure: layer_norm: gain and bias are tensors, and epsilon is the number behind them");
-  return apply<ops::layer_norm>(x, gain, bias, epsilon);
+  constexpr bool are_tensors = !scalar<G> && !scalar<B>;
+  static_assert(are_tensors, "tenure: layer_norm: gain and bias are tensors, and epsilon is the number behind them");
+  if constexpr (!are_tensors) return apply<ops::mul>(x, x);
+  else return apply<ops::layer_norm>(x, gain, bias, epsilon);
 }
 template <operand X, class G>
 constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {
-  static_assert(!scalar<G>, "tenure: rms_norm: the gain is a tensor, and epsilon is the number behind it");
-  return apply<ops::rms_norm>(x, gain, epsilon);
+  constexpr bool is_tensor = !scalar<G>;
+  static_assert(is_tensor, "tenure: rms_norm: the gain is a tensor, and epsilon is the number behind it");
+  if constexpr (!is_tensor) return apply<ops::mul>(x, x);
+  else return apply<ops::rms_norm>(x, gain, epsilon);
 }
 
 }  // namespace tenure
