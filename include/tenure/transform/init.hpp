@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// init<mlp>(engine): a fresh model. Matrices are uniform within 1/sqrt(rows), their fan in, as PyTorch's Linear; vectors
-// and scalars start at zero.
+// init<mlp>(engine): a fresh model. What a parameter starts with stands in its declaration, param<Kind, float, shape<64>, init_ones>, and by
+// default its rank decides: vectors and scalars start at zero, others as init_matmul.
+// An initializer of your own is a struct with template <class T, class S> static auto make(S shape, engine&), which gives a tensor<T, S>.
 #pragma once
 
 #include <cmath>
@@ -10,6 +11,47 @@
 #include <tenure/transform/model.hpp>
 
 namespace TENURE_NAMESPACE {
+namespace detail {
+
+/// Uniform values within 1 / sqrt(fan in). All axes but that of the outputs count for the fan in.
+template <class T, int OutputAxis, class S>
+tensor<T, S> uniform_for_inputs(S shape, engine& random) {
+  constexpr bool has_axes = S::rank > 0;
+  static_assert(has_axes, "tenure: init: a scalar has no fan in: say init_zeros or init_ones");
+  constexpr std::int64_t outputs = has_axes ? S::value[OutputAxis] : 1, inputs = outputs > 0 ? S::size / outputs : 0;
+  const double bound = inputs > 0 ? 1 / std::sqrt(static_cast<double>(inputs)) : 1;
+  return uniform<T>(shape, random, -bound, bound);
+}
+
+}  // namespace detail
+
+struct init_zeros {
+  template <class T, class S>
+  static auto make(S shape, engine&) { return zeros<T>(shape); }
+};
+/// For the gains of layer_norm and rms_norm.
+struct init_ones {
+  template <class T, class S>
+  static auto make(S shape, engine&) { return ones<T>(shape); }
+};
+/// Uniform within 1 / sqrt(fan in), as PyTorch's Linear, for weights of matmul(x, w): the outputs are the last axis.
+struct init_matmul {
+  template <class T, class S>
+  static auto make(S shape, engine& random) { return detail::uniform_for_inputs<T, (S::rank > 0 ? S::rank - 1 : 0)>(shape, random); }
+};
+/// The same for weights of linear(x, w), which has the outputs in the first axis, as PyTorch stores them.
+struct init_linear {
+  template <class T, class S>
+  static auto make(S shape, engine& random) { return detail::uniform_for_inputs<T, 0>(shape, random); }
+};
+struct init_by_rank {
+  template <class T, class S>
+  static auto make(S shape, engine& random) {
+    if constexpr (S::rank < 2) return zeros<T>(shape);
+    else return init_matmul::make<T>(shape, random);
+  }
+};
+
 namespace detail {
 
 /// Whether every leaf is a parameter that can be made from its type alone.
@@ -22,30 +64,40 @@ inline constexpr bool has_static_extents = [] {
   return true;
 }();
 
-template <class Model>
+template <class Start, class L>
+concept makes = requires(engine& random) {
+  { Start::template make<element_t<L>>(shape_of_t<L>{}, random) } -> std::same_as<L>;
+};
+
+/// What a leaf starts with where a model has a tensor of its own type in place of a param.
+template <class Declared>
+struct start_of { using type = init_by_rank; };
+template <class Declared>
+  requires requires { typename Declared::start; }
+struct start_of<Declared> { using type = typename Declared::start; };
+
+template <class Model, class Declarations>
 Model initialized(engine& random) {
   static_assert(has_static_extents<Model>, "tenure: init: a parameter needs static extents");
-  auto make = [&]<class L>(element_tag<L>) {
-    using S = shape_of_t<L>;
-    if constexpr (S::rank < 2 || !S::is_static) {
+  auto make = [&]<class L, class D>(element_tag<L>, const D&) -> L {
+    using start = typename start_of<D>::type;
+    if constexpr (!shape_of_t<L>::is_static) {
       return L();
     } else {
-      const double bound = 1 / std::sqrt(static_cast<double>(S::size / S::value[S::rank - 1]));
-      L leaf(uninitialized);
-      auto* const to = tensor_access::fresh(leaf);
-      const auto drawn = uniform<element_t<L>>(S{}, random, -bound, bound);
-      std::memcpy(to, drawn.data(), static_cast<std::size_t>(S::size) * sizeof(element_t<L>));
-      return leaf;
+      constexpr bool fits = makes<start, L>;
+      static_assert(fits, "tenure: init: the initializer of a parameter has no static make<T>(shape, engine) that gives a tensor<T, shape>");
+      if constexpr (fits) return start::template make<element_t<L>>(shape_of_t<L>{}, random);
+      else return L();
     }
   };
-  return build_tree<Model>(make);
+  return build_tree<Model>(make, Declarations{});
 }
 
 }  // namespace detail
 
 /// A model with owning parameters; V are the value template arguments after Kind.
 template <template <class, auto...> class Model, auto... V>
-auto init(engine& random) { return detail::initialized<Model<values, V...>>(random); }
+auto init(engine& random) { return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random); }
 template <class Model, std::same_as<engine> Engine>  // behind the one above, since the name of a model in its own body is a type too
 Model init(Engine&) {
   static_assert(detail::never<Model>, "tenure: init: the template is named, not a type of it: init<mlp>(engine), where template <class Kind> struct mlp");

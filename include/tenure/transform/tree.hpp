@@ -31,8 +31,27 @@ struct values_on {
   using type = tensor<T, S, ownership::owning, role::constant, access::read_write, Device>;
 };
 
-template <class Kind, class T, class S>
-using param = typename Kind::template type<T, S>;
+struct init_by_rank;
+
+namespace detail {
+
+/// The leaves of a model that is only asked what its parameters start with.
+struct declarations {
+  template <class T, class S, class Start = init_by_rank>
+  struct type {
+    using start = Start;
+  };
+};
+template <class Kind, class T, class S, class Start>
+struct parameter { using type = typename Kind::template type<T, S>; };
+template <class T, class S, class Start>
+struct parameter<declarations, T, S, Start> { using type = declarations::type<T, S, Start>; };
+
+}  // namespace detail
+
+/// A parameter of a model. Start says what init() gives it, see init.hpp: init_ones for a gain, init_linear for the weights of linear().
+template <class Kind, class T, class S, class Start = init_by_rank>
+using param = typename detail::parameter<Kind, T, S, Start>::type;
 
 namespace detail {
 
