@@ -29,7 +29,7 @@ class expression_history final : public gradient_sink {
         if (!reads.at[i]) {
           x.storage = {};
         } else {
-          copies = copies | (x.storage.is_exported() | (x.storage.get() == overwritten));
+          if (x.storage.is_exported() || x.storage.get() == overwritten) copies = true;
           saved_[i] = saved_storage(x.storage);
         }
       }
