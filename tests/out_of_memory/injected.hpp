@@ -63,7 +63,7 @@ class snapshot {
     }
   }
   void add_storage(const tn::detail::storage_handle& storage) {
-    for (const std::uint32_t n : {storage.get()->references.load(), storage.version(), storage.get()->saved.load()}) seen_.push_back(n);
+    for (const std::uint64_t n : {std::uint64_t{storage.get()->references.load()}, storage.version(), std::uint64_t{storage.get()->saved.load()}}) seen_.push_back(static_cast<double>(n));
   }
   template <class X>
   void add_values(const X& x) {

@@ -24,7 +24,7 @@ struct captured {
 
   const T* data;
   detail::storage_handle storage;
-  std::uint32_t version;
+  std::uint64_t version;
   extents shape;
   extents strides;
   [[no_unique_address]] detail::stored_sink<Tracked ? role::node : role::constant> sink;

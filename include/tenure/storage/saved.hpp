@@ -30,7 +30,7 @@ class saved_storage {
 
   explicit operator bool() const { return static_cast<bool>(storage_); }
   const storage_handle& storage() const { return storage_; }
-  std::uint32_t version() const { return version_; }
+  std::uint64_t version() const { return version_; }
   bool intact() const { return storage_ && (!TENURE_VERSION_COUNTERS || storage_.version() == version_); }
 
  private:
@@ -41,7 +41,7 @@ class saved_storage {
   }
 
   storage_handle storage_;
-  std::uint32_t version_ = 0;
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace tenure::detail

@@ -60,7 +60,7 @@ class gradient_sink {
   bool is_superseded = false;  ///< an in-place operation consumed the tensor; its result has a new sink
   bool is_listed = false;  ///< used while backward() runs: the sink is in the list of leaves, or of nodes that wait
   bool is_overwritten = false;  ///< used for a leaf while backward() runs: cotangents overwrite the zeros of grad
-  std::uint32_t zeroed_at = 0;
+  std::uint64_t zeroed_at = 0;
   extents shape;
   const device_operations* device;  ///< the operations on the memory of grad and arriving, see memory.hpp; null on the host
   std::uint64_t sequence;

@@ -230,7 +230,7 @@ class tensor<T, Shape, O, R, A, Device> {
   /// True if the elements lie in row-major order without gaps. An owning tensor is always contiguous.
   constexpr bool is_contiguous() const { return owns || tenure::is_contiguous(extents(), strides()); }
   /// The version of the storage. Every write through any alias raises it. Throws ownership_error if the tensor is empty.
-  std::uint32_t version() const {
+  std::uint64_t version() const {
     access_door::check_alive(*this, "version");
     return storage_.version();
   }

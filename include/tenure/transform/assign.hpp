@@ -77,10 +77,10 @@ auto as_contiguous(const X& x) {
   return tensor_access::make<owner>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
 }
 
-/// Writes the value of e into x's memory. Extents must be x's, or broadcast to them; an x without elements that `may_become`
-/// e's value takes over new memory.
+/// Writes the value of e, whose operands are as they were when it was made, into x's memory. Extents must be x's, or broadcast to
+/// them; an x without elements that `may_become` e's value takes over new memory.
 template <class X, class E>
-void write_value(X& x, const E& e, const char* call, bool may_become = false) {
+void write_current_value(X& x, const E& e, const char* call, bool may_become = false) {
   constexpr bool fits = std::is_same_v<element_t<X>, typename E::element_type> && may_be_same(shape_of_t<X>::value, E::shape_type::value);
   constexpr bool is_fitting_owner = fits && ownership_of_v<X> == ownership::owning && role_of_v<X> == role::constant;
   const bool becomes = is_fitting_owner && may_become && !tensor_access::storage(x);
@@ -89,7 +89,7 @@ void write_value(X& x, const E& e, const char* call, bool may_become = false) {
     if (becomes || (x.is_contiguous() && !needs_temporary(x, e))) {
       using temporary = tensor<element_t<X>, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
       temporary other = tensor_access::make<temporary>({}, nullptr, {}, {});
-      evaluate_into(e, [&](const extents& s) -> element_t<X>* {
+      compute_into(e, [&](const extents& s) -> element_t<X>* {
         if (!becomes && s == x.extents()) return tensor_access::fresh(x);
         other = tensor_access::allocate<temporary>(s);
         return tensor_access::fresh(other);
@@ -101,7 +101,13 @@ void write_value(X& x, const E& e, const char* call, bool may_become = false) {
       return;
     }
   }
-  copy_into(x, evaluate_constant(e), call);
+  copy_into(x, compute_constant(e), call);
+}
+
+template <class X, class E>
+void write_value(X& x, const E& e, const char* call, bool may_become = false) {
+  if constexpr (is_evaluable<E>()) check_versions(e, "eval");
+  write_current_value(x, e, call, may_become);
 }
 
 /// Whether the value of E can be assigned to X; says why not.

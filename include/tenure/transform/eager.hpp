@@ -9,12 +9,11 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Computes e into memory that `make(shape)` gives after every check. Row-major.
+/// Computes e into memory that `make(shape)` gives after every other check; versions are the caller's to check. Row-major.
 template <class E, class Make>
-void evaluate_into(const E& e, Make make) {
+void compute_into(const E& e, Make make) {
   if constexpr (is_evaluable<E>()) {
     using program_type = program<value_source<E>>;
-    check_versions(e, "eval");
     constexpr int n = operand_count<E>;
     leaf_argument arguments[n];
     const void* pointers[n];
@@ -28,6 +27,15 @@ void evaluate_into(const E& e, Make make) {
   }
 }
 
+/// The same after every check.
+template <class E, class Make>
+void evaluate_into(const E& e, Make make) {
+  if constexpr (is_evaluable<E>()) {
+    check_versions(e, "eval");
+    compute_into(e, make);
+  }
+}
+
 template <class E>
 kept_element<typename E::element_type, device_of_t<E>> evaluate_item(hook, const E& e) {
   kept_element<typename E::element_type, device_of_t<E>> value;
@@ -38,17 +46,23 @@ kept_element<typename E::element_type, device_of_t<E>> evaluate_item(hook, const
   return value;
 }
 
-/// An owning constant with the value of e.
+/// An owning constant with the value of e; versions are the caller's to check.
 template <class E>
-auto evaluate_constant(const E& e) {
+auto compute_constant(const E& e) {
   using result = tensor<typename E::element_type, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<E>>;
   result made = tensor_access::make<result>({}, nullptr, {}, {});
   if constexpr (is_evaluable<E>())
-    evaluate_into(e, [&](const extents& s) {
+    compute_into(e, [&](const extents& s) {
       made = tensor_access::allocate<result>(s);
       return tensor_access::fresh(made);
     });
   return made;
+}
+/// The same after every check.
+template <class E>
+auto evaluate_constant(const E& e) {
+  if constexpr (is_evaluable<E>()) check_versions(e, "eval");
+  return compute_constant(e);
 }
 
 /// An owning X over the memory of another owning tensor.

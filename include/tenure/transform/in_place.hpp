@@ -55,17 +55,19 @@ void check_overlap(const X& x, const E& e, const char* call) {
       throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
 }
 
-/// x op= e on a constant.
+/// x op= e on a constant. Only the operands of an e that is an expression can have been written since they were taken: x itself is
+/// read now, and another thread may write other elements of its storage meanwhile.
 template <class Op, class X, class E>
 void update_constant(X& x, const E& e) {
   tensor_access::check_alive(x, "in-place");
   check_overlap(x, e, "in-place");
+  if constexpr (expression<E>) check_versions(e, "in-place");
   if (x.is_contiguous()) {
     const auto target = as_contiguous(x);
-    write_value(x, apply<typename in_place_operation<Op>::type>(target, e), "in-place");
+    write_current_value(x, apply<typename in_place_operation<Op>::type>(target, e), "in-place");
   } else {
     const auto updated = apply<typename in_place_operation<Op>::type>(x.clone(), e);
-    copy_into(x, evaluate_constant(updated), "in-place");
+    copy_into(x, compute_constant(updated), "in-place");
   }
 }
 
