@@ -17,15 +17,15 @@ struct tenure::backend<far_device> {
     eigen_backend::check_arguments(g, here, symbols);
   }
 
-  template <class Program>
-  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+  template <class Program, class BeforeWriting>
+  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
     far_events_so_far.happen();
     ++far_events_so_far.runs;
     const void* here[64];
     void* made[64];
     bring(Program::value.view(), arguments, here);
     for (int i = 0; i < Program::value.output_count; ++i) made[i] = memory::near(results[i]);
-    eigen_backend::run<Program>(here, made, symbols);
+    eigen_backend::run<Program>(here, made, symbols, before_writing);
   }
 
   template <class Program>

@@ -28,8 +28,9 @@ struct tenure::backend<tenure::cuda_device> {
     if (thrown) std::rethrow_exception(thrown);
   }
 
-  template <class Program>
-  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+  template <class Program, class BeforeWriting>
+  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
+    before_writing();
     const auto kept = [](const auto* from, int n) { return std::vector(from, from + n); };
     cuda_detail::check(
         fake_cuda::launch(cuda_detail::current_stream(),

@@ -7,9 +7,9 @@ TEST_CASE("P11 unsafe_data aliases storage but has its own version counter") {
   auto d = x.unsafe_data();
   auto e = x.detach();
   d.mul_(2);
-  CHECK(std::vector{x.version(), d.version(), e.version()} == std::vector{0u, 1u, 0u});
+  CHECK(std::vector{x.version(), d.version(), e.version()} == std::vector<std::uint64_t>{0, 1, 0});
   e.mul_(3);
-  CHECK(std::vector{x.version(), d.version(), e.version()} == std::vector{1u, 1u, 1u});
+  CHECK(std::vector{x.version(), d.version(), e.version()} == std::vector<std::uint64_t>{1, 1, 1});
   check_values(x, {6, 12, 18});
   static_assert(!tn::requires_grad_v<decltype(d)>);
 }
@@ -52,7 +52,7 @@ TEST_CASE("P14 two-level alias chain: detach of a slice writes into the base") {
   w[0] = 50.0;
   check_values(x, {1, 50, 3, 4});
   check_values(v, {50, 3});
-  CHECK(std::vector{x.version(), v.version(), w.version()} == std::vector{1u, 1u, 1u});
+  CHECK(std::vector{x.version(), v.version(), w.version()} == std::vector<std::uint64_t>{1, 1, 1});
 }
 
 TEST_CASE("P36 backward twice without retaining") {

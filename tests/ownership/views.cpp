@@ -9,7 +9,7 @@ TEST_CASE("P46 slice and transpose views write through, one version counter") {
   r[0] = 40.0;
   t.at(2, 0) = 30.0;
   check_values(x, {1, 2, 30, 40, 5, 6});
-  CHECK(std::vector{x.version(), r.version(), t.version()} == std::vector{2u, 2u, 2u});
+  CHECK(std::vector{x.version(), r.version(), t.version()} == std::vector<std::uint64_t>{2, 2, 2});
   CHECK_FALSE(t.is_contiguous());
 }
 

@@ -25,11 +25,13 @@ struct backend<cpu_device> {
   }
 
   /// Runs a program: a pointer an argument and a result, and the run-time extents. Throws index_error where an index that
-  /// the program computes is outside its axis, and std::bad_alloc; has then written no result.
-  template <class Program>
-  static TENURE_INLINE void run([[maybe_unused]] const void* const* arguments, [[maybe_unused]] void* const* results, [[maybe_unused]] const std::int64_t* symbols) {
+  /// the program computes is outside its axis, and std::bad_alloc; has then written no result. before_writing() is called when neither
+  /// can happen any more, and before a result is written.
+  template <class Program, class BeforeWriting>
+  static TENURE_INLINE void run([[maybe_unused]] const void* const* arguments, [[maybe_unused]] void* const* results, [[maybe_unused]] const std::int64_t* symbols,
+                                [[maybe_unused]] const BeforeWriting& before_writing) {
 #if !defined(__CUDA_ARCH__)  // which passes over what the host runs to find kernels, and there are none
-    eigen_backend::run<Program>(arguments, results, symbols);
+    eigen_backend::run<Program>(arguments, results, symbols, before_writing);
 #endif
   }
 

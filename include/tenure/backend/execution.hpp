@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: BSL-1.0
-// On which threads calls run. An execution is an object with scope(): what this thread computes while that lives runs as it says.
-// Here are those that take no threads; thread_pool stands in <tenure/threads.hpp>.
+// On which threads calls run, for every engine. An execution is an object with scope(): what this thread computes while that lives
+// runs as it says. Here are those that take no threads; thread_pool stands in <tenure/threads.hpp>.
 // Law: results do not depend on it, bit for bit. Cost: a thread-local pointer, which small programs do not even read.
 #pragma once
 
-#include <tenure/backend/eigen/blocks.hpp>
+#include <tenure/core/config.hpp>
 
 namespace TENURE_NAMESPACE {
 
+/// Runs blocks on several threads, the caller's among them.
+class executor {
+ public:
+  /// What runs block number `block`; workers that run at once have different numbers below workers().
+  using block_function = void (*)(void* context, int block, int worker);
+
+  executor() = default;
+  executor(const executor&) = delete;
+  executor& operator=(const executor&) = delete;
+
+  /// Runs blocks 0 ... count - 1, each once, in any order; returns when all are done. A call takes its memory for workers() workers
+  /// before it writes anything, so run() should not allocate.
+  virtual void run(int count, block_function function, void* context) = 0;
+  virtual int workers() const = 0;
+
+ protected:
+  ~executor() = default;
+};
+
 namespace detail {
+
+/// The ambient setting of a thread: where its calls run; null: on this thread alone. A call reads it once, when it begins, and hands
+/// it on as an argument.
+inline constinit thread_local executor* current_executor = nullptr;
 
 /// While it lives, calls of this thread run on an executor; null: on this thread alone.
 class [[nodiscard]] execution_scope {

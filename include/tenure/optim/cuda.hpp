@@ -22,13 +22,14 @@ struct recorded_step<cuda_device> {
     return numbers_;
   }
 
-  template <class Program>
-  void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+  template <class Program, class BeforeWriting>
+  void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
+    before_writing();  // a step that is launched again runs without it
     constexpr int inputs = Program::value.input_count, outputs = Program::value.output_count, bound = Program::symbol_count;
     addresses now(arguments, arguments + inputs);
     now.insert(now.end(), results, results + outputs);
     const std::vector<std::int64_t> extents(symbols, symbols + bound);
-    const auto give = [&] { backend<cuda_device>::run<Program>(arguments, results, symbols); };
+    const auto give = [&] { backend<cuda_device>::run<Program>(arguments, results, symbols, program_detail::no_notice{}); };
     const bool is_first = last_.empty();
     if (is_first || refusals_ == most_refusals) {
       last_ = now;

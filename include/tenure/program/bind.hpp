@@ -17,6 +17,11 @@ struct call_memory {
   const std::int64_t* symbols;
 };
 
+/// What a call does before it writes results that nobody else can see yet; others raise versions.
+struct no_notice {
+  constexpr void operator()() const {}
+};
+
 /// Does it keep anything from one step to a later one?
 template <class Program>
 inline constexpr bool has_workspace = [] {

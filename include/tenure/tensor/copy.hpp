@@ -26,9 +26,9 @@ void copy_into(const X& x, const Y& y, const char* call) {
   const overlap shared = may_share ? overlap_of(tensor_access::fresh(x), target, from, source) : overlap::none;
   if (shared == overlap::partial)
     throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
+  tensor_access::write(x, call);  // the version rises first: a device that fails may have written some elements
   if (shared == overlap::none)
     transfer_elements<device_of_t<X>, device_of_t<Y>>(tensor_access::fresh(x), target.strides, from, source.strides, target.shape);
-  tensor_access::write(x, call);  // the version rises after the copy, because the copy may allocate memory of a device and throw
 }
 
 }  // namespace tenure::detail

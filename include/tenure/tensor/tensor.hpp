@@ -735,8 +735,8 @@ class tensor<T, Shape, O, R, A, Device> {
   void write_all(scalar auto value) {
     detail::check_fill<tensor>();
     access_door::check_alive(*this, "fill_");
-    memory::fill(data_, strides(), extents(), static_cast<T>(value));
     storage_.bump();
+    memory::fill(data_, strides(), extents(), static_cast<T>(value));
   }
 
   template <class X, class Y>

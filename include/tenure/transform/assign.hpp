@@ -93,11 +93,12 @@ void write_current_value(X& x, const E& e, const char* call, bool may_become = f
         if (!becomes && s == x.extents()) return tensor_access::fresh(x);
         other = tensor_access::allocate<temporary>(s);
         return tensor_access::fresh(other);
+      }, [&] {
+        if (tensor_access::fresh(other) == nullptr) tensor_access::write(x, call);
       });
       if constexpr (is_fitting_owner)
         if (becomes) return tensor_access::rebind(x, X(std::move(other)));
       if (tensor_access::fresh(other) != nullptr) copy_into(x, other, call);
-      else tensor_access::write(x, call);  // not before: evaluating may throw
       return;
     }
   }

@@ -196,9 +196,9 @@ auto place_numbers(const storage_handle& memory, Place place, const X&... x) {
 template <class Device>
 struct at_once {
   static storage_handle memory_of_numbers(std::size_t) { return {}; }
-  template <class Program>
-  static TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-    backend<Device>::template run<Program>(arguments, results, symbols);
+  template <class Program, class BeforeWriting>
+  static TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
+    backend<Device>::template run<Program>(arguments, results, symbols, before_writing);
   }
 };
 
@@ -213,9 +213,10 @@ extents output_extents(int output, const std::int64_t* symbols) {
   else return bound_extents(s, symbols);
 }
 
-/// Everything between a call's arguments and its results: `make_results` gives the memory of each, after all checks.
-template <class Program, class Device = cpu_device, class MakeResults>
-TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const void** pointers, MakeResults make_results) {
+/// Everything between a call's arguments and its results: `make_results` gives the memory of each, after all checks, and
+/// before_writing() is told when nothing can be refused any more.
+template <class Program, class Device = cpu_device, class MakeResults, class BeforeWriting = program_detail::no_notice>
+TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const void** pointers, MakeResults make_results, const BeforeWriting& before_writing = {}) {
   constexpr int outputs = Program::value.output_count;
   std::int64_t symbols[Program::symbol_count + 1] = {};
   for (int i = 0; i < count; ++i) pointers[i] = arguments[i].data;
@@ -223,7 +224,7 @@ TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const v
   if constexpr (Program::value.bound_count > 0) backend<Device>::check_arguments(Program::value.view(), pointers, symbols);
   void* results[outputs + 1];
   auto made = make_results(results, symbols);
-  backend<Device>::template run<Program>(pointers, results, symbols);
+  backend<Device>::template run<Program>(pointers, results, symbols, before_writing);
   return made;
 }
 
@@ -411,8 +412,10 @@ class into_call {
     [[maybe_unused]] const auto scope = on_.scope();
     storage_handle beside;
     if (shared) [[unlikely]] beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, safe, results);
-    runner.template run<program_type>(pointers, results, symbols);
-    std::apply([&](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
+    // Versions rise before the run: whatever ends it, what was written counts as written.
+    runner.template run<program_type>(pointers, results, symbols, [&] {
+      std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
+    });
     if (shared) [[unlikely]]
       for (int j = 0; j < outputs; ++j)
         if (results[j] != targets[j].data) copy_bytes<device_type>(targets[j].data, results[j], targets[j].bytes);

@@ -10,8 +10,8 @@ namespace TENURE_NAMESPACE {
 namespace detail {
 
 /// Computes e into memory that `make(shape)` gives after every other check; versions are the caller's to check. Row-major.
-template <class E, class Make>
-void compute_into(const E& e, Make make) {
+template <class E, class Make, class BeforeWriting = program_detail::no_notice>
+void compute_into(const E& e, Make make, const BeforeWriting& before_writing = {}) {
   if constexpr (is_evaluable<E>()) {
     using program_type = program<value_source<E>>;
     constexpr int n = operand_count<E>;
@@ -23,7 +23,7 @@ void compute_into(const E& e, Make make) {
     call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
       results[0] = make(output_extents<program_type>(0, symbols));
       return 0;
-    });
+    }, before_writing);
   }
 }
 

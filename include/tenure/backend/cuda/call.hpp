@@ -26,11 +26,11 @@ struct backend<cuda_device> {
 
   /// Gives a program to the stream of this thread. It waits for the device only if the program checks indices that it computes.
   /// If one of them is outside its axis, it throws index_error and no result has been written. Throws cuda_error and
-  /// std::bad_alloc.
-  template <class Program>
-  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+  /// std::bad_alloc. It calls before_writing() before it writes a result.
+  template <class Program, class BeforeWriting>
+  static void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
     cuda_backend::gpu device;
-    cuda_backend::run<Program>(device, arguments, results, symbols);
+    cuda_backend::run<Program>(device, arguments, results, symbols, before_writing);
   }
 
   /// The device memory that a call of a static program allocates and frees again.

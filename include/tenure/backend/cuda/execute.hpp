@@ -62,8 +62,8 @@ void run_opaque(Device& device, const bound_step& s, void* const* pointer, const
 }
 
 /// Gives the steps of a call to the device.
-template <class Program, class Device>
-void run_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+template <class Program, class Device, class BeforeWriting>
+void run_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
   const auto& plan = program_detail::placement_for<Program>(symbols);
   const auto workspace = allocate(device, plan.bytes);
   const call_memory m{arguments, results, workspace.data(), symbols};
@@ -71,7 +71,11 @@ void run_steps(Device& device, const void* const* arguments, void* const* result
   constexpr auto& kernels = kernel_table<Program, Device, std::make_integer_sequence<int, Program::kernel_count>>::at;
   void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
   std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
+  constexpr int checked = program_detail::last_check<Program> + 1;
+  if constexpr (checked == 0) before_writing();
   for (int i = 0; i < Program::step_count; ++i) {
+    if constexpr (checked > 0)
+      if (i == checked) before_writing();
     const bound_step& s = tables.steps[i];
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
@@ -79,16 +83,17 @@ void run_steps(Device& device, const void* const* arguments, void* const* result
     else if (s.what == passes::step::kind::fused) kernels[s.kernel](device, pointer, number);
     else run_opaque<Program>(device, s, pointer, number);
   }
+  if constexpr (checked > 0 && checked == Program::step_count) before_writing();
 }
 
 /// The same for a program that checks computed indices. Results that are written before the last check go to temporary memory
 /// first, and are copied after it.
-template <class Program, class Device>
-void run_checked_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+template <class Program, class Device, class BeforeWriting>
+void run_checked_steps(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
   const program_detail::waiting_results<Program> waiting(symbols);
   const auto beside = allocate(device, waiting.total);
   waiting.through(
-      beside.data(), results, [&](void* const* written) { run_steps<Program>(device, arguments, written, symbols); },
+      beside.data(), results, [&](void* const* written) { run_steps<Program>(device, arguments, written, symbols, before_writing); },
       [&](void* to, const void* from, std::int64_t bytes) { device.copy(to, from, bytes); });
 }
 
@@ -133,10 +138,11 @@ void check_arguments(Device& device, const ir::graph_view& g, const void* const*
 }
 
 /// Runs the program. Throws index_error if an index that it computes is outside its axis; then no result has been written.
-template <class Program, class Device>
-void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-  if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(device, arguments, results, symbols);
-  else detail::run_steps<Program>(device, arguments, results, symbols);
+/// Calls before_writing() after the last such check, and before it writes a result.
+template <class Program, class Device, class BeforeWriting = program_detail::no_notice>
+void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
+  if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(device, arguments, results, symbols, before_writing);
+  else detail::run_steps<Program>(device, arguments, results, symbols, before_writing);
 }
 
 }  // namespace tenure::cuda_backend

@@ -9,34 +9,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace TENURE_NAMESPACE {
-
-/// Runs blocks on several threads, the caller's among them.
-class executor {
- public:
-  /// What runs block number `block`; workers that run at once have different numbers below workers().
-  using block_function = void (*)(void* context, int block, int worker);
-
-  executor() = default;
-  executor(const executor&) = delete;
-  executor& operator=(const executor&) = delete;
-
-  /// Runs blocks 0 ... count - 1, each once, in any order; returns when all are done.
-  virtual void run(int count, block_function function, void* context) = 0;
-  virtual int workers() const = 0;
-
- protected:
-  ~executor() = default;
-};
-
-namespace detail {
-
-/// Where this thread's calls run; null: on this thread alone.
-inline constinit thread_local executor* current_executor = nullptr;
-
-}  // namespace detail
-
-namespace TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 /// Work of a block, in elements times instructions (or multiplications, for a product), some two microseconds.
 constexpr std::int64_t block_work = 1 << 16;
@@ -75,6 +48,19 @@ struct block_grid {
   }
 };
 
+/// The blocks of a kernel with these extents. Its first `cuts` dimensions are cut, two at most.
+constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int inner, int cuts, int instructions, bool reduces_columns) {
+  block_grid g;
+  if (cuts == 0) return g;
+  std::int64_t rows = 1, columns = 1;
+  for (int d = 0; d < outer + inner; ++d) (d < outer ? rows : columns) *= extent[d];
+  const std::int64_t work = rows * columns * instructions, wanted = reduces_columns ? blocks_of_columns(work, rows) : blocks_of_work(work);
+  const auto unit = [&](int d) { return outer + inner == d + 1 ? 64 : 1; };  // a row is cut into whole cache lines
+  g.cut(0, extent[0], wanted, unit(0));
+  if (cuts > 1) g.cut(1, extent[1], (wanted + g.pieces[0] - 1) / g.pieces[0], unit(1));
+  return g;
+}
+
 /// The cuts of a kernel make less than twice most_blocks. After a row_source there may be more, unless the kernel reduces.
 constexpr int most_grid_blocks = 2 * most_blocks;
 
@@ -90,7 +76,7 @@ struct row_source {
   bool in_place;           // each row goes where it lies in the matrix; else each worker has memory for the rows of one block
   std::uint64_t accesses;  // the kernel's that read the matrix, as bits
 
-  block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
+  constexpr block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
     block_grid g;
     g.length[0] = rows_of_block * per_row, g.length[1] = second_extent;
     g.pieces[0] = (extent + g.length[0] - 1) / g.length[0];
@@ -108,5 +94,4 @@ struct row_source {
   }
 };
 
-}  // namespace eigen_backend
-}  // namespace tenure
+}  // namespace tenure::eigen_backend

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // A call on the CPU: indices that are arguments are checked, workspace comes from the stack or from the pool, and results
-// wait beside while a step may still refuse an index that the program computes.
+// wait beside while a step may still refuse an index that the program computes. Law: all memory is taken before a result is written.
 // Cost: none for the last, where no program step checks; else a copy of the results that are written before.
 #pragma once
 
 #include <cstring>
 
 #include <tenure/backend/eigen/execute.hpp>
+#include <tenure/backend/execution.hpp>
 #include <tenure/storage/block.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
@@ -23,43 +24,54 @@ inline void check_arguments(const ir::graph_view& g, const void* const* argument
 
 namespace detail {
 
-template <class Program>
-TENURE_INLINE void run_steps(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+template <class Program, class BeforeWriting>
+TENURE_INLINE void run_steps(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
   using placement = memory_plan<Program>;
-  const auto with = [&](void* workspace, const placement& plan) { execute<Program>({arguments, results, workspace, symbols}, plan); };
+  executor* on = nullptr;
+  if constexpr (may_use_threads<Program>) on = tenure::detail::current_executor;
+  const auto with = [&](void* workspace, const placement& plan) {
+    execute<Program>({{arguments, results, workspace, symbols}, on}, plan, before_writing);
+  };
+  const auto on_heap = [&](const placement& plan) {
+    tenure::detail::storage_handle workspace;
+    if constexpr (placement::is_needed) {
+      const std::int64_t bytes = plan.total(on == nullptr ? 1 : on->workers());
+      if (bytes > 0) workspace = tenure::detail::allocate_storage(static_cast<std::size_t>(bytes));
+    }
+    with(workspace ? workspace.data() : nullptr, plan);
+  };
   if constexpr (Program::is_static) {
     constexpr const placement& plan = eigen_backend::static_memory<Program>;
+    if constexpr (plan.grows_with_workers())
+      if (on != nullptr) return on_heap(plan);
     if constexpr (plan.total() <= stack_workspace) {
       alignas(64) std::byte workspace[plan.total() > 0 ? plan.total() : 1];
       with(workspace, plan);
     } else {
-      const tenure::detail::storage_handle workspace = tenure::detail::allocate_storage(static_cast<std::size_t>(plan.total()));
-      with(workspace.data(), plan);
+      on_heap(plan);
     }
   } else {
-    const placement plan(symbols);
-    tenure::detail::storage_handle workspace;
-    if constexpr (placement::is_needed) workspace = tenure::detail::allocate_storage(static_cast<std::size_t>(plan.total()));
-    with(placement::is_needed ? workspace.data() : nullptr, plan);
+    on_heap(placement(symbols));
   }
 }
 
-template <class Program>
-void run_checked_steps(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
+template <class Program, class BeforeWriting>
+void run_checked_steps(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
   const program_detail::waiting_results<Program> waiting(symbols);
   const tenure::detail::storage_handle beside = tenure::detail::allocate_storage(static_cast<std::size_t>(waiting.total));
   waiting.through(
-      beside.data(), results, [&](void* const* written) { run_steps<Program>(arguments, written, symbols); },
+      beside.data(), results, [&](void* const* written) { run_steps<Program>(arguments, written, symbols, before_writing); },
       [](void* to, const void* from, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
 }
 
 }  // namespace detail
 
-/// Runs the program. Throws index_error where an index that it computes is outside its axis, and has then written nothing.
-template <class Program>
-TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols) {
-  if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(arguments, results, symbols);
-  else detail::run_steps<Program>(arguments, results, symbols);
+/// Runs the program. Throws std::bad_alloc, and index_error where an index that it computes is outside its axis, and has then written
+/// nothing. before_writing() is called when neither can happen any more, and before a result is written.
+template <class Program, class BeforeWriting = program_detail::no_notice>
+TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
+  if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(arguments, results, symbols, before_writing);
+  else detail::run_steps<Program>(arguments, results, symbols, before_writing);
 }
 
 }  // namespace tenure::eigen_backend

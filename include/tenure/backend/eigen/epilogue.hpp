@@ -163,7 +163,7 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
   }
 
   const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
-  const std::int64_t workers = tenure::detail::current_executor == nullptr ? 1 : tenure::detail::current_executor->workers();
+  const std::int64_t workers = next.on == nullptr ? 1 : next.on->workers();
   row_source source{.compute = &detail::product<T>::run_rows,
                     .context = &all,
                     .rows_of_block = rows_of_block,
@@ -173,7 +173,7 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
                     .in_place = overwrites || e.is_read_later || workers * rows_of_block > rows,
                     .accesses = e.accesses};
   if (spoils_factor) {
-    matmul_step<T>(product.pointer, {product.number}, next.scratch);
+    matmul_step<T>(product.pointer, {product.number}, next.scratch, next.on);
     source.compute = nullptr;
   }
   next.rows = &source;

@@ -13,51 +13,93 @@ namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 
 using program_detail::bound_step;
 
-/// Where the buffers of a program lie in its workspace, for given run-time extents.
+/// What a call runs with: its memory, and where its blocks run; null: on this thread.
+struct running_call : call_memory {
+  executor* on;
+};
+
+/// What the blocks of a kernel keep: sums over rows, and rows for a later pass.
+template <class Program>
+struct kept_by_blocks {
+  int sums = 0, rows = 0;
+
+  constexpr explicit kept_by_blocks(const passes::kernel& k) {
+    using kind = passes::instruction::kind;
+    for (int i = 0; i < k.instruction_count; ++i) {
+      const passes::instruction& x = Program::plan.instructions[k.first_instruction + i];
+      sums += x.what == kind::reduce_columns;
+      rows += x.what == kind::compute && x.access >= 0;
+    }
+  }
+  constexpr bool any() const { return sums + rows > 0; }
+};
+
+/// All memory of a call beside arguments and results, for given run-time extents: buffers that one step leaves to another, and scratch
+/// that each step has for itself. A call takes it at once, before it writes anything.
 template <class Program>
 struct memory_plan : program_detail::placement<Program> {
-  std::int64_t scratch = 0;  // on top of that: what one product packs, or the columns of one block of a kernel
+  std::int64_t scratch = 0;                    // what one product packs, or the columns of one block of a kernel
+  std::int64_t on_threads = 0, of_helper = 0;  // what blocks keep on several threads: together, and each worker but the first
 
-  /// Does a call need any? Without temporaries, products and sums of columns nothing is to be placed.
+  /// Does a call need any? Without temporaries, products, sums of columns and rows kept from pass to pass nothing is to be placed.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
       if (Program::tables.steps[i].what == passes::step::kind::matmul) return true;
-    for (int i = 0; i < Program::plan.sizes.instructions; ++i)
-      if (Program::plan.instructions[i].what == passes::instruction::kind::reduce_columns) return true;
+    for (int i = 0; i < Program::kernel_count; ++i)
+      if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
     return false;
   }();
 
   constexpr explicit memory_plan(const std::int64_t* symbols) : program_detail::placement<Program>(symbols) {
-    if constexpr (is_needed) find_scratch(symbols);
+    if constexpr (is_needed)
+      for (int i = 0; i < Program::step_count; ++i) find_scratch(i, symbols);
   }
-  constexpr std::int64_t total() const { return this->bytes + scratch; }
+  /// Bytes for so many workers.
+  constexpr std::int64_t total(std::int64_t workers = 1) const {
+    const std::int64_t beside = workers > 1 ? on_threads + (workers - 1) * of_helper : 0;
+    return this->bytes + (beside > scratch ? beside : scratch);
+  }
+  constexpr bool grows_with_workers() const { return on_threads + of_helper > 0; }
 
  private:
-  constexpr void find_scratch(const std::int64_t* symbols) {
-    const auto want = [&](std::int64_t wanted) { scratch = wanted > scratch ? wanted : scratch; };
-    for (int i = 0; i < Program::kernel_count; ++i) want(column_bytes(Program::tables.kernels[i], symbols));
-    for (int i = 0; i < Program::step_count; ++i) {
-      const bound_step& s = Program::tables.steps[i];
-      if (s.what != passes::step::kind::matmul) continue;
-      std::int64_t n[64] = {};
-      for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
-      step_numbers read{n + 4};
-      const operand_view a = read.next_operand();
-      read.next();
-      const operand_view b = read.next_operand();
-      if (s.type == dtype::float32) want(matmul_workspace<float>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1]));
-      if (s.type == dtype::float64) want(matmul_workspace<double>(a.extent[a.rank - 2], b.extent[b.rank - 1], a.extent[a.rank - 1]));
-    }
+  static constexpr void want(std::int64_t& most, std::int64_t wanted) { most = wanted > most ? wanted : most; }
+
+  constexpr void find_scratch(int i, const std::int64_t* symbols) {
+    const bound_step& s = Program::tables.steps[i];
+    if (s.what == passes::step::kind::fused) find_kernel_scratch(s.kernel, symbols);
+    if (s.what != passes::step::kind::matmul) return;
+    std::int64_t n[64] = {};
+    for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
+    step_numbers read{n + 4};
+    const operand_view a = read.next_operand();
+    read.next();
+    const operand_view b = read.next_operand();
+    const std::int64_t rows = a.extent[a.rank - 2], columns = b.extent[b.rank - 1], inner = a.extent[a.rank - 1];
+    if (s.type == dtype::float32) want(scratch, matmul_workspace<float>(rows, columns, inner));
+    if (s.type == dtype::float64) want(scratch, matmul_workspace<double>(rows, columns, inner));
+    if constexpr (detail::has_epilogues<Program>)
+      if (const epilogue& e = detail::epilogues<Program>.at[i]; e.is_one) {
+        const int kernel = Program::tables.steps[i + 1].kernel;
+        find_kernel_scratch(kernel, symbols, detail::rows_of_epilogue(rows, columns, inner, size_of(s.type), e, Program::tables.kernels[kernel].instruction_count));
+      }
   }
 
-  /// A kernel in blocks reduces columns a block at a time, beside the results.
-  static constexpr std::int64_t column_bytes(const passes::kernel& k, const std::int64_t* symbols) {
-    std::int64_t reductions = 0;
-    for (int i = 0; i < k.instruction_count; ++i) reductions += Program::plan.instructions[k.first_instruction + i].what == passes::instruction::kind::reduce_columns;
-    if (reductions == 0) return 0;
-    std::int64_t rows = 1, columns = 1;
-    for (int d = 0; d < k.outer + k.inner; ++d) (d < k.outer ? rows : columns) *= passes::value_of(k.extent[d], symbols);
-    return blocks_of_columns(rows * columns * k.instruction_count, rows) > 1 ? reductions * columns * size_of(k.lane) : 0;
+  /// `rows_of_block`: those of the product before it, whose epilogue the kernel is; 0 where it is none.
+  constexpr void find_kernel_scratch(int kernel, const std::int64_t* symbols, std::int64_t rows_of_block = 0) {
+    const passes::kernel& k = Program::tables.kernels[kernel];
+    const kept_by_blocks<Program> keeps(k);
+    if (!keeps.any()) return;
+    std::int64_t extent[max_rank] = {}, rows = 1, columns = 1;
+    for (int d = 0; d < k.outer + k.inner; ++d) {
+      extent[d] = passes::value_of(k.extent[d], symbols);
+      (d < k.outer ? rows : columns) *= extent[d];
+    }
+    const std::int64_t blocks = rows_of_block > 0 ? (rows + rows_of_block - 1) / rows_of_block
+                                                  : cut_of_kernel(extent, k.outer, k.inner, k.outer < 2 ? k.outer : 2, k.instruction_count, keeps.sums > 0).count();
+    const kernel_memory memory(blocks, columns, keeps.sums, keeps.rows, size_of(k.lane));
+    want(scratch, memory.alone);
+    want(on_threads, memory.on_threads);
+    want(of_helper, memory.of_helper);
   }
 };
 
@@ -78,12 +120,12 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
 };
 
 template <class Program>
-void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
+void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch, executor* on) {
   using kind = passes::step::kind;
   const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
     const auto with_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
       if constexpr (program_detail::has_step<Program>(What, Type))
-        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, number, scratch, Program::value.bounds);
+        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, number, scratch, on, Program::value.bounds);
     };
     with_type(std::integral_constant<dtype, dtype::boolean>{});
     with_type(std::integral_constant<dtype, dtype::int32>{});
@@ -101,8 +143,9 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
   }
 }
 
+/// Runs steps first ... last - 1.
 template <class Program>
-void run_table(const call_memory& m, const memory_plan<Program>& plan) {
+void run_table(const running_call& m, const memory_plan<Program>& plan, int first, int last) {
   constexpr auto& tables = Program::tables;
   using kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
   void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
@@ -112,24 +155,24 @@ void run_table(const call_memory& m, const memory_plan<Program>& plan) {
     for (int j = 0; j < s.binding_count; ++j) pointers[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
   };
-  for (int i = 0; i < Program::step_count; ++i) {
+  for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
     bind(s, pointer, number);
     if constexpr (program_detail::only_kernels<Program>) {
-      kernels::at[s.kernel]({pointer, number, scratch});
+      kernels::at[s.kernel]({pointer, number, scratch, m.on});
     } else {
       if constexpr (has_epilogues<Program>)
         if (epilogues<Program>.at[i].is_one && kernels::runs_in_blocks[tables.steps[i + 1].kernel]) {
           void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
           std::int64_t next_number[program_detail::most_of<Program>(&bound_step::number_count)];
           bind(tables.steps[i + 1], next_pointer, next_number);
-          if (run_with_epilogue<Program>(i, m, {pointer, number}, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch})) {
+          if (run_with_epilogue<Program>(i, m, {pointer, number}, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch, m.on})) {
             ++i;
             continue;
           }
         }
-      if (s.what == passes::step::kind::fused) kernels::at[s.kernel]({pointer, number, scratch});
-      else run_opaque<Program>(s, pointer, number, scratch);
+      if (s.what == passes::step::kind::fused) kernels::at[s.kernel]({pointer, number, scratch, m.on});
+      else run_opaque<Program>(s, pointer, number, scratch, m.on);
     }
   }
 }
@@ -180,7 +223,7 @@ constexpr bool expands() {
 }
 
 template <class Program, int S, int... B>
-TENURE_INLINE void run_static_step(const call_memory& m, std::integer_sequence<int, B...>) {
+TENURE_INLINE void run_static_step(const running_call& m, std::integer_sequence<int, B...>) {
   using step = static_step<Program, S>;
   constexpr auto& tables = Program::tables;
   void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
@@ -194,12 +237,12 @@ TENURE_INLINE void run_static_step(const call_memory& m, std::integer_sequence<i
   } else {
     std::int64_t number[step::step.number_count + 1];
     for (int i = 0; i < step::step.number_count; ++i) number[i] = step::number(i);
-    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, Program::value.bounds);
+    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
   }
 }
 
 template <class Program, int... S>
-TENURE_INLINE void run_static(const call_memory& m, std::integer_sequence<int, S...>) {
+TENURE_INLINE void run_static(const running_call& m, std::integer_sequence<int, S...>) {
   (run_static_step<Program, S>(m, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 
@@ -209,11 +252,23 @@ TENURE_INLINE void run_static(const call_memory& m, std::integer_sequence<int, S
 template <class Program>
 inline constexpr const memory_plan<Program>& static_memory = detail::static_memory<Program>;
 
-/// Runs the program; `plan` is its placement for these extents.
+/// Can a step gain by threads? A small program of kernels does not ask where to run.
 template <class Program>
-TENURE_INLINE void execute(const call_memory& m, const memory_plan<Program>& plan) {
-  if constexpr (detail::expands<Program>()) detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
-  else detail::run_table<Program>(m, plan);
+constexpr bool may_use_threads = !detail::expands<Program>() || !program_detail::only_kernels<Program>;
+
+/// Runs the program; `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse
+/// an index: from there on nothing throws but an executor.
+template <class Program, class BeforeWriting>
+TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& plan, const BeforeWriting& before_writing) {
+  if constexpr (detail::expands<Program>()) {
+    before_writing();
+    detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
+  } else {
+    constexpr int checked = program_detail::last_check<Program> + 1;
+    if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked);
+    before_writing();
+    detail::run_table<Program>(m, plan, checked, Program::step_count);
+  }
 }
 
 }  // namespace tenure::eigen_backend

@@ -8,11 +8,11 @@
 #include <algorithm>
 
 #include <tenure/backend/eigen/blocks.hpp>
+#include <tenure/backend/execution.hpp>
 #include <tenure/core/config.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/ops/combine.hpp>
 #include <tenure/program/decode.hpp>
-#include <tenure/storage/block.hpp>
 
 // A vector register type loses its alignment attribute as a template argument, which is harmless, and g++ says so. It also
 // warns of passing on a state of which not every slot is written; each slot is written before it is read.
@@ -28,12 +28,27 @@ using passes::instruction;
 using program_detail::is_dynamic;
 
 /// What a kernel runs on: one pointer an access (for a counting access, its offset as a number), the run-time numbers, and
-/// memory for the columns of a block.
+/// memory for the columns and rows that its blocks keep (kernel_memory).
 struct kernel_arguments {
   void* const* pointer;
   const std::int64_t* number;
   void* scratch;
+  executor* on = nullptr;            // where its blocks run; null: on this thread
   const row_source* rows = nullptr;  // of a kernel that is cut: what comes before each block
+};
+
+/// Bytes that the blocks of a kernel keep beside the results: columns of the blocks, and rows of the workers.
+struct kernel_memory {
+  std::int64_t alone = 0;                      // on one thread: the columns of one block, which are added before the next begins
+  std::int64_t on_threads = 0, of_helper = 0;  // on several: the columns of all blocks but one, and the rows of each worker but one
+
+  /// `columns`: elements of a row; `sums`: how many reductions over rows; `kept`: how many rows stay for a later pass.
+  constexpr kernel_memory(std::int64_t blocks, std::int64_t columns, int sums, int kept, std::int64_t element_size) {
+    if (blocks < 2) return;
+    alone = sums * columns * element_size;
+    on_threads = (blocks - 1) * alone;
+    of_helper = kept * columns * element_size;
+  }
 };
 
 /// P, or the narrower packet whose lanes divide a row of n elements where n is less than the lanes of P.
@@ -150,7 +165,7 @@ struct fused {
     for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
     for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
     if constexpr (is_cut) {
-      run_blocks(args, given.scratch, given.rows);
+      run_blocks(args, given);
     } else {
       T totals[most_totals];
       if constexpr (may_bypass_caches) args.bypasses_caches = gains_by_bypassing(args);
@@ -340,42 +355,34 @@ struct fused {
       }(instructions_of<part::column>{});
     }
   };
-  static void run_blocks(const local_arguments& args, void* scratch, const row_source* source) {
-    std::int64_t extents[record::rank], rows = 1, columns = 1;
+  // Memory is planned where the code is not known (memory_plan), so what is cut there follows from the shape.
+  static_assert((!reduces_columns && rows_kept == 0) || cuts == (record::outer < 2 ? record::outer : 2));
+
+  static void run_blocks(const local_arguments& args, const kernel_arguments& given) {
+    const row_source* const source = given.rows;
+    std::int64_t extents[record::rank], columns = 1;
     [&]<int... D>(std::integer_sequence<int, D...>) { ((extents[D] = extent<D>(args)), ...); }(std::make_integer_sequence<int, record::rank>{});
-    for (int d = 0; d < record::rank; ++d) (d < record::outer ? rows : columns) *= extents[d];
-    const std::int64_t work = rows * columns * record::instructions;
-    const std::int64_t wanted = reduces_columns ? blocks_of_columns(work, rows) : blocks_of_work(work);
+    for (int d = record::outer; d < record::rank; ++d) columns *= extents[d];
     blocks all;
     for (T& t : all.totals[0]) t = T(0);  // g++ cannot tell that there is a block
     all.args = args;
     if constexpr (may_bypass_caches) all.args.bypasses_caches = source == nullptr && gains_by_bypassing(args);
     all.rows = source;
-    if (source != nullptr) {
-      all.grid = source->grid(extents[0], extents[1 < record::rank ? 1 : 0]);
-    } else {
-      all.grid.cut(0, extents[0], wanted, last == 0 ? 64 : 1);
-      if constexpr (cuts > 1) all.grid.cut(1, extents[1], (wanted + all.grid.pieces[0] - 1) / all.grid.pieces[0], last == 1 ? 64 : 1);
-    }
+    all.grid = source != nullptr ? source->grid(extents[0], extents[1 < record::rank ? 1 : 0])
+                                 : cut_of_kernel(extents, record::outer, record::inner, cuts, record::instructions, reduces_columns);
     for (int d = 0; d < 2; ++d) all.extent[d] = d < cuts ? extents[d] : 0;
     all.columns = columns;
-    all.column_memory = static_cast<T*>(scratch);
+    all.column_memory = static_cast<T*>(given.scratch);
     const int count = all.grid.count();
-    executor* const on = count > 1 ? tenure::detail::current_executor : nullptr;
+    executor* const on = count > 1 ? given.on : nullptr;
     if (on == nullptr) {
       for (int b = 0; b < count; ++b) {
         blocks::run(&all, b, 0);
         if (b > 0) all.add_columns(b);
       }
     } else {
-      tenure::detail::storage_handle memory;
-      if constexpr (reduces_columns || rows_kept > 0) {
-        const std::int64_t kept = (on->workers() - 1) * rows_kept * columns;
-        all.column_step = count_of(kind::reduce_columns) * columns;
-        memory = tenure::detail::allocate_storage(static_cast<std::size_t>(kept + (count - 1) * all.column_step) * sizeof(T));
-        all.row_memory = static_cast<T*>(memory.data());
-        all.column_memory = all.row_memory + kept;
-      }
+      all.column_step = count_of(kind::reduce_columns) * columns;
+      all.row_memory = all.column_memory + (count - 1) * all.column_step;
       on->run(count, &blocks::run, &all);
       for (int b = 1; b < count; ++b) all.add_columns(b);
     }

@@ -7,6 +7,7 @@
 
 #include <tenure/backend/eigen/blocks.hpp>
 #include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/backend/execution.hpp>
 #include <tenure/core/error.hpp>
 #include <tenure/program/bind.hpp>
 #if TENURE_BLAS
@@ -79,13 +80,13 @@ struct product {
   }
 };
 
-/// C = A B on this thread, or in panels on those of the current executor, with the same bits: see the law of matmul.
+/// C = A B on this thread, or in panels on those of an executor, with the same bits: see the law of matmul.
 template <class T>
-void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch) {
+void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on) {
 #if TENURE_BLAS
   if (matmul_by_blas(m, n, k, a, b, c)) return;
 #endif
-  if (executor* const on = tenure::detail::current_executor; on != nullptr && m * n * k >= 4 * block_work) {
+  if (on != nullptr && m * n * k >= 4 * block_work) {
     const std::int64_t most_rows = m / 32 < most_blocks ? m / 32 : most_blocks, rows = most_rows > 1 ? most_rows : 1;
     const std::int64_t most_columns = n / 192, wanted = 16 / rows, columns = wanted < most_columns ? wanted : most_columns;
     product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}};
@@ -97,7 +98,7 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 }  // namespace detail
 
 template <class T>
-void matmul_step(void* const* p, step_numbers n, void* scratch) {
+void matmul_step(void* const* p, step_numbers n, void* scratch, executor* on) {
   n.at += 3;
   n.next();
   const operand_view a = n.next_operand();
@@ -108,7 +109,7 @@ void matmul_step(void* const* p, step_numbers n, void* scratch) {
   std::int64_t to = 0;  // results are row-major: one product after the other
   detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
     detail::matmul_in_blocks<T>(rows, columns, inner, {static_cast<const T*>(p[0]) + at_a, a.stride[batch], a.stride[batch + 1]},
-                        {static_cast<const T*>(p[1]) + at_b, b.stride[batch], b.stride[batch + 1]}, static_cast<T*>(p[2]) + to, scratch);
+                        {static_cast<const T*>(p[1]) + at_b, b.stride[batch], b.stride[batch + 1]}, static_cast<T*>(p[2]) + to, scratch, on);
     to += rows * columns;
   });
 }
@@ -187,9 +188,9 @@ void pad_step(void* const* p, step_numbers n) {
 }
 
 template <passes::step::kind What, class T>
-void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] void* scratch, [[maybe_unused]] const ir::bound* bounds) {
+void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
   using kind = passes::step::kind;
-  if constexpr (What == kind::matmul) matmul_step<T>(p, {numbers}, scratch);
+  if constexpr (What == kind::matmul) matmul_step<T>(p, {numbers}, scratch, on);
   else if constexpr (What == kind::gather) gather_step<T, false>(p, {numbers});
   else if constexpr (What == kind::scatter) gather_step<T, true>(p, {numbers});
   else if constexpr (What == kind::pad) pad_step<T>(p, {numbers});
