@@ -207,7 +207,7 @@ TEST_CASE("what an executor leaves half done counts as written: a graph that sav
   auto w = std::get<0>(world<1, 256, 512>()).requires_grad_();
   const tn::tensor saved_r = w * r;  // reads r
   gives_up executor;
-  const auto into = [&] {
+  const auto into = [&, &x = x, &a = a, &r = r, &s = s] {
     const tn::detail::execution_scope scope(&executor);
     issue.into(r, s)(x, a);
   };
@@ -218,7 +218,7 @@ TEST_CASE("what an executor leaves half done counts as written: a graph that sav
 
   const tn::tensor saved_a = w * a;
   executor.steps_left = 1;
-  const auto update = [&] {
+  const auto update = [&, &x = x, &a = a] {
     const tn::detail::execution_scope scope(&executor);
     a += x;
   };
