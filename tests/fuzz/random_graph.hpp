@@ -30,6 +30,7 @@ struct options {
   bool symbols = true;
   bool strided = true;
   bool long_rows = false; // an axis of 40 to 99, and more reductions
+  bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
 };
 
 /// A graph with arguments that fit it.
@@ -152,13 +153,23 @@ class generator {
     if (what == 23) return -0.0;
     return dice_.between(-2, 2);
   }
+  /// Numbers at the edges of a type: what a rewrite that changes the range gets wrong.
+  template <class T>
+  T extreme_number() {
+    using limits = std::numeric_limits<T>;
+    const T edges[] = {limits::max(), limits::max() / 3, limits::min(), limits::denorm_min(), limits::epsilon(), 1 / limits::min() / 8, limits::infinity(), limits::quiet_NaN(), T(0), T(1)};
+    // Infinities and NaN seldom: what they reach tells nothing more.
+    const T edge = edges[dice_.chance(0.8) ? dice_.below(6) : dice_.below(10)];
+    return dice_.chance(0.5) ? edge : -edge;
+  }
   void add_argument(dtype type, const extents& shape, bool strided) {
     array a(type, shape);
+    const double edges = o_.extreme && dice_.chance(0.5) ? dice_.uniform() : 0;
     const bool holds_nan = !o_.smooth && !o_.floating && dice_.chance(0.02);
     tenure::visit_dtype(type, [&]<class T>(tenure::element_tag<T>) {
       for (std::int64_t i = 0; i < a.size(); ++i)
         if constexpr (std::is_floating_point_v<T>)
-          a.as<T>()[i] = holds_nan && dice_.chance(0.1) ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(random_number());
+          a.as<T>()[i] = dice_.chance(edges) ? extreme_number<T>() : holds_nan && dice_.chance(0.1) ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(random_number());
         else if constexpr (std::is_same_v<T, bool>) a.as<T>()[i] = dice_.chance(0.5);
         else a.as<T>()[i] = static_cast<T>(dice_.below(19) - 9);
     });
@@ -232,6 +243,7 @@ class generator {
   }
   /// Something that broadcasts with a, or a number.
   entry partner_of(const entry& a, bool boolean = false) {
+    if (dice_.chance(0.15)) return number(boolean ? dtype::boolean : a.x.type());
     for (int tries = 0; tries < 6; ++tries) {
       const entry b = recent();
       const extents s = a.x.shape(), t = b.x.shape();
@@ -278,7 +290,7 @@ class generator {
       const bool condition = record.types == ops::typing::selection && i == 0;
       n.in[i] = ops::broadcast_to(ops::cast_to(x[i], condition ? dtype::boolean : common), n.shape).id;
     }
-    return {g, ops::emit(g, n)};
+    return {g, g.emit(n)};
   }
   template <class Op, class... X>
   value apply(const X&... x) { return pointwise(code<Op>, {x...}); }
@@ -293,6 +305,7 @@ class generator {
 
   void step() {
     if (o_.long_rows && dice_.chance(0.15)) return reduce();
+    if (o_.extreme && dice_.chance(0.3)) return sum_of_structure();
     const int what = dice_.below(100);
     if (what < 24) unary();
     else if (what < 46) binary();
@@ -417,6 +430,60 @@ class generator {
         return add({x - stretched(l), 0});
       }
     }
+  }
+
+  /// Sums of what an algebra may know more about: products with a number, or a number a row; matrix products; softmax times something;
+  /// permuted and stretched operands; one chosen element a row.
+  void sum_of_structure() {
+    ir::builder& g = made_.graph;
+    const entry e = recent();
+    value x = e.x;
+    const extents s = x.shape();
+    if (s.rank == 0 || !tenure::is_floating(x.type()) || elements(s) == 0) return;
+    const int last = s.rank - 1;
+    const std::int64_t rows = std::int64_t{1} << last;
+    const auto stretched = [&](value r) { return ops::stretched_like(r, x, rows); };
+    const auto number_a_row = [&] { return input_like(x.type(), ops::without_axes(s, rows)); };
+    switch (dice_.below(7)) {
+      case 0: x = x * ops::broadcast_to(dice_.chance(0.5) ? number(x.type()).x : input_like(x.type(), {}), x.node().shape); break;
+      case 1: x = (dice_.chance(0.5) ? x : apply<ops::exp>(x)) * stretched(dice_.chance(0.5) ? number_a_row() : apply<ops::exp>(number_a_row())); break;
+      case 2: {
+        const value most = ops::reduced(x, rows, dice_.chance(0.5) ? ir::reduction::max_of_numbers : ir::reduction::max);
+        const value grown = apply<ops::exp>(x - stretched(dice_.chance(0.8) ? ops::stopped(most) : most));
+        const value total = ops::reduced(grown, rows, ir::reduction::sum);
+        const value part = grown * stretched(total.like(1) / total), factor = input_like(x.type(), s);
+        x = dice_.chance(0.5) ? factor * part : dice_.chance(0.5) ? part * factor * factor : part * part;
+        break;
+      }
+      case 3: {
+        if (s.rank != 2 || !o_.smooth) {
+          std::int64_t axes = 0;
+          for (int i = 0; i < s.rank; ++i) axes = ir::pack_axis(axes, i, (i + 1) % s.rank);
+          x = ops::permuted(x, axes);
+          break;
+        }
+        [[fallthrough]];
+      }
+      case 4: {
+        if (s.rank != 2) break;
+        extents t{2, {s[1], 3}};
+        value y = input_like(x.type(), dice_.chance(0.5) ? t : extents{});
+        if (y.shape().rank == 0) y = ops::broadcast_to(y, g.intern(t));
+        x = dice_.chance(0.5) ? ops::matrix_product(x, y) : ops::transposed(ops::matrix_product(ops::transposed(y), ops::transposed(x)));
+        break;
+      }
+      case 5: {
+        if (!tenure::is_static(s[last])) return;
+        const value indices = new_indices(ops::without_axes(s, rows), s[last]);
+        g.check_bound({indices.id, s[last], "pick"});
+        const value mask = apply<ops::equal>(ops::counting(g, x.type(), x.node().shape, last), stretched(ops::cast_to(indices, x.type())));
+        if (dice_.chance(0.6)) x = x - stretched(number_a_row());
+        return add({ops::reduced(apply<ops::where>(mask, x, x.like(0)), rows, ir::reduction::sum), 0});
+      }
+      default: x = dice_.chance(0.5) ? -x : x + ops::broadcast_to(number(x.type()).x, x.node().shape);
+    }
+    const int rank = x.shape().rank;
+    add({ops::reduced(x, dice_.chance(0.6) ? std::int64_t{1} << (rank - 1) : random_axes(rank), dice_.chance(0.9) ? ir::reduction::sum : ir::reduction::max), 0});
   }
 
   void reshape() {

@@ -18,7 +18,7 @@ constexpr std::uint64_t graphs = 16000;
 /// The graph that program.hpp schedules.
 ir::builder finished(const ir::graph_view& traced) {
   const ir::builder live = passes::dead_code(traced);
-  const ir::builder simple = passes::simplify(live.view());
+  const ir::builder simple = passes::algebra(live.view());
   const ir::builder small = passes::dead_code(simple.view());
   const ir::builder joined = passes::join(small.view());
   const ir::builder unique = passes::cse(joined.view());

@@ -35,6 +35,21 @@ TEST_CASE("squares of scaled rows stay in range") {
   check_norm_of(1e-200);
 }
 
+TEST_CASE("a factor that keeps the terms of a sum in range stays with them") {
+  using rows = tn::tensor<float, shape<1, 3>>;
+  const auto scaled = tn::compile([](auto x) { return sum(x * 1e-3f, tn::axis<1>); })(there(rows{{3e38f, 3e38f, 1e38f}}));
+  CHECK(here(scaled)(0) == Approx(7e35f));
+  const auto weighted = tn::compile([](auto x, auto w) { return sum(x * w, tn::axis<1>); })(there(tn::full<float>(shape<2, 3>{}, 3e38f)),
+                                                                                            there(tn::tensor<float, shape<2, 1>>{{1e-3f}, {1e-4f}}));
+  CHECK(here(weighted)(0) == Approx(9e35f));
+  CHECK(here(weighted)(1) == Approx(9e34f));
+}
+
+TEST_CASE("the sum of a product is in range where the product is") {
+  const auto total = tn::compile([](auto a, auto b) { return sum(matmul(a, b)); })(there(tn::full<float>(shape<2, 3>{}, 1e-20f)), there(tn::full<float>(shape<3, 4>{}, 3e38f)));
+  CHECK(total.item() == Approx(7.2e19f));
+}
+
 TEST_CASE("the gradient of a quotient overflows where the gradient does") {
   using leaf = tn::variable<float, shape<2>>;
   const leaf w{1e20f, 1e20f}, x{0, 1e-30f}, y{1e-20f, 1e-20f};

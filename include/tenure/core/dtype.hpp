@@ -52,6 +52,9 @@ using element_of_t = typename detail::element_of<D>::type;
 
 constexpr bool is_floating(dtype d) { return d == dtype::float32 || d == dtype::float64; }
 
+/// True if a float64 can be converted to float32 without overflow. False for infinities and NaN.
+constexpr bool is_float32_range(double x) { return -3.4028234663852886e38 <= x && x <= 3.4028234663852886e38; }
+
 /// The size of one element in bytes.
 constexpr std::int64_t size_of(dtype d) {
   return d == dtype::boolean ? 1 : d == dtype::int32 || d == dtype::float32 ? 4 : 8;

@@ -10,19 +10,25 @@ namespace TENURE_NAMESPACE::ir {
 
 class builder {
  public:
+  /// Appends a node in another form and gives its id. A trace has no such rule: it records what was written.
+  using rewriting = node_id (*)(builder&, const node&);
+
   constexpr builder() = default;
   /// An empty graph with at most `most_shapes` different shapes. The ids allow 32767.
   constexpr explicit builder(int most_shapes) : most_shapes_(most_shapes) {}
 
-  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it.
-  constexpr explicit builder(const graph_view& like) : input_count_(like.input_count) {
+  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it; `rewrite` changes each node that the pass emits.
+  constexpr explicit builder(const graph_view& like, rewriting rewrite = nullptr) : rewrite_(rewrite), input_count_(like.input_count) {
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
     for (int i = 0; i < like.symbol_count; ++i) add_symbol(like.symbols[i]);
     for (int i = 0; i < like.constraint_count; ++i) constraints_.push_back(like.constraints[i]);
   }
 
-  constexpr node_id emit(const node& n) { return nodes_.push_back(n); }
+  /// Appends a node, or what the rule of a rewriting pass makes of it.
+  constexpr node_id emit(const node& n) { return rewrite_ == nullptr ? append(n) : rewrite_(*this, n); }
+  /// Appends a node as it is.
+  constexpr node_id append(const node& n) { return nodes_.push_back(n); }
 
   constexpr const node& operator[](node_id id) const { return nodes_[id]; }
   constexpr int count() const { return nodes_.size(); }
@@ -174,6 +180,7 @@ class builder {
     return hash;
   }
 
+  rewriting rewrite_ = nullptr;
   array<node> nodes_;
   array<extents> shapes_;
   int most_shapes_ = 32767;

@@ -81,7 +81,7 @@ constexpr value push(value y, const value* tangents) {
   const auto same_on = [&](int i, value t) {
     ir::node m = n;
     m.in[i] = t.id;
-    return value{graph, emit(graph, m)};
+    return value{graph, graph.emit(m)};
   };
   switch (n.op) {
     case opcode::matmul:
@@ -91,7 +91,7 @@ constexpr value push(value y, const value* tangents) {
     case opcode::concat: {
       ir::node m = n;
       for (int i = 0; i < 2; ++i) m.in[i] = has(i) ? tangents[i].id : value{graph, n.in[i]}.like(0).id;
-      return {graph, emit(graph, m)};
+      return {graph, graph.emit(m)};
     }
     case opcode::reduce:
       if (n.start == static_cast<std::int64_t>(ir::reduction::sum)) return same_on(0, tangents[0]);

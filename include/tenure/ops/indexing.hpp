@@ -115,19 +115,8 @@ struct pick {
     const dtype type = position_dtype<typename X::element_type>(g, x.shape()[S::rank - 1], "pick");
     const value columns = counting(g, type, g.intern(extents(x.shape())), S::rank - 1);
     const value wanted = stretched_like(cast_to(indices, type), x, last);
-    return traced<typename X::element_type, rows>{&g, chosen(pointwise_value<equal>(columns, wanted), x, S::rank - 1).id};
+    return traced<typename X::element_type, rows>{&g, chosen_along(pointwise_value<equal>(columns, wanted), x, S::rank - 1).id};
   }
-
- private:
-  /// What is one number a row is subtracted from the chosen element, not from all: of log_softmax that leaves the logits to
-  /// choose from, which needs no pass of its own.
-  static constexpr value chosen(const value& one_hot, const value& x, int axis) {
-    const bool shifted = x.node().op == ir::opcode::sub && detail::constant_along(detail::operand_of(x, 1), axis);
-    if (!shifted) return chosen_along(one_hot, x, axis);
-    const value all = detail::operand_of(x, 0), shift = detail::operand_of(x, 1);
-    return chosen(one_hot, all, axis) - detail::collapsed(shift, axis);
-  }
-
 };
 
 }  // namespace tenure::ops

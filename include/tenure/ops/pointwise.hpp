@@ -99,7 +99,7 @@ struct pointwise {
     align_operands(*g, Op::name, n, types_of::common, Typing == typing::selection);
     if constexpr (types_of::common == dtype::boolean && Typing != typing::logical)
       return result{g, on_bool<Op>({*g, n.in[0]}, {*g, n.in[1]}, {*g, n.in[2]}).id};
-    else return result{g, emit(*g, n)};
+    else return result{g, g->emit(n)};
   }
 };
 

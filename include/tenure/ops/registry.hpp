@@ -75,7 +75,7 @@ using operation_of = typename decltype(detail::at_position<static_cast<int>(Code
 template <class Op>
 constexpr value pointwise_value(const value& a, const value& b, const value& c) {
   const dtype type = Op::types == typing::comparison ? dtype::boolean : Op::types == typing::selection ? b.type() : a.type();
-  return {*a.graph, emit(*a.graph, {.op = code_of<Op>(), .type = type, .arity = Op::arity, .shape = a.node().shape, .in = {a.id, b.id, c.id}})};
+  return {*a.graph, a.graph->emit({.op = code_of<Op>(), .type = type, .arity = Op::arity, .shape = a.node().shape, .in = {a.id, b.id, c.id}})};
 }
 
 template <class Op>

@@ -7,16 +7,15 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// Appends a node in its simplest form: what it means may turn out to be an existing node. Defined in rewrite.hpp.
-constexpr ir::node_id emit(ir::builder& g, const ir::node& n);
+constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
 
 // ---- arithmetic on nodes of equal shape; a plain number takes the other's shape -----------------------------------------
 
 constexpr value arithmetic(ir::opcode op, value a, value b) {
-  return {*a.graph, emit(*a.graph, {.op = op, .type = a.type(), .arity = 2, .shape = a.node().shape, .in = {a.id, b.id, ir::none}})};
+  return {*a.graph, a.graph->emit({.op = op, .type = a.type(), .arity = 2, .shape = a.node().shape, .in = {a.id, b.id, ir::none}})};
 }
 constexpr value operator-(value a) {
-  return {*a.graph, emit(*a.graph, {.op = ir::opcode::neg, .type = a.type(), .arity = 1, .shape = a.node().shape, .in = {a.id, ir::none, ir::none}})};
+  return {*a.graph, a.graph->emit({.op = ir::opcode::neg, .type = a.type(), .arity = 1, .shape = a.node().shape, .in = {a.id, ir::none, ir::none}})};
 }
 constexpr value operator+(value a, value b) { return arithmetic(ir::opcode::add, a, b); }
 constexpr value operator-(value a, value b) { return arithmetic(ir::opcode::sub, a, b); }
@@ -114,12 +113,12 @@ constexpr extents broadcast_extents([[maybe_unused]] ir::builder& g, [[maybe_unu
 
 constexpr value cast_to(value x, dtype type) {
   if (x.type() == type) return x;
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::cast, .type = type, .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::cast, .type = type, .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}})};
 }
 
 /// Stretches x to a shape; its axis i becomes axis unpack(axes, i) of the result.
 constexpr value broadcast_along(value x, std::int16_t to, std::int64_t axes) {
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::broadcast, .type = x.type(), .arity = 1, .shape = to, .in = {x.id, ir::none, ir::none}, .attr = axes})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::broadcast, .type = x.type(), .arity = 1, .shape = to, .in = {x.id, ir::none, ir::none}, .attr = axes})};
 }
 /// The usual broadcast, aligned at the last axis.
 constexpr value broadcast_to(value x, std::int16_t to) {
@@ -133,14 +132,14 @@ constexpr value broadcast_to(value x, std::int16_t to) {
 constexpr value reshape_to(value x, const extents& to) {
   const std::int16_t shape = x.graph->intern(to);
   if (x.node().shape == shape) return x;
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::reshape, .type = x.type(), .arity = 1, .shape = shape, .in = {x.id, ir::none, ir::none}})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::reshape, .type = x.type(), .arity = 1, .shape = shape, .in = {x.id, ir::none, ir::none}})};
 }
 
 /// Result axis i is operand axis unpack(axes, i).
 constexpr value permuted(value x, std::int64_t axes) {
   extents to;
   for (int i = 0; i < x.shape().rank; ++i) to.push_back(x.shape()[ir::unpack_axis(axes, i)]);
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::permute, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = axes})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::permute, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = axes})};
 }
 constexpr std::int64_t inverse_axes(std::int64_t axes, int rank) {
   std::int64_t inverse = 0;
@@ -157,25 +156,25 @@ constexpr value transposed(value x) {
   if (s.rank != 2) return permuted(x, swapped_last_axes(s.rank));
   // Derivatives of matrix products ask for this one all the time.
   const extents to{2, {s.extent[1], s.extent[0]}};
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::permute, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = 1})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::permute, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = 1})};
 }
 
 constexpr value sliced(value x, int axis, std::int64_t start, std::int64_t length, std::int64_t step) {
   extents to = x.shape();
   to[axis] = length;
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::slice, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = axis, .start = start, .step = step})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::slice, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = axis, .start = start, .step = step})};
 }
 /// The transpose of sliced: x at start, start + step, ... of an axis of extent `length`, zeros elsewhere.
 constexpr value padded(value x, int axis, std::int64_t start, std::int64_t length, std::int64_t step) {
   extents to = x.shape();
   to[axis] = length;
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::pad, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = axis, .start = start, .step = step})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::pad, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = axis, .start = start, .step = step})};
 }
 
 constexpr value concatenated(value a, value b, int axis) {
   extents to = a.shape();
   to[axis] = a.graph->derived(ir::symbol::kind::sum, a.shape()[axis], b.shape()[axis]);
-  return {*a.graph, emit(*a.graph, {.op = ir::opcode::concat, .type = a.type(), .arity = 2, .shape = a.graph->intern(to), .in = {a.id, b.id, ir::none}, .attr = axis})};
+  return {*a.graph, a.graph->emit({.op = ir::opcode::concat, .type = a.type(), .arity = 2, .shape = a.graph->intern(to), .in = {a.id, b.id, ir::none}, .attr = axis})};
 }
 
 constexpr extents without_axes(const extents& s, std::int64_t mask) {
@@ -194,7 +193,7 @@ constexpr std::int64_t all_axes(int rank) { return (std::int64_t{1} << rank) - 1
 
 constexpr value reduced(value x, std::int64_t mask, ir::reduction kind) {
   if (mask == 0) return x;
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::reduce, .type = x.type(), .arity = 1, .shape = x.graph->intern(without_axes(x.shape(), mask)), .in = {x.id, ir::none, ir::none}, .attr = mask, .start = static_cast<std::int64_t>(kind)})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::reduce, .type = x.type(), .arity = 1, .shape = x.graph->intern(without_axes(x.shape(), mask)), .in = {x.id, ir::none, ir::none}, .attr = mask, .start = static_cast<std::int64_t>(kind)})};
 }
 /// Undoes the dropping of axes by a reduction: r gets the shape of x again by stretching.
 constexpr value stretched_like(value r, value x, std::int64_t mask) {
@@ -208,7 +207,7 @@ constexpr value stretched_like(value r, value x, std::int64_t mask) {
 constexpr value matrix_product(value a, value b) {
   extents to = a.shape();
   to[to.rank - 1] = b.shape()[b.shape().rank - 1];
-  return {*a.graph, emit(*a.graph, {.op = ir::opcode::matmul, .type = a.type(), .arity = 2, .shape = a.graph->intern(to), .in = {a.id, b.id, ir::none}})};
+  return {*a.graph, a.graph->emit({.op = ir::opcode::matmul, .type = a.type(), .arity = 2, .shape = a.graph->intern(to), .in = {a.id, b.id, ir::none}})};
 }
 
 /// x with an axis replaced by the shape of the indices into it.
@@ -222,30 +221,27 @@ constexpr extents gathered_extents(const extents& x, const extents& indices, int
 }
 constexpr value gathered(value x, value indices, int axis) {
   const extents to = gathered_extents(x.shape(), indices.shape(), axis);
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::gather, .type = x.type(), .arity = 2, .shape = x.graph->intern(to), .in = {x.id, indices.id, ir::none}, .attr = axis})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::gather, .type = x.type(), .arity = 2, .shape = x.graph->intern(to), .in = {x.id, indices.id, ir::none}, .attr = axis})};
 }
 /// Zeros of a shape with updates added at indices along axis.
 constexpr value scattered(value indices, value updates, int axis, std::int16_t to) {
-  return {*updates.graph, emit(*updates.graph, {.op = ir::opcode::scatter, .type = updates.type(), .arity = 2, .shape = to, .in = {indices.id, updates.id, ir::none}, .attr = axis})};
+  return {*updates.graph, updates.graph->emit({.op = ir::opcode::scatter, .type = updates.type(), .arity = 2, .shape = to, .in = {indices.id, updates.id, ir::none}, .attr = axis})};
 }
 
 constexpr value stopped(value x) {
-  return {*x.graph, emit(*x.graph, {.op = ir::opcode::stop_gradient, .type = x.type(), .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}})};
+  return {*x.graph, x.graph->emit({.op = ir::opcode::stop_gradient, .type = x.type(), .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}})};
 }
 
 /// 0, 1, 2, ... along one axis of a shape.
 constexpr value counting(ir::builder& g, dtype type, std::int16_t shape, int axis) {
-  return {g, emit(g, {.op = ir::opcode::iota, .type = type, .shape = shape, .attr = axis})};
+  return {g, g.emit({.op = ir::opcode::iota, .type = type, .shape = shape, .attr = axis})};
 }
 
 /// An extent as a number: a constant where it is known.
 constexpr value number_of_extent(ir::builder& g, dtype type, std::int64_t extent) {
   const std::int16_t scalar = g.intern({});
   if (is_static(extent)) return {g, g.constant(type, scalar, static_cast<double>(extent))};
-  return {g, emit(g, {.op = ir::opcode::extent, .type = type, .shape = scalar, .attr = extent})};
+  return {g, g.emit({.op = ir::opcode::extent, .type = type, .shape = scalar, .attr = extent})};
 }
 
 }  // namespace tenure::ops
-
-// emit() and the functions above call each other.
-#include <tenure/ops/rewrite.hpp>

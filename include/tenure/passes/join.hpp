@@ -4,13 +4,13 @@
 // What a concat joins is computed in its place (materialize.hpp), so neither costs a copy where kernels make the operands.
 #pragma once
 
-#include <tenure/passes/simplify.hpp>
+#include <tenure/passes/algebra.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
 class joiner {
  public:
-  constexpr explicit joiner(const ir::graph_view& g) : g_(g), out_(g), renamed_(g.count, none), uses_(g.count, 0), is_within_(g.count, 0) {
+  constexpr explicit joiner(const ir::graph_view& g) : g_(g), out_(g, rules::simplest), renamed_(g.count, none), uses_(g.count, 0), is_within_(g.count, 0) {
     for (int i = 0; i < g.count; ++i)
       for (int k = 0; k < g[i].arity; ++k) ++uses_[g[i].in[k]];
     for (int i = 0; i < g.output_count; ++i) ++uses_[g.outputs[i]];
@@ -20,7 +20,7 @@ class joiner {
 
   constexpr ir::builder run() {
     for (int i = 0; i < g_.count; ++i) {
-      renamed_[i] = out_.emit(with_renamed_operands(g_[i], renamed_));
+      renamed_[i] = out_.append(with_renamed_operands(g_[i], renamed_));
       if (g_[i].op == ir::opcode::add && !is_within_[i]) join_terms(i);
     }
     finish(g_, renamed_, out_);
@@ -94,24 +94,24 @@ class joiner {
   // ---- products ----
 
   static constexpr bool is_transposed(const value& x) { return x.node().op == ir::opcode::permute; }
-  static constexpr value untransposed(const value& x) { return is_transposed(x) ? ops::detail::operand_of(x, 0) : x; }
+  static constexpr value untransposed(const value& x) { return is_transposed(x) ? rules::operand_of(x, 0) : x; }
 
   /// Is it a product like the first? Worth it where the operands, which may have to be copied, are smaller than the result, which is
   /// not written and read again.
   static constexpr bool joins_products(const value& x, const ir::array<value>& products) {
     if (x.node().op != ir::opcode::matmul || x.shape().rank != 2) return false;
-    const value a = ops::detail::operand_of(x, 0), b = ops::detail::operand_of(x, 1);
+    const value a = rules::operand_of(x, 0), b = rules::operand_of(x, 1);
     const std::int64_t m = x.shape()[0], n = x.shape()[1], k = a.shape()[1];
     if (!is_static(m) || !is_static(n) || !is_static(k) || k * (m + n) > m * n) return false;
     if (products.size() == 0) return true;
     const value& first = products[0];
-    return is_transposed(a) == is_transposed(ops::detail::operand_of(first, 0)) && is_transposed(b) == is_transposed(ops::detail::operand_of(first, 1));
+    return is_transposed(a) == is_transposed(rules::operand_of(first, 0)) && is_transposed(b) == is_transposed(rules::operand_of(first, 1));
   }
 
   constexpr value one_product(const ir::array<value>& products) { return ops::matrix_product(beside(products, 0, 1), beside(products, 1, 0)); }
   constexpr value beside(const ir::array<value>& products, int operand, int axis) {
-    const auto part = [&](int i) { return untransposed(ops::detail::operand_of(products[i], operand)); };
-    const bool flips = is_transposed(ops::detail::operand_of(products[0], operand));
+    const auto part = [&](int i) { return untransposed(rules::operand_of(products[i], operand)); };
+    const bool flips = is_transposed(rules::operand_of(products[0], operand));
     if (flips) axis = 1 - axis;
     // The other way round than they come, which is the order of the steps: derivatives come last step first.
     value all = part(0);

@@ -43,18 +43,6 @@ constexpr ir::builder dead_code(const ir::graph_view& g) {
   return out;
 }
 
-/// Replays every node through emit(), which finds simpler forms that operands allow by now; drops stop_gradient, whose
-/// work is done once derivatives are taken.
-// Law: simplify keeps the meaning.
-constexpr ir::builder simplify(const ir::graph_view& g) {
-  ir::builder out(g);
-  ir::array<node_id> renamed(g.count, none);
-  for (int i = 0; i < g.count; ++i)
-    renamed[i] = g[i].op == ir::opcode::stop_gradient ? renamed[g[i].in[0]] : ops::emit(out, with_renamed_operands(g[i], renamed));
-  finish(g, renamed, out);
-  return out;
-}
-
 /// x + y and y + x, x * y and y * x have the same bits, but those that tell one NaN from another.
 constexpr bool commutes(const ir::node& n) { return n.op == ir::opcode::add || n.op == ir::opcode::mul; }
 

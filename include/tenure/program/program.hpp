@@ -3,6 +3,7 @@
 // passes, the schedule becomes kernel codes. Each result is a static constexpr of its own, with the compiler's whole budget.
 #pragma once
 
+#include <tenure/passes/algebra.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/program/encode.hpp>
@@ -81,7 +82,7 @@ struct program {
     static constexpr ir::graph_sizes guess() { return traced.sizes; }
     static constexpr ir::builder run() {
       const ir::builder live = passes::dead_code(traced.view());
-      const ir::builder smaller = passes::simplify(live.view());
+      const ir::builder smaller = passes::algebra(live.view());
       return passes::dead_code(smaller.view());
     }
   };

@@ -10,6 +10,10 @@
 #include <tenure/backend/reference/symbols.hpp>
 
 namespace TENURE_NAMESPACE::reference {
+/// How sums and matrix products are added up: in the next wider type; or with every product and partial sum rounded to the result's
+/// type, which overflows where a loop in that type would; or so from the last term to the first.
+enum class sums { wide, rounded, reversed };
+
 namespace detail {
 
 template <class T>
@@ -35,9 +39,31 @@ constexpr T extremum(ir::reduction kind, T a, T b) {
   return (kind == ir::reduction::min ? b < a : a < b) ? b : a;
 }
 
+/// A sum on its way.
+template <class T>
+class running_sum {
+ public:
+  void add(sums how, accumulator_t<T> term) {
+    if (how == sums::wide) total_ += term;
+    else if (how == sums::rounded) total_ = rounded(total_ + rounded(term));
+    else terms_.push_back(static_cast<T>(term));
+  }
+  T get() const {
+    accumulator_t<T> total = total_;
+    for (std::size_t i = terms_.size(); i-- > 0;) total = rounded(total + static_cast<accumulator_t<T>>(terms_[i]));
+    return static_cast<T>(total);
+  }
+
+ private:
+  static accumulator_t<T> rounded(accumulator_t<T> x) { return static_cast<accumulator_t<T>>(static_cast<T>(x)); }
+
+  accumulator_t<T> total_ = 0;
+  std::vector<T> terms_;
+};
+
 class interpreter {
  public:
-  interpreter(const ir::graph_view& g, std::span<const array> arguments) : g_(g), arguments_(arguments) {
+  interpreter(const ir::graph_view& g, std::span<const array> arguments, sums how) : g_(g), arguments_(arguments), how_(how) {
     std::vector<argument> bound;
     for (const array& a : arguments) bound.push_back(argument_of(a));
     symbols_ = bind_symbols(g, bound);
@@ -193,7 +219,7 @@ class interpreter {
     const array& x = value(n.in[0]);
     const auto kind = static_cast<ir::reduction>(n.start);
     visit_dtype(y.type, [&]<class T>(element_tag<T>) {
-      std::vector<accumulator_t<T>> total(static_cast<std::size_t>(y.size()));
+      std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
       T* best = y.as<T>();
       for (std::int64_t i = 0; i < y.size(); ++i) best[i] = identity_of<T>(kind);
       std::int64_t at = 0;
@@ -203,11 +229,11 @@ class interpreter {
           if (!((n.attr >> a) & 1)) kept.push_back(i[a]);
         const std::int64_t to = position_of(y.shape, kept);
         const T v = x.as<T>()[at++];
-        if (kind == ir::reduction::sum) total[static_cast<std::size_t>(to)] += static_cast<accumulator_t<T>>(v);
+        if (kind == ir::reduction::sum) total[static_cast<std::size_t>(to)].add(how_, static_cast<accumulator_t<T>>(v));
         else best[to] = extremum(kind, best[to], v);
       });
       if (kind == ir::reduction::sum)
-        for (std::int64_t i = 0; i < y.size(); ++i) best[i] = static_cast<T>(total[static_cast<std::size_t>(i)]);
+        for (std::int64_t i = 0; i < y.size(); ++i) best[i] = total[static_cast<std::size_t>(i)].get();
     });
     return y;
   }
@@ -219,14 +245,14 @@ class interpreter {
     visit_dtype(y.type, [&]<class T>(element_tag<T>) {
       std::int64_t at = 0;
       for_each_index(y.shape, [&](const extents& i) {
-        accumulator_t<T> total = 0;
+        running_sum<T> total;
         extents left = i, right = i;
         for (std::int64_t k = 0; k < depth; ++k) {
           left[rank - 1] = right[rank - 2] = k;
-          total += static_cast<accumulator_t<T>>(a.as<T>()[position_of(a.shape, left)]) *
-                   static_cast<accumulator_t<T>>(b.as<T>()[position_of(b.shape, right)]);
+          total.add(how_, static_cast<accumulator_t<T>>(a.as<T>()[position_of(a.shape, left)]) *
+                              static_cast<accumulator_t<T>>(b.as<T>()[position_of(b.shape, right)]));
         }
-        y.as<T>()[at++] = static_cast<T>(total);
+        y.as<T>()[at++] = total.get();
       });
     });
     return y;
@@ -269,19 +295,20 @@ class interpreter {
   array scatter(const ir::node& n, array& y) const {
     const array &indices = value(n.in[0]), &updates = value(n.in[1]);
     visit_dtype(y.type, [&]<class T>(element_tag<T>) {
-      std::vector<accumulator_t<T>> total(static_cast<std::size_t>(y.size()));
+      std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
       std::int64_t at = 0;
       for_each_index(updates.shape, [&](const extents& i) {
         const std::int64_t to = position_of(y.shape, looked_up(i, static_cast<int>(n.attr), indices, y));
-        total[static_cast<std::size_t>(to)] += static_cast<accumulator_t<T>>(updates.as<T>()[at++]);
+        total[static_cast<std::size_t>(to)].add(how_, static_cast<accumulator_t<T>>(updates.as<T>()[at++]));
       });
-      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = static_cast<T>(total[static_cast<std::size_t>(i)]);
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = total[static_cast<std::size_t>(i)].get();
     });
     return y;
   }
 
   ir::graph_view g_;
   std::span<const array> arguments_;
+  sums how_;
   std::vector<std::int64_t> symbols_;
   std::vector<array> values_;
 };
@@ -291,8 +318,8 @@ class interpreter {
 /// Returns the outputs of a graph for given arguments. Throws shape_error and index_error as compiled functions do.
 /// `visit(node, value)` is called with the value of each node after it was computed, and may change the value.
 template <class Visit>
-std::vector<array> run(const ir::graph_view& g, std::span<const array> arguments, Visit visit) {
-  return detail::interpreter(g, arguments).run(visit);
+std::vector<array> run(const ir::graph_view& g, std::span<const array> arguments, Visit visit, sums how = sums::wide) {
+  return detail::interpreter(g, arguments, how).run(visit);
 }
 inline std::vector<array> run(const ir::graph_view& g, std::span<const array> arguments) {
   return run(g, arguments, [](ir::node_id, const array&) {});

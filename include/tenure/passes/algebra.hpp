@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSL-1.0
+// The algebra: every rewrite that changes what is computed. A trace and its derivatives record what was written; this pass appends
+// each node again in a simpler form, so that a node's operands are already simple when the node arrives.
+// Law: algebra may change rounding and the sign of zero; infinities and NaN come out where they came out before, and nowhere else.
+// So x * 0 stays, since x may be NaN; and no factor leaves a sum, since it may be what keeps the terms in range.
+// Cost: one sweep; each rule looks at a few nodes.
+#pragma once
+
+#include <limits>
+
+#include <tenure/passes/simplify.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+namespace rules {
+
+using ir::opcode;
+using ops::value;
+
+constexpr bool is_constant(const value& x) { return x.node().op == opcode::constant; }
+constexpr bool is_constant(const value& x, double c) { return is_constant(x) && ir::value_of(x.node()) == c; }
+constexpr value operand_of(const value& x, int i) { return {*x.graph, x.node().in[i]}; }
+constexpr bool is_sum(const ir::node& n) { return n.op == opcode::reduce && n.start == static_cast<std::int64_t>(ir::reduction::sum); }
+constexpr bool is_identity(std::int64_t axes, int rank) {
+  for (int i = 0; i < rank; ++i)
+    if (ir::unpack_axis(axes, i) != i) return false;
+  return true;
+}
+
+// ---- values that are constant along an axis ------------------------------------------------------------------------
+
+constexpr bool constant_along(const value& x, int axis) {
+  if (is_constant(x)) return true;
+  if (x.node().op != opcode::broadcast) return false;
+  const value from = operand_of(x, 0);  // a named variable: g++ 13 warns of a dangling reference to the shape of a temporary
+  for (int i = 0; i < from.shape().rank; ++i)
+    if (ir::unpack_axis(x.node().attr, i) == axis) return from.shape()[i] == 1;
+  return true;
+}
+constexpr bool constant_along_all(const value& x, std::int64_t axes) {
+  for (int a = 0; a < x.shape().rank; ++a)
+    if (((axes >> a) & 1) && !constant_along(x, a)) return false;
+  return true;
+}
+
+/// x without an axis along which it is constant.
+constexpr value collapsed(const value& x, int axis) {
+  extents to;
+  for (int i = 0; i < x.shape().rank; ++i)
+    if (i != axis) to.push_back(x.shape()[i]);
+  const std::int16_t shape = x.graph->intern(to);
+  if (is_constant(x)) return {*x.graph, x.graph->constant_bits(x.type(), shape, x.node().attr)};
+  if (x.node().op != opcode::broadcast) return ops::reshape_to(x, to);  // an earlier collapse removed the broadcast: the axis has extent 1
+  value from = operand_of(x, 0);
+  std::int64_t axes = 0, mask = 0;
+  int kept = 0;
+  for (int i = 0; i < from.shape().rank; ++i) {
+    const int at = ir::unpack_axis(x.node().attr, i);
+    if (at == axis) mask |= std::int64_t{1} << i;
+    else axes = ir::pack_axis(axes, kept++, at > axis ? at - 1 : at);
+  }
+  if (mask != 0) from = ops::reshape_to(from, ops::without_axes(from.shape(), mask));
+  return ops::broadcast_along(from, shape, axes);
+}
+constexpr value collapsed_all(value x, std::int64_t axes) {
+  for (int a = x.shape().rank - 1; a >= 0; --a)
+    if ((axes >> a) & 1) x = collapsed(x, a);
+  return x;
+}
+
+/// The node that x repeats, through broadcasts, and reshapes that only add or drop extents of 1.
+constexpr value repeated(value x) {
+  while (x.node().op == opcode::broadcast || x.node().op == opcode::reshape) x = operand_of(x, 0);
+  return x;
+}
+
+// ---- arithmetic ----------------------------------------------------------------------------------------------------
+
+/// May constant evaluation compute x (op) y in T? It refuses what overflows, and what divides by zero: those are left to the run.
+/// Halves of the range, since the check must not overflow itself.
+template <class T>
+constexpr bool folds(opcode op, double x, double y) {
+  constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
+  const double a = x < 0 ? -x : x, b = y < 0 ? -y : y;
+  if (!(a <= largest && b <= largest)) return false;
+  if (op == opcode::mul) return a <= 1 || b <= 1 || a <= largest / 2 / b;
+  if (op == opcode::div) return b >= 1 ? true : b > 0 && a <= largest / 2 * b;
+  return a <= largest / 2 && b <= largest / 2;
+}
+/// In the node's own type, so that it rounds as the run would.
+template <class T>
+constexpr double folded(opcode op, double x, double y) {
+  const T a = static_cast<T>(x), b = static_cast<T>(y);
+  return static_cast<double>(op == opcode::add ? a + b : op == opcode::sub ? a - b : op == opcode::mul ? a * b : a / b);
+}
+
+constexpr node_id negation(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  if (x.node().op == opcode::neg) return x.node().in[0];
+  if (is_constant(x) && is_floating(n.type)) return g.constant(n.type, n.shape, -ir::value_of(x.node()));
+  return g.append(n);
+}
+
+constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
+  {
+    // Most often there is nothing to simplify, and every look at a node costs compile time.
+    const ir::node &a = g[n.in[0]], &b = g[n.in[1]];
+    const bool plain = a.op != opcode::constant && b.op != opcode::constant && a.op != opcode::neg && b.op != opcode::neg;
+    if (plain) return g.append(n);
+  }
+  const bool adds = n.op == opcode::add, subtracts = n.op == opcode::sub, multiplies = n.op == opcode::mul;
+  const value x{g, n.in[0]}, y{g, n.in[1]};
+  if (is_constant(x) && is_constant(y)) {
+    const double a = ir::value_of(x.node()), b = ir::value_of(y.node());
+    if (n.type == dtype::float32 && folds<float>(n.op, a, b)) return g.constant(n.type, n.shape, folded<float>(n.op, a, b));
+    if (n.type == dtype::float64 && folds<double>(n.op, a, b)) return g.constant(n.type, n.shape, folded<double>(n.op, a, b));
+  }
+  const double neutral = adds || subtracts ? 0 : 1;
+  if (is_constant(y, neutral)) return x.id;
+  if ((adds || multiplies) && is_constant(x, neutral)) return y.id;
+  if (subtracts && is_constant(x, 0)) return (-y).id;
+  if (multiplies && is_constant(y, -1)) return (-x).id;
+  if (multiplies && is_constant(x, -1)) return (-y).id;
+  if (adds && y.node().op == opcode::neg) return (x - operand_of(y, 0)).id;
+  if (adds && x.node().op == opcode::neg) return (y - operand_of(x, 0)).id;
+  if (subtracts && y.node().op == opcode::neg) return (x + operand_of(y, 0)).id;
+  return g.append(n);
+}
+
+// ---- one element of each row ---------------------------------------------------------------------------------------
+
+/// Is the mask true at exactly one position along the axis? It is where positions are compared with an index of each row, and the
+/// index was checked to lie inside the axis.
+constexpr bool is_one_hot(const value& mask, int axis) {
+  if (mask.node().op != ops::code_of<ops::equal>()) return false;
+  const value positions = operand_of(mask, 0), wanted = operand_of(mask, 1);
+  if (positions.node().op != opcode::iota || positions.node().attr != axis || !constant_along(wanted, axis)) return false;
+  value indices = repeated(wanted);
+  while (indices.node().op == opcode::cast) indices = repeated(operand_of(indices, 0));
+  const ir::graph_view g = mask.graph->view();
+  for (int i = 0; i < g.bound_count; ++i)
+    if (g.bounds[i].indices == indices.id && g.bounds[i].extent == mask.shape()[axis]) return true;
+  return false;
+}
+
+/// The element that a one-hot mask chooses from each row: a part that is one number a row needs no choice. Of log_softmax that
+/// leaves the logits to choose from, which costs no pass of its own.
+constexpr value chosen(const value& mask, const value& from, int axis) {
+  if (constant_along(from, axis)) return collapsed(from, axis);
+  if (from.node().op == opcode::sub && constant_along(operand_of(from, 1), axis))
+    return chosen(mask, operand_of(from, 0), axis) - collapsed(operand_of(from, 1), axis);
+  const value zero = from.like(0);
+  return {*from.graph, from.graph->append({.op = opcode::reduce, .type = from.type(), .arity = 1,
+                                           .shape = from.graph->intern(ops::without_axes(from.shape(), std::int64_t{1} << axis)),
+                                           .in = {ops::pointwise_value<ops::where>(mask, from, zero).id, none, none},
+                                           .attr = std::int64_t{1} << axis, .start = static_cast<std::int64_t>(ir::reduction::sum)})};
+}
+constexpr bool sums_chosen(const value& x, int axis) {
+  return x.node().op == ops::code_of<ops::where>() && is_constant(operand_of(x, 2), 0) && is_one_hot(operand_of(x, 0), axis);
+}
+
+// ---- reductions ----------------------------------------------------------------------------------------------------
+
+/// A reduction along permuted axes is one along the axes they come from, where the others keep their order.
+constexpr bool reduces_permuted(const ir::builder& g, const ir::node& n) {
+  const ir::node& x = g[n.in[0]];
+  if (x.op != opcode::permute) return false;
+  for (int a = 0, last = -1; a < g.shape(x.shape).rank; ++a) {
+    if ((n.attr >> a) & 1) continue;
+    if (ir::unpack_axis(x.attr, a) < last) return false;
+    last = ir::unpack_axis(x.attr, a);
+  }
+  return true;
+}
+constexpr value unpermuted(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  std::int64_t axes = 0;
+  for (int a = 0; a < x.shape().rank; ++a)
+    if ((n.attr >> a) & 1) axes |= std::int64_t{1} << ir::unpack_axis(x.node().attr, a);
+  return ops::reduced(operand_of(x, 0), axes, static_cast<ir::reduction>(n.start));
+}
+
+constexpr node_id reduction(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  std::int64_t elements = 1;
+  bool counted = true;
+  for (int a = 0; a < x.shape().rank; ++a)
+    if ((n.attr >> a) & 1) {
+      counted = counted && is_static(x.shape()[a]);
+      elements *= x.shape()[a];
+    }
+  if (counted && elements == 1) return ops::reshape_to(x, g.shape(n.shape)).id;
+  if (counted && elements > 0 && is_floating(n.type) && constant_along_all(x, n.attr)) {
+    const value once = collapsed_all(x, n.attr);
+    return is_sum(n) ? (once * static_cast<double>(elements)).id : once.id;
+  }
+  if (reduces_permuted(g, n)) return unpermuted(g, n).id;
+  if (is_sum(n) && x.node().op == opcode::neg) return (-ops::reduced(operand_of(x, 0), n.attr, ir::reduction::sum)).id;
+  const int last = x.shape().rank - 1;
+  const bool sums_rows = is_sum(n) && is_floating(n.type) && n.attr == std::int64_t{1} << last;
+  if (sums_rows && sums_chosen(x, last)) return chosen(operand_of(x, 0), operand_of(x, 1), last).id;
+  return g.append(n);
+}
+
+// ---- products ------------------------------------------------------------------------------------------------------
+
+constexpr node_id product(ir::builder& g, const ir::node& n) {
+  {
+    const ir::node &l = g[n.in[0]], &r = g[n.in[1]];
+    const bool has_structure = l.op == opcode::constant || l.op == opcode::broadcast || r.op == opcode::constant || r.op == opcode::broadcast;
+    const extents& lhs = g.shape(l.shape);
+    if (!has_structure && lhs.extent[lhs.rank - 1] != 1) return g.append(n);
+  }
+  const value a{g, n.in[0]}, b{g, n.in[1]};
+  const int rank = a.shape().rank;
+  if (a.shape()[rank - 1] == 1) {  // an outer product
+    const value left = ops::broadcast_to(a, n.shape), right = ops::broadcast_to(b, n.shape);
+    return (left * right).id;
+  }
+  if (rank != 2 || !is_floating(n.type)) return g.append(n);
+  const std::int64_t rows = ir::pack_axis(0, 0, 0), columns = ir::pack_axis(0, 0, 1);
+  // One number times a matrix: the sum of the products along the contracted axis is one row (or one column) for all.
+  if (constant_along_all(a, 3)) {
+    const value scaled = ops::broadcast_along(collapsed_all(a, 3), b.node().shape, 0) * b;
+    return ops::broadcast_along(ops::reduced(scaled, 1, ir::reduction::sum), n.shape, columns).id;
+  }
+  if (constant_along_all(b, 3)) {
+    const value scaled = a * ops::broadcast_along(collapsed_all(b, 3), a.node().shape, 0);
+    return ops::broadcast_along(ops::reduced(scaled, 2, ir::reduction::sum), n.shape, rows).id;
+  }
+  const std::int64_t m = a.shape()[0], k = a.shape()[1], width = b.shape()[1];
+  if (m != 1 && constant_along(a, 0)) return ops::broadcast_to(ops::matrix_product(ops::reshape_to(collapsed(a, 0), {2, {1, k}}), b), n.shape).id;
+  if (width != 1 && constant_along(b, 1)) return ops::broadcast_to(ops::matrix_product(a, ops::reshape_to(collapsed(b, 1), {2, {k, 1}})), n.shape).id;
+  return g.append(n);
+}
+
+// ---- movement ------------------------------------------------------------------------------------------------------
+
+/// Rows of an array: a slice along the first axis, also in another shape, as x[0] is.
+struct row_slice {
+  node_id from = none;
+  std::int64_t start = 0, length = 0;
+};
+constexpr row_slice rows_of(const value& x) {
+  const value s = x.node().op == opcode::reshape ? operand_of(x, 0) : x;
+  if (s.node().op != opcode::slice || s.node().attr != 0 || s.node().step != 1) return {};
+  return {s.node().in[0], s.node().start, s.shape()[0]};
+}
+
+/// Rows of one array, one behind the other, are rows of it.
+constexpr node_id joint(ir::builder& g, const ir::node& n) {
+  const row_slice a = rows_of({g, n.in[0]}), b = rows_of({g, n.in[1]});
+  const bool continues = a.from != none && a.from == b.from && is_static(a.length) && is_static(b.length) && a.start + a.length == b.start;
+  if (n.attr != 0 || !continues) return g.append(n);
+  const extents to = g.shape(n.shape);  // a copy: the slice may be of a new shape
+  return ops::reshape_to(ops::sliced({g, a.from}, 0, a.start, a.length + b.length, 1), to).id;
+}
+
+/// The value of a constant after a cast; false where the cast is left to the run.
+constexpr bool cast_constant(const ir::node& constant, dtype to, double& value) {
+  value = ir::value_of(constant);
+  const bool is_exact = -0x1p53 <= value && value <= 0x1p53;  // an int64 of more digits is not
+  if (constant.type == dtype::float32 && is_float32_range(value)) value = static_cast<double>(static_cast<float>(value));
+  if (to == dtype::boolean) value = value != 0;
+  if (to == dtype::boolean || constant.type == dtype::boolean) return true;
+  if (to == dtype::float64) return is_floating(constant.type) || is_exact;
+  if (to == dtype::float32) {
+    if (!is_float32_range(value) || (!is_floating(constant.type) && !is_exact)) return false;
+    value = static_cast<double>(static_cast<float>(value));
+    return true;
+  }
+  return is_exact && (to == dtype::int64 || (-0x1p31 < value && value < 0x1p31));
+}
+
+constexpr node_id movement(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  const ir::node from = x.node();
+  const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape || n.op == opcode::permute || n.op == opcode::slice;
+  if (moves && from.op == opcode::constant) return g.constant_bits(n.type, n.shape, from.attr);
+  const int rank = x.shape().rank;
+  switch (n.op) {
+    case opcode::cast:
+      if (from.type == n.type) return x.id;
+      if (double known = 0; from.op == opcode::constant && cast_constant(from, n.type, known)) return g.constant(n.type, n.shape, known);
+      break;
+    case opcode::broadcast:
+      if (from.shape == n.shape && is_identity(n.attr, rank)) return x.id;
+      if (from.op == opcode::broadcast) {
+        const value source = operand_of(x, 0);
+        std::int64_t axes = 0;
+        for (int i = 0; i < source.shape().rank; ++i) axes = ir::pack_axis(axes, i, ir::unpack_axis(n.attr, ir::unpack_axis(from.attr, i)));
+        return ops::broadcast_along(source, n.shape, axes).id;
+      }
+      break;
+    case opcode::reshape:
+      if (from.shape == n.shape) return x.id;
+      if (from.op == opcode::reshape) return ops::reshape_to(operand_of(x, 0), g.shape(n.shape)).id;
+      break;
+    case opcode::permute: {
+      if (is_identity(n.attr, rank)) return x.id;
+      if (from.op == opcode::permute) {
+        std::int64_t axes = 0;
+        for (int i = 0; i < rank; ++i) axes = ir::pack_axis(axes, i, ir::unpack_axis(from.attr, ir::unpack_axis(n.attr, i)));
+        return ops::permuted(operand_of(x, 0), axes).id;
+      }
+      if (from.op == opcode::broadcast) {
+        const value source = operand_of(x, 0);
+        const std::int64_t place = ops::inverse_axes(n.attr, rank);
+        std::int64_t axes = 0;
+        for (int i = 0; i < source.shape().rank; ++i) axes = ir::pack_axis(axes, i, ir::unpack_axis(place, ir::unpack_axis(from.attr, i)));
+        return ops::broadcast_along(source, n.shape, axes).id;
+      }
+      break;
+    }
+    case opcode::slice:
+      if (from.op == opcode::slice && from.attr == n.attr) {
+        ir::node composed = n;
+        composed.in[0] = from.in[0];
+        composed.start = from.start + n.start * from.step;
+        composed.step = from.step * n.step;
+        return g.emit(composed);
+      }
+      [[fallthrough]];
+    case opcode::pad:
+      if (from.shape == n.shape && n.step == 1 && n.start == 0) return x.id;
+      break;
+    default: break;
+  }
+  return g.append(n);
+}
+
+/// Appends a node in its simplest form: it may turn out to be a node that exists.
+constexpr node_id simplest(ir::builder& g, const ir::node& n) {
+  if (n.arity == 0) return g.append(n);
+  switch (n.op) {
+    case opcode::neg: return negation(g, n);
+    case opcode::add:
+    case opcode::sub:
+    case opcode::mul:
+    case opcode::div: return arithmetic(g, n);
+    case opcode::reduce: return reduction(g, n);
+    case opcode::matmul: return product(g, n);
+    case opcode::concat: return joint(g, n);
+    case opcode::stop_gradient: return n.in[0];  // its work is done once derivatives are taken
+    default: return movement(g, n);
+  }
+}
+
+}  // namespace rules
+
+/// Appends every node again in its simplest form.
+// Law: algebra keeps infinities and NaN where they were, and values up to rounding; is idempotent.
+constexpr ir::builder algebra(const ir::graph_view& g) {
+  ir::builder out(g, rules::simplest);
+  ir::array<node_id> renamed(g.count, none);
+  // Bounds go along with their nodes, since rules ask for them.
+  ir::array<char> is_bounded(g.count, 0);
+  for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
+  for (int i = 0; i < g.count; ++i) {
+    renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+    for (int k = 0; is_bounded[i] && k < g.bound_count; ++k)
+      if (g.bounds[k].indices == i) out.check_bound({renamed[i], g.bounds[k].extent, g.bounds[k].call});
+  }
+  for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
+  return out;
+}
+
+}  // namespace tenure::passes
