@@ -23,4 +23,6 @@ struct value {
   constexpr value like(double c) const { return {*graph, graph->constant(type(), node().shape, c)}; }
 };
 
+constexpr value operand_of(const value& x, int i) { return {*x.graph, x.node().in[i]}; }
+
 }  // namespace tenure::ops

@@ -94,24 +94,24 @@ class joiner {
   // ---- products ----
 
   static constexpr bool is_transposed(const value& x) { return x.node().op == ir::opcode::permute; }
-  static constexpr value untransposed(const value& x) { return is_transposed(x) ? rules::operand_of(x, 0) : x; }
+  static constexpr value untransposed(const value& x) { return is_transposed(x) ? ops::operand_of(x, 0) : x; }
 
   /// Is it a product like the first? Worth it where the operands, which may have to be copied, are smaller than the result, which is
   /// not written and read again.
   static constexpr bool joins_products(const value& x, const ir::array<value>& products) {
     if (x.node().op != ir::opcode::matmul || x.shape().rank != 2) return false;
-    const value a = rules::operand_of(x, 0), b = rules::operand_of(x, 1);
+    const value a = ops::operand_of(x, 0), b = ops::operand_of(x, 1);
     const std::int64_t m = x.shape()[0], n = x.shape()[1], k = a.shape()[1];
     if (!is_static(m) || !is_static(n) || !is_static(k) || k * (m + n) > m * n) return false;
     if (products.size() == 0) return true;
     const value& first = products[0];
-    return is_transposed(a) == is_transposed(rules::operand_of(first, 0)) && is_transposed(b) == is_transposed(rules::operand_of(first, 1));
+    return is_transposed(a) == is_transposed(ops::operand_of(first, 0)) && is_transposed(b) == is_transposed(ops::operand_of(first, 1));
   }
 
   constexpr value one_product(const ir::array<value>& products) { return ops::matrix_product(beside(products, 0, 1), beside(products, 1, 0)); }
   constexpr value beside(const ir::array<value>& products, int operand, int axis) {
-    const auto part = [&](int i) { return untransposed(rules::operand_of(products[i], operand)); };
-    const bool flips = is_transposed(rules::operand_of(products[0], operand));
+    const auto part = [&](int i) { return untransposed(ops::operand_of(products[i], operand)); };
+    const bool flips = is_transposed(ops::operand_of(products[0], operand));
     if (flips) axis = 1 - axis;
     // The other way round than they come, which is the order of the steps: derivatives come last step first.
     value all = part(0);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <tenure/ops/registry.hpp>
+#include <tenure/ops/structural/registry.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -29,29 +30,9 @@ class writer {
 };
 
 constexpr const char* name_of(const ir::node& n) {
-  using ir::opcode;
+  constexpr const char* reductions[] = {"sum", "amax", "amin", "amax_of_numbers"};
   if (ops::is_pointwise(n.op)) return ops::record_of(n.op).name;
-  switch (n.op) {
-    case opcode::input: return "input";
-    case opcode::constant: return "constant";
-    case opcode::iota: return "iota";
-    case opcode::extent: return "extent";
-    case opcode::cast: return "cast";
-    case opcode::broadcast: return "broadcast";
-    case opcode::reshape: return "reshape";
-    case opcode::permute: return "permute";
-    case opcode::slice: return "slice";
-    case opcode::pad: return "pad";
-    case opcode::concat: return "concat";
-    case opcode::reduce: return n.start == 0 ? "sum" : n.start == 1 ? "amax" : n.start == 2 ? "amin" : "amax_of_numbers";
-    case opcode::matmul: return "matmul";
-    case opcode::gather: return "gather";
-    case opcode::scatter: return "scatter";
-    case opcode::stop_gradient: return "stop_gradient";
-    case opcode::copy: return "copy";
-    case opcode::check: return "check";
-    default: return "?";
-  }
+  return n.op == ir::opcode::reduce ? reductions[n.start] : ops::structural_record_of(n.op).name;
 }
 
 inline void print_extent(writer& out, const ir::graph_view& g, std::int64_t e) {
@@ -78,43 +59,31 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
 }
 
 inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
-  using ir::opcode;
   const ir::node& n = g[id];
   out << '%' << id << " = " << name_of(n);
   for (int i = 0; i < n.arity; ++i) out << (i ? ", %" : " %") << n.in[i];
-  switch (n.op) {
-    case opcode::input: out << ' ' << n.attr; break;
-    case opcode::constant: out << ' ' << ir::value_of(n); break;
-    case opcode::extent:
+  const int rank = n.arity > 0 ? g.shape_of(n.in[0]).rank : 0;
+  const auto in_parentheses = [&](int count, auto value_at) {
+    const char* between = " axes=(";
+    for (int i = 0; i < count; ++i)
+      if (const int value = value_at(i); value >= 0) {
+        out << between << value;
+        between = ",";
+      }
+    out << (between[0] == ',' ? ")" : " axes=()");
+  };
+  switch (ops::is_pointwise(n.op) ? ops::attributes::none : ops::structural_record_of(n.op).shows) {
+    case ops::attributes::none: break;
+    case ops::attributes::argument: out << ' ' << n.attr; break;
+    case ops::attributes::number: out << ' ' << ir::value_of(n); break;
+    case ops::attributes::extent:
       out << ' ';
       print_extent(out, g, n.attr);
       break;
-    case opcode::iota:
-    case opcode::concat:
-    case opcode::gather:
-    case opcode::scatter: out << " axis=" << n.attr; break;
-    case opcode::slice:
-    case opcode::pad: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;
-    case opcode::broadcast:
-    case opcode::permute: {
-      out << " axes=(";
-      const int rank = g.shape_of(n.in[0]).rank;
-      for (int i = 0; i < rank; ++i) out << (i ? "," : "") << ir::unpack_axis(n.attr, i);
-      out << ')';
-      break;
-    }
-    case opcode::reduce: {
-      out << " axes=(";
-      bool first = true;
-      for (int i = 0; i < max_rank; ++i)
-        if ((n.attr >> i) & 1) {
-          out << (first ? "" : ",") << i;
-          first = false;
-        }
-      out << ')';
-      break;
-    }
-    default: break;
+    case ops::attributes::axis: out << " axis=" << n.attr; break;
+    case ops::attributes::axis_start_step: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;
+    case ops::attributes::packed_axes: in_parentheses(rank, [&](int i) { return ir::unpack_axis(n.attr, i); }); break;
+    case ops::attributes::mask_of_axes: in_parentheses(max_rank, [&](int i) { return (n.attr >> i) & 1 ? i : -1; }); break;
   }
   out << " : " << tenure::name_of(n.type);
   print_shape(out, g, g.shape_of(id));

@@ -4,23 +4,16 @@
 #pragma once
 
 #include <tenure/ops/registry.hpp>
+#include <tenure/ops/structural/registry.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-constexpr bool is_source(ir::opcode op) {
-  return op == ir::opcode::input || op == ir::opcode::constant || op == ir::opcode::iota || op == ir::opcode::extent;
-}
-constexpr bool is_view(ir::opcode op) {
-  return op == ir::opcode::broadcast || op == ir::opcode::reshape || op == ir::opcode::permute || op == ir::opcode::slice;
-}
-constexpr bool is_opaque(ir::opcode op) {
-  return op == ir::opcode::matmul || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::pad ||
-         op == ir::opcode::check;
-}
-/// Computed inside kernels.
-constexpr bool is_fused(ir::opcode op) {
-  return ops::is_pointwise(op) || op == ir::opcode::reduce || op == ir::opcode::cast || op == ir::opcode::copy;
-}
+constexpr ops::lowering lowering_of(ir::opcode op) { return ops::is_pointwise(op) ? ops::lowering::kernel : ops::structural_record_of(op).lowers; }
+
+constexpr bool is_source(ir::opcode op) { return lowering_of(op) == ops::lowering::source; }
+constexpr bool is_view(ir::opcode op) { return lowering_of(op) == ops::lowering::view; }
+constexpr bool is_opaque(ir::opcode op) { return lowering_of(op) == ops::lowering::step; }
+constexpr bool is_fused(ir::opcode op) { return lowering_of(op) == ops::lowering::kernel; }
 
 /// Do two shapes differ in extents of 1 only?
 constexpr bool same_but_ones(const extents& a, const extents& b) {

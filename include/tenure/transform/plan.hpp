@@ -20,12 +20,7 @@ struct plan {
     require_static();
     const ir::graph_view g = Program::value.view();
     std::int64_t total = 0;
-    for (int i = 0; i < g.count; ++i) {
-      const ir::node& n = g[i];
-      if (ops::is_pointwise(n.op)) total += count(g.shape_of(i));
-      else if (n.op == ir::opcode::reduce) total += count(g.shape_of(n.in[0]));
-      else if (n.op == ir::opcode::matmul) total += 2 * count(g.shape_of(i)) * g.shape_of(n.in[0])[g.shape_of(n.in[0]).rank - 1];
-    }
+    for (int i = 0; i < g.count; ++i) total += ops::is_pointwise(g[i].op) ? count(g.shape_of(i)) : ops::structural_record_of(g[i].op).flops(g, i);
     return total;
   }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+// Operations that leave each element in its place: a cast changes its type; the others mark a value.
+#pragma once
+
+#include <tenure/ops/structural/rule.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+constexpr value cast_to(value x, dtype type) {
+  if (x.type() == type) return x;
+  return {*x.graph, x.graph->emit({.op = ir::opcode::cast, .type = type, .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}})};
+}
+
+namespace nodes {
+struct cast : structural<ir::opcode::cast, 1, lowering::kernel> {
+  static constexpr const char* name = "cast";
+  template <class V>
+  static constexpr V pull(V y, int, V g) { return cast_to(g, operand_of(y, 0).type()); }
+  static constexpr void verify(rule_check& c) { c.same_shape(0); }
+};
+}  // namespace nodes
+
+constexpr value stopped(value x) {
+  return {*x.graph, x.graph->emit({.op = ir::opcode::stop_gradient, .type = x.type(), .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}})};
+}
+
+namespace nodes {
+/// The value, through which no gradient flows. The algebra removes it.
+struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> {
+  static constexpr const char* name = "stop_gradient";
+  static constexpr bool flows_to(int) { return false; }
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) {
+    c.same_type(0);
+    c.same_shape(0);
+  }
+};
+
+/// A buffer of its own for what would be a view or an argument. Only the plan makes it, after derivatives are taken.
+struct copy : structural<ir::opcode::copy, 1, lowering::kernel> {
+  static constexpr const char* name = "copy";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) {
+    c.same_type(0);
+    c.same_shape(0);
+  }
+};
+
+/// Computed indices in a buffer of their own, once every bound on them is found to hold. Only the plan makes it.
+struct check : structural<ir::opcode::check, 1, lowering::step> {
+  static constexpr const char* name = "check";
+  static constexpr bool flows_to(int) { return false; }
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) {
+    c.is_integer(0);
+    c.same_type(0);
+    c.same_shape(0);
+  }
+};
+}  // namespace nodes
+
+}  // namespace tenure::ops

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// The product of matrices, of one matrix for each index of the leading axes.
+#pragma once
+
+#include <tenure/ops/structural/view.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+constexpr value matrix_product(value a, value b) {
+  extents to = a.shape();
+  to[to.rank - 1] = b.shape()[b.shape().rank - 1];
+  return {*a.graph, a.graph->emit({.op = ir::opcode::matmul, .type = a.type(), .arity = 2, .shape = a.graph->intern(to), .in = {a.id, b.id, ir::none}})};
+}
+
+namespace nodes {
+struct matmul : structural<ir::opcode::matmul, 2, lowering::step> {
+  static constexpr const char* name = "matmul";
+  template <class V>
+  static constexpr V pull(V y, int i, V g) {
+    return i == 0 ? matrix_product(g, transposed(operand_of(y, 1))) : matrix_product(transposed(operand_of(y, 0)), g);
+  }
+  template <class V>
+  static constexpr V push(V y, const V* tangents) {
+    const bool first = tangents[0].id != ir::none, second = tangents[1].id != ir::none;
+    if (!first || !second) return with_operand(y, first ? 0 : 1, tangents[first ? 0 : 1]);
+    const V left = with_operand(y, 0, tangents[0]);
+    return left + with_operand(y, 1, tangents[1]);
+  }
+  static constexpr std::int64_t flops(const ir::graph_view& g, ir::node_id id) {
+    const extents& left = g.shape_of(g[id].in[0]);
+    return 2 * count(g.shape_of(id)) * left[left.rank - 1];
+  }
+  static constexpr void verify(rule_check& c) {
+    const extents &a = c.shape_of(0), &b = c.shape_of(1), &to = c.shape();
+    c.same_type(0);
+    c.same_type(1);
+    c.expect(c.self().type != dtype::boolean, "a product of bool");
+    c.expect(to.rank >= 2, "a product of less than matrices", to.rank, 2);
+    c.rank_is(a, to.rank);
+    c.rank_is(b, to.rank);
+    if (!c.found.ok()) return;
+    for (int i = 0; i < to.rank - 2; ++i) {
+      c.extent_is(a[i], to[i]);
+      c.extent_is(b[i], to[i]);
+    }
+    c.extent_is(a[to.rank - 2], to[to.rank - 2]);
+    c.extent_is(b[to.rank - 1], to[to.rank - 1]);
+    c.extent_is(b[to.rank - 2], a[to.rank - 1]);
+  }
+};
+}  // namespace nodes
+
+}  // namespace tenure::ops

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+// The list of structural operations, in the order of their opcodes (ir/node.hpp), and their records as tables.
+#pragma once
+
+#include <tenure/ops/structure.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+template <class... Op>
+struct structural_list {};
+using structural_operations = structural_list<nodes::input, nodes::constant, nodes::iota, nodes::extent, nodes::cast, nodes::broadcast, nodes::reshape, nodes::permute,
+                                              nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter,
+                                              nodes::stop_gradient, nodes::copy, nodes::check>;
+
+/// A structural operation as passes see it.
+struct structural_record {
+  const char* name;
+  int arity;
+  lowering lowers;
+  attributes shows;
+  bool (*flows_to)(int operand);
+  value (*pull)(value result, int operand, value cotangent);
+  value (*push)(value result, const value* tangents);
+  std::int64_t (*flops)(const ir::graph_view& g, ir::node_id id);
+  void (*verify)(rule_check& check);
+};
+
+template <class List>
+struct structural_records;
+template <class... Op>
+struct structural_records<structural_list<Op...>> {
+  static constexpr bool are_in_order = [] {
+    int at = 0;
+    return ((static_cast<int>(Op::code) == at++) && ...) && at == static_cast<int>(ir::opcode::pointwise);
+  }();
+  static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
+  static constexpr structural_record value[] = {
+      {Op::name, Op::arity, Op::lowers, Op::shows, &Op::flows_to, &Op::template pull<ops::value>, &Op::template push<ops::value>, &Op::flops, &Op::verify}...};
+};
+
+constexpr const structural_record& structural_record_of(ir::opcode op) { return structural_records<structural_operations>::value[static_cast<int>(op)]; }
+
+}  // namespace tenure::ops

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+// What every structural operation states about itself. One operation is one paragraph in a file of this folder: the functions that
+// append its node, and a record
+//   struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::axis> {
+//     name; flows_to(operand); pull(result, operand, cotangent); push(result, tangents); verify(check) };
+// with the defaults below for what it does not state. structural/registry.hpp lists the records in the order of their opcodes.
+// pull and push are templates, so that they can name operations that are declared after them.
+#pragma once
+
+#include <tenure/ops/shapes.hpp>
+#include <tenure/ops/value.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+/// What becomes of a node in a plan.
+enum class lowering : std::uint8_t {
+  source,    // an argument or a number: nothing is computed
+  view,      // the memory of its operand, seen through other strides
+  kernel,    // an instruction of a fused kernel
+  step,      // a step of its own
+  assembly,  // memory that its operands are computed in
+  none,      // gone before the plan is made
+};
+
+/// Which fields of a node its text shows.
+enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes };
+
+/// The first rule that a graph breaks, or what == nullptr; lhs and rhs are the two numbers that disagree.
+struct verdict {
+  const char* what = nullptr;
+  ir::node_id node = ir::none;
+  std::int64_t lhs = 0, rhs = 0;
+
+  constexpr bool ok() const { return what == nullptr; }
+};
+
+/// A node whose rule is checked, and the first thing that is wrong with the graph.
+class rule_check {
+ public:
+  constexpr explicit rule_check(const ir::graph_view& g) : graph(g) {}
+
+  ir::graph_view graph;
+  ir::node_id at = 0;
+  verdict found;
+
+  constexpr void expect(bool holds, const char* what, std::int64_t lhs = 0, std::int64_t rhs = 0) {
+    if (!holds && found.ok()) found = {what, at, lhs, rhs};
+  }
+  constexpr bool is_extent(std::int64_t e) const { return is_static(e) || ir::symbol_of_extent(e) < graph.symbol_count; }
+
+  constexpr const ir::node& self() const { return graph[at]; }
+  constexpr const ir::node& operand(int k) const { return graph[self().in[k]]; }
+  constexpr const extents& shape() const { return graph.shape_of(at); }
+  constexpr const extents& shape_of(int k) const { return graph.shape_of(self().in[k]); }
+
+  constexpr void same_type(int k) { expect(operand(k).type == self().type, "element types differ", static_cast<int>(operand(k).type), static_cast<int>(self().type)); }
+  constexpr void is_type(const ir::node& x, dtype wanted) {
+    expect(x.type == wanted, "another element type than the operation takes", static_cast<int>(x.type), static_cast<int>(wanted));
+  }
+  constexpr void is_integer(int k) {
+    const bool integer = operand(k).type == dtype::int32 || operand(k).type == dtype::int64;
+    expect(integer, "indices are no integers", static_cast<int>(operand(k).type));
+  }
+  /// Ids, not extents: fusion takes two shapes for equal only where their ids are.
+  constexpr void same_shape(int k) { expect(operand(k).shape == self().shape, "shapes differ", operand(k).shape, self().shape); }
+  constexpr void rank_is(const extents& s, int rank) { expect(s.rank == rank, "another rank than the operation's rule gives", s.rank, rank); }
+  constexpr void extent_is(std::int64_t e, std::int64_t wanted) { expect(e == wanted, "another extent than the operation's rule gives", e, wanted); }
+  constexpr void extents_are(const extents& s, const extents& wanted) {
+    rank_is(s, wanted.rank);
+    for (int a = 0; a < s.rank && found.ok(); ++a) extent_is(s[a], wanted[a]);
+  }
+  constexpr bool axis_in(std::int64_t axis, const extents& s) {
+    expect(axis >= 0 && axis < s.rank, "no such axis", axis, s.rank);
+    return found.ok();
+  }
+  /// `some` holds the elements start, start + step, ... of an axis of `all`, as the node's fields say.
+  constexpr void strided(const extents& all, const extents& some) {
+    const ir::node& n = self();
+    rank_is(some, all.rank);
+    if (!axis_in(n.attr, all)) return;
+    const int axis = static_cast<int>(n.attr);
+    for (int a = 0; a < all.rank; ++a)
+      if (a != axis) extent_is(some[a], all[a]);
+    expect(n.step != 0, "a step of 0");
+    expect(n.start >= 0, "starts outside its axis", n.start, all[axis]);
+    if (!is_static(all[axis]) || !is_static(some[axis]) || some[axis] == 0) return;
+    const std::int64_t last = n.start + (some[axis] - 1) * n.step;
+    expect(n.start < all[axis], "starts outside its axis", n.start, all[axis]);
+    expect(last >= 0 && last < all[axis], "ends outside its axis", last, all[axis]);
+  }
+};
+
+/// A structural operation with one tangent for each operand. The defaults are those of a linear operation of one operand.
+template <ir::opcode Code, int Arity, lowering Lowers, attributes Shows = attributes::none>
+struct structural {
+  static constexpr ir::opcode code = Code;
+  static constexpr int arity = Arity;
+  static constexpr lowering lowers = Lowers;
+  static constexpr attributes shows = Shows;
+
+  /// Does a gradient reach operand i?
+  static constexpr bool flows_to(int) { return true; }
+  /// The cotangent of operand i, given the cotangent g of the result y. Without a default: a forgotten one must not compile.
+  template <class V>
+  static constexpr V pull(V y, int i, V g) = delete;
+  /// The tangent of the result y, given the tangents of its operands.
+  template <class V>
+  static constexpr V push(V y, const V* tangents) { return with_operand(y, 0, tangents[0]); }
+  /// The arithmetic operations of a node; a transcendental function counts as one.
+  static constexpr std::int64_t flops(const ir::graph_view&, ir::node_id) { return 0; }
+
+ protected:
+  /// The node y, computed of another operand i.
+  template <class V>
+  static constexpr V with_operand(V y, int i, V t) {
+    ir::node n = y.node();
+    n.in[i] = t.id;
+    return {*y.graph, y.graph->emit(n)};
+  }
+};
+
+}  // namespace tenure::ops

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+// Nodes without operands: arguments, constants, positions, run-time extents.
+#pragma once
+
+#include <tenure/ops/structural/rule.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+namespace nodes {
+struct input : structural<ir::opcode::input, 0, lowering::source, attributes::argument> {
+  static constexpr const char* name = "input";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) { c.expect(c.self().attr >= 0 && c.self().attr < c.graph.input_count, "no such argument", c.self().attr, c.graph.input_count); }
+};
+
+struct constant : structural<ir::opcode::constant, 0, lowering::source, attributes::number> {
+  static constexpr const char* name = "constant";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check&) {}
+};
+}  // namespace nodes
+
+/// 0, 1, 2, ... along one axis of a shape.
+constexpr value counting(ir::builder& g, dtype type, std::int16_t shape, int axis) {
+  return {g, g.emit({.op = ir::opcode::iota, .type = type, .shape = shape, .attr = axis})};
+}
+
+namespace nodes {
+struct iota : structural<ir::opcode::iota, 0, lowering::source, attributes::axis> {
+  static constexpr const char* name = "iota";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) { c.axis_in(c.self().attr, c.shape()); }
+};
+}  // namespace nodes
+
+/// An extent as a number: a constant where it is known.
+constexpr value number_of_extent(ir::builder& g, dtype type, std::int64_t extent) {
+  const std::int16_t scalar = g.intern({});
+  if (is_static(extent)) return {g, g.constant(type, scalar, static_cast<double>(extent))};
+  return {g, g.emit({.op = ir::opcode::extent, .type = type, .shape = scalar, .attr = extent})};
+}
+
+namespace nodes {
+struct extent : structural<ir::opcode::extent, 0, lowering::source, attributes::extent> {
+  static constexpr const char* name = "extent";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) { c.expect(c.is_extent(c.self().attr), "an extent is no symbol", c.self().attr, c.graph.symbol_count); }
+};
+}  // namespace nodes
+
+}  // namespace tenure::ops
