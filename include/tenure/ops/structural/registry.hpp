@@ -34,7 +34,7 @@ struct structural_records<structural_list<Op...>> {
     return ((static_cast<int>(Op::code) == at++) && ...) && at == static_cast<int>(ir::opcode::pointwise);
   }();
   static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
-  static constexpr structural_record value[] = {
+  static constexpr structural_record value[sizeof...(Op)] = {
       {Op::name, Op::arity, Op::lowers, Op::shows, &Op::flows_to, &Op::template pull<ops::value>, &Op::template push<ops::value>, &Op::flops, &Op::verify}...};
 };
 
