@@ -5,6 +5,7 @@
 #include <harness.hpp>
 #include <workloads.hpp>
 
+#include <tenure/core/flush_denormals.hpp>
 #include <tenure/optim/sgd.hpp>
 
 #include <torch/torch.h>
@@ -186,6 +187,7 @@ struct mlp_step {
   }
   std::int64_t items() const { return Batch; }
   void run() {
+    const tn::flush_denormals scope;
     auto& [w1, b1, w2, b2] = parameters;
     forget_gradients({&w1, &b1, &w2, &b2});
     torch::cross_entropy_loss(torch::addmm(b2, torch::relu(torch::addmm(b1, x, w1.t())), w2.t()), labels).backward();

@@ -21,6 +21,7 @@
 #else
 
 #include <tenure/version.hpp>
+#include <tenure/core/flush_denormals.hpp>
 
 // First those that hold most messages: a compiler spells out the way to each through what includes it first.
 #include <tenure/tensor/tensor.hpp>

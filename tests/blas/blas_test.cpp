@@ -111,7 +111,7 @@ TEST_CASE("a compiled gradient's three products are three calls, on one thread o
   const auto x = tn::ones<double>(tn::shape<40, 48>{});
   const auto w = tn::ones<double>(tn::shape<48, 64>{});
   const auto loss = [](auto x, auto w) { return sum(square(matmul(x, w))); };
-  const tn::thread_pool pool(2);
+  const tn::thread_pool pool(2, 0);
   calls = 0;
   const auto [value, dx, dw] = tn::value_and_grad<0, 1>(loss)(x, w);
   CHECK(calls == 3);

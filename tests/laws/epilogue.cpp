@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("an epilogue has the bits of one step after the other, on any
   const auto through = tn::compile([](auto x, auto w) { return tanh(matmul(x, w.transpose())); })(x, turned);
   REQUIRE(same_bits(through, tn::compile([](auto z) { return tanh(z); })(even)));
   for (int threads : {1, 2, 3, 8}) {
-    const tn::thread_pool pool(threads);
+    const tn::thread_pool pool(threads, 0);
     REQUIRE(same_bits(tn::compile(biased, pool)(x, w, b), after));
     REQUIRE(same_bits(tn::compile(flat, pool)(x, w), tn::compile(flat)(x, w)));
     const auto [total, columns, rows] = tn::compile(reducing, pool)(x, w, b);

@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("results past the caches have the bits of their pieces", "", 
   const auto f = tn::compile(two_results);
   const auto x = filled<TestType>(shape<dyn>{}, 1, n), y = filled<TestType>(shape<dyn>{}, 2, n);
   const auto [a, b] = f(x, y);
-  const tn::thread_pool pool(3);
+  const tn::thread_pool pool(3, 0);
   const auto [pa, pb] = tn::compile(two_results, pool)(x, y);
   CHECK(same_bits(a, pa));
   CHECK(same_bits(b, pb));
@@ -73,7 +73,7 @@ TEMPLATE_TEST_CASE("gradients past the caches have the bits of their pieces", ""
   constexpr auto f = [](auto a, auto b) { return sum(tanh(a) * b); };
   const auto a = filled<TestType>(shape<dyn>{}, 1, n), b = filled<TestType>(shape<dyn>{}, 2, n);
   const auto [value, da, db] = tn::value_and_grad<0, 1>(f)(a, b);
-  const auto [on_pool, pa, pb] = tn::compile(tn::value_and_grad<0, 1>(f), tn::thread_pool(2))(a, b);
+  const auto [on_pool, pa, pb] = tn::compile(tn::value_and_grad<0, 1>(f), tn::thread_pool(2, 0))(a, b);
   CHECK(value.item() == on_pool.item());
   CHECK(same_bits(da, pa));
   const auto [v, u, w] = tn::value_and_grad<0, 1>(f)(a[tn::range(5, 2005)].clone(), b[tn::range(5, 2005)].clone());
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("rows of any length pass the caches", "", double, float) {
       CHECK(is_piece(whole, biased(u, v, bias), first));
       CHECK(is_piece(z, tn::compile([](auto p, auto q) { return p * q; })(u, v), first));
     }
-    CHECK(same_bits(sums, std::get<1>(tn::compile(one_and_sums, tn::thread_pool(2))(x, y))));
+    CHECK(same_bits(sums, std::get<1>(tn::compile(one_and_sums, tn::thread_pool(2, 0))(x, y))));
   }
 }
 

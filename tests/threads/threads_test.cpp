@@ -4,6 +4,9 @@
 #include "../catch.hpp"
 #include "../difference.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cfenv>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -45,7 +48,7 @@ difference same_bits(const X& x, const X& y) {
 }
 
 const std::vector<tn::thread_pool>& pools() {
-  static const std::vector<tn::thread_pool> all{tn::thread_pool(1), tn::thread_pool(2), tn::thread_pool(3), tn::thread_pool(7)};
+  static const std::vector<tn::thread_pool> all{tn::thread_pool(1), tn::thread_pool(2, 0), tn::thread_pool(3, 0), tn::thread_pool(7, 0)};
   return all;
 }
 
@@ -300,6 +303,90 @@ TEST_CASE("what a block throws reaches the caller") {
   CHECK(ran == 50);
   run(false);
   CHECK(ran == 100);
+}
+
+/// The products of two floats on both threads of a pool at once, each taken on its thread.
+struct products_on_two {
+  float x, y, of_caller = -1, of_helper = -1;
+  std::atomic<int> here{0};
+  bool throws = false;
+
+  products_on_two(float left, float right) : x(left), y(right) {}
+
+  void run(tn::detail::pool_executor& pool) {
+    here = 0;
+    pool.run(2, [](void* c, int block, int) {
+      auto& w = *static_cast<products_on_two*>(c);
+      for (++w.here; w.here < 2;) std::this_thread::yield();  // so that no thread takes both
+      const volatile float left = w.x, right = w.y;
+      (block == 0 ? w.of_caller : w.of_helper) = left * right;
+      if (w.throws) throw std::runtime_error("block");
+    }, this);
+  }
+};
+
+TEST_CASE("flush_denormals holds in its scope only, on the threads of a pool too") {
+  if (tn::detail::float_mode::flush == 0) return;  // a processor on which the scope does nothing
+  const float denormal = 1e-20f * 1e-20f;
+  tn::detail::pool_executor pool(2);
+  products_on_two product(1e-20f, 1e-20f), of_denormal(denormal, 1e20f);
+  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };  // inside the scope a denormal compares as zero
+  const auto on_both = [&](float want, float want_of_denormal) {
+    product.run(pool), of_denormal.run(pool);
+    INFO("bits of 1e-20f * 1e-20f, then of 1e-40f * 1e20f");
+    CHECK(bits(product.of_caller) == bits(want));
+    CHECK(bits(product.of_helper) == bits(want));
+    CHECK(bits(of_denormal.of_caller) == bits(want_of_denormal));
+    CHECK(bits(of_denormal.of_helper) == bits(want_of_denormal));
+  };
+  on_both(denormal, denormal * 1e20f);
+  {
+    const tn::flush_denormals scope;
+    {
+      const tn::flush_denormals inner;
+      on_both(0, 0);
+    }
+    on_both(0, 0);
+  }
+  on_both(denormal, denormal * 1e20f);
+
+  const auto leave = [&] {
+    const tn::flush_denormals scope;
+    product.throws = true;
+    product.run(pool);
+  };
+  CHECK_THROWS_AS(leave(), std::runtime_error);
+  product.throws = false;
+  on_both(denormal, denormal * 1e20f);
+}
+
+TEST_CASE("flush_denormals changes what calls give, with the same bits on any number of threads") {
+  if (tn::detail::float_mode::flush == 0) return;
+  const tensor<float, 1 << 20> x = tn::full<float>(tn::shape<1 << 20>{}, 1e-20f);
+  const auto count = [&](const tn::thread_pool& pool) {
+    const auto threads = pool.scope();
+    const tensor<float, 1 << 20> y = x * x;
+    return std::count_if(y.data(), y.data() + y.size(), [](float value) { return std::bit_cast<std::uint32_t>(value) == 0; });
+  };
+  for (const tn::thread_pool& pool : pools()) {
+    INFO("zeros of 1e-20f * 1e-20f on " << pool.threads());
+    CHECK(count(pool) == 0);
+    const tn::flush_denormals scope;
+    CHECK(count(pool) == 1 << 20);
+  }
+}
+
+TEST_CASE("threads of a pool round as the caller does") {
+  tn::detail::pool_executor pool(2);
+  products_on_two product(1 + 0x1p-12f, 1 + 0x1p-13f);
+  const int outer = std::fegetround();
+  std::fesetround(FE_UPWARD);
+  product.run(pool);
+  std::fesetround(outer);
+  CHECK(product.of_caller > 1 + 0x1p-12f + 0x1p-13f);
+  CHECK(product.of_helper == product.of_caller);
+  product.run(pool);
+  CHECK(product.of_helper == 1 + 0x1p-12f + 0x1p-13f);
 }
 
 TEST_CASE("a pool has a thread at least") {

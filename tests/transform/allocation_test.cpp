@@ -78,7 +78,7 @@ TEST_CASE("a training step allocates nothing, GEMM packing included") {
 }
 
 TEST_CASE("a step on several threads allocates nothing either: rows and columns of blocks, packing, jobs") {
-  const tn::thread_pool pool(3);
+  const tn::thread_pool pool(3, 0);
   tn::engine random(3);
   auto model = tn::init<network>(random);
   constexpr auto loss = [](auto m, auto x, auto y) { return cross_entropy(m(x), y); };

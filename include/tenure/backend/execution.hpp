@@ -15,6 +15,7 @@ class executor {
   using block_function = void (*)(void* context, int block, int worker);
 
   executor() = default;
+  explicit executor(std::int64_t least_work) : least_work_(least_work) {}
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
 
@@ -23,8 +24,14 @@ class executor {
   virtual void run(int count, block_function function, void* context) = 0;
   virtual int workers() const = 0;
 
+  /// Is a step with this much work, in elements times instructions, worth handing over? Other steps stay on the caller's thread.
+  bool gains_by(std::int64_t work) const { return work >= least_work_; }
+
  protected:
   ~executor() = default;
+
+ private:
+  std::int64_t least_work_ = 0;
 };
 
 namespace detail {

@@ -14,6 +14,9 @@ namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
 /// Work of a block, in elements times instructions (or multiplications, for a product), some two microseconds.
 constexpr std::int64_t block_work = 1 << 16;
 constexpr int most_blocks = 64;
+/// Multiplications of a product that count as one element of one instruction where threads are woken: a product computes faster, and
+/// two threads both read and pack its right factor.
+constexpr std::int64_t multiplications_of_work = 2;
 /// What a kernel reads and writes side by side in elements of its type, from where on it stores past the caches: the largest cache that
 /// cores share on most machines. A line that is stored need not be read first then, which is a third of the traffic of one load and
 /// one store, and more than what comes next loses (a sum of the result behind a kernel over 33 MB: 1.2 ms instead of 1.5). A constant,

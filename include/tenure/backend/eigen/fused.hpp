@@ -360,9 +360,10 @@ struct fused {
 
   static void run_blocks(const local_arguments& args, const kernel_arguments& given) {
     const row_source* const source = given.rows;
-    std::int64_t extents[record::rank], columns = 1;
+    std::int64_t extents[record::rank], columns = 1, elements = 1;
     [&]<int... D>(std::integer_sequence<int, D...>) { ((extents[D] = extent<D>(args)), ...); }(std::make_integer_sequence<int, record::rank>{});
     for (int d = record::outer; d < record::rank; ++d) columns *= extents[d];
+    for (const std::int64_t e : extents) elements *= e;
     blocks all;
     for (T& t : all.totals[0]) t = T(0);  // g++ cannot tell that there is a block
     all.args = args;
@@ -374,7 +375,9 @@ struct fused {
     all.columns = columns;
     all.column_memory = static_cast<T*>(given.scratch);
     const int count = all.grid.count();
-    executor* const on = count > 1 ? given.on : nullptr;
+    // With rows to produce there is a product in front, which is large.
+    const bool is_worth_it = count > 1 && given.on != nullptr && (source != nullptr || given.on->gains_by(elements * record::instructions));
+    executor* const on = is_worth_it ? given.on : nullptr;
     if (on == nullptr) {
       for (int b = 0; b < count; ++b) {
         blocks::run(&all, b, 0);

@@ -86,7 +86,7 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 #if TENURE_BLAS
   if (matmul_by_blas(m, n, k, a, b, c)) return;
 #endif
-  if (on != nullptr && m * n * k >= 4 * block_work) {
+  if (on != nullptr && m * n * k >= 4 * block_work && on->gains_by(m * n * k / multiplications_of_work)) {
     const std::int64_t most_rows = m / 32 < most_blocks ? m / 32 : most_blocks, rows = most_rows > 1 ? most_rows : 1;
     const std::int64_t most_columns = n / 192, wanted = 16 / rows, columns = wanted < most_columns ? wanted : most_columns;
     product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}};
