@@ -167,6 +167,43 @@ TEST_CASE("work is handed over where it is worth it, in blocks of any order") {
   check(rows_and_columns, true, m, v, w);
 }
 
+/// Runs all blocks itself, and counts the steps that came.
+class counting final : public tn::executor {
+ public:
+  int steps = 0;
+
+  explicit counting(std::int64_t least_work) : executor(least_work) {}
+  int workers() const override { return 2; }
+  void run(int count, block_function function, void* context) override {
+    ++steps;
+    for (int b = 0; b < count; ++b) function(context, b, 0);
+  }
+};
+
+TEST_CASE("a step with less work than the least stays on the caller's thread") {
+  std::mt19937_64 engine(1);
+  const auto steps = [](std::int64_t least_work, auto f, const auto&... x) {
+    counting on(least_work);
+    const tn::detail::execution_scope scope(&on);
+    tn::compile(f)(x...);
+    return on.steps;
+  };
+  const auto weights = random<float, 784, 128>(engine);
+  const auto x = random<float, 784, 32>(engine);
+  const auto d = random<float, 32, 128>(engine);
+  const auto large_x = random<float, 784, 512>(engine);
+  const auto large_d = random<float, 512, 128>(engine);
+  const auto update = [](auto w, auto v) { return w - 0.1f * v; };
+  constexpr std::int64_t usual = tn::thread_pool::usual_least_work;
+  INFO("w - 0.1f * v of [784,128]");
+  CHECK(steps(0, update, weights, weights) == 1);
+  CHECK(steps(usual, update, weights, weights) == 0);
+  INFO("matmul of [784,32][32,128] and [784,512][512,128]");
+  CHECK(steps(0, product, x, d) == 1);
+  CHECK(steps(usual, product, x, d) == 0);
+  CHECK(steps(usual, product, large_x, large_d) == 1);
+}
+
 TEST_CASE("all that compiles takes an execution") {
   std::mt19937_64 engine(2);
   const auto x = random<double, dyn>(engine, 300000), y = random<double, dyn>(engine, 300000);
