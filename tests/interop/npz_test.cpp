@@ -236,7 +236,9 @@ TEST_CASE("an .npy file within a NumPy archive is the one write_npy writes") {
   const sample from;
   npz::write_npy(here.path / "w.npy", from.views[0]);
   const bytes ours = content_of(here.path / "w.npy"), archive = from_hex(from_savez);
-  CHECK(std::search(archive.begin(), archive.end(), ours.begin(), ours.end()) != archive.end());
+  const std::size_t before = 30 + 5 + 20;  // the local header with its name and NumPy's extra field
+  REQUIRE(ours.size() == 152);
+  CHECK(first_difference(ours.data(), archive.data() + before, 152));
 }
 
 TEST_CASE("law: read_npz after write_npz gives the same arrays") {

@@ -223,7 +223,7 @@ constexpr bool expands() {
 }
 
 template <class Program, int S, int... B>
-TENURE_INLINE void run_static_step(const running_call& m, std::integer_sequence<int, B...>) {
+TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::integer_sequence<int, B...>) {
   using step = static_step<Program, S>;
   constexpr auto& tables = Program::tables;
   void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
@@ -242,7 +242,7 @@ TENURE_INLINE void run_static_step(const running_call& m, std::integer_sequence<
 }
 
 template <class Program, int... S>
-TENURE_INLINE void run_static(const running_call& m, std::integer_sequence<int, S...>) {
+TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integer_sequence<int, S...>) {
   (run_static_step<Program, S>(m, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Would the tests notice a mistake? Makes small mistakes in the headers, one at a time, and runs the tests that could see them.
+
+    scripts/mutate.py [-n 20] [--seed 1] [--jobs 1] [--cxx g++] include/tenure/passes
+    scripts/mutate.py --list include/tenure/passes       # every mutation there, without running one
+    scripts/mutate.py --only <name> ...                  # this one again, by the name that is printed
+
+A mistake is called a mutant: a comparison turned round, one more or less, a dropped condition or statement, swapped operands. Each is
+built in a scratch copy of the headers, against the test files that `tests` below names for its folder, in order, until one is red. A
+mutant is killed where a test or a static_assert is red, or where the time is up; it lives where all are green. The last line is the
+score. Not counted are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each
+with the reason.
+"""
+import argparse, os, random, re, shutil, subprocess, sys, tempfile, time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+root = Path(__file__).resolve().parent.parent
+
+# Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix.
+tests = {
+    "core": ["tensor/construct", "ir/builder_test", "passes/passes_test"],
+    "math": ["math/special_values_test", "math/packet_test", "math/accuracy_float_test", "math/accuracy_double_test"],
+    "storage": ["storage/block", "storage/pool", "storage/steady_state", "tensor/ownership"],
+    "tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/factories", "tensor/print", "tensor/gradient", "ownership/views"],
+    "ir": ["ir/builder_test", "passes/passes_test", "passes/verify_test", "passes/golden_test"],
+    "ops": ["passes/passes_test", "passes/verify_test", "passes/golden_test", "backend/reference_test", "laws/adjoint_pointwise", "laws/adjoint_shapes"],
+    "passes": ["passes/passes_test", "passes/verify_test", "passes/fuse_test", "passes/golden_test", "fuzz/passes_test fuzz/schedule_test", "laws/shapes", "laws/run_time"],
+    "program": ["laws/positions", "laws/shapes", "laws/run_time", "transform/compile_test"],
+    "interop": ["interop/npz_test", "interop/dlpack_test", "interop/mdspan_test", "interop/eigen_test"],
+    "interop/npy": ["interop/npz_test"],
+    "interop/npz": ["interop/npz_test"],
+    "interop/dlpack": ["interop/dlpack_test"],
+    "interop/eigen": ["interop/eigen_test"],
+    "interop/mdspan": ["interop/mdspan_test"],
+    "backend/eigen/matmul": ["backend/matmul_test"],
+    "backend/eigen/gemm_small": ["backend/matmul_test"],
+    "backend/reference": ["backend/reference_test"],
+    "backend/eigen": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
+    "optim": ["optim/optim_test"],
+    "transform": ["transform/compile_test", "transform/eager_test", "transform/overwrite_test", "ownership/backward", "ownership/hazards"],
+}
+
+# ---- what a mistake looks like --------------------------------------------------------------------
+
+# Each pattern of a line of code -> what may stand in its place. Spaces around an operator tell it from a template's bracket.
+swaps = [
+    (r" < ", [" <= ", " >= "]), (r" <= ", [" < ", " > "]), (r" > ", [" >= ", " <= "]), (r" >= ", [" > ", " < "]),
+    (r" == ", [" != "]), (r" != ", [" == "]), (r" && ", [" || "]), (r" \|\| ", [" && "]),
+    (r" \+ 1\b", ["", " + 2", " - 1"]), (r" - 1\b", ["", " - 2", " + 1"]), (r" \+ ", [" - "]), (r" - ", [" + "]), (r" \* ", [" + "]), (r" / ", [" * "]),
+    (r" \+= ", [" -= "]), (r" -= ", [" += "]), (r" << ", [" >> "]), (r" >> ", [" << "]),
+    (r"\btrue\b", ["false"]), (r"\bfalse\b", ["true"]), (r"\bmin\(", ["max("]), (r"\bmax\(", ["min("]), (r"\bmin\b(?=[;,)}])", ["max"]),
+    (r"(?<![\w.:\[<])0(?![\w.x\]>])", ["1"]), (r"(?<![\w.:\[<])1(?![\w.\]>])", ["0", "2"]), (r"(?<=[(&| ])!(?=[\w(])", [""]),
+    (r"\bcontinue;", [";"]), (r"\bbreak;", [";"]),
+]
+
+
+def is_code(line, in_raw_text):
+    text = line.strip()
+    skipped = ("//", "#", "using ", "namespace", "template", "static_assert", "friend ", "///", "*", "throw", "case ", "[[noreturn]]")
+    return not in_raw_text and text and not text.startswith(skipped) and "fail(" not in text and "require(" not in text
+
+
+def outside_text(line, at):
+    """Is this place of a line code, not a string or a comment?"""
+    quoted = False
+    for i, c in enumerate(line[:at]):
+        if c == '"' and line[i - 1:i] != "\\" and line[i - 1:i + 2] != "'\"'":
+            quoted = not quoted
+        if not quoted and line.startswith("//", i):
+            return False
+    return not quoted
+
+
+def split_condition(line):
+    """if (a && b): each way to leave out one condition, and the whole, where the parts hold no brackets that we would cut."""
+    m = re.search(r"\b(if|while) (constexpr )?\((.*)\)(?= [^)]*$|$)", line)
+    if not m:
+        return []
+    whole, parts = m[3], re.split(r" (?:&&|\|\|) ", m[3])
+    out = [(m.start(3), m.end(3), p) for p in parts if len(parts) > 1 and all(p.count(a) == p.count(b) for a, b in ("()", "[]", "{}"))]
+    if m[1] == "if" and ";" not in whole:
+        out += [(m.start(3), m.end(3), "true"), (m.start(3), m.end(3), "false")]
+    return out
+
+
+def mutations_of(path):
+    """(line number, the line as it is, the line with a mistake) for each mistake of one file."""
+    out, in_raw = [], False
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        starts_raw = 'R"(' in line and ')"' not in line[line.find('R"('):]
+        if is_code(line, in_raw):
+            code = [(m.start(), m.end(), new) for pattern, news in swaps for m in re.finditer(pattern, line) for new in news]
+            code += split_condition(line)
+            statement = re.fullmatch(r"(\s+)((?!return|const |auto |break|continue|throw|if|for|while|else|using|static|constexpr|int |std::int64_t )[^{}]*[^;{}]);", line)
+            if statement and re.search(r"[^=!<>]=[^=]|\w\(|\+\+|--", statement[2]) and not re.match(r"[\w:<>,*& ]+ [\w]+( = .*|\{.*)?$", statement[2]):
+                code.append((len(statement[1]), len(line), ";"))
+            for operand in re.finditer(r"(?<![\w.)\]])(\w[\w.\[\]]*) (-|/|<<|>>) (\w[\w.\[\]]*)(?![\w(\[.])", line):
+                code.append((operand.start(), operand.end(), f"{operand[3]} {operand[2]} {operand[1]}"))
+            seen = set()
+            for begin, end, new in code:
+                changed = line[:begin] + new + line[end:]
+                if changed != line and changed not in seen and outside_text(line, begin):
+                    seen.add(changed)
+                    out.append((number, line, changed))
+        in_raw = starts_raw or (in_raw and ')"' not in line)
+    return out
+
+
+# ---- running ---------------------------------------------------------------------------------------
+
+def tests_for(header):
+    relative = str(header.relative_to(root / "include/tenure"))
+    prefixes = [p for p in tests if relative.startswith(p + "/") or relative.startswith(p + ".") or relative == p]
+    return tests[max(prefixes, key=len)] if prefixes else []
+
+
+def command(copy, test, cxx, program, main):
+    folder = test.split("/")[0]
+    flags = ["-std=c++20", "-O1" if folder in ("backend", "math") else "-O0", "-w", "-march=native", "-pthread", f'-DTENURE_SOURCE_DIR="{root}"']
+    if folder in ("backend", "laws"):
+        flags += ["-fsanitize=address"]  # what reads beyond an array gives the right result
+    includes = [f"-I{copy}/include", f"-I{root}/tests", f"-I{root}", f"-I{root}/kernels", "-isystem", "/usr/include/eigen3"]
+    return ["nice", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]
+
+
+def run(what, seconds, **more):
+    """(exit status or None where the time was up, output)"""
+    try:
+        done = subprocess.run(what, capture_output=True, text=True, errors="replace", timeout=seconds, **more)
+        return done.returncode, done.stdout + done.stderr
+    except subprocess.TimeoutExpired:
+        return None, ""
+
+
+def judge(copy, header, options, main):
+    """("lives" | "killed", by what, the first lines of the red test)"""
+    for test in tests_for(header):
+        program = str(copy / "test")
+        status, said = run(command(copy, test, options.cxx, program, main), options.limit)
+        if status != 0:
+            errors = [line for line in said.split("\n") if "error:" in line] or ["the time is up" if status is None else said[-300:]]
+            is_red = status is None or all(any(word in e for word in ("static assertion", "constant", "constexpr")) for e in errors)
+            return ("killed" if is_red else "no C++", f"{test} does not compile", errors[0][:300])
+        status, said = run([program, "--abort"], 200, cwd=copy)
+        if status != 0:
+            shown = said[said.find("FAILED"):] if "FAILED" in said else said
+            return ("killed", f"{test}" + (" (time is up)" if status is None else ""), " | ".join(line.strip() for line in shown.split("\n")[:9] if line.strip())[:400])
+    return ("lives", "", "")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="+", type=Path, help="headers, or folders of them")
+    parser.add_argument("-n", type=int, default=20, help="how many mutants, drawn at random")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=900, help="seconds for one build")
+    parser.add_argument("--cxx", default="g++")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--only", action="append", default=[], help="a mutant by its name")
+    options = parser.parse_args()
+
+    headers = sorted({h.resolve() for p in options.paths for h in (p.rglob("*.hpp") if p.is_dir() else [p])})
+    headers = [h for h in headers if tests_for(h)]
+    all_mutants = []
+    for h in headers:
+        count = {}
+        for number, line, changed in mutations_of(h):
+            # A name that other edits of the file do not change: the words of the line, not its number.
+            count[line] = count.get(line, 0) + 1
+            all_mutants.append((f"{h.relative_to(root / 'include/tenure')}: {line.strip()} -> {changed.strip()}", h, number, line, changed))
+    listed = root / "scripts/mutants_equivalent.txt"
+    reasons = {}
+    for entry in listed.read_text().split("\n\n") if listed.exists() else []:
+        lines = [line for line in entry.split("\n") if line and not line.startswith("#")]
+        if lines:
+            reasons[lines[0]] = " ".join(lines[1:])
+    if options.only:
+        chosen = [m for m in all_mutants if m[0] in options.only]
+    else:
+        chosen = random.Random(options.seed).sample(all_mutants, min(options.n, len(all_mutants)))
+    if options.list:
+        for name, *_ in all_mutants:
+            print(name)
+        print(f"{len(all_mutants)} mutations of {len(headers)} headers")
+        return 0
+
+    scratch = Path(tempfile.mkdtemp(prefix="tenure-mutants-"))
+    try:
+        main_object = str(scratch / "main.o")
+        subprocess.run([options.cxx, "-std=c++20", "-O0", "-c", str(root / "tests/main.cpp"), "-o", main_object], check=True)
+        survivors, killed, skipped, not_cxx = [], 0, 0, 0
+
+        def one(mutant):
+            name, header, number, line, changed = mutant
+            if name in reasons:
+                return mutant, ("equivalent", "", reasons[name]), 0
+            copy = Path(tempfile.mkdtemp(dir=scratch))
+            shutil.copytree(root / "include", copy / "include")
+            target = copy / header.relative_to(root)
+            text = target.read_text().split("\n")
+            text[number - 1] = changed
+            target.write_text("\n".join(text))
+            began = time.time()
+            verdict = judge(copy, header, options, main_object)
+            shutil.rmtree(copy, ignore_errors=True)
+            return mutant, verdict, time.time() - began
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for mutant, (verdict, by, message), seconds in pool.map(one, chosen):
+                name, header, number, line, changed = mutant
+                killed += verdict == "killed"
+                skipped += verdict == "equivalent"
+                not_cxx += verdict == "no C++"
+                if verdict == "lives":
+                    survivors.append(name)
+                print(f"{verdict}  {header.relative_to(root)}:{number}  ({seconds:.0f} s)\n    - {line.strip()}\n    + {changed.strip()}")
+                print(f"    {by}: {message}\n" if by else f"    {message}\n", flush=True)
+        judged = killed + len(survivors)
+        print("\n".join(["survivors:", *survivors]) if survivors else "no survivors")
+        print(f"{killed} of {judged} killed ({100 * killed / max(judged, 1):.0f} %), {skipped} equivalent, {not_cxx} no C++; seed {options.seed}")
+        return 1 if survivors else 0
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
