@@ -92,3 +92,54 @@ TEST_CASE("cuda: memory of recorded steps is that of the last") {
     if (i > 2) CHECK(fake_cuda::live() == live);
   }
 }
+
+TEST_CASE("cuda: trainers of one type do not disturb each other: each state has its recording") {
+  engine random{7};
+  const optim::sgd rule{.learning_rate = 0.1, .momentum = 0.9};
+  const auto here_x = uniform<double>(shape<4, 3>{}, random);
+  const auto here_y = uniform<double>(shape<4, 2>{}, random);
+  const auto x = here_x.to(cuda);
+  const auto y = here_y.to(cuda);
+  auto here_a = init<affine>(random), here_b = init<affine>(random);
+  auto a = to(here_a, cuda), b = to(here_b, cuda);
+  auto here_state_a = rule.init(here_a), here_state_b = rule.init(here_b);
+  auto state_a = rule.init(a), state_b = rule.init(b);
+  const auto step_a = train_step(loss, rule), step_b = train_step(loss, rule);
+  const auto turn = [&] {
+    CHECK(agrees(step_a(a, state_a, x, y).item(), step_a(here_a, here_state_a, here_x, here_y).item()));
+    CHECK(agrees(step_b(b, state_b, x, y).item(), step_b(here_b, here_state_b, here_x, here_y).item()));
+  };
+  turn(), turn();
+  const counted before;
+  for (int i = 0; i < 4; ++i) turn();
+  const counted steady = counted() - before;
+  CHECK(steady.launches == 8);
+  CHECK(steady.updated == 0);
+  CHECK(steady.made == 0);
+  CHECK(steady.kernels == 0);
+
+  // A state that moves takes its recording along.
+  auto moved = std::move(state_a);
+  CHECK(agrees(step_a(a, moved, x, y).item(), step_a(here_a, here_state_a, here_x, here_y).item()));
+  CHECK((counted() - before).launches == 9);
+  CHECK((counted() - before).updated == 0);
+}
+
+TEST_CASE("cuda: another loss over the same model and state is another recording") {
+  engine random{7};
+  const optim::sgd rule{.learning_rate = 0.1};
+  constexpr auto other = [](auto model, auto x, auto y) { return mean(abs(model(x) - y)); };
+  const auto here_x = uniform<double>(shape<4, 3>{}, random);
+  const auto here_y = uniform<double>(shape<4, 2>{}, random);
+  const auto x = here_x.to(cuda);
+  const auto y = here_y.to(cuda);
+  auto here = init<affine>(random);
+  auto there = to(here, cuda);
+  auto here_state = rule.init(here);
+  auto state = rule.init(there);
+  const auto check = [&](const auto& step) { CHECK(agrees(step(there, state, x, y).item(), step(here, here_state, here_x, here_y).item())); };
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) check(train_step(loss, rule));
+    for (int j = 0; j < 3; ++j) check(train_step(other, rule));
+  }
+}

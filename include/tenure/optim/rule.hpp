@@ -9,11 +9,13 @@
 
 namespace TENURE_NAMESPACE::optim {
 
-/// What a rule keeps between steps: N trees like the model (velocities, moments), and how many steps were taken.
+/// What a rule keeps between steps: N trees like the model (velocities, moments), and how many steps were taken. On a device that
+/// records steps it also holds the recording of the last one, so that trainers with a state of their own never share one.
 template <class Model, int N>
 struct state {
   std::array<Model, N> moments;
   std::int64_t steps = 0;
+  [[no_unique_address]] tenure::detail::recorded_step<tenure::detail::device_of_tree<Model>> recorded{};
 };
 
 namespace detail {
@@ -153,14 +155,13 @@ class trainer {
     using device = detail::device_of_tree<Model>;
     const compiled<step_type, Execution> step{{}, execution};
     if constexpr (detail::recorded_step<device>::exists) {
-      static thread_local struct {
-        detail::recorded_step<device> run;
-        loss_type loss = loss_type(uninitialized);  // at one address, so that steps are alike
-      } kept;
+      // The loss of each step goes to one address, so that the steps are alike.
+      const detail::storage_handle memory = state.recorded.memory_of_loss();
+      auto kept = detail::tensor_access::make<loss_type>(memory, static_cast<element_t<loss_type>*>(memory.data()), {}, {});
       loss_type loss(uninitialized);
-      step.into(kept.loss, model, state.moments).through(kept.run, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
+      step.into(kept, model, state.moments).through(state.recorded, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
       ++state.steps;
-      loss.copy_(kept.loss);
+      loss.copy_(kept);
       return loss;
     } else {
       loss_type loss(uninitialized);

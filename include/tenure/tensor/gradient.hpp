@@ -22,6 +22,7 @@ inline std::uint64_t next_sequence() noexcept {
 }
 
 struct device_operations;
+class backward_queue;
 
 class gradient_sink {
  public:
@@ -33,10 +34,10 @@ class gradient_sink {
 
   /// Throws ownership_error if a value that propagate() reads was freed or overwritten. It also adds the sinks of its operands to
   /// the list of the running backward().
-  virtual void check() const {}
+  virtual void check(backward_queue&) const {}
 
   /// Adds the cotangents of the operands, computed from `arriving`, to their sinks. A leaf has no operands and does nothing.
-  virtual void propagate() {}
+  virtual void propagate(backward_queue&) {}
 
   /// Frees the values that propagate() reads.
   virtual void release() noexcept {}
@@ -58,7 +59,7 @@ class gradient_sink {
   bool retains = false;  ///< the sink keeps grad after propagate(): true for leaves, and for nodes after retain_grad()
   bool is_zeroed = false;
   bool is_superseded = false;  ///< an in-place operation consumed the tensor; its result has a new sink
-  bool is_listed = false;  ///< used while backward() runs: the sink is in the list of leaves, or of nodes that wait
+  const backward_queue* listed_by = nullptr;  ///< the backward() whose lists of leaves or of waiting nodes hold the sink
   bool is_overwritten = false;  ///< used for a leaf while backward() runs: cotangents overwrite the zeros of grad
   std::uint64_t zeroed_at = 0;
   extents shape;

@@ -98,32 +98,34 @@ class newest_first {
 /// One backward(): the nodes that have a cotangent to pass on, newest first, and the sinks that keep what arrived.
 class backward_queue {
  public:
-  backward_queue() : outer_(current()) { current() = this; }
+  backward_queue() = default;
   backward_queue(const backward_queue&) = delete;
   backward_queue& operator=(const backward_queue&) = delete;
   /// What was not committed is undone.
   ~backward_queue() {
     while (!empty()) undo(*pop());
     while (visited_ != nullptr) undo(*take(visited_));
-    current() = outer_;
   }
 
   void push(const sink_handle& sink) {
-    if (std::exchange(sink->is_listed, true)) return;
+    if (sink->listed_by == this) return;
+    check_free(*sink);
+    sink->listed_by = this;
     if (sink->is_node()) waiting_.push(sink_handle(sink).release());  // the queue holds a reference
     else list(sink);
   }
   bool empty() const { return waiting_.empty(); }
   sink_handle pop() {
     sink_handle newest = sink_handle::adopt(waiting_.pop());
-    newest->is_listed = false;
+    newest->listed_by = nullptr;
     return newest;
   }
 
   /// What a node does once all its cotangents have arrived.
   void visit(const sink_handle& node) {
+    node->listed_by = this;
     list(node);
-    node->propagate();
+    node->propagate(*this);
     if (!node->retains) node->arriving = {};
   }
   /// Adds what arrived to the gradients. From here on nothing throws but a device that refuses to add: that leaf's gradient is
@@ -132,23 +134,28 @@ class backward_queue {
     std::exception_ptr refused;
     while (visited_ != nullptr) {
       const sink_handle sink = take(visited_);
+      if (sink->is_overwritten) sink->grad.bump();
       if (sink->arriving) add_to_gradient(*sink, refused);
-      sink->is_listed = sink->is_overwritten = false;
+      sink->listed_by = nullptr;
+      sink->is_overwritten = false;
       if (!retain_graph) sink->release();
     }
     if (refused) [[unlikely]] std::rethrow_exception(refused);
   }
 
-  /// The one that this thread's backward() works on.
-  static backward_queue*& current() {
-    static thread_local backward_queue* queue = nullptr;
-    return queue;
+  /// Adds a node to the ones that wait. A leaf has nothing to check.
+  void reach(const sink_handle& sink) {
+    if (sink->is_node()) push(sink);
   }
-  static void reach(const sink_handle& sink) {
-    if (sink->is_node()) current()->push(sink);
+  /// Throws ownership_error if another backward() that has not ended holds cotangents of this sink.
+  void check_free(const gradient_sink& sink) const {
+    if (sink.listed_by != nullptr && sink.listed_by != this) [[unlikely]] throw_busy();
   }
 
  private:
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_busy() {
+    throw ownership_error(message("backward") << "another backward() through the same tensors has not ended: one at a time over a leaf");
+  }
   void list(const sink_handle& sink) {
     sink->next = visited_;
     visited_ = sink.get();
@@ -183,10 +190,10 @@ class backward_queue {
     if (sink.is_overwritten) {
       if (sink.device == nullptr) std::memset(sink.grad.data(), 0, sink.grad.bytes());
       else clear_on_device(sink);
-      sink.grad.get()->version.store(sink.zeroed_at);
       sink.is_zeroed = true;
     }
-    sink.is_listed = sink.is_overwritten = false;
+    sink.listed_by = nullptr;
+    sink.is_overwritten = false;
   }
 
   static void clear_on_device(gradient_sink& sink) noexcept {
@@ -199,7 +206,6 @@ class backward_queue {
 
   newest_first waiting_;
   gradient_sink* visited_ = nullptr;
-  backward_queue* outer_;
 };
 
 /// The memory into which a cotangent of a sink is computed: the zeros of a leaf's gradient that nobody else sees, else memory
@@ -208,38 +214,39 @@ struct delivery {
   sink_handle sink;
   storage_handle temporary{};
 
-  void* begin() {
-    if (overwrites()) return sink->grad.data();
+  void* begin(backward_queue& queue) {
+    queue.check_free(*sink);
+    if (overwrites(queue)) return sink->grad.data();
     temporary = allocate_gradient(*sink);
     return temporary.data();
   }
   /// What has arrived so far, zeros at first: for who adds to some of the elements.
-  void* so_far() {
-    if (!overwrites() && !slot()) {
+  void* so_far(backward_queue& queue) {
+    queue.push(sink);  // first, so that what arrives is undone if anything throws
+    if (!overwrites(queue) && !slot()) {
       storage_handle zero = allocate_gradient(*sink);
       clear_gradient(*sink, zero);
       slot() = std::move(zero);
     }
     return slot().data();
   }
-  void finish() {
+  void finish(backward_queue& queue) {
+    queue.push(sink);
     if (temporary) {
       if (!slot()) slot() = std::move(temporary);
       else accumulate(*sink, slot(), temporary);
       temporary = {};
     }
-    backward_queue::current()->push(sink);
   }
 
  private:
   storage_handle& slot() { return sink->is_overwritten ? sink->grad : sink->arriving; }
   // Once in a backward(), and only as the first to arrive.
-  bool overwrites() {
+  bool overwrites(backward_queue& queue) {
     if (sink->is_node() || sink->arriving || !sink->grad_is_zero() || sink->grad.is_shared() || sink->grad.is_exported()) return false;
+    queue.push(sink);
     sink->is_zeroed = false;
-    sink->grad.bump();
-    sink->is_overwritten = true;
-    backward_queue::current()->push(sink);
+    sink->is_overwritten = true;  // the version rises when commit() keeps what was written
     return true;
   }
 };
@@ -249,11 +256,11 @@ template <class ReachRoots, class Start>
 void run_backward(bool retain_graph, ReachRoots reach_roots, Start start) {
   {
     backward_queue queue;
-    reach_roots();
-    while (!queue.empty()) queue.pop()->check();
+    reach_roots(queue);
+    while (!queue.empty()) queue.pop()->check(queue);
   }
   backward_queue queue;
-  start();
+  start(queue);
   while (!queue.empty()) queue.visit(queue.pop());
   queue.commit(retain_graph);
 }

@@ -148,9 +148,9 @@ void add_deliveries(const E& e, delivery*& at) {
   });
 }
 template <class E>
-void reach_operands(const E& e) {
+void reach_operands(const E& e, backward_queue& queue) {
   for_each_operand(e, [&](const auto& x) {
-    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) backward_queue::reach(x.sink.handle);
+    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) queue.reach(x.sink.handle);
   });
 }
 template <class X>

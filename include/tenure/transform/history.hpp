@@ -61,16 +61,16 @@ class expression_history final : public gradient_sink {
     return any;
   }
 
-  void check() const override {
+  void check(backward_queue& queue) const override {
     if (is_freed_) throw_freed();
     for (const saved_storage& s : saved_)
       if (s && !s.intact())
         throw ownership_error(message("backward") << "a value that the gradient reads was overwritten after it was used (version "
                                                   << s.storage().version() << ", saved at " << s.version() << ")");
-    reach_operands(expression_);
+    reach_operands(expression_, queue);
   }
 
-  void propagate() override {
+  void propagate(backward_queue& queue) override {
     leaf_argument arguments[operands + 2];
     const void* pointers[operands + 2];
     leaf_argument* at = arguments;
@@ -83,10 +83,10 @@ class expression_history final : public gradient_sink {
     add_deliveries(expression_, to);
     [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(expression_, arguments);
     call_bound<program_type, device_type>(arguments, operands + 2, pointers, [&](void** results, const std::int64_t*) {
-      for (int i = 0; i < tracked; ++i) results[i] = deliveries[i].begin();
+      for (int i = 0; i < tracked; ++i) results[i] = deliveries[i].begin(queue);
       return 0;
     });
-    for (delivery& d : deliveries) d.finish();
+    for (delivery& d : deliveries) d.finish(queue);
   }
 
   void release() noexcept override {
@@ -144,7 +144,7 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(hook, con
     using program_type = program<backward_source<E>>;
     require_recording();
     check_versions(e, "backward");
-    run_backward(retain, [&] { reach_operands(e); }, [&] {
+    run_backward(retain, [&](backward_queue& queue) { reach_operands(e, queue); }, [&](backward_queue& queue) {
       constexpr int n = operand_count<E>, tracked = tracked_count<E>;
       leaf_argument arguments[n];
       const void* pointers[n];
@@ -158,10 +158,10 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(hook, con
         const extents shape = output_extents<program_type>(0, symbols);
         if (count(shape) != 1) throw shape_error(message("backward") << "an expression of shape " << shape << " needs a cotangent of the same shape");
         results[0] = value.begin();
-        for (int i = 0; i < tracked; ++i) results[i + 1] = deliveries[i].begin();
+        for (int i = 0; i < tracked; ++i) results[i + 1] = deliveries[i].begin(queue);
         return 0;
       });
-      for (delivery& d : deliveries) d.finish();
+      for (delivery& d : deliveries) d.finish(queue);
     });
   }
   return value;
@@ -186,10 +186,10 @@ void backward_from(const X& y, const C& cotangent, bool retain) {
     throw shape_error(message("backward") << "a cotangent of shape " << cotangent.extents() << " for a value of shape " << y.extents());
   const sink_handle& sink = tensor_access::sink(y);
   const element_t<C>* const from = tensor_access::read(cotangent, "backward");
-  run_backward(retain, [&] { backward_queue::reach(sink); }, [&] {
+  run_backward(retain, [&](backward_queue& queue) { queue.reach(sink); }, [&](backward_queue& queue) {
     delivery d{sink};
-    device_memory<device_of_t<X>>::copy(static_cast<element_t<X>*>(d.begin()), row_major(cotangent.extents()), from, cotangent.strides(), cotangent.extents());
-    d.finish();
+    device_memory<device_of_t<X>>::copy(static_cast<element_t<X>*>(d.begin(queue)), row_major(cotangent.extents()), from, cotangent.strides(), cotangent.extents());
+    d.finish(queue);
   });
 }
 
@@ -200,12 +200,12 @@ void backward_node(hook, const X& y, bool retain) {
   check_current(y, "backward");
   if (count(y.extents()) != 1) throw shape_error(message("backward") << "a value of shape " << y.extents() << " needs a cotangent of the same shape");
   const sink_handle& sink = tensor_access::sink(y);
-  run_backward(retain, [&] { backward_queue::reach(sink); }, [&] {
+  run_backward(retain, [&](backward_queue& queue) { queue.reach(sink); }, [&](backward_queue& queue) {
     delivery d{sink};
-    auto* const to = static_cast<element_t<X>*>(d.begin());
+    auto* const to = static_cast<element_t<X>*>(d.begin(queue));
     if constexpr (is_on_host_v<X>) *to = 1;
     else device_memory<device_of_t<X>>::fill(to, extents{}, extents{}, element_t<X>(1));
-    d.finish();
+    d.finish(queue);
   });
 }
 

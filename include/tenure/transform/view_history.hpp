@@ -21,11 +21,11 @@ class view_sink final : public gradient_sink {
 
   bool is_node() const override { return true; }
   bool is_stale() const override { return is_superseded || base_->is_stale(); }
-  void check() const override { backward_queue::reach(base_); }
-  void propagate() override {
+  void check(backward_queue& queue) const override { queue.reach(base_); }
+  void propagate(backward_queue& queue) override {
     delivery d{base_};
-    operations(*this).add(type, at_element(*this, d.so_far(), where_.offset), where_.strides, arriving.data(), row_major(shape), shape);
-    d.finish();
+    operations(*this).add(type, at_element(*this, d.so_far(queue), where_.offset), where_.strides, arriving.data(), row_major(shape), shape);
+    d.finish(queue);
   }
 
  private:
@@ -41,23 +41,23 @@ class region_history final : public gradient_sink {
       : gradient_sink(of, all, base->device), where_(where), base_(std::move(base)), region_(std::move(region)) {}
 
   bool is_node() const override { return true; }
-  void check() const override {
-    if (base_) backward_queue::reach(base_);
-    if (region_) backward_queue::reach(region_);
+  void check(backward_queue& queue) const override {
+    if (base_) queue.reach(base_);
+    if (region_) queue.reach(region_);
   }
-  void propagate() override {
+  void propagate(backward_queue& queue) override {
     const device_operations& on = operations(*this);
     if (region_) {
       delivery d{region_};
-      on.copy(type, d.begin(), row_major(where_.shape), at_element(*this, arriving.data(), where_.offset), where_.strides, where_.shape);
-      d.finish();
+      on.copy(type, d.begin(queue), row_major(where_.shape), at_element(*this, arriving.data(), where_.offset), where_.strides, where_.shape);
+      d.finish(queue);
     }
     if (base_) {
       delivery d{base_};
-      void* const to = d.begin();
+      void* const to = d.begin(queue);
       on.copy(type, to, row_major(shape), arriving.data(), row_major(shape), shape);
       on.fill_zero(type, at_element(*this, to, where_.offset), where_.strides, where_.shape);
-      d.finish();
+      d.finish(queue);
     }
   }
 
@@ -73,12 +73,12 @@ class clone_history final : public gradient_sink {
   explicit clone_history(sink_handle base) : gradient_sink(base->type, base->shape, base->device), base_(std::move(base)) {}
 
   bool is_node() const override { return true; }
-  void check() const override { backward_queue::reach(base_); }
-  void propagate() override {
+  void check(backward_queue& queue) const override { queue.reach(base_); }
+  void propagate(backward_queue& queue) override {
     delivery d{base_};
-    if (retains) operations(*this).copy(type, d.begin(), row_major(shape), arriving.data(), row_major(shape), shape);
+    if (retains) operations(*this).copy(type, d.begin(queue), row_major(shape), arriving.data(), row_major(shape), shape);
     else d.temporary = std::move(arriving);
-    d.finish();
+    d.finish(queue);
   }
 
  private:
@@ -97,7 +97,7 @@ class unrecorded_history final : public gradient_sink {
  public:
   using gradient_sink::gradient_sink;
   bool is_node() const override { return true; }
-  void check() const override {
+  void check(backward_queue&) const override {
     throw ownership_error("tenure: backward: a value was computed inside no_grad, which records nothing: compute it outside, or detach() it");
   }
 };
