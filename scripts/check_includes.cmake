@@ -9,9 +9,9 @@ cmake_minimum_required(VERSION 3.22)
 # More forbidden includes as <from>|<to> pairs of folders: the reference backend must not use code that it checks, and a backend must not
 # use another.
 set(forbidden
-  "backend/reference|backend/eigen"
+  "backend/reference|backend/cpu"
   "backend/reference|math"  # the reference uses the functions of libm
-  "backend/eigen|backend/reference")
+  "backend/cpu|backend/reference")
 
 set(root "${CMAKE_CURRENT_LIST_DIR}/../include/tenure")
 math(EXPR last "${CMAKE_ARGC} - 1")

@@ -14,7 +14,7 @@ struct tenure::backend<far_device> {
     const void* here[64];
     const int n = bring(g, arguments, here);
     static_cast<void>(n);
-    eigen_backend::check_arguments(g, here, symbols);
+    cpu_backend::check_arguments(g, here, symbols);
   }
 
   template <class Program, class BeforeWriting>
@@ -25,11 +25,11 @@ struct tenure::backend<far_device> {
     void* made[64];
     bring(Program::value.view(), arguments, here);
     for (int i = 0; i < Program::value.output_count; ++i) made[i] = memory::near(results[i]);
-    eigen_backend::run<Program>(here, made, symbols, before_writing);
+    cpu_backend::run<Program>(here, made, symbols, before_writing);
   }
 
   template <class Program>
-  static constexpr std::int64_t workspace_bytes() { return eigen_backend::static_memory<Program>.total(); }
+  static constexpr std::int64_t workspace_bytes() { return cpu_backend::static_memory<Program>.total(); }
 
  private:
   using memory = detail::device_memory<far_device>;

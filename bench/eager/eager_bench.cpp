@@ -5,7 +5,7 @@
 #include <harness.hpp>
 #include <workloads.hpp>
 
-#include <tenure/transform/eager.hpp>
+#include <tenure/eager/evaluate.hpp>
 
 namespace {
 

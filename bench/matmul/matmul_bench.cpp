@@ -4,9 +4,9 @@
 // TENURE_BLAS, on one thread by that library's own setting, for what it is given.
 #include <harness.hpp>
 
-#include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/backend/cpu/matmul.hpp>
 #if TENURE_BLAS
-#include <tenure/backend/eigen/blas.hpp>
+#include <tenure/backend/cpu/blas.hpp>
 #endif
 
 #include <Eigen/Core>
@@ -15,7 +15,7 @@
 
 namespace {
 
-namespace backend = tenure::eigen_backend;
+namespace backend = tenure::cpu_backend;
 using row_major = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using column_major = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic>;
 

@@ -5,4 +5,5 @@
 
 #include <tenure/tenure.hpp>
 
+#include <tenure/eager/print.hpp>
 #include <tenure/transform/print.hpp>

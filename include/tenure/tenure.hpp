@@ -9,8 +9,10 @@
 //   passes/              graph -> graph, and graph -> schedule of fused kernels
 //   program/             the one splice, values -> types
 //   kernels/             what runs on a GPU, as templates over an encoded program; beside include/
-//   backend/             reference (the judge), eigen (packets and matrix products), cuda (kernels)
-//   transform/ optim/    compile, grad, vjp, jvp, models; optimizers
+//   backend/             reference (for tests), cpu (our engine, on Eigen's packets), cuda (kernels)
+//   transform/           what is compiled: compile, grad, vjp, jvp, models, plans
+//   eager/               what runs at once: evaluation, assignment, in-place updates, history and backward()
+//   optim/               optimizers
 //   interop/             edges: Eigen, files and others, which are included by name
 #pragma once
 
@@ -52,19 +54,21 @@
 #include <tenure/ops/subscript.hpp>
 
 #include <tenure/transform/compile.hpp>
-#include <tenure/transform/deepcopy.hpp>
 #include <tenure/transform/gradient.hpp>
-#include <tenure/transform/in_place.hpp>
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/model.hpp>
-#include <tenure/transform/no_grad.hpp>
 #include <tenure/transform/plan.hpp>
+
+#include <tenure/eager/deepcopy.hpp>
+#include <tenure/eager/in_place.hpp>
+#include <tenure/eager/no_grad.hpp>
+#include <tenure/eager/to.hpp>
 #if defined(__CUDACC__)  // a .cu file that prints includes <tenure/print.hpp>
 #include <tenure/tensor/no_print.hpp>
 #else
+#include <tenure/eager/print.hpp>
 #include <tenure/transform/print.hpp>
 #endif
-#include <tenure/transform/to.hpp>
 
 #include <tenure/optim/adam.hpp>
 #include <tenure/optim/sgd.hpp>

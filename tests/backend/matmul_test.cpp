@@ -3,7 +3,7 @@
 #include "../catch.hpp"
 #include "../difference.hpp"
 
-#include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/backend/cpu/matmul.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -42,7 +42,7 @@ int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) {
 
 namespace {
 
-namespace backend = tenure::eigen_backend;
+namespace backend = tenure::cpu_backend;
 using extent = std::int64_t;
 
 constexpr extent extents[] = {0, 1, 2, 3, 5, 8, 16, 17, 33, 64, 100};

@@ -51,7 +51,7 @@ extern "C" int dgemm_(const char* transa, const char* transb, const int* m, cons
 
 namespace {
 
-using tn::eigen_backend::matrix_ref;
+using tn::cpu_backend::matrix_ref;
 
 struct strides {
   std::int64_t row, col;
@@ -71,9 +71,9 @@ difference equals_own_product(std::int64_t m, std::int64_t n, std::int64_t k, st
   const std::vector<T> left = numbers<T>(size(m, k, a)), right = numbers<T>(size(k, n, b));
   const matrix_ref<T> a_ref{left.data(), a.row, a.col}, b_ref{right.data(), b.row, b.col};
   std::vector<T> by_blas(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN()), own = by_blas;
-  std::vector<std::byte> workspace(tn::eigen_backend::matmul_most_workspace);
-  tn::eigen_backend::matmul<T>(m, n, k, a_ref, b_ref, own.data(), n, false, workspace.data());
-  if (!tn::eigen_backend::detail::matmul_by_blas<T>(m, n, k, a_ref, b_ref, by_blas.data())) return difference_of("refused: ", m, " x ", n, " x ", k);
+  std::vector<std::byte> workspace(tn::cpu_backend::matmul_most_workspace);
+  tn::cpu_backend::matmul<T>(m, n, k, a_ref, b_ref, own.data(), n, false, workspace.data());
+  if (!tn::cpu_backend::detail::matmul_by_blas<T>(m, n, k, a_ref, b_ref, by_blas.data())) return difference_of("refused: ", m, " x ", n, " x ", k);
   return first_difference(by_blas.data(), own.data(), m * n);
 }
 
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("what no BLAS takes stays here", "", float, double) {
   const std::vector<T> x = numbers<T>(64 * 64 * 2);
   std::vector<T> c(64 * 64);
   const auto refused = [&](std::int64_t m, std::int64_t n, std::int64_t k, strides a, strides b) {
-    return !tn::eigen_backend::detail::matmul_by_blas<T>(m, n, k, {x.data(), a.row, a.col}, {x.data(), b.row, b.col}, c.data());
+    return !tn::cpu_backend::detail::matmul_by_blas<T>(m, n, k, {x.data(), a.row, a.col}, {x.data(), b.row, b.col}, c.data());
   };
   CHECK(refused(64, 64, 64, {128, 2}, {64, 1}));                    // every other column
   CHECK(refused(64, 64, 64, {0, 1}, {64, 1}));                      // one row, broadcast
@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("what no BLAS takes stays here", "", float, double) {
 TEST_CASE("products of integers are Tenure's own") {
   const std::vector<std::int64_t> x(64 * 64);
   std::vector<std::int64_t> c(64 * 64);
-  CHECK_FALSE((tn::eigen_backend::detail::matmul_by_blas<std::int64_t>(64, 64, 64, {x.data(), 64, 1}, {x.data(), 64, 1}, c.data())));
+  CHECK_FALSE((tn::cpu_backend::detail::matmul_by_blas<std::int64_t>(64, 64, 64, {x.data(), 64, 1}, {x.data(), 64, 1}, c.data())));
 }
 
 TEST_CASE("a compiled gradient's three products are three calls, on one thread or on a pool") {

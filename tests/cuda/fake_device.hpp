@@ -19,7 +19,7 @@ struct tenure::backend<tenure::cuda_device> {
     std::exception_ptr thrown;
     cuda_detail::check(fake_cuda::launch(cuda_detail::current_stream(), [&] {
       try {
-        eigen_backend::check_arguments(g, arguments, symbols);
+        cpu_backend::check_arguments(g, arguments, symbols);
       } catch (...) {
         thrown = std::current_exception();
       }
@@ -35,13 +35,13 @@ struct tenure::backend<tenure::cuda_device> {
     cuda_detail::check(
         fake_cuda::launch(cuda_detail::current_stream(),
                           [a = kept(arguments, Program::value.input_count), r = kept(results, Program::value.output_count), s = kept(symbols, Program::symbol_count)] {
-                            eigen_backend::run<Program>(a.data(), r.data(), s.data());
+                            cpu_backend::run<Program>(a.data(), r.data(), s.data());
                           }),
         "kernel");
   }
 
   template <class Program>
-  static constexpr std::int64_t workspace_bytes() { return eigen_backend::static_memory<Program>.total(); }
+  static constexpr std::int64_t workspace_bytes() { return cpu_backend::static_memory<Program>.total(); }
 };
 
 #include <tenure/optim/cuda.hpp>

@@ -38,7 +38,7 @@ constexpr int epilogues_of(const F&, const X&...) {
 #else
   using program = tn::program<tn::detail::source_of<F, X...>>;
   int n = 0;
-  for (int s = 0; s < program::step_count; ++s) n += tn::eigen_backend::detail::epilogues<program>.at[s].is_one;
+  for (int s = 0; s < program::step_count; ++s) n += tn::cpu_backend::detail::epilogues<program>.at[s].is_one;
   return n;
 #endif
 }
@@ -148,7 +148,7 @@ TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads onl
   constexpr std::int64_t n = 2048 / sizeof(TestType);
   const auto left = filled<TestType>(shape<512, 512>{}, 7, -0.1, 0.1);
   auto right = filled<TestType>(shape<512, n>{}, 8, -0.1, 0.1);
-  REQUIRE(tn::eigen_backend::detail::rows_of_epilogue(512, n, 512, sizeof(TestType), {}, 3) == 128);
+  REQUIRE(tn::cpu_backend::detail::rows_of_epilogue(512, n, 512, sizeof(TestType), {}, 3) == 128);
   const auto by_right = tn::compile(flat)(left, right);
   tn::compile(flat).into(right)(left, right);
   REQUIRE(same_bits(right, by_right));

@@ -18,7 +18,7 @@ constexpr auto one_and_sums = [](auto x, auto y) {
   return std::tuple{z, sum(z, tn::axis<0>)};
 };
 
-constexpr std::int64_t cached = tn::eigen_backend::cached_bytes;
+constexpr std::int64_t cached = tn::cpu_backend::cached_bytes;
 
 /// May the first step of a call store past the caches?
 template <class F, class... X>
@@ -27,7 +27,7 @@ constexpr bool may_bypass(const F&, const X&...) {
   return true;
 #else
   using program = tn::program<tn::detail::source_of<F, X...>>;
-  return tn::eigen_backend::fused<typename program::template code_of<0>>::stores_past_caches();
+  return tn::cpu_backend::fused<typename program::template code_of<0>>::stores_past_caches();
 #endif
 }
 

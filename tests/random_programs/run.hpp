@@ -30,7 +30,7 @@ void check(std::uint64_t seed) {
   results here = host::garbage_like(wanted, tenure::pool::alignment);  // the room behind them that tensors have
   std::vector<void*> to;
   for (array& r : here) to.push_back(r.data.data());
-  tenure::eigen_backend::run<program>(arguments.data(), to.data(), symbols.data());
+  tenure::cpu_backend::run<program>(arguments.data(), to.data(), symbols.data());
   agrees("on the CPU", here);
   for (const auto& limits : host::several_limits) agrees("by the GPU's kernels, " + std::to_string(limits.blocks) + " blocks", host::run<program>(wanted, arguments, symbols, limits));
 }

@@ -11,7 +11,7 @@
 #pragma nv_diagnostic pop
 #endif
 
-#include <tenure/backend/eigen/call.hpp>
+#include <tenure/backend/cpu/call.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -21,7 +21,7 @@ struct backend<cpu_device> {
 
   /// Throws index_error where an argument of the graph holds an index outside its axis. Comes before anything is written.
   static void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
-    eigen_backend::check_arguments(g, arguments, symbols);
+    cpu_backend::check_arguments(g, arguments, symbols);
   }
 
   /// Runs a program: a pointer an argument and a result, and the run-time extents. Throws index_error where an index that
@@ -31,13 +31,13 @@ struct backend<cpu_device> {
   static TENURE_INLINE void run([[maybe_unused]] const void* const* arguments, [[maybe_unused]] void* const* results, [[maybe_unused]] const std::int64_t* symbols,
                                 [[maybe_unused]] const BeforeWriting& before_writing) {
 #if !defined(__CUDA_ARCH__)  // which passes over what the host runs to find kernels, and there are none
-    eigen_backend::run<Program>(arguments, results, symbols, before_writing);
+    cpu_backend::run<Program>(arguments, results, symbols, before_writing);
 #endif
   }
 
   /// Memory that a call of a static program needs for intermediate results.
   template <class Program>
-  static constexpr std::int64_t workspace_bytes() { return eigen_backend::static_memory<Program>.total(); }
+  static constexpr std::int64_t workspace_bytes() { return cpu_backend::static_memory<Program>.total(); }
 };
 
 }  // namespace tenure

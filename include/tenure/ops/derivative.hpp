@@ -20,10 +20,21 @@ constexpr value share_of_extremum(value x, value y, std::int64_t axes) {
   return wins / stretched_like(reduced(wins, axes, ir::reduction::sum), x, axes);
 }
 
+namespace detail {
+template <class List>
+struct structural_derivatives;
+template <class... Op>
+struct structural_derivatives<structural_list<Op...>> {
+  static constexpr value (*pulls[sizeof...(Op)])(value result, int operand, value cotangent) = {&Op::template pull<value>...};
+  static constexpr value (*pushes[sizeof...(Op)])(value result, const value* tangents) = {&Op::template push<value>...};
+};
+using structural_tables = structural_derivatives<structural_operations>;
+}  // namespace detail
+
 /// The cotangent of operand i, given the cotangent g of node y.
 constexpr value pull(value y, int i, value g) {
   const ir::node n = y.node();
-  if (!is_pointwise(n.op)) return structural_record_of(n.op).pull(y, i, g);
+  if (!is_pointwise(n.op)) return detail::structural_tables::pulls[static_cast<int>(n.op)](y, i, g);
   ir::builder& graph = *y.graph;
   const value x[3] = {{graph, n.in[0]}, {graph, n.in[1]}, {graph, n.in[2]}};
   return record_of(n.op).derivative(i, g, x, y);
@@ -32,7 +43,7 @@ constexpr value pull(value y, int i, value g) {
 /// The tangent of node y, given the tangents of its operands (id none where an operand has none; at least one has).
 constexpr value push(value y, const value* tangents) {
   const ir::node n = y.node();
-  if (!is_pointwise(n.op)) return structural_record_of(n.op).push(y, tangents);
+  if (!is_pointwise(n.op)) return detail::structural_tables::pushes[static_cast<int>(n.op)](y, tangents);
   // Multiplication by a partial is its own transpose, so pushing is pulling.
   value sum;
   for (int i = 0; i < n.arity; ++i)

@@ -192,7 +192,7 @@ class encoder {
     return true;
   }
 
-  /// Opaque steps read their shapes as numbers; backend/eigen/opaque.hpp reads them in this order.
+  /// Opaque steps read their shapes as numbers; backend/cpu/opaque.hpp reads them in this order.
   constexpr void encode_opaque(const passes::step& s) {
     const ir::node& n = p_.graph[s.node];
     const auto put = [&](std::int64_t v) { numbers_.push_back({v, 0}); };

@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Printing what is computed first: expressions; and what a compiled function is: print(plan) lists graph, steps and workspace,
-// to_dot() gives Graphviz a drawing.
+// Printing a plan: print(plan) lists the graph, the steps and the workspace; to_dot(plan) gives a drawing to Graphviz.
 #pragma once
 
 #include <cstdio>
-#include <iosfwd>
 #include <string>
 
 #include <tenure/passes/print.hpp>
-#include <tenure/tensor/print.hpp>
-#include <tenure/transform/eager.hpp>
 #include <tenure/transform/plan.hpp>
 
 namespace TENURE_NAMESPACE {
-
-namespace detail {
-template <class>
-struct printing {};  // tensor/no_print.hpp asks for it
-}  // namespace detail
-
-/// Computes an expression and prints the tensor.
-template <expression E>
-std::ostream& operator<<(std::ostream& out, const E& e) { return out << eval(e); }
 
 /// The graph, then the steps with the nodes that each computes.
 template <class Program, class Device>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs a program on a device, one step after the other. It uses the same table of steps as backend/eigen, and launches kernels
+// Runs a program on a device, one step after the other. It uses the same table of steps as backend/cpu, and launches kernels
 // where that backend runs loops. Device is the GPU (gpu.cuh) or a class of the tests.
 // Cost: one launch for each fused step, a second one if sums over rows must be added up, and the launches of cuBLAS for products.
 #pragma once

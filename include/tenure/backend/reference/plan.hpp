@@ -79,7 +79,7 @@ class plan_memory {
   std::vector<memory> at_;
 };
 
-/// One fused kernel. It has the structure of eigen_backend::fused with packets of one lane.
+/// One fused kernel. It has the structure of cpu_backend::fused with packets of one lane.
 template <class T>
 class kernel_run {
   using kind = passes::instruction::kind;

@@ -19,8 +19,6 @@ constexpr value stretched_like(value r, value x, std::int64_t mask) {
   return broadcast_along(r, x.node().shape, axes);
 }
 
-constexpr value share_of_extremum(value x, value y, std::int64_t axes);  // ops/derivative.hpp, which knows the pointwise operations
-
 namespace nodes {
 /// The transpose of a sum is a broadcast. An extremum's cotangent goes to its winners, in equal shares (PyTorch's amax, amin).
 struct reduce : structural<ir::opcode::reduce, 1, lowering::kernel, attributes::mask_of_axes> {

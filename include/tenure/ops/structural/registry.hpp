@@ -12,15 +12,13 @@ using structural_operations = structural_list<nodes::input, nodes::constant, nod
                                               nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter,
                                               nodes::stop_gradient, nodes::copy, nodes::check>;
 
-/// A structural operation as passes see it.
+/// A structural operation as passes see it. Its derivatives are in the tables of ops/derivative.hpp.
 struct structural_record {
   const char* name;
   int arity;
   lowering lowers;
   attributes shows;
   bool (*flows_to)(int operand);
-  value (*pull)(value result, int operand, value cotangent);
-  value (*push)(value result, const value* tangents);
   std::int64_t (*flops)(const ir::graph_view& g, ir::node_id id);
   void (*verify)(rule_check& check);
 };
@@ -35,7 +33,7 @@ struct structural_records<structural_list<Op...>> {
   }();
   static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
   static constexpr structural_record value[sizeof...(Op)] = {
-      {Op::name, Op::arity, Op::lowers, Op::shows, &Op::flows_to, &Op::template pull<ops::value>, &Op::template push<ops::value>, &Op::flops, &Op::verify}...};
+      {Op::name, Op::arity, Op::lowers, Op::shows, &Op::flows_to, &Op::flops, &Op::verify}...};
 };
 
 constexpr const structural_record& structural_record_of(ir::opcode op) { return structural_records<structural_operations>::value[static_cast<int>(op)]; }

@@ -6,11 +6,11 @@
 // Cost: none, where it is not worth it: smaller products stay in cache anyway.
 #pragma once
 
-#include <tenure/backend/eigen/fused.hpp>
-#include <tenure/backend/eigen/opaque.hpp>
+#include <tenure/backend/cpu/fused.hpp>
+#include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/passes/overwrite.hpp>
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::call_memory;
 
@@ -192,4 +192,4 @@ bool run_with_epilogue(int s, const call_memory& m, const pointed_step& product,
 }
 
 }  // namespace detail
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend

@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// Work of a block, in elements times instructions (or multiplications, for a product), some two microseconds.
 constexpr std::int64_t block_work = 1 << 16;
@@ -97,4 +97,4 @@ struct row_source {
   }
 };
 
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend

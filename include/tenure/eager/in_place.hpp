@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
-#include <tenure/transform/assign.hpp>
+#include <tenure/eager/assign.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include <tenure/backend/eigen/blocks.hpp>
+#include <tenure/backend/cpu/blocks.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/core/config.hpp>
 #include <tenure/math/packet.hpp>
@@ -22,7 +22,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using passes::instruction;
 using program_detail::is_dynamic;
@@ -964,7 +964,7 @@ void fused_kernel(const kernel_arguments& args) {
   fused<Code>::run(args);
 }
 
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop

@@ -4,12 +4,12 @@
 // Cost: no allocation; the caller gives results and workspace.
 #pragma once
 
-#include <tenure/backend/eigen/epilogue.hpp>
-#include <tenure/backend/eigen/fused.hpp>
-#include <tenure/backend/eigen/opaque.hpp>
+#include <tenure/backend/cpu/epilogue.hpp>
+#include <tenure/backend/cpu/fused.hpp>
+#include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/program/bind.hpp>
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::bound_step;
 
@@ -271,4 +271,4 @@ TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& pl
   }
 }
 
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend

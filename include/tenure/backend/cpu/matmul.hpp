@@ -21,7 +21,7 @@
 #pragma nv_diag_suppress 1675
 #endif
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// A read-only matrix: element (i, j) is data[i * row_stride + j * col_stride]; strides in elements.
 template <class T>
@@ -311,7 +311,7 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
   }
 }
 
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend
 
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop

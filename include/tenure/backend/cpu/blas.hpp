@@ -13,7 +13,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend)::detail {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend)::detail {
 
 /// A matrix as BLAS reads it, by columns: the transpose of a row-major one.
 template <class T>
@@ -51,4 +51,4 @@ bool matmul_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T
   return false;
 }
 
-}  // namespace tenure::eigen_backend::detail
+}  // namespace tenure::cpu_backend::detail

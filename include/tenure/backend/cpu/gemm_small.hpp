@@ -18,7 +18,7 @@
 #pragma nv_diag_suppress 1675
 #endif
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// Whether a plan should choose `matmul_small`: its tiles fit registers, and larger shapes do as well with `matmul`.
 constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -168,7 +168,7 @@ TENURE_INLINE void matmul_small(const T* a, const T* b, T* c) {
   }
 }
 
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend
 
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop

@@ -5,16 +5,16 @@
 
 #include <cstring>
 
-#include <tenure/backend/eigen/blocks.hpp>
-#include <tenure/backend/eigen/matmul.hpp>
+#include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/matmul.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/core/error.hpp>
 #include <tenure/program/bind.hpp>
 #if TENURE_BLAS
-#include <tenure/backend/eigen/blas.hpp>
+#include <tenure/backend/cpu/blas.hpp>
 #endif
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::operand_view;
 using program_detail::step_numbers;
@@ -197,4 +197,4 @@ void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] v
   else if constexpr (What == kind::check) check_step<T>(p, {numbers}, bounds);
 }
 
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend

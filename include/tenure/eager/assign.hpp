@@ -4,7 +4,7 @@
 // The types name the candidates, addresses at run time decide. Nothing is written where it throws.
 #pragma once
 
-#include <tenure/transform/eager.hpp>
+#include <tenure/eager/evaluate.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace ops {

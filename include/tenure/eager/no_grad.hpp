@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <tenure/tensor/recording.hpp>
-#include <tenure/transform/in_place.hpp>
+#include <tenure/eager/in_place.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {

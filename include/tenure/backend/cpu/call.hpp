@@ -6,11 +6,11 @@
 
 #include <cstring>
 
-#include <tenure/backend/eigen/execute.hpp>
+#include <tenure/backend/cpu/execute.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/storage/block.hpp>
 
-namespace TENURE_NAMESPACE::TENURE_LANES(eigen_backend) {
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// Workspace up to which a static program runs on the stack.
 constexpr std::int64_t stack_workspace = 4096;
@@ -41,7 +41,7 @@ TENURE_INLINE void run_steps(const void* const* arguments, void* const* results,
     with(workspace ? workspace.data() : nullptr, plan);
   };
   if constexpr (Program::is_static) {
-    constexpr const placement& plan = eigen_backend::static_memory<Program>;
+    constexpr const placement& plan = cpu_backend::static_memory<Program>;
     if constexpr (plan.grows_with_workers())
       if (on != nullptr) return on_heap(plan);
     if constexpr (plan.total() <= stack_workspace) {
@@ -74,4 +74,4 @@ TENURE_INLINE void run(const void* const* arguments, void* const* results, const
   else detail::run_steps<Program>(arguments, results, symbols, before_writing);
 }
 
-}  // namespace tenure::eigen_backend
+}  // namespace tenure::cpu_backend

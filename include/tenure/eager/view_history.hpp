@@ -5,7 +5,7 @@
 
 #include <tenure/tensor/copy.hpp>
 #include <tenure/tensor/recording.hpp>
-#include <tenure/transform/backward.hpp>
+#include <tenure/eager/backward.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tenure/expr/lazy.hpp>
-#include <tenure/transform/backward.hpp>
+#include <tenure/eager/backward.hpp>
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/gradient.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <tenure/ops/movement.hpp>
-#include <tenure/transform/history.hpp>
-#include <tenure/transform/view_history.hpp>
+#include <tenure/eager/history.hpp>
+#include <tenure/eager/view_history.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {

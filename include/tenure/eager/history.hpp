@@ -5,9 +5,9 @@
 // that a span or map outside may write uncounted, a copy is kept beside it, and read.
 #pragma once
 
-#include <tenure/transform/backward.hpp>
-#include <tenure/transform/expression_program.hpp>
-#include <tenure/transform/view_history.hpp>
+#include <tenure/eager/backward.hpp>
+#include <tenure/eager/expression_program.hpp>
+#include <tenure/eager/view_history.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 
