@@ -34,10 +34,10 @@ tests = {
     "interop/dlpack": ["interop/dlpack_test"],
     "interop/eigen": ["interop/eigen_test"],
     "interop/mdspan": ["interop/mdspan_test"],
-    "backend/eigen/matmul": ["backend/matmul_test"],
-    "backend/eigen/gemm_small": ["backend/matmul_test"],
+    "backend/cpu/matmul": ["backend/matmul_test"],
+    "backend/cpu/gemm_small": ["backend/matmul_test"],
     "backend/reference": ["backend/reference_test"],
-    "backend/eigen": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
+    "backend/cpu": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
     "optim": ["optim/optim_test"],
     "transform": ["transform/compile_test", "transform/eager_test", "transform/overwrite_test", "ownership/backward", "ownership/hazards"],
 }
