@@ -82,6 +82,18 @@ TEST_CASE("a node that retains and is updated through a view: by a constant, a t
   check("sub_ through a view of a view", retained().at(tn::range(1, 3)).at(0).sub_(w[0]), -8, 20, 200);
 }
 
+TEST_CASE("a node that retains and is assigned to retains the gradient of what it now is") {
+  leaf w{1, 2, 3};
+  auto y = tn::tensor(w * 2).retain_grad();
+  y = w * 3;
+  sum(y * slope).backward();
+  requires_grad_of("assigned from an expression", y, 1, 10, 100);
+  y = w.clone();
+  sum(y * slope).backward();
+  requires_grad_of("assigned from a node", y, 1, 10, 100);
+  requires_grad_of("leaf", w, 4, 40, 400);
+}
+
 TEST_CASE("a view that retains, and its base") {
   leaf w{1, 2, 3};
   const auto y = tn::tensor(w * 2).retain_grad();

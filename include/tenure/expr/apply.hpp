@@ -5,6 +5,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include <tenure/expr/traced.hpp>
 #include <tenure/tensor/concepts.hpp>
@@ -80,8 +81,8 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
   }
 }
 
-template <class Operation, class... X>
-constexpr auto make_lazy(const X&... x);  // expr/lazy.hpp
+template <class Operation, std::size_t... I, class... X>
+constexpr auto make_lazy(std::index_sequence<I...>, const X&... x);  // expr/lazy.hpp
 
 /// Something to go on with after a message.
 template <class X, class... Rest>
@@ -104,7 +105,7 @@ constexpr auto apply(const X&... x) {
     ((g = g ? g : detail::graph_of(x)), ...);
     return Operation::trace(detail::lift<X...>(*g, x)...);
   } else {
-    return detail::make_lazy<Operation>(x...);
+    return detail::make_lazy<Operation>(std::index_sequence_for<X...>{}, x...);
   }
 }
 

@@ -265,7 +265,7 @@ constexpr bool gradient_reaches([[maybe_unused]] int i) {
 }
 
 template <class Operation, std::size_t... I, class... X>
-constexpr auto make_lazy_of(std::index_sequence<I...>, const X&... x) {
+constexpr auto make_lazy(std::index_sequence<I...>, const X&... x) {
   static_assert(!is_mixed((0u | ... | decltype(to_operand<false, X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
   if constexpr ((is_tracked_source<X>() || ...)) {
     using result = std::remove_cvref_t<decltype(Operation::trace(std::declval<traced_operand<decltype(to_operand<false, X...>(x))>>()...))>;
@@ -274,8 +274,6 @@ constexpr auto make_lazy_of(std::index_sequence<I...>, const X&... x) {
     return lazy<Operation, decltype(to_operand<false, X...>(x))...>(to_operand<false, X...>(x)...);
   }
 }
-template <class Operation, class... X>
-constexpr auto make_lazy(const X&... x) { return make_lazy_of<Operation>(std::index_sequence_for<X...>{}, x...); }
 
 }  // namespace detail
 

@@ -24,9 +24,11 @@ namespace ops {
 template <class Operation, int Rank, int... A>
 struct axis_mask {
   static_assert(((A >= -Rank && A < Rank) && ...), "tenure: axis: outside the rank of the tensor");
+  static constexpr bool are_inside = ((A >= -Rank && A < Rank) && ...);
   static constexpr std::int64_t sum = (std::int64_t{0} + ... + (std::int64_t{1} << ((A + 8 * Rank) % (Rank > 0 ? Rank : 1))));
   static constexpr std::int64_t joined = (std::int64_t{0} | ... | (std::int64_t{1} << ((A + 8 * Rank) % (Rank > 0 ? Rank : 1))));
-  static_assert(sum == joined, "tenure: axis: named twice");
+  static_assert(!are_inside || sum == joined, "tenure: axis: named twice");
+  static constexpr bool is_valid = are_inside && sum == joined;
   static constexpr std::int64_t value = sizeof...(A) == 0 ? (std::int64_t{1} << Rank) - 1 : joined;
 };
 
@@ -34,7 +36,8 @@ struct axis_mask {
 template <class Operation, int Rank, int A>
 struct axis_position {
   static_assert(A >= -Rank && A < Rank, "tenure: axis: outside the rank of the tensor");
-  static constexpr int value = A < 0 ? A + Rank : A;
+  static constexpr bool is_inside = A >= -Rank && A < Rank;
+  static constexpr int value = !is_inside ? 0 : A < 0 ? A + Rank : A;  // an axis outside is one message, not a hundred lines of them
 };
 
 /// The reduction Op<Keep, Axes...> that a call asks for behind its operand: nothing, axis<...>, or axis<...> and keepdim.

@@ -71,8 +71,8 @@ struct index_add {
   static constexpr auto trace(const X& x, const I& indices, const U& updates) {
     require_integer_indices<I>();
     using rows = typename gather<A>::template rule<typename X::shape_type, typename I::shape_type>;
-    constexpr bool fits = extents_agree(rows::value, U::shape_type::value);
-    static_assert(fits, "tenure: index_add: the updates have another shape than the rows at the indices");
+    constexpr bool fits = extents_agree(rows::value, U::shape_type::value), is_inside = axis_position<gather<A>, X::shape_type::rank, A>::is_inside;
+    static_assert(!is_inside || fits, "tenure: index_add: the updates have another shape than the rows at the indices");
     static_assert(std::is_same_v<typename X::element_type, typename U::element_type>, "tenure: index_add: operands have different element types");
     ir::builder& g = *x.graph;
     x.graph->check_bound({indices.id, x.shape()[rows::at], "index_add"});  // nvcc 13 garbles g.check_bound({...})

@@ -17,11 +17,14 @@ inline constexpr bool are_pairs = Prediction::rank == 0 || Target::rank == 0 || 
 
 struct mse {
   template <class Prediction, class Target>
-  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: mse: prediction and target have different shapes"); }
+  static constexpr bool pair() {
+    static_assert(detail::are_pairs<Prediction, Target>, "tenure: mse: prediction and target have different shapes");
+    return detail::are_pairs<Prediction, Target>;
+  }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
-    pair<typename X::shape_type, typename Y::shape_type>();
-    return mean<false>::trace(square::trace(sub::trace(x, y)));
+    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
+    else return mean<false>::trace(square::trace(sub::trace(x, y)));
   }
 };
 
@@ -52,18 +55,24 @@ struct cross_entropy {
 /// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target.
 struct bce_with_logits {
   template <class Prediction, class Target>
-  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce_with_logits: prediction and target have different shapes"); }
+  static constexpr bool pair() {
+    static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce_with_logits: prediction and target have different shapes");
+    return detail::are_pairs<Prediction, Target>;
+  }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& target) {
-    pair<typename X::shape_type, typename Y::shape_type>();
-    return mean<false>::trace(sub::trace(softplus::trace(x), mul::trace(x, target)));
+    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
+    else return mean<false>::trace(sub::trace(softplus::trace(x), mul::trace(x, target)));
   }
 };
 
 /// Binary cross entropy of probabilities, whose logarithms end at -100 (PyTorch's bound).
 struct bce {
   template <class Prediction, class Target>
-  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce: prediction and target have different shapes"); }
+  static constexpr bool pair() {
+    static_assert(detail::are_pairs<Prediction, Target>, "tenure: bce: prediction and target have different shapes");
+    return detail::are_pairs<Prediction, Target>;
+  }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& target) {
     pair<typename X::shape_type, typename Y::shape_type>();
@@ -76,18 +85,24 @@ struct bce {
 
 struct l1 {
   template <class Prediction, class Target>
-  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: l1: prediction and target have different shapes"); }
+  static constexpr bool pair() {
+    static_assert(detail::are_pairs<Prediction, Target>, "tenure: l1: prediction and target have different shapes");
+    return detail::are_pairs<Prediction, Target>;
+  }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
-    pair<typename X::shape_type, typename Y::shape_type>();
-    return mean<false>::trace(abs::trace(sub::trace(x, y)));
+    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
+    else return mean<false>::trace(abs::trace(sub::trace(x, y)));
   }
 };
 
 /// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2).
 struct huber {
   template <class Prediction, class Target>
-  static constexpr void pair() { static_assert(detail::are_pairs<Prediction, Target>, "tenure: huber: prediction and target have different shapes"); }
+  static constexpr bool pair() {
+    static_assert(detail::are_pairs<Prediction, Target>, "tenure: huber: prediction and target have different shapes");
+    return detail::are_pairs<Prediction, Target>;
+  }
   template <class X, class Y, class D>
   static constexpr auto trace(const X& x, const Y& y, const D& delta) {
     pair<typename X::shape_type, typename Y::shape_type>();

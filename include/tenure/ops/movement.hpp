@@ -19,14 +19,15 @@ struct permute {
     using S = typename X::shape_type;
     constexpr bool names_all = sizeof...(A) == S::rank;
     static_assert(names_all, "tenure: permute: names another number of axes than the tensor has");
-    if constexpr (names_all) {
-      static_assert(axis_mask<permute, S::rank, A...>::value == all_axes(S::rank));
+    if constexpr (!names_all) {
+      return x;
+    } else if constexpr (!axis_mask<permute, S::rank, A...>::is_valid) {
+      return x;
+    } else {
       std::int64_t axes = 0;
       int i = 0;
       ((axes = ir::pack_axis(axes, i++, axis_position<permute, S::rank, A>::value)), ...);
       return traced<typename X::element_type, shape_from<permuted_shape<S, axis_position<permute, S::rank, A>::value...>>>{x.graph, permuted(x, axes).id};
-    } else {
-      return x;
     }
   }
 };
@@ -138,7 +139,7 @@ struct select {
     using S = typename X::shape_type;
     constexpr int at = axis_position<select, S::rank, A>::value;
     constexpr std::int64_t index = I < 0 && S::value[at] >= 0 ? I + S::value[at] : I;
-    const auto one = slice<A, index, 1, 1>::trace(x);
+    const auto one = slice<at, index, 1, 1>::trace(x);
     return traced<typename X::element_type, shape_from<dropped_axis<S, at>>>{x.graph, reshape_to(one, without_axes(x.shape(), std::int64_t{1} << at)).id};
   }
 };
@@ -179,7 +180,7 @@ struct concat {
     for (int i = 0; i < L::rank; ++i)
       if (i != at) x.graph->unify(x.shape()[i], y.shape()[i], "concat", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
     const traced<typename X::element_type, shape_from<rule>> joined{x.graph, concatenated(x, y, at).id};
-    return concat<A>::trace(joined, rest...);
+    return concat<at>::trace(joined, rest...);
   }
 };
 
@@ -188,7 +189,7 @@ template <int A>
 struct stack {
   template <class S>
   struct unsqueezed {
-    static constexpr int at = A < 0 ? A + S::rank + 1 : A;
+    static constexpr int at = axis_position<stack, S::rank + 1, A>::value;
     static constexpr extents with() {
       extents s;
       for (int i = 0; i <= S::rank; ++i) s.push_back(i < at ? S::value[i] : i == at ? 1 : S::value[i - 1]);
@@ -196,6 +197,8 @@ struct stack {
     }
     static constexpr extents value = with();
   };
+  template <class X, class...>
+  static constexpr int at = unsqueezed<typename X::shape_type>::at;
   template <class X>
   static constexpr auto unsqueeze(const X& x) {
     using rule = unsqueezed<typename X::shape_type>;
@@ -204,7 +207,7 @@ struct stack {
     return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
   }
   template <class... X>
-  static constexpr auto trace(const X&... x) { return concat<A>::trace(unsqueeze(x)...); }
+  static constexpr auto trace(const X&... x) { return concat<at<X...>>::trace(unsqueeze(x)...); }
 };
 
 struct stop_gradient {

@@ -89,7 +89,7 @@ struct take_along {
     constexpr int at = axis_position<take_along, S::rank, A>::value;
     constexpr bool same_rank = S::rank == I::shape_type::rank;
     static_assert(same_rank, "tenure: take_along: indices and operand have different ranks");
-    if constexpr (same_rank) return taken<at>(x, indices);
+    if constexpr (same_rank && axis_position<take_along, S::rank, A>::is_inside) return taken<at>(x, indices);
     else return x;
   }
 

@@ -116,11 +116,16 @@ struct windows {
     using S = typename X::shape_type;
     constexpr int at = axis_position<windows, S::rank, A>::value;
     constexpr std::int64_t extent = S::value[at];
-    static_assert(is_static(extent) && Size >= 1 && Size <= extent && Step >= 1, "tenure: windows: does not fit its axis");
-    constexpr std::int64_t number = (extent - Size) / Step + 1;
-    return [&]<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
-      return stack<-1>::trace(slice<at, I, number, Step>::trace(x)...);
-    }(std::make_integer_sequence<std::int64_t, Size>{});
+    constexpr bool fits = is_static(extent) && Size >= 1 && Size <= extent && Step >= 1;
+    static_assert(fits, "tenure: windows: does not fit its axis");
+    if constexpr (fits) {
+      constexpr std::int64_t number = (extent - Size) / Step + 1;
+      return [&]<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
+        return stack<-1>::trace(slice<at, I, number, Step>::trace(x)...);
+      }(std::make_integer_sequence<std::int64_t, Size>{});
+    } else {
+      return x;
+    }
   }
 };
 

@@ -143,9 +143,10 @@ template <int A>
 struct softmax {
   template <class X>
   static constexpr auto trace(const X& x) {
-    const auto e = exp::trace(sub::trace(x, detail::largest_shift<A>(x)));
+    constexpr int at = axis_position<softmax, X::shape_type::rank, A>::value;
+    const auto e = exp::trace(sub::trace(x, detail::largest_shift<at>(x)));
     // One division a row, not one an element; and a derivative that needs no more passes over the row.
-    const auto total = sum<true, A>::trace(e);
+    const auto total = sum<true, at>::trace(e);
     return mul::trace(e, div::trace(detail::number(total, 1), total));
   }
 };
@@ -154,8 +155,9 @@ template <int A>
 struct log_softmax {
   template <class X>
   static constexpr auto trace(const X& x) {
-    const auto z = sub::trace(x, detail::largest_shift<A>(x));
-    return sub::trace(z, log::trace(sum<true, A>::trace(exp::trace(z))));
+    constexpr int at = axis_position<log_softmax, X::shape_type::rank, A>::value;
+    const auto z = sub::trace(x, detail::largest_shift<at>(x));
+    return sub::trace(z, log::trace(sum<true, at>::trace(exp::trace(z))));
   }
 };
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: concat: extents beside the joined axis differ
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using rhs = tn::tensor<float, tn::shape<5, 3>>;
+#else
+using rhs = tn::tensor<float, tn::shape<2, 5>>;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<2, 3>>& x, const rhs& y) { return tn::eval(tn::concat<1>(x, y)); }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: copy_: the source.s shape does not broadcast to the target.s
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using source = tn::tensor<float, tn::shape<5, 3>>;
+#else
+using source = tn::tensor<float, tn::shape<1, 3>>;
+#endif
+
+void f(tn::tensor<float, tn::shape<2, 3>>& x, const source& y) { x.copy_(y); }

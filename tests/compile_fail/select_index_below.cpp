@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: slice: reaches outside its axis
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr int at = -4;
+#else
+constexpr int at = -3;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<2, 3>>& x) { return tn::eval(tn::select<1, at>(x)); }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: axis: outside the rank of the tensor
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr int at = 2;
+#else
+constexpr int at = 1;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<2, 3>>& x, const tn::tensor<std::int64_t, tn::shape<2, 4>>& i) { return tn::eval(tn::take_along<at>(x, i)); }

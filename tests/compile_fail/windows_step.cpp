@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: windows: does not fit its axis
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr int step = 0;
+#else
+constexpr int step = 1;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<2, 3>>& x) { return tn::eval(tn::windows<1, 2, step>(x)); }
