@@ -2,7 +2,7 @@
 // Element types. A tensor holds one of five. Graphs store the element type as a value (dtype); user code and kernels use the C++ type.
 #pragma once
 
-#include <tenure/core/config.hpp>
+#include <tenure/core/number.hpp>
 
 #include <cstddef>
 #include <cstdint>

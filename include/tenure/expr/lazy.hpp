@@ -127,7 +127,7 @@ auto to_operand(const X& x) {
     }
   } else {
     using T = element_of_t<scalar_dtype<X, All...>()>;
-    return number_operand<T>{static_cast<T>(x)};
+    return number_operand<T>{number::convert<T>(x)};
   }
 }
 

@@ -132,7 +132,7 @@ struct graph_view {
 };
 
 constexpr std::int64_t bits_of(dtype type, double value) {
-  return is_floating(type) ? std::bit_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+  return is_floating(type) ? std::bit_cast<std::int64_t>(value) : number::convert<std::int64_t>(value);
 }
 constexpr double value_of(const node& constant) {
   return is_floating(constant.type) ? std::bit_cast<double>(constant.attr) : static_cast<double>(constant.attr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Packets: the functions on SIMD registers with which every loop in the library is written. Only this header calls Eigen's packet
 // primitives.
-// Law: each function does in each lane what the scalar function of the same name does, also for NaN.
+// Law: each function does in each lane what the scalar function of the same name does, also for NaN. Integers wrap around
+// (core/number.hpp).
 // Cost: one or two instructions for each call. across() is slower and belongs after a loop.
 //
 // P is a packet of float or double, or an arithmetic type T, which is a packet of one lane.
@@ -9,7 +10,7 @@
 // otherwise a P whose lanes are all ones or all zeros. mask_and, mask_or, mask_not, any, all and select take all three.
 #pragma once
 
-#include <tenure/core/config.hpp>
+#include <tenure/core/number.hpp>
 
 // With nvcc packets have one lane, and Eigen is not included, because it takes a second in each of nvcc's passes over a file.
 #if !defined(__CUDACC__)
@@ -403,19 +404,22 @@ inline constexpr bool has_operators = is_one_lane<P>;
 template <class P>
 TENURE_KERNEL_INLINE P add(P a, P b) {
   TENURE_CONTRACT
-  if constexpr (has_operators<P>) return static_cast<P>(a + b);
+  if constexpr (number::wraps<P>) return number::add(a, b);
+  else if constexpr (has_operators<P>) return static_cast<P>(a + b);
   else return detail::simd::padd(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P sub(P a, P b) {
   TENURE_CONTRACT
-  if constexpr (has_operators<P>) return static_cast<P>(a - b);
+  if constexpr (number::wraps<P>) return number::sub(a, b);
+  else if constexpr (has_operators<P>) return static_cast<P>(a - b);
   else return detail::simd::psub(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P mul(P a, P b) {
   TENURE_CONTRACT
-  if constexpr (has_operators<P>) return static_cast<P>(a * b);
+  if constexpr (number::wraps<P>) return number::mul(a, b);
+  else if constexpr (has_operators<P>) return static_cast<P>(a * b);
   else return detail::simd::pmul(a, b);
 }
 #undef TENURE_CONTRACT
@@ -430,14 +434,14 @@ TENURE_KERNEL_INLINE P div(P a, P b) {
 template <class P>
 TENURE_KERNEL_INLINE P fma(P a, P b, P c) {
   if constexpr (std::is_floating_point_v<P> && detail::has_fma) return std::fma(a, b, c);
-  else if constexpr (is_one_lane<P>) return static_cast<P>(a * b + c);
+  else if constexpr (is_one_lane<P>) return number::add(number::mul(a, b), c);
   else return detail::simd::pmadd(a, b, c);
 }
 
 /// Flips the sign bit, also of zero and NaN. (Eigen's pnegate for 512 bits computes 0 - a, which loses -0.)
 template <class P>
 TENURE_KERNEL_INLINE P neg(P a) {
-  if constexpr (is_one_lane<P>) return static_cast<P>(-a);
+  if constexpr (is_one_lane<P>) return number::neg(a);
   else return xor_bits(a, set1<P>(scalar_of<P>(-0.0)));
 }
 
@@ -458,7 +462,7 @@ TENURE_KERNEL_INLINE P abs(P a) {
   if constexpr (std::is_floating_point_v<P> || !is_one_lane<P>)
     return and_bits(a, set1_bits<P>(static_cast<bits_of<P>>(~bits_of<P>(0)) >> 1));
   else if constexpr (std::is_unsigned_v<P>) return a;
-  else return static_cast<P>(a < P(0) ? -a : a);
+  else return number::abs(a);
 }
 
 /// The sign bit of a as a number: +0 or -0.

@@ -69,7 +69,7 @@ struct copy_element {
   TENURE_KERNEL void operator()(std::int64_t i) const {
     std::int64_t t, f;
     where.offsets(i, t, f);
-    to[t] = static_cast<T>(from[f]);
+    to[t] = number::convert<T>(from[f]);
   }
 };
 

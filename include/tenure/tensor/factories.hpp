@@ -34,7 +34,7 @@ tensor<T, Shape> empty(Shape, N... n) { return tensor<T, Shape>(uninitialized, n
 template <element T = float, any_shape Shape, scalar U, std::integral... N>
 tensor<T, Shape> full(Shape, U value, N... n) {
   tensor<T, Shape> made(uninitialized, n...);
-  detail::fill_elements(detail::tensor_access::fresh(made), made.strides(), made.extents(), static_cast<T>(value));
+  detail::fill_elements(detail::tensor_access::fresh(made), made.strides(), made.extents(), number::convert<T>(value));
   return made;
 }
 template <element T = float, any_shape Shape, std::integral... N>
@@ -72,7 +72,7 @@ tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   n += static_cast<double>(n) < steps;
   tensor<T, shape<dyn>> made(uninitialized, n);
   T* const to = detail::tensor_access::fresh(made);
-  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(first + static_cast<T>(i) * step);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(first + static_cast<T>(i) * step);
   return made;
 }
 /// The values 0, 1, ..., n - 1.
@@ -90,8 +90,8 @@ tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   const auto a = static_cast<double>(first);
   const auto b = static_cast<double>(last);
   const double step = steps > 0 ? (b - a) / static_cast<double>(steps) : 0;
-  for (std::int64_t i = 0; i <= steps; ++i) to[i] = static_cast<T>(a + static_cast<double>(i) * step);
-  if (steps > 0) to[steps] = static_cast<T>(b);
+  for (std::int64_t i = 0; i <= steps; ++i) to[i] = number::convert<T>(a + static_cast<double>(i) * step);
+  if (steps > 0) to[steps] = number::convert<T>(b);
   return made;
 }
 

@@ -45,12 +45,12 @@ void copy_elements(T* to, const extents& to_strides, const U* from, const extent
   if (is_contiguous(shape, to_strides) && is_contiguous(shape, from_strides)) {
     if constexpr (std::is_same_v<T, U>) std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
     else
-      for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
+      for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(from[i]);
     return;
   }
   for_each_run(shape, to_strides, from_strides,
                [=](std::int64_t t, std::int64_t f, std::int64_t length, std::int64_t step_t, std::int64_t step_f) {
-                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = static_cast<T>(from[f + i * step_f]);
+                 for (std::int64_t i = 0; i < length; ++i) to[t + i * step_t] = number::convert<T>(from[f + i * step_f]);
                });
 }
 

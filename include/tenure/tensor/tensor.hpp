@@ -73,7 +73,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <scalar U>
     requires(is_made_by_user && rank == 0)
   tensor(U value) : tensor(access_door::allocate<tensor>(extents_type{})) {
-    memory::fill(data_, extents_type{}, extents_type{}, static_cast<T>(value));
+    memory::fill(data_, extents_type{}, extents_type{}, number::convert<T>(value));
   }
 
   /// The elements in nested braces, for a static shape of rank 1 to 4. Wrong lengths do not compile.
@@ -82,7 +82,7 @@ class tensor<T, Shape, O, R, A, Device> {
   explicit(sizeof...(U) == 1 && Shape::size == 1) tensor(U... value) : tensor(access_door::allocate<tensor>(Shape::value)) {
     static_assert(sizeof...(U) == extent_or(0), "tenure: tensor: the number of values differs from the extent");
     T* to = data_;
-    if constexpr (sizeof...(U) == extent_or(0)) ((*to++ = static_cast<T>(value)), ...);
+    if constexpr (sizeof...(U) == extent_or(0)) ((*to++ = number::convert<T>(value)), ...);
   }
   template <std::size_t... M>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 2 && sizeof...(M) > 0)
@@ -273,7 +273,7 @@ class tensor<T, Shape, O, R, A, Device> {
   explicit operator U() const {
     static_assert(!Shape::is_static || Shape::size == 1,
                   "tenure: conversion to a number: the tensor does not have exactly one element");
-    if constexpr (!Shape::is_static || Shape::size == 1) return static_cast<U>(item());
+    if constexpr (!Shape::is_static || Shape::size == 1) return number::convert<U>(item());
     else return U{};
   }
 
@@ -736,7 +736,7 @@ class tensor<T, Shape, O, R, A, Device> {
     detail::check_fill<tensor>();
     access_door::check_alive(*this, "fill_");
     storage_.bump();
-    memory::fill(data_, strides(), extents(), static_cast<T>(value));
+    memory::fill(data_, strides(), extents(), number::convert<T>(value));
   }
 
   template <class X, class Y>

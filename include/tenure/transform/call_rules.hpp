@@ -66,7 +66,7 @@ constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
     for_each_leaf(x, [&](const auto& leaf) {
       using E = typename leaf_type<std::remove_cvref_t<decltype(leaf)>>::element_type;
       if constexpr (is_traced_v<std::remove_cvref_t<decltype(leaf)>>) ids.push_back(leaf.id);
-      else ids.push_back(lift<traced<E, shape<>>>(g, static_cast<E>(leaf)).id);
+      else ids.push_back(lift<traced<E, shape<>>>(g, number::convert<E>(leaf)).id);
     });
     int i = 0;
     auto make = [&]<class L>(element_tag<L>) { return L{&g, ids[i++]}; };

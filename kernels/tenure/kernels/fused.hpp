@@ -479,7 +479,7 @@ struct fused {
         for (int l = 0; l < lanes; ++l) {
           const from v = lanes == 1 || l < p.count ? source[l * step] : from(0);
           if constexpr (x.is_mask) e.mask[I][l] = v != from(0);
-          else e.value[I][l] = static_cast<T>(v);
+          else e.value[I][l] = number::convert<T>(v);
         }
       }
     }
@@ -531,7 +531,7 @@ struct fused {
           return;
         }
       for (int l = 0; l < lanes; ++l)
-        if (lanes == 1 || l < p.count) target[l * step] = static_cast<to>(operand<x.in[0]>(t, e, l));
+        if (lanes == 1 || l < p.count) target[l * step] = number::convert<to>(operand<x.in[0]>(t, e, l));
     }
   }
 
@@ -580,7 +580,7 @@ struct fused {
         using from = element_of_t<k.access[x.access].type>;
         const from v = static_cast<const from*>(args.pointer[x.access])[t.offset[x.access]];
         if constexpr (x.is_mask) t.mask[I] = v != from(0);
-        else t.value[I] = static_cast<T>(v);
+        else t.value[I] = number::convert<T>(v);
       }
     } else if constexpr (x.what == kind::compute) {
       const auto value = computed<x.op, x.is_mask>(row_operand<x.in[0]>(t), row_operand<x.in[1]>(t), row_operand<x.in[2]>(t));
@@ -597,7 +597,7 @@ struct fused {
     ([&] {
       constexpr auto x = at(I);
       using to = element_of_t<k.access[x.access].type>;
-      static_cast<to*>(args.pointer[x.access])[t.offset[x.access]] = static_cast<to>(row_operand<x.in[0]>(t));
+      static_cast<to*>(args.pointer[x.access])[t.offset[x.access]] = number::convert<to>(row_operand<x.in[0]>(t));
     }(), ...);
   }
 

@@ -160,7 +160,7 @@ struct add_rows {
     const std::int64_t first = bound<false>(rows.row, count, at.of[0]), n = bound<true>(rows.row + first, count - first, at.of[0]);
     const std::int64_t begin = first + divided(n * q.whole, pieces).whole, end = first + divided(n * (q.whole + 1), pieces).whole;
     T sum{};
-    for (std::int64_t k = begin; k < end; ++k) sum = static_cast<T>(sum + updates[at.of[1] + of_position.at(rows.position[k]).of[0]]);
+    for (std::int64_t k = begin; k < end; ++k) sum = number::add(sum, updates[at.of[1] + of_position.at(rows.position[k]).of[0]]);
     to[pieces == 1 ? at.of[2] : i] = sum;
   }
 };
@@ -174,7 +174,7 @@ struct fold_pieces {
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     T sum{};
-    for (std::int64_t p = 0; p < pieces; ++p) sum = static_cast<T>(sum + table[p * elements + i]);
+    for (std::int64_t p = 0; p < pieces; ++p) sum = number::add(sum, table[p * elements + i]);
     to[space.at(i).of[0]] = sum;
   }
 };

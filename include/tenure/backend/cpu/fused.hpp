@@ -770,10 +770,10 @@ struct fused {
       using from = element_of_t<x.type>;
       const from* source = static_cast<const from*>(args.pointer[A]) + p.offset[A] + i * step;
       if constexpr (x.stride[last] == 0) {
-        return math::set1<P>(static_cast<T>(*source));
+        return math::set1<P>(number::convert<T>(*source));
       } else if constexpr (!std::is_same_v<from, T>) {
         T lane[lanes];
-        for (int l = 0; l < lanes; ++l) lane[l] = !Partial || l < n ? static_cast<T>(source[l * step]) : T(0);
+        for (int l = 0; l < lanes; ++l) lane[l] = !Partial || l < n ? number::convert<T>(source[l * step]) : T(0);
         return math::load<P>(lane);
       } else {
         if constexpr (is_dynamic(x.stride[last]) || x.stride[last] != 1)
@@ -853,7 +853,7 @@ struct fused {
         using from = element_of_t<k.access[x.access].type>;
         const from v = static_cast<const from*>(args.pointer[x.access])[p.offset[x.access]];
         if constexpr (x.is_mask) r.mask[I] = v != from(0);
-        else r.value[I] = static_cast<T>(v);
+        else r.value[I] = number::convert<T>(v);
       }
     } else if constexpr (x.what == kind::compute) {
       if constexpr (x.is_mask) r.mask[I] = compute_row<I>(r);
@@ -861,7 +861,7 @@ struct fused {
     } else if constexpr (x.what == kind::store) {
       using to = element_of_t<k.access[x.access].type>;
       to* target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
-      *target = static_cast<to>(read_row<x.in[0]>(r));
+      *target = number::convert<to>(read_row<x.in[0]>(r));
     } else {
       total.scalar[I] = combine<x.bits>(total.scalar[I], r.value[x.in[0]]);
     }

@@ -234,7 +234,7 @@ void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T
   for (index i = 0; i < m; ++i)
     for (index j = 0; j < n; ++j) {
       T sum = accumulate ? c[i * ldc + j] : T(0);
-      for (index l = 0; l < k; ++l) sum += a.data[i * a.row_stride + l * a.col_stride] * b.data[l * b.row_stride + j * b.col_stride];
+      for (index l = 0; l < k; ++l) sum = math::add(sum, math::mul(a.data[i * a.row_stride + l * a.col_stride], b.data[l * b.row_stride + j * b.col_stride]));
       c[i * ldc + j] = sum;
     }
 }

@@ -165,7 +165,7 @@ void gather_step(void* const* p, step_numbers n) {
     if constexpr (Adds) {
       const T* updates = static_cast<const T*>(p[1]);
       detail::for_each_index(block.rank, block.extent, table_stride, many_stride,
-                             [&](std::int64_t t, std::int64_t m) { out[row + t] = static_cast<T>(out[row + t] + updates[at_many + m]); });
+                             [&](std::int64_t t, std::int64_t m) { out[row + t] = number::add(out[row + t], updates[at_many + m]); });
     } else {
       const T* source = static_cast<const T*>(p[0]);
       detail::copy_strided(block, source + row, table_stride, out + at_many, many_stride);

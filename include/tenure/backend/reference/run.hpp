@@ -192,7 +192,7 @@ class interpreter {
   template <class V>
   static array fill(array& y, V v) {
     visit_dtype(y.type, [&]<class T>(element_tag<T>) {
-      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = static_cast<T>(v);
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = number::convert<T>(v);
     });
     return y;
   }
@@ -209,7 +209,7 @@ class interpreter {
     const array& x = value(n.in[0]);
     visit_dtype(x.type, [&]<class From>(element_tag<From>) {
       visit_dtype(y.type, [&]<class To>(element_tag<To>) {
-        for (std::int64_t i = 0; i < y.size(); ++i) y.as<To>()[i] = static_cast<To>(x.as<From>()[i]);
+        for (std::int64_t i = 0; i < y.size(); ++i) y.as<To>()[i] = number::convert<To>(x.as<From>()[i]);
       });
     });
     return y;
