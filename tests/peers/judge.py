@@ -8,8 +8,8 @@ Writes random compositions of operations as one C++ program, compiles and runs i
 gradients (by pull, by push, eagerly) and the Hessian-vector product of sum(f(x, y)) in float64. Half of the arguments are ordinary; the other half are
 0, -0, 1, -1, 1e-310, 1e300, inf, -inf and NaN.
 
-What fails: a value that differs; a derivative that differs at ordinary arguments; a derivative that is NaN or infinite where the peer's is
-finite and no argument is NaN; a gradient by push or by backward() that differs from the one by pull. Finite derivatives at kinks are not
+What fails: a value that differs; a derivative that differs at ordinary arguments; a derivative that is NaN or infinite where the peer's, its value
+and its gradients are finite and no argument is NaN; a gradient by push or by backward() that differs from the one by pull. Finite derivatives at kinks are not
 compared: docs/pytorch.md says which conventions are Tenure's own. Exits with 77 where Python has neither peer.
 """
 import argparse, math, os, random, re, subprocess, sys, tempfile
@@ -92,6 +92,8 @@ unary = [("exp(A)", "m.exp(A)"), ("expm1(A)", "m.expm1(A)"), ("log(A)", "m.log(A
          ("pow(A, 3.0)", "m.pow(A, 3.0)"), ("pow(A, 2.5)", "m.pow(A, 2.5)")]
 binary = [("(A + B)", "(A + B)"), ("(A - B)", "(A - B)"), ("(A * B)", "(A * B)"), ("(A / B)", "(A / B)"), ("maximum(A, B)", "m.maximum(A, B)"), ("minimum(A, B)", "m.minimum(A, B)"),
           ("pow(A, B)", "m.pow(A, B)"), ("atan2(A, B)", "m.atan2(A, B)"), ("where(A > B, A, B)", "m.where(A > B, A, B)"), ("where(A < 0.5, B, A * B)", "m.where(A < 0.5, B, A * B)")]
+# Its gradient at (0, 0) is NaN, as JAX's, and PyTorch's is 0; its value depends on the sign of a zero, which maximum and minimum leave open.
+by_rule = ["atan2"]
 
 
 def expression(r, depth):
@@ -208,9 +210,11 @@ for i, (ours, theirs, x, y, v) in enumerate(cases):
     wanted = dict(zip(("value", "gx", "gy", "hx", "hy"), judge(eval("lambda m, n, x, y: " + theirs), x, y, v)))
     for what, numbers in wanted.items():
         for k, b in enumerate(numbers):
-            a, strict = got[what, i][k], what == "value" or k < ordinary
+            ruled = k >= ordinary and any(name in ours for name in by_rule)
+            a, strict = got[what, i][k], k < ordinary or what == "value" and not ruled
             compared += 1
-            lost = math.isfinite(b) and not math.isfinite(a) and not math.isnan(x[k]) and not math.isnan(y[k])
+            defined = all(math.isfinite(wanted[w][k]) for w in ("value", "gx", "gy")) and not math.isnan(x[k]) and not math.isnan(y[k])
+            lost = defined and math.isfinite(b) and not math.isfinite(a) and not ruled
             if same(a, b) or not (strict or lost):
                 continue
             failed += 1
@@ -220,7 +224,9 @@ for i, (ours, theirs, x, y, v) in enumerate(cases):
         for other in others:
             for k, (a, b) in enumerate(zip(got[pull, i], got[other, i])):
                 compared += 1
-                if not same(a, b):
+                # Which of the two multiplies 0 with infinity depends on the direction.
+                by_zero = other[0] == "p" and k >= ordinary and (math.isnan(a) or math.isnan(b))
+                if not same(a, b) and not by_zero:
                     failed += 1
                     print(f"{other} (by {'push' if other[0] == 'p' else 'backward()'}) of {ours} at x = {x[k]!r}, y = {y[k]!r}: {b!r}, by pull: {a!r}")
 print(f"{peer}, seed {options.seed}: {len(cases)} programs, {compared} comparisons, {failed} failed")

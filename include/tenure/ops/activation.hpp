@@ -39,13 +39,13 @@ struct erf : floating_unary<erf> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * 1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
 };
 
-/// max(x, 0); NaN stays NaN and the derivative at 0 is 0.
+/// max(x, 0); NaN stays NaN. The derivative at 0 is 0, and 1 at NaN, as PyTorch's.
 struct relu : pointwise<relu, 1, typing::arithmetic> {
   static constexpr const char* name = "relu";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::max(x, math::set1<P>(0)); }
   template <class T> static T reference(T x) { return x != x ? x : x > T(0) ? x : T(0); }
   template <class V> static constexpr V derivative(int, V g, V, V y) {
-    return pointwise_value<where>(pointwise_value<greater>(y, y.like(0)), g, g.like(0));
+    return pointwise_value<where>(pointwise_value<less_equal>(y, y.like(0)), g.like(0), g);
   }
 };
 
@@ -95,11 +95,12 @@ struct selu {
   }
 };
 
-/// lo where x <= lo, hi where x >= hi, else x; unlike clamp, no gradient flows at a bound.
+/// lo where x <= lo, hi where x >= hi, else x; unlike clamp, no gradient flows at a bound. Nor does one where x is NaN.
 struct hardtanh {
   template <class X, class L, class H>
   static constexpr auto trace(const X& x, const L& lo, const H& hi) {
-    return where::trace(less_equal::trace(x, lo), lo, where::trace(greater_equal::trace(x, hi), hi, x));
+    const auto bound = minimum::trace(maximum::trace(detail::without_gradient(x), lo), hi);
+    return where::trace(logical_and::trace(greater::trace(x, lo), less::trace(x, hi)), x, bound);
   }
 };
 

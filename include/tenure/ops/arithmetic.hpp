@@ -77,7 +77,7 @@ struct sign : pointwise<sign, 1, typing::arithmetic> {
   template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
-/// |x|; the derivative at 0 is 0.
+/// |x|; the derivative at 0 is 0, and NaN at NaN, as sign(x) is.
 struct abs : pointwise<abs, 1, typing::arithmetic> {
   static constexpr const char* name = "abs";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::abs(x); }
@@ -85,13 +85,14 @@ struct abs : pointwise<abs, 1, typing::arithmetic> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sign>(x); }
 };
 
-/// The cotangent that a winner gets: all of it, or half of it at a tie.
+/// The cotangent of an operand of maximum or minimum: none where it loses, half of it at a tie. Where an operand is NaN neither loses, so
+/// that both get all of it (PyTorch's rule).
 template <class V>
-constexpr V share_of_winner(V g, V wins, V ties) {
-  return pointwise_value<where>(wins, g, pointwise_value<where>(ties, g * 0.5, g.like(0)));
+constexpr V share_of_winner(V g, V loses, V ties) {
+  return pointwise_value<where>(loses, g.like(0), pointwise_value<where>(ties, g * 0.5, g));
 }
 
-/// NaN in either operand gives NaN; at a tie each operand gets half of the gradient.
+/// NaN in either operand gives NaN, and then the gradient flows into both; at a tie each operand gets half of the gradient.
 struct maximum : pointwise<maximum, 2, typing::arithmetic> {
   static constexpr const char* name = "maximum";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -99,7 +100,7 @@ struct maximum : pointwise<maximum, 2, typing::arithmetic> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::max(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
-    return share_of_winner(g, i == 0 ? pointwise_value<greater>(x, y) : pointwise_value<greater>(y, x), pointwise_value<equal>(x, y));
+    return share_of_winner(g, i == 0 ? pointwise_value<less>(x, y) : pointwise_value<less>(y, x), pointwise_value<equal>(x, y));
   }
 };
 
@@ -110,7 +111,7 @@ struct minimum : pointwise<minimum, 2, typing::arithmetic> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::min(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
-    return share_of_winner(g, i == 0 ? pointwise_value<less>(x, y) : pointwise_value<less>(y, x), pointwise_value<equal>(x, y));
+    return share_of_winner(g, i == 0 ? pointwise_value<greater>(x, y) : pointwise_value<greater>(y, x), pointwise_value<equal>(x, y));
   }
 };
 
@@ -142,21 +143,35 @@ struct square {
   static constexpr auto trace(const X& x) { return mul::trace(x, x); }
 };
 
-/// lo where x < lo, hi where x > hi, else x; at a bound the gradient flows (PyTorch since 2.1 agrees).
+namespace detail {
+/// x as a constant of derivatives.
+template <class X>
+constexpr X without_gradient(const X& x) { return {x.graph, stopped(x).id}; }
+}  // namespace detail
+
+/// minimum(maximum(x, lo), hi): hi where lo > hi, and NaN where any of them is. The gradient flows into x from lo to hi, both included;
+/// outside it flows into the bound that the result is, and where x is NaN not into x.
 struct clamp {
   template <class X, class L, class H>
   static constexpr auto trace(const X& x, const L& lo, const H& hi) {
-    return where::trace(less::trace(x, lo), lo, where::trace(greater::trace(x, hi), hi, x));
+    const auto bound = minimum::trace(maximum::trace(detail::without_gradient(x), lo), hi);
+    return where::trace(logical_and::trace(greater_equal::trace(x, lo), less_equal::trace(x, hi)), x, bound);
   }
 };
 
+/// maximum(x, lo), with the gradient of clamp.
 struct clamp_min {
   template <class X, class L>
-  static constexpr auto trace(const X& x, const L& lo) { return where::trace(less::trace(x, lo), lo, x); }
+  static constexpr auto trace(const X& x, const L& lo) {
+    return where::trace(greater_equal::trace(x, lo), x, maximum::trace(detail::without_gradient(x), lo));
+  }
 };
+/// minimum(x, hi), with the gradient of clamp.
 struct clamp_max {
   template <class X, class H>
-  static constexpr auto trace(const X& x, const H& hi) { return where::trace(greater::trace(x, hi), hi, x); }
+  static constexpr auto trace(const X& x, const H& hi) {
+    return where::trace(less_equal::trace(x, hi), x, minimum::trace(detail::without_gradient(x), hi));
+  }
 };
 
 /// x where w is 0, y where w is 1, and on the line between them.
@@ -169,19 +184,23 @@ struct lerp {
 
 namespace TENURE_NAMESPACE {
 
+/// Integers wrap around in these four and in abs: -x and |x| of the least integer are the least integer.
 template <operand X> constexpr auto operator-(const X& x) { return apply<ops::neg>(x); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator+(const X& x, const Y& y) { return apply<ops::add>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator-(const X& x, const Y& y) { return apply<ops::sub>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator*(const X& x, const Y& y) { return apply<ops::mul>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator/(const X& x, const Y& y) { return apply<ops::div>(x, y); }
 
+/// The gradient at 0 is 0, and NaN where x is NaN.
 template <operand X> constexpr auto abs(const X& x) { return apply<ops::abs>(x); }
 template <operand X> constexpr auto sign(const X& x) { return apply<ops::sign>(x); }
 template <operand X> constexpr auto floor(const X& x) { return apply<ops::floor>(x); }
 template <operand X> constexpr auto round(const X& x) { return apply<ops::round>(x); }
 template <operand X> constexpr auto square(const X& x) { return apply<ops::square>(x); }
+/// NaN where an operand is NaN; then the gradient flows into both. At a tie each gets half of it.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
+/// minimum(maximum(x, lo), hi). The gradient flows into x from lo to hi, both included, and not where x is NaN.
 template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
 template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min(const X& x, const L& lo) { return apply<ops::clamp_min>(x, lo); }
 template <class X, class H> requires some_operand<X, H> constexpr auto clamp_max(const X& x, const H& hi) { return apply<ops::clamp_max>(x, hi); }

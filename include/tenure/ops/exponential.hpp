@@ -63,7 +63,8 @@ struct rsqrt : floating_unary<rsqrt> {
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * -0.5 * (y * y * y); }
 };
 
-/// x^y. The derivative in x is 0 where y is 0; the derivative in y is 0 where x is 0 and y >= 0 (PyTorch's rules).
+/// x^y. The derivative in x is 0 where y is 0, also where x is 0 or NaN. The derivative in y is 0 where x is 0 and y >= 0, and so is its
+/// own derivative in x. Second derivatives are the same in either order.
 struct pow : pointwise<pow, 2, typing::floating> {
   static constexpr const char* name = "pow";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -71,10 +72,19 @@ struct pow : pointwise<pow, 2, typing::floating> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::pow(x, y); }
   template <class T> static T reference(T x, T y) { return std::pow(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) {
-    const V zero = g.like(0);
-    if (i == 0) return pointwise_value<where>(pointwise_value<equal>(y, zero), zero, g * y * pointwise_value<pow>(x, y - 1));
-    const V flat = pointwise_value<logical_and>(pointwise_value<equal>(x, zero), pointwise_value<greater_equal>(y, zero));
-    return pointwise_value<where>(flat, zero, g * r * pointwise_value<log>(x));
+    const V zero = g.like(0), one = g.like(1), root = pointwise_value<equal>(x, zero);
+    if (i == 0) {
+      if (y.node().op == ir::opcode::constant && ir::value_of(y.node()) != 0) return g * (y * pointwise_value<pow>(x, y - 1));
+      // Where y is 0 this is y / x, which is 0 as well and has the derivative in y that x^(y-1) y would lose behind a plain 0. What is
+      // not chosen is finite, and so are its derivatives: 0 times infinity would come back as NaN.
+      const V exponent = pointwise_value<where>(root, stopped(y), y);
+      const V flat = pointwise_value<equal>(y, zero), divides = pointwise_value<logical_and>(flat, pointwise_value<greater>(pointwise_value<abs>(x), zero));
+      const V quotient = exponent / pointwise_value<where>(divides, x, one);
+      const V product = exponent * pointwise_value<pow>(x, pointwise_value<where>(flat, one, exponent) - 1);
+      return g * pointwise_value<where>(flat, quotient, product);
+    }
+    const V flat = pointwise_value<logical_and>(root, pointwise_value<greater_equal>(y, zero));
+    return g * (r * pointwise_value<log>(pointwise_value<where>(flat, one, x)));
   }
   /// A constant small exponent is multiplication.
   template <class X, class Y>
@@ -104,6 +114,7 @@ template <operand X> constexpr auto log1p(const X& x) { return apply<ops::log1p>
 template <operand X> constexpr auto log2(const X& x) { return apply<ops::log2>(x); }
 template <operand X> constexpr auto sqrt(const X& x) { return apply<ops::sqrt>(x); }
 template <operand X> constexpr auto rsqrt(const X& x) { return apply<ops::rsqrt>(x); }
+/// x^y. The derivative in x is 0 where y is 0. The derivative in y is 0 where x is 0 and y >= 0.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto pow(const X& x, const Y& y) { return apply<ops::pow>(x, y); }
 
 }  // namespace tenure

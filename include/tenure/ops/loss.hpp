@@ -52,7 +52,8 @@ struct cross_entropy {
   }
 };
 
-/// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target.
+/// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target, also of infinite logits: 0 where target agrees (0 for -inf, 1
+/// for inf), else inf.
 struct bce_with_logits {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -61,12 +62,22 @@ struct bce_with_logits {
   }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& target) {
-    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
-    else return mean<false>::trace(sub::trace(softplus::trace(x), mul::trace(x, target)));
+    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
+      return mean<false>::trace(x);
+    } else {
+      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that no large numbers cancel. Of -|x| the slope at 0 is that of the left side.
+      const auto zero = detail::number(x, 0), one = detail::number(x, 1), infinity = detail::number(x, __builtin_inf());
+      const auto positive = greater::trace(x, zero);
+      const auto weight = where::trace(positive, sub::trace(one, target), neg::trace(target));
+      const auto agrees_at_infinity = logical_and::trace(equal::trace(abs::trace(x), infinity), equal::trace(weight, zero));
+      const auto linear = mul::trace(where::trace(agrees_at_infinity, zero, x), weight);
+      return mean<false>::trace(add::trace(softplus::trace(where::trace(positive, neg::trace(x), x)), linear));
+    }
   }
 };
 
-/// Binary cross entropy of probabilities, whose logarithms end at -100 (PyTorch's bound).
+/// Binary cross entropy of probabilities, whose logarithms end at -100 (PyTorch's bound). Where one does, its gradient is 0 (PyTorch's
+/// is up to 1e12 there).
 struct bce {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -77,12 +88,13 @@ struct bce {
   static constexpr auto trace(const X& x, const Y& target) {
     pair<typename X::shape_type, typename Y::shape_type>();
     const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
-    const auto logarithm = [&](const auto& p) { return log::trace(clamp_min::trace(p, least)); };
+    const auto logarithm = [&](const auto& p) { return log::trace(where::trace(less::trace(p, least), least, p)); };  // NaN stays, with its gradient
     const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
     return mean<false>::trace(neg::trace(likelihood));
   }
 };
 
+/// The mean of |x - y|. Where they are equal the gradient is 0, and NaN where the difference is (PyTorch: 0).
 struct l1 {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -96,7 +108,7 @@ struct l1 {
   }
 };
 
-/// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2).
+/// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2), whose gradient is delta also where d is infinite.
 struct huber {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -108,9 +120,11 @@ struct huber {
     pair<typename X::shape_type, typename Y::shape_type>();
     const auto difference = sub::trace(x, y), distance = abs::trace(difference);
     const auto half = detail::number(difference, 0.5);
-    const auto near = mul::trace(half, mul::trace(difference, difference));
+    const auto is_near = less_equal::trace(distance, delta);
+    const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // 0 times infinity would be the gradient of a square
+    const auto near = mul::trace(half, mul::trace(small, small));
     const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
-    return mean<false>::trace(where::trace(less_equal::trace(distance, delta), near, far));
+    return mean<false>::trace(where::trace(is_near, near, far));
   }
 };
 
@@ -127,9 +141,13 @@ namespace TENURE_NAMESPACE {
 template <operand X, class Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
 template <operand X, class I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
 template <operand X, class I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
+/// Infinite logits have a loss of 0 where the target agrees, else inf.
 template <operand X, class Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
+/// Logarithms end at -100; where one does, its gradient is 0.
 template <operand X, class Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
+/// The gradient is 0 where x and y are equal, and NaN where their difference is NaN.
 template <operand X, class Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
+/// The gradient of an infinite difference is that of any difference beyond delta.
 template <operand X, class Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
 template <operand X, class Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
 

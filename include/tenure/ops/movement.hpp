@@ -253,6 +253,7 @@ template <int A, std::int64_t I, operand X> constexpr auto select(const X& x) { 
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto concat(const X&... x) { return apply<ops::concat<A>>(x...); }
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto stack(const X&... x) { return apply<ops::stack<A>>(x...); }
 template <operand X> constexpr auto stop_gradient(const X& x) { return apply<ops::stop_gradient>(x); }
+/// A floating number becomes an integer by dropping its fraction, the nearest end of the range beyond it, and 0 from NaN. NaN becomes true.
 template <element To, operand X> constexpr auto cast(const X& x) { return apply<ops::cast<To>>(x); }
 
 }  // namespace tenure

@@ -7,6 +7,16 @@
 
 namespace TENURE_NAMESPACE::ops {
 
+namespace detail {
+/// root(x), and 0 with gradient 0 where x is 0. The inner where keeps the infinite slope of the root out of the gradient.
+template <class X, class Root>
+constexpr auto root_or_zero(const X& x, Root root) {
+  const auto zero = number(x, 0), one = number(x, 1);
+  const auto is_zero = equal::trace(x, zero);
+  return where::trace(is_zero, zero, root(where::trace(is_zero, one, x)));
+}
+}  // namespace detail
+
 /// (sum of |x|^P)^(1/P).
 template <int P, bool Keep, int... A>
 struct norm {
@@ -22,23 +32,19 @@ struct norm {
         else return abs::trace(x);
       }();
       const auto total = sum<Keep, A...>::trace(pow::trace(size, constant(P)));
-      // The inner where keeps the infinite slope of the root at 0 out of the gradient.
-      const auto is_zero = equal::trace(total, constant(0));
-      const auto positive = where::trace(is_zero, constant(1), total);
-      const auto root = [&] {
+      return detail::root_or_zero(total, [&](const auto& positive) {
         if constexpr (P == 2) return sqrt::trace(positive);
         else return pow::trace(positive, constant(1.0 / P));
-      }();
-      return where::trace(is_zero, constant(0), root);
+      });
     }
   }
 };
 
-/// The square root of var.
+/// The square root of var. Where it is 0 so is its gradient; of fewer elements than 1 + Correction both are NaN.
 template <int Correction, bool Keep, int... A>
 struct stddev {
   template <class X>
-  static constexpr auto trace(const X& x) { return sqrt::trace(var<Correction, Keep, A...>::trace(x)); }
+  static constexpr auto trace(const X& x) { return detail::root_or_zero(var<Correction, Keep, A...>::trace(x), [](const auto& v) { return sqrt::trace(v); }); }
 };
 
 template <int Correction>
@@ -56,7 +62,9 @@ struct of_order {
 
 namespace TENURE_NAMESPACE {
 
+/// Where the norm is 0 its gradient is 0.
 template <int P = 2, operand X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
+/// Where all elements are equal the gradient is 0. Of one element, with a correction of 1, value and gradient are NaN.
 template <int Correction = 1, operand X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }
 
 }  // namespace tenure

@@ -34,6 +34,7 @@ struct atan : floating_unary<atan> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * x + 1); }
 };
 
+/// The angle of the point (x, y). At (0, 0) it is 0 or pi by the signs of the zeros, and its gradient is NaN (PyTorch: 0).
 struct atan2 : pointwise<atan2, 2, typing::floating> {
   static constexpr const char* name = "atan2";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -70,6 +71,7 @@ namespace TENURE_NAMESPACE {
 template <operand X> constexpr auto sin(const X& x) { return apply<ops::sin>(x); }
 template <operand X> constexpr auto cos(const X& x) { return apply<ops::cos>(x); }
 template <operand X> constexpr auto atan(const X& x) { return apply<ops::atan>(x); }
+/// The gradient at (0, 0) is NaN.
 template <class Y, class X> requires some_operand<Y, X> constexpr auto atan2(const Y& y, const X& x) { return apply<ops::atan2>(y, x); }
 template <operand X> constexpr auto sinh(const X& x) { return apply<ops::sinh>(x); }
 template <operand X> constexpr auto cosh(const X& x) { return apply<ops::cosh>(x); }

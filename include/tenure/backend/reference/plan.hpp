@@ -167,7 +167,7 @@ class kernel_run {
     visit_dtype(a.type, [&]<class From>(element_tag<From>) {
       const From v = *reinterpret_cast<const From*>(from);
       if (at(i).is_mask) to.mask = static_cast<bool>(v);
-      else to.value = static_cast<T>(v);
+      else to.value = number::convert<T>(v);
     });
   }
 

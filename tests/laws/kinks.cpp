@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSL-1.0
+// Values and derivatives where a function has a kink or an infinite slope, or where its operand is infinite or NaN: eagerly, compiled and
+// by the reference backend, pulled and pushed. What PyTorch says of every operation at such points is in tests/peers.
+#include "agree.hpp"
+
+using namespace laws;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan_of_double = std::numeric_limits<double>::quiet_NaN();
+
+bool same(double a, double b) { return a == b || (a != a && b != b) || std::fabs(a - b) <= 1e-12 * std::fabs(b); }
+
+template <class X>
+void check(const char* what, const X& got, const std::vector<double>& wanted) {
+  REQUIRE(static_cast<std::size_t>(got.size()) == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const double value = got[static_cast<std::int64_t>(i)];
+    INFO(what << ", element " << i << ": " << value << " instead of " << wanted[i]);
+    const bool agrees = same(value, wanted[i]);
+    CHECK(agrees);
+  }
+}
+
+/// A function of one vector to numbers or to a number: its value, its gradient by pull, and by push along each axis.
+template <class F, std::int64_t N>
+void check_slope(const char* what, F f, const tn::tensor<double, shape<N>>& x, const std::vector<double>& value, const std::vector<double>& slope) {
+  INFO(what);
+  const auto both = [](auto a) { return std::tuple{F{}(a), tn::grad([](auto b) { return sum(F{}(b)); })(a)}; };
+  using program = tn::program<tn::detail::source_of<std::remove_const_t<decltype(both)>, tn::tensor<double, shape<N>>>>;
+  const auto judged = tn::reference::run(program::traced.view(), std::vector{array_of(x)});
+  check("value by the reference", judged.at(0), value);
+  check("gradient by the reference", judged.at(1), slope);
+  const auto [y, pulled] = tn::compile(both)(on_device::there(x));
+  check("value, compiled", array_of(on_device::here(y)), value);
+  check("gradient, compiled", array_of(on_device::here(pulled)), slope);
+  const auto push = tn::compile([](auto a, auto v) { return std::get<1>(tn::jvp([](auto b) { return sum(F{}(b)); })(a, v)); });
+  bool has_nan = false;  // 0 times NaN is NaN
+  for (const double each : slope) has_nan = has_nan || each != each;
+  for (std::int64_t i = 0; i < N; ++i) {
+    tn::tensor<double, shape<N>> v = tn::zeros<double>(shape<N>{});
+    v[i].fill_(1.0);
+    INFO("axis " << i);
+    check("pushed", array_of(on_device::here(push(on_device::there(x), on_device::there(v)))), {has_nan ? nan_of_double : slope[static_cast<std::size_t>(i)]});
+  }
+  auto leaf = on_device::there(x.clone().requires_grad_());
+  sum(f(leaf.view())).backward();
+  check("gradient, eager", array_of(on_device::here(leaf.grad())), slope);
+}
+
+}  // namespace
+
+TEST_CASE("stddev of equal elements has gradient 0, that of one element is NaN") {
+  check_slope("stddev", [](auto x) { return stddev(x); }, tn::tensor<double, shape<3>>{2, 2, 2}, {0}, {0, 0, 0});
+  check_slope("stddev", [](auto x) { return stddev(x); }, tn::tensor<double, shape<3>>{1, 2, 3}, {1}, {-0.5, 0, 0.5});
+  check_slope("stddev", [](auto x) { return stddev(x); }, tn::tensor<double, shape<1>>{2}, {nan_of_double}, {nan_of_double});
+  check_slope("stddev<0>", [](auto x) { return tn::stddev<0>(x); }, tn::tensor<double, shape<1>>{2}, {0}, {0});
+}
+
+TEST_CASE("clamp is minimum(maximum(x, lo), hi); its gradient is 1 from bound to bound, 0 outside and at NaN") {
+  const tn::tensor<double, shape<3>> x{0, 2, 4};
+  check_slope("clamp(x, 3, 1)", [](auto a) { return clamp(a, 3, 1); }, x, {1, 1, 1}, {0, 0, 0});
+  const tn::tensor<double, shape<7>> y{nan_of_double, 0, 1, 0.5, 2, inf, -inf};
+  check_slope("clamp(x, 0, 1)", [](auto a) { return clamp(a, 0, 1); }, y, {nan_of_double, 0, 1, 0.5, 1, 1, 0}, {0, 1, 1, 1, 0, 0, 0});
+  check_slope("clamp_min(x, 0)", [](auto a) { return clamp_min(a, 0); }, y, {nan_of_double, 0, 1, 0.5, 2, inf, 0}, {0, 1, 1, 1, 1, 1, 0});
+  check_slope("clamp_max(x, 1)", [](auto a) { return clamp_max(a, 1); }, y, {nan_of_double, 0, 1, 0.5, 1, 1, -inf}, {0, 1, 1, 1, 0, 0, 1});
+  check_slope("hardtanh(x)", [](auto a) { return hardtanh(a); }, y, {nan_of_double, 0, 1, 0.5, 1, 1, -1}, {0, 1, 0, 1, 0, 0, 0});
+  check_slope("clamp(x, NaN, 1)", [](auto a) { return clamp(a, nan_of_double, 1); }, x, {nan_of_double, nan_of_double, nan_of_double}, {0, 0, 0});
+  // To the bounds, too: the one that the result is.
+  const auto bounds = tn::grad<1, 2>([](auto a, auto lo, auto hi) { return sum(clamp(a, lo, hi)); })(on_device::there(x), on_device::there(tn::tensor<double, shape<3>>{1, 1, 1}),
+                                                                                                  on_device::there(tn::tensor<double, shape<3>>{3, 3, 3}));
+  check("lo", array_of(on_device::here(std::get<0>(bounds))), {1, 0, 0});
+  check("hi", array_of(on_device::here(std::get<1>(bounds))), {0, 0, 1});
+  agrees(tn::compile([](auto a) { return std::tuple{clamp(a, -1, 2), clamp(a, 3, 1), clamp_min(a, 0), clamp_max(a, 0)}; }), filled<std::int32_t>(shape<9>{}, 1, -4.0, 4.0));
+}
+
+TEST_CASE("the gradient of maximum and minimum flows on where an operand is NaN, as PyTorch's; half of it to each at a tie") {
+  const tn::tensor<double, shape<4>> x{nan_of_double, -1, 0, 1};
+  check_slope("maximum(x, 0)", [](auto a) { return maximum(a, 0); }, x, {nan_of_double, 0, 0, 1}, {1, 0, 0.5, 1});
+  check_slope("maximum(0, x)", [](auto a) { return maximum(0, a); }, x, {nan_of_double, 0, 0, 1}, {1, 0, 0.5, 1});
+  check_slope("minimum(x, 0)", [](auto a) { return minimum(a, 0); }, x, {nan_of_double, -1, 0, 0}, {1, 1, 0.5, 0});
+  check_slope("relu(x)", [](auto a) { return relu(a); }, x, {nan_of_double, 0, 0, 1}, {1, 0, 0, 1});
+  check_slope("abs(x)", [](auto a) { return abs(a); }, x, {nan_of_double, 1, 0, 1}, {nan_of_double, -1, 0, 1});
+}
+
+namespace {
+constexpr auto power = [](auto x, auto y) { return sum(pow(x, y)); };
+// The four second derivatives of x^y, an array each.
+constexpr auto hessian_of_power = [](auto x, auto y) {
+  return std::tuple{tn::grad<0>([](auto a, auto b) { return sum(tn::grad<0>(power)(a, b)); })(x, y), tn::grad<1>([](auto a, auto b) { return sum(tn::grad<0>(power)(a, b)); })(x, y),
+                    tn::grad<0>([](auto a, auto b) { return sum(tn::grad<1>(power)(a, b)); })(x, y), tn::grad<1>([](auto a, auto b) { return sum(tn::grad<1>(power)(a, b)); })(x, y)};
+};
+// The two mixed ones by push over pull.
+constexpr auto pushed_mixed = [](auto x, auto y) {
+  return std::tuple{std::get<1>(tn::jvp([x](auto b) { return tn::grad<0>(power)(x, b); })(y, y * 0 + 1)), std::get<1>(tn::jvp([y](auto a) { return tn::grad<1>(power)(a, y); })(x, x * 0 + 1))};
+};
+}  // namespace
+
+TEST_CASE("second derivatives of pow are the same in either order, also where the exponent or the base is 0") {
+  //                                     smooth      exponent 0                     base 0
+  const tn::tensor<double, shape<8>> x{2, 3,         2, 0.5, 1e-300,                0, 0, 0}, y{3, -1, 0, 0, 0, 0, 1, 2};
+  const auto logarithm = [](double v) { return std::log(v); };
+  const auto slopes = tn::grad<0, 1>(power)(on_device::there(x), on_device::there(y));
+  check("d/dx", array_of(on_device::here(std::get<0>(slopes))), {12, -1.0 / 9, 0, 0, 0, 0, 1, 0});
+  check("d/dy", array_of(on_device::here(std::get<1>(slopes))), {8 * logarithm(2), logarithm(3) / 3, logarithm(2), logarithm(0.5), logarithm(1e-300), 0, 0, 0});
+  const auto h = tn::compile(hessian_of_power)(on_device::there(x), on_device::there(y));
+  const std::vector<double> mixed{4 + 12 * logarithm(2), (1 - logarithm(3)) / 9, 0.5, 2, 1e300, 0, 0, 0};
+  check("d2/dxdx", array_of(on_device::here(std::get<0>(h))), {12, 2.0 / 27, 0, 0, 0, 0, 0, 2});
+  check("d2/dydx", array_of(on_device::here(std::get<1>(h))), mixed);
+  check("d2/dxdy", array_of(on_device::here(std::get<2>(h))), mixed);
+  const auto square_of = [&](double v) { return logarithm(v) * logarithm(v); };
+  check("d2/dydy", array_of(on_device::here(std::get<3>(h))), {8 * square_of(2), square_of(3) / 3, square_of(2), square_of(0.5), square_of(1e-300), 0, 0, 0});
+  const auto p = tn::compile(pushed_mixed)(on_device::there(x), on_device::there(y));
+  check("d2/dydx, pushed", array_of(on_device::here(std::get<0>(p))), mixed);
+  check("d2/dxdy, pushed", array_of(on_device::here(std::get<1>(p))), mixed);
+}
+
+TEST_CASE("the gradient of pow is not NaN by the order of its factors") {
+  // g * y is 0 in float64, and pow(x, y - 1) infinite; y * pow is a number.
+  const tn::tensor<double, shape<1>> g{1e-200}, x{1e-300}, y{1e-200};
+  const auto slope = tn::grad<1>([](auto a, auto b, auto c) { return sum(a * pow(b, c)); })(on_device::there(g), on_device::there(x), on_device::there(y));
+  check("g * (y * x^(y-1))", array_of(on_device::here(slope)), {1e-100});
+  const tn::tensor<double, shape<2>> bases{0, 0}, exponents{0, 0.0};
+  check("d/dy of 0^0", array_of(on_device::here(tn::grad<1>(power)(on_device::there(bases), on_device::there(exponents)))), {0, 0});
+}
+
+TEST_CASE("huber and smooth_l1 of an infinite difference have a finite gradient") {
+  const tn::tensor<double, shape<4>> x{inf, -inf, 1, 3};
+  check_slope("huber", [](auto a) { return huber(a, 0.0, 2.0); }, tn::tensor<double, shape<2>>{1, 3}, {(0.5 + 4) / 2}, {0.5, 1});
+  check_slope("huber", [](auto a) { return huber(a, 0.0); }, x, {inf}, {0.25, -0.25, 0.25, 0.25});
+  check_slope("smooth_l1", [](auto a) { return smooth_l1(a, 0.0, 2.0); }, x, {inf}, {0.25, -0.25, 0.125, 0.25});
+  check_slope("huber", [](auto a) { return huber(a, 0.0); }, tn::tensor<double, shape<2>>{nan_of_double, 3}, {nan_of_double}, {nan_of_double, 0.5});
+}
+
+TEST_CASE("bce_with_logits of infinite logits is 0 where the target agrees, else infinite") {
+  const auto loss = [](double logit, double target) {
+    return on_device::here(tn::compile([](auto x, auto t) { return bce_with_logits(x, t); })(on_device::there(tn::tensor<double, shape<1>>{logit}), on_device::there(tn::tensor<double, shape<1>>{target}))).item();
+  };
+  CHECK(loss(inf, 0) == inf);
+  CHECK(loss(inf, 1) == 0);
+  CHECK(loss(-inf, 0) == 0);
+  CHECK(loss(-inf, 1) == inf);
+  CHECK(loss(inf, 0.5) == inf);
+  CHECK(loss(100, 1) == Approx(std::exp(-100.0)));
+  CHECK(loss(-100, 0) == Approx(std::exp(-100.0)));
+  const tn::tensor<double, shape<4>> x{0, inf, -inf, 2};
+  const double sigmoid_2 = 1 / (1 + std::exp(-2.0));
+  check_slope("target 0", [](auto a) { return bce_with_logits(a, 0.0) * 4; }, x, {inf}, {0.5, 1, 0, sigmoid_2});
+  check_slope("target 1", [](auto a) { return bce_with_logits(a, 1.0) * 4; }, x, {inf}, {-0.5, 0, -1, sigmoid_2 - 1});
+  const tn::tensor<double, shape<4>> t{0, 1, 0.25, 0};
+  const auto slopes = tn::grad<0, 1>([](auto a, auto b) { return bce_with_logits(a, b) * 4; })(on_device::there(tn::tensor<double, shape<4>>{0, 2, -3, 100}), on_device::there(t));
+  check("d/dx", array_of(on_device::here(std::get<0>(slopes))), {0.5, sigmoid_2 - 1, 1 / (1 + std::exp(3.0)) - 0.25, 1});
+  check("d/dt", array_of(on_device::here(std::get<1>(slopes))), {0, -2, 3, -100});
+}
+
+TEST_CASE("argmax, argmin, max and min along an axis choose the first NaN, which takes the gradient") {
+  const tn::tensor<double, shape<4, 3>> x{{1, nan_of_double, 3}, {nan_of_double, 5, nan_of_double}, {2, 7, 7}, {-inf, -inf, -inf}};
+  const auto results = tn::compile([](auto a) {
+    return std::tuple{max(a, tn::axis<1>), min(a, tn::axis<1>), tn::grad([](auto b) { return sum(max(b, tn::axis<1>)); })(a), tn::grad([](auto b) { return sum(min(b, tn::axis<1>)); })(a)};
+  })(on_device::there(x));
+  check("max", array_of(on_device::here(std::get<0>(results))), {nan_of_double, nan_of_double, 7, -inf});
+  check("min", array_of(on_device::here(std::get<1>(results))), {nan_of_double, nan_of_double, 2, -inf});
+  check("gradient of max", array_of(on_device::here(std::get<2>(results))), {0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0});
+  check("gradient of min", array_of(on_device::here(std::get<3>(results))), {0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
+  const auto positions = tn::compile([](auto a) { return std::tuple{argmax(a, tn::axis<1>), argmin(a, tn::axis<1>), argmax(a, tn::axis<0>), argmin(a, tn::axis<0>)}; })(on_device::there(x));
+  check("argmax of rows", array_of(on_device::here(std::get<0>(positions))), {1, 0, 1, 0});
+  check("argmin of rows", array_of(on_device::here(std::get<1>(positions))), {1, 0, 0, 0});
+  check("argmax of columns", array_of(on_device::here(std::get<2>(positions))), {1, 0, 1});
+  check("argmin of columns", array_of(on_device::here(std::get<3>(positions))), {1, 0, 1});
+}
