@@ -74,7 +74,8 @@ struct pow : pointwise<pow, 2, typing::floating> {
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) {
     const V zero = g.like(0), one = g.like(1), root = pointwise_value<equal>(x, zero);
     if (i == 0) {
-      if (y.node().op == ir::opcode::constant && ir::value_of(y.node()) != 0) return g * (y * pointwise_value<pow>(x, y - 1));
+      const ir::node& known = y.node().op == ir::opcode::broadcast ? (*y.graph)[y.node().in[0]] : y.node();
+      if (known.op == ir::opcode::constant && ir::value_of(known) != 0) return g * (y * pointwise_value<pow>(x, y - 1));
       // Where y is 0 this is y / x, which is 0 as well and has the derivative in y that x^(y-1) y would lose behind a plain 0. What is
       // not chosen is finite, and so are its derivatives: 0 times infinity would come back as NaN.
       const V exponent = pointwise_value<where>(root, stopped(y), y);
