@@ -17,16 +17,23 @@ class builder {
   /// An empty graph with at most `most_shapes` different shapes. The ids allow 32767.
   constexpr explicit builder(int most_shapes) : most_shapes_(most_shapes) {}
 
-  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it; `rewrite` changes each node that the pass emits.
-  constexpr explicit builder(const graph_view& like, rewriting rewrite = nullptr) : rewrite_(rewrite), input_count_(like.input_count) {
+  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it.
+  constexpr explicit builder(const graph_view& like) : input_count_(like.input_count) {
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
     for (int i = 0; i < like.symbol_count; ++i) add_symbol(like.symbols[i]);
     for (int i = 0; i < like.constraint_count; ++i) constraints_.push_back(like.constraints[i]);
   }
 
-  /// Appends a node, or what the rule of a rewriting pass makes of it.
-  constexpr node_id emit(const node& n) { return rewrite_ == nullptr ? append(n) : rewrite_(*this, n); }
+  /// The same. `rewrite` changes each node that the pass emits.
+  constexpr builder(const graph_view& like, rewriting rewrite) : builder(like) {
+    rewrite_ = rewrite;
+    rewrites_ = true;
+  }
+
+  /// Appends a node, or what the rule of a rewriting pass makes of it. (To g++ with -fsanitize=undefined the comparison of a function with
+  /// nullptr is no constant: hence the bool.)
+  constexpr node_id emit(const node& n) { return rewrites_ ? rewrite_(*this, n) : append(n); }
   /// Appends a node as it is.
   constexpr node_id append(const node& n) { return nodes_.push_back(n); }
 
@@ -181,6 +188,7 @@ class builder {
   }
 
   rewriting rewrite_ = nullptr;
+  bool rewrites_ = false;
   array<node> nodes_;
   array<extents> shapes_;
   int most_shapes_ = 32767;
