@@ -11,7 +11,7 @@
 
 #include "catch.hpp"
 #include "../far_memory.hpp"
-#include "hooks.hpp"
+#include "later.hpp"
 
 using namespace tenure;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The ownership vocabulary as far as it needs no expression. Names in brackets are cases of the public list.
-#include "hooks.hpp"
+#include "later.hpp"
 
 #include <tenure/tensor/deepcopy.hpp>
 #include <tenure/tensor/factories.hpp>

@@ -4,6 +4,7 @@
 // The types name the candidates, addresses at run time decide. Nothing is written where it throws.
 #pragma once
 
+#include <tenure/tensor/later.hpp>
 #include <tenure/eager/evaluate.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -135,14 +136,14 @@ void assign_node(X& x, const E& e) {
 }
 
 template <class X, class E>
-void assign_from(hook, X& x, const E& e) {
+void assign_from(later_phase, X& x, const E& e) {
   if constexpr (requires_grad_v<X> && scalar<E>) assign_node(x, apply<ops::replace>(x.detach(), e));
   else if constexpr (requires_grad_v<X>) assign_node(x, e);
   else if constexpr (is_assignable<X, E>()) write_value(x, e, "operator=", true);
 }
 
 template <class X, class E>
-void copy_from(hook, X& x, const E& e) {
+void copy_from(later_phase, X& x, const E& e) {
   constexpr bool fits = may_broadcast(shape_of_t<E>::value, shape_of_t<X>::value);
   static_assert(fits, "tenure: copy_: the source's shape does not broadcast to the target's");
   if constexpr (fits) write_value(x, e, "copy_");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/ops/movement.hpp>
+#include <tenure/tensor/later.hpp>
 #include <tenure/eager/history.hpp>
 #include <tenure/eager/view_history.hpp>
 
@@ -37,7 +38,7 @@ void evaluate_into(const E& e, Make make) {
 }
 
 template <class E>
-kept_element<typename E::element_type, device_of_t<E>> evaluate_item(hook, const E& e) {
+kept_element<typename E::element_type, device_of_t<E>> evaluate_item(later_phase, const E& e) {
   kept_element<typename E::element_type, device_of_t<E>> value;
   evaluate_into(e, [&](const extents& s) {
     if (count(s) != 1) throw shape_error(message("item") << "an expression of shape " << s << " does not have exactly one element");
@@ -115,12 +116,12 @@ void take_over(X& x, Made made) {
 }
 
 template <class X, class E>
-void construct_from(hook, X& x, const E& e) {
+void construct_from(later_phase, X& x, const E& e) {
   if constexpr (is_constructible<X, E>()) take_over(x, evaluate(e));
 }
 
 template <class X>
-auto clone_tracked(hook, const X& x) {
+auto clone_tracked(later_phase, const X& x) {
   check_current(x, "clone");
   const auto value = x.detach().clone();
   using node = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::node, access::read_write, device_of_t<X>>;
@@ -128,7 +129,7 @@ auto clone_tracked(hook, const X& x) {
 }
 
 template <class U, class X>
-auto convert_tracked(hook, element_tag<U>, const X& x) { return evaluate(apply<ops::cast<U>>(x)); }
+auto convert_tracked(later_phase, element_tag<U>, const X& x) { return evaluate(apply<ops::cast<U>>(x)); }
 
 /// An expression as a constant or node, a tensor as itself.
 template <class X>
@@ -139,7 +140,7 @@ decltype(auto) evaluated(const X& x) {
 
 /// backward() of an expression whose cotangent is given; whether that reads the value of any tensor.
 template <class E, class C>
-bool backward_with(hook, const E& e, const C& cotangent, bool retain) {
+bool backward_with(later_phase, const E& e, const C& cotangent, bool retain) {
   require_recording();
   const auto y = evaluate(e);
   const bool saves = static_cast<const expression_history<E>&>(*tensor_access::sink(y)).saves();
@@ -151,7 +152,7 @@ bool backward_with(hook, const E& e, const C& cotangent, bool retain) {
 /// backward() of a node whose cotangent is given.
 template <class X, class C>
   requires any_tensor<X>
-void backward_with(hook, const X& y, const C& cotangent, bool retain) {
+void backward_with(later_phase, const X& y, const C& cotangent, bool retain) {
   const auto& c = evaluated(cotangent);
   backward_from(y, c, retain);
 }

@@ -5,6 +5,7 @@
 // that a span or map outside may write uncounted, a copy is kept beside it, and read.
 #pragma once
 
+#include <tenure/tensor/later.hpp>
 #include <tenure/eager/backward.hpp>
 #include <tenure/eager/expression_program.hpp>
 #include <tenure/eager/view_history.hpp>
@@ -138,7 +139,7 @@ class expression_history final : public gradient_sink {
 
 /// Computes value and gradients of a single element and lets the gradients flow.
 template <class E>
-kept_element<typename E::element_type, device_of_t<E>> backward_scalar(hook, const E& e, bool retain) {
+kept_element<typename E::element_type, device_of_t<E>> backward_scalar(later_phase, const E& e, bool retain) {
   kept_element<typename E::element_type, device_of_t<E>> value;
   if constexpr (is_evaluable<E>()) {
     using program_type = program<backward_source<E>>;
@@ -169,7 +170,7 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(hook, con
 
 /// Whether the gradient of e reads the value of any tensor: then backward() frees the expression.
 template <class E>
-bool gradient_reads(hook, const E& e) {
+bool backward_reads(later_phase, const E& e) {
   constexpr inputs_read<program<backward_source<E>>, operand_count<E>> reads(1);
   bool any = false;
   int i = 0;
@@ -195,7 +196,7 @@ void backward_from(const X& y, const C& cotangent, bool retain) {
 
 /// Backward from a node of a single element.
 template <class X>
-void backward_node(hook, const X& y, bool retain) {
+void backward_node(later_phase, const X& y, bool retain) {
   tensor_access::check_alive(y, "backward");
   check_current(y, "backward");
   if (count(y.extents()) != 1) throw shape_error(message("backward") << "a value of shape " << y.extents() << " needs a cotangent of the same shape");

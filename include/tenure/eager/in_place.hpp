@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
+#include <tenure/tensor/later.hpp>
 #include <tenure/eager/assign.hpp>
 
 namespace TENURE_NAMESPACE::detail {
@@ -114,7 +115,7 @@ auto update_tracked(X&& x, const E& e) {
 
 /// x op= e: on a constant its elements, on a node its elements and its history.
 template <class Op, class X, class E>
-void update_from(hook, Op, X& x, const E& e) {
+void update_from(later_phase, Op, X& x, const E& e) {
   if constexpr (requires_grad_v<X>) {
     if constexpr (is_update<Op, X, E>()) {
       tensor_access::check_alive(x, "in-place");
@@ -129,7 +130,7 @@ void update_from(hook, Op, X& x, const E& e) {
 /// The same, consuming x: the result is a node.
 template <class Op, class X, class E>
   requires(!std::is_lvalue_reference_v<X>)
-auto update_from(hook, Op, X&& x, const E& e) {
+auto update_from(later_phase, Op, X&& x, const E& e) {
   static_assert(ownership_of_v<X> == ownership::owning, "tenure: in-place: a tracked operand into a view, whose base would stay untracked: consume the base");
   tensor_access::check_alive(x, "in-place");
   if constexpr (ownership_of_v<X> != ownership::owning) return X(std::move(x));
@@ -139,7 +140,7 @@ auto update_from(hook, Op, X&& x, const E& e) {
 
 /// std::move(x).copy_(y) with a tracked y, or into a node. The old value gets a gradient of zeros, as PyTorch's.
 template <class X, class Y>
-auto copy_tracked(hook, X&& x, const Y& y) {
+auto copy_tracked(later_phase, X&& x, const Y& y) {
   static_assert(ownership_of_v<X> == ownership::owning, "tenure: copy_: a tracked source into a view, whose base would stay untracked: consume the base");
   constexpr bool fits = may_broadcast(source_shape<Y>(), shape_of_t<X>::value);
   static_assert(fits, "tenure: copy_: the source's shape does not broadcast to the target's");
@@ -150,7 +151,7 @@ auto copy_tracked(hook, X&& x, const Y& y) {
 
 /// In-place arithmetic through the view `seen` of a consumed node: the base under a new history.
 template <class Op, class Base, class View, class E>
-Base update_view(hook, Op, Base&& base, View& seen, const layout& where, const E& e) {
+Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, const E& e) {
   if constexpr (is_update<Op, View, E>()) {
     check_overlap(seen, e, "in-place");
     const auto region = [&] {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tenure/tensor/copy.hpp>
+#include <tenure/tensor/later.hpp>
 #include <tenure/tensor/recording.hpp>
 #include <tenure/eager/backward.hpp>
 
@@ -110,7 +111,7 @@ inline void require_recording() {
 }
 
 template <class X>
-sink_handle view_history(hook, const X& base, const layout& where) {
+sink_handle view_history(later_phase, const X& base, const layout& where) {
   if (!is_recording()) return unrecorded<X>(where.shape);
   return sink_handle(new view_sink(dtype_v<element_t<X>>, where, tensor_access::sink(base)));
 }

@@ -9,6 +9,7 @@
 
 #include <tenure/expr/apply.hpp>
 #include <tenure/tensor/backward_rules.hpp>
+#include <tenure/tensor/later.hpp>
 #include <tenure/tensor/tensor.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -171,7 +172,7 @@ class lazy {
     static_assert(has_single_element, "tenure: item: the expression does not have exactly one element");
     if constexpr (has_single_element) {
       if (!is_known_) {
-        known_ = evaluate_item(detail::hook{}, *this);
+        known_ = evaluate_item(detail::later_phase{}, *this);
         is_known_ = true;
       }
     }
@@ -205,9 +206,9 @@ class lazy {
     if constexpr (is_tracked) {
       if constexpr (detail::may_omit_cotangent<tensor_type>()) {
         if (is_freed_) detail::throw_freed();
-        known_ = backward_scalar(detail::hook{}, *this, retain);
+        known_ = backward_scalar(detail::later_phase{}, *this, retain);
         is_known_ = true;
-        is_freed_ = !retain && gradient_reads(detail::hook{}, *this);
+        is_freed_ = !retain && backward_reads(detail::later_phase{}, *this);
       }
     }
   }
@@ -219,7 +220,7 @@ class lazy {
     if constexpr (is_tracked) {
       if constexpr (detail::is_cotangent<C, tensor_type>()) {
         if (is_freed_) detail::throw_freed();
-        is_freed_ = backward_with(detail::hook{}, *this, cotangent, retain) && !retain;
+        is_freed_ = backward_with(detail::later_phase{}, *this, cotangent, retain) && !retain;
       }
     }
   }

@@ -7,6 +7,7 @@
 
 #include <tenure/ir/builder.hpp>
 #include <tenure/tensor/concepts.hpp>
+#include <tenure/tensor/later.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -41,14 +42,14 @@ struct traced {
 
   /// One index, range<I, J>(), window or all for each of the first axes; integers may come from a C++ loop.
   template <class... I>
-  constexpr auto at(const I&... index) const { return subscript(detail::hook{}, *this, index...); }
+  constexpr auto at(const I&... index) const { return subscript(detail::later_phase{}, *this, index...); }
   template <class I>
-  constexpr auto operator[](const I& index) const { return subscript(detail::hook{}, *this, index); }
+  constexpr auto operator[](const I& index) const { return subscript(detail::later_phase{}, *this, index); }
   /// The element at an index for each axis, as a traced number.
   template <std::integral... I>
   constexpr auto operator()(I... index) const {
     static_assert(sizeof...(I) == Shape::rank, "tenure: operator(): one index is needed for each axis");
-    if constexpr (sizeof...(I) == Shape::rank) return subscript(detail::hook{}, *this, index...);
+    if constexpr (sizeof...(I) == Shape::rank) return subscript(detail::later_phase{}, *this, index...);
     else return *this;
   }
 

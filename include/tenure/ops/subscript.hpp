@@ -6,6 +6,7 @@
 
 #include <tenure/ops/structure.hpp>
 #include <tenure/tensor/indexing.hpp>
+#include <tenure/tensor/later.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 
@@ -48,7 +49,7 @@ constexpr bool is_subscript() {
 }
 
 template <class X, class... I>
-constexpr auto subscript(hook, const X& x, const I&... index) {
+constexpr auto subscript(later_phase, const X& x, const I&... index) {
   using S = typename X::shape_type;
   if constexpr (!are_indices<S, I...>()) {
     return x;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The concepts that select overloads for tensors, and the hooks. Hooks are free functions in tenure::detail that later layers
-// define. Members of tensor call them with hook{} as the first argument, so that argument-dependent lookup finds them:
-//   construct_from(hook, empty, e)   assign_from(hook, target, e)   copy_from(hook, target, e)
-//   update_from(hook, op, x, e)      update_view(hook, op, base&&, layout, e)   copy_tracked(hook, target&&, x)
-//   clone_tracked(hook, x)   convert_tracked(hook, element_tag<U>, x)   view_history(hook, base, layout) -> sink_handle
+// The concepts that select overloads for tensors, and the tags of in-place operations.
 #pragma once
 
 #include <concepts>
@@ -35,8 +31,6 @@ concept any_shape = requires(const std::remove_cvref_t<X>& s) {
 };
 
 namespace detail {
-
-struct hook {};
 
 struct add_in_place {};
 struct subtract_in_place {};

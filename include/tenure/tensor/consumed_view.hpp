@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "access.hpp"
+#include "later.hpp"
 #include "views.hpp"
 
 namespace TENURE_NAMESPACE::detail {
@@ -55,16 +56,16 @@ class consumed_view : public View {
   auto squeeze() && { return squeezed_view<Axis>(*this); }
 
   template <class E>
-  auto add_(E&& e) && { return update_view(hook{}, add_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto add_(E&& e) && { return update_view(later_phase{}, add_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
   template <class E>
-  auto sub_(E&& e) && { return update_view(hook{}, subtract_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto sub_(E&& e) && { return update_view(later_phase{}, subtract_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
   template <class E>
-  auto mul_(E&& e) && { return update_view(hook{}, multiply_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto mul_(E&& e) && { return update_view(later_phase{}, multiply_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
   template <class E>
-  auto div_(E&& e) && { return update_view(hook{}, divide_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto div_(E&& e) && { return update_view(later_phase{}, divide_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
   auto fill_(scalar auto value) && { return std::move(*this).copy_(value); }
   template <class X>
-  auto copy_(X&& x) && { return update_view(hook{}, replace_in_place{}, std::move(base_), seen(), where_, std::forward<X>(x)); }
+  auto copy_(X&& x) && { return update_view(later_phase{}, replace_in_place{}, std::move(base_), seen(), where_, std::forward<X>(x)); }
 
   /// Makes a view of this view. It is a consumed view of the same base.
   template <class Shape, access Most, class Rule>

@@ -19,6 +19,7 @@
 #include "consumed_view.hpp"
 #include "copy.hpp"
 #include "indexing.hpp"
+#include "later.hpp"
 #include "literal.hpp"
 #include "views.hpp"
 #include "writable.hpp"
@@ -119,7 +120,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <class E>
     requires expression<E>
   tensor(E&& e) {
-    construct_from(detail::hook{}, *this, std::forward<E>(e));
+    construct_from(detail::later_phase{}, *this, std::forward<E>(e));
   }
 
   /// Takes over the memory of a temporary whose shape type differs only in which extents are static: shape<dyn, 3> from shape<2,
@@ -399,7 +400,7 @@ class tensor<T, Shape, O, R, A, Device> {
   /// Copies the elements to new memory. The result is owning and contiguous. The gradient flows back to this tensor.
   auto clone() const {
     if constexpr (!is_constant) {
-      return clone_tracked(detail::hook{}, *this);
+      return clone_tracked(detail::later_phase{}, *this);
     } else {
       using copy = tensor<T, Shape, ownership::owning, role::constant, access::read_write, Device>;
       return copied<copy>(*this, "clone");
@@ -521,7 +522,7 @@ class tensor<T, Shape, O, R, A, Device> {
     if constexpr (!may_write || !detail::is_source<X>()) {
       return tensor(std::move(*this));
     } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<X>())) {
-      return copy_tracked(detail::hook{}, std::move(*this), std::forward<X>(x));
+      return copy_tracked(detail::later_phase{}, std::move(*this), std::forward<X>(x));
     } else {
       copy_from_any(*this, x);
       return tensor(std::move(*this));
@@ -591,7 +592,7 @@ class tensor<T, Shape, O, R, A, Device> {
   template <std::same_as<bool> Flag = bool>
   void backward(Flag retain = false) const {
     if constexpr (check_has_history())
-      if constexpr (detail::may_omit_cotangent<tensor>()) backward_node(detail::hook{}, *this, retain);
+      if constexpr (detail::may_omit_cotangent<tensor>()) backward_node(detail::later_phase{}, *this, retain);
   }
   /// The same for a tensor of any shape. `cotangent` is the gradient with respect to this tensor; it has its shape, type and
   /// device.
@@ -599,7 +600,7 @@ class tensor<T, Shape, O, R, A, Device> {
     requires(any_tensor<C> || expression<C>)
   void backward(const C& cotangent, bool retain = false) const {
     if constexpr (check_has_history())
-      if constexpr (detail::is_cotangent<C, tensor>()) backward_with(detail::hook{}, *this, cotangent, retain);
+      if constexpr (detail::is_cotangent<C, tensor>()) backward_with(detail::later_phase{}, *this, cotangent, retain);
   }
 
   template <class C>
@@ -715,11 +716,11 @@ class tensor<T, Shape, O, R, A, Device> {
     detail::check_assign<tensor>();
     if constexpr (!may_write) return;
     else if constexpr (scalar<E> && !is_node) write_all(e);
-    else if constexpr (expression<E>) assign_from(detail::hook{}, *this, std::forward<E>(e));
+    else if constexpr (expression<E>) assign_from(detail::later_phase{}, *this, std::forward<E>(e));
     else if constexpr (std::is_same_v<std::remove_cvref_t<E>, tensor> && owns)
       static_assert(detail::never<E>,
                     "tenure: operator=: an owning tensor is not copied: call clone(), or copy_ to write its elements");
-    else if constexpr (is_node) assign_from(detail::hook{}, *this, std::forward<E>(e));
+    else if constexpr (is_node) assign_from(detail::later_phase{}, *this, std::forward<E>(e));
     else {
       static_assert(!requires_grad_v<E>, "tenure: operator=: a tracked tensor is not assigned to a constant: detach() it first");
       constexpr bool stays = std::is_same_v<device_of_t<E>, Device>;
@@ -743,13 +744,13 @@ class tensor<T, Shape, O, R, A, Device> {
   static void copy_from_any(X& target, Y& y) {
     if constexpr (scalar<Y>) target.write_all(y);
     else if constexpr (any_tensor<Y>) detail::copy_into(target, y, "copy_");
-    else copy_from(detail::hook{}, target, y);
+    else copy_from(detail::later_phase{}, target, y);
   }
 
   template <class Op, class E>
   static tensor& update(tensor& x, E&& e) {
     detail::check_update<tensor>(Op{});
-    if constexpr (may_write && detail::is_source<E>()) update_from(detail::hook{}, Op{}, x, std::forward<E>(e));
+    if constexpr (may_write && detail::is_source<E>()) update_from(detail::later_phase{}, Op{}, x, std::forward<E>(e));
     return x;
   }
   template <class Op, class E>
@@ -758,9 +759,9 @@ class tensor<T, Shape, O, R, A, Device> {
     if constexpr (!may_write || !detail::is_source<E>()) {
       return tensor(std::move(*this));
     } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<E>())) {
-      return update_from(detail::hook{}, Op{}, std::move(*this), std::forward<E>(e));
+      return update_from(detail::later_phase{}, Op{}, std::move(*this), std::forward<E>(e));
     } else {
-      update_from(detail::hook{}, Op{}, *this, std::forward<E>(e));
+      update_from(detail::later_phase{}, Op{}, *this, std::forward<E>(e));
       return tensor(std::move(*this));
     }
   }
@@ -836,7 +837,7 @@ class tensor<T, Shape, O, R, A, Device> {
   static auto converted(X& x) {
     if constexpr (std::is_same_v<U, T>) return detail::whole_view(x);
     else if constexpr (!is_constant && is_floating(dtype_v<U>))
-      return convert_tracked(detail::hook{}, element_tag<U>{}, x);
+      return convert_tracked(detail::later_phase{}, element_tag<U>{}, x);
     else return x.template new_tensor<U>(x);
   }
 

@@ -9,6 +9,7 @@
 
 #include "access.hpp"
 #include "indexing.hpp"
+#include "later.hpp"
 #include "view_rules.hpp"
 
 namespace TENURE_NAMESPACE::detail {
@@ -38,7 +39,7 @@ auto make_view(X& x, const char* call, const Rule& rule) {
       layout where = contiguous_layout(x.extents());
       rule(where);
       return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides,
-                                       view_history(hook{}, x, static_cast<const layout&>(where)));
+                                       view_history(later_phase{}, x, static_cast<const layout&>(where)));
     } else {
       return tensor_access::make<view>(tensor_access::storage(x), data, l.shape, l.strides);
     }

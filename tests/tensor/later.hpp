@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Stand-ins for the hooks that the expression layer defines, so that these tests need nothing above tensor/: histories
+// Stand-ins for the functions of later phases (tensor/later.hpp), so that these tests need nothing above tensor/: histories
 // that only remember what they were given.
 #pragma once
 
@@ -20,12 +20,12 @@ sink_handle remember(const X& x, const layout& where) {
 }
 
 template <class X>
-sink_handle view_history(hook, X& x, const layout& where) {
+sink_handle view_history(later_phase, X& x, const layout& where) {
   return remember(x, where);
 }
 
 template <class X>
-auto clone_tracked(hook, const X& x) {
+auto clone_tracked(later_phase, const X& x) {
   using node = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::node>;
   auto copy = x.detach().clone();
   return tensor_access::make<node>(tensor_access::storage(copy), tensor_access::fresh(copy), x.extents(), x.strides(),
@@ -33,7 +33,7 @@ auto clone_tracked(hook, const X& x) {
 }
 
 template <class X>
-void update_from(hook, add_in_place, X& x, double value) {
+void update_from(later_phase, add_in_place, X& x, double value) {
   auto* const to = tensor_access::write(x);
   const extents strides = x.strides();
   for_each_run(x.extents(), strides, strides,
@@ -43,13 +43,13 @@ void update_from(hook, add_in_place, X& x, double value) {
 }
 template <class X>
   requires(!std::is_lvalue_reference_v<X> && is_node_v<X>)
-X update_from(hook, add_in_place, X&& x, double value) {
-  update_from<X>(hook{}, add_in_place{}, x, value);
+X update_from(later_phase, add_in_place, X&& x, double value) {
+  update_from<X>(later_phase{}, add_in_place{}, x, value);
   return std::move(x);
 }
 
 template <class Base, class View>
-Base update_view(hook, add_in_place, Base&& base, View&, const layout& where, double value) {
+Base update_view(later_phase, add_in_place, Base&& base, View&, const layout& where, double value) {
   fill_elements(tensor_access::write(base) + where.offset, where.strides, where.shape,
                 static_cast<element_t<Base>>(value));
   return std::move(base);
