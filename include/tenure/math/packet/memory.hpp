@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+// Packets from constants and from memory, and back: whole packets, the first n lanes, lanes at a stride, and stores that bypass the
+// caches.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <tenure/math/packet/types.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
+
+template <class P>
+TENURE_KERNEL_INLINE P set1(scalar_of<P> value) {
+  if constexpr (is_one_lane<P>) return value;
+  else return detail::simd::pset1<P>(value);
+}
+
+/// A packet with this bit pattern in every lane.
+template <class P>
+TENURE_KERNEL_INLINE P set1_bits(bits_of<P> bits) {
+  return set1<P>(std::bit_cast<scalar_of<P>>(bits));
+}
+
+/// Loads a packet. `from` needs only the alignment of one scalar.
+template <class P>
+TENURE_KERNEL_INLINE P load(const scalar_of<P>* from) {
+  if constexpr (is_one_lane<P>) return *from;
+  else return detail::simd::ploadu<P>(from);
+}
+
+template <class P>
+TENURE_KERNEL_INLINE void store(scalar_of<P>* to, P value) {
+  if constexpr (is_one_lane<P>) *to = value;
+  else detail::simd::pstoreu(to, value);
+}
+
+// Stores that bypass the caches, so that a cache line is not read before it is written. The address must be aligned to the
+// packet. Other threads see the stores only after end_of_streams() and a synchronisation after it.
+namespace detail {
+#if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
+TENURE_INLINE void stream_to(float* to, __m128 value) { _mm_stream_ps(to, value); }
+TENURE_INLINE void stream_to(double* to, __m128d value) { _mm_stream_pd(to, value); }
+#if defined(EIGEN_VECTORIZE_AVX)
+TENURE_INLINE void stream_to(float* to, __m256 value) { _mm256_stream_ps(to, value); }
+TENURE_INLINE void stream_to(double* to, __m256d value) { _mm256_stream_pd(to, value); }
+#endif
+#if defined(EIGEN_VECTORIZE_AVX512)
+TENURE_INLINE void stream_to(float* to, __m512 value) { _mm512_stream_ps(to, value); }
+TENURE_INLINE void stream_to(double* to, __m512d value) { _mm512_stream_pd(to, value); }
+#endif
+TENURE_INLINE void end_streams() { _mm_sfence(); }
+#else
+template <class T, class P>
+void stream_to(T*, P) = delete;
+TENURE_INLINE void end_streams() {}
+#endif
+}  // namespace detail
+
+/// True if P has stores that bypass the caches. Packets on x86 have them.
+template <class P>
+inline constexpr bool can_stream = requires(scalar_of<P>* to, P value) { detail::stream_to(to, value); };
+
+/// Stores a packet and bypasses the caches. Requires can_stream<P>, and `to` must be aligned to sizeof(P).
+template <class P>
+TENURE_INLINE void stream(scalar_of<P>* to, P value) { detail::stream_to(to, value); }
+TENURE_INLINE void end_of_streams() { detail::end_streams(); }
+
+/// Lane i is from[i * stride].
+template <class P>
+TENURE_KERNEL_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
+  if constexpr (is_one_lane<P>) {
+    return *from;
+  } else {
+#if defined(EIGEN_VECTORIZE_AVX512)
+    // Eigen's 512-bit gather has offsets of 32 bits. On many machines sixteen loads and inserts are as fast as the instruction.
+    auto at = [=](int i) { return from[i * stride]; };
+    if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4)
+      return _mm512_set_ps(at(15), at(14), at(13), at(12), at(11), at(10), at(9), at(8), at(7), at(6), at(5), at(4), at(3), at(2), at(1), at(0));
+    else if constexpr (is_512<P>)
+      return _mm512_set_pd(at(7), at(6), at(5), at(4), at(3), at(2), at(1), at(0));
+    else
+#endif
+      return detail::simd::pgather<scalar_of<P>, P>(from, stride);
+  }
+}
+
+/// Loads the first n lanes from memory and sets the others to `fill`. It reads nothing beyond n. Requires 0 <= n <= width.
+template <class P>
+TENURE_KERNEL_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {
+  if constexpr (is_one_lane<P>) {
+    return n > 0 ? *from : fill;
+  } else {
+#if defined(EIGEN_VECTORIZE_AVX512)
+    if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4)
+      return _mm512_mask_loadu_ps(set1<P>(fill), static_cast<__mmask16>((1u << n) - 1u), from);
+    else if constexpr (is_512<P>)
+      return _mm512_mask_loadu_pd(set1<P>(fill), static_cast<__mmask8>((1u << n) - 1u), from);
+    else
+#endif
+    {
+      scalar_of<P> lanes[width<P>];
+      for (scalar_of<P>& lane : lanes) lane = fill;
+      std::memcpy(lanes, from, static_cast<std::size_t>(n) * sizeof(scalar_of<P>));
+      return load<P>(lanes);
+    }
+  }
+}
+
+/// Writes the first n lanes and nothing beyond. Requires 0 <= n <= width.
+template <class P>
+TENURE_KERNEL_INLINE void store_first(scalar_of<P>* to, P value, int n) {
+  if constexpr (is_one_lane<P>) {
+    if (n > 0) *to = value;
+  } else {
+#if defined(EIGEN_VECTORIZE_AVX512)
+    if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4)
+      _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1u), value);
+    else if constexpr (is_512<P>)
+      _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << n) - 1u), value);
+    else
+#endif
+    {
+      scalar_of<P> lanes[width<P>];
+      store<P>(lanes, value);
+      std::memcpy(to, lanes, static_cast<std::size_t>(n) * sizeof(scalar_of<P>));
+    }
+  }
+}
+
+}  // namespace tenure::math

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// Rounding to integers.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include <tenure/math/packet/types.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
+
+template <class P>
+TENURE_KERNEL_INLINE P floor(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return std::floor(a);
+  else if constexpr (is_one_lane<P>) return a;
+  else return detail::simd::pfloor(a);
+}
+template <class P>
+TENURE_KERNEL_INLINE P ceil(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return std::ceil(a);
+  else if constexpr (is_one_lane<P>) return a;
+  else return detail::simd::pceil(a);
+}
+/// Rounds to the nearest integer, and halves to even.
+template <class P>
+TENURE_KERNEL_INLINE P round(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return std::nearbyint(a);
+  else if constexpr (is_one_lane<P>) return a;
+  else return detail::simd::print(a);
+}
+
+}  // namespace tenure::math

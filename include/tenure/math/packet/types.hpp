@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSL-1.0
+// The types of packets and of masks, with their numbers of lanes.
+//
+// P is a packet of float or double, or an arithmetic type T, which is a packet of one lane.
+// mask_of<P> is the type that a comparison returns: bool for one lane, a lane_mask (a k register) for 512-bit packets, and
+// otherwise a P whose lanes are all ones or all zeros. mask_and, mask_or, mask_not, any, all and select take all three.
+#pragma once
+
+#include <tenure/core/config.hpp>
+
+// With nvcc packets have one lane, and Eigen is not included, because it takes a second in each of nvcc's passes over a file.
+#if !defined(__CUDACC__)
+#include <tenure/math/eigen_packets.hpp>
+#if defined(EIGEN_VECTORIZE) ? TENURE_ONE_LANE : defined(EIGEN_DONT_VECTORIZE) && !TENURE_ONE_LANE
+#error "tenure: include: Eigen and Tenure disagree about vectorization: define EIGEN_DONT_VECTORIZE before the first include of either"
+#endif
+#endif
+
+#include <cstdint>
+#include <type_traits>
+
+// g++ warns at every packet in a template argument that the type loses its alignment attribute there, which is harmless. The
+// pragma is not popped at the end, because the uses are in other headers.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(math) {
+
+template <class P>
+inline constexpr bool is_one_lane = std::is_arithmetic_v<P>;
+
+namespace detail {
+
+#if defined(__CUDACC__)
+// Declarations for code that packets of one lane never reach.
+namespace simd {
+template <class T>
+struct packet_traits {
+  using type = T;
+};
+template <class P>
+struct unpacket_traits;
+template <class...> void pset1(...); template <class...> void ploadu(...); template <class...> void pstoreu(...); template <class...> void pgather(...);
+template <class...> void pselect(...); template <class...> void pfirst(...); template <class...> void preverse(...); template <class...> void pand(...);
+template <class...> void por(...); template <class...> void pxor(...); template <class...> void padd(...); template <class...> void psub(...);
+template <class...> void pmul(...); template <class...> void pdiv(...); template <class...> void pmadd(...); template <class...> void psqrt(...);
+template <class...> void pfloor(...); template <class...> void pceil(...); template <class...> void print(...); template <class...> void pmin(...);
+template <class...> void pmax(...); template <class...> void pcmp_lt(...); template <class...> void pcmp_le(...); template <class...> void pcmp_eq(...);
+}  // namespace simd
+#else
+namespace simd = Eigen::internal;
+#endif
+
+template <class T>
+struct packet_for {
+  using type = T;
+};
+template <>
+struct packet_for<float> {
+  using type = simd::packet_traits<float>::type;
+};
+template <>
+struct packet_for<double> {
+  using type = simd::packet_traits<double>::type;
+};
+
+template <class P, bool = is_one_lane<P>>
+struct lanes_of {
+  using scalar = P;
+  static constexpr int count = 1;
+};
+template <class P>
+struct lanes_of<P, false> {
+  using scalar = typename detail::simd::unpacket_traits<P>::type;
+  static constexpr int count = detail::simd::unpacket_traits<P>::size;
+};
+
+// True if a*b+c is one instruction with one rounding. Algorithms with numbers split in two choose their method by it.
+#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA) || defined(__CUDA_ARCH__)
+inline constexpr bool has_fma = true;
+#else
+inline constexpr bool has_fma = false;
+#endif
+
+#if defined(EIGEN_VECTORIZE_AVX512)
+inline constexpr bool has_512 = true;
+#else
+inline constexpr bool has_512 = false;
+#endif
+
+}  // namespace detail
+
+/// The widest packet of T: a SIMD register for float and double, and T itself for every other type.
+template <class T>
+using packet_of = typename detail::packet_for<T>::type;
+
+template <class P>
+using scalar_of = typename detail::lanes_of<P>::scalar;
+
+/// The number of lanes of P.
+template <class P>
+inline constexpr int width = detail::lanes_of<P>::count;
+
+template <class P>
+inline constexpr bool is_512 = detail::has_512 && width<P> * sizeof(scalar_of<P>) == 64;
+
+namespace detail {
+// The unmasked 512-bit intrinsics pass an undefined register, and g++ 12 warns about that wherever they are inlined (gcc bug
+// 105593). The zero-masked ones with every lane set compile to the same instruction.
+template <class P>
+inline constexpr auto every_lane = static_cast<std::conditional_t<(width<P> > 8), std::uint16_t, std::uint8_t>>(~0u);
+}  // namespace detail
+
+/// A mask with one bit for each lane. Lane 0 is the lowest bit.
+template <int Lanes>
+struct lane_mask {
+  std::conditional_t<(Lanes > 8), std::uint16_t, std::uint8_t> bits;
+};
+
+template <class P>
+using mask_of = std::conditional_t<is_one_lane<P>, bool, std::conditional_t<is_512<P>, lane_mask<width<P>>, P>>;
+
+// The unsigned integer with the size of one lane.
+template <class P>
+using bits_of = std::conditional_t<sizeof(scalar_of<P>) == 8, std::uint64_t, std::uint32_t>;
+
+}  // namespace tenure::math
