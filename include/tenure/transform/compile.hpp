@@ -5,10 +5,10 @@
 // Cost: no allocation but the results; into(results...) makes none at all.
 #pragma once
 
-
 #include <tenure/backend/backend.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/passes/overwrite.hpp>
+#include <tenure/program/bind.hpp>
 #include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/call_rules.hpp>
 
