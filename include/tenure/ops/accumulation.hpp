@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Products and running totals along one axis of a static extent n: prod, cumsum, cumprod. By halving and by doubling:
-// log2(n) steps over all elements, no division, so that zeros have their true gradients.
+// Products and running totals along one axis of static extent n: prod, cumsum, cumprod.
+// Cost: log2(n) steps. A step of cumsum or cumprod reads all elements; the steps of prod halve the elements. No step divides, so
+// gradients are right where elements are 0.
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
@@ -15,13 +16,13 @@ struct accumulated_axis {
   static_assert(is_static(extent), "tenure: prod, cumsum, cumprod: the axis needs a static extent");
 };
 
-/// Products and totals of integers or bool are int64, as sums are.
+/// The element type of the result: int64 for integers and bool, as for sums.
 template <class X>
 using total_of = std::conditional_t<is_floating(dtype_v<typename X::element_type>), typename X::element_type, std::int64_t>;
 template <class X>
 constexpr value widened(const X& x) { return cast_to(x, dtype_v<total_of<X>>); }
 
-/// y[i] = x[i] combined with x[i - 1], ..., x[0]: after a step of k each element holds its last 2k operands.
+/// y[i] = x[i] combined with x[i - 1], ..., x[0]. After the step k each element combines its last 2 * k operands.
 template <class Shift, class Combine>
 constexpr value running(value x, std::int64_t extent, Shift shifted, Combine combine) {
   for (std::int64_t k = 1; k < extent; k *= 2) x = combine(x, shifted(x, k));
@@ -79,6 +80,8 @@ struct cumprod {
 
 namespace TENURE_NAMESPACE {
 
+/// The product, the running sums and the running products along axis<A>, whose extent must be static. prod drops the axis, and an empty
+/// axis does not compile. Integers and bool give int64. Gradients are right where elements are 0.
 template <operand X, class Along> constexpr auto prod(const X& x, const Along&) { return apply<ops::prod<ops::single_axis<Along>::value>>(x); }
 template <operand X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }
 template <operand X, class Along> constexpr auto cumprod(const X& x, const Along&) { return apply<ops::cumprod<ops::single_axis<Along>::value>>(x); }

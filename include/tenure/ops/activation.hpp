@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Activations: those with a derivative of their own, then those composed of others (which get theirs from the parts).
+// Activations. The first ones state their own derivatives. The others are composed of operations and get their derivatives from them.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct sigmoid : floating_unary<sigmoid> {
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (y * (1 - y)); }
 };
 
-/// log(1 + exp(x)), without overflow.
+/// log(1 + exp(x)), computed without overflow.
 struct softplus : floating_unary<softplus> {
   static constexpr const char* name = "softplus";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::softplus(x); }
@@ -52,7 +52,7 @@ struct relu : pointwise<relu, 1, typing::arithmetic> {
 using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu>;
 
 namespace detail {
-/// A number beside a traced value of floating type.
+/// The constant c as a traced scalar with the element type of x, which must be floating.
 template <class X>
 constexpr auto number(const X& x, double c) {
   static_assert(is_floating(dtype_v<typename X::element_type>),
@@ -61,7 +61,7 @@ constexpr auto number(const X& x, double c) {
 }
 }  // namespace detail
 
-/// softplus, and x itself above 20, where the two differ by less than 3e-9 (PyTorch's threshold).
+/// softplus(x), and x where x > 20 (PyTorch's threshold). There the two differ by less than 3e-9.
 struct softplus_below {
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -77,7 +77,8 @@ struct leaky_relu {
   }
 };
 
-/// x where x > 0, else alpha * (exp(x) - 1). The inner where keeps exp from overflowing into the gradient.
+/// x where x > 0, else alpha * (exp(x) - 1). The inner `where` gives expm1 a 0 for positive x: exp would overflow there, and the
+/// gradient would be 0 * inf, which is NaN.
 struct elu {
   template <class X, class A>
   static constexpr auto trace(const X& x, const A& alpha) {
@@ -87,7 +88,7 @@ struct elu {
   }
 };
 
-/// The elu that keeps mean 0 and variance 1 (Klambauer et al., 2017).
+/// A scaled elu. Its constants keep activations at mean 0 and variance 1 (Klambauer et al., 2017).
 struct selu {
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -95,7 +96,7 @@ struct selu {
   }
 };
 
-/// lo where x <= lo, hi where x >= hi, else x; unlike clamp, no gradient flows at a bound. Nor does one where x is NaN.
+/// lo where x <= lo, hi where x >= hi, else x. Unlike clamp, no gradient flows to x at a bound. None flows where x is NaN.
 struct hardtanh {
   template <class X, class L, class H>
   static constexpr auto trace(const X& x, const L& lo, const H& hi) {
@@ -121,7 +122,7 @@ struct silu {
   static constexpr auto trace(const X& x) { return mul::trace(x, sigmoid::trace(x)); }
 };
 
-/// x * Phi(x), with the normal distribution function by erf.
+/// x * Phi(x). Phi is the distribution function of the standard normal distribution, computed with erf.
 struct gelu {
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -149,16 +150,22 @@ struct log_sigmoid {
 
 namespace TENURE_NAMESPACE {
 
+/// Pointwise. tanh, sigmoid and erf convert integers and bool to float32 first. softplus is x above 20, as in PyTorch.
 template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x); }
 template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }
 template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus_below>(x); }
 template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x); }
+/// max(x, 0), for integers too. relu(NaN) is NaN, and the derivative at 0 is 0.
 template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }
+/// Pointwise activations of floating operands. Integers and bool do not compile. The derivative at the kink 0 is the one of the left side.
 template <operand X> constexpr auto leaky_relu(const X& x, double slope = 0.01) { return apply<ops::leaky_relu>(x, slope); }
 template <operand X> constexpr auto elu(const X& x, double alpha = 1.0) { return apply<ops::elu>(x, alpha); }
 template <operand X> constexpr auto selu(const X& x) { return apply<ops::selu>(x); }
+/// x limited to lo..hi, where lo <= hi. The derivative is 1 inside and 0 at both bounds, and clamp has 1 there.
 template <operand X> constexpr auto hardtanh(const X& x, double lo = -1, double hi = 1) { return apply<ops::hardtanh>(x, lo, hi); }
 template <operand X> constexpr auto relu6(const X& x) { return hardtanh(x, 0, 6); }
+/// softsign is x / (1 + |x|), mish is x * tanh(softplus(x)), silu is x * sigmoid(x). gelu uses erf, gelu_tanh approximates it with tanh.
+/// log_sigmoid is -log(1 + exp(-x)), computed without overflow.
 template <operand X> constexpr auto softsign(const X& x) { return apply<ops::softsign>(x); }
 template <operand X> constexpr auto mish(const X& x) { return apply<ops::mish>(x); }
 template <operand X> constexpr auto silu(const X& x) { return apply<ops::silu>(x); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Arithmetic: negation, the four rules, absolute value, sign, minimum and maximum, square.
+// Arithmetic: negation, the four basic operations, absolute value, sign, minimum and maximum, rounding, clamp, lerp.
 #pragma once
 
 #include <cmath>
@@ -55,8 +55,8 @@ struct mul : pointwise<mul, 2, typing::arithmetic> {
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }
 };
 
-/// True division: integers become float32 first, as in PyTorch. The derivative reads x rather than the result, so that the
-/// result may be overwritten; where both are at hand, equal subexpressions are computed once.
+/// True division: integers are converted to float32 first, as in PyTorch. The derivative reads x and not the result, so that the
+/// memory of the result may be overwritten. It writes x / y again. cse computes the quotient once where one graph holds both.
 struct div : pointwise<div, 2, typing::floating> {
   static constexpr const char* name = "div";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -66,7 +66,7 @@ struct div : pointwise<div, 2, typing::floating> {
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -(g * (x / y) / y); }
 };
 
-/// -1, 0 or 1; sign(+-0) is 0 and sign(NaN) is NaN. Its derivative is 0 everywhere.
+/// -1, 0 or 1. The sign of +0 and of -0 is 0, and the sign of NaN is NaN. The derivative is 0 everywhere.
 struct sign : pointwise<sign, 1, typing::arithmetic> {
   static constexpr const char* name = "sign";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) {
@@ -77,7 +77,7 @@ struct sign : pointwise<sign, 1, typing::arithmetic> {
   template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
-/// |x|; the derivative at 0 is 0, and NaN at NaN, as sign(x) is.
+/// |x|. The derivative is sign(x): it is 0 at 0, and NaN at NaN.
 struct abs : pointwise<abs, 1, typing::arithmetic> {
   static constexpr const char* name = "abs";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::abs(x); }
@@ -85,8 +85,8 @@ struct abs : pointwise<abs, 1, typing::arithmetic> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sign>(x); }
 };
 
-/// The cotangent of an operand of maximum or minimum: none where it loses, half of it at a tie. Where an operand is NaN neither loses, so
-/// that both get all of it (PyTorch's rule).
+/// The cotangent of an operand of maximum or minimum: 0 where the operand was not chosen, half of g at a tie, else g. If an operand is
+/// NaN, both get g (PyTorch's rule).
 template <class V>
 constexpr V share_of_winner(V g, V loses, V ties) {
   return pointwise_value<where>(loses, g.like(0), pointwise_value<where>(ties, g * 0.5, g));
@@ -125,7 +125,7 @@ struct floor : pointwise<floor, 1, typing::arithmetic> {
   template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
-/// To the nearest integer, halves to even.
+/// The nearest integer. A half goes to the even neighbour.
 struct round : pointwise<round, 1, typing::arithmetic> {
   static constexpr const char* name = "round";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::round(x); }
@@ -144,13 +144,13 @@ struct square {
 };
 
 namespace detail {
-/// x as a constant of derivatives.
+/// The value of x. No gradient flows through it.
 template <class X>
 constexpr X without_gradient(const X& x) { return {x.graph, stopped(x).id}; }
 }  // namespace detail
 
-/// minimum(maximum(x, lo), hi): hi where lo > hi, and NaN where any of them is. The gradient flows into x from lo to hi, both included;
-/// outside it flows into the bound that the result is, and where x is NaN not into x.
+/// minimum(maximum(x, lo), hi). It is hi where lo > hi, and NaN where an operand is NaN. The gradient flows to x where lo <= x <= hi, and
+/// elsewhere to the bound that is the result. Where x is NaN no gradient flows to x.
 struct clamp {
   template <class X, class L, class H>
   static constexpr auto trace(const X& x, const L& lo, const H& hi) {
@@ -174,7 +174,7 @@ struct clamp_max {
   }
 };
 
-/// x where w is 0, y where w is 1, and on the line between them.
+/// x + w * (y - x).
 struct lerp {
   template <class X, class Y, class W>
   static constexpr auto trace(const X& x, const Y& y, const W& w) { return add::trace(x, mul::trace(w, sub::trace(y, x))); }
@@ -184,7 +184,10 @@ struct lerp {
 
 namespace TENURE_NAMESPACE {
 
-/// Integers wrap around in these four and in abs: -x and |x| of the least integer are the least integer.
+/// Pointwise arithmetic. Shapes broadcast: they are aligned at the last axis, and a static extent of 1 stretches. A run-time extent never
+/// stretches. Element types promote as in PyTorch: a scalar changes the type of a tensor only where its category is higher (bool, integer,
+/// floating). x / y of integers is float32. Integers wrap around, so -x and abs(x) of the least integer are the least integer.
+/// -x of bool and x - y of two bool operands do not compile.
 template <operand X> constexpr auto operator-(const X& x) { return apply<ops::neg>(x); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator+(const X& x, const Y& y) { return apply<ops::add>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator-(const X& x, const Y& y) { return apply<ops::sub>(x, y); }
@@ -193,17 +196,20 @@ template <class X, class Y> requires some_operand<X, Y> constexpr auto operator/
 
 /// The gradient at 0 is 0, and NaN where x is NaN.
 template <operand X> constexpr auto abs(const X& x) { return apply<ops::abs>(x); }
+/// sign is -1, 0 or 1, 0 at both zeros, and NaN at NaN. round takes a half to the even neighbour. floor and round do not change integers.
+/// The derivative of all three is 0 everywhere.
 template <operand X> constexpr auto sign(const X& x) { return apply<ops::sign>(x); }
 template <operand X> constexpr auto floor(const X& x) { return apply<ops::floor>(x); }
 template <operand X> constexpr auto round(const X& x) { return apply<ops::round>(x); }
 template <operand X> constexpr auto square(const X& x) { return apply<ops::square>(x); }
-/// NaN where an operand is NaN; then the gradient flows into both. At a tie each gets half of it.
+/// The result is NaN where an operand is NaN, and then the gradient flows to both operands. At a tie each operand gets half of it.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
-/// minimum(maximum(x, lo), hi). The gradient flows into x from lo to hi, both included, and not where x is NaN.
+/// minimum(maximum(x, lo), hi). The gradient flows to x where lo <= x <= hi. It does not flow to x where x is NaN.
 template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
 template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min(const X& x, const L& lo) { return apply<ops::clamp_min>(x, lo); }
 template <class X, class H> requires some_operand<X, H> constexpr auto clamp_max(const X& x, const H& hi) { return apply<ops::clamp_max>(x, hi); }
+/// x + w * (y - x): x where w is 0, y where w is 1. w may lie outside 0 to 1.
 template <class X, class Y, class W> requires some_operand<X, Y, W> constexpr auto lerp(const X& x, const Y& y, const W& w) { return apply<ops::lerp>(x, y, w); }
 template <operand X> constexpr auto reciprocal(const X& x) { return apply<ops::div>(1, x); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// How a call names axes: axis<0>, axes<0, 2>, negative ones counted from the last, keepdim to leave extents of 1.
+// How a call names axes: axis<0> or axes<0, 2>. A negative axis counts from the end. keepdim keeps a reduced axis with extent 1.
 #pragma once
 
 #include <tenure/core/shape.hpp>
@@ -20,7 +20,7 @@ inline constexpr keepdim_t keepdim{};
 
 namespace ops {
 
-/// The mask of the named axes within a rank; no axes named means all. Each is checked at the call.
+/// The mask of the named axes. No axis named means all axes. The static_asserts refuse an axis outside the rank and an axis named twice.
 template <class Operation, int Rank, int... A>
 struct axis_mask {
   static_assert(((A >= -Rank && A < Rank) && ...), "tenure: axis: outside the rank of the tensor");
@@ -32,7 +32,7 @@ struct axis_mask {
   static constexpr std::int64_t value = sizeof...(A) == 0 ? (std::int64_t{1} << Rank) - 1 : joined;
 };
 
-/// A single axis, counted from the front.
+/// The position of axis A, counted from the front.
 template <class Operation, int Rank, int A>
 struct axis_position {
   static_assert(A >= -Rank && A < Rank, "tenure: axis: outside the rank of the tensor");
@@ -40,7 +40,7 @@ struct axis_position {
   static constexpr int value = !is_inside ? 0 : A < 0 ? A + Rank : A;  // an axis outside is one message, not a hundred lines of them
 };
 
-/// The reduction Op<Keep, Axes...> that a call asks for behind its operand: nothing, axis<...>, or axis<...> and keepdim.
+/// The reduction Op<Keep, Axes...> for the arguments that a call gives after its operand: none, axis<...>, or axis<...> and keepdim.
 template <template <bool, int...> class Op, class... Along>
 struct along {
   static_assert(sizeof...(Along) == 0, "tenure: axis: axes are written axis<0> or axes<0, 1>, with keepdim behind them");
@@ -51,7 +51,7 @@ struct along<Op, axis_list<A...>> { using type = Op<false, A...>; };
 template <template <bool, int...> class Op, int... A>
 struct along<Op, axis_list<A...>, keepdim_t> { using type = Op<true, A...>; };
 
-/// The axis of an operation along one.
+/// The axis number of the argument axis<A>, for operations that work along one axis.
 template <class Along>
 struct single_axis {
   static_assert(sizeof(Along) == 0, "tenure: axis: one axis is written axis<0>");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a reduction does with two numbers, or two packets of them, and the number that changes none: for loops and kernels.
+// The combination of two values (numbers or packets) in a reduction, and its neutral element. Loops and kernels use both.
 #pragma once
 
 #include <limits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Comparisons (to bool), logic on bool, and where. No gradient flows through a comparison; where lets it flow into the
-// branch taken, and 0 into the other.
+// Comparisons, logic on bool, and where. No gradient flows through comparisons and logic. `where` passes the cotangent to the operand
+// that it chose, and 0 to the other operand.
 #pragma once
 
 #include <tenure/math/packet.hpp>
@@ -82,7 +82,7 @@ struct logical_not : pointwise<logical_not, 1, typing::logical> {
   template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
-/// condition ? x : y, lane by lane.
+/// condition ? x : y for each element.
 struct where : pointwise<where, 3, typing::selection> {
   static constexpr const char* name = "where";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -100,6 +100,8 @@ using comparison_operations = operation_list<equal, not_equal, less, less_equal,
 
 namespace TENURE_NAMESPACE {
 
+/// Comparisons give bool. Shapes broadcast, and element types promote as in arithmetic. A comparison with NaN is false, except != which
+/// is true. && and || and ! need bool operands. && and || evaluate both operands. No gradient flows through any of them.
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator==(const X& x, const Y& y) { return apply<ops::equal>(x, y); }
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator!=(const X& x, const Y& y) { return apply<ops::not_equal>(x, y); }
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator<(const X& x, const Y& y) { return apply<ops::less>(x, y); }
@@ -109,18 +111,21 @@ template <class X, class Y> requires comparable<X, Y> constexpr auto operator>=(
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator&&(const X& x, const Y& y) { return apply<ops::logical_and>(x, y); }
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator||(const X& x, const Y& y) { return apply<ops::logical_or>(x, y); }
 template <operand X> constexpr auto operator!(const X& x) { return apply<ops::logical_not>(x); }
-// NumPy's spellings.
+// NumPy writes &, |, ~, ^ for masks. These overloads exist for their messages.
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator&: masks are joined by &&"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
 template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator^(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator^: a power is pow(x, y), masks that differ are x != y"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator%(const X& x, const Y&) {
   constexpr bool is_floating_call = is_floating(promote(detail::strong_dtype<X>(), detail::strong_dtype<Y>())) || std::is_floating_point_v<X> || std::is_floating_point_v<Y>;
-  // Integers would be divided as float32, which holds them up to 2^24 only.
+  // x / y converts integers to float32, which is exact up to 2^24 only. So the message for integers recommends a cast to double.
   if constexpr (is_floating_call) static_assert(detail::never<Y>, "tenure: operator%: there is no remainder: x - floor(x / y) * y");
   else static_assert(detail::never<Y>, "tenure: operator%: there is no remainder of integers: cast<double>() both, x - floor(x / y) * y, and cast back: right up to 2^53");
   return detail::stand_in(x);
 }
+/// x where c is true, else y. c must be bool. All three broadcast, and the element types of x and y promote. A NaN in the operand that is
+/// not chosen does not reach the result. Its gradient is 0 times the derivative of that operand: where that derivative is infinite or NaN,
+/// the gradient is NaN, as in PyTorch.
 template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr auto where(const C& c, const X& x, const Y& y) { return apply<ops::where>(c, x, y); }
 
 }  // namespace tenure

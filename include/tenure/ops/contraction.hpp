@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// matmul by PyTorch's rules: vectors and matrices, batched over leading axes that broadcast; linear and outer by it.
+// matmul with PyTorch's rules: vectors, matrices, and batches over leading axes, which broadcast. linear uses it. outer is a broadcast
+// product.
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
@@ -15,7 +16,7 @@ struct inner_extents {
 struct matmul {
   static constexpr const char* name = "matmul";
 
-  /// Rank and extents of the result, for types and for graphs alike: a vector is a matrix with an axis that is dropped.
+  /// The shape of the result, for types and for graphs. A vector operand adds no axis to the result.
   template <class Agree>
   static constexpr extents result(const extents& a, const extents& b, Agree agree) {
     extents batch_a, batch_b;
@@ -72,7 +73,7 @@ struct matmul {
     if (a.rank == 1) l = reshape_to(l, {2, {1, k}});
     if (b.rank == 1) r = reshape_to(r, {2, {k, 1}});
     if (b.rank <= 2 && a.rank > 2) {
-      // One right-hand matrix for a batch: all rows in one product.
+      // All batches use one right-hand matrix, so one product computes all rows.
       std::int64_t rows = 1;
       for (int i = 0; i < a.rank - 1; ++i) rows = g.derived(ir::symbol::kind::product, rows, a[i]);
       l = reshape_to(l, {2, {rows, k}});
@@ -89,7 +90,7 @@ struct matmul {
   }
 };
 
-/// x w^T + b: the weights of each result lie in a row, as PyTorch stores them.
+/// x w^T + b. The shape of w is (out, in), as in PyTorch: a row holds the weights of one output.
 struct linear {
   template <class X, class W>
   static constexpr auto trace(const X& x, const W& w) { return matmul::trace(x, transpose<-2, -1>::trace(w)); }
@@ -112,9 +113,13 @@ struct outer {
 
 namespace TENURE_NAMESPACE {
 
+/// The matrix product. The last axis of x is contracted with the second last axis of y, or with the only axis of a vector y. Leading axes
+/// are batches, and they broadcast. Element types must be equal, and bool does not compile. A scalar operand does not compile.
 template <operand X, class Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
+/// x w^T, and x w^T + b. w is (out, in), x is (..., in), b broadcasts against (..., out).
 template <operand X, class W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }
 template <operand X, class W, class B> constexpr auto linear(const X& x, const W& w, const B& b) { return apply<ops::linear>(x, w, b); }
+/// x[i] * y[j] of two vectors. Element types promote as in x * y.
 template <operand X, class Y> constexpr auto outer(const X& x, const Y& y) { return apply<ops::outer>(x, y); }
 
 }  // namespace tenure

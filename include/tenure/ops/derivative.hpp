@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The derivative of every node, as a pull (cotangent of the result to cotangent of an operand) and a push (tangents of the operands to
-// tangent of the result). Each operation states its own: a pointwise one as a partial, a structural one in structural/.
+// The derivative of a node. `pull` takes the cotangent of the result to the cotangent of an operand. `push` takes the tangents of the
+// operands to the tangent of the result. A pointwise operation states its partial derivatives. A structural operation states its pull
+// and push in structural/.
 #pragma once
 
 #include <tenure/ops/registry.hpp>
@@ -8,13 +9,14 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// Can a gradient flow from the node to its operand i?
+/// Whether a gradient can flow from the node to its operand i.
 constexpr bool flows_to(const ir::node& n, int i, const ir::node& operand) {
   if (!is_floating(n.type) || !is_floating(operand.type)) return false;
   return is_pointwise(n.op) || structural_record_of(n.op).flows_to(i);
 }
 
-/// The part of the cotangent that each winner of an extremum gets: 1 divided by their number, along the reduced axes (PyTorch's amax, amin).
+/// The share of the cotangent that each element gets in a max or min: 1 / n for each of the n elements that are equal to the
+/// extremum, 0 for the others. n is counted along the reduced axes (PyTorch's amax, amin).
 constexpr value share_of_extremum(value x, value y, std::int64_t axes) {
   const value wins = pointwise_value<where>(pointwise_value<equal>(x, stretched_like(y, x, axes)), x.like(1), x.like(0));
   return wins / stretched_like(reduced(wins, axes, ir::reduction::sum), x, axes);
@@ -40,11 +42,11 @@ constexpr value pull(value y, int i, value g) {
   return record_of(n.op).derivative(i, g, x, y);
 }
 
-/// The tangent of node y, given the tangents of its operands (id none where an operand has none; at least one has).
+/// The tangent of node y, given the tangents of its operands. The id is none where an operand has no tangent. At least one has one.
 constexpr value push(value y, const value* tangents) {
   const ir::node n = y.node();
   if (!is_pointwise(n.op)) return detail::structural_tables::pushes[static_cast<int>(n.op)](y, tangents);
-  // Multiplication by a partial is its own transpose, so pushing is pulling.
+  // A pointwise derivative multiplies by the partial, and this is its own transpose. So push calls pull.
   value sum;
   for (int i = 0; i < n.arity; ++i)
     if (tangents[i].id != ir::none) {

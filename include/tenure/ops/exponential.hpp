@@ -76,8 +76,8 @@ struct pow : pointwise<pow, 2, typing::floating> {
     if (i == 0) {
       const ir::node& known = y.node().op == ir::opcode::broadcast ? (*y.graph)[y.node().in[0]] : y.node();
       if (known.op == ir::opcode::constant && ir::value_of(known) != 0) return g * (y * pointwise_value<pow>(x, y - 1));
-      // Where y is 0 this is y / x, which is 0 as well and has the derivative in y that x^(y-1) y would lose behind a plain 0. What is
-      // not chosen is finite, and so are its derivatives: 0 times infinity would come back as NaN.
+      // Where y is 0 this is y / x. Its value is 0, and its derivative in y is right, while a constant 0 would have none. The operand that is
+      // not chosen is finite and has finite derivatives, because 0 times infinity would give NaN.
       const V exponent = pointwise_value<where>(root, stopped(y), y);
       const V flat = pointwise_value<equal>(y, zero), divides = pointwise_value<logical_and>(flat, pointwise_value<greater>(pointwise_value<abs>(x), zero));
       const V quotient = exponent / pointwise_value<where>(divides, x, one);
@@ -87,7 +87,7 @@ struct pow : pointwise<pow, 2, typing::floating> {
     const V flat = pointwise_value<logical_and>(root, pointwise_value<greater_equal>(y, zero));
     return g * (r * pointwise_value<log>(pointwise_value<where>(flat, one, x)));
   }
-  /// A constant small exponent is multiplication.
+  /// The constant exponents 0, 1, 2, 3 and -1 become products or a quotient, which cost less.
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
     static_assert(is_floating(dtype_v<typename X::element_type>) || is_floating(dtype_v<typename Y::element_type>),
@@ -108,6 +108,8 @@ using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt
 
 namespace TENURE_NAMESPACE {
 
+/// Pointwise. Integers and bool are converted to float32 first. log of a negative number and sqrt of a negative number are NaN.
+/// At 0 log is -inf, rsqrt is inf, and the derivative of sqrt is inf.
 template <operand X> constexpr auto exp(const X& x) { return apply<ops::exp>(x); }
 template <operand X> constexpr auto expm1(const X& x) { return apply<ops::expm1>(x); }
 template <operand X> constexpr auto log(const X& x) { return apply<ops::log>(x); }

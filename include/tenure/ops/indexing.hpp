@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Reading by index: gather (whole rows, as an embedding does) and pick (one element a row, as a label does).
-// Indices out of range throw index_error before anything is written.
+// Reading by index: gather takes whole rows (an embedding), pick takes one element of each row (a label). index_add adds to rows.
+// Errors: an index out of range throws index_error before any result is written.
 #pragma once
 
 #include <tenure/ops/comparison.hpp>
@@ -16,22 +16,22 @@ constexpr void require_integer_indices() {
   static_assert(is_index_v<I>, "tenure: index: indices must be int32 or int64");
 }
 
-/// Extents up to which T holds every position along an axis.
+/// The largest extent for which T represents every position along an axis exactly.
 template <class T>
-inline constexpr std::int64_t exact_positions = INT64_MAX;  // more than memory holds
+inline constexpr std::int64_t exact_positions = INT64_MAX;  // no array in memory is as long
 template <>
 inline constexpr std::int64_t exact_positions<float> = std::int64_t{1} << 24;
 template <>
 inline constexpr std::int64_t exact_positions<std::int32_t> = std::int64_t{1} << 31;
 
-/// The type to count positions along an axis in: T where it is a number that surely holds them all, so that what compares them
-/// fuses with what computes x; else int64.
+/// The element type for positions along an axis: T where T represents all of them, else int64. A comparison of positions in T
+/// fuses with the computation of x.
 template <class T>
 constexpr dtype position_dtype(std::int64_t extent) {
   const std::int64_t most = is_static(extent) ? extent : INT64_MAX;
   return std::is_same_v<T, bool> || most > exact_positions<T> ? dtype::int64 : dtype_v<T>;
 }
-/// The same, but T for a run-time axis too, whose extent the call checks: for rows that are never that long.
+/// The same, but a run-time axis also uses T. The call then checks that the extent is small enough, as it is for every usual row.
 template <class T>
 constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* call) {
   if (is_static(extent) || std::is_same_v<T, bool>) return position_dtype<T>(extent);
@@ -39,7 +39,7 @@ constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* 
   return dtype_v<T>;
 }
 
-/// The one element along an axis, which is dropped, at which a mask is true.
+/// The element at the one position along an axis where the mask is true. The axis is dropped.
 constexpr value chosen_along(value mask, value x, int axis) {
   const bool of_bool = x.type() == dtype::boolean;
   const value one = cast_to(pointwise_value<where>(mask, x, x.like(0)), of_bool ? dtype::int32 : x.type());
@@ -63,8 +63,8 @@ struct gather {
   }
 };
 
-/// x with updates added to its rows at indices along axis A; repeated indices add up (PyTorch's index_add; in one axis also
-/// its scatter_add).
+/// x with the updates added to its rows at the indices along axis A. Repeated indices add up. This is PyTorch's index_add, and for a
+/// vector also its scatter_add.
 template <int A>
 struct index_add {
   template <class X, class I, class U>
@@ -92,8 +92,8 @@ struct index_add {
   }
 };
 
-/// x[i, indices[i]]: along the last axis, one element a row. As a comparison with 0, 1, 2, ... so that it fuses with what
-/// surrounds it; the cost is a pass over the row, which losses make anyway.
+/// x[i, indices[i]]: one element of each row of the last axis. It is written as a comparison of the positions 0, 1, 2, ... with the
+/// index, so that it fuses with neighbouring operations. Cost: a pass over the row, which a loss makes anyway.
 struct pick {
   template <class S>
   struct rows_of {
@@ -123,8 +123,14 @@ struct pick {
 
 namespace TENURE_NAMESPACE {
 
+/// The rows of x at the indices along axis A: the shape of x, with axis A replaced by the shape of the indices. Indices must be int32 or
+/// int64. Errors: index_error for an index outside 0 .. extent - 1; a negative index is outside.
 template <int A = 0, operand X, class I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
+/// x with the updates added to its rows at the indices along axis A. The shape of the updates is the one that gather<A>(x, indices) has,
+/// and the element types are equal. Repeated indices add up. Errors: as gather.
 template <int A = 0, operand X, class I, class U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }
+/// x[..., indices[...]]: one element of each row of the last axis, which is dropped. The shape of the indices is the shape of x without its
+/// last axis. Errors: as gather.
 template <operand X, class I> constexpr auto pick(const X& x, const I& indices) { return apply<ops::pick>(x, indices); }
 
 }  // namespace tenure

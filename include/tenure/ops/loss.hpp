@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Losses, composed of other operations, each a mean: squared and absolute error, huber, cross entropies.
-// Rule: prediction and target have one shape. Broadcast, a column against a vector would make a matrix of all pairs, whose mean
-// trains something else. A single number is a target for all.
+// Losses, composed of other operations: squared and absolute error, huber, cross entropies. Each gives a mean, as a scalar.
+// Rule: prediction and target have equal shapes, or one of them is a scalar. Broadcasting is refused: a column and a vector would give
+// a matrix of all pairs, and its mean is another loss.
 #pragma once
 
 #include <tenure/ops/activation.hpp>
@@ -52,8 +52,8 @@ struct cross_entropy {
   }
 };
 
-/// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target, also of infinite logits: 0 where target agrees (0 for -inf, 1
-/// for inf), else inf.
+/// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target. For an infinite logit it is 0 where the target agrees (0 for
+/// -inf, 1 for inf), else inf.
 struct bce_with_logits {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -65,7 +65,7 @@ struct bce_with_logits {
     if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
       return mean<false>::trace(x);
     } else {
-      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that no large numbers cancel. Of -|x| the slope at 0 is that of the left side.
+      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that large numbers do not cancel. At x = 0 the branch with x is chosen, so -|x| has derivative 1.
       const auto zero = detail::number(x, 0), one = detail::number(x, 1), infinity = detail::number(x, __builtin_inf());
       const auto positive = greater::trace(x, zero);
       const auto weight = where::trace(positive, sub::trace(one, target), neg::trace(target));
@@ -76,8 +76,8 @@ struct bce_with_logits {
   }
 };
 
-/// Binary cross entropy of probabilities, whose logarithms end at -100 (PyTorch's bound). Where one does, its gradient is 0 (PyTorch's
-/// is up to 1e12 there).
+/// Binary cross entropy of probabilities. Their logarithms are at least -100 (PyTorch's bound). At this bound the gradient is 0. PyTorch's
+/// gradient is up to 1e12 there.
 struct bce {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -94,7 +94,7 @@ struct bce {
   }
 };
 
-/// The mean of |x - y|. Where they are equal the gradient is 0, and NaN where the difference is (PyTorch: 0).
+/// The mean of |x - y|. The gradient is 0 where x and y are equal, and NaN where their difference is NaN (PyTorch: 0).
 struct l1 {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -108,7 +108,7 @@ struct l1 {
   }
 };
 
-/// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2), whose gradient is delta also where d is infinite.
+/// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2). The derivative of the second part is delta, also where d is infinite.
 struct huber {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -138,16 +138,20 @@ struct smooth_l1 {
 
 namespace TENURE_NAMESPACE {
 
+/// Each loss is a scalar, the mean over all elements or rows. Predictions are floating. Prediction and target
+/// have equal shapes, or one of them is a scalar: they do not broadcast.
 template <operand X, class Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
+/// cross_entropy takes logits, nll takes log probabilities. The last axis of both is the classes. The labels are class numbers, int32 or
+/// int64, one for each row. Errors: index_error for a label outside 0 .. classes - 1.
 template <operand X, class I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
 template <operand X, class I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
 /// Infinite logits have a loss of 0 where the target agrees, else inf.
 template <operand X, class Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
-/// Logarithms end at -100; where one does, its gradient is 0.
+/// Logarithms are at least -100. At this bound the gradient is 0.
 template <operand X, class Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
 /// The gradient is 0 where x and y are equal, and NaN where their difference is NaN.
 template <operand X, class Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
-/// The gradient of an infinite difference is that of any difference beyond delta.
+/// An infinite difference has the same gradient as any difference above delta.
 template <operand X, class Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
 template <operand X, class Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
 

@@ -62,7 +62,7 @@ struct transpose {
 };
 
 namespace detail {
-/// At most one extent of a reshape may be dyn: it is what the others leave.
+/// The shape of a reshape. At most one extent may be dyn. It is computed from the number of elements.
 template <class From, std::int64_t... E>
 struct reshaped_shape {
   static constexpr int open = (0 + ... + (E < 0 ? 1 : 0));
@@ -87,7 +87,7 @@ struct reshape {
     constexpr bool holds_all = rule::fits || detail::same_count<S::size, rule::known>::value;
     static_assert(holds_all, "tenure: reshape: the new extents hold another number of elements");
     extents to = rule::value;
-    // An open extent of a run-time shape: the product of all extents over the product of the known ones.
+    // An open extent of a run-time shape is the product of all extents divided by the product of the known ones.
     std::int64_t all = 1;
     for (int i = 0; i < S::rank; ++i) all = x.graph->derived(ir::symbol::kind::product, all, x.shape()[i]);
     for (int i = 0; i < to.rank; ++i)
@@ -111,7 +111,7 @@ struct sliced_shape {
   static constexpr extents value = with(S::value);
 };
 
-/// Elements First, First + Step, ... of an axis, Length of them.
+/// The Length elements First, First + Step, ... of an axis.
 template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step>
 struct slice {
   template <class X>
@@ -131,7 +131,7 @@ struct dropped_axis {
   static constexpr extents value = without_axes(S::value, std::int64_t{1} << A);
 };
 
-/// One element of an axis, which is dropped.
+/// The element I of an axis. The axis is dropped.
 template <int A, std::int64_t I>
 struct select {
   template <class X>
@@ -184,7 +184,7 @@ struct concat {
   }
 };
 
-/// Joins along a new axis.
+/// Joins operands of equal shapes along a new axis.
 template <int A>
 struct stack {
   template <class S>
@@ -239,21 +239,33 @@ struct expand {
 
 namespace TENURE_NAMESPACE {
 
+/// Views without arithmetic. transpose swaps the last two axes, or the axes A and B. permute<A...>: axis i of the result is axis A[i] of x.
+/// A negative axis counts from the end. Errors: a wrong axis or number of axes does not compile.
 template <operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
 template <int A, int B, operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }
 template <int... A, operand X> constexpr auto permute(const X& x) { return apply<ops::permute<A...>>(x); }
+/// x in the shape E, in row-major order. One extent may be dyn, and is computed from the number of elements. Errors: another number of
+/// elements does not compile, or throws shape_error where only the call knows the extents.
 template <std::int64_t... E, operand X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
+/// x broadcast to the shape E. Only new leading axes and axes of static extent 1 stretch.
 template <std::int64_t... E, operand X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
+/// slice: the Length elements First, First + Step, ... of axis A. Step may be negative. select: the element I of axis A, which is dropped; a
+/// negative I counts from the end of a static extent. Errors: a position outside the axis does not compile, or throws at the call where
+/// the extent is a run-time one.
 template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step = 1, operand X>
 constexpr auto slice(const X& x) {
   static_assert(Length >= 0 && Step != 0, "tenure: slice: needs a length of at least 0 and a step that is not 0");
   return apply<ops::slice<A, First, Length, Step>>(x);
 }
 template <int A, std::int64_t I, operand X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
+/// concat joins along axis A. The other extents and the element types must be equal. Only the last operand may have a run-time extent
+/// along A. stack joins operands of equal shapes along a new axis A.
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto concat(const X&... x) { return apply<ops::concat<A>>(x...); }
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto stack(const X&... x) { return apply<ops::stack<A>>(x...); }
+/// The value of x, as a constant of every derivative.
 template <operand X> constexpr auto stop_gradient(const X& x) { return apply<ops::stop_gradient>(x); }
-/// A floating number becomes an integer by dropping its fraction, the nearest end of the range beyond it, and 0 from NaN. NaN becomes true.
+/// A floating number becomes an integer without its fraction. A number outside the range becomes the nearest end of the range, and NaN
+/// becomes 0. As bool, NaN is true.
 template <element To, operand X> constexpr auto cast(const X& x) { return apply<ops::cast<To>>(x); }
 
 }  // namespace tenure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Norms over all or some axes, and the standard deviation. Where a norm is 0 its gradient is 0 (PyTorch's subgradient).
+// Norms and the standard deviation over all or some axes. Where a norm is 0, its gradient is 0, as in PyTorch.
 #pragma once
 
 #include <tenure/ops/activation.hpp>
@@ -40,7 +40,7 @@ struct norm {
   }
 };
 
-/// The square root of var. Where it is 0 so is its gradient; of fewer elements than 1 + Correction both are NaN.
+/// The square root of var. Where it is 0, its gradient is 0. For fewer elements than 1 + Correction both are NaN.
 template <int Correction, bool Keep, int... A>
 struct stddev {
   template <class X>
@@ -64,7 +64,7 @@ namespace TENURE_NAMESPACE {
 
 /// Where the norm is 0 its gradient is 0.
 template <int P = 2, operand X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
-/// Where all elements are equal the gradient is 0. Of one element, with a correction of 1, value and gradient are NaN.
+/// Where all elements are equal, the gradient is 0. For one element and a correction of 1, value and gradient are NaN.
 template <int Correction = 1, operand X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }
 
 }  // namespace tenure

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Normalisation: layer_norm, rms_norm. The gain says over which axes: the last ones, as many as it has, and it has their extents. The
-// bias has the same extents.
+// Normalisation: layer_norm, rms_norm. The shape of the gain chooses the axes: a gain of rank n normalises over the last n axes, and has
+// their extents. The bias has the shape of the gain.
 #pragma once
 
 #include <tenure/ops/exponential.hpp>
@@ -26,13 +26,13 @@ struct bias_fits {
   static constexpr bool value = are_alike<Gain, Bias>;
 };
 
-/// The mean over the last N axes, which stay with an extent of 1.
+/// The mean over the last N axes, which are kept with extent 1.
 template <class Indices>
 struct mean_over_last;
 template <std::size_t... I>
 struct mean_over_last<std::index_sequence<I...>> { using type = mean<true, (-1 - static_cast<int>(I))...>; };
 
-/// Requires the extents of `of` to be the last ones of x where only the run knows them.
+/// Requires the extents of `of` to equal the last extents of x, where extents are known only at run time.
 template <class X, class G>
 constexpr void require_last_extents(const X& x, const G& of, const char* call) {
   if constexpr (!X::shape_type::is_static || !G::shape_type::is_static) {
@@ -87,6 +87,8 @@ struct rms_norm {
 
 namespace TENURE_NAMESPACE {
 
+/// (x - mean) / sqrt(variance + epsilon) * gain + bias, with the variance divided by n. Mean and variance are over the last axes of x, as
+/// many as gain has. gain and bias have the extents of these axes. x must be floating.
 template <operand X, class G, class B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
   constexpr bool are_tensors = !scalar<G> && !scalar<B>;
@@ -94,6 +96,7 @@ constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsil
   if constexpr (!are_tensors) return apply<ops::mul>(x, x);
   else return apply<ops::layer_norm>(x, gain, bias, epsilon);
 }
+/// x / sqrt(mean of x^2 + epsilon) * gain. The mean is over the last axes of x, as many as gain has. x must be floating.
 template <operand X, class G>
 constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {
   constexpr bool is_tensor = !scalar<G>;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// What every pointwise operation shares: broadcasting, element types, and the node. An operation itself is one
-// paragraph in a family file:
+// The part that all pointwise operations share: broadcasting, element types, and the node that a call appends. Each operation is
+// one paragraph in a file of its family:
 //   struct exp : pointwise<exp, 1, typing::floating> {
 //     name; evaluate(packet or scalar); reference(scalar, by libm); derivative(operand, cotangent, operands..., result) };
-// One of several operands also has agree<Lhs, Rhs>(), which refuses two extents in its name.
-// The derivative is the product of the cotangent with the partial: that one rule gives vjp and jvp both. It is a template
-// so that it can name operations that are declared after it.
+// An operation with several operands also has agree<Lhs, Rhs>(). It holds the static_assert for two extents that do not match, so that
+// the message names the operation. `derivative` returns the cotangent times the partial derivative. The same rule serves vjp and jvp.
+// It is a template, so that it can use operations that are declared later.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -15,14 +15,15 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// How element types combine: arithmetic promotes; floating promotes integers to float32 too; comparison gives bool;
-/// selection takes (bool, T, T); logical takes and gives bool.
+/// How the element types of the operands give the element type of the result:
+/// arithmetic: the promoted type. floating: the promoted type, and float32 where that is bool or an integer. comparison: bool.
+/// selection: the operands are (bool, T, T) and the result is T. logical: operands and result are bool.
 enum class typing { arithmetic, floating, comparison, selection, logical };
 
 constexpr int category(dtype d) { return d == dtype::boolean ? 0 : is_floating(d) ? 2 : 1; }
 
-/// A scalar (rank 0) beside a tensor with axes promotes it to another category, never within one: float32 + scalar float64 is
-/// float32, as in PyTorch.
+/// The element type in which the operands are combined. As in PyTorch, a scalar (rank 0) changes the type of a tensor with axes only
+/// where the scalar has a higher category (bool < integer < floating): float32 + a float64 scalar is float32.
 constexpr dtype common_dtype(typing rule, const dtype* types, const int* ranks, int n) {
   dtype with_axes = dtype::boolean, scalars = dtype::boolean;
   bool any_axes = false;
@@ -41,11 +42,12 @@ constexpr ir::opcode code_of();  // registry.hpp
 template <class Op>
 constexpr value pointwise_value(const value& a, const value& b = {}, const value& c = {});  // registry.hpp
 
-/// Arithmetic, comparison and selection of bool, spelled as logic: backends hold bool in masks, which know nothing else.
+/// Arithmetic, comparison and selection of bool operands, written with and, or, not. Backends hold bool in masks, and masks
+/// have no other operations.
 template <class Op>
 constexpr value on_bool(const value& a, const value& b, const value& c);  // registry.hpp
 
-/// The element types of one call; constants of their own, since a constexpr local is evaluated again at each call of a trace.
+/// The element types of one call. They are static members, because a compiler evaluates a constexpr local again at each call.
 template <typing Typing, class... X>
 struct pointwise_types {
   static constexpr dtype operand[sizeof...(X)] = {dtype_v<typename X::element_type>...};
@@ -54,7 +56,7 @@ struct pointwise_types {
   static constexpr dtype result = Typing == typing::comparison ? dtype::boolean : common;
 };
 
-/// Casts and stretches operands where they differ, and unifies their extents. Operands stand in n.in.
+/// Casts and broadcasts the operands n.in to one element type and one shape. Run-time extents that must be equal are unified.
 constexpr void align_operands(ir::builder& g, const char* call, ir::node& n, dtype common, bool selects) {
   n.shape = g[n.in[0]].shape;
   bool alike = true;

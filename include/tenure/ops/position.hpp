@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations that ask where an element stands: index_along, tril, triu, argmax, argmin, max and min along an axis,
-// take_along. Positions are exact and counted in registers: in the elements' type where it holds them, so that all fuses, else
-// in int64, and a comparison of positions goes to the loop over the elements through memory, as bool.
+// Operations that use the position of an element: index_along, tril, triu, argmax, argmin, max and min along an axis, take_along.
+// Positions are exact and computed in registers. Where the element type represents all positions, they have this type, and the whole
+// expression fuses. Otherwise they are int64, and the result of their comparison goes through memory as bool.
 #pragma once
 
 #include <tenure/ops/indexing.hpp>
@@ -9,7 +9,7 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// 0, 1, 2, ... along an axis, in the shape of x; constant to every derivative.
+/// 0, 1, 2, ... along an axis, in the shape of x. No gradient flows to x.
 template <int A, class T = std::int64_t>
 struct index_along {
   static constexpr bool reaches(int) { return false; }
@@ -20,7 +20,7 @@ struct index_along {
   }
 };
 
-/// Zeros above the Kth diagonal of the last two axes (Upper: below it).
+/// x with zeros above the Kth diagonal of the last two axes (Upper: below it).
 template <bool Upper, int K>
 struct triangle {
   template <class X>
@@ -43,7 +43,7 @@ namespace detail {
 template <class X, int At>
 using position_along = element_of_t<position_dtype<typename X::element_type>(X::shape_type::value[At])>;
 
-/// The position of the first extremum (or NaN) along an axis, which is kept with an extent of 1.
+/// The position of the first extremum along an axis, or of the first NaN. The axis is kept with extent 1.
 template <ir::reduction Kind, int At, class X>
 constexpr auto first_extremum(const X& x) {
   const auto position = index_along<At, position_along<X, At>>::trace(x);
@@ -53,7 +53,7 @@ constexpr auto first_extremum(const X& x) {
 }
 }  // namespace detail
 
-/// The position of the largest (smallest) element along an axis, the first one of equals.
+/// The position of the largest (smallest) element along an axis. Among equal elements it is the first one.
 template <ir::reduction Kind, int A>
 struct arg_extremum {
   template <class X>
@@ -65,7 +65,7 @@ struct arg_extremum {
   }
 };
 
-/// The largest (smallest) element along one axis. Unlike amax, the first one of equals takes all of the gradient.
+/// The largest (smallest) element along one axis. At a tie the first element gets all of the gradient. With amax they share it.
 template <ir::reduction Kind, int A>
 struct extremum {
   template <class X>
@@ -78,8 +78,8 @@ struct extremum {
   }
 };
 
-/// result[..., j, ...] = x[..., indices[..., j, ...], ...] (NumPy's take_along_axis, PyTorch's gather). The cost is the
-/// product of both extents along the axis.
+/// result[..., j, ...] = x[..., indices[..., j, ...], ...] (NumPy's take_along_axis, PyTorch's gather). Cost: each
+/// row takes the product of both extents along the axis.
 template <int A>
 struct take_along {
   template <class X, class I>
@@ -110,11 +110,18 @@ struct take_along {
 
 namespace TENURE_NAMESPACE {
 
+/// The positions 0, 1, 2, ... along axis A, as int64 in the shape of x. No gradient flows to x.
 template <int A, operand X> constexpr auto index_along(const X& x) { return apply<ops::index_along<A>>(x); }
+/// The lower or upper triangle of the last two axes: the other elements become 0. The diagonal K belongs to both. K > 0 lies above the main
+/// diagonal. x has at least two axes.
 template <int K = 0, operand X> constexpr auto tril(const X& x) { return apply<ops::triangle<false, K>>(x); }
 template <int K = 0, operand X> constexpr auto triu(const X& x) { return apply<ops::triangle<true, K>>(x); }
+/// The int64 position of the largest or smallest element along axis<A>, which is dropped. The first of equal elements wins, and a NaN wins
+/// over every number. An empty axis does not compile, or throws at the call where its extent is a run-time one. No gradient flows.
 template <operand X, class Along> constexpr auto argmax(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
 template <operand X, class Along> constexpr auto argmin(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
+/// The largest or smallest element along axis<A>, which is dropped. NaN and empty axes: as argmax. At a tie the first element gets all of
+/// the gradient (PyTorch's max(dim)). With amax and amin the elements share it. maximum(x, y) compares two values.
 template <operand X, class Along>
 constexpr auto max(const X& x, const Along&) {
   constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
@@ -127,6 +134,8 @@ constexpr auto min(const X& x, const Along&) {
   static_assert(!is_value, "tenure: min: it is along an axis, axis<0>: of two values say minimum(x, y)");
   return apply<ops::extremum<ir::reduction::min, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
 }
+/// result[..., j, ...] = x[..., indices[..., j, ...], ...] along axis A. The indices are int32 or int64, and have the rank of x. Other axes
+/// broadcast. Errors: index_error for an index outside the axis. Cost: the product of both extents along the axis for each row.
 template <int A, operand X, class I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
 
 }  // namespace tenure

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-// Movements composed of others: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag.
+// Movements that are composed of other movements: unsqueeze, squeeze, pad, flip, roll, repeat, windows, diagonal, diag.
 #pragma once
 
 #include <tenure/ops/movement.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
-/// An axis of extent 1, before axis A of x (-1: after the last).
+/// x with a new axis of extent 1 before axis A (-1: after the last axis).
 template <int A>
 struct unsqueeze {
   template <class X>
   static constexpr auto trace(const X& x) { return stack<A>::trace(x); }
 };
 
-/// x without an axis of extent 1.
+/// x without axis A, whose extent must be 1.
 template <int A>
 struct squeeze {
   template <class X>
@@ -25,7 +25,7 @@ struct squeeze {
   }
 };
 
-/// Before zeros in front of an axis and After behind it.
+/// x with `Before` zeros in front of an axis and `After` zeros behind it.
 template <int A, std::int64_t Before, std::int64_t After>
 struct pad {
   static_assert(Before >= 0 && After >= 0, "tenure: pad: cannot pad by less than 0; slice instead");
@@ -40,7 +40,7 @@ struct pad {
   }
 };
 
-/// An axis backwards.
+/// x with the elements of an axis in reverse order.
 template <int A>
 struct flip {
   template <class X>
@@ -53,7 +53,7 @@ struct flip {
   }
 };
 
-/// What leaves an axis at its end comes in again at its front.
+/// x with the elements of an axis moved by Shift positions. Elements that leave the axis at its end come back at its front.
 template <int A, std::int64_t Shift>
 struct roll {
   template <class X>
@@ -68,7 +68,7 @@ struct roll {
   }
 };
 
-/// Times... copies of x beside each other, one number for each axis.
+/// Copies of x beside each other. Times... is the number of copies along each axis.
 template <std::int64_t... Times>
 struct repeat {
   template <class S>
@@ -107,8 +107,8 @@ struct repeat {
   }
 };
 
-/// All windows of Size elements along an axis, Step apart: their number takes the axis, their elements a new last one
-/// (PyTorch's unfold).
+/// All windows of Size elements along an axis. Their starts are Step elements apart. The axis counts the windows, and a new last axis
+/// holds their elements (PyTorch's unfold).
 template <int A, std::int64_t Size, std::int64_t Step>
 struct windows {
   template <class X>
@@ -129,7 +129,7 @@ struct windows {
   }
 };
 
-/// x[i, i] of a matrix.
+/// The elements x[i, i] of a matrix.
 struct diagonal {
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -160,13 +160,17 @@ struct diag {
 
 namespace TENURE_NAMESPACE {
 
+/// Movements of elements. None changes a value or the element type, and gradients move back the same way. unsqueeze adds an axis of extent
+/// 1 before axis A (-1: after the last); squeeze drops axis A of static extent 1. All others need static extents along the axis.
 template <int A, operand X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
 template <int A, operand X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
 template <int A, std::int64_t Before, std::int64_t After = Before, operand X> constexpr auto pad(const X& x) { return apply<ops::pad<A, Before, After>>(x); }
 template <int A = 0, operand X> constexpr auto flip(const X& x) { return apply<ops::flip<A>>(x); }
 template <std::int64_t Shift, int A = 0, operand X> constexpr auto roll(const X& x) { return apply<ops::roll<A, Shift>>(x); }
+/// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
 template <std::int64_t... Times, operand X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
 template <int A, std::int64_t Size, std::int64_t Step = 1, operand X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
+/// diagonal takes the vector x[i, i] from a matrix. diag puts a vector on the diagonal of a square matrix of zeros.
 template <operand X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal>(x); }
 template <operand X> constexpr auto diag(const X& x) { return apply<ops::diag>(x); }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Reductions over all or some axes: sum, mean, amax, amin, logsumexp, var; and what normalises along an axis: softmax,
-// log_softmax.
+// Reductions over all or some axes: sum, mean, amax, amin, logsumexp, var. Normalisations along one axis: softmax, log_softmax.
 #pragma once
 
 #include <tenure/ops/axes.hpp>
@@ -21,8 +20,8 @@ struct reduce {
     constexpr std::int64_t mask = axis_mask<reduce, S::rank, A...>::value;
     using result_shape = shape_from<reduced_shape<S, mask, Keep>>;
     constexpr dtype from = dtype_v<typename X::element_type>;
-    constexpr bool of_bool = Kind != ir::reduction::sum && from == dtype::boolean;  // any or all, counted as 0 and 1
-    // A sum of integers or bool is an int64, as in PyTorch.
+    constexpr bool of_bool = Kind != ir::reduction::sum && from == dtype::boolean;  // amax is any, amin is all: computed as int32
+    // The sum of integers or bool is int64, as in PyTorch.
     constexpr dtype type = Kind == ir::reduction::sum && !is_floating(from) ? dtype::int64 : of_bool ? dtype::int32 : from;
     const value operand = cast_to(x, type);
     const extents kept = with_ones(operand.shape(), mask);
@@ -37,7 +36,7 @@ template <bool Keep, int... A>
 using sum = reduce<ir::reduction::sum, Keep, A...>;
 
 namespace detail {
-/// An extremum is one of at least one element.
+/// The largest element of no elements does not exist, so the reduced axes must not be empty.
 template <class X>
 constexpr void require_elements(const X& x, std::int64_t mask, const char* call) {
   for (int a = 0; a < x.shape().rank; ++a)
@@ -70,7 +69,7 @@ using amax = extreme_value<ir::reduction::max, Keep, A...>;
 template <bool Keep, int... A>
 using amin = extreme_value<ir::reduction::min, Keep, A...>;
 
-/// The number of elements that one result of a reduction is made of, as a traced scalar.
+/// The number of elements that one element of the result combines, as a scalar value.
 template <class X>
 constexpr value reduced_count(const X& x, std::int64_t mask) {
   std::int64_t n = 1;
@@ -92,7 +91,7 @@ struct mean {
   }
 };
 
-/// The mean of squared deviations; Correction = 1 divides by n - 1 (PyTorch's unbiased).
+/// The sum of squared deviations from the mean, divided by n - Correction. Correction = 1 is PyTorch's unbiased variance.
 template <int Correction, bool Keep, int... A>
 struct var {
   template <class X>
@@ -101,21 +100,21 @@ struct var {
     const auto deviation = sub::trace(x, mean<true, A...>::trace(x));
     const auto total = sum<Keep, A...>::trace(mul::trace(deviation, deviation));
     const std::int16_t to = x.graph->intern(extents(total.shape()));
-    // Stretched before the subtraction: a number a row stays in the kernel of the rows.
+    // The count is stretched before the subtraction, so that the subtraction and the division stay in the kernel that walks the rows.
     const value n = broadcast_to(reduced_count(x, mask), to) - static_cast<double>(Correction);
     return std::remove_const_t<decltype(total)>{x.graph, (value(total) / n).id};
   }
 };
 
 namespace detail {
-/// The largest element along axes as a shift without gradient. It may lose a NaN: the exponential of that element is one, so
-/// that their sum is, and with it all that is made of the sum.
+/// The largest element along axes, without gradient, to be subtracted before exp. It may ignore a NaN. This is right, because exp of
+/// this NaN is NaN, so the sum of the exponentials is NaN.
 template <int... A, class X>
 constexpr auto largest_shift(const X& x) {
   const auto m = reduce<ir::reduction::max_of_numbers, true, A...>::trace(x);
   return std::remove_const_t<decltype(m)>{x.graph, stopped(m).id};
 }
-/// The same, but 0 where it is infinite, so that inf - inf never arises.
+/// The same, but 0 where the largest element is infinite, so that inf - inf, which is NaN, does not occur.
 template <int... A, class X>
 constexpr auto stable_shift(const X& x) {
   const auto m = largest_shift<A...>(x);
@@ -131,21 +130,21 @@ struct logsumexp {
   static constexpr auto trace(const X& x) {
     const auto shift = detail::stable_shift<A...>(x);
     constexpr std::int64_t mask = axis_mask<logsumexp, X::shape_type::rank, A...>::value;
-    // Before the sum: fusion goes from the last node up, and knows what a row is once it has seen the sum.
+    // This node is made before the sum. Fusion goes from the last node to the first, and the sum tells it which axes form a row.
     const value back = Keep ? value(shift) : reshape_to(shift, without_axes(x.shape(), mask));
     const auto logarithm = log::trace(sum<Keep, A...>::trace(exp::trace(sub::trace(x, shift))));
     return std::remove_const_t<decltype(logarithm)>{x.graph, (value(logarithm) + back).id};
   }
 };
 
-/// A row with an infinity as its largest element is all NaN, as PyTorch's; so is that of log_softmax.
+/// If the largest element of a row is infinite, the whole row is NaN, as in PyTorch. The same holds for log_softmax.
 template <int A>
 struct softmax {
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr int at = axis_position<softmax, X::shape_type::rank, A>::value;
     const auto e = exp::trace(sub::trace(x, detail::largest_shift<at>(x)));
-    // One division a row, not one an element; and a derivative that needs no more passes over the row.
+    // One division for each row, not for each element. And its derivative needs no additional pass over the row.
     const auto total = sum<true, at>::trace(e);
     return mul::trace(e, div::trace(detail::number(total, 1), total));
   }
@@ -171,12 +170,18 @@ struct corrected {
 
 namespace TENURE_NAMESPACE {
 
+/// Reductions over all axes, or over axis<A> or axes<A, B>. keepdim after the axes keeps them with extent 1. NaN in an element gives NaN.
+/// sum of integers and bool is int64, and of no elements is 0. mean and var need floating elements.
+/// amax and amin keep the element type. At a tie the elements share the gradient equally. An empty axis does not compile, or throws at the
+/// call where its extent is a run-time one. logsumexp does not overflow. var divides by n - Correction.
 template <operand X, class... Along> constexpr auto sum(const X& x, const Along&...) { return apply<typename ops::along<ops::sum, Along...>::type>(x); }
 template <operand X, class... Along> constexpr auto mean(const X& x, const Along&...) { return apply<typename ops::along<ops::mean, Along...>::type>(x); }
 template <operand X, class... Along> constexpr auto amax(const X& x, const Along&...) { return apply<typename ops::along<ops::amax, Along...>::type>(x); }
 template <operand X, class... Along> constexpr auto amin(const X& x, const Along&...) { return apply<typename ops::along<ops::amin, Along...>::type>(x); }
 template <operand X, class... Along> constexpr auto logsumexp(const X& x, const Along&...) { return apply<typename ops::along<ops::logsumexp, Along...>::type>(x); }
 template <int Correction = 1, operand X, class... Along> constexpr auto var(const X& x, const Along&...) { return apply<typename ops::along<ops::corrected<Correction>::template var, Along...>::type>(x); }
+/// exp(x) / sum(exp(x)) along one axis (by default the last one), and its logarithm, computed without overflow. If the largest element of a
+/// row is infinite, or one is NaN, the row is NaN.
 template <operand X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }
 template <operand X, class Along = axis_list<-1>> constexpr auto log_softmax(const X& x, const Along& = {}) { return apply<ops::log_softmax<ops::single_axis<Along>::value>>(x); }
 

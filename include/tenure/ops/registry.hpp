@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The list of pointwise operations: a node's code is a position in it. Passes see an operation through its record.
+// The list of pointwise operations. The opcode of a node is a position in this list. Passes read an operation through its record.
 #pragma once
 
 #include <tenure/ops/activation.hpp>
@@ -19,7 +19,7 @@ struct joined<operation_list<A...>, operation_list<B...>, Rest...> : joined<oper
 using registry = typename detail::joined<arithmetic_operations, comparison_operations, exponential_operations,
                                          trigonometric_operations, activation_operations>::type;
 
-/// An operation as passes see it.
+/// The data of a pointwise operation that passes read.
 struct operation_record {
   const char* name;
   int arity;
@@ -43,7 +43,7 @@ struct records_of<operation_list<Op...>> {
   static constexpr operation_record value[count] = {{Op::name, Op::arity, Op::types, &derivative_of<Op>}...};
 };
 
-// Overload resolution finds the type at a position, and the position of a type, without walking a list.
+// Overload resolution finds the type at a position and the position of a type. This compiles faster than a recursion over the list.
 template <int I, class Op>
 struct positioned {};
 template <class List, class Indices>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Rules about shapes, each written once for types and for graphs: which extents agree, what shapes broadcast to, axes as masks.
+// The rules of shapes, for types and for graphs: which extents may be equal, to which shape shapes broadcast, axes as masks.
 #pragma once
 
 #include <tenure/ir/builder.hpp>
@@ -8,7 +8,7 @@ namespace TENURE_NAMESPACE::ops {
 
 // ---- two extents that must agree -----------------------------------------------------------------------------------
 
-/// In types: numbers must be equal, names must be equal, and what only the run can tell is left to it.
+/// Whether two extents of types can be equal. Numbers must be equal, and names must be equal. Every other pair is checked at run time.
 constexpr bool extents_may_agree(std::int64_t a, std::int64_t b) {
   return is_static(a) && is_static(b) ? a == b : !(is_named(a) && is_named(b)) || a == b;
 }
@@ -16,11 +16,11 @@ constexpr std::int64_t agreed(std::int64_t a, std::int64_t b) {
   return is_static(a) ? a : is_static(b) ? b : is_named(a) ? a : b;
 }
 
-// ---- broadcasting: aligned at the last axis, a static 1 stretches, a run-time extent never does --------------------
+// ---- broadcasting: shapes are aligned at the last axis; a static 1 stretches, a run-time extent never stretches ------
 
 constexpr std::int64_t extent_from_right(const extents& s, int i) { return i < s.rank ? s[s.rank - 1 - i] : 1; }
 
-/// Position from the right of the first axis where two shapes can not broadcast, or -1.
+/// The first axis, counted from the right, where two shapes cannot broadcast; -1 where they can.
 constexpr int broadcast_conflict(const extents& a, const extents& b) {
   const int rank = a.rank > b.rank ? a.rank : b.rank;
   for (int i = 0; i < rank; ++i) {
@@ -41,8 +41,8 @@ constexpr extents broadcast_with(const extents& a, const extents& b, Agree agree
   return r;
 }
 
-/// The shape that shapes S have together, or the two extents that keep them apart. Those, as template arguments of
-/// Op::agree<lhs, rhs>(), are what a compiler prints.
+/// The shape to which the shapes S broadcast, or the two extents that do not match. The extents become template arguments of
+/// Op::agree<lhs, rhs>(), so that the compiler prints them.
 template <class... S>
 struct broadcast_of {
   struct outcome {
@@ -65,7 +65,8 @@ struct broadcast_of {
   using type = shape_from<broadcast_of>;
 };
 
-/// Whether two shapes are one, as far as the types know. A static 1 is no run-time extent, even where that is 1 when it runs.
+/// Whether two shapes are equal, as far as their types tell. A static 1 does not match a run-time extent, because broadcasting treats
+/// them differently even where the run-time extent is 1.
 template <class A, class B>
 inline constexpr bool are_alike = [] {
   constexpr extents a = A::value, b = B::value;

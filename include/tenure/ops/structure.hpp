@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations on untyped values of a graph, in which traces, derivatives and rewrites are written: arithmetic here, and the functions
-// of structural/, beside the records of their operations.
+// Operations on untyped values of a graph. Traces, derivatives and rewrites are written with them. Arithmetic is here. The other
+// functions are in structural/, next to the records of their operations.
 #pragma once
 
 #include <tenure/ops/structural/assembly.hpp>
@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE::ops {
 
 constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise; }
 
-// ---- arithmetic on nodes of equal shape; a plain number takes the other's shape -----------------------------------------
+// ---- arithmetic on nodes of equal shape; a plain number becomes a constant of that shape ---------------------------------
 
 constexpr value arithmetic(ir::opcode op, value a, value b) {
   return {*a.graph, a.graph->emit({.op = op, .type = a.type(), .arity = 2, .shape = a.node().shape, .in = {a.id, b.id, ir::none}})};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor: an integer drops its axis, so a C++ loop over i runs
-// while tracing. All must be known then: range<I, J, Step>() and window<N>(i), not range(i, j), and along axes of static extent.
-// Errors: an index outside its axis is noted in the graph, and refused with its numbers where the function is called.
+// x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor. An integer drops its axis. A C++ loop over i runs while tracing.
+// Bounds must be known while tracing: range<I, J, Step>() and window<N>(i), not range(i, j). The indexed axes have static extents.
+// Errors: an index outside its axis is noted in the graph. The call of the function then reports it with its numbers.
 #pragma once
 
 #include <tenure/ops/structure.hpp>
@@ -21,7 +21,7 @@ constexpr bool takes_from_static_axes() {
   return ((std::is_same_v<I, all_of_axis> ? (++axis, true) : is_static(S::value[axis++])) && ...);
 }
 
-/// Takes the elements that one index names out of axis `axis`, and goes to the next axis.
+/// Takes the elements that one index names from axis `axis`, and goes to the next axis.
 template <std::integral I>
 constexpr ops::value subscript_axis(ops::value x, int axis, I i) {
   const std::int64_t at = x.graph->require_inside(static_cast<std::int64_t>(i), x.shape()[axis]);
@@ -38,7 +38,7 @@ constexpr ops::value subscript_axis(ops::value x, int axis, index_window<N> w) {
   return ops::sliced(x, axis, last < N - 1 ? 0 : last - N + 1, N, 1);
 }
 
-/// Whether a trace can take indices I of a shape; says why not.
+/// Whether a trace can apply the indices I to the shape S. If not, a static_assert gives the reason.
 template <class S, class... I>
 constexpr bool is_subscript() {
   constexpr bool has_constant_bounds = (!is_run_time_range<I> && ...);

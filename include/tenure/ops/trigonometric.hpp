@@ -68,6 +68,7 @@ using trigonometric_operations = operation_list<sin, cos, atan, atan2, sinh, cos
 
 namespace TENURE_NAMESPACE {
 
+/// Pointwise, in radians. Integers and bool are converted to float32 first. sin and cos of an infinity are NaN.
 template <operand X> constexpr auto sin(const X& x) { return apply<ops::sin>(x); }
 template <operand X> constexpr auto cos(const X& x) { return apply<ops::cos>(x); }
 template <operand X> constexpr auto atan(const X& x) { return apply<ops::atan>(x); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A node while derivatives and rewrites are written down: untyped; its operators are in structure.hpp.
+// An untyped handle to a node of a graph. Derivatives and rewrites are written with it. Its operators are in structure.hpp.
 #pragma once
 
 #include <tenure/expr/traced.hpp>

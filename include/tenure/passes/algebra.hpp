@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// The algebra: every rewrite that changes what is computed. A trace and its derivatives record what was written; this pass appends
-// each node again in a simpler form, so that a node's operands are already simple when the node arrives.
-// Law: algebra may change rounding and the sign of zero; infinities and NaN come out where they came out before, and nowhere else.
-// So x * 0 stays, since x may be NaN; and no factor leaves a sum, since it may be what keeps the terms in range.
-// Cost: one sweep; each rule looks at a few nodes.
+// The algebra: all rewrites that change the computation. A trace and its derivatives record the expression as written. This pass appends
+// each node again in a simpler form. The operands of a node are simplified before the node.
+// Law: algebra may change rounding and the sign of zero. Infinities and NaN appear in the same elements as before, and in no others.
+// So x * 0 stays, because x may be NaN. And no factor moves out of a sum, because the factor may keep the terms in range.
+// Cost: one sweep. Each rule looks at a few nodes.
 #pragma once
 
 #include <limits>
@@ -42,7 +42,7 @@ constexpr bool constant_along_all(const value& x, std::int64_t axes) {
   return true;
 }
 
-/// x without an axis along which it is constant.
+/// x without an axis. x is constant along this axis.
 constexpr value collapsed(const value& x, int axis) {
   extents to;
   for (int i = 0; i < x.shape().rank; ++i)
@@ -67,7 +67,7 @@ constexpr value collapsed_all(value x, std::int64_t axes) {
   return x;
 }
 
-/// The node that x repeats, through broadcasts, and reshapes that only add or drop extents of 1.
+/// The node whose elements x repeats: the node below all broadcasts and reshapes. These reshapes only add or drop extents of 1.
 constexpr value repeated(value x) {
   while (x.node().op == opcode::broadcast || x.node().op == opcode::reshape) x = operand_of(x, 0);
   return x;
@@ -75,8 +75,8 @@ constexpr value repeated(value x) {
 
 // ---- arithmetic ----------------------------------------------------------------------------------------------------
 
-/// May constant evaluation compute x (op) y in T? It refuses what overflows, and what divides by zero: those are left to the run.
-/// Halves of the range, since the check must not overflow itself.
+/// Whether constant evaluation can compute x (op) y in T. A constant expression must not overflow or divide by zero, so such operations
+/// are computed at run time. The bounds are half the range, so that the check itself does not overflow.
 template <class T>
 constexpr bool folds(opcode op, double x, double y) {
   constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
@@ -86,7 +86,7 @@ constexpr bool folds(opcode op, double x, double y) {
   if (op == opcode::div) return b >= 1 ? true : b > 0 && a <= largest / 2 * b;
   return a <= largest / 2 && b <= largest / 2;
 }
-/// In the node's own type, so that it rounds as the run would.
+/// x (op) y, computed in the type of the node, so that it rounds as at run time.
 template <class T>
 constexpr double folded(opcode op, double x, double y) {
   const T a = static_cast<T>(x), b = static_cast<T>(y);
@@ -102,7 +102,7 @@ constexpr node_id negation(ir::builder& g, const ir::node& n) {
 
 constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
   {
-    // Most often there is nothing to simplify, and every look at a node costs compile time.
+    // Most nodes have nothing to simplify. This early return saves compile time for them.
     const ir::node &a = g[n.in[0]], &b = g[n.in[1]];
     const bool plain = a.op != opcode::constant && b.op != opcode::constant && a.op != opcode::neg && b.op != opcode::neg;
     if (plain) return g.append(n);
@@ -128,8 +128,8 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
 
 // ---- one element of each row ---------------------------------------------------------------------------------------
 
-/// Is the mask true at exactly one position along the axis? It is where positions are compared with an index of each row, and the
-/// index was checked to lie inside the axis.
+/// Whether the mask is true at exactly one position along the axis. This is so where the mask compares the positions with one index for
+/// each row, and the graph has a bound that checks that the index lies inside the axis.
 constexpr bool is_one_hot(const value& mask, int axis) {
   if (mask.node().op != ops::code_of<ops::equal>()) return false;
   const value positions = operand_of(mask, 0), wanted = operand_of(mask, 1);
@@ -142,8 +142,8 @@ constexpr bool is_one_hot(const value& mask, int axis) {
   return false;
 }
 
-/// The element that a one-hot mask chooses from each row: a part that is one number a row needs no choice. Of log_softmax that
-/// leaves the logits to choose from, which costs no pass of its own.
+/// The element that a one-hot mask chooses from each row. A term that is constant along the row is used directly. For log_softmax only
+/// the logits remain to be chosen from, which needs no separate pass over the row.
 constexpr value chosen(const value& mask, const value& from, int axis) {
   if (constant_along(from, axis)) return collapsed(from, axis);
   if (from.node().op == opcode::sub && constant_along(operand_of(from, 1), axis))
@@ -160,7 +160,8 @@ constexpr bool sums_chosen(const value& x, int axis) {
 
 // ---- reductions ----------------------------------------------------------------------------------------------------
 
-/// A reduction along permuted axes is one along the axes they come from, where the others keep their order.
+/// Whether a reduction of a permuted operand can reduce the axes of the unpermuted operand instead. The axes that remain must have the
+/// same order in both.
 constexpr bool reduces_permuted(const ir::builder& g, const ir::node& n) {
   const ir::node& x = g[n.in[0]];
   if (x.op != opcode::permute) return false;
@@ -218,7 +219,7 @@ constexpr node_id product(ir::builder& g, const ir::node& n) {
   }
   if (rank != 2 || !is_floating(n.type)) return g.append(n);
   const std::int64_t rows = ir::pack_axis(0, 0, 0), columns = ir::pack_axis(0, 0, 1);
-  // One number times a matrix: the sum of the products along the contracted axis is one row (or one column) for all.
+  // An operand whose elements are all one number: all rows (or columns) of the product are equal, so one is computed and broadcast.
   if (constant_along_all(a, 3)) {
     const value scaled = ops::broadcast_along(collapsed_all(a, 3), b.node().shape, 0) * b;
     return ops::broadcast_along(ops::reduced(scaled, 1, ir::reduction::sum), n.shape, columns).id;
@@ -235,7 +236,7 @@ constexpr node_id product(ir::builder& g, const ir::node& n) {
 
 // ---- movement ------------------------------------------------------------------------------------------------------
 
-/// Rows of an array: a slice along the first axis, also in another shape, as x[0] is.
+/// Consecutive rows of an array: a slice along the first axis, or a reshape of one, as x[0] is.
 struct row_slice {
   node_id from = none;
   std::int64_t start = 0, length = 0;
@@ -246,19 +247,19 @@ constexpr row_slice rows_of(const value& x) {
   return {s.node().in[0], s.node().start, s.shape()[0]};
 }
 
-/// Rows of one array, one behind the other, are rows of it.
+/// A concat of consecutive rows of one array becomes one slice of this array.
 constexpr node_id joint(ir::builder& g, const ir::node& n) {
   const row_slice a = rows_of({g, n.in[0]}), b = rows_of({g, n.in[1]});
   const bool continues = a.from != none && a.from == b.from && is_static(a.length) && is_static(b.length) && a.start + a.length == b.start;
   if (n.attr != 0 || !continues) return g.append(n);
-  const extents to = g.shape(n.shape);  // a copy: the slice may be of a new shape
+  const extents to = g.shape(n.shape);  // a copy, because `sliced` may add a shape and move the table
   return ops::reshape_to(ops::sliced({g, a.from}, 0, a.start, a.length + b.length, 1), to).id;
 }
 
-/// The value of a constant after a cast; false where the cast is left to the run.
+/// Computes the value of a constant after a cast. Returns false where the cast must be done at run time.
 constexpr bool cast_constant(const ir::node& constant, dtype to, double& value) {
   value = ir::value_of(constant);
-  const bool is_exact = -0x1p53 <= value && value <= 0x1p53;  // an int64 of more digits is not
+  const bool is_exact = -0x1p53 <= value && value <= 0x1p53;  // a larger int64 is not exact in a double
   if (constant.type == dtype::float32 && is_float32_range(value)) value = static_cast<double>(static_cast<float>(value));
   if (to == dtype::boolean) value = value != 0;
   if (to == dtype::boolean || constant.type == dtype::boolean) return true;
@@ -328,7 +329,7 @@ constexpr node_id movement(ir::builder& g, const ir::node& n) {
   return g.append(n);
 }
 
-/// Appends a node in its simplest form: it may turn out to be a node that exists.
+/// Appends a node in its simplest form, or returns an existing node of the same value.
 constexpr node_id simplest(ir::builder& g, const ir::node& n) {
   if (n.arity == 0) return g.append(n);
   switch (n.op) {
@@ -340,7 +341,7 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
     case opcode::reduce: return reduction(g, n);
     case opcode::matmul: return product(g, n);
     case opcode::concat: return joint(g, n);
-    case opcode::stop_gradient: return n.in[0];  // its work is done once derivatives are taken
+    case opcode::stop_gradient: return n.in[0];  // it matters only to derivatives, which were taken before this pass
     default: return movement(g, n);
   }
 }
@@ -348,11 +349,11 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
 }  // namespace rules
 
 /// Appends every node again in its simplest form.
-// Law: algebra keeps infinities and NaN where they were, and values up to rounding; is idempotent.
+// Law: algebra keeps infinities and NaN in their places, keeps values up to rounding, and is idempotent.
 constexpr ir::builder algebra(const ir::graph_view& g) {
   ir::builder out(g, rules::simplest);
   ir::array<node_id> renamed(g.count, none);
-  // Bounds go along with their nodes, since rules ask for them.
+  // A bound is added with its node and not at the end, because rules read bounds.
   ir::array<char> is_bounded(g.count, 0);
   for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
   for (int i = 0; i < g.count; ++i) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives, as nodes appended to the graph they differentiate: reverse mode walks from an output down, forward mode
-// from inputs up. Cost: at most a few nodes for each node of the forward graph.
+// Derivatives. They are appended as nodes to the same graph. Reverse mode walks from the outputs to the inputs, forward mode from the
+// inputs to the outputs. Cost: at most a few nodes for each node of the forward graph.
 #pragma once
 
 #include <tenure/ops/derivative.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Fills gradients[i] with the cotangent of wrt[i], or none where nothing flows there.
+/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it.
 // Law: <push(v), w> = <v, pull(w)> for every v, w.
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
                        const ir::node_id* wrt, int wrt_count, ir::node_id* gradients) {
   ir::node_id last = ir::none;
   for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
-  ir::array<char> active(last + 1, 0);  // depends on wrt
+  ir::array<char> active(last + 1, 0);  // whether the node depends on wrt
   for (int i = 0; i < wrt_count; ++i)
     if (wrt[i] <= last) active[wrt[i]] = 1;
   {
@@ -33,7 +33,7 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   for (ir::node_id id = last; id >= 0; --id) {
     if (!active[id] || adjoint[id] == ir::none) continue;
     const ir::node n = g[id];
-    // A square gives its operand one cotangent twice: where there is another already, twice the one costs an addition less.
+    // x * x gives x the same cotangent twice. Where x already has a cotangent, 2 * g costs one addition less than g + g.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
     const int arity = doubles ? 1 : n.arity;
     for (int k = 0; k < arity; ++k) {
@@ -47,7 +47,7 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   for (int i = 0; i < wrt_count; ++i) gradients[i] = wrt[i] <= last ? adjoint[wrt[i]] : ir::none;
 }
 
-/// Fills results[i] with the tangent of outputs[i], given tangents of some nodes; none where no tangent arrives.
+/// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none where no tangent reaches the output.
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
                        const ir::node_id* outputs, int output_count, ir::node_id* results) {
   ir::node_id last = ir::none;

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which nodes share a kernel. One sweep from the outputs up: a node joins the earliest kernel among its consumers where
-// it can, so that a value is made where it is used; else it joins a kernel of the same iteration space, or begins one.
-// Positions count from the last step (0) to the first, and a node never stands later than a consumer, so the order has
-// no cycles. Cost: a constant number of looks a node.
+// Chooses the nodes that share a kernel, in one sweep from the last node to the first. If possible, a node joins the kernel of the consumer
+// that runs first, so that the value stays in a register. Otherwise it joins a kernel with the same iteration space, or starts a new one.
+// Positions count from the last step (0) to the first. No node runs after one of its consumers, so the order has no cycles.
+// Cost: a constant time for each node.
 #pragma once
 
 #include <tenure/passes/materialize.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The kernels' nodes before instructions are written.
+/// The nodes of one kernel, before its instructions are written.
 struct cluster {
   dtype lane = dtype::float32;
-  std::int16_t space = 0;    // the shape walked
-  std::int64_t inner = -1;   // mask of the inner axes; -1 while nothing decided it
+  std::int16_t space = 0;    // the shape that the loops walk
+  std::int64_t inner = -1;   // mask of the inner axes; -1 while it is not decided
   int position = 0;
   int nodes = 0;
   int row_reductions = 0;
-  int open = 0;  // values that it reads and does not make, as far as is known
-  ir::node_id opaque = ir::none;  // the node of an opaque step, which is alone
+  int open = 0;  // number of values found so far that it reads and does not compute
+  ir::node_id opaque = ir::none;  // the node of an opaque step; such a cluster has no other node
 
   constexpr bool decided() const { return inner >= 0; }
 };
 
-/// Clusters by reference: by position, and what that makes of each node.
+/// The clusters by reference, and the data of each node that follows from them.
 struct clusters_view {
   const cluster* at = nullptr;
   int count = 0;
-  const std::int32_t* of = nullptr;    // its position; -1 where nothing is computed
-  const ir::node_id* root = nullptr;   // below the views
-  const char* in_memory = nullptr;     // another step reads it, or the caller
-  const ir::node_id* concats = nullptr;  // those that are used, users first
+  const std::int32_t* of = nullptr;    // position of the node's cluster; -1 where nothing is computed
+  const ir::node_id* root = nullptr;   // the node below the views
+  const char* in_memory = nullptr;     // whether another step or the caller reads it
+  const ir::node_id* concats = nullptr;  // the used concats, users before operands
   int concat_count = 0;
 };
 
@@ -44,17 +44,17 @@ struct clusters {
   constexpr clusters_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data(), concats.data(), concats.size()}; }
 };
 
-/// A kernel may hold 256 nodes (a limit that keeps registers and compile time sane); loads and stores need the rest.
+/// Nodes in one kernel. A kernel has at most 256 instructions, which limits registers and compile time. Loads and stores need the rest.
 inline constexpr int nodes_per_kernel = 160;
-/// Streams that one loop reads; a sum of hundreds of arrays is cut into several loops.
+/// Arrays that one loop reads. A sum of hundreds of arrays becomes several loops.
 inline constexpr int reads_per_kernel = 24;
-/// Row reductions of one kernel, each of which may cost a pass over the row (an instruction's code has 16 bits for passes).
+/// Row reductions in one kernel. Each may need a pass over the row, and an instruction has 16 bits for its passes.
 inline constexpr int row_reductions_per_kernel = 8;
 
 constexpr std::int64_t whole(int rank) { return ops::all_axes(rank); }
 constexpr bool has_last_axis(std::int64_t mask, int rank) { return rank > 0 && ((mask >> (rank - 1)) & 1); }
 
-/// The element type that a node is computed in; bool results of comparisons are masks in their operands' lanes.
+/// The element type in which a node is computed. The bool result of a comparison is a mask in the lanes of its operands.
 constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g.nodes[id];
   if (n.type != dtype::boolean) return n.type;
@@ -73,21 +73,21 @@ class fuser {
   }
 
   constexpr clusters run() {
-    // Numbers that only the caller reads (a mean's division, after the sum) go last: where they stand, between the forward
-    // and the backward half, they would cut the kernel that both halves can share.
+    // Scalars that only the caller reads, as the division of a mean, go last. At their own place, between the forward and the backward half,
+    // they would split the kernel that both halves can share.
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
       const ir::node& n = g_.nodes[id];
       const bool is_number = g_.shapes[n.shape].rank == 0, computes = n.op >= ir::opcode::pointwise;
       notes_[id].goes_last = is_number && computes && !notes_[id].feeds_other;
       if (notes_[id].goes_last) visit(id);
-      else if (is_number || !computes)  // else its operands are no numbers
+      else if (is_number || !computes)  // otherwise its operands are no scalars
         for (int k = 0; k < n.arity; ++k) notes_[n.in[k]].feeds_other = true;
     }
     for (ir::node_id id = g_.count - 1; id >= 0; --id)
       if (!notes_[id].goes_last) visit(id);
     for (cluster& c : at_)
       if (c.inner < 0 && c.opaque == ir::none) {
-        // The last axis longer than 1: dimensions of 1 vanish, and what is per row must still be so then.
+        // The last axis with an extent above 1 becomes the row. Axes of extent 1 are removed later, and this must not change the row.
         const extents& space = g_.shapes[c.space];
         int last = space.rank - 1;
         while (last > 0 && space[last] == 1) --last;
@@ -101,12 +101,12 @@ class fuser {
   }
 
  private:
-  /// What is known of a node.
+  /// The data that the sweep keeps for a node.
   struct note {
-    // A use at position p that the node may share a kernel with is 2p, one that needs it in memory before is 2p + 1.
+    // The lowest allowed place. A use at position p that can share a kernel with the node gives 2p. A use that needs it in memory gives 2p + 1.
     std::int32_t lower = -1;
-    std::int32_t needed_by = -1;  // the last kernel that counted it as open
-    std::int32_t reader = -1;     // the position that reads it, through views too; `several` where there are more
+    std::int32_t needed_by = -1;  // the last kernel that counted it in `open`
+    std::int32_t reader = -1;     // the position that reads it, also through views; `several` where more than one does
     bool is_output = false, feeds_other = false, goes_last = false;
   };
 
@@ -129,7 +129,7 @@ class fuser {
     if (bound > notes_[id].lower) notes_[id].lower = bound;
   }
 
-  /// Is s the shape of c's rows (one value a row)?
+  /// Whether s is the shape of values per row of c (one value for each row).
   constexpr bool is_row_shape(const cluster& c, const extents& s) const {
     return c.decided() && same_but_ones(s, ops::without_axes(g_.shapes[c.space], c.inner));
   }
@@ -149,7 +149,7 @@ class fuser {
     use(n.in[0], position, shares);
   }
 
-  /// Can a value per row stay in a register while it is stretched along the row? Decides what a row is, where open.
+  /// Whether a value per row can stay in a register while it is stretched along the row. Decides the row of c where it is undecided.
   constexpr bool row_broadcast(cluster& c, const ir::node& n) {
     const extents& from = g_.shape_of(n.in[0]);
     const extents& space = g_.shapes[c.space];
@@ -170,14 +170,14 @@ class fuser {
       if (s[a] == 1) mask &= ~(std::int64_t{1} << a);
     return mask;
   }
-  /// Does the mask hold the last axis that is longer than 1, so that a row is walked along memory?
+  /// Whether the mask contains the last axis with an extent above 1. Then a loop over a row walks neighbours in memory.
   static constexpr bool ends_row(std::int64_t mask, const extents& s) {
     for (int a = s.rank - 1; a >= 0; --a)
       if (s[a] != 1) return (mask >> a) & 1;
     return false;
   }
 
-  /// Memory that its operands are computed in: before who reads it, and that is all.
+  /// A concat is memory in which its operands are computed. The only condition is that they run before its readers.
   constexpr void collect(ir::node_id id) {
     concats_.push_back(id);
     for (int k = 0; k < 2; ++k) {
@@ -210,7 +210,7 @@ class fuser {
       position = p;
       return true;
     };
-    // The last kernel may walk the rows that the node has one value of: better than a kernel over such values alone.
+    // If the last kernel walks rows and the node has one value for each row, the node joins it. A separate kernel would cost more.
     const int last = at_.size() - 1;
     const bool is_later = last >= 0 && (bound < 0 || last > bound / 2);
     const bool per_row = is_later && at_.data()[last].space != walked && is_row_shape(at_.data()[last], g_.shapes[walked]);
@@ -231,7 +231,7 @@ class fuser {
       recent_.data()[c.space] = position;
       ++c.row_reductions;
     }
-    // What a cast reads was computed in another lane: it comes through memory. Bool is a mask in any lane.
+    // The operand of a cast is computed in lanes of another type, so it goes through memory. Bool is a mask in lanes of any type.
     const bool converts = n.op == ir::opcode::cast && n.type != dtype::boolean && g_.nodes[n.in[0]].type != dtype::boolean;
     const int least = 2 * position + (converts || n.op == ir::opcode::copy ? 1 : 0);
     for (int k = 0; k < n.arity; ++k) {
@@ -245,8 +245,8 @@ class fuser {
     }
   }
 
-  /// May the node be computed in c? Commits what that decides about c. `consumed_here`: a consumer in c wants the value in a
-  /// register.
+  /// Whether the node can be computed in c. If so, records the decisions about c that this needs. `consumed_here`: a consumer in c reads the
+  /// value from a register.
   constexpr bool joins(cluster& c, const ir::node& n, dtype lane, bool consumed_here) {
     const bool has_room = c.opaque == ir::none && c.nodes < nodes_per_kernel && (c.open < reads_per_kernel || (n.arity <= 1 && consumed_here));
     const bool is_logic = n.type == dtype::boolean && n.op >= ir::opcode::pointwise && lane == dtype::boolean;
@@ -271,7 +271,7 @@ class fuser {
       return true;
     }
     if (is_row_shape(c, g_.shapes[walked])) return !consumed_here && axes == all;
-    // A kernel over rows' results becomes a kernel over the rows themselves.
+    // A kernel over one value for each row becomes a kernel over the elements of the rows.
     const bool lifts = consumed_here && !fresh && !c.decided() && c.space == n.shape && ends_row(axes, g_.shapes[walked]);
     if (!lifts) return false;
     c.space = walked;
@@ -284,7 +284,7 @@ class fuser {
   note* notes_;
   ir::array<std::int32_t> of_;
   ir::array<ir::node_id> root_;
-  ir::array<std::int32_t> recent_;  // shape -> the last kernel that walks it
+  ir::array<std::int32_t> recent_;  // by shape: the last kernel that walks it
   ir::array<cluster> at_;
   ir::array<ir::node_id> concats_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sums whose terms can share memory instead: slices put back beside each other are a concat, and a sum of matrix products, as the
-// gradient of a weight that many steps of a recurrence use, is one product of concats: A B + C D = [A C] [B; D].
-// What a concat joins is computed in its place (materialize.hpp), so neither costs a copy where kernels make the operands.
+// Rewrites sums as concats. A sum of slices that are padded beside each other is a concat. A sum of matrix products is one product of
+// concats: A B + C D = [A C] [B; D]. Such a sum is the gradient of a weight that many steps of a recurrence use.
+// Operands of a concat that a kernel computes are computed in their place (materialize.hpp). Then no copy is made.
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
@@ -64,11 +64,11 @@ class joiner {
 
   // ---- slices put back ----
 
-  /// What a pad, or several that lie beside each other, put into zeros.
+  /// The parts that one pad, or several pads beside each other, put between zeros.
   struct piece {
     value parts;
     int axis = 0;
-    std::int64_t start = 0, length = 0;  // length: of the axis with the zeros
+    std::int64_t start = 0, length = 0;  // length: the extent of the axis with the zeros
 
     constexpr bool is_before(const piece& x) const {
       const std::int64_t n = parts.shape()[axis];
@@ -76,8 +76,8 @@ class joiner {
     }
   };
 
-  /// Looks for neighbours among the last pieces only, so that many that have none cost no more each: derivatives come in the order of
-  /// the slices, or against it.
+  /// Joins `fresh` with its neighbours. Only the last 8 pieces are searched, so the cost of a piece is constant. This is enough, because
+  /// derivatives come in the order of the slices or in the reverse order.
   static constexpr void put_back(ir::array<piece>& pieces, piece fresh) {
     for (int i = pieces.size() - 1; i >= 0 && i >= pieces.size() - 8; --i) {
       const bool before = pieces[i].is_before(fresh), behind = fresh.is_before(pieces[i]);
@@ -96,8 +96,8 @@ class joiner {
   static constexpr bool is_transposed(const value& x) { return x.node().op == ir::opcode::permute; }
   static constexpr value untransposed(const value& x) { return is_transposed(x) ? ops::operand_of(x, 0) : x; }
 
-  /// Is it a product like the first? Worth it where the operands, which may have to be copied, are smaller than the result, which is
-  /// not written and read again.
+  /// Whether x is a product that can be joined with the first one. Joining pays where the operands are smaller than the result: the
+  /// operands may need a copy, and the result is not written and read again.
   static constexpr bool joins_products(const value& x, const ir::array<value>& products) {
     if (x.node().op != ir::opcode::matmul || x.shape().rank != 2) return false;
     const value a = ops::operand_of(x, 0), b = ops::operand_of(x, 1);
@@ -113,7 +113,7 @@ class joiner {
     const auto part = [&](int i) { return untransposed(ops::operand_of(products[i], operand)); };
     const bool flips = is_transposed(ops::operand_of(products[0], operand));
     if (flips) axis = 1 - axis;
-    // The other way round than they come, which is the order of the steps: derivatives come last step first.
+    // In reverse, because derivatives come with the last step first. The concat then has the order of the steps.
     value all = part(0);
     for (int i = 1; i < products.size(); ++i) all = ops::concatenated(part(i), all, axis);
     return flips ? ops::transposed(all) : all;
@@ -126,7 +126,7 @@ class joiner {
   ir::array<char> is_within_;  // a sum that only another sum uses
 };
 
-/// May there be a sum of two slices put back, or of two products? Most graphs have none, and need no sweep.
+/// Whether the graph may contain a sum of two pads or of two products. Most graphs contain none and skip the sweep.
 constexpr bool may_join(const ir::graph_view& g) {
   const auto is_term = [&](node_id id) { return g.nodes[id].op == ir::opcode::pad || g.nodes[id].op == ir::opcode::matmul; };
   const auto is_sum_or_term = [&](node_id id) { return is_term(id) || g.nodes[id].op == ir::opcode::add; };
@@ -136,7 +136,7 @@ constexpr bool may_join(const ir::graph_view& g) {
   return false;
 }
 
-// Law: join keeps the meaning, up to the order of sums and the sign of zero.
+// Law: join keeps the meaning. Only the order of sums and the sign of zero may change.
 constexpr ir::builder join(const ir::graph_view& g) {
   const ir::builder out = joiner(g).run();
   return dead_code(out.view());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where the elements of a node lie: a chain of views down to what has memory, as one set of strides.
+// Where the elements of a node are: a chain of views, down to the node that has memory, becomes one set of strides.
 #pragma once
 
 #include <tenure/passes/plan.hpp>
@@ -7,9 +7,9 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Element i of the node is at root + offset + sum of i[a] * stride[a]; for an iota or an extent the sum is its value.
+/// Element i of the node is at root + offset + sum of i[a] * stride[a]. For an iota or an extent this sum is the value of the element.
 struct layout {
-  ir::node_id root = ir::none;  // the node whose memory it is
+  ir::node_id root = ir::none;  // the node that has the memory
   number offset{};
   strides stride{};
 };
@@ -25,15 +25,14 @@ constexpr layout row_major(ir::node_id root, const extents& s) {
   return l;
 }
 
-/// The symbol that holds the run-time stride of an argument's axis: strided arguments bring rank symbols each, appended in
-/// order when the input is made.
+/// The run-time stride of axis a of a strided argument, as a symbol. Making such an input appends one symbol for each axis, in order.
 constexpr number argument_stride(const ir::graph_view& g, const ir::node& input, int a) {
   for (int i = 0; i < g.symbol_count; ++i)
     if (g.symbols[i].what == ir::symbol::kind::stride && g.symbols[i].a == input.attr && g.symbols[i].b == a) return number_of(ir::extent_of_symbol(i));
   return {};
 }
 
-/// The layout of what is no view.
+/// The layout of a node that is no view.
 constexpr layout layout_of_root(const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g[id];
   const extents& s = g.shape_of(id);
@@ -47,7 +46,7 @@ constexpr layout layout_of_root(const ir::graph_view& g, ir::node_id id) {
   return l;
 }
 
-/// The layout of a view, given that of its operand.
+/// The layout of a view, given the layout of its operand.
 constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, const layout& from) {
   const extents &s = g.shapes[n.shape], &old = g.shape_of(n.in[0]);
   layout l;
@@ -67,7 +66,7 @@ constexpr layout layout_of_view(const ir::graph_view& g, const ir::node& n, cons
       for (int a = 0; a < s.rank; ++a) l.stride[a] = from.stride[a];
       number& along = l.stride[static_cast<int>(n.attr)];
       const number moved = along * number{n.start, 0};
-      // A second run-time offset of another kind cannot be added as a product: materialize copies before that happens.
+      // Offsets are products, and two products of different symbols have no sum of this form. materialize inserts a copy in such a case.
       l.offset = l.offset.factor == 0 ? moved : number{l.offset.factor + moved.factor, moved.factor ? moved.symbols : l.offset.symbols};
       along = along * number{n.step, 0};
       return l;
@@ -91,7 +90,7 @@ constexpr layout layout_of(const ir::graph_view& g, ir::node_id id) {
   return is_view(g[id].op) ? layout_of_view(g, g[id], layout_of(g, g[id].in[0])) : layout_of_root(g, id);
 }
 
-/// The layouts of a graph's views, each computed once, from its operand's; the graph may still grow.
+/// The layouts of the views of a graph. Each is computed once, from the layout of its operand. The graph may grow meanwhile.
 class layouts {
  public:
   constexpr void enter(const ir::graph_view& g, ir::node_id view, const layout& from) {
@@ -101,7 +100,7 @@ class layouts {
   constexpr const layout& of(ir::node_id view) const { return views_.data()[at_.data()[view]]; }
 
  private:
-  ir::array<int> at_;  // node -> position among the views
+  ir::array<int> at_;  // by node: position in views_
   ir::array<layout> views_;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Makes explicit where a value needs a buffer of its own though it computes nothing: an output that is an argument, twice an
-// output, or a view (but a reshape of what is computed has its memory); a view under a reshape that strides cannot express, or
-// under a slice whose offset one product of run-time numbers cannot; a constant that an opaque step reads; indices to be
-// checked that are not an argument's; an operand of concat that cannot be computed in its part of the result.
-// Law: keeps the meaning; afterwards every reshape has a row-major operand, every output memory of its own, and every operand of a
-// concat is computed by a kernel, or a concat itself, and is a part of no other.
+// Inserts copies where a value that computes nothing needs a buffer of its own:
+// - an output that is an argument, a view, or an output for the second time (a reshape of a computed value needs no copy);
+// - a view below a reshape that strides cannot express, or below a slice whose offset is not one product of run-time numbers;
+// - a constant that an opaque step reads;
+// - indices that need a check and are not an argument;
+// - an operand of concat that cannot be computed in its part of the result.
+// Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
+// operand of a concat is computed by a kernel or is a concat, and it is an operand of no other concat.
 #pragma once
 
 #include <tenure/passes/layout.hpp>
@@ -12,21 +14,22 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Row-major in memory whatever the call: computed here, or an argument whose type says so (start: 1 marks a strided one).
+/// Whether a node is row-major in memory in every call: it is computed here, or it is an argument whose type guarantees this (start == 1
+/// marks a strided argument).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   while (g[id].op == ir::opcode::reshape) id = g[id].in[0];
   return is_fused(g[id].op) || is_opaque(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
-/// Does the offset of a slice add to that of the view that it cuts? Offsets are products: 2 * d1 + 3 is none.
+/// Whether the offset of a slice and the offset of its operand add up to one product. Offsets are products, and 2 * d1 + 3 is none.
 constexpr bool offsets_add(const layout& from, const ir::node& slice) {
   const number moved = from.stride[static_cast<int>(slice.attr)] * number{slice.start, 0};
   return moved.factor == 0 || from.offset.factor == 0 || moved.symbols == from.offset.symbols;
 }
 
-/// Which operands of concats may be computed in their parts of the results: what kernels store by strides, so no sum that accumulates
-/// in its memory, and no product or gather, which are row-major. A program with run-time extents copies all: the offset of a part
-/// in a part, or of a slice of one, is no product of them, nor where an axis before the joined one steps by their sum.
+/// Chooses the operands of concats that are computed directly in their parts of the result. They must be stored by a kernel, which
+/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. A program with
+/// run-time extents copies all operands: some offsets and strides in a concat would be sums of extents, and only products are possible.
 class parts_of_concats {
  public:
   constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {
@@ -40,7 +43,7 @@ class parts_of_concats {
     for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
   }
 
-  /// Asked once for each operand of each concat, in order; `op`: what the operand became.
+  /// Whether the operand is computed in place. Call it once for each operand of each concat, in order. `op`: the opcode that the operand has now.
   constexpr bool take(ir::node_id concat, ir::node_id part, ir::opcode op) {
     if (is_taken_.size() == 0 || is_taken_[part]) return false;
     if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;
@@ -59,7 +62,7 @@ class parts_of_concats {
   }
 
   ir::graph_view g_;
-  ir::array<char> is_taken_, stays_whole_;  // by node; empty where nothing can be taken
+  ir::array<char> is_taken_, stays_whole_;  // by node; empty if no operand can be computed in place
 };
 
 constexpr ir::builder materialize(const ir::graph_view& g) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where temporaries lie in the workspace: a walk over the steps that takes the first free gap large enough and gives it back
-// after the last reader, neighbours merged.
-// Law: buffers alive in one step never share bytes. Runs when extents are known: at compile time, or once a call.
-// Cost: the number of buffers times the number of gaps, which merging keeps small.
+// Places temporary buffers in the workspace. A walk over the steps gives each buffer the first free gap that is large enough. The gap
+// is free again after the last reader, and neighbouring gaps are merged.
+// Law: buffers that are alive in the same step never share bytes. The walk runs when extents are known: at compile time, or once a call.
+// Cost: the number of buffers times the number of gaps. Merging keeps the number of gaps small.
 #pragma once
 
 #include <tenure/passes/plan.hpp>
@@ -16,15 +16,15 @@ constexpr std::int64_t padded_bytes(const buffer& b, const std::int64_t* symbols
   return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }
 
-/// Fixed memory for place_buffers, so that a call with run-time extents allocates nothing.
+/// The memory of place_buffers. Its size is fixed, so that a call with run-time extents does not allocate it.
 template <int Buffers, int Steps>
 struct placement_scratch {
-  int starting[Steps + 1] = {}, ending[Steps + 1] = {};  // heads of lists of buffers, by step; one-based, 0 ends
+  int starting[Steps + 1] = {}, ending[Steps + 1] = {};  // heads of lists of buffers, by step; indices start at 1, and 0 ends a list
   int next_starting[Buffers + 1] = {}, next_ending[Buffers + 1] = {};
   std::int64_t gap_begin[Buffers + 2] = {}, gap_end[Buffers + 2] = {};  // ascending
 };
 
-/// Fills offsets (bytes) of workspace buffers; gives the peak.
+/// Sets the offsets of the workspace buffers, in bytes. Returns the size of the workspace.
 template <int Buffers, int Steps>
 constexpr std::int64_t place_buffers(const buffer* buffers, int count, int steps, const std::int64_t* symbols, std::int64_t* offsets,
                                      placement_scratch<Buffers, Steps>& scratch) {

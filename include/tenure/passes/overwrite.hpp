@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// May a result be written into the memory of an argument? Yes where every read of the argument comes in an earlier step, or
-// in the kernel that writes the result, element by element and in the same pass.
+// Whether a result may be written into the memory of an argument. It may if every read of the argument is in an earlier step, or in the
+// kernel that writes the result, at the same element and in the same pass.
 #pragma once
 
 #include <tenure/passes/schedule.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Answers for all pairs at once: safe[argument * results + result].
+/// The answers for all pairs: safe[argument * results + result].
 template <int Arguments, int Results>
 struct overwrite_table {
   bool safe[Arguments * Results + 1] = {};
@@ -16,7 +16,7 @@ struct overwrite_table {
 /// Equal strides have equal ids.
 constexpr bool same_elements(const access& a, const access& b) { return a.offset == b.offset && a.type == b.type && a.strides == b.strides; }
 
-/// Does the step's kernel store the result exactly where, and only after, it loads the argument?
+/// Whether the kernel of the step stores each element of the result at the place where it loaded the argument, and after this load.
 constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int argument_buffer, int result_buffer) {
   const kernel& k = p.kernels[s.kernel];
   int stored = -1, at = -1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a program does, as records: buffers, and steps that read and write them. A step is a fused kernel (one loop nest
-// with every intermediate in a register) or one opaque operation (matmul, gather, scatter, pad, check).
+// A plan describes a program as records: buffers, and steps that read and write them. A step is a fused kernel (one loop nest that keeps
+// intermediate values in registers) or one opaque operation (matmul, gather, scatter, pad, check).
 //
-// A kernel walks an iteration space split into outer and inner dimensions. Instructions live per element (inner) or per
-// row of inner elements (row). A reduction of a row is known when the row has been walked, so what depends on it waits
-// for the next pass over the row: softmax is three passes over a row that stays in cache.
+// A kernel walks an iteration space that is split into outer and inner dimensions. The inner dimensions are a row. An instruction runs for
+// each element or once for each row. The result of a row reduction is known after a pass over the row, so instructions that depend on it
+// run in the next pass. softmax has three passes over a row, which stays in cache.
 #pragma once
 
 #include <tenure/ir/graph.hpp>
@@ -12,8 +12,8 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// A product of a number and run-time extents: what sizes, strides and offsets are. Symbols are packed eight bits each,
-/// each plus one, ascending.
+/// A product of a number and run-time extents. Sizes, strides and offsets have this form. The symbols of the extents are packed in ascending
+/// order, eight bits each, and one is added to each so that 0 means no symbol.
 struct number {
   std::int64_t factor = 0;
   std::uint64_t symbols = 0;
@@ -29,7 +29,7 @@ constexpr number number_of(std::int64_t extent) {
 }
 constexpr number operator*(const number& a, const number& b) {
   number r{a.factor * b.factor, a.symbols | b.symbols};
-  if (r.factor == 0) return {};  // not with both factors' symbols, which joined bit by bit name others
+  if (r.factor == 0) return {};  // without symbols: the bitwise or of two lists of symbols is no valid list
   if (a.symbols == 0 || b.symbols == 0) return r;
   r.symbols = 0;
   std::uint64_t x = a.symbols, y = b.symbols;
@@ -43,7 +43,7 @@ constexpr number operator*(const number& a, const number& b) {
   }
   return r;
 }
-/// The number, once the run-time extents are known.
+/// The value of the product, given the run-time extents.
 constexpr std::int64_t value_of(const number& n, const std::int64_t* symbols) {
   std::int64_t v = n.factor;
   for (std::uint64_t s = n.symbols; s != 0; s >>= 8) v *= symbols[(s & 255) - 1];
@@ -55,10 +55,10 @@ struct buffer {
   dtype type = dtype::float32;
   int index = 0;  // argument or result number
   number elements{};
-  int first = 0, last = 0;  // the steps that write it first and read it last
+  int first = 0, last = 0;  // the first step that uses it, and the last
 };
 
-/// Along each axis, how far apart neighbours are. Kept once a plan: many accesses have equal strides, and then equal ids.
+/// The distance of neighbours along each axis. A plan stores equal strides once, and equal strides have equal ids.
 struct strides {
   number along[max_rank] = {};
 
@@ -72,36 +72,37 @@ struct strides {
   }
 };
 
-/// A buffer seen through strides; in a kernel along its dimensions, in an opaque step along the operand's axes.
+/// A buffer and the strides to read or write it. They follow the dimensions of a kernel, or the axes of the operand of an opaque step.
 struct access {
-  static constexpr int counting = -1;  // no buffer: the value is the position itself
+  static constexpr int counting = -1;  // no buffer: the value is the position
   int buffer = counting;
   dtype type = dtype::float32;
   std::int8_t rank = 0;
-  int strides = 0;  // position among the plan's
+  int strides = 0;  // index of the strides in the plan
   number offset{};
 };
 
 struct instruction {
   enum class kind : std::uint8_t { load, constant, compute, reduce_row, reduce_columns, reduce_all, store };
   kind what = kind::compute;
-  ir::opcode op = ir::opcode::copy;  // compute: the operation
+  ir::opcode op = ir::opcode::copy;  // of a compute instruction: the operation
   bool is_mask = false;              // the value is a mask (bool)
-  bool row = false;                  // the value lives per row, not per element
+  bool row = false;                  // one value for each row, not for each element
   std::uint8_t phase = 0;            // the first pass over the row in which the value is known
   std::uint16_t passes = 0;          // the passes that compute it
   std::int16_t in[3] = {-1, -1, -1};
-  std::int64_t bits = 0;  // constant: as in a node; reductions: which
-  std::int16_t access = -1;  // of a compute: where the first of its passes keeps the value for the others
+  std::int64_t bits = 0;  // constant: the value as in a node; reduction: its kind
+  std::int16_t access = -1;  // of a compute: memory in which its first pass keeps the value for later passes
 
-  /// Equal but for the passes and what is kept between them, which follow from a kernel's other instructions.
+  /// Whether two instructions are equal. Passes and the memory between passes are not compared, because they follow from the other
+  /// instructions of the kernel.
   constexpr bool does_as(const instruction& x) const {
     return what == x.what && op == x.op && is_mask == x.is_mask && row == x.row && phase == x.phase && in[0] == x.in[0] && in[1] == x.in[1] &&
            in[2] == x.in[2] && bits == x.bits && (access == x.access || what == kind::compute);
   }
 };
 
-/// A loop nest; steps that run the same one share it, and differ in the buffers and offsets of their accesses.
+/// A loop nest. Several steps can share it. They differ in the buffers and offsets of their accesses.
 struct kernel {
   dtype lane = dtype::float32;
   std::int8_t outer = 0, inner = 0;
@@ -118,7 +119,7 @@ struct step {
   int first_access = 0, access_count = 0;  // opaque: operands, then the result
 };
 
-/// A plan by reference, for who reads it.
+/// A plan by reference, to read it.
 struct plan_view {
   ir::graph_view graph;
   const buffer* buffers = nullptr;
@@ -149,7 +150,7 @@ constexpr plan_sizes sizes_of(const plan_view& p) {
   return {p.buffer_count, p.strides_count, p.access_count, p.instruction_count, p.kernel_count, p.step_count};
 }
 
-/// A plan as a constexpr value; Sizes::value are the plan_sizes that its arrays have room for.
+/// A plan as a constexpr value. Sizes::value gives the sizes of its arrays.
 template <class Sizes>
 struct frozen_plan {
   static constexpr plan_sizes room = Sizes::value;
@@ -171,7 +172,7 @@ struct frozen_plan {
   }
 };
 
-/// A plan that grows.
+/// A plan under construction. Its arrays grow.
 struct plan_builder {
   ir::array<buffer> buffers;
   ir::array<passes::strides> strides;

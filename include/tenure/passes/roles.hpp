@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a node is to the schedule: a source, a view of its operand, memory that its operands fill, a step of its own, or a part of a
-// kernel.
+// The role of a node in the schedule: a source, a view of its operand, memory that its operands fill, a separate step, or an instruction
+// of a kernel.
 #pragma once
 
 #include <tenure/ops/registry.hpp>
@@ -15,7 +15,7 @@ constexpr bool is_view(ir::opcode op) { return lowering_of(op) == ops::lowering:
 constexpr bool is_opaque(ir::opcode op) { return lowering_of(op) == ops::lowering::step; }
 constexpr bool is_fused(ir::opcode op) { return lowering_of(op) == ops::lowering::kernel; }
 
-/// Do two shapes differ in extents of 1 only?
+/// Whether two shapes are equal when all extents of 1 are ignored.
 constexpr bool same_but_ones(const extents& a, const extents& b) {
   int i = 0, j = 0;
   while (true) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Clusters become steps: buffers for what must be in memory, instructions for the rest, loop dimensions merged where
-// every access allows it. Steps of equal instructions and strides share one kernel, so a loop of 200 turns has its body once.
-// Cost: a few looks a node; what a kernel needs beyond that, once a kernel.
+// Turns clusters into the steps of a plan. Values that must be in memory get buffers, and the others become instructions. Loop dimensions
+// are merged where every access allows it. Steps with equal instructions and strides share one kernel, so a traced loop of 200 turns has
+// its body once. Cost: a constant time for each node, and for each kernel.
 #pragma once
 
 #include <tenure/ir/index.hpp>
@@ -30,28 +30,28 @@ class scheduler {
   }
 
  private:
-  /// What is known of a node.
+  /// The data that the scheduler keeps for a node.
   struct note {
     ir::node_id next = ir::none;  // in the same cluster
     int buffer = -1;
-    int slot = -1, slot_cluster = -1;  // the slot that holds it, in which cluster
-    bool row = false;                  // as that slot's instruction
+    int slot = -1, slot_cluster = -1;  // the slot that holds it, and the cluster of the slot
+    bool row = false;                  // row and phase are copies from the instruction of that slot
     std::uint8_t phase = 0;
-    int strides = -1;  // of a view, of a part
-    ir::node_id whole = ir::none;  // of a part of a concat: whose memory it is in
-    number offset{};               // of a part, in that
+    int strides = -1;  // of a view or of a part of a concat
+    ir::node_id whole = ir::none;  // of a part of a concat: the node whose memory contains it
+    number offset{};               // of a part: its offset in that memory
   };
-  /// What is computed once a shape: row-major strides, and how many elements.
+  /// The data that is computed once for each shape: row-major strides, and the number of elements.
   struct shape_note {
     int strides = -1;
     number elements{};
   };
-  /// A kernel as it was before its dimensions were arranged, beside its instructions: what an equal one is found by.
+  /// The data of a kernel before its dimensions were arranged. With the instructions, it serves to find an equal kernel.
   struct kernel_note {
     std::int16_t space = 0;
     std::int64_t inner = 0;
     bool free = false;
-    int first_walk = 0, accesses = 0;  // in walks_, one an access; memory of one row comes after those
+    int first_walk = 0, accesses = 0;  // in walks_, one for each access; accesses to memory of one row come after them and are not included
   };
 
   constexpr const shape_note& note_of_shape(std::int16_t id) {
@@ -64,7 +64,7 @@ class scheduler {
     return known;
   }
 
-  /// Where the parts of concats lie. Whole ones come before those that are parts of them.
+  /// Places the parts of concats. A concat is placed before the concats that are its parts.
   constexpr void place_parts() {
     for (int i = 0; i < clusters_.concat_count; ++i) {
       const ir::node_id id = clusters_.concats[i];
@@ -173,7 +173,7 @@ class scheduler {
     return static_cast<std::int16_t>(plan_.accesses.push_back(a) - first_access_);
   }
 
-  /// Strides along the axes of the kernel's space, from those along axes of a value that has fewer: one a row, or one a column.
+  /// Strides along the axes of the space of the kernel, for a value with fewer axes: one for each row, or one for each column.
   constexpr int spread(const cluster& c, int from, const extents& s, std::int64_t along) {
     const extents& space = g_.shapes[c.space];
     const strides old = plan_.strides[from];
@@ -186,7 +186,7 @@ class scheduler {
     return id_of(spread);
   }
 
-  /// An access along the axes of the kernel's space: of a value per element, or of a value per row.
+  /// An access along the axes of the space of the kernel, to a value per element or per row.
   constexpr access along_space(const cluster& c, ir::node_id id) {
     access a = access_of(id);
     if (const std::int16_t shape = g_.nodes[id].shape; shape != c.space) a.strides = spread(c, a.strides, g_.shapes[shape], ~c.inner);
@@ -194,7 +194,7 @@ class scheduler {
     return a;
   }
 
-  /// Where a reduction over all elements (rank 0) or over the rows (one value a column) accumulates.
+  /// The access with which a reduction accumulates: over all elements (rank 0), or over the rows (one value for each column).
   constexpr access result_access(const cluster& c, ir::node_id id, bool over_all) {
     access a = access_of(id);
     a.strides = over_all ? none_moved() : spread(c, a.strides, g_.shape_of(id), c.inner);
@@ -211,7 +211,7 @@ class scheduler {
 
   constexpr void hold(note& n, int p, const instruction& i) { n.slot = add_instruction(i), n.slot_cluster = p, n.row = i.row, n.phase = i.phase; }
 
-  /// An operand in its slot: computed here, or loaded now.
+  /// The note of an operand that is in a slot. If the kernel does not compute it, this appends a load.
   constexpr const note& operand(int p, const cluster& c, ir::node_id id) {
     note& known = notes_[id];
     if (known.slot_cluster == p) return known;
@@ -232,7 +232,7 @@ class scheduler {
     first_ = plan_.instructions.size();
     first_access_ = plan_.accesses.size();
     hash_ = static_cast<std::uint64_t>(c.inner) << 16 ^ static_cast<std::uint64_t>(c.space);
-    bool free = true;  // no result depends on what is a row and what is not
+    bool free = true;  // no result depends on the split into outer and inner dimensions
     for (ir::node_id id = head; id != ir::none; id = notes_[id].next) {
       const ir::node& n = g_.nodes[id];
       instruction i{.op = n.op, .is_mask = n.type == dtype::boolean, .row = true};
@@ -263,7 +263,7 @@ class scheduler {
     plan_.steps.push_back({.what = step::kind::fused, .kernel = finish_kernel(c, free), .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_});
   }
 
-  /// The kernel of the instructions that were just written: one that is known, or a new one.
+  /// The kernel of the instructions just written: an equal kernel that exists, or a new one.
   constexpr int finish_kernel(const cluster& c, bool free) {
     const int known = kernels_.find(hash_, [&](int k) { return is_like(k, c, free); });
     if (known < 0) return new_kernel(c, free);
@@ -307,8 +307,8 @@ class scheduler {
     return plan_.kernels.push_back(k);
   }
 
-  /// Marks each per-element instruction with the passes over the row that need it; gives the number of passes. What is costly
-  /// and needed in several is computed in the first and kept, in memory of one row that stays in cache, for the others.
+  /// Marks each instruction per element with the passes over the row that need it. Returns the number of passes. A costly value that
+  /// several passes need is computed in the first of them, and kept for the others in memory of one row, which stays in cache.
   constexpr std::uint8_t assign_passes(const cluster& c) {
     int passes = 0;
     for (int s = plan_.instructions.size() - first_ - 1; s >= 0; --s) {
@@ -333,12 +333,12 @@ class scheduler {
     return static_cast<std::uint8_t>(passes);
   }
 
-  /// Functions that end in floating point are (a division at the least): a load and a store cost less than they do.
+  /// Operations with a floating result (division, exp, ...) are costly: they cost more than a store and a load.
   static constexpr bool is_costly(const instruction& i) {
     return i.what == instruction::kind::compute && !i.is_mask && ops::is_pointwise(i.op) && ops::record_of(i.op).types == ops::typing::floating;
   }
 
-  /// Memory for one value an element of a row, the same for every row.
+  /// Memory for the elements of one row. All rows use the same memory.
   constexpr access row_memory(const cluster& c) {
     const extents& space = g_.shapes[c.space];
     strides along;
@@ -352,7 +352,7 @@ class scheduler {
     return {.buffer = memory, .type = c.lane, .rank = static_cast<std::int8_t>(space.rank), .strides = id_of(along)};
   }
 
-  /// Dimensions of 1 vanish, outer ones come before inner ones, and neighbours merge where all accesses allow it.
+  /// Removes dimensions of extent 1, puts outer dimensions before inner ones, and merges neighbours where all accesses allow it.
   constexpr void arrange_dimensions(const cluster& c, kernel& k, bool free) {
     const extents& space = g_.shapes[c.space];
     int axis[max_rank] = {}, n = 0, outer = 0;
@@ -400,7 +400,7 @@ class scheduler {
     }
   }
 
-  /// When a workspace buffer is first written and last read.
+  /// Records the first and the last step that use a buffer.
   constexpr void note_lifetimes() {
     buffer* const buffers = plan_.buffers.data();
     const access* const accesses = plan_.accesses.data();
@@ -425,7 +425,7 @@ class scheduler {
   ir::array<kernel_note> kernel_notes_;
   ir::array<int> walks_;
   plan_builder plan_;
-  int none_moved_ = -1;  // strides of 0
+  int none_moved_ = -1;  // the id of the strides that are all 0
   int first_ = 0, first_access_ = 0;
   std::uint64_t hash_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Passes that rewrite a graph into a smaller one of the same meaning. Each reads a view and fills a builder in one
-// sweep (operands come before their users), at compile time or at run time.
+// Passes that rewrite a graph into a smaller one of the same meaning. Each reads a view of a graph and fills a builder in one sweep, at
+// compile time or at run time. Operands come before their users.
 #pragma once
 
 #include <tenure/ops/registry.hpp>
@@ -10,7 +10,7 @@ namespace TENURE_NAMESPACE::passes {
 using ir::none;
 using ir::node_id;
 
-/// Copies what a pass keeps besides nodes: outputs and bounds, renamed.
+/// Copies outputs and bounds to the new graph, with the new ids of their nodes.
 constexpr void finish(const ir::graph_view& g, const ir::array<node_id>& renamed, ir::builder& out) {
   for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
   for (int i = 0; i < g.bound_count; ++i)
@@ -23,8 +23,8 @@ constexpr ir::node with_renamed_operands(const ir::node& n, const ir::array<node
   return m;
 }
 
-/// Drops what no output needs; inputs stay, since they are the signature.
-// Law: dead_code keeps the meaning; is idempotent; never makes more nodes.
+/// Removes nodes that no output and no bound needs. Inputs stay, because they are the signature.
+// Law: dead_code keeps the meaning, is idempotent, and never adds nodes.
 constexpr ir::builder dead_code(const ir::graph_view& g) {
   ir::array<char> live(g.count, 0);
   for (int i = 0; i < g.output_count; ++i) live[g.outputs[i]] = 1;
@@ -43,7 +43,7 @@ constexpr ir::builder dead_code(const ir::graph_view& g) {
   return out;
 }
 
-/// x + y and y + x, x * y and y * x have the same bits, but those that tell one NaN from another.
+/// x + y and y + x have the same bits, and so have x * y and y * x. Only the payload of a NaN can differ.
 constexpr bool commutes(const ir::node& n) { return n.op == ir::opcode::add || n.op == ir::opcode::mul; }
 
 constexpr std::uint64_t hash_of(const ir::node& n) {
@@ -62,8 +62,8 @@ constexpr bool computes_as(const ir::node& a, const ir::node& b) {
   return a == b || (commutes(a) && a.op == b.op && a.in[0] == b.in[1] && a.in[1] == b.in[0] && a.type == b.type && a.shape == b.shape);
 }
 
-/// Makes equal computations one node.
-// Law: cse keeps the meaning; is idempotent; never makes more nodes.
+/// Common subexpression elimination: equal computations become one node.
+// Law: cse keeps the meaning, is idempotent, and never adds nodes.
 constexpr ir::builder cse(const ir::graph_view& g) {
   int slots = 16;
   while (slots < 2 * g.count) slots *= 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Does a graph keep the rules that every pass and backend relies on? Operands come before their users; arities, element types and shapes are
-// those of each operation's own rule (ops/structural/); outputs exist. What only the run can decide, the symbols, is left to it.
+// Checks the rules of a graph that every pass and backend needs. Operands come before their users. Arities, element types and shapes
+// follow the rule of each operation (ops/structural/). Outputs exist. Run-time extents are checked at run time and not here.
 // Cost: one sweep.
 #pragma once
 
@@ -99,7 +99,7 @@ class verifier {
   ops::rule_check c_;
 };
 
-// Law: every traced graph verifies, and so does every pass's result of a graph that does.
+// Law: every traced graph verifies. If a graph verifies, the result of each pass verifies too.
 using verdict = ops::verdict;
 constexpr verdict verify(const ir::graph_view& g) { return verifier(g).run(); }
 

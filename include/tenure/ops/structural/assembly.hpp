@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations that put elements beside others: zeros around a part, and one part behind another.
+// Operations that assemble an array from parts: pad puts zeros around a part, concat puts one part behind another.
 #pragma once
 
 #include <tenure/ops/structural/rule.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
-/// The transpose of sliced: x at start, start + step, ... of an axis of extent `length`, zeros elsewhere.
+/// The transpose of sliced: an axis of extent `length` with the elements of x at start, start + step, ... and zeros elsewhere.
 constexpr value padded(value x, int axis, std::int64_t start, std::int64_t length, std::int64_t step) {
   extents to = x.shape();
   to[axis] = length;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Reading and adding at computed positions: gather and its transpose, scatter.
+// gather, which reads at computed positions, and its transpose scatter, which adds at computed positions.
 #pragma once
 
 #include <tenure/ops/structural/rule.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
-/// x with an axis replaced by the shape of the indices into it.
+/// The extents of x, with one axis replaced by the extents of the indices.
 constexpr extents gathered_extents(const extents& x, const extents& indices, int axis) {
   extents s;
   for (int i = 0; i < x.rank; ++i)
@@ -15,7 +15,8 @@ constexpr extents gathered_extents(const extents& x, const extents& indices, int
       for (int j = 0; j < indices.rank; ++j) s.push_back(indices[j]);
   return s;
 }
-/// `many` has one block of `table` for each index. Backends read and write where indices say, so a bound must speak of them.
+/// Verifies that `many` has one block of `table` for each index, and that the graph has a bound for the indices: backends read and write
+/// at these positions without a check of their own.
 constexpr void verify_indexed(rule_check& c, int k, const extents& table, const extents& many) {
   c.is_integer(k);
   if (!c.axis_in(c.self().attr, table)) return;
@@ -49,7 +50,7 @@ struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::ax
 };
 }  // namespace nodes
 
-/// Zeros of a shape with updates added at indices along axis.
+/// Zeros of the shape `to`, with the updates added at the indices along an axis.
 constexpr value scattered(value indices, value updates, int axis, std::int16_t to) {
   return {*updates.graph, updates.graph->emit({.op = ir::opcode::scatter, .type = updates.type(), .arity = 2, .shape = to, .in = {indices.id, updates.id, ir::none}, .attr = axis})};
 }

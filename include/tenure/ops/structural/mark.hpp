@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations that leave each element in its place: a cast changes its type; the others mark a value.
+// Operations that keep the place of each element. cast changes the element type. The others mark a value for derivatives or the plan.
 #pragma once
 
 #include <tenure/ops/structural/rule.hpp>
@@ -25,7 +25,7 @@ constexpr value stopped(value x) {
 }
 
 namespace nodes {
-/// The value, through which no gradient flows. The algebra removes it.
+/// The value of its operand. No gradient flows through it. The pass `algebra` removes it.
 struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> {
   static constexpr const char* name = "stop_gradient";
   static constexpr bool flows_to(int) { return false; }
@@ -37,7 +37,7 @@ struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> 
   }
 };
 
-/// A buffer of its own for what would be a view or an argument. Only the plan makes it, after derivatives are taken.
+/// A copy in a buffer of its own, of a value that would be a view or an argument. Only the pass `materialize` makes it, after derivatives.
 struct copy : structural<ir::opcode::copy, 1, lowering::kernel> {
   static constexpr const char* name = "copy";
   template <class V>
@@ -48,7 +48,7 @@ struct copy : structural<ir::opcode::copy, 1, lowering::kernel> {
   }
 };
 
-/// Computed indices in a buffer of their own, once every bound on them is found to hold. Only the plan makes it.
+/// A copy of computed indices in a buffer of its own, made after all their bounds were checked. Only the pass `materialize` makes it.
 struct check : structural<ir::opcode::check, 1, lowering::step> {
   static constexpr const char* name = "check";
   static constexpr bool flows_to(int) { return false; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The product of matrices, of one matrix for each index of the leading axes.
+// The matrix product. Leading axes are batches: there is one product for each index of them.
 #pragma once
 
 #include <tenure/ops/structural/view.hpp>

@@ -10,7 +10,7 @@ constexpr value reduced(value x, std::int64_t mask, ir::reduction kind) {
   if (mask == 0) return x;
   return {*x.graph, x.graph->emit({.op = ir::opcode::reduce, .type = x.type(), .arity = 1, .shape = x.graph->intern(without_axes(x.shape(), mask)), .in = {x.id, ir::none, ir::none}, .attr = mask, .start = static_cast<std::int64_t>(kind)})};
 }
-/// Undoes the dropping of axes by a reduction: r gets the shape of x again by stretching.
+/// The result r of a reduction of x along the axes of the mask, stretched back to the shape of x.
 constexpr value stretched_like(value r, value x, std::int64_t mask) {
   std::int64_t axes = 0;
   int i = 0;
@@ -20,7 +20,8 @@ constexpr value stretched_like(value r, value x, std::int64_t mask) {
 }
 
 namespace nodes {
-/// The transpose of a sum is a broadcast. An extremum's cotangent goes to its winners, in equal shares (PyTorch's amax, amin).
+/// The transpose of a sum is a broadcast. The cotangent of a max or min goes to all elements that equal it, in equal shares (PyTorch's
+/// amax, amin).
 struct reduce : structural<ir::opcode::reduce, 1, lowering::kernel, attributes::mask_of_axes> {
   static constexpr const char* name = "reduce";
   static constexpr bool is_sum(const ir::node& n) { return n.start == static_cast<std::int64_t>(ir::reduction::sum); }

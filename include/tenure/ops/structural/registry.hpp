@@ -12,7 +12,7 @@ using structural_operations = structural_list<nodes::input, nodes::constant, nod
                                               nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter,
                                               nodes::stop_gradient, nodes::copy, nodes::check>;
 
-/// A structural operation as passes see it. Its derivatives are in the tables of ops/derivative.hpp.
+/// The data of a structural operation that passes read. Its derivatives are in the tables of ops/derivative.hpp.
 struct structural_record {
   const char* name;
   int arity;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// What every structural operation states about itself. One operation is one paragraph in a file of this folder: the functions that
+// The record that every structural operation states. An operation is one paragraph in a file of this folder: the functions that
 // append its node, and a record
 //   struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::axis> {
 //     name; flows_to(operand); pull(result, operand, cotangent); push(result, tangents); verify(check) };
-// with the defaults below for what it does not state. structural/registry.hpp lists the records in the order of their opcodes.
-// pull and push are templates, so that they can name operations that are declared after them.
+// The defaults below serve for the parts that it does not state. structural/registry.hpp lists the records in the order of their opcodes.
+// pull and push are templates, so that they can use operations that are declared later.
 #pragma once
 
 #include <tenure/ops/shapes.hpp>
@@ -12,20 +12,20 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// What becomes of a node in a plan.
+/// What a node becomes in a plan.
 enum class lowering : std::uint8_t {
   source,    // an argument or a number: nothing is computed
   view,      // the memory of its operand, seen through other strides
   kernel,    // an instruction of a fused kernel
-  step,      // a step of its own
-  assembly,  // memory that its operands are computed in
-  none,      // gone before the plan is made
+  step,      // a separate step
+  assembly,  // memory, and its operands are computed in parts of it
+  none,      // nothing: the node is removed before the plan is made
 };
 
-/// Which fields of a node its text shows.
+/// The fields of a node that its printed text shows.
 enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes };
 
-/// The first rule that a graph breaks, or what == nullptr; lhs and rhs are the two numbers that disagree.
+/// The first rule that a graph breaks. what == nullptr means that it breaks none. lhs and rhs are the two numbers that differ.
 struct verdict {
   const char* what = nullptr;
   ir::node_id node = ir::none;
@@ -34,7 +34,7 @@ struct verdict {
   constexpr bool ok() const { return what == nullptr; }
 };
 
-/// A node whose rule is checked, and the first thing that is wrong with the graph.
+/// The node whose rule is being checked, and the first broken rule that was found.
 class rule_check {
  public:
   constexpr explicit rule_check(const ir::graph_view& g) : graph(g) {}
@@ -61,7 +61,7 @@ class rule_check {
     const bool integer = operand(k).type == dtype::int32 || operand(k).type == dtype::int64;
     expect(integer, "indices are no integers", static_cast<int>(operand(k).type));
   }
-  /// Ids, not extents: fusion takes two shapes for equal only where their ids are.
+  /// Compares ids of shapes and not extents, because fusion treats two shapes as equal only if their ids are equal.
   constexpr void same_shape(int k) { expect(operand(k).shape == self().shape, "shapes differ", operand(k).shape, self().shape); }
   constexpr void rank_is(const extents& s, int rank) { expect(s.rank == rank, "another rank than the operation's rule gives", s.rank, rank); }
   constexpr void extent_is(std::int64_t e, std::int64_t wanted) { expect(e == wanted, "another extent than the operation's rule gives", e, wanted); }
@@ -73,7 +73,7 @@ class rule_check {
     expect(axis >= 0 && axis < s.rank, "no such axis", axis, s.rank);
     return found.ok();
   }
-  /// `some` holds the elements start, start + step, ... of an axis of `all`, as the node's fields say.
+  /// Checks that `some` holds the elements start, start + step, ... of one axis of `all`. The fields of the node give axis, start and step.
   constexpr void strided(const extents& all, const extents& some) {
     const ir::node& n = self();
     rank_is(some, all.rank);
@@ -90,7 +90,7 @@ class rule_check {
   }
 };
 
-/// A structural operation with one tangent for each operand. The defaults are those of a linear operation of one operand.
+/// The base of a structural operation. The defaults are right for a linear operation with one operand.
 template <ir::opcode Code, int Arity, lowering Lowers, attributes Shows = attributes::none>
 struct structural {
   static constexpr ir::opcode code = Code;
@@ -98,19 +98,19 @@ struct structural {
   static constexpr lowering lowers = Lowers;
   static constexpr attributes shows = Shows;
 
-  /// Does a gradient reach operand i?
+  /// Whether a gradient reaches operand i.
   static constexpr bool flows_to(int) { return true; }
-  /// The cotangent of operand i, given the cotangent g of the result y. Without a default: a forgotten one must not compile.
+  /// The cotangent of operand i, given the cotangent g of the result y. There is no default, so that a forgotten pull does not compile.
   template <class V>
   static constexpr V pull(V y, int i, V g) = delete;
   /// The tangent of the result y, given the tangents of its operands.
   template <class V>
   static constexpr V push(V y, const V* tangents) { return with_operand(y, 0, tangents[0]); }
-  /// The arithmetic operations of a node; a transcendental function counts as one.
+  /// The number of arithmetic operations of a node. A transcendental function counts as one.
   static constexpr std::int64_t flops(const ir::graph_view&, ir::node_id) { return 0; }
 
  protected:
-  /// The node y, computed of another operand i.
+  /// The node y again, with t as its operand i.
   template <class V>
   static constexpr V with_operand(V y, int i, V t) {
     ir::node n = y.node();

@@ -36,7 +36,7 @@ struct iota : structural<ir::opcode::iota, 0, lowering::source, attributes::axis
 };
 }  // namespace nodes
 
-/// An extent as a number: a constant where it is known.
+/// An extent as a scalar value. It is a constant where the extent is static.
 constexpr value number_of_extent(ir::builder& g, dtype type, std::int64_t extent) {
   const std::int16_t scalar = g.intern({});
   if (is_static(extent)) return {g, g.constant(type, scalar, static_cast<double>(extent))};

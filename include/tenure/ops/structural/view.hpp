@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations that only look at memory in another way: broadcast, reshape, permute, slice.
+// Views: operations that read the memory of their operand through other strides: broadcast, reshape, permute, slice.
 #pragma once
 
 #include <tenure/ops/structural/rule.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
-/// Stretches x to a shape; its axis i becomes axis unpack(axes, i) of the result.
+/// Stretches x to a shape. Axis i of x becomes axis unpack(axes, i) of the result.
 constexpr value broadcast_along(value x, std::int16_t to, std::int64_t axes) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::broadcast, .type = x.type(), .arity = 1, .shape = to, .in = {x.id, ir::none, ir::none}, .attr = axes})};
 }
@@ -20,7 +20,7 @@ constexpr value broadcast_to(value x, std::int16_t to) {
 }
 
 namespace nodes {
-/// Its transpose is a sum along the axes that were added or stretched.
+/// The transpose of a broadcast is a sum along the axes that were added or stretched.
 struct broadcast : structural<ir::opcode::broadcast, 1, lowering::view, attributes::packed_axes> {
   static constexpr const char* name = "broadcast";
   template <class V>
@@ -30,7 +30,7 @@ struct broadcast : structural<ir::opcode::broadcast, 1, lowering::view, attribut
     std::int64_t mask = all_axes(to.rank);
     for (int a = 0; a < from.rank; ++a) {
       const int at = ir::unpack_axis(axes, a);
-      const bool stretched = from[a] == 1 && to[at] != 1;  // a run-time extent never is
+      const bool stretched = from[a] == 1 && to[at] != 1;  // a run-time extent never stretches
       if (!stretched) mask &= ~(std::int64_t{1} << at);
     }
     return reshape_to(reduced(g, mask, ir::reduction::sum), from);
@@ -57,7 +57,7 @@ constexpr value reshape_to(value x, const extents& to) {
 }
 
 namespace nodes {
-/// Row-major order is kept.
+/// The row-major order of the elements is kept.
 struct reshape : structural<ir::opcode::reshape, 1, lowering::view> {
   static constexpr const char* name = "reshape";
   template <class V>
@@ -70,7 +70,7 @@ struct reshape : structural<ir::opcode::reshape, 1, lowering::view> {
 };
 }  // namespace nodes
 
-/// Result axis i is operand axis unpack(axes, i).
+/// Axis i of the result is axis unpack(axes, i) of x.
 constexpr value permuted(value x, std::int64_t axes) {
   extents to;
   for (int i = 0; i < x.shape().rank; ++i) to.push_back(x.shape()[ir::unpack_axis(axes, i)]);
@@ -89,7 +89,7 @@ constexpr std::int64_t swapped_last_axes(int rank) {
 constexpr value transposed(value x) {
   const extents& s = x.shape();
   if (s.rank != 2) return permuted(x, swapped_last_axes(s.rank));
-  // Derivatives of matrix products ask for this one all the time.
+  // A shorter path for matrices, because derivatives of matrix products transpose very often. It saves compile time.
   const extents to{2, {s.extent[1], s.extent[0]}};
   return {*x.graph, x.graph->emit({.op = ir::opcode::permute, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = 1})};
 }
