@@ -138,7 +138,7 @@ inline judgement judge(const ir::graph_view& g, const std::vector<array>& argume
 inline bool depends_on_order(const ir::graph_view& g, const std::vector<array>& arguments) {
   using tenure::reference::sums;
   std::string classes[3];
-  for (const sums how : {sums::wide, sums::rounded, sums::reversed})
+  for (const sums how : {sums::wide, sums::rounded, sums::any_order})
     tenure::reference::run(g, arguments, [&](ir::node_id, const array& a) {
       for (std::int64_t i = 0; i < a.size(); ++i) classes[static_cast<int>(how)] += std::isnan(a[i]) ? 'n' : !std::isinf(a[i]) ? '.' : a[i] > 0 ? '+' : '-';
     }, how);

@@ -25,46 +25,17 @@ struct replace {
 
 namespace detail {
 
-/// May the program write its result over input i while it reads it? Only where one kernel reads element j and writes element j.
-template <class Program>
-constexpr bool reads_elementwise(int input) {
-  const ir::graph_view g = Program::value.view();
-  const passes::plan_builder plan = passes::schedule(g);
-  if (plan.steps.size() != 1 || plan.steps[0].what != passes::step::kind::fused || plan.kernels[0].passes != 1) return false;
-  const passes::kernel& k = plan.kernels[0];  // so its accesses are the step's
-  passes::access written{};
-  for (int i = 0; i < k.instruction_count; ++i) {
-    const passes::instruction& x = plan.instructions[k.first_instruction + i];
-    const bool stores_first = x.what == passes::instruction::kind::store && !x.row && written.buffer < 0;  // each part of a concat is a store
-    if (stores_first) written = plan.accesses[k.first_access + x.access];
-    else if (x.what != passes::instruction::kind::load && x.what != passes::instruction::kind::compute && x.what != passes::instruction::kind::constant) return false;
-  }
-  for (int a = 0; a < k.access_count; ++a) {
-    const passes::access& x = plan.accesses[k.first_access + a];
-    if (x.buffer < 0) continue;
-    const passes::buffer& b = plan.buffers[x.buffer];
-    if (b.where != passes::buffer::place::argument || b.index != input) continue;
-    if (x.offset.factor != 0 || x.type != plan.buffers[written.buffer].type) return false;
-    if (x.strides != written.strides) return false;
-  }
-  return true;
-}
-
 /// Whether some operand of e shares memory with x in a way that forbids writing x while e is computed.
 template <class X, class E>
 bool needs_temporary(const X& x, const E& e) {
-  static constexpr auto elementwise = [] {
-    struct { bool at[operand_count<E> + 1] = {}; } r;
-    for (int j = 0; j < operand_count<E>; ++j) r.at[j] = reads_elementwise<program<value_source<E>>>(j);
-    return r;
-  }();
+  constexpr auto& may_overwrite = overwrites<program<value_source<E>>, operand_count<E>>.safe;
   const layout target = tensor_access::layout_of(x);
   bool shares = false;
   int i = 0;
   for_each_operand(e, [&](const auto& operand) {
     if constexpr (is_captured<std::remove_cvref_t<decltype(operand)>>) {
       const overlap o = overlap_of(tensor_access::fresh(x), target, operand.data, layout{0, operand.shape, operand.strides});
-      if (o == overlap::partial || (o == overlap::same && !elementwise.at[i])) shares = true;
+      if (o == overlap::partial || (o == overlap::same && !may_overwrite[i])) shares = true;
     }
     ++i;
   });

@@ -110,18 +110,45 @@ constexpr std::int64_t elements_of(const operand_view& v) {
   return n;
 }
 
-/// The numbers of an opaque step, read in the order in which the encoder wrote them.
-struct step_numbers {
-  const std::int64_t* at;
+/// A step that is not a fused kernel, with everything that its node says. The encoder writes it as numbers (encode_opaque), and this
+/// is the one place that reads them.
+struct opaque_operation {
+  struct operand : operand_view {
+    dtype type = dtype::float32;
+  };
+  /// A bound on computed indices: its position among the program's bounds, and the extent of the axis.
+  struct index_bound {
+    std::int64_t position, extent;
+  };
 
-  constexpr std::int64_t next() { return *at++; }
-  constexpr operand_view next_operand() {
-    operand_view v;
+  int axis = 0;
+  std::int64_t start = 0, step = 1;
+  operand in[2];
+  operand_view out;
+
+  constexpr explicit opaque_operation(const std::int64_t* numbers) : next_(numbers) {
+    const auto operands = static_cast<int>(next());
+    axis = static_cast<int>(next());
+    start = next();
+    step = next();
+    for (int k = 0; k < operands; ++k) {
+      in[k].type = static_cast<dtype>(next());
+      read(in[k]);
+    }
+    read(out);
+  }
+  constexpr int bound_count() const { return static_cast<int>(*next_); }
+  constexpr index_bound bound(int i) const { return {next_[1 + 2 * i], next_[2 + 2 * i]}; }
+
+ private:
+  constexpr std::int64_t next() { return *next_++; }
+  constexpr void read(operand_view& v) {
     v.rank = static_cast<int>(next());
     for (int d = 0; d < v.rank; ++d) v.extent[d] = next();
     for (int d = 0; d < v.rank; ++d) v.stride[d] = next();
-    return v;
   }
+
+  const std::int64_t* next_;  // at last, where the bounds begin
 };
 
 /// Calls check(call, type, first, indices, extent) for each argument (or view of one) of the graph that holds indices into an

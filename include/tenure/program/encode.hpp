@@ -192,7 +192,7 @@ class encoder {
     return true;
   }
 
-  /// Opaque steps read their shapes as numbers; backend/cpu/opaque.hpp reads them in this order.
+  /// Writes what opaque_operation (program/bind.hpp) reads, in the same order.
   constexpr void encode_opaque(const passes::step& s) {
     const ir::node& n = p_.graph[s.node];
     const auto put = [&](std::int64_t v) { numbers_.push_back({v, 0}); };
@@ -201,6 +201,7 @@ class encoder {
       for (int d = 0; d < shape.rank; ++d) numbers_.push_back(passes::number_of(shape[d]));
       for (int d = 0; d < shape.rank; ++d) numbers_.push_back(p_.stride(p_.accesses[s.first_access + a], d));
     };
+    put(n.arity);
     put(n.attr);
     put(n.start);
     put(n.step);
@@ -209,7 +210,7 @@ class encoder {
       put_access(k, p_.graph.shape_of(n.in[k]));
     }
     put_access(n.arity, p_.graph.shape_of(s.node));
-    if (n.op == ir::opcode::check) put_bounds(p_.graph, s.node);
+    put_bounds(p_.graph, n.op == ir::opcode::check ? s.node : ir::none);
   }
 
   /// How many bounds the node has; the position and the extent of each.

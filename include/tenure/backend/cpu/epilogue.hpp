@@ -136,10 +136,8 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::kernel& shape = tables.kernels[after.kernel];
   const epilogue& e = epilogues<Program>.at[s];
-  step_numbers numbers{product.number + 4};
-  const operand_view a = numbers.next_operand();
-  numbers.next();
-  const operand_view b = numbers.next_operand();
+  const opaque_operation operation(product.number);
+  const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
   const std::int64_t rows_of_block = rows_of_epilogue(rows, n, k, sizeof(T), e, shape.instruction_count);
   if (rows_of_block == 0) return false;
@@ -173,7 +171,7 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
                     .in_place = overwrites || e.is_read_later || workers * rows_of_block > rows,
                     .accesses = e.accesses};
   if (spoils_factor) {
-    matmul_step<T>(product.pointer, {product.number}, next.scratch, next.on);
+    matmul_step<T>(product.pointer, operation, next.scratch, next.on);
     source.compute = nullptr;
   }
   next.rows = &source;

@@ -70,11 +70,9 @@ struct memory_plan : program_detail::placement<Program> {
     if (s.what != passes::step::kind::matmul) return;
     std::int64_t n[64] = {};
     for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
-    step_numbers read{n + 4};
-    const operand_view a = read.next_operand();
-    read.next();
-    const operand_view b = read.next_operand();
-    const std::int64_t rows = a.extent[a.rank - 2], columns = b.extent[b.rank - 1], inner = a.extent[a.rank - 1];
+    const opaque_operation product(n);
+    const operand_view &a = product.in[0], &c = product.out;
+    const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
     if (s.type == dtype::float32) want(scratch, matmul_workspace<float>(rows, columns, inner));
     if (s.type == dtype::float64) want(scratch, matmul_workspace<double>(rows, columns, inner));
     if constexpr (detail::has_epilogues<Program>)
@@ -125,7 +123,7 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
   const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
     const auto with_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
       if constexpr (program_detail::has_step<Program>(What, Type))
-        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, number, scratch, on, Program::value.bounds);
+        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, opaque_operation(number), scratch, on, Program::value.bounds);
     };
     with_type(std::integral_constant<dtype, dtype::boolean>{});
     with_type(std::integral_constant<dtype, dtype::int32>{});
@@ -185,21 +183,22 @@ inline constexpr memory_plan<Program> static_memory{nullptr};
 template <class Program, int S>
 struct static_step {
   static constexpr bound_step step = Program::tables.steps[S];
-  static constexpr std::int64_t number(int i) { return Program::tables.numbers[step.first_number + i].factor; }
-  static constexpr operand_view operand(int k) {
-    int at = 3;
-    for (int i = 0; i < k; ++i) at += 2 + 2 * static_cast<int>(number(at + 1));
-    if (k < 2) ++at;
-    operand_view v;
-    v.rank = static_cast<int>(number(at++));
-    for (int d = 0; d < v.rank; ++d) v.extent[d] = number(at++);
-    for (int d = 0; d < v.rank; ++d) v.stride[d] = number(at++);
-    return v;
-  }
+  static constexpr struct list {
+    std::int64_t at[step.number_count + 1];
+  } numbers = [] {
+    list l{};
+    for (int i = 0; i < step.number_count; ++i) l.at[i] = Program::tables.numbers[step.first_number + i].factor;
+    return l;
+  }();
+  static constexpr opaque_operation operation{numbers.at};
+
   static constexpr bool is_small_matmul = [] {
-    if (step.what != passes::step::kind::matmul) return false;
-    const operand_view a = operand(0), c = operand(2);
-    return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
+    if constexpr (step.what != passes::step::kind::matmul) {
+      return false;
+    } else {
+      const operand_view &a = operation.in[0], &c = operation.out;
+      return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
+    }
   }();
 };
 
@@ -231,13 +230,11 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, nullptr, nullptr});
   } else if constexpr (step::is_small_matmul) {
     using T = element_of_t<step::step.type>;
-    constexpr operand_view a = step::operand(0), b = step::operand(1), c = step::operand(2);
+    constexpr operand_view a = step::operation.in[0], b = step::operation.in[1], c = step::operation.out;
     matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
         static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
   } else {
-    std::int64_t number[step::step.number_count + 1];
-    for (int i = 0; i < step::step.number_count; ++i) number[i] = step::number(i);
-    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, number, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
+    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, step::operation, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
   }
 }
 

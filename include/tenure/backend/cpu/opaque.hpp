@@ -17,7 +17,7 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::operand_view;
-using program_detail::step_numbers;
+using program_detail::opaque_operation;
 
 namespace detail {
 
@@ -98,12 +98,8 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 }  // namespace detail
 
 template <class T>
-void matmul_step(void* const* p, step_numbers n, void* scratch, executor* on) {
-  n.at += 3;
-  n.next();
-  const operand_view a = n.next_operand();
-  n.next();
-  const operand_view b = n.next_operand(), c = n.next_operand();
+void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
+  const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
   const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
   std::int64_t to = 0;  // results are row-major: one product after the other
@@ -124,31 +120,22 @@ inline void check_indices(const char* call, dtype type, const void* indices, con
 
 /// A copy of computed indices, if every bound on them holds.
 template <class T>
-void check_step(void* const* p, step_numbers n, const ir::bound* bounds) {
-  n.at += 4;
-  const operand_view from = n.next_operand(), to = n.next_operand();
-  for (std::int64_t left = n.next(); left > 0; --left) {
-    const char* const call = bounds[n.next()].call;
-    check_indices(call, dtype_v<T>, p[0], from, n.next());
-  }
-  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), to.stride);
+void check_step(void* const* p, const opaque_operation& n, const ir::bound* bounds) {
+  const operand_view& from = n.in[0];
+  for (int i = 0; i < n.bound_count(); ++i) check_indices(bounds[n.bound(i).position].call, dtype_v<T>, p[0], from, n.bound(i).extent);
+  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
 /// Rows of the source named by indices, which were checked; `Adds` transposes it: rows of updates added into zeros.
 template <class T, bool Adds>
-void gather_step(void* const* p, step_numbers n) {
-  const int axis = static_cast<int>(n.next());
-  n.at += 2;
-  const auto first_type = static_cast<dtype>(n.next());
-  const operand_view first = n.next_operand();
-  const auto second_type = static_cast<dtype>(n.next());
-  const operand_view second = n.next_operand(), result = n.next_operand();
-  const operand_view& indices = Adds ? first : second;
-  const dtype index_type = Adds ? first_type : second_type;
+void gather_step(void* const* p, const opaque_operation& n) {
+  const int axis = n.axis;
+  const opaque_operation::operand& indices = n.in[Adds ? 0 : 1];
+  const dtype index_type = indices.type;
   const void* index_data = p[Adds ? 0 : 1];
   // `many` has one block a named index, `table` is indexed.
-  const operand_view& table = Adds ? result : first;
-  const operand_view& many = Adds ? second : result;
+  const operand_view& table = Adds ? n.out : n.in[0];
+  const operand_view& many = Adds ? n.in[1] : n.out;
   operand_view block;
   std::int64_t table_stride[max_rank], many_stride[max_rank];
   for (int d = 0; d < table.rank; ++d) {
@@ -159,7 +146,7 @@ void gather_step(void* const* p, step_numbers n) {
     many_stride[block.rank++] = many.stride[in_many];
   }
   T* out = static_cast<T*>(p[2]);
-  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(result)) * sizeof(T));
+  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
   detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
     const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
     if constexpr (Adds) {
@@ -174,27 +161,24 @@ void gather_step(void* const* p, step_numbers n) {
 }
 
 template <class T>
-void pad_step(void* const* p, step_numbers n) {
-  const int axis = static_cast<int>(n.next());
-  const std::int64_t start = n.next(), step = n.next();
-  n.next();
-  const operand_view from = n.next_operand();
-  operand_view to = n.next_operand();
+void pad_step(void* const* p, const opaque_operation& n) {
+  const operand_view& from = n.in[0];
+  operand_view to = n.out;
   T* out = static_cast<T*>(p[1]);
   std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(to)) * sizeof(T));
-  const std::int64_t along = to.stride[axis];
-  to.stride[axis] = along * step;
-  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + start * along, to.stride);
+  const std::int64_t along = to.stride[n.axis];
+  to.stride[n.axis] = along * n.step;
+  detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
 template <passes::step::kind What, class T>
-void opaque_step(void* const* p, const std::int64_t* numbers, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
+void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
   using kind = passes::step::kind;
-  if constexpr (What == kind::matmul) matmul_step<T>(p, {numbers}, scratch, on);
-  else if constexpr (What == kind::gather) gather_step<T, false>(p, {numbers});
-  else if constexpr (What == kind::scatter) gather_step<T, true>(p, {numbers});
-  else if constexpr (What == kind::pad) pad_step<T>(p, {numbers});
-  else if constexpr (What == kind::check) check_step<T>(p, {numbers}, bounds);
+  if constexpr (What == kind::matmul) matmul_step<T>(p, n, scratch, on);
+  else if constexpr (What == kind::gather) gather_step<T, false>(p, n);
+  else if constexpr (What == kind::scatter) gather_step<T, true>(p, n);
+  else if constexpr (What == kind::pad) pad_step<T>(p, n);
+  else if constexpr (What == kind::check) check_step<T>(p, n, bounds);
 }
 
 }  // namespace tenure::cpu_backend

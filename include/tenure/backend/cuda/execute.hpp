@@ -48,7 +48,7 @@ void run_opaque(Device& device, const bound_step& s, void* const* pointer, const
   using kind = passes::step::kind;
   const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
     visit_dtype(s.type, [&]<class T>(element_tag<T>) {
-      if constexpr (program_detail::has_step<Program>(What, dtype_v<T>)) opaque_step<What, T>(device, pointer, number, Program::value.bounds);
+      if constexpr (program_detail::has_step<Program>(What, dtype_v<T>)) opaque_step<What, T>(device, pointer, program_detail::opaque_operation(number), Program::value.bounds);
     });
   };
   switch (s.what) {

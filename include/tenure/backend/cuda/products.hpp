@@ -9,7 +9,7 @@
 namespace TENURE_NAMESPACE::cuda_backend {
 
 using program_detail::operand_view;
-using program_detail::step_numbers;
+using program_detail::opaque_operation;
 
 /// The BLAS layout of a row-major matrix whose rows or columns are contiguous. leading < 0 means that neither are.
 struct blas_layout {
@@ -88,16 +88,8 @@ void multiply_by_blas(Device& device, product<T> p, const blas_layout& a, const 
 }  // namespace detail
 
 template <class T, class Device>
-void matmul_step(Device& device, void* const* pointers, step_numbers n) {
-  product<T> p{};
-  n.at += 4;
-  p.a = n.next_operand();
-  n.next();
-  p.b = n.next_operand();
-  p.c = n.next_operand();
-  p.first_a = static_cast<const T*>(pointers[0]);
-  p.first_b = static_cast<const T*>(pointers[1]);
-  p.first_c = static_cast<T*>(pointers[2]);
+void matmul_step(Device& device, void* const* pointers, const opaque_operation& n) {
+  const product<T> p{n.in[0], n.in[1], n.out, static_cast<const T*>(pointers[0]), static_cast<const T*>(pointers[1]), static_cast<T*>(pointers[2])};
   if (p.rows() == 0 || p.columns() == 0) return;
   if constexpr (std::is_floating_point_v<T>) {
     const int batch = p.batch();

@@ -28,13 +28,10 @@ void copy(Device& device, const operand_view& shape, const T* from, const std::i
 
 /// gather: copies the rows of the source that the indices name. The indices have been checked.
 template <class T, class Device>
-void gather_step(Device& device, void* const* p, step_numbers n) {
-  const int axis = static_cast<int>(n.next());
-  n.at += 3;
-  const operand_view table = n.next_operand();
-  const auto type = static_cast<dtype>(n.next());
-  const operand_view indices = n.next_operand(), result = n.next_operand();
-  kernels::gather_element<T> f{{}, table.stride[axis], detail::indices_of(type, p[1]), static_cast<const T*>(p[0]), static_cast<T*>(p[2])};
+void gather_step(Device& device, void* const* p, const opaque_operation& n) {
+  const int axis = n.axis;
+  const operand_view &table = n.in[0], &indices = n.in[1], &result = n.out;
+  kernels::gather_element<T> f{{}, table.stride[axis], detail::indices_of(n.in[1].type, p[1]), static_cast<const T*>(p[0]), static_cast<T*>(p[2])};
   for (int d = 0; d < result.rank; ++d) {
     const bool is_index = d >= axis && d < axis + indices.rank;
     const std::int64_t table_stride = is_index ? 0 : table.stride[d < axis ? d : d - indices.rank + 1];
@@ -76,19 +73,15 @@ constexpr std::int64_t pieces_of_rows(std::int64_t elements, std::int64_t rows, 
 /// index_add: adds rows of updates to zeros at the indices, which have been checked. The indices are sorted, then each element of
 /// the result is the sum of its updates, in order.
 template <class T, class Device>
-void scatter_step(Device& device, void* const* p, step_numbers n) {
-  const int axis = static_cast<int>(n.next());
-  n.at += 2;
-  const auto type = static_cast<dtype>(n.next());
-  const operand_view indices = n.next_operand();
-  n.next();
-  const operand_view updates = n.next_operand(), result = n.next_operand();
+void scatter_step(Device& device, void* const* p, const opaque_operation& n) {
+  const int axis = n.axis;
+  const operand_view &indices = n.in[0], &updates = n.in[1], &result = n.out;
   const std::int64_t count = elements_of(indices);
   const auto memory = device.allocate(4 * count * static_cast<std::int64_t>(sizeof(std::int64_t)));
   auto* const words = static_cast<std::int64_t*>(memory.data());
   const kernels::named_rows rows{words, words + count}, spare{words + 2 * count, words + 3 * count};
 
-  kernels::list_index list{{}, detail::indices_of(type, p[0]), rows};
+  kernels::list_index list{{}, detail::indices_of(n.in[0].type, p[0]), rows};
   for (int d = 0; d < indices.rank; ++d) list.space.add(indices.extent[d], indices.stride[d]);
   device.for_each(count, list);
 
@@ -109,17 +102,14 @@ void scatter_step(Device& device, void* const* p, step_numbers n) {
 }
 
 template <class T, class Device>
-void pad_step(Device& device, void* const* p, step_numbers n) {
-  const int axis = static_cast<int>(n.next());
-  const std::int64_t start = n.next(), step = n.next();
-  n.next();
-  const operand_view from = n.next_operand();
-  operand_view to = n.next_operand();
+void pad_step(Device& device, void* const* p, const opaque_operation& n) {
+  const operand_view& from = n.in[0];
+  operand_view to = n.out;
   T* const out = static_cast<T*>(p[1]);
   device.zero(out, elements_of(to) * static_cast<std::int64_t>(sizeof(T)));
-  const std::int64_t along = to.stride[axis];
-  to.stride[axis] = along * step;
-  detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + start * along, to.stride);
+  const std::int64_t along = to.stride[n.axis];
+  to.stride[n.axis] = along * n.step;
+  detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
 /// Throws index_error unless all indices lie in [0, extent). It waits for the device.
@@ -133,24 +123,20 @@ void check_indices(Device& device, const char* call, dtype type, const void* ind
 
 /// Checks computed indices against every bound on them, and copies them if all hold. Throws index_error otherwise.
 template <class T, class Device>
-void check_step(Device& device, void* const* p, step_numbers n, const ir::bound* bounds) {
-  n.at += 4;
-  const operand_view from = n.next_operand(), to = n.next_operand();
-  for (std::int64_t left = n.next(); left > 0; --left) {
-    const char* const call = bounds[n.next()].call;
-    check_indices(device, call, dtype_v<T>, p[0], from, n.next());
-  }
-  detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), to.stride);
+void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds) {
+  const operand_view& from = n.in[0];
+  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position].call, dtype_v<T>, p[0], from, n.bound(i).extent);
+  detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
 template <passes::step::kind What, class T, class Device>
-void opaque_step(Device& device, void* const* p, const std::int64_t* numbers, [[maybe_unused]] const ir::bound* bounds) {
+void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds) {
   using kind = passes::step::kind;
-  if constexpr (What == kind::matmul) matmul_step<T>(device, p, {numbers});
-  else if constexpr (What == kind::gather) gather_step<T>(device, p, {numbers});
-  else if constexpr (What == kind::scatter) scatter_step<T>(device, p, {numbers});
-  else if constexpr (What == kind::pad) pad_step<T>(device, p, {numbers});
-  else if constexpr (What == kind::check) check_step<T>(device, p, {numbers}, bounds);
+  if constexpr (What == kind::matmul) matmul_step<T>(device, p, n);
+  else if constexpr (What == kind::gather) gather_step<T>(device, p, n);
+  else if constexpr (What == kind::scatter) scatter_step<T>(device, p, n);
+  else if constexpr (What == kind::pad) pad_step<T>(device, p, n);
+  else if constexpr (What == kind::check) check_step<T>(device, p, n, bounds);
 }
 
 }  // namespace tenure::cuda_backend

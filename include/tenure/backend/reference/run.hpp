@@ -4,6 +4,7 @@
 // It is slow.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include <tenure/backend/reference/pointwise.hpp>
@@ -11,8 +12,8 @@
 
 namespace TENURE_NAMESPACE::reference {
 /// How sums and matrix products are added up: in the next wider type; or with every product and partial sum rounded to the result's
-/// type, which overflows where a loop in that type would; or so from the last term to the first.
-enum class sums { wide, rounded, reversed };
+/// type, which overflows where a loop in that type would; or the same, but NaN where another order of the terms could overflow.
+enum class sums { wide, rounded, any_order };
 
 namespace detail {
 
@@ -44,21 +45,29 @@ template <class T>
 class running_sum {
  public:
   void add(sums how, accumulator_t<T> term) {
-    if (how == sums::wide) total_ += term;
-    else if (how == sums::rounded) total_ = rounded(total_ + rounded(term));
-    else terms_.push_back(static_cast<T>(term));
+    if (how == sums::wide) {
+      total_ += term;
+      return;
+    }
+    const accumulator_t<T> t = rounded(term);
+    total_ = rounded(total_ + t);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (how != sums::any_order) return;
+      has_infinite_ = has_infinite_ || !std::isfinite(t);
+      magnitude_ = rounded(magnitude_ + std::fabs(t));
+    }
   }
   T get() const {
-    accumulator_t<T> total = total_;
-    for (std::size_t i = terms_.size(); i-- > 0;) total = rounded(total + static_cast<accumulator_t<T>>(terms_[i]));
-    return static_cast<T>(total);
+    if constexpr (std::is_floating_point_v<T>)
+      if (!has_infinite_ && !std::isfinite(magnitude_)) return std::numeric_limits<T>::quiet_NaN();
+    return static_cast<T>(total_);
   }
 
  private:
   static accumulator_t<T> rounded(accumulator_t<T> x) { return static_cast<accumulator_t<T>>(static_cast<T>(x)); }
 
-  accumulator_t<T> total_ = 0;
-  std::vector<T> terms_;
+  accumulator_t<T> total_ = 0, magnitude_ = 0;
+  bool has_infinite_ = false;
 };
 
 class interpreter {
