@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Writing the value of an expression into a tensor that exists. Law: right sides are whole values. Where the target's memory
-// is also read other than element by element, the value is computed into a temporary first; so x = transpose(x) + x is right.
-// The types name the candidates, addresses at run time decide. Nothing is written where it throws.
+// Writes the value of an expression into an existing tensor. Law: the result is as if the right side were computed completely before
+// the first write. If the expression also reads memory of the target, and not element by element, its value is computed into a
+// temporary first. So x = transpose(x) + x is right. Types tell which operands may share memory, and addresses at run time decide.
+// If the call throws, nothing was written.
 #pragma once
 
 #include <tenure/tensor/later.hpp>
@@ -10,7 +11,7 @@
 namespace TENURE_NAMESPACE {
 namespace ops {
 
-/// y stretched to the shape of x and converted to its type: what x.copy_(y) leaves in x. The value of x is not read.
+/// y, broadcast to the shape of x and converted to its type. x.copy_(y) writes this value into x. The value of x is not read.
 struct replace {
   static constexpr const char* name = "copy_";
   template <class X, class Y>
@@ -42,15 +43,15 @@ bool needs_temporary(const X& x, const E& e) {
   return shares;
 }
 
-/// x as the type of a contiguous owner, which it must be at run time: a second handle to its memory.
+/// A second handle to the memory of x, with the type of a contiguous owning tensor. x must be contiguous at run time.
 template <class X>
 auto as_contiguous(const X& x) {
   using owner = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::constant, access::read_write, device_of_t<X>>;
   return tensor_access::make<owner>(tensor_access::storage(x), tensor_access::fresh(x), x.extents(), x.strides());
 }
 
-/// Writes the value of e, whose operands are as they were when it was made, into x's memory. Extents must be x's, or broadcast to
-/// them; an x without elements that `may_become` e's value takes over new memory.
+/// Writes the value of e into the memory of x. The operands of e must not have changed since e was made. The extents of e must equal the
+/// extents of x or broadcast to them. If x has no elements and `may_become` holds, x takes new memory with the value of e.
 template <class X, class E>
 void write_current_value(X& x, const E& e, const char* call, bool may_become = false) {
   constexpr bool fits = std::is_same_v<element_t<X>, typename E::element_type> && may_be_same(shape_of_t<X>::value, E::shape_type::value);
@@ -83,7 +84,7 @@ void write_value(X& x, const E& e, const char* call, bool may_become = false) {
   write_current_value(x, e, call, may_become);
 }
 
-/// Whether the value of E can be assigned to X; says why not.
+/// Whether the value of E can be assigned to X. If not, a static_assert gives the reason.
 template <class X, class E>
 constexpr bool is_assignable() {
   constexpr bool keeps_gradient = requires_grad_v<X> || !requires_grad_v<E>;
@@ -93,7 +94,7 @@ constexpr bool is_assignable() {
   return keeps_gradient && fits;
 }
 
-/// A node owns its history with its value: the new value brings its own, and the node moves to new memory.
+/// Assigns to a node. The value and the history of a node belong together, so the node takes new memory and the history of the new value.
 template <class X, class E>
 void assign_node(X& x, const E& e) {
   constexpr bool same_type = std::is_same_v<element_t<X>, element_t<E>>;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// backward(): cotangents arrive in sinks, and sinks pass them on, the newest first. Law: a backward() that throws has
-// changed nothing: saved values are checked before the first cotangent, and gradients are added, and saved values freed,
-// only when the last one has arrived. Cost: three visits of each history, O(log n) for the newest of n that wait; queue and
-// lists are linked through the sinks and allocate nothing; a leaf's cotangent waits in memory of its own, unless its gradient is
-// zero, which it may overwrite at once.
+// backward(): cotangents are collected in sinks. A sink passes its cotangent on to the sinks of its operands, and the newest sink is first.
+// Law: a backward() that throws changes nothing. Saved values are checked before the first cotangent is computed. Gradients are added,
+// and saved values are freed, only after the last cotangent was computed.
+// Cost: each history is visited three times, and taking the newest of n waiting sinks costs O(log n). Queue and lists are linked through
+// the sinks and do not allocate. The cotangent of a leaf needs memory of its own until the end, except where the gradient of the leaf is
+// zero: then it is written there directly.
 #pragma once
 
 #include <cstring>
@@ -15,12 +16,12 @@
 
 namespace TENURE_NAMESPACE {
 
-/// loss.backward(tn::retain_graph): the graph stays, for another backward().
+/// loss.backward(tn::retain_graph): saved values are kept, so that backward() can be called again.
 inline constexpr bool retain_graph = true;
 
 namespace detail {
 
-/// Adds n elements of a gradient's type.
+/// Adds n elements of the given type.
 inline void accumulate(dtype type, const storage_handle& to, const storage_handle& from, std::int64_t n) {
   const auto add = [n](auto* t, const auto* f) {
     for (std::int64_t i = 0; i < n; ++i) t[i] += f[i];
@@ -29,7 +30,7 @@ inline void accumulate(dtype type, const storage_handle& to, const storage_handl
   else add(static_cast<double*>(to.data()), static_cast<const double*>(from.data()));
 }
 
-/// The same where the sink's memory is.
+/// The same, on the device of the sink.
 inline void accumulate(const gradient_sink& sink, const storage_handle& to, const storage_handle& from) {
   if (sink.device == nullptr) return accumulate(sink.type, to, from, count(sink.shape));
   const extents row = row_major(sink.shape);
@@ -40,7 +41,7 @@ inline std::size_t gradient_bytes(const gradient_sink& sink) {
   return checked_bytes(sink.shape, static_cast<std::size_t>(size_of(sink.type)));
 }
 
-/// Memory for a gradient, where the sink's is.
+/// Memory for a gradient, on the device of the sink.
 inline storage_handle allocate_gradient(const gradient_sink& sink) {
   const std::size_t bytes = gradient_bytes(sink);
   return sink.device == nullptr ? allocate_storage(bytes) : sink.device->allocate(bytes);
@@ -50,7 +51,8 @@ inline void clear_gradient(const gradient_sink& sink, const storage_handle& memo
   else sink.device->clear(memory.data(), memory.bytes());
 }
 
-/// Sinks, the newest first: a pairing heap (Fredman, Sedgewick, Sleator and Tarjan, 1986) whose links are the sinks' own.
+/// A priority queue of sinks, the newest first. It is a pairing heap (Fredman, Sedgewick, Sleator and Tarjan, 1986) with its links in the
+/// sinks, so it does not allocate.
 class newest_first {
  public:
   bool empty() const { return root_ == nullptr; }
@@ -69,7 +71,7 @@ class newest_first {
     a->child = b;
     return a;
   }
-  // Two by two from the left, then all from the right.
+  // Merges pairs from left to right, then merges the results from right to left.
   static gradient_sink* merge_siblings(gradient_sink* rest) {
     gradient_sink* pairs = nullptr;
     while (rest != nullptr) {
@@ -95,13 +97,14 @@ class newest_first {
   gradient_sink* root_ = nullptr;
 };
 
-/// One backward(): the nodes that have a cotangent to pass on, newest first, and the sinks that keep what arrived.
+/// The state of one backward(): a queue of the nodes that must pass a cotangent on, newest first, and a list of the sinks that keep their
+/// cotangents.
 class backward_queue {
  public:
   backward_queue() = default;
   backward_queue(const backward_queue&) = delete;
   backward_queue& operator=(const backward_queue&) = delete;
-  /// What was not committed is undone.
+  /// Undoes everything that was not committed.
   ~backward_queue() {
     while (!empty()) undo(*pop());
     while (visited_ != nullptr) undo(*take(visited_));
@@ -121,15 +124,15 @@ class backward_queue {
     return newest;
   }
 
-  /// What a node does once all its cotangents have arrived.
+  /// Lets a node pass on its cotangent. All its cotangents must have arrived.
   void visit(const sink_handle& node) {
     node->listed_by = this;
     list(node);
     node->propagate(*this);
     if (!node->retains) node->arriving = {};
   }
-  /// Adds what arrived to the gradients. From here on nothing throws but a device that refuses to add: that leaf's gradient is
-  /// then as it was.
+  /// Adds the cotangents to the gradients. From here on only a device that fails to add can throw. The gradient of this leaf is then
+  /// unchanged.
   void commit(bool retain_graph) {
     std::exception_ptr refused;
     while (visited_ != nullptr) {
@@ -143,11 +146,11 @@ class backward_queue {
     if (refused) [[unlikely]] std::rethrow_exception(refused);
   }
 
-  /// Adds a node to the ones that wait. A leaf has nothing to check.
+  /// Adds a node to the nodes that wait for their check. A leaf needs no check.
   void reach(const sink_handle& sink) {
     if (sink->is_node()) push(sink);
   }
-  /// Throws ownership_error if another backward() that has not ended holds cotangents of this sink.
+  /// Throws ownership_error if another unfinished backward() holds cotangents of this sink.
   void check_free(const gradient_sink& sink) const {
     if (sink.listed_by != nullptr && sink.listed_by != this) [[unlikely]] throw_busy();
   }
@@ -200,7 +203,7 @@ class backward_queue {
     try {
       clear_gradient(sink, sink.grad);
     } catch (...) {
-      sink.grad = {};  // rather no gradient than half of one
+      sink.grad = {};  // the gradient is removed, because it may be partly written
     }
   }
 
@@ -208,8 +211,8 @@ class backward_queue {
   gradient_sink* visited_ = nullptr;
 };
 
-/// The memory into which a cotangent of a sink is computed: the zeros of a leaf's gradient that nobody else sees, else memory
-/// that finish() hands over or adds.
+/// The memory into which a cotangent of a sink is computed. It is the gradient of a leaf if that is zero and has no other owner. Otherwise
+/// it is separate memory, and finish() moves it to the sink or adds it there.
 struct delivery {
   sink_handle sink;
   storage_handle temporary{};
@@ -220,9 +223,9 @@ struct delivery {
     temporary = allocate_gradient(*sink);
     return temporary.data();
   }
-  /// What has arrived so far, zeros at first: for who adds to some of the elements.
+  /// The sum of the cotangents so far, zeros at first. A caller that adds to some elements only uses it.
   void* so_far(backward_queue& queue) {
-    queue.push(sink);  // first, so that what arrives is undone if anything throws
+    queue.push(sink);  // before the writes, so that they are undone if anything throws
     if (!overwrites(queue) && !slot()) {
       storage_handle zero = allocate_gradient(*sink);
       clear_gradient(*sink, zero);
@@ -241,17 +244,17 @@ struct delivery {
 
  private:
   storage_handle& slot() { return sink->is_overwritten ? sink->grad : sink->arriving; }
-  // Once in a backward(), and only as the first to arrive.
+  // Only the first cotangent of a backward() can overwrite the gradient.
   bool overwrites(backward_queue& queue) {
     if (sink->is_node() || sink->arriving || !sink->grad_is_zero() || sink->grad.is_shared() || sink->grad.is_exported()) return false;
     queue.push(sink);
     sink->is_zeroed = false;
-    sink->is_overwritten = true;  // the version rises when commit() keeps what was written
+    sink->is_overwritten = true;  // commit() raises the version when it keeps the value
     return true;
   }
 };
 
-/// Checks all that reach_roots() reaches, then runs start() and every node it reaches, newest first.
+/// Checks all sinks that reach_roots() reaches. Then runs start() and all nodes that get a cotangent, newest first.
 template <class ReachRoots, class Start>
 void run_backward(bool retain_graph, ReachRoots reach_roots, Start start) {
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// deepcopy of a model, a tuple or an array of tensors: each of them as deepcopy(x) copies one.
+// deepcopy of a model, a tuple or an array of tensors. Each tensor is copied as deepcopy(x) copies it.
 #pragma once
 
 #include <tenure/tensor/deepcopy.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Evaluating expressions over live tensors into new memory: a constant, or a node with the history of the expression.
+// Evaluates expressions over live tensors into new memory. The result is a constant, or a node with the history of the expression.
 #pragma once
 
 #include <tenure/ops/movement.hpp>
@@ -10,7 +10,8 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Computes e into memory that `make(shape)` gives after every other check; versions are the caller's to check. Row-major.
+/// Computes e in row-major order into the memory that `make(shape)` returns. `make` is called after all other checks. The caller checks the
+/// versions.
 template <class E, class Make, class BeforeWriting = program_detail::no_notice>
 void compute_into(const E& e, Make make, const BeforeWriting& before_writing = {}) {
   if constexpr (is_evaluable<E>()) {
@@ -47,7 +48,7 @@ kept_element<typename E::element_type, device_of_t<E>> evaluate_item(later_phase
   return value;
 }
 
-/// An owning constant with the value of e; versions are the caller's to check.
+/// An owning constant with the value of e. The caller checks the versions.
 template <class E>
 auto compute_constant(const E& e) {
   using result = tensor<typename E::element_type, typename E::shape_type, ownership::owning, role::constant, access::read_write, device_of_t<E>>;
@@ -72,7 +73,7 @@ X with_history(const Y& value, sink_handle sink) {
   return tensor_access::make<X>(tensor_access::storage(value), tensor_access::fresh(value), value.extents(), value.strides(), std::move(sink));
 }
 
-/// The tensor that e evaluates to: a constant, or a node with the history of e.
+/// The tensor with the value of e: a constant, or a node with the history of e.
 template <class E>
 auto evaluate(const E& e) {
   auto value = evaluate_constant(e);
@@ -87,7 +88,7 @@ auto evaluate(const E& e) {
   }
 }
 
-/// Whether a tensor X can be made from E; says why not.
+/// Whether a tensor X can be made from E. If not, a static_assert gives the reason.
 template <class X, class E>
 constexpr bool is_constructible() {
   constexpr bool keeps_gradient = requires_grad_v<X> || !E::is_tracked;
@@ -100,7 +101,7 @@ constexpr bool is_constructible() {
   return keeps_gradient && !is_leaf_v<X> && same_type && same_shape;
 }
 
-/// x becomes `made`, which owns its memory: a node takes its history, or starts one.
+/// x becomes `made`, which owns its memory. If x is a node, it takes the history of `made`, or starts a new one.
 template <class X, class Made>
 void take_over(X& x, Made made) {
   if constexpr (std::is_same_v<X, Made>) {
@@ -131,14 +132,14 @@ auto clone_tracked(later_phase, const X& x) {
 template <class U, class X>
 auto convert_tracked(later_phase, element_tag<U>, const X& x) { return evaluate(apply<ops::cast<U>>(x)); }
 
-/// An expression as a constant or node, a tensor as itself.
+/// The value of an expression as a constant or a node. A tensor is returned as it is.
 template <class X>
 decltype(auto) evaluated(const X& x) {
   if constexpr (any_tensor<X>) return (x);
   else return evaluate_constant(x);
 }
 
-/// backward() of an expression whose cotangent is given; whether that reads the value of any tensor.
+/// backward() of an expression, given its cotangent. Returns whether the derivative reads the value of a tensor.
 template <class E, class C>
 bool backward_with(later_phase, const E& e, const C& cotangent, bool retain) {
   require_recording();
@@ -149,7 +150,7 @@ bool backward_with(later_phase, const E& e, const C& cotangent, bool retain) {
   return saves;
 }
 
-/// backward() of a node whose cotangent is given.
+/// backward() of a node, given its cotangent.
 template <class X, class C>
   requires any_tensor<X>
 void backward_with(later_phase, const X& y, const C& cotangent, bool retain) {
@@ -159,7 +160,7 @@ void backward_with(later_phase, const X& y, const C& cotangent, bool retain) {
 
 }  // namespace detail
 
-/// Computes an expression once: a constant, or a node where an operand is tracked.
+/// Computes an expression. The result is a constant, or a node where an operand is tracked.
 template <expression E>
 auto eval(const E& e) { return detail::evaluate(e); }
 template <class X>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The programs of an expression: its value; value and gradients of a single element in one graph; gradients given the
-// cotangent and the result. Inputs are numbered as for_each_operand visits the operands.
+// The programs that are compiled for an expression: its value; value and gradients of a single element in one graph; gradients given
+// the cotangent and the result. Inputs are numbered in the order in which for_each_operand visits the operands.
 #pragma once
 
 #include <tenure/expr/lazy.hpp>
@@ -30,14 +30,14 @@ struct lowering<lazy<Operation, Operand...>> {
   }
 };
 
-/// Appends d(output)/d(wrt), given the cotangent of the output, and makes them outputs; zeros where nothing flows.
+/// Appends the gradients of wrt, given the cotangent of the output, and makes them outputs. A gradient to which nothing flows is zero.
 constexpr void output_gradients(ir::builder& g, ir::node_id output, ir::node_id cotangent, const ir::array<ir::node_id>& wrt) {
   ir::array<ir::node_id> gradients(wrt.size(), ir::none);
   passes::reverse(g, &output, &cotangent, 1, wrt.data(), wrt.size(), gradients.data());
   for (int i = 0; i < wrt.size(); ++i) g.output(gradients[i] != ir::none ? gradients[i] : ops::value(g, wrt[i]).like(0).id);
 }
 
-/// Whether e can be computed where its operands are; says why not.
+/// Whether e can be computed on the device of its operands. If not, a static_assert gives the reason.
 template <class E>
 constexpr bool is_evaluable() {
   constexpr bool runs = backend<device_of_t<E>>::is_included;
@@ -45,7 +45,7 @@ constexpr bool is_evaluable() {
   return runs;
 }
 
-/// The value.
+/// The program of the value.
 template <class E>
 struct value_source {
   static constexpr ir::builder trace() {
@@ -57,7 +57,7 @@ struct value_source {
   }
 };
 
-/// Value and gradients of a single element, in one graph.
+/// The program of value and gradients of a single element, in one graph.
 template <class E>
 struct backward_source {
   static constexpr ir::builder trace() {
@@ -71,8 +71,8 @@ struct backward_source {
   }
 };
 
-/// Gradients given the cotangent and the result, two more inputs. Reading the result where the derivative would read the
-/// node means that neither it nor what only it needs is computed again.
+/// The program of the gradients. The cotangent and the result are two more inputs. Where the derivative uses the node of the result, it
+/// reads the input instead, so the result and its own operands are not computed again.
 template <class E>
 struct cotangent_source {
   static constexpr ir::builder trace() {
@@ -90,7 +90,7 @@ struct cotangent_source {
   }
 };
 
-/// Which inputs a program reads at all, on the way to outputs from `first` on.
+/// The inputs that a program reads to compute the outputs from `first` on.
 template <class Program, int Inputs>
 struct inputs_read {
   bool at[Inputs + 1] = {};
@@ -115,7 +115,7 @@ void collect_operands(const E& e, leaf_argument*& at) {
   });
 }
 
-/// Moves the numbers of an expression to its device; what is returned keeps them there.
+/// Moves the plain numbers of an expression to its device. The returned object owns their memory.
 template <class Device, class E>
 auto place_operand_numbers(const E& e, leaf_argument* arguments) {
   if constexpr (std::is_same_v<Device, cpu_device>) {
@@ -131,7 +131,7 @@ auto place_operand_numbers(const E& e, leaf_argument* arguments) {
   }
 }
 
-/// Throws when an operand was written since the expression was made.
+/// Throws if an operand was written after the expression was made.
 template <class E>
 void check_versions(const E& e, const char* call) {
   for_each_operand(e, [&](const auto& x) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// The history of a tensor that was made from an expression: what its derivative reads (and no more: exp reads its result,
-// mul the other operand, add nothing) and the sinks of its operands. Law: a value that was overwritten since makes
-// backward() throw, through whichever alias it was written; memory that the derivative does not read is not kept alive. Of memory
-// that a span or map outside may write uncounted, a copy is kept beside it, and read.
+// The history of a tensor that was made from an expression: the values that the derivative reads, and the sinks of the operands. exp
+// reads its result, mul reads the other operand, add reads nothing.
+// Law: if a saved value was overwritten, through any alias, backward() throws. Memory that the derivative does not read is not kept
+// alive. A span or map outside may write memory without raising its version. Of such memory a copy is kept, and the copy is read.
 #pragma once
 
 #include <tenure/tensor/later.hpp>
@@ -20,7 +20,7 @@ class expression_history final : public gradient_sink {
   static constexpr inputs_read<program_type, operands + 2> reads{};
 
  public:
-  /// `overwritten`: storage that the result is about to be written into; what the derivative reads of it is copied first.
+  /// `overwritten` is the storage into which the result will be written. Operands that the derivative reads from it are copied first.
   expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
       : gradient_sink(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), expression_(e) {
     bool copies = false;
@@ -39,7 +39,7 @@ class expression_history final : public gradient_sink {
     if (copies) [[unlikely]] copy_operands(overwritten);
   }
 
-  /// The result's memory, where the derivative reads it. Called once, when it is filled.
+  /// Saves the memory of the result if the derivative reads it. Call it once, after the result was written.
   void save_result(const storage_handle& memory, const void* data) {
     if constexpr (reads.at[operands + 1]) {
       saved_[operands] = saved_storage(memory);
@@ -55,7 +55,7 @@ class expression_history final : public gradient_sink {
 
   bool is_node() const override { return true; }
 
-  /// Whether it keeps the value of any tensor, so that backward() frees it.
+  /// Whether it saves the value of a tensor. Then backward() frees it.
   bool saves() const {
     bool any = false;
     for (const saved_storage& s : saved_) any = any || s;
@@ -91,8 +91,8 @@ class expression_history final : public gradient_sink {
   }
 
   void release() noexcept override {
-    is_freed_ = saves();  // a graph that saved nothing can be walked again, as PyTorch's
-    for (saved_storage& s : saved_) s = saved_storage();  // clang 14 leaks what `s = {}` replaces
+    is_freed_ = saves();  // backward() can run again over a graph that saved nothing, as in PyTorch
+    for (saved_storage& s : saved_) s = saved_storage();  // with `s = {}` clang 14 leaks the old value
     for_each_operand(expression_, [](auto& x) {
       if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) x.storage = {};
     });
@@ -104,8 +104,8 @@ class expression_history final : public gradient_sink {
     copy_bytes<device_type>(made.data(), from, bytes);
     return made;
   }
-  /// Moves operands that are about to change, or may, to copies: from the first element to the last, with the strides that they have.
-  /// Operands that start and end alike share a copy.
+  /// Replaces operands that will change or may change by copies. A copy holds all memory from the first element to the last, so the strides
+  /// stay the same. Operands with the same first and last element share a copy.
   [[gnu::noinline, gnu::cold]] void copy_operands(const block* overwritten) {
     struct {
       const void* from;
@@ -124,7 +124,7 @@ class expression_history final : public gradient_sink {
           if (k == count_made) made[count_made++] = {x.data, bytes, copy_of(x.data, bytes)};
           x.storage = made[k].memory;
           x.data = static_cast<const T*>(x.storage.data());
-          if (is_about_to_change) saved_[i] = saved_storage(x.storage);  // else what is counted stays checked
+          if (is_about_to_change) saved_[i] = saved_storage(x.storage);  // otherwise counted writes must still be found
         }
       }
       ++i;
@@ -137,7 +137,7 @@ class expression_history final : public gradient_sink {
   bool is_freed_ = false;
 };
 
-/// Computes value and gradients of a single element and lets the gradients flow.
+/// Computes value and gradients of an expression with a single element, and delivers the gradients to the sinks of the operands.
 template <class E>
 kept_element<typename E::element_type, device_of_t<E>> backward_scalar(later_phase, const E& e, bool retain) {
   kept_element<typename E::element_type, device_of_t<E>> value;
@@ -168,7 +168,7 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(later_pha
   return value;
 }
 
-/// Whether the gradient of e reads the value of any tensor: then backward() frees the expression.
+/// Whether the gradient of e reads the value of a tensor. Then backward() frees the expression.
 template <class E>
 bool backward_reads(later_phase, const E& e) {
   constexpr inputs_read<program<backward_source<E>>, operand_count<E>> reads(1);
@@ -178,7 +178,7 @@ bool backward_reads(later_phase, const E& e) {
   return any;
 }
 
-/// Backward from a node whose cotangent is given.
+/// backward() from a node, given its cotangent.
 template <class X, class C>
 void backward_from(const X& y, const C& cotangent, bool retain) {
   tensor_access::check_alive(y, "backward");
@@ -194,7 +194,7 @@ void backward_from(const X& y, const C& cotangent, bool retain) {
   });
 }
 
-/// Backward from a node of a single element.
+/// backward() from a node with a single element.
 template <class X>
 void backward_node(later_phase, const X& y, bool retain) {
   tensor_access::check_alive(y, "backward");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// In-place arithmetic: x += e on constants; on nodes, and where e is tracked, the same memory under a new history. Law: where
-// the derivative reads the old value, a copy of it is kept before it is overwritten. Direct operands that share some of the
-// target's elements, but not element by element, throw overlap_error. Where a call throws nothing was written or consumed.
+// In-place arithmetic. x += e on a constant writes its elements. If x is a node or e is tracked, x keeps its memory and gets a new history.
+// Law: if the derivative reads the old value, a copy of it is made before it is overwritten. A direct operand that shares elements with
+// the target, but not at equal positions, throws overlap_error. If a call throws, nothing was written or consumed.
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
@@ -34,7 +34,7 @@ constexpr dtype source_dtype() {
   else return dtype_v<element_t<E>>;
 }
 
-/// Whether X op= E has X's shape and kind of element; says why not.
+/// Whether X op= E has the shape of X and an element type that X can hold. If not, a static_assert gives the reason.
 template <class Op, class X, class E>
 constexpr bool is_update() {
   constexpr bool fits = may_broadcast(source_shape<E>(), shape_of_t<X>::value);
@@ -48,7 +48,7 @@ constexpr bool is_update() {
   return fits && stays_integer && divides && stays_bool;
 }
 
-/// Throws where x and a tensor e share elements, but not element by element.
+/// Throws overlap_error if x and a tensor e share elements, but not at equal positions.
 template <class X, class E>
 void check_overlap(const X& x, const E& e, const char* call) {
   if constexpr (any_tensor<E>)
@@ -56,8 +56,8 @@ void check_overlap(const X& x, const E& e, const char* call) {
       throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
 }
 
-/// x op= e on a constant. Only the operands of an e that is an expression can have been written since they were taken: x itself is
-/// read now, and another thread may write other elements of its storage meanwhile.
+/// x op= e on a constant. Only the operands of an expression e can have old versions. x itself is read now, so its version is not checked:
+/// another thread may write other elements of its storage at the same time.
 template <class Op, class X, class E>
 void update_constant(X& x, const E& e) {
   tensor_access::check_alive(x, "in-place");
@@ -72,7 +72,7 @@ void update_constant(X& x, const E& e) {
   }
 }
 
-/// An owner of x's memory whose history is that of the tracked `e`, which is written into it. x is empty then.
+/// Writes the tracked `e` into the memory of x. Returns an owner of this memory with the history of e. x is empty afterwards.
 template <class X, class E>
 auto write_tracked(X&& x, const E& e) {
   constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
@@ -80,7 +80,7 @@ auto write_tracked(X&& x, const E& e) {
   if (!is_recording()) {
     write_value(x, e, "in-place");
     if constexpr (requires_grad_v<X>) {
-      return result(std::move(x));  // with the history that it has, as PyTorch's
+      return result(std::move(x));  // it keeps its history, as in PyTorch
     } else {
       const X consumed(std::move(x));
       return with_history<result>(consumed, unrecorded<X>(consumed.extents()));
@@ -98,7 +98,7 @@ auto write_tracked(X&& x, const E& e) {
   return with_history<result>(consumed, std::move(sink));
 }
 
-/// e converted to the element type of X, which an in-place operation keeps.
+/// e converted to the element type of X. An in-place operation keeps this type.
 template <class X, class E>
 auto converted_to(const E& e) {
   if constexpr (std::is_same_v<typename E::element_type, element_t<X>>) return e;
@@ -113,7 +113,7 @@ auto update_tracked(X&& x, const E& e) {
   else return write_tracked(std::move(x), converted_to<X>(apply<operation>(as_contiguous(x), e)));
 }
 
-/// x op= e: on a constant its elements, on a node its elements and its history.
+/// x op= e. It changes the elements of x, and of a node also the history.
 template <class Op, class X, class E>
 void update_from(later_phase, Op, X& x, const E& e) {
   if constexpr (requires_grad_v<X>) {
@@ -127,7 +127,7 @@ void update_from(later_phase, Op, X& x, const E& e) {
       if constexpr (is_update<Op, X, E>()) update_constant<Op>(x, e);
   }
 }
-/// The same, consuming x: the result is a node.
+/// The same, but it consumes x and returns a node.
 template <class Op, class X, class E>
   requires(!std::is_lvalue_reference_v<X>)
 auto update_from(later_phase, Op, X&& x, const E& e) {
@@ -138,7 +138,7 @@ auto update_from(later_phase, Op, X&& x, const E& e) {
   else return X(std::move(x));
 }
 
-/// std::move(x).copy_(y) with a tracked y, or into a node. The old value gets a gradient of zeros, as PyTorch's.
+/// std::move(x).copy_(y) with a tracked y, or with a node x. The old value of x gets a gradient of zeros, as in PyTorch.
 template <class X, class Y>
 auto copy_tracked(later_phase, X&& x, const Y& y) {
   static_assert(ownership_of_v<X> == ownership::owning, "tenure: copy_: a tracked source into a view, whose base would stay untracked: consume the base");
@@ -149,7 +149,7 @@ auto copy_tracked(later_phase, X&& x, const Y& y) {
   else return X(std::move(x));
 }
 
-/// In-place arithmetic through the view `seen` of a consumed node: the base under a new history.
+/// In-place arithmetic through the view `seen` of a consumed node. The base keeps its memory and gets a new history.
 template <class Op, class Base, class View, class E>
 Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, const E& e) {
   if constexpr (is_update<Op, View, E>()) {
@@ -172,7 +172,7 @@ Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, 
     if constexpr (region_type::is_tracked) {
       auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(base).get());
       sink = history_over(sink_handle(history));
-      auto value = evaluate_constant(region);  // the result may be strided in the base, and the derivative may read it
+      auto value = evaluate_constant(region);  // a separate value: the region may be strided in the base, and the derivative may read the result
       copy_into(written, value, "in-place");
       history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
     } else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// no_grad(f, xs...): f gets writable detached aliases of xs (read-only ones of const tensors) and may write what outside could
-// not be written, such as a leaf: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w). Law: results are constants, and a
-// view that leaves f cannot be written outside. Writes raise the version, as everywhere. Nothing that f computes is recorded, from
-// tensors that it captures neither: tensors made of them are nodes by their type, but have no history, and a backward() that
-// meets one throws. A write to a captured node keeps the node's history. It holds for the calling thread.
+// no_grad(f, xs...): f gets writable detached aliases of xs, and read-only aliases of const tensors. It may write tensors that cannot be
+// written outside, such as a leaf: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w).
+// Law: results are constants, and a view that f returns cannot be written outside. Writes raise the version, as everywhere. Computations
+// inside f are not recorded, also not with captured tensors. A tensor made from a captured tracked tensor has the type of a node but no
+// history, and a backward() that reaches it throws. A write to a captured node keeps the history of the node. All this holds for the
+// calling thread only.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-// A container of tensors, which could carry a writable view out.
+// Whether X is a container of tensors. It is refused as a result, because it could carry a writable view out of f.
 template <class X>
 inline constexpr bool holds_tensors = any_tensor<X>;
 template <template <class...> class C, class... X>
@@ -50,7 +51,7 @@ auto as_constant(R&& r) {
 
 }  // namespace detail
 
-/// f(aliases of xs...). An expression that f returns is evaluated, also in a tuple, pair or array.
+/// Calls f with aliases of xs. If f returns an expression, also within a tuple, pair or array, it is evaluated.
 template <class F, class... X>
 auto no_grad(F&& f, X&&... xs) {
   constexpr bool are_tensors = (any_tensor<X> && ...);

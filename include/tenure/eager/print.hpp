@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Printing an expression: its value is computed first.
+// Prints an expression. Its value is computed first.
 #pragma once
 
 #include <iosfwd>
@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE {
 
 namespace detail {
 template <class>
-struct printing {};  // tensor/no_print.hpp asks for it
+struct printing {};  // tensor/no_print.hpp checks whether it is defined
 }  // namespace detail
 
 /// Computes an expression and prints the tensor.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// to(model, tn::cuda): a model, tuple or array of tensors in the memory of a device, as x.to(tn::cuda) moves one tensor. Law: the
-// result owns new memory, also where the elements lay there already, and carries no gradient.
+// to(model, tn::cuda): copies a model, tuple or array of tensors to a device, as x.to(tn::cuda) copies one tensor. Law: the result owns
+// new memory, also if the elements were on this device before, and it carries no gradient.
 #pragma once
 
 #include <tenure/transform/compile.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The histories of views, and of writes through views. Law: the gradient of a view is added into its place in the base's
-// gradient; a write through a view of a node gives the base a new history, which splits its gradient at the region.
+// The histories of views and of writes through views. Law: the gradient of a view is added to the elements of the gradient of its base
+// that the view shows. A write through a view of a node gives the base a new history. It separates the gradient of the written region
+// from the gradient of the other elements.
 #pragma once
 
 #include <tenure/tensor/copy.hpp>
@@ -13,7 +14,7 @@ namespace TENURE_NAMESPACE::detail {
 inline const device_operations& operations(const gradient_sink& sink) {
   return sink.device == nullptr ? operations_of<cpu_device>::table : *sink.device;
 }
-/// The elements of a gradient from `elements` on.
+/// The address of element number `elements` of a gradient that starts at `first`.
 inline void* at_element(const gradient_sink& sink, void* first, std::int64_t elements) { return static_cast<char*>(first) + elements * size_of(sink.type); }
 
 class view_sink final : public gradient_sink {
@@ -34,8 +35,8 @@ class view_sink final : public gradient_sink {
   sink_handle base_;
 };
 
-/// The history of a base after a write to the elements `where`: their gradient goes to `region` (if it is tracked), that of
-/// the others to the base as it was before (if it was tracked).
+/// The history of a base after a write to the elements `where`. Their gradient goes to `region`, if it is tracked. The gradient of the
+/// other elements goes to the base before the write, if it was tracked.
 class region_history final : public gradient_sink {
  public:
   region_history(dtype of, const extents& all, const layout& where, sink_handle base, sink_handle region)
@@ -68,7 +69,7 @@ class region_history final : public gradient_sink {
   sink_handle region_;
 };
 
-/// The history of a copy: the gradient goes back unchanged.
+/// The history of a copy. It passes the gradient on unchanged.
 class clone_history final : public gradient_sink {
  public:
   explicit clone_history(sink_handle base) : gradient_sink(base->type, base->shape, base->device), base_(std::move(base)) {}
@@ -86,14 +87,14 @@ class clone_history final : public gradient_sink {
   sink_handle base_;
 };
 
-/// The history of a node that was overwritten by constants: nothing flows further.
+/// The history of a node that was overwritten by constants. It passes no gradient on.
 class ended_history final : public gradient_sink {
  public:
   using gradient_sink::gradient_sink;
   bool is_node() const override { return true; }
 };
 
-/// What was computed inside no_grad: it has no history, and a backward() that meets it throws.
+/// The history of a tensor that was computed inside no_grad. A backward() that reaches it throws.
 class unrecorded_history final : public gradient_sink {
  public:
   using gradient_sink::gradient_sink;

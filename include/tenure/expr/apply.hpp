@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The meeting point of the two front doors: one call, apply<Operation>(x...), appends to a graph when an operand is
-// traced and makes an unevaluated expression when the operands are live tensors. Either way Operation::trace decides
-// result type, shape and errors.
+// apply<Operation>(x...) is the call that all operations share. If an operand is traced, it appends nodes to the graph. If the operands
+// are live tensors, it makes an unevaluated expression. In both cases Operation::trace decides the result type, the shape and the errors.
 #pragma once
 
 #include <type_traits>
@@ -12,7 +11,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// What an operand contributes: specialised for traced values here, for tensors and expressions in expr/lazy.hpp.
+/// The traits of an operand. The specialisation for traced values is here, the ones for tensors and expressions are in expr/lazy.hpp.
 template <class X>
 struct operand_traits {
   static constexpr bool is_operand = false;
@@ -27,12 +26,13 @@ struct operand_traits<traced<T, S>> {
 
 template <class X>
 concept operand = operand_traits<std::remove_cvref_t<X>>::is_operand;
-/// What an operation accepts: something tensor-like, or a plain number beside it. apply() says so where it gets anything else.
+/// An operand of an operation: a tensor, an expression, a traced value, or a plain number. Operators take part in overload resolution if at
+/// least one argument is a tensor, an expression or a traced value. apply() reports other arguments in a message.
 template <class X>
 concept operand_or_scalar = operand<X> || scalar<X>;
 template <class... X>
 concept some_operand = (operand<X> || ...);
-/// What is compared: other classes may bring comparisons with tensors of their own, as frameworks for tests do; memory does not.
+/// The operands of comparison operators. Other classes can define their own comparisons with tensors, as test frameworks do.
 template <class X, class Y>
 concept comparable = some_operand<X, Y> && (operand_or_scalar<X> || detail::any_memory<X>) && (operand_or_scalar<Y> || detail::any_memory<Y>);
 template <class X, class Y>
@@ -46,7 +46,8 @@ constexpr dtype strong_dtype() {
   else return dtype::boolean;
 }
 
-/// A plain number takes the type of the tensors beside it, unless it has a fraction and they do not (PyTorch's rule).
+/// The element type of a plain number beside tensors: the type of the tensors. There are two exceptions (PyTorch's rule): a floating number
+/// beside integers or bool is float32, and an integer beside bool is int64.
 template <class Scalar, class... X>
 constexpr dtype scalar_dtype() {
   dtype common = dtype::boolean;
@@ -84,12 +85,12 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
 template <class Operation, std::size_t... I, class... X>
 constexpr auto make_lazy(std::index_sequence<I...>, const X&... x);  // expr/lazy.hpp
 
-/// Something to go on with after a message.
+/// A value to return after a failed static_assert, so that no further errors follow.
 template <class X, class... Rest>
 constexpr auto stand_in(const X& x, const Rest&... rest) {
   if constexpr (is_traced_v<X>) return x;
   else if constexpr (sizeof...(Rest) > 0) return stand_in(rest...);
-  else return std::enable_if_t<sizeof(X) != 0, tensor<float, shape<>>>();  // of X, since clang looks into it here, and it is incomplete
+  else return std::enable_if_t<sizeof(X) != 0, tensor<float, shape<>>>();  // depends on X: clang would look into a type that does not depend on it, and it is incomplete here
 }
 
 }  // namespace detail

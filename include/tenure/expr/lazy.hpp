@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// An expression over live tensors: nothing is computed until it is asked for. It holds its operands by counted handles, so
-// `auto` never dangles, and remembers the version of each: evaluating it after a write to one of them throws.
-// Cost: a handle an operand; history is in the type of an expression only, a tensor made from it forgets the type.
+// An expression over live tensors. It is computed when its value is needed. It owns its operands by counted handles, so a variable
+// declared with `auto` never dangles. It saves the version of each operand, and evaluating it after a write to one of them throws.
+// Cost: one handle for each operand. The operations are in the type of the expression. A tensor made from it does not have this type.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// A tensor as an operand: its memory, the version seen, and where its cotangent goes.
+/// A tensor as an operand: its memory, its version when the expression was made, and the sink of its cotangent.
 template <class T, class S, bool Strided, bool Tracked, class Device = cpu_device>
 struct captured {
   using element_type = T;
@@ -31,7 +31,7 @@ struct captured {
   [[no_unique_address]] detail::stored_sink<Tracked ? role::node : role::constant> sink;
 };
 
-/// A plain number as an operand: read when the expression runs, so that one program serves all values.
+/// A plain number as an operand. The program reads it at run time, so one compiled program serves all values.
 template <class T>
 struct number_operand {
   using element_type = T;
@@ -65,7 +65,7 @@ inline constexpr bool is_tracked_operand<lazy<Operation, Operand...>> = (is_trac
 template <class X>
 using traced_operand = traced<typename X::element_type, typename X::shape_type>;
 
-/// The value of a single element that an expression keeps: on a device it stays there until somebody reads it.
+/// The single element that an expression has computed and keeps. On a device it stays in device memory until it is read.
 template <class T, class Device>
 struct kept_element {
   storage_handle memory;
@@ -92,7 +92,7 @@ struct kept_element<T, cpu_device> {
 [[noreturn]] inline void throw_stale(const char* call) {
   throw ownership_error(message(call) << "the tensor is a view of a node that was updated in place: take the view of the new node");
 }
-/// Throws where x is a view of a node that went on without it.
+/// Throws if x is a view of a node whose history was replaced after the view was made.
 template <class X>
 void check_current(const X& x, const char* call) {
   if (tensor_access::sink(x)->is_stale()) [[unlikely]] throw_stale(call);
@@ -109,7 +109,7 @@ auto untracked(const X& x) {
   else return x;
 }
 
-/// What an expression keeps of x. No gradient is Reached: x is a constant there.
+/// The operand that an expression keeps for x. If no gradient reaches it (Reached is false), x is kept as a constant.
 template <bool Reached, class... All, class X>
 auto to_operand(const X& x) {
   if constexpr (is_lazy<X>) {
@@ -155,10 +155,10 @@ class lazy {
   using operation = Operation;
   using element_type = typename traced_result::element_type;
   using shape_type = typename traced_result::shape_type;
-  static constexpr bool is_tracked = (detail::is_tracked_operand<Operand> || ...);  // make_lazy() cut off what no gradient reaches
+  static constexpr bool is_tracked = (detail::is_tracked_operand<Operand> || ...);  // make_lazy() made constants of operands that no gradient reaches
   static constexpr unsigned devices = (0u | ... | Operand::devices);
   using device_type = typename detail::device_of_bits<devices>::type;
-  /// What it evaluates to.
+  /// The type of the tensor with its value.
   using tensor_type = tensor<element_type, shape_type, ownership::owning, is_tracked ? role::node : role::constant, access::read_write, device_type>;
 
   explicit lazy(Operand... x) : operands_(std::move(x)...) {}
@@ -166,8 +166,8 @@ class lazy {
   const std::tuple<Operand...>& operands() const { return operands_; }
   std::tuple<Operand...>& operands() { return operands_; }
 
-  /// The value of a single element. It is kept: a later call gives the same number, whatever was written since. Kept without a
-  /// lock, as backward() keeps what it found: one expression is for one thread at a time, const or not.
+  /// The value of an expression with a single element. The expression keeps it: a later call gives the same number, also after writes to
+  /// the operands. There is no lock, also not in backward(), so only one thread at a time may use an expression, even a const one.
   element_type item() const {
     static_assert(has_single_element, "tenure: item: the expression does not have exactly one element");
     if constexpr (has_single_element) {
@@ -195,11 +195,11 @@ class lazy {
     return 0;
   }
 
-  /// The same expression, through which no gradient flows.
+  /// The same expression as a constant: no gradient flows through it.
   auto detach() const { return detail::untracked(*this); }
 
-  /// Accumulates the gradient into every leaf. A second call throws ownership_error where the gradient reads any value, unless
-  /// the first was told to retain the graph. Nothing is written when it throws.
+  /// Adds the gradient to the gradient of every leaf. A second call throws ownership_error if the gradient reads the value of a tensor and
+  /// the first call did not get retain_graph. A call that throws writes nothing.
   template <std::same_as<bool> Flag = bool>
   void backward(Flag retain = false) const {
     static_assert(is_tracked, "tenure: backward: no operand is tracked, so there is no gradient to compute (comparisons, integers and stop_gradient pass none on)");
@@ -256,8 +256,8 @@ struct operand_traits<lazy<Operation, Operand...>> {
 
 namespace detail {
 
-/// Whether the gradient of an operation's result, a Result, reaches operand i: it reaches none from a result that is not floating.
-/// An operation whose gradient does not reach all of its operands has `static constexpr bool reaches(int operand)`.
+/// Whether a gradient of the result reaches operand i. If the result is not floating, none does. An operation whose gradient does not
+/// reach all operands has `static constexpr bool reaches(int operand)`.
 template <class Operation, class Result>
 constexpr bool gradient_reaches([[maybe_unused]] int i) {
   if constexpr (!is_floating(dtype_v<typename Result::element_type>)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A traced value: element type and shape in the type, identity (graph and node) in the value. Operations on it append
-// to the graph; ordinary C++ runs while tracing. The members are those of a tensor, by the operations of ops/.
+// A traced value. Element type and shape are in its type. The value is a node of a graph. Operations on it append nodes, and ordinary
+// C++ code runs while tracing. It has the same members as a tensor, and they call the operations of ops/.
 #pragma once
 
 #include <iosfwd>
@@ -67,13 +67,13 @@ struct traced {
   template <int A>
   constexpr auto squeeze() const { return ops::squeeze<A>::trace(*this); }
 
-  // ---- what it is not: a number that is known, or memory to write ----------------------------------------------------
+  // ---- members that do not compile: a traced value is neither a known number nor memory -------------------------------
 
   constexpr explicit operator bool() const {
     static_assert(detail::always_false<T>, "tenure: trace: cannot branch on a traced value; use where(condition, a, b)");
     return false;
   }
-  constexpr operator double() const {  // one type, so that it is the one that std::exp(x) takes too
+  constexpr operator double() const {  // only one conversion, so that std::exp(x) is not ambiguous and gives this message
     static_assert(detail::always_false<T>, "tenure: trace: a traced value is no number yet: compute with the value itself, by tn::exp and the like");
     return 0;
   }
@@ -94,7 +94,7 @@ struct traced {
     static_assert(detail::always_false<T>, "tenure: backward: in a trace say grad(f)(x)");
   }
 
-  /// A variable may be given another value of its type; elements are not assigned. (No deduced results here: std::tuple asks
+  /// A variable can get another value of its type. Elements cannot be assigned. (The result type is not deduced, because std::tuple checks
   /// whether its elements are assignable.)
   constexpr traced& operator=(const traced&) & = default;
   template <class E>

@@ -76,8 +76,8 @@ struct pow : pointwise<pow, 2, typing::floating> {
     if (i == 0) {
       const ir::node& known = y.node().op == ir::opcode::broadcast ? (*y.graph)[y.node().in[0]] : y.node();
       if (known.op == ir::opcode::constant && ir::value_of(known) != 0) return g * (y * pointwise_value<pow>(x, y - 1));
-      // Where y is 0 this is y / x. Its value is 0, and its derivative in y is right, while a constant 0 would have none. The operand that is
-      // not chosen is finite and has finite derivatives, because 0 times infinity would give NaN.
+      // Where y is 0 this is y / x. Its value is 0, and its derivative in y is right, while a constant 0 would have none. The operand that
+      // is not chosen is finite and has finite derivatives, because 0 times infinity would give NaN.
       const V exponent = pointwise_value<where>(root, stopped(y), y);
       const V flat = pointwise_value<equal>(y, zero), divides = pointwise_value<logical_and>(flat, pointwise_value<greater>(pointwise_value<abs>(x), zero));
       const V quotient = exponent / pointwise_value<where>(divides, x, one);

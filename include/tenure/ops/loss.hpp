@@ -65,7 +65,8 @@ struct bce_with_logits {
     if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
       return mean<false>::trace(x);
     } else {
-      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that large numbers do not cancel. At x = 0 the branch with x is chosen, so -|x| has derivative 1.
+      // log(1 + exp(-|x|)) + x * (1 - target) where x > 0, so that large numbers do not cancel. At x = 0 the branch with x is chosen, so
+      // -|x| has derivative 1.
       const auto zero = detail::number(x, 0), one = detail::number(x, 1), infinity = detail::number(x, __builtin_inf());
       const auto positive = greater::trace(x, zero);
       const auto weight = where::trace(positive, sub::trace(one, target), neg::trace(target));
@@ -108,7 +109,8 @@ struct l1 {
   }
 };
 
-/// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2). The derivative of the second part is delta, also where d is infinite.
+/// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2). The derivative of the second part is delta, also where d is
+/// infinite.
 struct huber {
   template <class Prediction, class Target>
   static constexpr bool pair() {

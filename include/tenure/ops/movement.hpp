@@ -249,8 +249,8 @@ template <int... A, operand X> constexpr auto permute(const X& x) { return apply
 template <std::int64_t... E, operand X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
 /// x broadcast to the shape E. Only new leading axes and axes of static extent 1 stretch.
 template <std::int64_t... E, operand X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
-/// slice: the Length elements First, First + Step, ... of axis A. Step may be negative. select: the element I of axis A, which is dropped; a
-/// negative I counts from the end of a static extent. Errors: a position outside the axis does not compile, or throws at the call where
+/// slice: the Length elements First, First + Step, ... of axis A. Step may be negative. select: the element I of axis A, which is dropped;
+/// a negative I counts from the end of a static extent. Errors: a position outside the axis does not compile, or throws at the call where
 /// the extent is a run-time one.
 template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step = 1, operand X>
 constexpr auto slice(const X& x) {

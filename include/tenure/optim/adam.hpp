@@ -17,13 +17,13 @@ struct adam {
   double weight_decay = 0;
 
   static constexpr int moments = 2;
-  /// The bias corrections depend on the number of steps alone, so the host computes them.
+  /// The numbers of a step. The bias corrections depend only on the number of steps, so the host computes them.
   std::array<double, 6> hyperparameters(std::int64_t steps) const {
     const double n = static_cast<double>(steps), first = 1 - std::pow(beta1, n), second = 1 - std::pow(beta2, n);
     return {learning_rate / first, beta1, beta2, 1 / std::sqrt(second), epsilon, learning_rate * weight_decay};
   }
 
-  /// The state of a fresh run, zeros; and one step in place.
+  /// init() gives the state before the first step, with all moments zero. update() does one step in place.
   template <class Model>
   auto init(const Model& model) const { return detail::initial_state<adam>(model); }
   template <class Model, class Gradients, class State>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Training steps on a GPU as one launch: what a step gave to the stream is kept as a CUDA graph. Law: a recorded step does what the
-// calls would do; where a step has other tensors than the one before it is recorded anew, which costs what giving its kernels costs.
-// The first step of a kind runs as it is, so that libraries and kernels are loaded outside of a recording.
+// Runs a training step on a GPU as a single launch: the work that a step submits to the stream is recorded as a CUDA graph.
+// Law: a recorded step has the same effect as its separate launches. If a step has other tensors than the step before, it is recorded
+// again. Cost of a recording: about one step of separate launches. The first step of a program is not recorded, so that libraries
+// and kernels are loaded outside of a recording.
 #pragma once
 
 #include <exception>
@@ -17,12 +18,12 @@ template <>
 struct recorded_step<cuda_device> {
   static constexpr bool exists = true;
 
-  /// Hyperparameters change with every step, and their place does not.
+  /// The memory of the hyperparameters. Their values change with every step, but their address stays the same.
   storage_handle memory_of_numbers(std::size_t bytes) {
     if (!numbers_ || numbers_.bytes() < bytes) numbers_ = cuda_detail::allocate(bytes);
     return numbers_;
   }
-  /// Where each step writes its loss: one element of any type.
+  /// The memory into which each step writes its loss: one element of any type.
   storage_handle memory_of_loss() {
     if (!loss_) loss_ = cuda_detail::allocate(sizeof(double));
     return loss_;
@@ -30,7 +31,7 @@ struct recorded_step<cuda_device> {
 
   template <class Program, class BeforeWriting>
   void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
-    before_writing();  // a step that is launched again runs without it
+    before_writing();  // called here, because a launch of the recorded graph does not call it
     constexpr int inputs = Program::value.input_count, outputs = Program::value.output_count, bound = Program::symbol_count;
     addresses now(arguments, arguments + inputs);
     now.insert(now.end(), results, results + outputs);
@@ -48,7 +49,7 @@ struct recorded_step<cuda_device> {
     if (!is_recorded_ || !*graph_ || now != last_ || extents != extents_) {
       try {
         graph_->record(give);
-      } catch (const std::exception&) {  // the driver's, cuBLAS's or Thrust's: one that is not about recording comes again
+      } catch (const std::exception&) {  // from the driver, cuBLAS or Thrust. An error that is not about recording occurs again in the plain run
         ++refusals_;
         return give();
       }
@@ -64,14 +65,14 @@ struct recorded_step<cuda_device> {
   using addresses = std::vector<const void*>;
 
   storage_handle numbers_, loss_;
-  const void* program_ = nullptr;  // of the last step
-  bool is_recorded_ = false;       // is the graph of that program?
+  const void* program_ = nullptr;  // the program of the last step
+  bool is_recorded_ = false;       // whether the graph belongs to that program
   addresses last_;
   std::vector<std::int64_t> extents_;
   std::unique_ptr<cuda_detail::graph> graph_;
-  // A step that waits for the device, as for an index that it computes, is never recorded; one for which memory was short is, later.
+  // A step that waits for the device, as for a computed index, can never be recorded. If memory was short, a later recording can succeed.
   static constexpr int most_refusals = 3;
-  int refusals_ = 0;  // one after the other
+  int refusals_ = 0;  // consecutive failures to record
 };
 
 }  // namespace tenure::detail

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// What optimizers share. A rule is an aggregate of hyperparameters with one traced step for one parameter:
+// The part that optimizers share. A rule is an aggregate of hyperparameters with one traced step for one parameter:
 //   static auto step(parameter, gradient, std::array<moment, N>, hyperparameters...) -> {parameter, moments...}
-// and `moments`, their number, and hyperparameters(steps), the numbers of a step. update() runs it over a whole model in place, as one compiled function; train_step() fuses it behind the gradient. The
-// hyperparameters are run-time numbers, so a schedule changes them without compiling anything again.
+// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. update() applies the rule to a whole
+// model in place, as one compiled function. train_step() compiles loss, gradient and rule together. Hyperparameters are run-time numbers,
+// so a schedule can change them without a new compilation.
 #pragma once
 
 #include <tenure/transform/gradient.hpp>
 
 namespace TENURE_NAMESPACE::optim {
 
-/// What a rule keeps between steps: N trees like the model (velocities, moments), and how many steps were taken. On a device that
-/// records steps it also holds the recording of the last one, so that trainers with a state of their own never share one.
+/// The state of a rule between steps: N trees like the model (velocities, moments) and the number of steps. On a device that records steps
+/// it also holds the recording of the last step. So trainers with separate states have separate recordings.
 template <class Model, int N>
 struct state {
   std::array<Model, N> moments;
@@ -28,7 +29,7 @@ auto zeros_like_tree(const X&) {
   return build_tree<rebind_kind_t<X, results_on<device_of_tree<X>>>>(make);
 }
 
-/// The rule over every leaf of model, gradients and moments, which are alike.
+/// Applies the rule to every leaf. Model, gradients and moments are trees of the same structure.
 template <class Rule, class Model, class Gradients, class Moments, class... Hyper>
 constexpr auto step_tree(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) {
   constexpr std::size_t kept = std::tuple_size_v<Moments>;
@@ -69,14 +70,14 @@ auto initial_state(const Model& model) {
   }(std::make_index_sequence<n>{});
 }
 
-/// Whether there is something to train; says why not.
+/// Whether the model has parameters. If not, a static_assert says so.
 template <class Model>
 constexpr bool has_parameters() {
   static_assert(tree<Model>::leaves > 0, "tenure: optim: the model has no parameters");
   return tree<Model>::leaves > 0;
 }
 
-/// Parameters that are leaves as constants over the same memory: a rule steps them as a write inside no_grad would.
+/// Parameters that are leaves, as constants over the same memory. So a rule can write them, as code inside no_grad can.
 template <class Model>
 auto values_of(const Model& model) {
   const auto value = []<class L, class X>(element_tag<L>, const X& x) -> L {
@@ -88,7 +89,7 @@ auto values_of(const Model& model) {
   return build_tree<rebind_kind_t<Model, results_on<device_of_tree<Model>>>>(value, model);
 }
 
-/// One step in place: one fused kernel a parameter.
+/// One step in place, with one fused kernel for each parameter.
 template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
   if constexpr (tree<Model>::tracked) {
@@ -126,8 +127,8 @@ class trainer {
  public:
   explicit trainer(Rule r, Execution on = {}) : rule(r), execution(on) {}
 
-  /// Updates model and state in place; gives the loss before the update. Nothing is allocated but that one number. On a device that
-  /// records (a GPU), a step with the tensors of the one before it is a single launch.
+  /// Updates model and state in place. Returns the loss before the update, which is the only allocation. On a device that records steps
+  /// (a GPU), a step with the same tensors as the step before is a single launch.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
@@ -155,7 +156,7 @@ class trainer {
     using device = detail::device_of_tree<Model>;
     const compiled<step_type, Execution> step{{}, execution};
     if constexpr (detail::recorded_step<device>::exists) {
-      // The loss of each step goes to one address, so that the steps are alike.
+      // Each step writes its loss to the same address, so that the recording stays valid.
       const detail::storage_handle memory = state.recorded.memory_of_loss();
       auto kept = detail::tensor_access::make<loss_type>(memory, static_cast<element_t<loss_type>*>(memory.data()), {}, {});
       loss_type loss(uninitialized);

@@ -18,7 +18,7 @@ struct sgd {
   static constexpr int moments = 1;
   std::array<double, 3> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
 
-  /// The state of a fresh run, zeros; and one step in place.
+  /// init() gives the state before the first step, with all velocities zero. update() does one step in place.
   template <class Model>
   auto init(const Model& model) const { return detail::initial_state<sgd>(model); }
   template <class Model, class Gradients, class State>

@@ -73,8 +73,8 @@ class fuser {
   }
 
   constexpr clusters run() {
-    // Scalars that only the caller reads, as the division of a mean, go last. At their own place, between the forward and the backward half,
-    // they would split the kernel that both halves can share.
+    // Scalars that only the caller reads, as the division of a mean, go last. At their own place, between the forward and the backward
+    // half, they would split the kernel that both halves can share.
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
       const ir::node& n = g_.nodes[id];
       const bool is_number = g_.shapes[n.shape].rank == 0, computes = n.op >= ir::opcode::pointwise;
@@ -103,7 +103,8 @@ class fuser {
  private:
   /// The data that the sweep keeps for a node.
   struct note {
-    // The lowest allowed place. A use at position p that can share a kernel with the node gives 2p. A use that needs it in memory gives 2p + 1.
+    // The lowest allowed place. A use at position p that can share a kernel with the node gives 2p. A use that needs it in memory gives 2p
+    // + 1.
     std::int32_t lower = -1;
     std::int32_t needed_by = -1;  // the last kernel that counted it in `open`
     std::int32_t reader = -1;     // the position that reads it, also through views; `several` where more than one does
@@ -245,8 +246,8 @@ class fuser {
     }
   }
 
-  /// Whether the node can be computed in c. If so, records the decisions about c that this needs. `consumed_here`: a consumer in c reads the
-  /// value from a register.
+  /// Whether the node can be computed in c. If so, records the decisions about c that this needs. `consumed_here`: a consumer in c reads
+  /// the value from a register.
   constexpr bool joins(cluster& c, const ir::node& n, dtype lane, bool consumed_here) {
     const bool has_room = c.opaque == ir::none && c.nodes < nodes_per_kernel && (c.open < reads_per_kernel || (n.arity <= 1 && consumed_here));
     const bool is_logic = n.type == dtype::boolean && n.op >= ir::opcode::pointwise && lane == dtype::boolean;

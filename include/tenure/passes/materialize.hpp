@@ -43,7 +43,8 @@ class parts_of_concats {
     for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
   }
 
-  /// Whether the operand is computed in place. Call it once for each operand of each concat, in order. `op`: the opcode that the operand has now.
+  /// Whether the operand is computed in place. Call it once for each operand of each concat, in order. `op`: the opcode that the operand
+  /// has now.
   constexpr bool take(ir::node_id concat, ir::node_id part, ir::opcode op) {
     if (is_taken_.size() == 0 || is_taken_[part]) return false;
     if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;

@@ -12,8 +12,8 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// A product of a number and run-time extents. Sizes, strides and offsets have this form. The symbols of the extents are packed in ascending
-/// order, eight bits each, and one is added to each so that 0 means no symbol.
+/// A product of a number and run-time extents. Sizes, strides and offsets have this form. The symbols of the extents are packed in
+/// ascending order, eight bits each, and one is added to each so that 0 means no symbol.
 struct number {
   std::int64_t factor = 0;
   std::uint64_t symbols = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A program bound to memory for one call: where its buffers lie, what pointers and numbers a step reads. What every
-// backend's table of steps is written with.
+// Binds a program to memory for one call: the places of its buffers, and the pointers and numbers that a step reads. The step tables of
+// all backends use it.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -9,7 +9,7 @@
 namespace TENURE_NAMESPACE {
 namespace program_detail {
 
-/// Memory of one call: a pointer an argument and a result, the workspace, the run-time extents.
+/// The memory of one call: a pointer for each argument and each result, the workspace, and the run-time extents.
 struct call_memory {
   const void* const* arguments;
   void* const* results;
@@ -17,12 +17,12 @@ struct call_memory {
   const std::int64_t* symbols;
 };
 
-/// What a call does before it writes results that nobody else can see yet; others raise versions.
+/// The notice of a call whose results no other object can see yet: it does nothing. Other calls raise versions here.
 struct no_notice {
   constexpr void operator()() const {}
 };
 
-/// Does it keep anything from one step to a later one?
+/// Whether a program has temporaries: buffers that one step writes and a later step reads.
 template <class Program>
 inline constexpr bool has_workspace = [] {
   for (int i = 0; i < Program::buffer_count; ++i)
@@ -30,7 +30,7 @@ inline constexpr bool has_workspace = [] {
   return false;
 }();
 
-/// Where the buffers of a program lie in its workspace, for given run-time extents.
+/// The places of the buffers of a program in its workspace, for given run-time extents.
 template <class Program>
 struct placement {
   std::int64_t offset[Program::buffer_count + 1] = {};
@@ -47,7 +47,7 @@ struct placement {
 template <class Program>
 inline constexpr placement<Program> static_placement{nullptr};
 
-/// The placement for these extents; of a static program it is a constant.
+/// The placement for these extents. For a static program it is a constant.
 template <class Program>
 decltype(auto) placement_for(const std::int64_t* symbols) {
   if constexpr (Program::is_static) return (static_placement<Program>);
@@ -64,7 +64,7 @@ TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, i
   }
 }
 
-/// Where an access begins; for one that counts, its first number.
+/// The address where an access begins. For an access that counts positions, the first position.
 template <class Program>
 TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets, const binding& b) {
   const std::int64_t offset = passes::value_of(b.offset, m.symbols);
@@ -72,7 +72,7 @@ TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets
   return base_of<Program>(m, offsets, b.buffer) + offset * size_of(Program::tables.buffers[b.buffer].type);
 }
 
-/// The most bindings, or numbers, that a step has; at least 1.
+/// The largest number of bindings, or of numbers, of a step. It is at least 1.
 template <class Program>
 constexpr int most_of(int bound_step::*count) {
   int most = 1;
@@ -81,7 +81,7 @@ constexpr int most_of(int bound_step::*count) {
   return most;
 }
 
-/// Is there a step of this kind and element type? What a program does not do is not compiled for it.
+/// Whether the program has a step of this kind and element type. Code for other kinds is not compiled.
 template <class Program>
 constexpr bool has_step(passes::step::kind what, dtype type) {
   for (int i = 0; i < Program::step_count; ++i)
@@ -89,7 +89,7 @@ constexpr bool has_step(passes::step::kind what, dtype type) {
   return false;
 }
 
-/// Is every step a fused kernel?
+/// Whether every step is a fused kernel.
 template <class Program>
 inline constexpr bool only_kernels = [] {
   for (int i = 0; i < Program::step_count; ++i)
@@ -151,8 +151,8 @@ struct opaque_operation {
   const std::int64_t* next_;  // at last, where the bounds begin
 };
 
-/// Calls check(call, type, first, indices, extent) for each argument (or view of one) of the graph that holds indices into an
-/// axis of `extent` elements.
+/// Calls check(call, type, first, indices, extent) for each argument, or view of an argument, that holds indices. The indices select from
+/// an axis of `extent` elements.
 template <class Check>
 void for_each_index_argument(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols, Check check) {
   const auto known = [&](std::int64_t e) { return passes::value_of(passes::number_of(e), symbols); };
@@ -171,7 +171,7 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
   }
 }
 
-/// The last step that may refuse an index; -1: none does.
+/// The last step that may refuse an index, or -1 if no step does.
 template <class Program>
 inline constexpr int last_check = [] {
   int s = Program::value.bound_count > 0 ? Program::step_count - 1 : -1;
@@ -179,11 +179,11 @@ inline constexpr int last_check = [] {
   return s;
 }();
 
-/// Results that are written before the last check has passed: those wait in memory of `total` bytes beside.
+/// The results that are written before the last check has passed. They are written to separate memory of `total` bytes first.
 template <class Program>
 struct waiting_results {
   static constexpr int outputs = Program::value.output_count;
-  std::int64_t bytes[outputs] = {}, offset[outputs] = {}, total = 0;  // 0 bytes: does not wait
+  std::int64_t bytes[outputs] = {}, offset[outputs] = {}, total = 0;  // 0 bytes: the result is written directly
 
   explicit waiting_results(const std::int64_t* symbols) {
     for (int i = 0; i < Program::buffer_count; ++i) {
@@ -194,7 +194,7 @@ struct waiting_results {
       total += passes::padded_bytes(b, symbols);
     }
   }
-  /// Where the steps write, which run(written) starts; then copy(to, from, bytes) for each result that waited.
+  /// Calls run(written) with the memory into which the steps write. Then calls copy(to, from, bytes) for each result in separate memory.
   template <class Run, class Copy>
   void through(void* beside, void* const* results, Run run, Copy copy) const {
     void* written[outputs];

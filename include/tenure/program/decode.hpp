@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// A kernel's code read back into records: what kernel templates (loops here, CUDA kernels there) are written against.
+// Decodes the code of a kernel into records. Kernel templates read these records: the loops of the CPU and the CUDA kernels.
 #pragma once
 
 #include <tenure/program/encode.hpp>
 
 namespace TENURE_NAMESPACE::program_detail {
 
-/// An instruction of a code; operands are slots, access a position in the code's accesses (-1: none).
+/// An instruction of a code. Its operands are slots. `access` is a position among the accesses of the code (-1: none).
 struct decoded_instruction {
   passes::instruction::kind what = passes::instruction::kind::load;
   bool is_mask = false, row = false;
@@ -15,7 +15,7 @@ struct decoded_instruction {
   unsigned passes = 0;
   int in[3] = {-1, -1, -1};
   int access = -1;
-  std::int64_t bits = 0;  // constant, or which reduction
+  std::int64_t bits = 0;  // the constant, or the kind of the reduction
 };
 
 struct decoded_access {
@@ -24,7 +24,7 @@ struct decoded_access {
   std::int64_t stride[max_rank] = {};  // may be a run-time number
 };
 
-/// Sizes of a code, from its first word.
+/// The sizes in the first word of a code.
 template <class Code>
 struct code_sizes {
   static constexpr std::int64_t head = Code::word[0];

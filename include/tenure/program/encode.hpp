@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A plan as plain integers: the code of each kernel (its template argument, on the CPU and on a GPU) and the tables that
-// bind its accesses to memory when it runs. Equal kernels have equal codes, so a loop of 200 turns compiles its body once.
+// Encodes a plan as integers. Each kernel becomes a code, which is its template argument on the CPU and on a GPU. Tables bind the accesses
+// of a code to memory at run time. Equal kernels have equal codes, so the body of a traced loop of 200 turns is compiled once.
 #pragma once
 
 #include <tenure/ir/index.hpp>
@@ -8,7 +8,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// A kernel's code: what a kernel template is specialised on.
+/// The code of a kernel, the template argument of kernel templates.
 template <std::int64_t... Words>
 struct code {
   static constexpr int size = sizeof...(Words);
@@ -17,11 +17,11 @@ struct code {
 
 namespace program_detail {
 
-/// A number that only the run knows is spelled as its position among the step's run-time numbers.
+/// A run-time number is encoded as first_dynamic plus its position among the run-time numbers of the step.
 inline constexpr std::int64_t first_dynamic = INT64_MIN;
 constexpr bool is_dynamic(std::int64_t word) { return word < INT64_MIN / 2; }
 
-// The fields of an instruction's word: a node of a kernel is at most one compute, one store and three loads or constants.
+// The fields of the word of an instruction are wide enough: a node gives at most one compute, one store and three loads or constants.
 static_assert(5 * passes::nodes_per_kernel < 1023 && passes::row_reductions_per_kernel < 16);
 
 struct binding {
@@ -29,7 +29,7 @@ struct binding {
   passes::number offset{};
 };
 
-/// A step at run time: which kernel, which buffers, which numbers.
+/// A step at run time: its kernel, its buffers and its numbers.
 struct bound_step {
   passes::step::kind what = passes::step::kind::fused;
   dtype type = dtype::float32;
@@ -50,15 +50,15 @@ struct table_sizes {
 struct tables_view {
   table_sizes sizes;
   const std::int64_t* words = nullptr;
-  const int* first_word = nullptr;           // of each code, and one past the last
-  const passes::kernel* kernels = nullptr;   // of each code
+  const int* first_word = nullptr;           // the first word of each code, and the end of the last one
+  const passes::kernel* kernels = nullptr;   // the kernel of each code
   const passes::number* numbers = nullptr;
   const binding* bindings = nullptr;
   const bound_step* steps = nullptr;
   const passes::buffer* buffers = nullptr;
 };
 
-/// The tables as a constexpr value; Sizes::value are the table_sizes that its arrays have room for.
+/// The tables as a constexpr value. Sizes::value gives the sizes of its arrays.
 template <class Sizes>
 struct frozen_tables {
   static constexpr table_sizes room = Sizes::value;
@@ -72,7 +72,8 @@ struct frozen_tables {
   ir::frozen<passes::buffer, room.buffers> buffers;
   table_sizes sizes;
 
-  // What stands for no tables has no first word. Not told by its pointer, whose comparison is no constant to g++ under UBSan.
+  // Empty tables have no first word. The code does not compare their pointer with nullptr, because under UBSan g++ does not accept this
+  // comparison as a constant expression.
   constexpr explicit frozen_tables(const tables_view& v)
       : words(v.words, v.sizes.words), first_word(v.first_word, v.sizes.codes == 0 ? 0 : v.sizes.codes + 1), kernels(v.kernels, v.sizes.codes), numbers(v.numbers, v.sizes.numbers),
         bindings(v.bindings, v.sizes.bindings), steps(v.steps, v.sizes.steps), buffers(v.buffers, v.sizes.buffers), sizes(v.sizes) {}
@@ -123,7 +124,7 @@ class encoder {
     }
   }
 
-  /// Gives the kernel's number: equal codes are one kernel, so that a loop of many turns compiles its body once.
+  /// Returns the number of the kernel. Kernels with equal codes have one number, so the body of a traced loop is compiled once.
   constexpr int encode_kernel(const passes::kernel& k) {
     const int first = numbers_.size(), rank = k.outer + k.inner, begin = words_.size();
     words_.push_back(static_cast<std::int64_t>(k.lane) | std::int64_t{k.outer} << 4 | std::int64_t{k.inner} << 8 | std::int64_t{k.passes} << 12 |
@@ -164,7 +165,7 @@ class encoder {
     return first_word_.push_back(begin);
   }
 
-  /// Equal operations on operands that lie alike read the same numbers_.
+  /// Equal opaque operations whose operands have equal shapes and strides share their entries of numbers_.
   constexpr void bind_opaque(int at, bound_step& b) {
     const passes::step& s = p_.steps[at];
     const ir::node& n = p_.graph[s.node];
@@ -192,7 +193,7 @@ class encoder {
     return true;
   }
 
-  /// Writes what opaque_operation (program/bind.hpp) reads, in the same order.
+  /// Writes the numbers of an opaque step. opaque_operation (program/bind.hpp) reads them in the same order.
   constexpr void encode_opaque(const passes::step& s) {
     const ir::node& n = p_.graph[s.node];
     const auto put = [&](std::int64_t v) { numbers_.push_back({v, 0}); };
@@ -213,7 +214,7 @@ class encoder {
     put_bounds(p_.graph, n.op == ir::opcode::check ? s.node : ir::none);
   }
 
-  /// How many bounds the node has; the position and the extent of each.
+  /// Writes the number of bounds of the node, then the position and the extent of each.
   constexpr void put_bounds(const ir::graph_view& g, ir::node_id indices) {
     const int count = numbers_.push_back({0, 0});
     for (int i = 0; i < g.bound_count; ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The one splice from values to types: a traced function over argument types becomes a graph, the graph goes through the
-// passes, the schedule becomes kernel codes. Each result is a static constexpr of its own, with the compiler's whole budget.
+// From a traced function to compiled code: the function and the types of its arguments give a graph, the passes rewrite it, and the
+// schedule becomes kernel codes. Each result is a separate static constexpr variable, because the compiler's limit of constexpr
+// operations holds for each variable.
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
@@ -12,8 +13,9 @@ namespace TENURE_NAMESPACE {
 namespace program_detail {
 
 #if defined(__CUDACC__)
-/// Into(Stage::run().view()). nvcc 13 skips the destructors of a frame in which it makes a large constant (arrays of records, 32 KB
-/// and more), and then refuses it, since allocations were not freed: so one frame runs the stage, another makes the constant.
+/// Into(Stage::run().view()). Workaround for nvcc 13: it skips the destructors of a function that makes a large constant (arrays of
+/// records, 32 KB and more), and then rejects the constant because memory was not freed. So one function runs the stage, and another makes
+/// the constant.
 template <class Into, class Stage>
 constexpr Into frozen_apart() {
   using view = decltype(Stage::run().view());
@@ -27,7 +29,7 @@ constexpr Into frozen_apart() {
 }
 #endif
 
-/// What Stage::run() makes, in room for Stage::guess().
+/// The result of Stage::run(), in arrays of the sizes Stage::guess().
 template <template <class> class Frozen, class Stage>
 struct attempted_stage {
   struct guessed {
@@ -40,8 +42,8 @@ struct attempted_stage {
 #endif
 };
 
-/// What Stage::run() makes, as a constant of exactly its size. It is evaluated once, into room for Stage::guess() and then
-/// cut; where the guess was too small once more, now that the sizes are known.
+/// The result of Stage::run(), as a constant of exactly its size. The stage is evaluated once, into arrays of the guessed sizes, and the
+/// result is cut. If the guess was too small, the stage is evaluated again with the right sizes.
 template <template <class> class Frozen, class Stage>
 struct frozen_stage {
   using attempted = attempted_stage<Frozen, Stage>;
@@ -60,7 +62,7 @@ struct frozen_stage {
 template <class Source>
 struct tracing {
   static constexpr ir::graph_sizes guess() { return {256, 32, 32, 32, 8, 32}; }
-  static constexpr ir::builder (*run)() = Source::trace;  // no call of its own, which messages would list
+  static constexpr ir::builder (*run)() = Source::trace;  // a pointer: a function that calls it would be one more line in messages
 };
 template <class Source>
 using attempted_trace = attempted_stage<ir::graph, tracing<Source>>;
@@ -74,7 +76,7 @@ auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 
 }  // namespace program_detail
 
-/// The compiled form of Source, which has `static constexpr ir::builder trace()`: graph, schedule, codes and tables.
+/// The compiled form of Source: graph, schedule, codes and tables. Source has `static constexpr ir::builder trace()`.
 template <class Source>
 struct program {
  private:
@@ -118,7 +120,7 @@ struct program {
   static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
 
  private:
-  // There are no more clusters than nodes.
+  // The number of nodes bounds the number of clusters.
   struct frozen_clusters {
     ir::frozen<passes::cluster, value.count> at;
     ir::frozen<std::int32_t, value.count> of;
@@ -144,7 +146,7 @@ struct program {
 #endif
 
   struct scheduling {
-    // Accesses: each node's result and operands. Instructions, kernels and strides repeat themselves in large graphs.
+    // Guesses: one access for each result and operand. In large graphs many instructions, kernels and strides are equal.
     static constexpr passes::plan_sizes guess() { return {value.count, 64, 2 * value.count + 8, 256, 32, fused.count}; }
     static constexpr passes::plan_builder run() { return passes::schedule(value.view(), fused.view()); }
   };
@@ -173,7 +175,7 @@ struct program {
   static constexpr bool is_static = symbol_count == 0;
 
  private:
-  // An array of its own for each kernel: compilers look up an element of a large constant in more than constant time.
+  // A separate array for each kernel, because compilers need more than constant time to read an element of a large constant.
   template <int K>
   struct kernel_words {
     static constexpr int size = tables.first_word[K + 1] - tables.first_word[K];

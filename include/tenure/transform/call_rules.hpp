@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a call of a compiled function asks of the function, its arguments, its results and the targets of into(), and what
-// the compiler says otherwise. Law: a call that breaks a rule gives that one message, and a result to go on with.
-// Cost: next to nothing where a rule holds; the trace that is_traceable looks at is the one that program<> starts from.
+// The rules for a call of a compiled function: for the function, its arguments, its results and the targets of into(). Each rule has a
+// message. Law: a call that breaks a rule gives only this message. It still returns a result of a suitable type, so that no further errors
+// follow. Cost: almost nothing where the rules hold. The trace that is_traceable checks is the same trace that program<> compiles.
 #pragma once
 
 #include <tenure/program/program.hpp>
@@ -11,18 +11,18 @@ namespace TENURE_NAMESPACE::detail {
 
 // ---- the function --------------------------------------------------------------------------------------------------
 
-/// A function made of another, F::transformed, which it calls: a transform. Its accepts<X...>() says whether it takes traced
-/// arguments, and why not; its results<N> is how many values it returns for N arguments.
+/// A transform: a function object F that calls another function, F::transformed. Its accepts<X...>() tells whether it takes these traced
+/// arguments, and has the messages. Its results<N> is the number of values that it returns for N arguments.
 template <class F>
 concept transform = requires { typename F::transformed; };
 
-/// The function that the user wrote, inside of transforms.
+/// The user's function inside all transforms.
 template <class F>
 struct written_function { using type = F; };
 template <transform F>
 struct written_function<F> : written_function<typename F::transformed> {};
 
-/// Whether F's type alone says what it computes; says why not.
+/// Whether the type of F determines its computation. If not, a static_assert gives the reason.
 template <class F>
 constexpr bool is_known_by_type() {
   constexpr bool is_object = std::is_class_v<typename written_function<F>::type>;
@@ -33,7 +33,7 @@ constexpr bool is_known_by_type() {
 
 // ---- arguments and results -----------------------------------------------------------------------------------------
 
-/// Whether X may be an argument, of a call within a trace or of one that runs; says why not.
+/// Whether X may be an argument of a call, in a trace or at run time. If not, a static_assert gives the reason.
 template <bool InTrace, class X>
 constexpr bool is_argument() {
   static_assert(!expression<X>, "tenure: call: an argument is an expression that is not computed yet: pass tn::eval() of it");
@@ -44,7 +44,7 @@ constexpr bool is_argument() {
   return tree<X>::is_tree && !is_captured;
 }
 
-/// The graph of a call within a trace.
+/// The graph to which a call within a trace belongs.
 template <class... X>
 constexpr ir::builder& graph_of_arguments(const X&... x) {
   ir::builder* g = nullptr;
@@ -55,7 +55,7 @@ constexpr ir::builder& graph_of_arguments(const X&... x) {
   return *g;
 }
 
-/// An argument of a call within a trace, whose numbers become constants of the graph.
+/// An argument of a call within a trace. Its plain numbers become constants of the graph.
 template <class X>
 constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
   using all_traced = rebind_kind_t<X, tracing>;
@@ -74,7 +74,7 @@ constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
   }
 }
 
-/// Whether R may be what a traced function returns; says why not.
+/// Whether a traced function may return R. If not, a static_assert gives the reason.
 template <class R>
 constexpr bool is_result() {
   if constexpr (std::is_void_v<R>) {
@@ -91,7 +91,8 @@ constexpr bool is_result() {
 template <class F, class... X>
 using result_of = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const X&>()...))>;
 
-/// Whether f(x...) gives traced values; says why not. The first mention of the call: errors within f are reported from here.
+/// Whether f(x...) returns traced values. If not, a static_assert gives the reason. This is the first use of the call f(x...), so compilers
+/// report errors within f from here.
 template <class F, class... X>
 constexpr bool gives_traced() {
   if constexpr (transform<F>) {
@@ -99,13 +100,13 @@ constexpr bool gives_traced() {
   } else {
     constexpr bool takes = requires(const F& f, const X&... x) { f(x...); };
     static_assert(takes, "tenure: call: the function does not take these arguments: it wants another number of them, or other types");
-    // After an error within f clang takes f for no candidate.
+    // After an error within f, clang does not consider f a candidate, so the result type must be checked again.
     if constexpr (takes && requires { typename result_of<F, X...>; }) return is_result<result_of<F, X...>>();
     else return false;
   }
 }
 
-/// Whether f can be compiled for arguments of these types; says why not.
+/// Whether f can be compiled for arguments of these types. If not, a static_assert gives the reason.
 template <class F, class... X>
 constexpr bool is_compilable() {
   constexpr bool any = (0 + ... + tree<X>::leaves) > 0;
@@ -115,14 +116,15 @@ constexpr bool is_compilable() {
   else return gives_traced<F, rebind_kind_t<X, tracing>...>();
 }
 
-// The numbers of a message are template arguments, where compilers print them.
+// The numbers of this message are template arguments, because compilers print template arguments.
 template <std::int64_t Index, std::int64_t Extent>
 constexpr bool is_inside() {
   static_assert(0 <= Index && Index < Extent, "tenure: at: the index lies outside its axis");
   return 0 <= Index && Index < Extent;
 }
 
-/// Whether the trace is a graph that can be compiled; says why not. Where it is no constant expression, the compiler does.
+/// Whether the trace is a graph that can be compiled. If not, a static_assert gives the reason. If the trace is not a constant expression,
+/// the compiler reports this itself.
 template <class Source>
 constexpr bool is_traceable() {
   using trace = program_detail::attempted_trace<Source>;
@@ -139,7 +141,7 @@ constexpr bool is_traceable() {
 
 // ---- targets of into() ---------------------------------------------------------------------------------------------
 
-/// The first target that can not take its result, with the two numbers that disagree; the other pairs are equal.
+/// The first target that does not fit its result, with the two numbers that differ. The other pairs of numbers are equal.
 struct target_mismatch {
   int target = 0;
   dtype given = dtype::boolean, wanted = dtype::boolean;
@@ -181,7 +183,7 @@ constexpr void check_extent() {
   static_assert(ops::extents_may_agree(Given, Wanted), "tenure: into: a target has another extent than its result");
 }
 
-/// Whether the results fit the targets, as far as types tell; says why not. Run-time extents are compared by the call.
+/// Whether the types of the results fit the targets. If not, a static_assert gives the reason. The call compares run-time extents.
 template <class Results, class... Target>
 constexpr bool are_targets() {
   using given = std::tuple<std::remove_const_t<Target>...>;
@@ -204,9 +206,9 @@ constexpr bool are_targets() {
   return false;
 }
 
-// ---- what a refused call gives -------------------------------------------------------------------------------------
+// ---- results of refused calls --------------------------------------------------------------------------------------
 
-/// Something to go on with, as many values as F returns, so that a message is the only one.
+/// The result of a refused call: as many values as F returns, so that no further errors follow the message.
 template <class F, int Arguments, class Make>
 constexpr auto refused(Make leaf) {
   constexpr int count = [] {
@@ -220,14 +222,14 @@ template <class F, class... X>
 auto refused_call(const X&...) {
   return refused<F, sizeof...(X)>([] { return tensor<float, shape<>>(); });
 }
-/// The same in a trace: zeros in the graph that the arguments belong to.
+/// The same in a trace: zeros in the graph of the arguments.
 template <class F, class... X>
 constexpr auto refused_in_trace(const X&... x) {
   ir::builder& g = graph_of_arguments(x...);
   return refused<F, sizeof...(X)>([&] { return traced<float, shape<>>{&g, g.constant(dtype::float32, g.intern({}), 0)}; });
 }
 
-/// What the plan of a refused call is compiled from.
+/// The source from which the plan of a refused call is compiled.
 template <class F>
 struct refused_source {
   static constexpr ir::builder trace() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// grad, value_and_grad, vjp, jvp: functions of functions. Each traces f and appends its derivative to the same graph, so
-// they nest in any order. Gradients are returned, never stored.
+// grad, value_and_grad, vjp, jvp: transforms of functions. Each traces f and appends its derivative to the same graph, so they can be
+// nested in any order. Gradients are returned and never stored.
 #pragma once
 
 #include <tenure/passes/differentiate.hpp>
@@ -9,8 +9,8 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// The leaves of trees, in order, or where they lead. No memory of its own: nvcc 13 forgets to free what a frame holds beside the
-/// trees of a large function, and then refuses the program.
+/// A list of ids for the leaves of trees, in order: the leaves themselves or their gradients. It does not allocate. Workaround for nvcc 13:
+/// in large functions it does not free the memory of local variables during constant evaluation, and then rejects the program.
 template <class... X>
 struct node_ids {
   static constexpr int count = (0 + ... + tree<X>::leaves);
@@ -25,7 +25,8 @@ struct node_ids {
   }
 };
 
-/// x as nodes of their own: what they were computed from is constant to the derivative, and so is a captured x.
+/// x, with each leaf as a new node. The derivative stops at these nodes: their operands are constants to it, and so is an x that f
+/// captured.
 template <class X>
 constexpr X as_variable(const X& x) {
   const auto variable = []<class L>(element_tag<L>, const L& leaf) -> L {
@@ -36,7 +37,7 @@ constexpr X as_variable(const X& x) {
   return build_tree<X>(variable, x);
 }
 
-/// The gradient as a tree like x; zeros where nothing flowed.
+/// The gradient as a tree with the structure of x. A leaf to which nothing flows is zero.
 template <class X>
 constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
   const auto gradient = [&]<class L>(element_tag<L>, const L& leaf) {
@@ -46,8 +47,7 @@ constexpr X gradient_like(const X& x, const ir::node_id* gradients, int& at) {
   return build_tree<X>(gradient, x);
 }
 
-/// Tangents and cotangents are alike to what they stand for: leaf by leaf the same element types and shapes; run-time extents
-/// are compared when the function is called.
+/// Whether a tangent or cotangent fits a value: all leaves have the same element types and shapes. The call compares run-time extents.
 template <class X, class Given>
 constexpr void require_like(const char* call, const X& x, const Given& given) {
   const node_ids<X> wanted(x);
@@ -62,7 +62,7 @@ constexpr void require_like(const char* call, const X& x, const Given& given) {
 template <class X, class Given>
 inline constexpr bool is_like = std::is_same_v<rebind_kind_t<X, tracing>, rebind_kind_t<Given, tracing>>;
 
-/// Whether Y is a loss; says why not.
+/// Whether Y can be a loss. If not, a static_assert gives the reason.
 template <class Y>
 constexpr bool is_scalar_loss() {
   static_assert(is_traced_v<Y>, "tenure: grad: the function must return one value, its loss");
@@ -75,7 +75,7 @@ constexpr bool is_scalar_loss() {
   return false;
 }
 
-/// Whether there is a gradient in argument I; says why not.
+/// Whether there is a gradient with respect to argument I. If not, a static_assert gives the reason.
 template <int I, class... X>
 constexpr bool is_differentiable() {
   constexpr bool exists = I >= 0 && I < static_cast<int>(sizeof...(X));
@@ -94,8 +94,8 @@ constexpr const auto& argument(const First& first, const Rest&... rest) {
   else return argument<I - 1>(rest...);
 }
 
-/// {f(x...), its gradients in arguments I}. f is called directly: a compiler would list the five calls of std::apply in each
-/// message from within it.
+/// {f(x...), its gradients with respect to the arguments I}. f is called directly and not by std::apply, because compilers would list the
+/// five functions of std::apply in each message from within f.
 template <int... I, class F, class... X>
 constexpr auto derived(const F& f, const X&... variable) {
   const auto y = f(variable...);
@@ -152,7 +152,7 @@ struct grad_of {
   }
 };
 
-/// Whether C may be the cotangent of Y; says why not.
+/// Whether C may be the cotangent of Y. If not, a static_assert gives the reason.
 template <class Y, class C>
 constexpr bool is_cotangent_of() {
   constexpr bool floats = tree<Y>::has_floats, same_tree = tree<Y>::leaves == tree<C>::leaves;
@@ -167,7 +167,7 @@ constexpr bool is_cotangent_of() {
   return floats && is_like<Y, C>;
 }
 
-/// Arguments (x..., cotangent).
+/// The transform vjp. Its arguments are (x..., cotangent).
 template <class F>
 struct vjp_of {
   using transformed = F;
@@ -217,14 +217,14 @@ struct vjp_of {
   }
 };
 
-/// Whether T may be the tangent of X; says why not.
+/// Whether T may be the tangent of X. If not, a static_assert gives the reason.
 template <class X, class T>
 constexpr bool is_tangent_of() {
   static_assert(is_like<X, T>, "tenure: jvp: a tangent has another element type, shape or tree than its argument");
   return is_like<X, T>;
 }
 
-/// Arguments (x..., tangents...).
+/// The transform jvp. Its arguments are (x..., tangents...).
 template <class F>
 struct jvp_of {
   using transformed = F;
@@ -278,7 +278,7 @@ struct jvp_of {
 template <template <class> class Transform, class F, class Execution>
 constexpr auto transformed(F f, Execution on) { return compiled_on(Transform<F>{f}, on); }
 
-/// Transform<F, I...> of f, compiled; without indices, with respect to the first argument.
+/// The compiled Transform<F, I...>. Without indices I, it is with respect to the first argument.
 template <template <class, int...> class Transform, int... I, class F, class Execution>
 constexpr auto with_respect_to(F f, Execution on) {
   if constexpr (sizeof...(I) == 0) return compiled_on(Transform<F, 0>{f}, on);
@@ -287,19 +287,19 @@ constexpr auto with_respect_to(F f, Execution on) {
 
 }  // namespace detail
 
-/// value_and_grad<0, 1>(f)(x...) is {f(x...), df/dx0, df/dx1}; without indices, with respect to the first argument.
+/// value_and_grad<0, 1>(f)(x...) returns {f(x...), df/dx0, df/dx1}. Without indices, the gradient is with respect to the first argument.
 template <int... I, class F, class Execution = inherited>
 constexpr auto value_and_grad(F f, Execution on = {}) { return detail::with_respect_to<detail::value_and_grad_of, I...>(detail::traced_function(f), on); }
 
-/// The gradient alone; a tuple where there are several indices.
+/// grad<I...>(f)(x...) returns only the gradient. With several indices it returns a tuple.
 template <int... I, class F, class Execution = inherited>
 constexpr auto grad(F f, Execution on = {}) { return detail::with_respect_to<detail::grad_of, I...>(detail::traced_function(f), on); }
 
-/// vjp(f)(x..., cotangent) is {f(x...), cotangent of x...}.
+/// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}.
 template <class F, class Execution = inherited>
 constexpr auto vjp(F f, Execution on = {}) { return detail::transformed<detail::vjp_of>(detail::traced_function(f), on); }
 
-/// jvp(f)(x..., tangents...) is {f(x...), tangent of the result}.
+/// jvp(f)(x..., tangents...) returns {f(x...), tangent of the result}.
 template <class F, class Execution = inherited>
 constexpr auto jvp(F f, Execution on = {}) { return detail::transformed<detail::jvp_of>(detail::traced_function(f), on); }
 

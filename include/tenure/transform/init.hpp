@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// init<mlp>(engine): a fresh model. What a parameter starts with stands in its declaration, param<Kind, float, shape<64>, init_ones>, and by
-// default its rank decides: vectors and scalars start at zero, others as init_matmul.
+// init<mlp>(engine): a new model. The declaration of a parameter names its initializer: param<Kind, float, shape<64>, init_ones>. By
+// default the rank decides: vectors and scalars start at zero, other parameters use init_matmul.
 // An initializer of your own is a struct with template <class T, class S> static auto make(S shape, engine&), which gives a tensor<T, S>.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// Uniform values within 1 / sqrt(fan in). All axes but that of the outputs count for the fan in.
+/// Uniform values between -1 / sqrt(fan in) and 1 / sqrt(fan in). The fan in is the product of all extents except the extent of OutputAxis.
 template <class T, int OutputAxis, class S>
 tensor<T, S> uniform_for_inputs(S shape, engine& random) {
   constexpr bool has_axes = S::rank > 0;
@@ -34,12 +34,12 @@ struct init_ones {
   template <class T, class S>
   static auto make(S shape, engine&) { return ones<T>(shape); }
 };
-/// Uniform within 1 / sqrt(fan in), as PyTorch's Linear, for weights of matmul(x, w): the outputs are the last axis.
+/// Uniform between -1 / sqrt(fan in) and 1 / sqrt(fan in), as PyTorch's Linear. For weights of matmul(x, w): the last axis is the outputs.
 struct init_matmul {
   template <class T, class S>
   static auto make(S shape, engine& random) { return detail::uniform_for_inputs<T, (S::rank > 0 ? S::rank - 1 : 0)>(shape, random); }
 };
-/// The same for weights of linear(x, w), which has the outputs in the first axis, as PyTorch stores them.
+/// The same for weights of linear(x, w): the first axis is the outputs, as in PyTorch.
 struct init_linear {
   template <class T, class S>
   static auto make(S shape, engine& random) { return detail::uniform_for_inputs<T, 0>(shape, random); }
@@ -69,7 +69,7 @@ concept makes = requires(engine& random) {
   { Start::template make<element_t<L>>(shape_of_t<L>{}, random) } -> std::same_as<L>;
 };
 
-/// What a leaf starts with where a model has a tensor of its own type in place of a param.
+/// The initializer of a leaf that is declared as a tensor and not as a param.
 template <class Declared>
 struct start_of { using type = init_by_rank; };
 template <class Declared>
@@ -95,10 +95,10 @@ Model initialized(engine& random) {
 
 }  // namespace detail
 
-/// A model with owning parameters; V are the value template arguments after Kind.
+/// A new model with owning parameters. V are the value template arguments after Kind.
 template <template <class, auto...> class Model, auto... V>
 auto init(engine& random) { return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random); }
-template <class Model, std::same_as<engine> Engine>  // behind the one above, since the name of a model in its own body is a type too
+template <class Model, std::same_as<engine> Engine>  // declared second: within the body of a model its name is also a type
 Model init(Engine&) {
   static_assert(detail::never<Model>, "tenure: init: the template is named, not a type of it: init<mlp>(engine), where template <class Kind> struct mlp");
   __builtin_unreachable();

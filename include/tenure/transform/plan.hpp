@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a compiled function costs, as constants a test can assert: using plan = decltype(step.plan(w, x));
-// static_assert(plan::kernels() == 3). transform/print.hpp writes and draws it.
+// The cost of a compiled function, as constants that a test can assert: using plan = decltype(step.plan(w, x));
+// static_assert(plan::kernels() == 3). transform/print.hpp prints and draws a plan.
 #pragma once
 
 #include <tenure/backend/backend.hpp>
@@ -11,11 +11,11 @@ template <class Program, class Device>
 struct plan {
   using program_type = Program;
 
-  /// Loops and products that a call runs, one after the other.
+  /// The number of steps that a call runs: loops, products and other operations.
   static constexpr int kernels() { return Program::step_count; }
 
-  /// Arithmetic operations of a call: one an element of a pointwise result or of what is reduced (a transcendental function
-  /// counts as one), 2mnk a matrix product.
+  /// The number of arithmetic operations of a call. A pointwise operation counts one for each element of its result, also a transcendental
+  /// function. A reduction counts one for each element of its operand. A matrix product counts 2mnk.
   static constexpr std::int64_t flops() {
     require_static();
     const ir::graph_view g = Program::value.view();
@@ -24,7 +24,7 @@ struct plan {
     return total;
   }
 
-  /// Bytes that the steps of a call read and write, each buffer once a step.
+  /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step.
   static constexpr std::int64_t bytes() {
     require_static();
     const passes::plan_view p = Program::plan.view(Program::value.view());
@@ -36,7 +36,7 @@ struct plan {
         bool counted = buffer < 0;
         for (int b = step.first_access; b < a; ++b) counted = counted || p.accesses[b].buffer == buffer;
         if (counted) continue;
-        std::int64_t elements = 0;  // of several parts of a buffer, together, no more than it has
+        std::int64_t elements = 0;  // of all parts of a buffer together, but at most the elements of the buffer
         for (int b = a; b < step.first_access + step.access_count; ++b)
           if (p.accesses[b].buffer == buffer) elements += elements_of(p, step, b);
         const std::int64_t whole = p.buffers[buffer].elements.factor;
@@ -46,14 +46,14 @@ struct plan {
     return total;
   }
 
-  /// Memory for intermediate results, the peak of the call; buffers share bytes where their lives do not overlap.
+  /// The memory for intermediate results, in bytes. Buffers share bytes if they are not alive at the same time.
   static constexpr std::int64_t workspace_bytes() {
     require_static();
     return backend<Device>::template workspace_bytes<Program>();
   }
 
  private:
-  /// How many elements of its buffer an access meets.
+  /// The number of elements of its buffer that an access reads or writes.
   static constexpr std::int64_t elements_of(const passes::plan_view& p, const passes::step& step, int a) {
     const passes::access& x = p.accesses[a];
     const int at = a - step.first_access;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Printing a plan: print(plan) lists the graph, the steps and the workspace; to_dot(plan) gives a drawing to Graphviz.
+// Prints a plan. print(plan) lists the graph, the steps and the workspace. to_dot(plan) writes a drawing for Graphviz.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// The graph, then the steps with the nodes that each computes.
+/// Prints the graph, and then the steps with the nodes that each step computes.
 template <class Program, class Device>
 std::string to_text(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();
@@ -33,7 +33,7 @@ void print(plan<Program, Device> p) {
   std::fputs(to_text(p).c_str(), stdout);
 }
 
-/// Graphviz: a box a step, an ellipse a node; arguments and results stand outside.
+/// Writes the plan for Graphviz: a box for each step, an ellipse for each node. Arguments and results are outside the boxes.
 template <class Program, class Device>
 std::string to_dot(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();

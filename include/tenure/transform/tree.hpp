@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Arguments and results of functions are trees: a leaf is a tensor, a traced value or a number; a branch is a tuple, an
-// array, or a model (a Boost.Hana struct, see model.hpp). Leaves have one order, in which graphs number them.
+// Arguments and results of functions are trees. A leaf is a tensor, a traced value or a number. A branch is a tuple, an array, or a model
+// (a Boost.Hana struct, see model.hpp). The leaves of a tree have a fixed order, and graphs number them in this order.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace TENURE_NAMESPACE {
 
-// What the leaves of a tree are. param<Kind, float, shape<3>> in a model is Kind's type.
+// Kinds of leaves. A kind decides the type of param<Kind, float, shape<3>> in a model.
 
-/// Leaves of a function that is being traced.
+/// Traced values, the leaves while a function is traced.
 struct tracing {
   template <class T, class S>
   using type = traced<T, S>;
 };
-/// Leaves that own their memory and carry no gradient: models, results, gradients.
+/// Tensors that own their memory and carry no gradient: the leaves of models, results and gradients.
 struct values {
   template <class T, class S>
   using type = tensor<T, S>;
@@ -35,7 +35,7 @@ struct init_by_rank;
 
 namespace detail {
 
-/// The leaves of a model that is only asked what its parameters start with.
+/// Declarations, the leaves of a model from which init() reads the initializers.
 struct declarations {
   template <class T, class S, class Start = init_by_rank>
   struct type {
@@ -49,7 +49,8 @@ struct parameter<declarations, T, S, Start> { using type = declarations::type<T,
 
 }  // namespace detail
 
-/// A parameter of a model. Start says what init() gives it, see init.hpp: init_ones for a gain, init_linear for the weights of linear().
+/// A parameter of a model. Start is its initializer for init(), see init.hpp: init_ones for a gain, init_linear for the weights of
+/// linear().
 template <class Kind, class T, class S, class Start = init_by_rank>
 using param = typename detail::parameter<Kind, T, S, Start>::type;
 
@@ -84,7 +85,7 @@ struct leaf_type<X> {
 
 // ---- visiting ------------------------------------------------------------------------------------------------------
 
-/// The types of a branch's parts: of a model, a tuple of its members.
+/// The types of the parts of a branch. For a model it is a tuple of the types of its members.
 template <class X, class = void>
 struct parts { using type = X; };
 template <class X>
@@ -134,13 +135,13 @@ struct leaf_description {
   extents shape{};
 };
 
-/// is_tree: whether X is one. Whether any leaf is a traced value, a tensor, a number, of floating type, tracked; whether all
-/// are contiguous.
+/// The properties of X as a tree. is_tree tells whether X is a tree. Others tell whether any leaf is a traced value, a tensor, a number, of
+/// floating type, or tracked, and whether all leaves are contiguous.
 template <class X, class = void>
 struct tree_properties {
   static constexpr bool is_tree = is_tree_leaf<X>;
   static constexpr bool traces = is_traced_v<X>, lives = any_tensor<X>, has_numbers = scalar<X>;
-  // No number of a type that tensors do not have; long long is read as the int64 that it is.
+  // Whether no leaf is a number of a type that tensors cannot have. long long has 64 bits and is read as int64.
   static constexpr bool has_elements = !scalar<X> || element<X> || (std::is_integral_v<X> && std::is_signed_v<X> && sizeof(X) == sizeof(std::int64_t));
   static constexpr bool has_floats = [] {
     if constexpr (is_tree) return is_floating(dtype_v<typename leaf_type<X>::element_type>);
@@ -159,7 +160,7 @@ struct tree_properties {
     if constexpr (any_tensor<X>) return requires_grad_v<X>;
     else return false;
   }();
-  /// Writes down element type and shape of every leaf.
+  /// Writes element type and shape of every leaf to `at`.
   static constexpr void describe(leaf_description*& at) { *at++ = {dtype_v<typename leaf_type<X>::element_type>, leaf_type<X>::shape_type::value}; }
 };
 template <class... X>
@@ -189,8 +190,8 @@ using tree = tree_properties<std::remove_cvref_t<X>>;
 
 // ---- building ------------------------------------------------------------------------------------------------------
 
-/// The tree of type To whose leaves are what f(element_tag<Leaf>{}, leaves...) gives, called in order: `leaves` stand in the same
-/// place of the trees `from`, so that with one it is a map over a tree.
+/// A tree of type To. Each leaf is the result of f(element_tag<Leaf>{}, leaves...), and f is called in the order of the leaves. `leaves`
+/// are the leaves at the same place in the trees `from`. With one tree it is a map over this tree.
 template <class To, class F, class... From>
 constexpr To build_tree(F& f, const From&... from);
 
