@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+// The arguments of a fused kernel, and the memory that its blocks need.
+#pragma once
+
+#include <cstdint>
+
+#include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/execution.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// The arguments of a kernel: one pointer for each access (for a counting access its offset as a number), the run-time numbers, and
+/// memory for the columns and rows that its blocks keep (kernel_memory).
+struct kernel_arguments {
+  void* const* pointer;
+  const std::int64_t* number;
+  void* scratch;
+  executor* on = nullptr;            // runs the blocks; if it is null, this thread runs them
+  const row_source* rows = nullptr;  // computes what each block of a kernel with blocks reads
+};
+
+/// The bytes that the blocks of a kernel keep in addition to the results: columns of the blocks and rows of the workers.
+struct kernel_memory {
+  std::int64_t alone = 0;                      // on one thread: the columns of one block, which are added before the next block begins
+  std::int64_t on_threads = 0, of_helper = 0;  // on several threads: the columns of all blocks except one, and the rows of each worker except one
+
+  /// `columns` is the number of elements of a row, `sums` the number of reductions over rows, and `kept` the number of rows that a
+  /// later pass reads again.
+  constexpr kernel_memory(std::int64_t blocks, std::int64_t columns, int sums, int kept, std::int64_t element_size) {
+    if (blocks < 2) return;
+    alone = sums * columns * element_size;
+    on_threads = (blocks - 1) * alone;
+    of_helper = kept * columns * element_size;
+  }
+};
+
+}  // namespace tenure::cpu_backend

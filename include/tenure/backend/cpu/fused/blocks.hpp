@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSL-1.0
+// Cuts a kernel into blocks, runs them on one thread or several, and combines their results in order.
+#pragma once
+
+#include <cstddef>
+
+#include <tenure/backend/cpu/fused/kernel.hpp>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// Where the loops over the leading dimensions begin and end, for the whole kernel and for a block.
+template <class Code>
+struct fused<Code>::whole {
+  template <int D>
+  static TENURE_LAYER std::int64_t begin() { return 0; }
+  template <int D>
+  static TENURE_LAYER std::int64_t end(const local_arguments& args) { return extent<D>(args); }
+};
+
+template <class Code>
+struct fused<Code>::block_range {
+  std::int64_t first[2], last[2];
+  template <int D>
+  TENURE_LAYER std::int64_t begin() const {
+    if constexpr (D < cuts) return first[D];
+    else return 0;
+  }
+  template <int D>
+  TENURE_LAYER std::int64_t end(const local_arguments& args) const {
+    if constexpr (D < cuts) return last[D];
+    else return extent<D>(args);
+  }
+};
+
+template <class Code>
+struct fused<Code>::blocks {
+  local_arguments args;
+  block_grid grid;
+  std::int64_t extent[2];
+  std::int64_t columns = 0;    // the elements of a row
+  T* column_memory = nullptr;  // for all blocks except the first, which writes into the results
+  std::int64_t column_step = 0;
+  T* row_memory = nullptr;  // for all workers except the first
+  const row_source* rows = nullptr;
+  T totals[most_grid_blocks][most_totals];
+
+  // It is not inlined, so that the loops are compiled once, for one thread and for several.
+  TENURE_FLATTEN [[gnu::noinline]] static void run(void* context, int b, int worker) {
+    auto& all = *static_cast<blocks*>(context);
+    local_arguments args = all.args;
+    if constexpr (reduces_columns)
+      if (b > 0)
+        point_to(args, all.column_memory + (b - 1) * all.column_step, all.columns, [](int i) { return at(i).what == kind::reduce_columns; });
+    if constexpr (rows_kept > 0)
+      if (worker > 0) point_to(args, all.row_memory + (worker - 1) * rows_kept * all.columns, all.columns, keeps_row);
+    alignas(8) std::byte unused[8];
+    if constexpr (record::outer == 0)
+      if (b > 0) point_to(args, unused, 0, stores_row);
+    block_range range{};
+    for (int d = 0; d < 2; ++d) {
+      range.first[d] = all.grid.begin(d, b);
+      const std::int64_t end = range.first[d] + all.grid.length[d];
+      range.last[d] = end < all.extent[d] ? end : all.extent[d];
+    }
+    if (all.rows != nullptr) {
+      // A copy: if another function sees the address of `args`, the compiler loads the arguments again for every packet.
+      local_arguments pointed = args;
+      all.rows->produce(pointed.pointer, range.first[0], range.last[0], worker);
+      args = pointed;
+    }
+    run_range(args, range, all.totals[has_totals ? b : 0]);
+    if constexpr (may_bypass_caches)
+      if (args.bypasses_caches) math::end_of_streams();
+  }
+
+  /// Points the accesses of the selected instructions to other memory.
+  template <class To, class Chosen>
+  static void point_to(local_arguments& args, To* memory, std::int64_t elements, Chosen is_chosen) {
+    for (int i = 0; i < record::instructions; ++i)
+      if (is_chosen(i)) args.pointer[at(i).access] = memory, memory += elements;
+  }
+
+  /// Adds the columns of block b > 0 to the results.
+  void add_columns(int b) {
+    const T* column = column_memory + (b - 1) * column_step;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      ([&] {
+        T* const to = target<I>(args);
+        for (std::int64_t j = 0; j < columns; ++j) to[j] = combine<at(I).bits>(to[j], column[j]);
+        column += columns;
+      }(), ...);
+    }(instructions_of<part::column>{});
+  }
+};
+
+template <class Code>
+void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments& given) {
+  const row_source* const source = given.rows;
+  std::int64_t extents[record::rank], columns = 1, elements = 1;
+  [&]<int... D>(std::integer_sequence<int, D...>) { ((extents[D] = extent<D>(args)), ...); }(std::make_integer_sequence<int, record::rank>{});
+  for (int d = record::outer; d < record::rank; ++d) columns *= extents[d];
+  for (const std::int64_t e : extents) elements *= e;
+  blocks all;
+  for (T& t : all.totals[0]) t = T(0);  // g++ does not see that there is at least one block
+  all.args = args;
+  if constexpr (may_bypass_caches) all.args.bypasses_caches = source == nullptr && gains_by_bypassing(args);
+  all.rows = source;
+  all.grid = source != nullptr ? source->grid(extents[0], extents[1 < record::rank ? 1 : 0])
+                               : cut_of_kernel(extents, record::outer, record::inner, cuts, record::instructions, reduces_columns);
+  for (int d = 0; d < 2; ++d) all.extent[d] = d < cuts ? extents[d] : 0;
+  all.columns = columns;
+  all.column_memory = static_cast<T*>(given.scratch);
+  const int count = all.grid.count();
+  // With a row_source a large product comes before, so threads are worth it.
+  const bool is_worth_it = count > 1 && given.on != nullptr && (source != nullptr || given.on->gains_by(elements * record::instructions));
+  executor* const on = is_worth_it ? given.on : nullptr;
+  if (on == nullptr) {
+    for (int b = 0; b < count; ++b) {
+      blocks::run(&all, b, 0);
+      if (b > 0) all.add_columns(b);
+    }
+  } else {
+    all.column_step = count_of(kind::reduce_columns) * columns;
+    all.row_memory = all.column_memory + (count - 1) * all.column_step;
+    on->run(count, &blocks::run, &all);
+    for (int b = 1; b < count; ++b) all.add_columns(b);
+  }
+  if constexpr (has_totals)
+    for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], instructions_of<part::total>{});
+  write_totals(args, all.totals[0], instructions_of<part::total>{});
+}
+
+}  // namespace tenure::cpu_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+// The chosen element of a row. A mask that compares the positions of a row with one number, such as a label, is true for at most one
+// element. A pass treats the mask as false in its whole loop, and computes the packet with that element separately.
+#pragma once
+
+#include <tenure/backend/cpu/fused/kernel.hpp>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// True if instruction i loads the position in the row.
+template <class Code>
+constexpr bool fused<Code>::counts_elements(int i) {
+  if (at(i).what != kind::load || at(i).row) return false;
+  const program_detail::decoded_access& a = k.access[at(i).access];
+  return a.counting && a.stride[last] == 1;
+}
+
+template <class Code>
+constexpr bool fused<Code>::is_choice(int i) {
+  const program_detail::decoded_instruction& x = at(i);
+  if (x.what != kind::compute || x.row || x.op != ops::code_of<ops::equal>()) return false;
+  return (counts_elements(x.in[0]) && at(x.in[1]).row) || (counts_elements(x.in[1]) && at(x.in[0]).row);
+}
+
+/// The mask that a pass reads. It is -1 if the pass reads none or two, if the row is too short to gain from it, or if T cannot represent
+/// all positions.
+template <class Code>
+constexpr int fused<Code>::choice_of(int pass) {
+  const std::int64_t most = std::is_same_v<T, float> ? std::int64_t{1} << 24 : INT32_MAX;
+  if (record::inner != 1 || is_dynamic(k.extent[last]) || k.extent[last] < 8 * lanes || k.extent[last] > most) return -1;
+  int found = -1;
+  for (int i = 0; i < record::instructions; ++i)
+    if ((at(i).passes >> pass & 1) && is_choice(i)) {
+      if (found >= 0) return -1;
+      found = i;
+    }
+  return found;
+}
+
+template <class Code>
+constexpr bool fused<Code>::is_zero_elsewhere(int i) {
+  const program_detail::decoded_instruction& x = at(i);
+  if (x.what != kind::compute || x.op != ops::code_of<ops::where>() || !is_choice(x.in[0])) return false;
+  return at(x.in[2]).what == kind::constant && at(x.in[2]).bits == 0;
+}
+
+template <class Code>
+constexpr bool fused<Code>::is_sum_of_chosen(int i) {
+  return at(i).what == kind::reduce_row && at(i).bits == static_cast<std::int64_t>(ir::reduction::sum) && is_zero_elsewhere(at(i).in[0]);
+}
+
+/// True if the loop of a pass can ignore the chosen element: the element affects only stores and sums that add nothing else.
+template <class Code>
+constexpr bool fused<Code>::chooses(int pass) {
+  if (choice_of(pass) < 0) return false;
+  for (int i = 0; i < record::instructions; ++i) {
+    const program_detail::decoded_instruction& x = at(i);
+    if ((x.passes >> pass & 1) == 0) continue;
+    const bool keeps = x.what == kind::compute && x.access >= 0, writes_mask = x.what == kind::store && x.is_mask;
+    if (decided.at[i] && (keeps || writes_mask)) return false;
+    const bool reduces = x.what == kind::reduce_row || x.what == kind::reduce_all || x.what == kind::reduce_columns;
+    if (reduces && decided.at[x.in[0]] && !is_sum_of_chosen(i)) return false;
+  }
+  return true;
+}
+
+/// The position of the first element of the packet with the chosen element, or -1 if the row has no chosen element.
+template <class Code>
+template <int Pass>
+TENURE_LAYER std::int64_t fused<Code>::chosen_packet(const local_arguments& args, const position& p, const row_state& r, std::int64_t begin,
+                                               std::int64_t end) {
+  constexpr auto x = at(choice_of(Pass));
+  constexpr int counted = counts_elements(x.in[0]) ? 0 : 1, a = at(x.in[counted]).access;
+  const T wanted = r.value[x.in[1 - counted]];
+  const std::int64_t first = reinterpret_cast<std::int64_t>(args.pointer[a]) + p.offset[a];
+  if (!(wanted >= static_cast<T>(first + begin) && wanted < static_cast<T>(first + end))) return -1;  // also for NaN
+  const std::int64_t i = static_cast<std::int64_t>(wanted) - first - begin;
+  return i >= 0 && i < end - begin ? begin + i / lanes * lanes : -1;
+}
+
+template <class Code>
+template <int Pass, int... I>
+TENURE_LAYER void fused<Code>::choose(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                std::int64_t i, int n, std::integer_sequence<int, I...>) {
+  (element<Pass, at_choice::there, true, 0, I>(args, p, r, e, total, i, n), ...);
+}
+
+template <class Code>
+template <int... I>
+TENURE_LAYER void fused<Code>::store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
+                                      std::int64_t i, int n, std::integer_sequence<int, I...>) {
+  ([&] {
+    if constexpr (at(I).what == kind::store && decided.at[I]) store<at(I).access, true>(args, p, read<at(I).in[0]>(r, e), i, n);
+  }(), ...);
+}
+
+}  // namespace tenure::cpu_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

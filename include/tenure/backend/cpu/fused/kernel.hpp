@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSL-1.0
+// The class of a fused kernel: the facts that follow from its code, and the list of its functions. The functions stand in the other
+// headers of this folder, one job each.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/fused/arguments.hpp>
+#include <tenure/backend/cpu/fused/packet_width.hpp>
+#include <tenure/math/packet.hpp>
+#include <tenure/ops/combine.hpp>
+#include <tenure/program/decode.hpp>
+
+// g++ warns that a vector type loses its alignment attribute as a template argument, which is harmless. It also warns when a state
+// is passed on before all its slots are written. Each slot is written before it is read.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+using passes::instruction;
+using program_detail::is_dynamic;
+
+/// What a pass knows about the packet that it computes: whether the packet holds the chosen element of the row (chosen_element.hpp).
+enum class at_choice { unknown, elsewhere, there };
+
+template <class Code>
+struct fused {
+  using record = program_detail::decoded<Code>;
+  static constexpr record k{};
+  using T = element_of_t<record::lane>;
+  static constexpr int last = record::rank - 1;
+  // A static row that is shorter than a register takes a narrower packet, which it fills. With a masked store the next step would
+  // have to wait until the store buffer has written the row.
+  using P = packet_filled_by<math::packet_of<T>, k.extent[last]>;
+  using M = math::mask_of<P>;
+  static constexpr int lanes = math::width<P>;
+  static constexpr int slots = record::instructions > 0 ? record::instructions : 1;
+  static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
+  // The most packets that a pass computes at a time, each with its own accumulator.
+  static constexpr int most_ways = 4;
+
+  // If one register holds the results of all columns, they stay in it from row to row. Otherwise each row reads and writes them.
+  static constexpr bool columns_in_registers = record::inner == 1 && !is_dynamic(k.extent[last]) && k.extent[last] <= lanes;
+
+  // The run-time numbers are in the order in which the code mentions them.
+  static constexpr int number_count = [] {
+    std::int64_t n = 0;
+    const auto see = [&](std::int64_t word) {
+      if (is_dynamic(word) && word - program_detail::first_dynamic >= n) n = word - program_detail::first_dynamic + 1;
+    };
+    for (int d = 0; d < record::rank; ++d) {
+      see(k.extent[d]);
+      for (int a = 0; a < record::accesses; ++a) see(k.access[a].stride[d]);
+    }
+    return static_cast<int>(n);
+  }();
+  static constexpr int numbers = number_count > 0 ? number_count : 1;
+
+  struct position {
+    std::int64_t offset[streams];
+  };
+  struct row_state {
+    T value[slots];
+    bool mask[slots];
+  };
+  struct element_state {
+    P value[slots];
+    M mask[slots];
+  };
+  struct sums {
+    P packet[slots][most_ways];
+    T scalar[slots];
+  };
+
+  // The arguments in local variables. A store of an element could change memory behind a pointer, so the compiler would load
+  // arguments behind a pointer again for every packet.
+  struct local_arguments {
+    void* pointer[streams];
+    std::int64_t number[numbers];
+    bool bypasses_caches = false;  // true if stores of full packets bypass them
+  };
+
+  TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given);
+
+  /// True if it may run in blocks. Then a row_source may compute rows before each block.
+  static constexpr bool runs_in_blocks() { return is_cut; }
+  /// True if it may store past the caches when its data does not fit into them.
+  static constexpr bool stores_past_caches() { return may_bypass_caches; }
+
+ private:
+  using kind = instruction::kind;
+  static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
+
+  // The parts of the loop nest. Each part is expanded only for its own instructions, because an empty expansion also costs compile
+  // time.
+  enum class part { element, row, row_sum, total, column, accumulated };
+  template <part Part, int Pass = 0>
+  struct concerned {
+    static constexpr bool has(int i) {
+      const program_detail::decoded_instruction& x = at(i);
+      const bool in_pass = x.passes >> Pass & 1;
+      switch (Part) {
+        case part::element: return in_pass;
+        case part::row: return x.row && x.phase == Pass && x.what != kind::reduce_row;
+        case part::row_sum: return in_pass && x.what == kind::reduce_row;
+        case part::total: return is_total(i);
+        case part::column: return x.what == kind::reduce_columns;
+        case part::accumulated: return is_total(i) || (x.what == kind::reduce_columns && columns_in_registers);
+      }
+      return false;  // for nvcc
+    }
+    static constexpr int count = [] {
+      int n = 0;
+      for (int i = 0; i < record::instructions; ++i) n += has(i);
+      return n;
+    }();
+    static constexpr auto list = [] {
+      struct { int at[count > 0 ? count : 1]; } found{};
+      for (int i = 0, n = 0; i < record::instructions; ++i)
+        if (has(i)) found.at[n++] = i;
+      return found;
+    }();
+    template <int... J>
+    static auto listed(std::integer_sequence<int, J...>) -> std::integer_sequence<int, list.at[J]...>;
+    using type = decltype(listed(std::make_integer_sequence<int, count>{}));
+  };
+  template <part Part, int Pass = 0>
+  using instructions_of = typename concerned<Part, Pass>::type;
+
+  // ---- facts about reductions, rows and blocks ----
+
+  static constexpr int count_of(kind what) {
+    int n = 0;
+    for (int i = 0; i < record::instructions; ++i) n += at(i).what == what;
+    return n;
+  }
+  static constexpr bool is_total(int i) { return at(i).what == kind::reduce_all; }
+  static constexpr int number_of_total(int i) {
+    int n = 0;
+    for (int j = 0; j < i; ++j) n += is_total(j);
+    return n;
+  }
+  static constexpr int most_totals = count_of(kind::reduce_all) > 0 ? count_of(kind::reduce_all) : 1;
+  static constexpr bool has_totals = count_of(kind::reduce_all) > 0;
+  static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
+  static constexpr bool keeps_row(int i) { return at(i).what == kind::compute && at(i).access >= 0; }
+  static constexpr bool stores_row(int i) { return at(i).what == kind::store && at(i).row; }
+  static constexpr int rows_kept = [] {
+    int n = 0;
+    for (int i = 0; i < record::instructions; ++i) n += keeps_row(i);
+    return n;
+  }();
+
+  /// The number of leading dimensions that blocks may cut. A row may be cut if the only reductions are over all elements. If the row
+  /// has results of its own, it must be the only row, and the first block writes them.
+  static constexpr int cuts = [] {
+    bool row = record::inner > 1;
+    for (int i = 0; i < record::instructions; ++i) {
+      const kind what = at(i).what;
+      row = row || what == kind::reduce_row || what == kind::reduce_columns || (at(i).row && what == kind::reduce_all) || (stores_row(i) && record::outer > 0);
+    }
+    const int n = record::outer + (row ? 0 : 1);
+    return n < 2 ? n : 2;
+  }();
+  static constexpr bool is_cut = [] {
+    std::int64_t work = record::instructions;
+    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? 2 * block_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
+    return cuts > 0 && work >= 2 * block_work;
+  }();
+  // memory_plan plans the memory without the code, so there the shape alone decides which dimensions are cut.
+  static_assert((!reduces_columns && rows_kept == 0) || cuts == (record::outer < 2 ? record::outer : 2));
+  static std::int64_t value_of(const local_arguments& args, std::int64_t word) {
+    return is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word;
+  }
+
+  template <std::int64_t Word>
+  static TENURE_LAYER std::int64_t number(const local_arguments& args) {
+    if constexpr (is_dynamic(Word)) return args.number[Word - program_detail::first_dynamic];
+    else return Word;
+  }
+  template <int D>
+  static TENURE_LAYER std::int64_t extent(const local_arguments& args) { return number<k.extent[D]>(args); }
+  template <int A, int D>
+  static TENURE_LAYER std::int64_t stride(const local_arguments& args) { return number<k.access[A].stride[D]>(args); }
+
+  template <int D, int... A>
+  static TENURE_LAYER void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>, std::int64_t steps = 1) {
+    ((p.offset[A] += steps * stride<A, D>(args)), ...);
+  }
+
+  // ---- packets that are computed side by side: fused/side_by_side.hpp ----
+
+  static constexpr int ways(int pass);
+  static constexpr int uses_of(int i, int pass);
+  static constexpr bool takes_pairs(int pass);
+
+  // ---- stores that bypass the caches: fused/past_caches.hpp ----
+
+  static constexpr bool covers(int a);
+  static constexpr bool writes_past_caches(int a);
+  static constexpr int covering = [] {
+    int n = 0;
+    for (int a = 0; a < record::accesses; ++a) n += covers(a);
+    return n;
+  }();
+  // Only a kernel of one pass may: otherwise an earlier pass has already fetched the lines that a later pass stores (prefetch_stores).
+  static constexpr bool may_bypass_caches = [] {
+    std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
+    bool stores = false, is_known = true;
+    for (int a = 0; a < record::accesses; ++a) stores = stores || writes_past_caches(a);
+    for (int d = 0; d < record::rank; ++d) is_dynamic(k.extent[d]) ? is_known = false : bytes *= k.extent[d];
+    return math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= cached_bytes);
+  }();
+  static bool gains_by_bypassing(const local_arguments& args);
+
+  // ---- blocks: fused/blocks.hpp ----
+
+  struct whole;
+  struct block_range;
+  struct blocks;
+  static void run_blocks(const local_arguments& args, const kernel_arguments& given);
+
+  // ---- the loop nest: fused/loops.hpp ----
+
+  template <class Range>
+  TENURE_FLATTEN static TENURE_LAYER void run_range(const local_arguments& args, const Range& range, T* totals);
+  template <int D, class Range>
+  static TENURE_LAYER void walk(const local_arguments& args, const Range& range, position p, sums& total);
+  template <class Range>
+  static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total);
+  template <int Pass, class Range>
+  static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total);
+  template <int Pass, int D, class Range>
+  static TENURE_LAYER void walk_row(const local_arguments& args, const Range& range, position p, const row_state& r, sums& total);
+  template <int Pass, at_choice Choice>
+  static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
+                                        std::int64_t i, std::int64_t n);
+
+  // ---- the chosen element of a row: fused/chosen_element.hpp ----
+
+  static constexpr bool counts_elements(int i);
+  static constexpr bool is_choice(int i);
+  static constexpr int choice_of(int pass);
+  static constexpr bool is_zero_elsewhere(int i);
+  static constexpr bool is_sum_of_chosen(int i);
+  /// The slots whose values depend on a choice.
+  static constexpr auto decided = [] {
+    struct { bool at[slots] = {}; } d;
+    for (int i = 0; i < record::instructions; ++i) {
+      d.at[i] = is_choice(i);
+      if (at(i).what == kind::compute || at(i).what == kind::store)
+        for (const int from : at(i).in) d.at[i] = d.at[i] || (from >= 0 && d.at[from]);
+    }
+    return d;
+  }();
+  static constexpr bool chooses(int pass);
+  template <int Pass>
+  static TENURE_LAYER std::int64_t chosen_packet(const local_arguments& args, const position& p, const row_state& r, std::int64_t begin,
+                                                 std::int64_t end);
+  template <int Pass, int... I>
+  static TENURE_LAYER void choose(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                  std::int64_t i, int n, std::integer_sequence<int, I...>);
+  template <int... I>
+  static TENURE_LAYER void store_chosen(const local_arguments& args, const position& p, const row_state& r, const element_state& e,
+                                        std::int64_t i, int n, std::integer_sequence<int, I...>);
+
+  // ---- the instructions of a packet: fused/elements.hpp ----
+
+  template <int Pass, at_choice Choice, bool Partial, int Way, int... I>
+  static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total,
+                                     std::int64_t i, int n, std::integer_sequence<int, I...>);
+  template <int Pass, int... I>
+  static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
+                                std::integer_sequence<int, I...>);
+  template <int Slot>
+  static TENURE_LAYER auto read(const row_state& r, const element_state& e);
+  template <int Pass, at_choice Choice, bool Partial, int Way, int I>
+  static TENURE_LAYER void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                    std::int64_t i, int n);
+  template <int... I>
+  static TENURE_LAYER void prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
+  template <int... I>
+  static TENURE_LAYER void prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
+  template <at_choice Choice, int I>
+  static TENURE_LAYER auto compute(const row_state& r, const element_state& e);
+
+  // ---- loads and stores of packets: fused/memory.hpp ----
+
+  template <int Way = 0>
+  static TENURE_LAYER P lane_index();
+  template <int A, bool Partial, int Way>
+  static TENURE_LAYER P load(const local_arguments& args, const position& p, std::int64_t i, int n);
+  template <int A, bool Partial>
+  static TENURE_LAYER M load_mask(const local_arguments& args, const position& p, std::int64_t i, int n);
+  template <int A, bool Partial>
+  static TENURE_LAYER void store(const local_arguments& args, const position& p, P v, std::int64_t i, int n);
+  template <int A>
+  static TENURE_LAYER void store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n);
+
+  // ---- the instructions of a row: fused/rows.hpp ----
+
+  template <int Phase, int... I>
+  static TENURE_LAYER void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>);
+  template <int Slot>
+  static TENURE_LAYER auto read_row(const row_state& r);
+  template <int Phase, int I>
+  static TENURE_LAYER void row_instruction(const local_arguments& args, const position& p, row_state& r, sums& total);
+  template <int I>
+  static TENURE_LAYER auto compute_row(const row_state& r);
+
+  // ---- reductions: fused/reductions.hpp ----
+
+  template <std::int64_t Kind, class V>
+  static TENURE_LAYER V combine(V a, V b) { return ops::combine<static_cast<ir::reduction>(Kind)>(a, b); }
+  template <std::int64_t Kind>
+  static constexpr T identity() { return ops::identity<static_cast<ir::reduction>(Kind), T>(); }
+  static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
+  // across() and start() name each accumulator, because clang keeps an array in registers only if no loop indexes it.
+  static_assert(most_ways == 4);
+  template <int I>
+  static TENURE_LAYER T across(const sums& total);
+  template <int I>
+  static TENURE_LAYER void start(sums& total);
+  template <int... I>
+  static TENURE_LAYER void start_all(sums& total, std::integer_sequence<int, I...>);
+  template <int... I>
+  static TENURE_LAYER void finish_row(row_state& r, const sums& total, std::integer_sequence<int, I...>);
+  template <int I>
+  static TENURE_LAYER void finish_one(const local_arguments& args, const sums& total, T* totals);
+  template <int... I>
+  static TENURE_LAYER void finish(const local_arguments& args, const sums& total, [[maybe_unused]] T* totals, std::integer_sequence<int, I...>);
+  template <int... I>
+  static TENURE_LAYER void add_totals([[maybe_unused]] T* to, [[maybe_unused]] const T* from, std::integer_sequence<int, I...>);
+  template <int... I>
+  static TENURE_LAYER void write_totals(const local_arguments& args, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>);
+  template <int I>
+  static TENURE_LAYER T* target(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
+  template <int... I>
+  static TENURE_LAYER void start_columns(const local_arguments& args, std::integer_sequence<int, I...>);
+};
+
+}  // namespace tenure::cpu_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

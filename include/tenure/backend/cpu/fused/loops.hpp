@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+// The loop nest: the outer dimensions, the passes over a row, the packets of a row.
+#pragma once
+
+#include <tenure/backend/cpu/fused/kernel.hpp>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// Runs the kernel over a range. `totals` gets one number for each reduction over all elements.
+template <class Code>
+template <class Range>
+TENURE_FLATTEN TENURE_LAYER void fused<Code>::run_range(const local_arguments& args, const Range& range, T* totals) {
+  sums total;
+  start_all(total, instructions_of<part::accumulated>{});
+  position start{};
+  if constexpr (!columns_in_registers) start_columns(args, instructions_of<part::column>{});
+  walk<0>(args, range, start, total);
+  finish(args, total, totals, instructions_of<part::accumulated>{});
+}
+
+template <class Code>
+template <int D, class Range>
+TENURE_LAYER void fused<Code>::walk(const local_arguments& args, const Range& range, position p, sums& total) {
+  if constexpr (D == record::outer) {
+    row(args, range, p, total);
+  } else {
+    const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
+    advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{}, begin);
+    for (std::int64_t i = begin; i < n; ++i) {
+      walk<D + 1>(args, range, p, total);
+      advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
+    }
+  }
+}
+
+template <class Code>
+template <class Range>
+TENURE_LAYER void fused<Code>::row(const local_arguments& args, const Range& range, const position& p, sums& total) {
+  row_state r;
+  row_phase<0>(args, p, r, total, instructions_of<part::row, 0>{});
+  row_passes<0>(args, range, p, r, total);
+}
+
+template <class Code>
+template <int Pass, class Range>
+TENURE_LAYER void fused<Code>::row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total) {
+  if constexpr (Pass < record::passes) {
+    start_all(total, instructions_of<part::row_sum, Pass>{});
+    walk_row<Pass, record::outer>(args, range, p, r, total);
+    finish_row(r, total, instructions_of<part::row_sum, Pass>{});
+    row_phase<Pass + 1>(args, p, r, total, instructions_of<part::row, Pass + 1>{});
+    row_passes<Pass + 1>(args, range, p, r, total);
+  }
+}
+
+template <class Code>
+template <int Pass, int D, class Range>
+TENURE_LAYER void fused<Code>::walk_row(const local_arguments& args, const Range& range, position p, const row_state& r, sums& total) {
+  const std::int64_t n = range.template end<D>(args);
+  if constexpr (D < last) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      walk_row<Pass, D + 1>(args, range, p, r, total);
+      advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
+    }
+  } else {
+    std::int64_t i = range.template begin<D>();
+    if constexpr (chooses(Pass)) {
+      element_state chosen;
+      const std::int64_t c = chosen_packet<Pass>(args, p, r, i, n);
+      const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
+      if (c >= 0) choose<Pass>(args, p, r, chosen, total, c, width, instructions_of<part::element, Pass>{});
+      walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, i, n);
+      // The packet is stored after the loop, because the loop writes there too. It is computed before the loop, because a result may
+      // lie in the memory of an argument.
+      if (c >= 0) store_chosen(args, p, r, chosen, c, width, instructions_of<part::element, Pass>{});
+    } else {
+      walk_packets<Pass, at_choice::unknown>(args, p, r, total, i, n);
+    }
+  }
+}
+
+template <class Code>
+template <int Pass, at_choice Choice>
+TENURE_LAYER void fused<Code>::walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
+                                      std::int64_t i, std::int64_t n) {
+  constexpr instructions_of<part::element, Pass> list{};
+  constexpr int step = ways(Pass) * lanes;
+  if constexpr (ways(Pass) > 1)
+    for (; i + step <= n; i += step)
+      [&]<int... Way>(std::integer_sequence<int, Way...>) {
+        (elements<Pass, Choice, false, Way>(args, p, r, total, i + Way * lanes, lanes, list), ...);
+      }(std::make_integer_sequence<int, ways(Pass)>{});
+  if constexpr (takes_pairs(Pass) && Choice == at_choice::unknown)
+    for (; i + 2 * lanes <= n; i += 2 * lanes) pair<Pass>(args, p, r, total, i, list);
+  for (; i + lanes <= n; i += lanes) elements<Pass, Choice, false, 0>(args, p, r, total, i, lanes, list);
+  constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
+  if constexpr (has_tail)
+    if (i < n) elements<Pass, Choice, true, 0>(args, p, r, total, i, static_cast<int>(n - i), list);
+}
+
+}  // namespace tenure::cpu_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

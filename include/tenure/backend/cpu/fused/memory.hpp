@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loads and stores of packets, for each kind of access: neighbours, strided, broadcast, counting, converted, masks.
+#pragma once
+
+#include <tenure/backend/cpu/fused/kernel.hpp>
+#include <tenure/core/number.hpp>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// The numbers 0, 1, 2, ..., plus the lanes of Way packets.
+template <class Code>
+template <int Way>
+TENURE_LAYER auto fused<Code>::lane_index() -> P {
+  static constexpr auto index = [] {
+    struct { alignas(64) T at[lanes]; } counted{};
+    for (int l = 0; l < lanes; ++l) counted.at[l] = static_cast<T>(Way * lanes + l);
+    return counted;
+  }();
+  return math::load<P>(index.at);
+}
+
+template <class Code>
+template <int A, bool Partial, int Way>
+TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position& p, std::int64_t i, int n) -> P {
+  constexpr auto x = k.access[A];
+  const std::int64_t step = stride<A, last>(args);
+  if constexpr (x.counting) {
+    // All packets of a step share this number.
+    const T base = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[A]) + p.offset[A] + (i - Way * lanes) * step);
+    return math::add(math::set1<P>(base), math::mul(lane_index<Way>(), math::set1<P>(static_cast<T>(step))));
+  } else {
+    using from = element_of_t<x.type>;
+    const from* source = static_cast<const from*>(args.pointer[A]) + p.offset[A] + i * step;
+    if constexpr (x.stride[last] == 0) {
+      return math::set1<P>(number::convert<T>(*source));
+    } else if constexpr (!std::is_same_v<from, T>) {
+      T lane[lanes];
+      for (int l = 0; l < lanes; ++l) lane[l] = !Partial || l < n ? number::convert<T>(source[l * step]) : T(0);
+      return math::load<P>(lane);
+    } else {
+      if constexpr (is_dynamic(x.stride[last]) || x.stride[last] != 1)
+        if (step != 1) {
+          if constexpr (!Partial) {
+            return math::gather<P>(source, step);
+          } else {
+            T lane[lanes];
+            for (int l = 0; l < lanes; ++l) lane[l] = l < n ? source[l * step] : T(0);
+            return math::load<P>(lane);
+          }
+        }
+      if constexpr (Partial) return math::load_first<P>(source, n);
+      else return math::load<P>(source);
+    }
+  }
+}
+
+template <class Code>
+template <int A, bool Partial>
+TENURE_LAYER auto fused<Code>::load_mask(const local_arguments& args, const position& p, std::int64_t i, int n) -> M {
+  const std::int64_t step = stride<A, last>(args);
+  const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
+  if constexpr (lanes == 1) return *source;
+  else {
+    T lane[lanes];
+    for (int l = 0; l < lanes; ++l) lane[l] = (!Partial || l < n) && source[l * step] ? T(1) : T(0);
+    return math::ne(math::load<P>(lane), math::set1<P>(T(0)));
+  }
+}
+
+template <class Code>
+template <int A, bool Partial>
+TENURE_LAYER void fused<Code>::store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
+  const std::int64_t step = stride<A, last>(args);
+  T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * step;
+  if constexpr (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] != 1) {  // a narrow operand of a concat
+    T lane[lanes];
+    math::store<P>(lane, v);
+    for (int l = 0; l < n; ++l) target[l * step] = lane[l];
+  } else if constexpr (Partial) math::store_first<P>(target, v, n);
+  else if constexpr (may_bypass_caches && writes_past_caches(A)) {
+    if (args.bypasses_caches) math::stream<P>(target, v);
+    else math::store<P>(target, v);
+  } else math::store<P>(target, v);
+}
+
+template <class Code>
+template <int A>
+TENURE_LAYER void fused<Code>::store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
+  const std::int64_t step = stride<A, last>(args);
+  bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i * step;
+  const unsigned bits = math::lane_bits<P>(m);
+  for (int l = 0; l < n; ++l) target[l * step] = (bits >> l & 1) != 0;
+}
+
+}  // namespace tenure::cpu_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// Decides whether a kernel stores past the caches.
+#pragma once
+
+#include <tenure/backend/cpu/fused/kernel.hpp>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// True if access a has one element for each element of the iteration space, and the elements of a row are neighbours.
+template <class Code>
+constexpr bool fused<Code>::covers(int a) {
+  const program_detail::decoded_access& x = k.access[a];
+  if (x.type != record::lane || x.counting || x.stride[last] != 1) return false;
+  for (int d = 0; d < last; ++d)
+    if (x.stride[d] == 0) return false;
+  return true;
+}
+
+template <class Code>
+constexpr bool fused<Code>::writes_past_caches(int a) {
+  for (int i = 0; i < record::instructions; ++i)
+    if (at(i).what == kind::store && !at(i).row && !at(i).is_mask && at(i).access == a) return covers(a);
+  return false;
+}
+
+/// True if the kernel has enough elements, its results are aligned and in whole cache lines, and it reads none of this memory. Memory
+/// that was read is already in the cache. If one line is stored half past the cache and half through it, the line is fetched again
+/// for each row, which takes 25 times as long (AVX2).
+template <class Code>
+bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
+  std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
+  for (int d = 0; d < record::rank; ++d) bytes *= value_of(args, k.extent[d]);
+  if (bytes < cached_bytes) return false;
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t row = value_of(args, k.extent[last]);
+  for (int a = 0; a < record::accesses; ++a) {
+    if (!writes_past_caches(a)) continue;
+    if (reinterpret_cast<std::uintptr_t>(args.pointer[a]) % sizeof(P) != 0) return false;
+    bool in_lines = row % line == 0, is_dense = row % lanes == 0;  // dense: each row begins where the row before it ends
+    std::int64_t dense = row;
+    for (int d = last - 1; d >= 0; --d) {
+      const std::int64_t step = value_of(args, k.access[a].stride[d]);
+      in_lines = in_lines && step % line == 0;
+      is_dense = is_dense && step == dense;
+      dense *= value_of(args, k.extent[d]);
+    }
+    if (last > 0 && !in_lines && !is_dense) return false;
+    for (int b = 0; b < record::accesses; ++b)
+      if (b != a && args.pointer[b] == args.pointer[a]) return false;
+  }
+  return true;
+}
+
+}  // namespace tenure::cpu_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
