@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Large products by the BLAS that the program is linked to: TENURE_BLAS, the CMake option of that name.
-// Cost: a BLAS has threads and memory of its own; whether its bits depend on the number of its threads is its promise, not ours.
-// Called once a product whatever the executor, so Tenure's threads change no bits.
+// Computes large products with the BLAS to which the program is linked, if TENURE_BLAS is defined (the CMake option of this name).
+// Cost: a BLAS uses threads and memory of its own. Whether its bits depend on the number of its threads depends on the BLAS.
+// Each product is one call for every executor, so Tenure's own threads change no bits.
 #pragma once
 
 #include "matmul.hpp"
 
-// Eigen's declarations: a program may use EIGEN_USE_BLAS beside this.
+// The declarations of Eigen, so that a program can also define EIGEN_USE_BLAS.
 #include <Eigen/src/misc/blas.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend)::detail {
 
-/// A matrix as BLAS reads it, by columns: the transpose of a row-major one.
+/// A matrix for BLAS, which reads columns. A row-major matrix is passed as its transpose.
 template <class T>
 struct blas_operand {
   const T* data;
@@ -28,11 +28,12 @@ struct blas_operand {
   }
 };
 
-/// C = A B by BLAS, C row-major without gaps; false, and nothing done, for what is small or strided as no BLAS takes it.
+/// Computes C = A B with BLAS. C is row-major without gaps. Returns false and does nothing if the product is small, or if BLAS does not
+/// accept the strides.
 template <class T>
 bool matmul_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    const bool is_large = m > 1 && n > 1 && k > 0 && m * n * k >= 32 * 32 * 32;  // below that a call's checks and packing cost more than they bring
+    const bool is_large = m > 1 && n > 1 && k > 0 && m * n * k >= 32 * 32 * 32;  // for smaller products the checks and the packing of a BLAS cost more than they save
     if (!is_large) return false;
     const blas_operand<T> left(a, m, k), right(b, k, n);
     const auto fits = [](std::int64_t extent) { return extent <= std::numeric_limits<int>::max(); };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Work in numbered blocks: what a step of a program hands to several threads, and what one thread walks through in order.
-// Law: how work is cut follows from shapes alone, so results do not depend on the number of threads, bit for bit.
-// Cost: sequential work is cut too, into blocks of some microseconds; small work is one block.
+// Work in numbered blocks. A step gives its blocks to several threads, or one thread runs them in order.
+// Law: only shapes decide how work is cut, so the bits of the results do not depend on the number of threads.
+// Cost: work of one thread is cut too, into blocks of some microseconds. Small work is one block.
 #pragma once
 
 #include <tenure/core/config.hpp>
@@ -11,18 +11,18 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// Work of a block, in elements times instructions (or multiplications, for a product), some two microseconds.
+/// The work of a block, in elements times instructions, or in multiplications for a product. It takes about two microseconds.
 constexpr std::int64_t block_work = 1 << 16;
 constexpr int most_blocks = 64;
-/// Multiplications of a product that count as one element of one instruction where threads are woken: a product computes faster, and
-/// two threads both read and pack its right factor.
+/// The number of multiplications that count as one element of one instruction in the decision to wake threads. Multiplications of a product
+/// are faster, and each thread reads and packs the right factor.
 constexpr std::int64_t multiplications_of_work = 2;
-/// What a kernel reads and writes side by side in elements of its type, from where on it stores past the caches: the largest cache that
-/// cores share on most machines. A line that is stored need not be read first then, which is a third of the traffic of one load and
-/// one store, and more than what comes next loses (a sum of the result behind a kernel over 33 MB: 1.2 ms instead of 1.5). A constant,
-/// since what a virtual machine says of its caches may be ten times what it has.
+/// A kernel that reads and writes more bytes than this stores past the caches. The value is the size of the largest shared cache of most
+/// machines. A store past the caches does not read the line first, which saves a third of the traffic of one load and one store. The next
+/// step finds less in the cache, but loses less than this (a sum of the result after a kernel over 33 MB: 1.2 ms instead of 1.5 ms).
+/// It is a constant, because a virtual machine may report ten times the cache that it has.
 constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
-/// A block that reduces columns ends with a sum over its columns; this many rows make that little.
+/// The least rows of a block that reduces columns. The block ends with a sum over its columns, and with so many rows this costs little.
 constexpr std::int64_t rows_of_column_block = 16;
 
 constexpr std::int64_t blocks_of_work(std::int64_t work) {
@@ -34,15 +34,15 @@ constexpr std::int64_t blocks_of_columns(std::int64_t work, std::int64_t rows) {
   return n <= most ? n : most < 1 ? 1 : most;
 }
 
-/// A cut of at most two dimensions into pieces of `length`; the last piece of a dimension may be shorter.
+/// A cut of at most two dimensions into pieces of `length`. The last piece of a dimension may be shorter.
 struct block_grid {
   std::int64_t length[2] = {}, pieces[2] = {1, 1};
 
   constexpr int count() const { return static_cast<int>(pieces[0] * pieces[1]); }
-  /// Begin of a block along dimension d.
+  /// The begin of a block along dimension d.
   constexpr std::int64_t begin(int d, int block) const { return (d == 0 ? block / pieces[1] : block % pieces[1]) * length[d]; }
 
-  /// Cuts dimension d into at most `wanted` pieces, of a multiple of `unit`.
+  /// Cuts dimension d into at most `wanted` pieces. Their length is a multiple of `unit`.
   constexpr void cut(int d, std::int64_t extent, std::int64_t wanted, std::int64_t unit) {
     if (extent == 0) return;
     const std::int64_t units = (extent + unit - 1) / unit, most = wanted < units ? wanted : units;
@@ -51,7 +51,7 @@ struct block_grid {
   }
 };
 
-/// The blocks of a kernel with these extents. Its first `cuts` dimensions are cut, two at most.
+/// The blocks of a kernel with these extents. The first `cuts` dimensions are cut, and at most two.
 constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int inner, int cuts, int instructions, bool reduces_columns) {
   block_grid g;
   if (cuts == 0) return g;
@@ -64,20 +64,22 @@ constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int in
   return g;
 }
 
-/// The cuts of a kernel make less than twice most_blocks. After a row_source there may be more, unless the kernel reduces.
+/// A bound for the number of blocks: the cuts of a kernel make less than twice most_blocks. After a row_source there may be more blocks,
+/// but not if the kernel reduces.
 constexpr int most_grid_blocks = 2 * most_blocks;
 
-/// Rows of a matrix that a kernel reads and that are computed before each of its blocks, for that block: they are still in cache
-/// when it reads them. The kernel's leading dimension counts the rows, or all elements of the matrix.
+/// The source of the rows of a matrix that a kernel reads. The rows of a block are computed directly before this block, so they are in
+/// cache when the block reads them. The leading dimension of the kernel counts the rows, or all elements of the matrix.
 struct row_source {
-  /// Writes rows first ... first + count - 1 at `to`, one behind the other. Null: all are there, and only the blocks are the same.
+  /// Writes the rows first ... first + count - 1 to `to`, one behind the other. If it is null, all rows exist already, and the blocks are
+  /// the same.
   void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to);
   const void* context;
-  std::int64_t rows_of_block, per_row;  // per_row: what the leading dimension counts in a row
+  std::int64_t rows_of_block, per_row;  // per_row: how far the leading dimension counts in one row
   std::int64_t row_bytes;
   char* memory;
-  bool in_place;           // each row goes where it lies in the matrix; else each worker has memory for the rows of one block
-  std::uint64_t accesses;  // the kernel's that read the matrix, as bits
+  bool in_place;           // each row is written to its place in the matrix; otherwise each worker has memory for the rows of one block
+  std::uint64_t accesses;  // a bit for each access of the kernel that reads the matrix
 
   constexpr block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
     block_grid g;
@@ -85,13 +87,13 @@ struct row_source {
     g.pieces[0] = (extent + g.length[0] - 1) / g.length[0];
     return g;
   }
-  /// The rows of a block that begins and ends there; the accesses are pointed to where row 0 would lie.
+  /// Computes the rows of the block from `begin` to `end`. Sets the pointers of the accesses to the address that row 0 would have.
   [[gnu::noinline]] void produce(void** pointer, std::int64_t begin, std::int64_t end, int worker) const {
     if (compute == nullptr) return;
     const std::int64_t first = begin / per_row, from_row_0 = first * row_bytes;
     const std::int64_t at = in_place ? from_row_0 : worker * rows_of_block * row_bytes;
     compute(context, first, (end - begin) / per_row, memory + at);
-    // As an integer: where row 0 would lie need not be in the memory.
+    // The address is computed as an integer, because the place of row 0 may be outside the memory.
     void* const row_0 = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(at - from_row_0));
     for (std::uint64_t left = accesses; left != 0; left &= left - 1) pointer[std::countr_zero(left)] = row_0;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A call on the CPU: indices that are arguments are checked, workspace comes from the stack or from the pool, and results
-// wait beside while a step may still refuse an index that the program computes. Law: all memory is taken before a result is written.
-// Cost: none for the last, where no program step checks; else a copy of the results that are written before.
+// A call on the CPU. It checks indices that are arguments. Workspace comes from the stack or from the pool. If a step may refuse a computed
+// index, results of earlier steps are written to separate memory first. Law: all memory is taken before a result is written.
+// Cost: a copy of the results that are written before the last check. If no step checks indices, there is no copy.
 #pragma once
 
 #include <cstring>
@@ -12,10 +12,10 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// Workspace up to which a static program runs on the stack.
+/// A static program with at most this workspace, in bytes, uses the stack.
 constexpr std::int64_t stack_workspace = 4096;
 
-/// Throws index_error where an argument (or a view of one) holds an index outside its axis.
+/// Throws index_error if an argument, or a view of an argument, holds an index outside its axis.
 inline void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
   program_detail::for_each_index_argument(g, arguments, symbols, [](const char* call, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
     check_indices(call, type, first, v, extent);
@@ -66,8 +66,8 @@ void run_checked_steps(const void* const* arguments, void* const* results, const
 
 }  // namespace detail
 
-/// Runs the program. Throws std::bad_alloc, and index_error where an index that it computes is outside its axis, and has then written
-/// nothing. before_writing() is called when neither can happen any more, and before a result is written.
+/// Runs the program. Throws std::bad_alloc, or index_error if a computed index is outside its axis. Then nothing was written.
+/// before_writing() is called when neither can happen any more, and before a result is written.
 template <class Program, class BeforeWriting = program_detail::no_notice>
 TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
   if constexpr (program_detail::last_check<Program> >= 0) detail::run_checked_steps<Program>(arguments, results, symbols, before_writing);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// A kernel as the epilogue of the product before it: the product's rows are computed block by block, each right before the
-// kernel's block that reads them. A bias and an activation, a softmax over the rows, an update of weights find their rows in cache.
-// Law: the same bits as one step after the other, but for sums over rows, whose blocks are others. The blocks follow from shapes
-// alone. A product nobody reads later is never written to memory as a whole.
-// Cost: none, where it is not worth it: smaller products stay in cache anyway.
+// Runs a kernel as the epilogue of the product before it. The rows of the product are computed in blocks, each directly before the block
+// of the kernel that reads them. So a bias and activation, a softmax over the rows, or an update of weights reads its rows from cache.
+// Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes
+// decide the blocks. A product that no later step reads is never written to memory as a whole.
+// Cost: none for small products: they stay in cache without an epilogue, and the steps run one after the other.
 #pragma once
 
 #include <tenure/backend/cpu/fused.hpp>
@@ -14,17 +14,17 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::call_memory;
 
-/// Products of so many bytes and more have an epilogue: about a core's second cache.
+/// Products of at least this many bytes can have an epilogue. It is about the size of the second cache of a core.
 inline constexpr std::int64_t epilogue_bytes = 1 << 20;
 
-/// What is known of a step, a product, and the next while the program compiles.
+/// The facts about a product and the next step that are known when the program is compiled.
 struct epilogue {
   bool is_one = false;
-  bool reduces = false, reduces_columns = false;  // over rows: blocks are limited in number, or need memory
-  bool counts_elements = false;                   // the kernel's leading dimension does
-  bool is_read_later = true;                      // or is a result
-  int overwritten_by = -1;                        // the access that stores each element where, and after, the product's is read, if it lay there
-  std::uint64_t accesses = 0, writes = 0;         // the kernel's that read the product, and that write
+  bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory
+  bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
+  bool is_read_later = true;                      // a later step reads the product, or it is a result
+  int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
+  std::uint64_t accesses = 0, writes = 0;         // the accesses of the kernel that read the product, and the ones that write
 };
 
 namespace detail {
@@ -47,7 +47,7 @@ constexpr epilogue find_epilogue(int s) {
   if (rank == 2 ? !(k.extent[0] == rows && k.extent[1] == columns) : !(rank == 1 && k.extent[0] == elements)) return e;
   e.counts_elements = rank == 1;
 
-  // A step's bindings stand where the plan has its accesses.
+  // The bindings of a step have the same order as its accesses in the plan.
   const program_detail::binding& c = tables.bindings[product.first_binding + 2];
   const passes::buffer& buffer = tables.buffers[c.buffer];
   e.is_read_later = buffer.where != passes::buffer::place::workspace || buffer.last > s + 1 || !(buffer.elements == elements);
@@ -75,7 +75,7 @@ constexpr epilogue find_epilogue(int s) {
   return e;
 }
 
-/// For each step.
+/// The epilogue of each step.
 template <class Program>
 struct epilogue_table {
   epilogue at[Program::step_count + 1] = {};
@@ -91,26 +91,27 @@ template <class Program>
 inline constexpr epilogue_table<Program> epilogues{};
 template <class Program>
 inline constexpr bool has_epilogues = []() -> bool {
-#if TENURE_BLAS  // which takes whole products
+#if TENURE_BLAS  // a BLAS computes whole products
   return false;
 #else
   return !epilogues<Program>.is_empty;
 #endif
 }();
 
-/// The rows of a block for an m x n x k product; 0: one step after the other is as fast, or blocks do not come out even.
+/// The number of rows of a block for an m x n x k product. 0 means that there is no epilogue: separate steps are as fast, or the rows
+/// cannot be cut well.
 constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions) {
   if (m < 64 || n < 2 || k < 1 || m * n * element_size < epilogue_bytes) return 0;
   std::int64_t rows = epilogue_bytes / 4 / (n * element_size) / 32 * 32;
   if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return 0;  // there is no memory for the columns of a second block
   if (e.reduces && m > rows * most_grid_blocks) rows = (m / most_grid_blocks + 32) / 32 * 32;
   if (rows < 32) rows = 32;
-  if (k > 4 * rows) return 0;  // each block packs the right factor again, and beside so long sums an epilogue is little
-  if (m % rows == 1) rows += 32;  // never a single row, which would be another kind of product
+  if (k > 4 * rows) return 0;  // each block packs the right factor again, and compared with such long sums an epilogue saves little
+  if (m % rows == 1) rows += 32;  // a single row would be computed as a GEMV, with other bits
   return m % rows != 1 && rows < m ? rows : 0;
 }
 
-/// The bytes from the first to the last of what is seen through strides.
+/// The range of bytes from the first to the last element of a strided operand.
 struct byte_range {
   std::uintptr_t begin, end;
 
@@ -123,13 +124,13 @@ struct byte_range {
   bool meets(const byte_range& r) const { return begin < r.end && r.begin < end; }
 };
 
-/// A step with what it points to; number is of a product's operands.
+/// A step with its pointers. `number` holds the numbers of the operands of a product.
 struct pointed_step {
   void* const* pointer;
   const std::int64_t* number;
 };
 
-/// Runs the product s, of elements T, and the kernel behind it, if shapes say that this is worth it; says whether it did.
+/// Runs the product s with elements of type T and the kernel after it, if the shapes make this faster. Returns whether it did so.
 template <class T, class Program>
 bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), kernel_arguments next) {
   constexpr auto& tables = Program::tables;

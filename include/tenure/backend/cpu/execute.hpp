@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs a program on the CPU: binds buffers to memory, then one step after the other. Small static programs are expanded in
-// place, so that values can stay in registers from one step to the next; others walk a table of kernels.
-// Cost: no allocation; the caller gives results and workspace.
+// Runs a program on the CPU: binds buffers to memory, then runs one step after the other. The steps of a small static program are expanded
+// in one function, so that values can stay in registers from step to step. Other programs walk a table of kernels.
+// Cost: no allocation. The caller provides results and workspace.
 #pragma once
 
 #include <tenure/backend/cpu/epilogue.hpp>
@@ -13,12 +13,12 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 using program_detail::bound_step;
 
-/// What a call runs with: its memory, and where its blocks run; null: on this thread.
+/// The memory of a call, and the executor that runs its blocks. If it is null, the blocks run on the calling thread.
 struct running_call : call_memory {
   executor* on;
 };
 
-/// What the blocks of a kernel keep: sums over rows, and rows for a later pass.
+/// The memory that the blocks of a kernel need: for sums over rows, and for rows that a later pass reads.
 template <class Program>
 struct kept_by_blocks {
   int sums = 0, rows = 0;
@@ -34,14 +34,14 @@ struct kept_by_blocks {
   constexpr bool any() const { return sums + rows > 0; }
 };
 
-/// All memory of a call beside arguments and results, for given run-time extents: buffers that one step leaves to another, and scratch
-/// that each step has for itself. A call takes it at once, before it writes anything.
+/// All memory of a call except arguments and results, for given run-time extents: buffers that one step writes and another reads, and
+/// scratch memory of each step. A call takes all of it before it writes anything.
 template <class Program>
 struct memory_plan : program_detail::placement<Program> {
-  std::int64_t scratch = 0;                    // what one product packs, or the columns of one block of a kernel
-  std::int64_t on_threads = 0, of_helper = 0;  // what blocks keep on several threads: together, and each worker but the first
+  std::int64_t scratch = 0;                    // for the packed panels of one product, or for the columns of one block of a kernel
+  std::int64_t on_threads = 0, of_helper = 0;  // for blocks on several threads: the memory they share, and the memory of each worker after the first
 
-  /// Does a call need any? Without temporaries, products, sums of columns and rows kept from pass to pass nothing is to be placed.
+  /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
       if (Program::tables.steps[i].what == passes::step::kind::matmul) return true;
@@ -54,7 +54,7 @@ struct memory_plan : program_detail::placement<Program> {
     if constexpr (is_needed)
       for (int i = 0; i < Program::step_count; ++i) find_scratch(i, symbols);
   }
-  /// Bytes for so many workers.
+  /// The number of bytes for so many workers.
   constexpr std::int64_t total(std::int64_t workers = 1) const {
     const std::int64_t beside = workers > 1 ? on_threads + (workers - 1) * of_helper : 0;
     return this->bytes + (beside > scratch ? beside : scratch);
@@ -82,7 +82,7 @@ struct memory_plan : program_detail::placement<Program> {
       }
   }
 
-  /// `rows_of_block`: those of the product before it, whose epilogue the kernel is; 0 where it is none.
+  /// If the kernel is the epilogue of a product, `rows_of_block` is the rows of a block of this product. Otherwise it is 0.
   constexpr void find_kernel_scratch(int kernel, const std::int64_t* symbols, std::int64_t rows_of_block = 0) {
     const passes::kernel& k = Program::tables.kernels[kernel];
     const kept_by_blocks<Program> keeps(k);
@@ -141,7 +141,7 @@ void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* n
   }
 }
 
-/// Runs steps first ... last - 1.
+/// Runs the steps first ... last - 1.
 template <class Program>
 void run_table(const running_call& m, const memory_plan<Program>& plan, int first, int last) {
   constexpr auto& tables = Program::tables;
@@ -202,7 +202,7 @@ struct static_step {
   }();
 };
 
-/// Work (elements times instructions, or multiplications) up to which a program is worth expanding in place.
+/// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
 constexpr std::int64_t expanded_work = 16384;
 constexpr int expanded_steps = 48;
 
@@ -245,16 +245,16 @@ TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integ
 
 }  // namespace detail
 
-/// The placement of a program whose extents are all static.
+/// The placement of the buffers of a static program.
 template <class Program>
 inline constexpr const memory_plan<Program>& static_memory = detail::static_memory<Program>;
 
-/// Can a step gain by threads? A small program of kernels does not ask where to run.
+/// Whether a step can gain from threads. A small program of kernels runs on the calling thread without a look at the executor.
 template <class Program>
 constexpr bool may_use_threads = !detail::expands<Program>() || !program_detail::only_kernels<Program>;
 
-/// Runs the program; `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse
-/// an index: from there on nothing throws but an executor.
+/// Runs the program. `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse an
+/// index. From there on only an executor can throw.
 template <class Program, class BeforeWriting>
 TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& plan, const BeforeWriting& before_writing) {
   if constexpr (detail::expands<Program>()) {

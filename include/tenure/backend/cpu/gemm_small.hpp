@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Products of small static matrices with C in registers: written out up to 128 packet operations a column block,
-// rolled over k beyond; no packing, no branch.
-// Law: an element of C is a[i,0] b[0,j] + a[i,1] b[1,j] + ... in ascending k, each step one fused multiply-add where
-// the target has it; columns of the remainder may be computed twice, with the same value.
-// Cost: ceil(N / lanes) M K multiply-adds. Operands that are local arrays stay in registers from one call to the next.
+// Products of small static matrices, with C in registers. A column block with up to 128 packet operations is unrolled completely. A larger
+// one is a loop over k. There is no packing and no branch.
+// Law: an element of C is a[i,0] b[0,j] + a[i,1] b[1,j] + ... in ascending k. Each step is one fused multiply-add if the target has this
+// instruction. Columns of the remainder may be computed twice, with the same value.
+// Cost: ceil(N / lanes) M K multiply-adds. Operands in local arrays can stay in registers from one call to the next.
 #pragma once
 
 #include "../../core/config.hpp"
@@ -13,14 +13,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__CUDACC__)  // knows no GCC unroll
+#if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
 #endif
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// Whether a plan should choose `matmul_small`: its tiles fit registers, and larger shapes do as well with `matmul`.
+/// Whether a plan should use `matmul_small`: its tiles fit in registers. For larger shapes `matmul` is as fast.
 constexpr bool matmul_is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
   const bool within = m <= 16 && n <= 64 && k <= 64;
   return within && m * n * k <= 4096;
@@ -31,13 +31,13 @@ namespace detail {
 namespace packets = Eigen::internal;
 using index = std::int64_t;
 
-/// Only these have packet arithmetic here; other types take plain loops.
+/// Whether T has packet arithmetic here. Other types use scalar loops.
 template <class T>
 inline constexpr bool has_packets = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 inline constexpr bool many_registers = EIGEN_ARCH_DEFAULT_NUMBER_OF_REGISTERS >= 32;
 
-/// The packet of exactly `Lanes` lanes; sizes between least_lanes and most_lanes, and 1, exist.
+/// The packet with exactly `Lanes` lanes. Lanes is 1, or between least_lanes and most_lanes.
 template <class T, index Lanes>
 struct packet_of_lanes {
   using type = typename packets::find_best_packet<T, static_cast<int>(Lanes)>::type;
@@ -54,7 +54,7 @@ inline constexpr index most_lanes = packets::packet_traits<T>::size;
 template <class T>
 inline constexpr index least_lanes = sizeof(typename packets::find_best_packet<T, 1>::type) / sizeof(T);
 
-/// The widest packet that `columns` fill.
+/// The number of lanes of the widest packet that `columns` columns fill.
 template <class T>
 constexpr index widest(index columns, index limit) {
   index lanes = most_lanes<T>;
@@ -63,7 +63,7 @@ constexpr index widest(index columns, index limit) {
   return lanes > columns ? 1 : lanes;
 }
 
-/// `Lanes` rows of a block of B, `Lanes` columns wide, where a column of B is contiguous: loads and a transposition.
+/// Reads a block of B with `Lanes` rows and `Lanes` columns. Columns of B are contiguous, so the block is loaded and transposed.
 template <class T, index Lanes>
 TENURE_INLINE void load_transposed(const T* b, index column_stride, packet_of<T, Lanes>* rows) {
   using packet = packet_of<T, Lanes>;
@@ -98,7 +98,7 @@ TENURE_INLINE void small_step(const T* a, const T* b, packet_of<T, Lanes> (&sum)
     }
 }
 
-/// C[Rows, Packets*Lanes] = A[Rows, K] B[K, ...], accumulators in registers.
+/// C[Rows, Packets*Lanes] = A[Rows, K] B[K, ...], with accumulators in registers.
 template <class T, bool WrittenOut, index Rows, index Packets, index Lanes, index K, index ARow, index ACol, index BRow, index BCol, index LdC>
 TENURE_INLINE void small_tile(const T* a, const T* b, T* c) {
   constexpr index step = Lanes > 1 && BCol != 1 && BRow == 1 && K % Lanes == 0 ? Lanes : 1;
@@ -117,16 +117,16 @@ TENURE_INLINE void small_tile(const T* a, const T* b, T* c) {
     for (index p = 0; p < Packets; ++p) packets::pstoreu(c + r * LdC + p * Lanes, sum[r][p]);
 }
 
-/// Columns J .. N, the widest packets first.
+/// Computes the columns J .. N, with the widest packets first.
 template <class T, index J, index M, index N, index K, index ARow, index ACol, index BRow, index BCol, index LdC>
 TENURE_INLINE void small_columns(const T* a, const T* b, T* c) {
-  constexpr index limit = BCol == 1 ? most_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, wider squares rare
+  constexpr index limit = BCol == 1 ? most_lanes<T> : 32 / sizeof(T);  // wider gathers are slow, and wider square blocks are rare
   constexpr bool overlap = N - J < least_lanes<T> && N - J > 1 && N >= least_lanes<T>;
   constexpr index start = overlap ? N - least_lanes<T> : J, columns = N - start;
   constexpr index lanes = widest<T>(columns, limit), most_packets = BCol != 1 ? 1 : many_registers ? 3 : 2;
   constexpr index count = columns / lanes < most_packets ? columns / lanes : most_packets;
   constexpr index most_rows = (many_registers ? 24 : 12) / count, rows = M < most_rows ? M : most_rows;
-  constexpr bool written_out = M * count * K <= 128;  // beyond, the loops cost nothing and the code would be large
+  constexpr bool written_out = M * count * K <= 128;  // for larger products a loop costs almost nothing, and unrolled code would be large
   const T* const right = b + start * BCol;
   T* const to = c + start;
   if constexpr (written_out) {
@@ -161,7 +161,7 @@ TENURE_INLINE void matmul_small(const T* a, const T* b, T* c) {
         c[i * LdC + j] = sum;
       }
   } else if constexpr (N == 1 && M > 1 && LdC == 1) {
-    // A column is a row: (A b)^T = b^T A^T has the packets along m.
+    // A product with one column is computed as its transpose, b^T A^T, so that packets go along m.
     detail::small_columns<T, 0, 1, M, K, BColStride, BRowStride, AColStride, ARowStride, M>(b, a, c);
   } else {
     detail::small_columns<T, 0, M, N, K, ARowStride, AColStride, BRowStride, BColStride, LdC>(a, b, c);

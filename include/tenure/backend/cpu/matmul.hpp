@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Matrix product on one core: C = A B or C += A B, any strides, no heap memory.
-// Law: an element of C is one sum over ascending k in steps that depend on k alone, wherever its row lies in a tile,
-// so a caller may split m into fixed row panels of two rows or more and get the same bits on any number of threads.
-// (One row or column alone is a GEMV; with contiguous k its sums run lane by lane.)
-// Cost: 2mnk flops, at nine tenths of the FMA peak once m and n fill tiles. Packs only what is strided, ragged or
-// spread over pages: at most 48 KiB, on the stack or in the caller's workspace.
+// The matrix product on one core: C = A B or C += A B, with any strides and without heap memory.
+// Law: an element of C is one sum over ascending k. Its steps depend only on k and not on the place of its row in a tile. So a caller may
+// split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
+// (A single row or column is a GEMV. With contiguous k it has one partial sum for each lane.)
+// Cost: 2mnk flops. The speed is nine tenths of the FMA peak if m and n fill tiles. Only panels that are strided, ragged or spread over
+// pages are packed: at most 48 KiB, on the stack or in the caller's workspace.
 #pragma once
 
 #include "gemm_small.hpp"
@@ -16,14 +16,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__CUDACC__)  // knows no GCC unroll
+#if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
 #endif
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// A read-only matrix: element (i, j) is data[i * row_stride + j * col_stride]; strides in elements.
+/// A read-only matrix. Element (i, j) is data[i * row_stride + j * col_stride]. Strides count elements.
 template <class T>
 struct matrix_ref {
   const T* data;
@@ -32,20 +32,20 @@ struct matrix_ref {
 
 namespace detail {
 
-/// The register tile: rows x (packets * lanes) of C live in registers, one row of B and one broadcast beside them.
+/// The shape of the register tile. Registers hold rows x (packets * lanes) elements of C, one row of B, and one broadcast element of A.
 template <class T>
 struct tile_shape {
   static constexpr index lanes = most_lanes<T>;
   static constexpr index rows = many_registers ? 8 : 4;
   static constexpr index packets_wide = 3;
   static constexpr index panel_width = lanes * packets_wide;
-  static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, to stay in L1 or near
-  static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A that stay in L2 for all panels
-  static constexpr index stack_bytes = 8192;                         // panels up to here need no workspace
-  static constexpr T zeros[8 * lanes] = {};                          // where sums start; read like C, so that accumulating needs no branch
+  static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, so that it stays in the L1 or L2 cache
+  static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A, so that they stay in the L2 cache for all panels
+  static constexpr index stack_bytes = 8192;                         // panels of up to this size are on the stack and need no workspace
+  static constexpr T zeros[8 * lanes] = {};                          // the start of sums; it is read like C, so that C += A B needs no branch
 };
 
-/// The first `n` lanes from memory, the others zero; reads nothing beyond them.
+/// Loads the first `n` lanes, and sets the others to zero. It reads no memory beyond the first n elements.
 template <class Packet, class T>
 TENURE_INLINE Packet load_some(const T* from, index n) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -61,7 +61,7 @@ TENURE_INLINE Packet load_some(const T* from, index n) {
   }
 }
 
-/// The first `n` lanes to memory; writes nothing beyond them.
+/// Stores the first `n` lanes. It writes no memory beyond the first n elements.
 template <class Packet, class T>
 TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
   if (n == most_lanes<T>) return packets::pstoreu(to, value);
@@ -77,8 +77,8 @@ TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
   }
 }
 
-/// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]; the last packet of C holds `last` columns.
-/// With Ragged the last packet of B is read up to `last` columns only.
+/// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
+/// last packet of B are read.
 template <class T, index Rows, index Packets, bool Ragged = false>
 TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
   using packet = packet_of<T, most_lanes<T>>;
@@ -113,7 +113,7 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
   }
 }
 
-/// All m rows of one column panel.
+/// Computes all m rows of one column panel.
 template <class T, index Packets>
 void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
   constexpr index rows = tile_shape<T>::rows;
@@ -126,7 +126,7 @@ void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index
   if (i < m) tile<T, 1, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
 }
 
-/// to[k, width] = B[k, n], zero in columns n..width.
+/// Packs a panel: to[k, width] = B[k, n], with zeros in the columns n..width.
 template <class T>
 void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
   using packet = packet_of<T, most_lanes<T>>;
@@ -161,7 +161,8 @@ void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
   }
 }
 
-/// The sum of all lanes, by halves through memory: Eigen's 512-bit predux warns on g++ 12 (gcc.gnu.org/PR105593).
+/// The sum of all lanes, added in halves through memory. Eigen's 512-bit predux is not used, because g++ 12 warns in it
+/// (gcc.gnu.org/PR105593).
 template <class T, index Lanes>
 TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
   if constexpr (Lanes / 2 < least_lanes<T>) {
@@ -174,7 +175,8 @@ TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
   }
 }
 
-/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows: four are read, the last one again if need be.
+/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows. Four rows are always read, and the last row is repeated for missing
+/// ones.
 template <class T>
 void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
   using packet = packet_of<T, most_lanes<T>>;
@@ -203,7 +205,7 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
   for (index r = 0; r < rows; ++r) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
 }
 
-/// y[n] = x[k] B[k, n] with B's rows contiguous.
+/// y[n] = x[k] B[k, n], where the rows of B are contiguous.
 template <class T>
 void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
   constexpr index lanes = most_lanes<T>;
@@ -214,7 +216,7 @@ void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> 
   for (; j < n; j += lanes) tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, accumulate);
 }
 
-/// y[n] = x[k] B[k, n] with B's columns contiguous. A strided x is gathered a piece at a time.
+/// y[n] = x[k] B[k, n], where the columns of B are contiguous. A strided x is copied piece by piece.
 template <class T>
 void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate) {
   if (x_stride != 1 && k > 1) {
@@ -241,7 +243,7 @@ void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T
 
 constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
 
-/// Bytes of the widest packed panel of an m x n x k product.
+/// The size in bytes of the widest packed panel of an m x n x k product.
 template <class T>
 constexpr index packed_bytes(index n, index k) {
   using shape = tile_shape<T>;
@@ -252,7 +254,7 @@ constexpr index packed_bytes(index n, index k) {
 
 }  // namespace detail
 
-/// Bytes that `matmul` of these shapes may write at `workspace`, whatever the strides; never more than matmul_most_workspace.
+/// The number of bytes that `matmul` of these shapes may write at `workspace`, for any strides. It is at most matmul_most_workspace.
 template <class T>
 constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int64_t k) {
   if (!detail::has_packets<T> || m <= 1 || n <= 1) return 0;
@@ -262,7 +264,7 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
 
 constexpr std::int64_t matmul_most_workspace = 49152 + 64;
 
-/// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements a row and overlaps nothing;
+/// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment.
 template <class T>
 void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
@@ -285,7 +287,7 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
     if (packed_bytes<T>(n, k) > shape::stack_bytes)
       packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
 
-    // Rows of B a page apart share cache sets and TLB entries; with many rows of A a copy repays itself.
+    // If rows of B are a page apart, they compete for cache sets and TLB entries. A packed copy is faster if A has many rows.
     const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 4096;
     const index depth = ceil_div(k, ceil_div(k, shape::depth));  // equal steps
     for (index i = 0; i < m; i += shape::block)

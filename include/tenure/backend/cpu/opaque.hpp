@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are no fused loop: matmul, gather, scatter, pad, check, for operands of any strides. Each reads its
-// shapes from the step's numbers, in the order in which the encoder wrote them.
+// The steps that are not fused loops: matmul, gather, scatter, pad, check. Operands can have any strides. Each step reads its shapes from
+// its numbers, in the order in which the encoder wrote them.
 #pragma once
 
 #include <cstring>
@@ -21,7 +21,7 @@ using program_detail::opaque_operation;
 
 namespace detail {
 
-/// Calls f(offset of x, offset of y) for each index of the first `rank` axes.
+/// Calls f(offset in x, offset in y) for each index of the first `rank` axes.
 template <class F>
 void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x, const std::int64_t* y, F f, std::int64_t at_x = 0,
                     std::int64_t at_y = 0) {
@@ -45,7 +45,7 @@ inline std::int64_t index_at(dtype type, const void* indices, std::int64_t offse
   return type == dtype::int32 ? static_cast<const std::int32_t*>(indices)[offset] : static_cast<const std::int64_t*>(indices)[offset];
 }
 
-/// A product in panels, as blocks.
+/// A product that is cut into panels, which are the blocks of work.
 template <class T>
 struct product {
   std::int64_t m, n, k;
@@ -58,7 +58,7 @@ struct product {
     const span rows = part(p.m, p.pieces[0], block / p.pieces[1]), columns = part(p.n, p.pieces[1], block % p.pieces[1]);
     p.panel(rows, columns, p.c + rows.first * p.n + columns.first);
   }
-  /// Some rows of it, at `to`.
+  /// Computes some rows of the product and writes them to `to`.
   static void run_rows(const void* context, std::int64_t first, std::int64_t count, void* to) {
     const product& p = *static_cast<const product*>(context);
     p.panel({first, count}, {0, p.n}, static_cast<T*>(to));
@@ -73,14 +73,15 @@ struct product {
     matmul<T>(rows.length, columns.length, k, {a.data + rows.first * a.row_stride, a.row_stride, a.col_stride},
               {b.data + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, false, packed);
   }
-  // Multiples of 32, the last with what is left: never a single row or column, which would be another kind of product.
+  // The length of a part is a multiple of 32, except for the last one. A part is never a single row or column, because such a product is a
+  // GEMV with other bits.
   static span part(std::int64_t extent, std::int64_t pieces, std::int64_t i) {
     const std::int64_t length = extent / pieces / 32 * 32;
     return pieces == 1 ? span{0, extent} : span{i * length, i + 1 < pieces ? length : extent - i * length};
   }
 };
 
-/// C = A B on this thread, or in panels on those of an executor, with the same bits: see the law of matmul.
+/// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul.
 template <class T>
 void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on) {
 #if TENURE_BLAS
@@ -110,7 +111,7 @@ void matmul_step(void* const* p, const opaque_operation& n, void* scratch, execu
   });
 }
 
-/// Throws index_error unless all indices lie in [0, extent).
+/// Throws index_error if an index is not in [0, extent).
 inline void check_indices(const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
   detail::for_each_index(v.rank, v.extent, v.stride, v.stride, [&](std::int64_t at, std::int64_t) {
     const std::int64_t index = detail::index_at(type, indices, at);
@@ -118,7 +119,7 @@ inline void check_indices(const char* call, dtype type, const void* indices, con
   });
 }
 
-/// A copy of computed indices, if every bound on them holds.
+/// Checks all bounds of computed indices, then copies the indices.
 template <class T>
 void check_step(void* const* p, const opaque_operation& n, const ir::bound* bounds) {
   const operand_view& from = n.in[0];
@@ -126,14 +127,14 @@ void check_step(void* const* p, const opaque_operation& n, const ir::bound* boun
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
-/// Rows of the source named by indices, which were checked; `Adds` transposes it: rows of updates added into zeros.
+/// Gathers the rows that checked indices name. With `Adds` it is the transpose, scatter: it adds rows of updates into zeros.
 template <class T, bool Adds>
 void gather_step(void* const* p, const opaque_operation& n) {
   const int axis = n.axis;
   const opaque_operation::operand& indices = n.in[Adds ? 0 : 1];
   const dtype index_type = indices.type;
   const void* index_data = p[Adds ? 0 : 1];
-  // `many` has one block a named index, `table` is indexed.
+  // `table` is indexed, and `many` has one block for each index.
   const operand_view& table = Adds ? n.out : n.in[0];
   const operand_view& many = Adds ? n.in[1] : n.out;
   operand_view block;
