@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: call: the function does not take these arguments: it wants another number of them, or other types
+// expect: tenure: call: the function does not take these arguments: their number or their types do not fit
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

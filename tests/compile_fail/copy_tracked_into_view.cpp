@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: copy_: a tracked source into a view, whose base would stay untracked: consume the base
+// expect: tenure: copy_: a view of an untracked base cannot take a tracked source: consume the base
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: an expression into a leaf
+// expect: tenure: tensor: a leaf cannot be made from an expression
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

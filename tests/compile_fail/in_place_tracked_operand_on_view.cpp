@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: in-place: a tracked operand into a view
+// expect: tenure: in-place: a view of an untracked base cannot take a tracked operand
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

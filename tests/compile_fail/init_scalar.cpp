@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: init: a scalar has no fan in: say init_zeros or init_ones
+// expect: tenure: init: a scalar has no fan in: use init_zeros or init_ones
 // lines: 16
 #include <boost/hana/define_struct.hpp>
 

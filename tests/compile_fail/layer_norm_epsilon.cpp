@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: layer_norm: gain and bias are tensors, and epsilon is the number behind them
+// expect: tenure: layer_norm: gain and bias must be tensors, epsilon is the number after them
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

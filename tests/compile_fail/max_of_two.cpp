@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: max: it is along an axis, axis<0>: of two values say maximum
+// expect: tenure: max: it works along an axis, axis<0>: for two values call maximum
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

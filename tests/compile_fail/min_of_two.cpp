@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: min: it is along an axis, axis<0>: of two values say minimum
+// expect: tenure: min: it works along an axis, axis<0>: for two values call minimum
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: nll: the labels are no class numbers of int32 or int64
+// expect: tenure: nll: the labels must be class numbers of type int32 or int64
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

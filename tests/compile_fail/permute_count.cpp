@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: permute: names another number of axes than the tensor has
+// expect: tenure: permute: the number of axes differs from the rank of the tensor
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

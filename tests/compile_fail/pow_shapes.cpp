@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: pow: the extents neither agree nor is one of them 1
+// expect: tenure: pow: the extents differ and neither of them is 1
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: reshape: the new extents hold another number of elements
+// expect: tenure: reshape: the new shape has a different number of elements
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

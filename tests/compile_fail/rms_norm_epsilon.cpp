@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: rms_norm: the gain is a tensor, and epsilon is the number behind it
+// expect: tenure: rms_norm: the gain must be a tensor, epsilon is the number after it
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

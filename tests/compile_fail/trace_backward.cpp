@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: backward: in a trace say grad.f..x.
+// expect: tenure: backward: in a trace call grad.f..x.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: cross_entropy: the labels are no class numbers of int32 or int64
+// expect: tenure: cross_entropy: the labels must be class numbers of type int32 or int64
 // lines: 17
 #include <tenure/tenure.hpp>
 namespace tn = tenure;

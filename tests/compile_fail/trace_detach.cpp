@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: detach: in a trace say stop_gradient.x.
+// expect: tenure: detach: in a trace call stop_gradient.x.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

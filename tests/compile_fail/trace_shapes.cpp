@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: trace: more shapes in one function than a graph tells apart .32767.
+// expect: tenure: trace: more different shapes in one function than a graph can hold .32767.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

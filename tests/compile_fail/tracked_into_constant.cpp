@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: a tracked expression into a constant: detach
+// expect: tenure: tensor: a constant cannot take a tracked expression: detach
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -92,8 +92,8 @@ auto evaluate(const E& e) {
 template <class X, class E>
 constexpr bool is_constructible() {
   constexpr bool keeps_gradient = requires_grad_v<X> || !E::is_tracked;
-  static_assert(keeps_gradient, "tenure: tensor: a tracked expression into a constant: detach() it first");
-  static_assert(!is_leaf_v<X>, "tenure: tensor: an expression into a leaf: evaluate it, detach() it and say requires_grad_()");
+  static_assert(keeps_gradient, "tenure: tensor: a constant cannot take a tracked expression: detach() it first");
+  static_assert(!is_leaf_v<X>, "tenure: tensor: a leaf cannot be made from an expression: evaluate it, detach() it and call requires_grad_()");
   constexpr bool same_type = std::is_same_v<element_t<X>, typename E::element_type>;
   static_assert(same_type, "tenure: tensor: the expression has another element type: cast it");
   constexpr bool same_shape = may_be_same(shape_of_t<X>::value, E::shape_type::value);

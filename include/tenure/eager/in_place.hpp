@@ -131,7 +131,7 @@ void update_from(later_phase, Op, X& x, const E& e) {
 template <class Op, class X, class E>
   requires(!std::is_lvalue_reference_v<X>)
 auto update_from(later_phase, Op, X&& x, const E& e) {
-  static_assert(ownership_of_v<X> == ownership::owning, "tenure: in-place: a tracked operand into a view, whose base would stay untracked: consume the base");
+  static_assert(ownership_of_v<X> == ownership::owning, "tenure: in-place: a view of an untracked base cannot take a tracked operand: consume the base");
   tensor_access::check_alive(x, "in-place");
   if constexpr (ownership_of_v<X> != ownership::owning) return X(std::move(x));
   else if constexpr (is_update<Op, X, E>()) return update_tracked<Op>(std::move(x), e);
@@ -141,7 +141,7 @@ auto update_from(later_phase, Op, X&& x, const E& e) {
 /// std::move(x).copy_(y) with a tracked y, or with a node x. The old value of x gets a gradient of zeros, as in PyTorch.
 template <class X, class Y>
 auto copy_tracked(later_phase, X&& x, const Y& y) {
-  static_assert(ownership_of_v<X> == ownership::owning, "tenure: copy_: a tracked source into a view, whose base would stay untracked: consume the base");
+  static_assert(ownership_of_v<X> == ownership::owning, "tenure: copy_: a view of an untracked base cannot take a tracked source: consume the base");
   constexpr bool fits = may_broadcast(source_shape<Y>(), shape_of_t<X>::value);
   static_assert(fits, "tenure: copy_: the source's shape does not broadcast to the target's");
   tensor_access::check_alive(x, "copy_");

@@ -87,11 +87,11 @@ struct traced {
     return *this;
   }
   constexpr auto detach() const {
-    static_assert(detail::always_false<T>, "tenure: detach: in a trace say stop_gradient(x)");
+    static_assert(detail::always_false<T>, "tenure: detach: in a trace call stop_gradient(x)");
     return *this;
   }
   constexpr auto backward() const {
-    static_assert(detail::always_false<T>, "tenure: backward: in a trace say grad(f)(x)");
+    static_assert(detail::always_false<T>, "tenure: backward: in a trace call grad(f)(x)");
   }
 
   /// A variable can get another value of its type. Elements cannot be assigned. (The result type is not deduced, because std::tuple checks

@@ -25,7 +25,7 @@ struct neg : pointwise<neg, 1, typing::arithmetic> {
 struct add : pointwise<add, 2, typing::arithmetic> {
   static constexpr const char* name = "add";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: add: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: add: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::add(x, y); }
   template <class T> static T reference(T x, T y) { return number::add(x, y); }
   template <class V> static constexpr V derivative(int, V g, V, V, V) { return g; }
@@ -34,7 +34,7 @@ struct add : pointwise<add, 2, typing::arithmetic> {
 struct sub : pointwise<sub, 2, typing::arithmetic> {
   static constexpr const char* name = "sub";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: sub: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: sub: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::sub(x, y); }
   template <class T> static T reference(T x, T y) { return number::sub(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V, V, V) { return i == 0 ? g : -g; }
@@ -49,7 +49,7 @@ struct sub : pointwise<sub, 2, typing::arithmetic> {
 struct mul : pointwise<mul, 2, typing::arithmetic> {
   static constexpr const char* name = "mul";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: mul: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: mul: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::mul(x, y); }
   template <class T> static T reference(T x, T y) { return number::mul(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g * y : g * x; }
@@ -60,7 +60,7 @@ struct mul : pointwise<mul, 2, typing::arithmetic> {
 struct div : pointwise<div, 2, typing::floating> {
   static constexpr const char* name = "div";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: div: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::div(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(x / y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g / y : -(g * (x / y) / y); }
@@ -96,7 +96,7 @@ constexpr V share_of_winner(V g, V loses, V ties) {
 struct maximum : pointwise<maximum, 2, typing::arithmetic> {
   static constexpr const char* name = "maximum";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: maximum: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: maximum: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::max(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : x < y ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
@@ -107,7 +107,7 @@ struct maximum : pointwise<maximum, 2, typing::arithmetic> {
 struct minimum : pointwise<minimum, 2, typing::arithmetic> {
   static constexpr const char* name = "minimum";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: minimum: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: minimum: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::min(x, y); }
   template <class T> static T reference(T x, T y) { return x != x ? x : y != y ? y : y < x ? y : x; }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {

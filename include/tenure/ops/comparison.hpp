@@ -19,42 +19,42 @@ struct comparison : pointwise<Op, 2, typing::comparison> {
 struct equal : comparison<equal> {
   static constexpr const char* name = "equal";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: equal: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::eq(x, y); }
   template <class T> static bool reference(T x, T y) { return x == y; }
 };
 struct not_equal : comparison<not_equal> {
   static constexpr const char* name = "not_equal";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: not_equal: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: not_equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::ne(x, y); }
   template <class T> static bool reference(T x, T y) { return x != y; }
 };
 struct less : comparison<less> {
   static constexpr const char* name = "less";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: less: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: less: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::lt(x, y); }
   template <class T> static bool reference(T x, T y) { return x < y; }
 };
 struct less_equal : comparison<less_equal> {
   static constexpr const char* name = "less_equal";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: less_equal: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: less_equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::le(x, y); }
   template <class T> static bool reference(T x, T y) { return x <= y; }
 };
 struct greater : comparison<greater> {
   static constexpr const char* name = "greater";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: greater: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: greater: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::gt(x, y); }
   template <class T> static bool reference(T x, T y) { return x > y; }
 };
 struct greater_equal : comparison<greater_equal> {
   static constexpr const char* name = "greater_equal";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: greater_equal: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: greater_equal: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER auto evaluate(P x, P y) { return math::ge(x, y); }
   template <class T> static bool reference(T x, T y) { return x >= y; }
 };
@@ -62,7 +62,7 @@ struct greater_equal : comparison<greater_equal> {
 struct logical_and : pointwise<logical_and, 2, typing::logical> {
   static constexpr const char* name = "logical_and";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_and: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_and: the extents differ and neither of them is 1"); }
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x, M y) { return math::mask_and(x, y); }
   static bool reference(bool x, bool y) { return x && y; }
   template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
@@ -70,7 +70,7 @@ struct logical_and : pointwise<logical_and, 2, typing::logical> {
 struct logical_or : pointwise<logical_or, 2, typing::logical> {
   static constexpr const char* name = "logical_or";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_or: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: logical_or: the extents differ and neither of them is 1"); }
   template <class M> static TENURE_KERNEL_LAYER M evaluate(M x, M y) { return math::mask_or(x, y); }
   static bool reference(bool x, bool y) { return x || y; }
   template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
@@ -86,7 +86,7 @@ struct logical_not : pointwise<logical_not, 1, typing::logical> {
 struct where : pointwise<where, 3, typing::selection> {
   static constexpr const char* name = "where";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: where: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: where: the extents differ and neither of them is 1"); }
   template <class M, class P> static TENURE_KERNEL_LAYER P evaluate(M c, P x, P y) { return math::select(c, x, y); }
   template <class T> static T reference(bool c, T x, T y) { return c ? x : y; }
   template <class V> static constexpr V derivative(int i, V g, V c, V, V, V) {

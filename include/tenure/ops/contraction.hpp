@@ -52,7 +52,7 @@ struct matmul {
     constexpr bool has_axes = A::rank > 0 && B::rank > 0;
     constexpr std::int64_t lhs = has_axes ? A::value[A::rank > 0 ? A::rank - 1 : 0] : 0, rhs = has_axes ? B::value[B::rank > 1 ? B::rank - 2 : 0] : 0;
     static_assert(inner_extents<lhs, rhs>::agree, "tenure: matmul: the last extent of lhs is not the second last (or only) extent of rhs");
-    static_assert(!has_axes || batch_of<A, B>::exists, "tenure: matmul: the batch extents neither agree nor is one of them 1");
+    static_assert(!has_axes || batch_of<A, B>::exists, "tenure: matmul: the batch extents differ and neither of them is 1");
     static_assert(dtype_v<typename X::element_type> != dtype::boolean, "tenure: matmul: bool has no product; convert first");
     using result_shape = shape_from<rule<A, B>>;
 

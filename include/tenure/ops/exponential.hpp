@@ -68,7 +68,7 @@ struct rsqrt : floating_unary<rsqrt> {
 struct pow : pointwise<pow, 2, typing::floating> {
   static constexpr const char* name = "pow";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: pow: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: pow: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::pow(x, y); }
   template <class T> static T reference(T x, T y) { return std::pow(x, y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) {

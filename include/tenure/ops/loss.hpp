@@ -34,7 +34,7 @@ struct nll {
   static constexpr bool fits = is_index_v<I> && pick::has_one_a_row<X, I>;
   template <class X, class I>
   static constexpr auto trace(const X& log_probabilities, const I& labels) {
-    static_assert(is_index_v<I>, "tenure: nll: the labels are no class numbers of int32 or int64");
+    static_assert(is_index_v<I>, "tenure: nll: the labels must be class numbers of type int32 or int64");
     static_assert(!is_index_v<I> || fits<X, I>, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
     if constexpr (fits<X, I>) return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));
     else return mean<false>::trace(log_probabilities);
@@ -45,7 +45,7 @@ struct nll {
 struct cross_entropy {
   template <class X, class I>
   static constexpr auto trace(const X& logits, const I& labels) {
-    static_assert(is_index_v<I>, "tenure: cross_entropy: the labels are no class numbers of int32 or int64");
+    static_assert(is_index_v<I>, "tenure: cross_entropy: the labels must be class numbers of type int32 or int64");
     static_assert(!is_index_v<I> || nll::fits<X, I>, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
     if constexpr (nll::fits<X, I>) return nll::trace(log_softmax<-1>::trace(logits), labels);
     else return mean<false>::trace(logits);

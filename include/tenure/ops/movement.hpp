@@ -18,7 +18,7 @@ struct permute {
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
     constexpr bool names_all = sizeof...(A) == S::rank;
-    static_assert(names_all, "tenure: permute: names another number of axes than the tensor has");
+    static_assert(names_all, "tenure: permute: the number of axes differs from the rank of the tensor");
     if constexpr (!names_all) {
       return x;
     } else if constexpr (!axis_mask<permute, S::rank, A...>::is_valid) {
@@ -85,7 +85,7 @@ struct reshape {
     using rule = detail::reshaped_shape<S, E...>;
     static_assert(rule::open <= 1, "tenure: reshape: at most one extent can be left open");
     constexpr bool holds_all = rule::fits || detail::same_count<S::size, rule::known>::value;
-    static_assert(holds_all, "tenure: reshape: the new extents hold another number of elements");
+    static_assert(holds_all, "tenure: reshape: the new shape has a different number of elements");
     extents to = rule::value;
     // An open extent of a run-time shape is the product of all extents divided by the product of the known ones.
     std::int64_t all = 1;

@@ -92,7 +92,7 @@ namespace TENURE_NAMESPACE {
 template <operand X, class G, class B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
   constexpr bool are_tensors = !scalar<G> && !scalar<B>;
-  static_assert(are_tensors, "tenure: layer_norm: gain and bias are tensors, and epsilon is the number behind them");
+  static_assert(are_tensors, "tenure: layer_norm: gain and bias must be tensors, epsilon is the number after them");
   if constexpr (!are_tensors) return apply<ops::mul>(x, x);
   else return apply<ops::layer_norm>(x, gain, bias, epsilon);
 }
@@ -100,7 +100,7 @@ constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsil
 template <operand X, class G>
 constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {
   constexpr bool is_tensor = !scalar<G>;
-  static_assert(is_tensor, "tenure: rms_norm: the gain is a tensor, and epsilon is the number behind it");
+  static_assert(is_tensor, "tenure: rms_norm: the gain must be a tensor, epsilon is the number after it");
   if constexpr (!is_tensor) return apply<ops::mul>(x, x);
   else return apply<ops::rms_norm>(x, gain, epsilon);
 }

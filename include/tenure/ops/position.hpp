@@ -125,13 +125,13 @@ template <operand X, class Along> constexpr auto argmin(const X& x, const Along&
 template <operand X, class Along>
 constexpr auto max(const X& x, const Along&) {
   constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
-  static_assert(!is_value, "tenure: max: it is along an axis, axis<0>: of two values say maximum(x, y)");
+  static_assert(!is_value, "tenure: max: it works along an axis, axis<0>: for two values call maximum(x, y)");
   return apply<ops::extremum<ir::reduction::max, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
 }
 template <operand X, class Along>
 constexpr auto min(const X& x, const Along&) {
   constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
-  static_assert(!is_value, "tenure: min: it is along an axis, axis<0>: of two values say minimum(x, y)");
+  static_assert(!is_value, "tenure: min: it works along an axis, axis<0>: for two values call minimum(x, y)");
   return apply<ops::extremum<ir::reduction::min, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
 }
 /// result[..., j, ...] = x[..., indices[..., j, ...], ...] along axis A. The indices are int32 or int64, and have the rank of x. Other axes

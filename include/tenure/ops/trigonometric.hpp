@@ -38,7 +38,7 @@ struct atan : floating_unary<atan> {
 struct atan2 : pointwise<atan2, 2, typing::floating> {
   static constexpr const char* name = "atan2";
   template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: atan2: the extents neither agree nor is one of them 1"); }
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: atan2: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P y, P x) { return math::atan2(y, x); }
   template <class T> static T reference(T y, T x) { return std::atan2(y, x); }
   template <class V> static constexpr V derivative(int i, V g, V y, V x, V) {

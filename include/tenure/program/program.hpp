@@ -116,7 +116,7 @@ struct program {
  public:
   /// The graph that is scheduled.
   static constexpr auto& value = program_detail::frozen_stage<ir::graph, materialization>::value;
-  static_assert(value.refused.what != ir::refusal::kind::shapes, "tenure: trace: more shapes in one function than a graph tells apart (32767)");
+  static_assert(value.refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
   static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
 
  private:

@@ -99,7 +99,7 @@ constexpr bool gives_traced() {
     return F::template accepts<X...>();
   } else {
     constexpr bool takes = requires(const F& f, const X&... x) { f(x...); };
-    static_assert(takes, "tenure: call: the function does not take these arguments: it wants another number of them, or other types");
+    static_assert(takes, "tenure: call: the function does not take these arguments: their number or their types do not fit");
     // After an error within f, clang does not consider f a candidate, so the result type must be checked again.
     if constexpr (takes && requires { typename result_of<F, X...>; }) return is_result<result_of<F, X...>>();
     else return false;
@@ -131,7 +131,7 @@ constexpr bool is_traceable() {
   if constexpr (requires { typename std::bool_constant<(trace::value.count > 0)>; }) {
     constexpr ir::refusal refused = trace::value.refused;
     static_assert(refused.what != ir::refusal::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
-    static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more shapes in one function than a graph tells apart (32767)");
+    static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
     if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
     else return refused.what == ir::refusal::kind::nothing;
   } else {

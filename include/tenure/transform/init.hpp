@@ -17,7 +17,7 @@ namespace detail {
 template <class T, int OutputAxis, class S>
 tensor<T, S> uniform_for_inputs(S shape, engine& random) {
   constexpr bool has_axes = S::rank > 0;
-  static_assert(has_axes, "tenure: init: a scalar has no fan in: say init_zeros or init_ones");
+  static_assert(has_axes, "tenure: init: a scalar has no fan in: use init_zeros or init_ones");
   constexpr std::int64_t outputs = has_axes ? S::value[OutputAxis] : 1, inputs = outputs > 0 ? S::size / outputs : 0;
   const double bound = inputs > 0 ? 1 / std::sqrt(static_cast<double>(inputs)) : 1;
   return uniform<T>(shape, random, -bound, bound);
