@@ -229,3 +229,13 @@ TEST_CASE("extents and steps whose product overflows are refused, or do not matt
   CHECK(a[range(4, 5, far)](0) == 4);
   CHECK(a[range(5, 5, far)].size() == 0);
 }
+
+TEST_CASE("axes of views count from the last too, as those of traced values") {
+  const tensor<float, shape<2, 3, 4>> x = arange<float>(shape<24>{}).reshape<2, 3, 4>().clone();
+  CHECK(x.transpose<-2, -1>().strides() == x.transpose<1, 2>().strides());
+  CHECK(x.transpose<0, -1>().strides() == x.transpose<0, 2>().strides());
+  CHECK(x.permute<-1, 0, -2>().strides() == x.permute<2, 0, 1>().strides());
+  CHECK(x.unsqueeze<-1>().extents() == extents{4, {2, 3, 4, 1}});
+  CHECK(x.unsqueeze<-4>().extents() == extents{4, {1, 2, 3, 4}});
+  CHECK(x.unsqueeze<1>().squeeze<-3>().extents() == x.extents());
+}

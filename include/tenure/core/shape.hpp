@@ -61,6 +61,9 @@ constexpr std::int64_t count(const extents& s) {
   return n;
 }
 
+/// The position of an axis, counted from the front: axis -1 is the last one.
+constexpr int axis_from_front(int axis, int rank) { return axis < 0 ? axis + rank : axis; }
+
 /// The shape of a tensor as a type: shape<784, 128>, shape<dyn, 10>, shape<dim("batch"), 784>, or shape<> for a scalar.
 template <std::int64_t... E>
 struct shape {

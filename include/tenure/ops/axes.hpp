@@ -37,7 +37,7 @@ template <class Operation, int Rank, int A>
 struct axis_position {
   static_assert(A >= -Rank && A < Rank, "tenure: axis: outside the rank of the tensor");
   static constexpr bool is_inside = A >= -Rank && A < Rank;
-  static constexpr int value = !is_inside ? 0 : A < 0 ? A + Rank : A;  // an axis outside is one message, not a hundred lines of them
+  static constexpr int value = is_inside ? axis_from_front(A, Rank) : 0;  // an axis outside is one message, not a hundred lines of them
 };
 
 /// The reduction Op<Keep, Axes...> for the arguments that a call gives after its operand: none, axis<...>, or axis<...> and keepdim.

@@ -119,7 +119,7 @@ constexpr bool is_permutation(const axis_order& order, int given, int rank) {
 
 template <class Shape, int... Axes>
 struct permuted_shape {
-  static constexpr axis_order order{{Axes...}};
+  static constexpr axis_order order{{axis_from_front(Axes, Shape::rank)...}};
   static constexpr bool permutes = is_permutation(order, sizeof...(Axes), Shape::rank);
   static_assert(permutes, "tenure: permute: each axis must be named exactly once");
   static constexpr extents value = permutes ? permuted(Shape::value, order.axis) : Shape::value;
@@ -133,9 +133,10 @@ constexpr axis_order swapped_axes(int a, int b) {
 
 template <class Shape, int A, int B>
 struct transposed_shape {
-  static constexpr bool inside = 0 <= A && A < Shape::rank && 0 <= B && B < Shape::rank;
+  static constexpr int a = axis_from_front(A, Shape::rank), b = axis_from_front(B, Shape::rank);
+  static constexpr bool inside = 0 <= a && a < Shape::rank && 0 <= b && b < Shape::rank;
   static_assert(inside, "tenure: transpose: an axis lies outside the tensor's rank");
-  static constexpr axis_order order = inside ? swapped_axes(A, B) : swapped_axes(0, 0);
+  static constexpr axis_order order = inside ? swapped_axes(a, b) : swapped_axes(0, 0);
   static constexpr extents value = permuted(Shape::value, order.axis);
 };
 
@@ -156,18 +157,22 @@ struct diagonal_shape {
 
 template <class Shape, int Axis>
 struct unsqueezed_shape {
-  static_assert(0 <= Axis && Axis <= Shape::rank, "tenure: unsqueeze: the axis lies outside the result's rank");
-  static constexpr extents value = with_axis(Shape::value, 0 <= Axis && Axis <= Shape::rank ? Axis : 0, 1);
+  static constexpr int given = axis_from_front(Axis, Shape::rank + 1);
+  static constexpr bool inside = 0 <= given && given <= Shape::rank;
+  static_assert(inside, "tenure: unsqueeze: the axis lies outside the result's rank");
+  static constexpr int at = inside ? given : 0;
+  static constexpr extents value = with_axis(Shape::value, at, 1);
 };
 
 template <class Shape, int Axis>
 struct squeezed_shape {
-  static constexpr bool inside = 0 <= Axis && Axis < Shape::rank;
+  static constexpr int given = axis_from_front(Axis, Shape::rank);
+  static constexpr bool inside = 0 <= given && given < Shape::rank;
   static_assert(inside, "tenure: squeeze: the axis lies outside the tensor's rank");
-  static constexpr bool is_one =
-      !inside || !is_static(Shape::value.extent[inside ? Axis : 0]) || Shape::value.extent[inside ? Axis : 0] == 1;
+  static constexpr int at = inside ? given : 0;
+  static constexpr bool is_one = !inside || !is_static(Shape::value.extent[at]) || Shape::value.extent[at] == 1;
   static_assert(is_one, "tenure: squeeze: the axis has more than one element");
-  static constexpr extents value = inside ? without_axis(Shape::value, Axis) : Shape::value;
+  static constexpr extents value = inside ? without_axis(Shape::value, at) : Shape::value;
 };
 
 }  // namespace tenure::detail

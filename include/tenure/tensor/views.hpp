@@ -106,16 +106,16 @@ auto diagonal_view(X& x) {
 template <int Axis, class X>
 auto unsqueezed_view(X& x) {
   using rule = unsqueezed_shape<shape_of_t<X>, Axis>;
-  return make_view<shape_from<rule>>(x, "unsqueeze", [](layout& l) { l = insert_axis(l, Axis); });
+  return make_view<shape_from<rule>>(x, "unsqueeze", [](layout& l) { l = insert_axis(l, rule::at); });
 }
 
 template <int Axis, class X>
 auto squeezed_view(X& x) {
   using rule = squeezed_shape<shape_of_t<X>, Axis>;
   return make_view<shape_from<rule>>(x, "squeeze", [](layout& l) {
-    if (l.shape[Axis] != 1)
-      throw shape_error(message("squeeze") << "axis " << Axis << " has extent " << l.shape[Axis]);
-    l = drop_axis(l, Axis);
+    if (l.shape[rule::at] != 1)
+      throw shape_error(message("squeeze") << "axis " << rule::at << " has extent " << l.shape[rule::at]);
+    l = drop_axis(l, rule::at);
   });
 }
 
