@@ -78,13 +78,17 @@ constexpr value pointwise_value(const value& a, const value& b, const value& c) 
   return {*a.graph, a.graph->emit({.op = code_of<Op>(), .type = type, .arity = Op::arity, .shape = a.node().shape, .in = {a.id, b.id, c.id}})};
 }
 
+template <class Op, class... List>
+inline constexpr bool is_any_of = (std::is_same_v<Op, List> || ...);
+
 template <class Op>
 constexpr value on_bool(const value& a, const value& b, const value& c) {
   const auto both = [](value x, value y) { return pointwise_value<logical_and>(x, y); };
   const auto either = [](value x, value y) { return pointwise_value<logical_or>(x, y); };
   const auto no = [](value x) { return pointwise_value<logical_not>(x); };
   if constexpr (std::is_same_v<Op, where>) return either(both(a, b), both(no(a), c));
-  else if constexpr (Op::arity == 1) return a;  // -x, |x|, sign(x), relu(x), ... of 0 and 1
+  else if constexpr (is_any_of<Op, abs, sign, relu, floor, round>) return a;  // of 0 and 1
+  else if constexpr (is_any_of<Op, neg, sub>) return a;                       // the call has been refused
   else if constexpr (std::is_same_v<Op, add> || std::is_same_v<Op, maximum>) return either(a, b);
   else if constexpr (std::is_same_v<Op, mul> || std::is_same_v<Op, minimum>) return both(a, b);
   else if constexpr (std::is_same_v<Op, less>) return both(no(a), b);
@@ -92,7 +96,8 @@ constexpr value on_bool(const value& a, const value& b, const value& c) {
   else if constexpr (std::is_same_v<Op, greater>) return both(a, no(b));
   else if constexpr (std::is_same_v<Op, greater_equal>) return either(a, no(b));
   else if constexpr (std::is_same_v<Op, equal>) return either(both(a, b), both(no(a), no(b)));
-  else return either(both(a, no(b)), both(no(a), b));
+  else if constexpr (std::is_same_v<Op, not_equal>) return either(both(a, no(b)), both(no(a), b));
+  else static_assert(tenure::detail::always_false<Op>, "an operation that takes bool has to say here what it means in logic");
 }
 
 constexpr const operation_record& record_of(ir::opcode op) {
