@@ -11,7 +11,7 @@
 
 #include "../../core/config.hpp"
 
-#include <tenure/math/eigen_packets.hpp>
+#include <tenure/math/packet.hpp>
 
 #include <cstdint>
 #include <type_traits>
