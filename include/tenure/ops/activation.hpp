@@ -39,7 +39,7 @@ struct erf : floating_unary<erf> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * 1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
 };
 
-/// max(x, 0); NaN stays NaN. The derivative at 0 is 0, and 1 at NaN, as PyTorch's.
+/// max(x, 0). relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN, as in PyTorch.
 struct relu : pointwise<relu, 1, typing::arithmetic> {
   static constexpr const char* name = "relu";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::max(x, math::set1<P>(0)); }
@@ -155,7 +155,7 @@ template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x
 template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }
 template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus_below>(x); }
 template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x); }
-/// max(x, 0), for integers too. relu(NaN) is NaN, and the derivative at 0 is 0.
+/// max(x, 0), for integers too. relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN.
 template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }
 /// Pointwise activations of floating operands. Integers and bool do not compile. The derivative at the kink 0 is the one of the left side.
 template <operand X> constexpr auto leaky_relu(const X& x, double slope = 0.01) { return apply<ops::leaky_relu>(x, slope); }

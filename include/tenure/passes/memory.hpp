@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Places temporary buffers in the workspace. A walk over the steps gives each buffer the first free gap that is large enough. The gap
 // is free again after the last reader, and neighbouring gaps are merged.
-// Law: buffers that are alive in the same step never share bytes. The walk runs when extents are known: at compile time, or once a call.
+// Law: buffers that are alive in the same step never share bytes. The walk runs when extents are known: at compile time, or in each call.
 // Cost: the number of buffers times the number of gaps. Merging keeps the number of gaps small.
 #pragma once
 

@@ -110,8 +110,8 @@ constexpr std::int64_t elements_of(const operand_view& v) {
   return n;
 }
 
-/// A step that is not a fused kernel, with everything that its node says. The encoder writes it as numbers (encode_opaque), and this
-/// is the one place that reads them.
+/// A step that is not a fused kernel, with all fields of its node. The encoder writes them as numbers (encode_opaque). Only this struct
+/// reads these numbers.
 struct opaque_operation {
   struct operand : operand_view {
     dtype type = dtype::float32;
@@ -148,7 +148,7 @@ struct opaque_operation {
     for (int d = 0; d < v.rank; ++d) v.stride[d] = next();
   }
 
-  const std::int64_t* next_;  // at last, where the bounds begin
+  const std::int64_t* next_;  // the next number to read; after the constructor, the first number of the bounds
 };
 
 /// Calls check(call, type, first, indices, extent) for each argument, or view of an argument, that holds indices. The indices select from
