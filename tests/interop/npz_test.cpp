@@ -266,6 +266,27 @@ TEST_CASE("an archive of no arrays") {
   CHECK(npz::read_npz(here.path / "none.npz").empty());
 }
 
+TEST_CASE("an archive with a comment behind its end") {
+  const auto with_comment = [](const bytes& comment) {
+    bytes content = from_hex(from_savez);
+    content[content.size() - 2] = static_cast<std::byte>(comment.size());
+    content.insert(content.end(), comment.begin(), comment.end());
+    return content;
+  };
+  const auto names = [](const bytes& content) {
+    std::string all;
+    for (const auto& a : read_npz_from(content)) all += a.name + " ";
+    return all;
+  };
+  CHECK(names(with_comment(from_text("saved by hand"))) == "w s b ");
+  CHECK(names(with_comment(bytes(60))) == "w s b ");  // its last zeros read as a comment's size, without a signature
+  const bytes end = from_hex("504b0506000000000300030099000000480200000100");
+  CHECK(names(with_comment(end)) == "w s b ");  // a signature, with the size of another comment
+  bytes content = with_comment(from_text("cut"));
+  content.pop_back();
+  CHECK(refusal([&] { read_npz_from(content); }) == "truncated zip archive: its directory is missing");
+}
+
 TEST_CASE("law: read_npy after write_npy gives the same array") {
   const folder here;
   const sample from;
