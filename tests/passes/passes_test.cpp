@@ -48,6 +48,20 @@ constexpr ir::builder gradient() {
 static_assert(passes::verify(gradient().view()).ok());
 static_assert(passes::schedule(passes::cse(passes::dead_code(gradient().view()).view()).view()).kernels.size() == 1);
 
+// All axes that there may be, which one loop walks; a constant, so that what a pass writes past an array does not compile.
+constexpr int axes_of_kernel(bool is_transposed) {
+  ir::builder g;
+  extents s;
+  while (s.rank < max_rank) s.push_back(2 + s.rank % 2);
+  value x{g, g.input(dtype::float32, s)};
+  if (is_transposed) x = ops::transposed(x);
+  g.output(ops::pointwise_value<ops::exp>(x).id);
+  const passes::plan_builder p = passes::schedule(g.view());
+  return p.kernels[0].outer + p.kernels[0].inner;
+}
+static_assert(axes_of_kernel(false) == 1);
+static_assert(axes_of_kernel(true) == 3);
+
 }  // namespace
 
 TEST_CASE("dead_code keeps arguments, which are the signature") {
