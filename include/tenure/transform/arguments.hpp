@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+// The arguments of a call as flat arrays, and the run-time extents that follow from them.
+#pragma once
+
+#include <cstdint>
+
+#include <tenure/transform/call_rules.hpp>
+
+namespace TENURE_NAMESPACE {
+namespace detail {
+
+struct leaf_argument {
+  const void* data = nullptr;
+  extents shape{};
+  extents strides{};
+};
+
+[[gnu::noinline]] inline extents bound_extents(const extents& s, const std::int64_t* symbols) {
+  extents known = s;
+  for (int a = 0; a < s.rank; ++a)
+    if (!is_static(s[a])) known[a] = symbols[ir::symbol_of_extent(s[a])];
+  return known;
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_disagreement(const ir::graph_view& g, const ir::constraint& c, std::int64_t a, std::int64_t b,
+                                                                      const std::int64_t* symbols) {
+  text what = message(c.call);
+  const std::int64_t name = is_static(c.a) || c.lhs >= 0 ? 0 : g.symbols[ir::symbol_of_extent(c.a)].name;
+  if (name != 0 && !c.at_least) {
+    char spelled[9] = {};
+    for (int i = 0; i < 8; ++i) spelled[i] = static_cast<char>(name >> (8 * i) & 0x7f);
+    what << "the extents named " << spelled << " disagree: ";
+  }
+  if (c.lhs >= 0) what << "shapes " << bound_extents(g.shapes[c.lhs], symbols) << " and " << bound_extents(g.shapes[c.rhs], symbols) << " disagree: ";
+  throw shape_error(c.at_least ? what << a << " is less than the " << b << " that it takes" : what << a << " is not " << b);
+}
+
+/// Fills in the run-time extents of a call. Throws shape_error if two extents disagree.
+inline void bind_symbols(const ir::graph_view& g, const leaf_argument* arguments, std::int64_t* symbols) {
+  const auto value = [&](std::int64_t e) { return is_static(e) ? e : symbols[ir::symbol_of_extent(e)]; };
+  for (int i = 0; i < g.symbol_count; ++i) {
+    const ir::symbol& s = g.symbols[i];
+    const std::int64_t a = value(s.a), b = value(s.b);  // static for an argument and an axis
+    switch (s.what) {
+      case ir::symbol::kind::argument: symbols[i] = arguments[a].shape[static_cast<int>(b)]; break;
+      case ir::symbol::kind::stride: symbols[i] = arguments[a].strides[static_cast<int>(b)]; break;
+      case ir::symbol::kind::sum: symbols[i] = a + b; break;
+      case ir::symbol::kind::product: symbols[i] = a * b; break;
+      case ir::symbol::kind::quotient: symbols[i] = b == 0 ? 0 : a / b; break;
+    }
+  }
+  for (int i = 0; i < g.constraint_count; ++i) {
+    const ir::constraint& c = g.constraints[i];
+    const std::int64_t a = value(c.a), b = value(c.b);
+    const bool holds = c.at_least ? a >= b : a == b;
+    if (!holds) throw_disagreement(g, c, a, b, symbols);
+  }
+}
+
+template <class X>
+void collect(const X& x, leaf_argument*& at) {
+  for_each_leaf(x, [&](const auto& leaf) {
+    using L = std::remove_cvref_t<decltype(leaf)>;
+    if constexpr (any_tensor<L>) *at++ = {tensor_access::read(leaf, "call"), leaf.extents(), leaf.strides()};
+    else *at++ = {&leaf, {}, {}};
+  });
+}
+
+/// Converts a number of a type that no tensor holds (long double, unsigned, short, ...) to the element type that stands for it.
+template <class X>
+decltype(auto) as_argument(const X& x) {
+  if constexpr (scalar<X> && !element<X>) return static_cast<typename leaf_type<X>::element_type>(x);
+  else return (x);
+}
+
+}  // namespace detail
+}  // namespace tenure
