@@ -6,6 +6,8 @@
 
 #include <tenure/core/config.hpp>
 
+#include <cstdint>
+
 namespace TENURE_NAMESPACE {
 
 /// Runs blocks on several threads, the caller's among them.
