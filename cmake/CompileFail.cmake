@@ -39,7 +39,7 @@ function(tenure_precompile_for_compile_fail)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(tenure_precompiled_use -include-pch "${precompiled}" PARENT_SCOPE)
   else()
-    # g++ ignores the pragmas of a precompiled header, also the one in math/packet.hpp that disables this warning.
+    # g++ ignores the pragmas of a precompiled header, also the one in math/packet/types.hpp that disables this warning.
     set(tenure_precompiled_use "-I${tenure_precompiled_dir}" -Wno-ignored-attributes PARENT_SCOPE)
   endif()
   tenure_syntax_only_command(compile)
