@@ -92,6 +92,12 @@ struct tensor_access {
     return X(raw{}, std::move(storage), data, shape, strides, std::move(sink));
   }
 
+  /// Hands the memory of x over to a tensor of type Y, which has another role. x becomes empty.
+  template <class Y, class X>
+  static Y hand_over(X& x, stored_sink<role_of_v<Y>> sink) {
+    return make<Y>(std::move(x.storage_), x.data_, x.extents(), x.strides(), std::move(sink));
+  }
+
   /// Makes a second handle to an owning node. An in-place operation on one handle consumes both.
   template <class X>
   static X second(const X& x) { return make<X>(x.storage_, x.data_, x.extents(), x.strides(), x.sink_.handle); }

@@ -90,9 +90,15 @@ struct tensor_traits {
   static constexpr bool is_tensor = false;
 };
 
-// An expression has the traits of the tensor that it evaluates to.
+template <class X>
+inline constexpr bool is_class_tensor = false;
+template <class T, class Shape, ownership O, role R, access A, class Device>
+inline constexpr bool is_class_tensor<tensor<T, Shape, O, R, A, Device>> = true;
+
+// An expression has the traits of the tensor that it evaluates to. A tensor is not asked for an expression_tag: that would complete
+// its class, whose base classes read these traits.
 template <class E>
-  requires requires { typename E::expression_tag; typename E::tensor_type; }
+  requires(!is_class_tensor<E>) && requires { typename E::expression_tag; typename E::tensor_type; }
 struct tensor_traits<E> : tensor_traits<typename E::tensor_type> {
   static constexpr bool is_tensor = false;
 };

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+// The members of tensor that make views. A view shares the memory and the version of its base and keeps the memory alive. The
+// gradient of a view flows to its base. A view of a const or read-only tensor is read-only. On a temporary node, in-place arithmetic
+// on a view returns the whole node (consumed_view.hpp). Each function throws ownership_error if the tensor is empty.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+#include "../consumed_view.hpp"
+#include "../views.hpp"
+
+namespace TENURE_NAMESPACE {
+
+template <class Tensor>
+class tensor_views {
+  static constexpr int rank = shape_of_t<Tensor>::rank;
+
+ public:
+  /// A view of all elements.
+  auto view() { return detail::whole_view(self()); }
+  auto view() const { return detail::whole_view(self()); }
+
+  /// A part of the tensor: an integer, range, window or all for each of the first axes. The other axes are kept whole. An integer
+  /// removes its axis (see indexing.hpp). Throws index_error if an index is outside its axis.
+  template <class... I>
+  auto at(const I&... index) & { return detail::indexed_view(self(), index...); }
+  template <class... I>
+  auto at(const I&... index) const& { return detail::indexed_view(self(), index...); }
+  template <class... I>
+  auto at(const I&... index) && {
+    auto&& x = detail::as_consumable(self());
+    return detail::indexed_view(x, index...);
+  }
+  template <class I>
+  auto operator[](const I& index) & { return detail::indexed_view(self(), index); }
+  template <class I>
+  auto operator[](const I& index) const& { return detail::indexed_view(self(), index); }
+  template <class I>
+  auto operator[](const I& index) && { return std::move(self()).at(index); }
+
+  /// Swaps two axes: the last two, or axes A and B. The rank must be at least two.
+  auto transpose() & { return detail::transposed_view<rank - 2, rank - 1>(self()); }
+  auto transpose() const& { return detail::transposed_view<rank - 2, rank - 1>(self()); }
+  auto transpose() && {
+    auto&& x = detail::as_consumable(self());
+    return detail::transposed_view<rank - 2, rank - 1>(x);
+  }
+  template <int A1, int B1>
+  auto transpose() & { return detail::transposed_view<A1, B1>(self()); }
+  template <int A1, int B1>
+  auto transpose() const& { return detail::transposed_view<A1, B1>(self()); }
+  template <int A1, int B1>
+  auto transpose() && {
+    auto&& x = detail::as_consumable(self());
+    return detail::transposed_view<A1, B1>(x);
+  }
+
+  /// Reorders the axes: axis i of the result is axis Axes[i] of the tensor. Each axis must be named exactly once.
+  template <int... Axes>
+  auto permute() & { return detail::permuted_view<Axes...>(self()); }
+  template <int... Axes>
+  auto permute() const& { return detail::permuted_view<Axes...>(self()); }
+  template <int... Axes>
+  auto permute() && {
+    auto&& x = detail::as_consumable(self());
+    return detail::permuted_view<Axes...>(x);
+  }
+
+  /// The same elements in row-major order with other extents. Named extents come from this tensor, other run-time extents from the
+  /// integers n; if only one is open and no integer is given, it follows from the number of elements. Throws shape_error if the
+  /// numbers of elements differ, or if no strides describe the result in this memory (clone() first then).
+  template <std::int64_t... E, std::integral... N>
+  auto reshape(N... n) & { return detail::reshaped_view<E...>(self(), n...); }
+  template <std::int64_t... E, std::integral... N>
+  auto reshape(N... n) const& { return detail::reshaped_view<E...>(self(), n...); }
+  template <std::int64_t... E, std::integral... N>
+  auto reshape(N... n) && {
+    auto&& x = detail::as_consumable(self());
+    return detail::reshaped_view<E...>(x, n...);
+  }
+
+  /// Repeats axes of static extent 1, and repeats the whole tensor along new leading axes. It takes no memory: a repeated axis
+  /// has stride 0. An axis with a run-time extent does not repeat, even if the extent is 1. The result is read-only. Throws
+  /// shape_error if the extents do not fit.
+  template <std::int64_t... E, std::integral... N>
+  auto expand(N... n) { return detail::expanded_view<E...>(self(), n...); }
+  template <std::int64_t... E, std::integral... N>
+  auto expand(N... n) const { return detail::expanded_view<E...>(self(), n...); }
+
+  /// The diagonal of the last two axes. It is the last axis of the result.
+  auto diagonal() & { return detail::diagonal_view(self()); }
+  auto diagonal() const& { return detail::diagonal_view(self()); }
+  auto diagonal() && {
+    auto&& x = detail::as_consumable(self());
+    return detail::diagonal_view(x);
+  }
+
+  /// unsqueeze adds an axis of extent 1, which becomes axis `Axis` of the result. squeeze removes such an axis; it throws
+  /// shape_error if a run-time extent is not 1.
+  template <int Axis>
+  auto unsqueeze() & { return detail::unsqueezed_view<Axis>(self()); }
+  template <int Axis>
+  auto unsqueeze() const& { return detail::unsqueezed_view<Axis>(self()); }
+  template <int Axis>
+  auto unsqueeze() && {
+    auto&& x = detail::as_consumable(self());
+    return detail::unsqueezed_view<Axis>(x);
+  }
+  template <int Axis>
+  auto squeeze() & { return detail::squeezed_view<Axis>(self()); }
+  template <int Axis>
+  auto squeeze() const& { return detail::squeezed_view<Axis>(self()); }
+  template <int Axis>
+  auto squeeze() && {
+    auto&& x = detail::as_consumable(self());
+    return detail::squeezed_view<Axis>(x);
+  }
+
+ private:
+  Tensor& self() { return static_cast<Tensor&>(*this); }
+  const Tensor& self() const { return static_cast<const Tensor&>(*this); }
+};
+
+}  // namespace tenure
