@@ -26,6 +26,12 @@
 #include <tenure/core/flush_denormals.hpp>
 
 // First those that hold most messages: a compiler spells out the way to each through what includes it first.
+#include <tenure/tensor/members/elements.hpp>
+#include <tenure/tensor/members/views.hpp>
+#include <tenure/tensor/members/copies.hpp>
+#include <tenure/tensor/members/roles.hpp>
+#include <tenure/tensor/members/writes.hpp>
+#include <tenure/tensor/members/gradients.hpp>
 #include <tenure/tensor/tensor.hpp>
 #include <tenure/expr/traced.hpp>
 #include <tenure/expr/lazy.hpp>
