@@ -53,6 +53,20 @@ TEST_CASE("only the indices that a view holds are read, and checked") {
   }
 }
 
+TEMPLATE_TEST_CASE("elements taken along a long axis agree with the reference, and so do their gradients", "", double, float) {
+  const auto x = filled<TestType>(shape<3, 100, 2>{}, 1), w = filled<TestType>(shape<3, 5, 2>{}, 2);
+  const auto i = filled<std::int32_t>(shape<3, 5, 2>{}, 3, 0.0, 100.0);
+  const auto taken = tn::compile([](auto a, auto k) { return tn::take_along<1>(a, k); });
+  agrees(taken, x, i);
+  agrees(taken, x.transpose().clone().transpose(), i);
+  agrees(tn::value_and_grad<0>([](auto a, auto k, auto v) { return sum(tn::take_along<1>(a, k) * v); }), x, i, w);
+  const auto y = taken(on_device::there(x), on_device::there(i));
+  CHECK(on_device::here(y)(2, 4, 1) == x(2, i(2, 4, 1), 1));
+  auto outside = i.clone();
+  tn::as_span(outside)[14] = 100;
+  CHECK_THROWS_WITH(taken(on_device::there(x), on_device::there(outside)), Catch::Matchers::Contains("take_along: index 100 is outside an axis of 100"));
+}
+
 TEST_CASE("positions among integers and bool, by hand") {
   const tn::tensor<std::int32_t, shape<2, 3>> x{{1, 7, 7}, {5, 5, 2}};
   const tn::tensor<bool, shape<2, 3>> b{{false, true, true}, {true, false, true}};

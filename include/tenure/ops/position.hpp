@@ -79,7 +79,7 @@ struct extremum {
 };
 
 /// result[..., j, ...] = x[..., indices[..., j, ...], ...] (NumPy's take_along_axis, PyTorch's gather). Cost: each
-/// row takes the product of both extents along the axis.
+/// row takes the product of both extents along the axis, or, for a static extent of 64 and more, a gather.
 template <int A>
 struct take_along {
   template <class X, class I>
@@ -94,15 +94,40 @@ struct take_along {
   }
 
  private:
+  /// An extent from which a read at a computed position costs less than a comparison with every position, which fuses.
+  static constexpr std::int64_t least_gathered = 64;
+  template <int at, class S, class J>
+  static constexpr bool reads_positions = [] {
+    if (!S::is_static || !J::is_static || S::value[at] < least_gathered) return false;
+    for (int d = 0; d < S::rank; ++d)
+      if (d != at && S::value[d] != J::value[d]) return false;
+    return true;
+  }();
+
   template <int at, class X, class I>
   static constexpr auto taken(const X& x, const I& indices) {
+    ir::builder& g = *x.graph;
     x.graph->check_bound({indices.id, x.shape()[at], "take_along"});
-    const auto source = stack<at>::unsqueeze(x);
-    using position = detail::position_along<X, at>;
-    const auto wanted = cast<position>::trace(stack<at + 1>::unsqueeze(indices));
-    const auto chosen = equal::trace(index_along<at + 1, position>::trace(source), wanted);
-    using result = shape_from<dropped_axis<typename std::remove_const_t<decltype(chosen)>::shape_type, at + 1>>;
-    return traced<typename X::element_type, result>{x.graph, chosen_along(chosen, broadcast_to(source, value(chosen).node().shape), at + 1).id};
+    if constexpr (reads_positions<at, typename X::shape_type, typename I::shape_type>) {
+      // The position in row-major order is a sum over the axes, with the index in place of the axis' own position.
+      const extents shape = x.shape();
+      value position;
+      std::int64_t stride = 1;
+      for (int d = shape.rank - 1; d >= 0; stride *= shape[d--]) {
+        const value along = d == at ? cast_to(indices, dtype::int64) : counting(g, dtype::int64, value(indices).node().shape, d);
+        const value part = along * along.like(static_cast<double>(stride));
+        position = position.id == ir::none ? part : position + part;
+      }
+      x.graph->check_bound({position.id, stride, "take_along"});
+      return traced<typename X::element_type, typename I::shape_type>{&g, gathered(reshape_to(x, {1, {stride}}), position, 0).id};
+    } else {
+      const auto source = stack<at>::unsqueeze(x);
+      using position = detail::position_along<X, at>;
+      const auto wanted = cast<position>::trace(stack<at + 1>::unsqueeze(indices));
+      const auto chosen = equal::trace(index_along<at + 1, position>::trace(source), wanted);
+      using result = shape_from<dropped_axis<typename std::remove_const_t<decltype(chosen)>::shape_type, at + 1>>;
+      return traced<typename X::element_type, result>{&g, chosen_along(chosen, broadcast_to(source, value(chosen).node().shape), at + 1).id};
+    }
   }
 };
 
@@ -135,7 +160,8 @@ constexpr auto min(const X& x, const Along&) {
   return apply<ops::extremum<ir::reduction::min, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
 }
 /// result[..., j, ...] = x[..., indices[..., j, ...], ...] along axis A. The indices are int32 or int64, and have the rank of x. Other axes
-/// broadcast. Errors: index_error for an index outside the axis. Cost: the product of both extents along the axis for each row.
+/// broadcast. Errors: index_error for an index outside the axis. Cost for each row: the product of both extents along the axis; from a
+/// static extent of 64 on one read for each index.
 template <int A, operand X, class I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
 
 }  // namespace tenure
