@@ -105,7 +105,7 @@ class unrecorded_history final : public gradient_sink {
 };
 template <class X>
 sink_handle unrecorded(const extents& s) {
-  return sink_handle(new unrecorded_history(dtype_v<element_t<X>>, s, device_operations_of<device_of_t<X>>()));
+  return sink_handle(new unrecorded_history(dtype_v<element_t<X>>, s, nullptr));  // no gradient ever arrives, so it needs no device
 }
 inline void require_recording() {
   if (!is_recording()) throw ownership_error("tenure: backward: inside no_grad an expression records nothing: call backward() outside");
