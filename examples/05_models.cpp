@@ -34,6 +34,19 @@ struct network {
   }
 };
 
+// What a parameter starts with stands in its declaration.
+struct small_normal {
+  template <class T, class S>
+  static auto make(S shape, tn::engine& random) { return tn::normal<T>(shape, random, 0.0, 0.02); }
+};
+template <class Kind>
+struct classifier {
+  BOOST_HANA_DEFINE_STRUCT(classifier,
+    (tn::param<Kind, float, tn::shape<8>, tn::init_ones>, gain), (tn::param<Kind, float, tn::shape<8, 3>, small_normal>, w));
+
+  constexpr auto operator()(const auto& x) const { return matmul(rms_norm(x, gain), w); }
+};
+
 // A loss takes the model like any other argument.
 constexpr auto loss = [](auto model, auto x, auto y) { return mse(model(x), y); };
 
@@ -65,6 +78,9 @@ int main() {
     last = step(model, state, x, y).item();
   }
   std::printf("loss %.4f\n", static_cast<double>(last));
+
+  const auto fresh = tn::init<classifier>(random);
+  right &= fresh.gain(7) == 1 && fresh.w(0, 0) != 0 && fresh.w(0, 0) < 0.1f;
   right &= last < 1e-2f;
 
   // NumPy can read the file. Its arrays are first.w, first.b, between.0.w, ...

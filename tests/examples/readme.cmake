@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -DROOT=<dir> -DPROGRAMS=<list> -DFOLDER=<dir> -P readme.cmake
-# Law: each ```cpp block of README.md and of docs/<number>-*.md stands word for word in some example, each ```text block in
+# Law: each ```cpp block of README.md and of docs/<number>-*.md stands word for word in some example, or in the program of
+# tests/mixed_isa/dispatch, each ```text block in
 # what the numbered examples print.
 cmake_minimum_required(VERSION 3.22)
-file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu")
+file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu" "${ROOT}/tests/mixed_isa/dispatch/*.?pp")
 set(code "")
 foreach(source IN LISTS sources)
   file(READ "${source}" content)
