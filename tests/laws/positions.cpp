@@ -54,7 +54,8 @@ TEST_CASE("only the indices that a view holds are read, and checked") {
 }
 
 TEMPLATE_TEST_CASE("elements taken along a long axis agree with the reference, and so do their gradients", "", double, float) {
-  const auto x = filled<TestType>(shape<3, 100, 2>{}, 1), w = filled<TestType>(shape<3, 5, 2>{}, 2);
+  const auto x = filled<TestType>(shape<3, 100, 2>{}, 1);
+  const auto w = filled<TestType>(shape<3, 5, 2>{}, 2);
   const auto i = filled<std::int32_t>(shape<3, 5, 2>{}, 3, 0.0, 100.0);
   const auto taken = tn::compile([](auto a, auto k) { return tn::take_along<1>(a, k); });
   agrees(taken, x, i);

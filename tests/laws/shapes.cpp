@@ -52,7 +52,8 @@ TEMPLATE_TEST_CASE("a part of a concat that is also reshaped agrees with the ref
          x, y);
   // Below each other they lie in one piece.
   agrees(tn::compile([](auto a, auto b) {
-           const auto c = exp(a), d = tn::concat<0>(c, sin(a));
+           const auto c = exp(a);
+           const auto d = tn::concat<0>(c, sin(a));
            return std::tuple{tn::reshape<3, 2>(c) + 1.0, tn::concat<1>(tn::concat<1>(d, d), tn::concat<0>(b, b)), tn::reshape<2, 6>(d) * 3.0};
          }),
          x, y);
