@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // On which threads calls run, for every engine. An execution is an object with scope(): what this thread computes while that lives
-// runs as it says. Here are those that take no threads; thread_pool stands in <tenure/threads.hpp>.
+// runs as it says. This header has the executors without threads; thread_pool is in <tenure/threads.hpp>.
 // Law: results do not depend on it, bit for bit. Cost: a thread-local pointer, which small programs do not even read.
 #pragma once
 

@@ -175,16 +175,17 @@ class builder {
       }
   }
 
- private:
-  constexpr int add_symbol(const symbol& s) {
-    equal_.push_back(extent_of_symbol(symbols_.size()));
-    return symbols_.push_back(s);
-  }
-
+  /// Equal shapes have equal hashes.
   static constexpr std::uint64_t hash_of(const extents& s) {
     std::uint64_t hash = static_cast<std::uint64_t>(s.rank);
     for (int a = 0; a < s.rank; ++a) hash = (hash ^ static_cast<std::uint64_t>(s.extent[a])) * 0x9E3779B97F4A7C15u;
     return hash;
+  }
+
+ private:
+  constexpr int add_symbol(const symbol& s) {
+    equal_.push_back(extent_of_symbol(symbols_.size()));
+    return symbols_.push_back(s);
   }
 
   rewriting rewrite_ = nullptr;

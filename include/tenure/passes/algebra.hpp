@@ -19,7 +19,7 @@ using ops::value;
 constexpr bool is_constant(const value& x) { return x.node().op == opcode::constant; }
 constexpr bool is_constant(const value& x, double c) { return is_constant(x) && ir::value_of(x.node()) == c; }
 using ops::operand_of;
-constexpr bool is_sum(const ir::node& n) { return n.op == opcode::reduce && n.start == static_cast<std::int64_t>(ir::reduction::sum); }
+constexpr bool is_sum(const ir::node& n) { return n.op == opcode::reduce && ops::nodes::reduce::is_sum(n); }
 constexpr bool is_identity(std::int64_t axes, int rank) {
   for (int i = 0; i < rank; ++i)
     if (ir::unpack_axis(axes, i) != i) return false;

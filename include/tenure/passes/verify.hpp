@@ -47,11 +47,8 @@ class verifier {
       const extents& s = g_.shapes[i];
       c_.expect(s.rank >= 0 && s.rank <= max_rank, "a shape of impossible rank", s.rank, max_rank);
       if (!c_.found.ok()) return;
-      std::uint64_t hash = static_cast<std::uint64_t>(s.rank);
-      for (int a = 0; a < s.rank; ++a) {
-        c_.expect(c_.is_extent(s[a]), "an extent is no symbol", s[a], g_.symbol_count);
-        hash = (hash ^ static_cast<std::uint64_t>(s[a])) * 0x9E3779B97F4A7C15u;
-      }
+      for (int a = 0; a < s.rank; ++a) c_.expect(c_.is_extent(s[a]), "an extent is no symbol", s[a], g_.symbol_count);
+      const std::uint64_t hash = ir::builder::hash_of(s);
       const int same = known.find(hash, [&](int j) { return g_.shapes[j] == s; });
       c_.expect(same < 0, "one shape has two ids", same, i);
       known.enter(hash, i);
