@@ -67,7 +67,8 @@ class expression_history final : public gradient_sink {
     for (const saved_storage& s : saved_)
       if (s && !s.intact())
         throw ownership_error(message("backward") << "a value that the gradient reads was overwritten after it was used (version "
-                                                  << s.storage().version() << ", saved at " << s.version() << ")");
+                                                  << static_cast<std::int64_t>(s.storage().version()) << ", saved at "
+                                                  << static_cast<std::int64_t>(s.version()) << ")");
     reach_operands(expression_, queue);
   }
 
