@@ -48,7 +48,7 @@ constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p
       const buffer& r = p.buffers[j];
       if (r.where != buffer::place::result) continue;
       const bool unread = a.first >= p.step_count;
-      const bool here = !unread && a.last == r.first && p.steps[a.last].what == step::kind::fused;
+      const bool here = !unread && a.last == r.first && p.steps[a.last].is_fused();
       table.safe[a.index * Results + r.index] = unread || a.last < r.first || (here && overwrites_elementwise(p, p.steps[a.last], i, j));
     }
   }

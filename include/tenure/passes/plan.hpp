@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A plan describes a program as records: buffers, and steps that read and write them. A step is a fused kernel (one loop nest that keeps
-// intermediate values in registers) or one opaque operation (matmul, gather, scatter, pad, check).
+// intermediate values in registers) or one opaque operation: one whose record states lowering::step, such as matmul.
 //
 // A kernel walks an iteration space that is split into outer and inner dimensions. The inner dimensions are a row. An instruction runs for
 // each element or once for each row. The result of a row reduction is known after a pass over the row, so instructions that depend on it
@@ -112,11 +112,14 @@ struct kernel {
   int first_access = 0, access_count = 0;  // of the first step that runs it
 };
 
+/// A fused step has a kernel. An opaque step has none: it has a node and the operation of this node.
 struct step {
-  enum class kind : std::uint8_t { fused, matmul, gather, scatter, pad, check } what = kind::fused;
   int kernel = -1;
   ir::node_id node = ir::none;
+  ir::opcode op = ir::opcode::copy;
   int first_access = 0, access_count = 0;  // opaque: operands, then the result
+
+  constexpr bool is_fused() const { return kernel >= 0; }
 };
 
 /// A plan by reference, to read it.

@@ -147,12 +147,7 @@ class scheduler {
 
   constexpr void write_opaque(ir::node_id id) {
     const ir::node& n = g_[id];
-    step s{.node = id, .first_access = plan_.accesses.size(), .access_count = n.arity + 1};
-    s.what = n.op == ir::opcode::matmul    ? step::kind::matmul
-             : n.op == ir::opcode::gather  ? step::kind::gather
-             : n.op == ir::opcode::scatter ? step::kind::scatter
-             : n.op == ir::opcode::pad     ? step::kind::pad
-                                           : step::kind::check;
+    const step s{.node = id, .op = n.op, .first_access = plan_.accesses.size(), .access_count = n.arity + 1};
     for (int k = 0; k < n.arity; ++k) plan_.accesses.push_back(access_of(n.in[k]));
     plan_.accesses.push_back(access_of(id));
     plan_.steps.push_back(s);
@@ -260,7 +255,7 @@ class scheduler {
         add_instruction({.what = instruction::kind::store, .is_mask = i.is_mask, .row = per_row, .phase = i.phase,
                          .in = {static_cast<std::int16_t>(notes_[id].slot), -1, -1}, .access = add_access(along_space(c, id))});
     }
-    plan_.steps.push_back({.what = step::kind::fused, .kernel = finish_kernel(c, free), .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_});
+    plan_.steps.push_back({.kernel = finish_kernel(c, free), .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_});
   }
 
   /// The kernel of the instructions just written: an equal kernel that exists, or a new one.

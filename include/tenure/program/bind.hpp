@@ -81,19 +81,53 @@ constexpr int most_of(int bound_step::*count) {
   return most;
 }
 
-/// Whether the program has a step of this kind and element type. Code for other kinds is not compiled.
+constexpr bool is_opaque_step(const bound_step& s, ir::opcode op, dtype type) { return !s.is_fused() && s.op == op && s.type == type; }
+
+/// Whether the program has an opaque step with this operation and element type.
 template <class Program>
-constexpr bool has_step(passes::step::kind what, dtype type) {
+constexpr bool has_step(ir::opcode op, dtype type) {
   for (int i = 0; i < Program::step_count; ++i)
-    if (Program::tables.steps[i].what == what && Program::tables.steps[i].type == type) return true;
+    if (is_opaque_step(Program::tables.steps[i], op, type)) return true;
   return false;
+}
+
+/// The opaque steps of a program whose operation and element type no earlier step has: one step for each pair.
+template <class Program>
+struct different_steps {
+  int at[Program::step_count + 1] = {}, count = 0;
+
+  constexpr different_steps() {
+    for (int i = 0; i < Program::step_count; ++i) {
+      const bound_step& s = Program::tables.steps[i];
+      bool is_new = !s.is_fused();
+      for (int k = 0; is_new && k < count; ++k) is_new = !is_opaque_step(Program::tables.steps[at[k]], s.op, s.type);
+      if (is_new) at[count++] = i;
+    }
+  }
+};
+template <class Program>
+inline constexpr different_steps<Program> different_opaque_steps{};
+
+/// Calls f(operation, element_tag) with the operation and the element type of an opaque step, both as types. Code is compiled only for
+/// pairs that the program has.
+template <class Program, class F>
+TENURE_INLINE void visit_opaque(const bound_step& s, const F& f) {
+  constexpr const auto& steps = different_opaque_steps<Program>;
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    const auto runs = [&]<ir::opcode Op, dtype Type>() {
+      const bool is_this = s.op == Op && s.type == Type;
+      if (is_this) f(std::integral_constant<ir::opcode, Op>{}, element_tag<element_of_t<Type>>{});
+      return is_this;
+    };
+    (runs.template operator()<Program::tables.steps[steps.at[I]].op, Program::tables.steps[steps.at[I]].type>() || ...);
+  }(std::make_integer_sequence<int, steps.count>{});
 }
 
 /// Whether every step is a fused kernel.
 template <class Program>
 inline constexpr bool only_kernels = [] {
   for (int i = 0; i < Program::step_count; ++i)
-    if (Program::tables.steps[i].what != passes::step::kind::fused) return false;
+    if (!Program::tables.steps[i].is_fused()) return false;
   return true;
 }();
 
@@ -175,7 +209,7 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
 template <class Program>
 inline constexpr int last_check = [] {
   int s = Program::value.bound_count > 0 ? Program::step_count - 1 : -1;
-  while (s >= 0 && Program::tables.steps[s].what != passes::step::kind::check) --s;
+  while (s >= 0 && Program::tables.steps[s].op != ir::opcode::check) --s;
   return s;
 }();
 

@@ -29,13 +29,15 @@ struct binding {
   passes::number offset{};
 };
 
-/// A step at run time: its kernel, its buffers and its numbers.
+/// A step at run time: its kernel, or its operation and the element type of its result; its buffers and its numbers.
 struct bound_step {
-  passes::step::kind what = passes::step::kind::fused;
-  dtype type = dtype::float32;
   int kernel = -1;
+  ir::opcode op = ir::opcode::copy;
+  dtype type = dtype::float32;
   int first_binding = 0, binding_count = 0;
   int first_number = 0, number_count = 0;
+
+  constexpr bool is_fused() const { return kernel >= 0; }
 };
 
 struct table_sizes {
@@ -96,8 +98,8 @@ class encoder {
     steps_.reserve(p_.step_count);
     for (int i = 0; i < p_.step_count; ++i) {
       const passes::step& s = p_.steps[i];
-      bound_step b{.what = s.what, .first_binding = s.first_access, .binding_count = s.access_count};
-      if (s.what == passes::step::kind::fused) {
+      bound_step b{.op = s.op, .first_binding = s.first_access, .binding_count = s.access_count};
+      if (s.is_fused()) {
         b.kernel = code_of[s.kernel];
         b.first_number = first_number[s.kernel];
         b.number_count = first_number[s.kernel + 1] - b.first_number;

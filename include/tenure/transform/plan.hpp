@@ -57,7 +57,7 @@ struct plan {
   static constexpr std::int64_t elements_of(const passes::plan_view& p, const passes::step& step, int a) {
     const passes::access& x = p.accesses[a];
     const int at = a - step.first_access;
-    const bool is_fused = step.what == passes::step::kind::fused;
+    const bool is_fused = step.is_fused();
     const ir::node_id node = is_fused ? ir::none : at < step.access_count - 1 ? p.graph[step.node].in[at] : step.node;
     std::int64_t n = 1;
     for (int d = 0; d < x.rank; ++d)

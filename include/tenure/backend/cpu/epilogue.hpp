@@ -36,7 +36,7 @@ constexpr epilogue find_epilogue(int s) {
   epilogue e;
   if (s + 1 >= Program::step_count) return e;
   const program_detail::bound_step &product = tables.steps[s], &next = tables.steps[s + 1];
-  if (product.what != passes::step::kind::matmul || next.what != passes::step::kind::fused || !is_floating(product.type) || next.binding_count > 64) return e;
+  if (product.op != ir::opcode::matmul || !next.is_fused() || !is_floating(product.type) || next.binding_count > 64) return e;
   const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
   if (shape.rank != 2) return e;
   const passes::number rows = passes::number_of(shape[0]), columns = passes::number_of(shape[1]), elements = rows * columns;
@@ -183,7 +183,7 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
 template <class Program>
 bool run_with_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), const kernel_arguments& next) {
   const auto of_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
-    if constexpr (program_detail::has_step<Program>(passes::step::kind::matmul, Type))
+    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, Type))
       if (Program::tables.steps[s].type == Type) return run_epilogue<element_of_t<Type>, Program>(s, m, product, kernel, next);
     return false;
   };

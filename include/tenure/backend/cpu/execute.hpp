@@ -44,7 +44,7 @@ struct memory_plan : program_detail::placement<Program> {
   /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
-      if (Program::tables.steps[i].what == passes::step::kind::matmul) return true;
+      if (Program::tables.steps[i].op == ir::opcode::matmul) return true;
     for (int i = 0; i < Program::kernel_count; ++i)
       if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
     return false;
@@ -66,8 +66,8 @@ struct memory_plan : program_detail::placement<Program> {
 
   constexpr void find_scratch(int i, const std::int64_t* symbols) {
     const bound_step& s = Program::tables.steps[i];
-    if (s.what == passes::step::kind::fused) find_kernel_scratch(s.kernel, symbols);
-    if (s.what != passes::step::kind::matmul) return;
+    if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
+    if (s.op != ir::opcode::matmul) return;
     std::int64_t n[64] = {};
     for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
     const opaque_operation product(n);
@@ -119,26 +119,9 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
 
 template <class Program>
 void run_opaque(const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch, executor* on) {
-  using kind = passes::step::kind;
-  const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
-    const auto with_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
-      if constexpr (program_detail::has_step<Program>(What, Type))
-        if (s.type == Type) opaque_step<What, element_of_t<Type>>(pointer, opaque_operation(number), scratch, on, Program::value.bounds);
-    };
-    with_type(std::integral_constant<dtype, dtype::boolean>{});
-    with_type(std::integral_constant<dtype, dtype::int32>{});
-    with_type(std::integral_constant<dtype, dtype::int64>{});
-    with_type(std::integral_constant<dtype, dtype::float32>{});
-    with_type(std::integral_constant<dtype, dtype::float64>{});
-  };
-  switch (s.what) {
-    case kind::matmul: return with_kind(std::integral_constant<kind, kind::matmul>{});
-    case kind::gather: return with_kind(std::integral_constant<kind, kind::gather>{});
-    case kind::scatter: return with_kind(std::integral_constant<kind, kind::scatter>{});
-    case kind::pad: return with_kind(std::integral_constant<kind, kind::pad>{});
-    case kind::check: return with_kind(std::integral_constant<kind, kind::check>{});
-    case kind::fused: return;
-  }
+  program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
+    opaque_step<Op, T>(pointer, opaque_operation(number), scratch, on, Program::value.bounds);
+  });
 }
 
 /// Runs the steps first ... last - 1.
@@ -169,7 +152,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
             continue;
           }
         }
-      if (s.what == passes::step::kind::fused) kernels::at[s.kernel]({pointer, number, scratch, m.on});
+      if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on});
       else run_opaque<Program>(s, pointer, number, scratch, m.on);
     }
   }
@@ -193,7 +176,7 @@ struct static_step {
   static constexpr opaque_operation operation{numbers.at};
 
   static constexpr bool is_small_matmul = [] {
-    if constexpr (step.what != passes::step::kind::matmul) {
+    if constexpr (step.op != ir::opcode::matmul) {
       return false;
     } else {
       const operand_view &a = operation.in[0], &c = operation.out;
@@ -217,7 +200,7 @@ constexpr bool expands() {
     work += elements * k.instruction_count;
   }
   for (int i = 0; i < Program::step_count; ++i)
-    if (const auto what = Program::tables.steps[i].what; what != passes::step::kind::fused && what != passes::step::kind::matmul) return false;
+    if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.op != ir::opcode::matmul) return false;
   return work <= expanded_work;
 }
 
@@ -226,7 +209,7 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::
   using step = static_step<Program, S>;
   constexpr auto& tables = Program::tables;
   void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
-  if constexpr (step::step.what == passes::step::kind::fused) {
+  if constexpr (step::step.is_fused()) {
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, nullptr, nullptr});
   } else if constexpr (step::is_small_matmul) {
     using T = element_of_t<step::step.type>;
@@ -234,7 +217,7 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::
     matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
         static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
   } else {
-    opaque_step<step::step.what, element_of_t<step::step.type>>(pointer, step::operation, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
+    opaque_step<step::step.op, element_of_t<step::step.type>>(pointer, step::operation, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
   }
 }
 

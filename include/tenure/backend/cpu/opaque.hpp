@@ -172,14 +172,14 @@ void pad_step(void* const* p, const opaque_operation& n) {
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
-template <passes::step::kind What, class T>
+template <ir::opcode Op, class T>
 void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
-  using kind = passes::step::kind;
-  if constexpr (What == kind::matmul) matmul_step<T>(p, n, scratch, on);
-  else if constexpr (What == kind::gather) gather_step<T, false>(p, n);
-  else if constexpr (What == kind::scatter) gather_step<T, true>(p, n);
-  else if constexpr (What == kind::pad) pad_step<T>(p, n);
-  else if constexpr (What == kind::check) check_step<T>(p, n, bounds);
+  if constexpr (Op == ir::opcode::matmul) matmul_step<T>(p, n, scratch, on);
+  else if constexpr (Op == ir::opcode::gather) gather_step<T, false>(p, n);
+  else if constexpr (Op == ir::opcode::scatter) gather_step<T, true>(p, n);
+  else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
+  else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
+  else static_assert(sizeof(T) == 0, "tenure: an operation is lowered to a step that this backend does not run");
 }
 
 }  // namespace tenure::cpu_backend

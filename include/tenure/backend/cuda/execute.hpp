@@ -45,20 +45,9 @@ struct kernel_table<Program, Device, std::integer_sequence<int, K...>> {
 
 template <class Program, class Device>
 void run_opaque(Device& device, const bound_step& s, void* const* pointer, const std::int64_t* number) {
-  using kind = passes::step::kind;
-  const auto with_kind = [&]<kind What>(std::integral_constant<kind, What>) {
-    visit_dtype(s.type, [&]<class T>(element_tag<T>) {
-      if constexpr (program_detail::has_step<Program>(What, dtype_v<T>)) opaque_step<What, T>(device, pointer, program_detail::opaque_operation(number), Program::value.bounds);
-    });
-  };
-  switch (s.what) {
-    case kind::matmul: return with_kind(std::integral_constant<kind, kind::matmul>{});
-    case kind::gather: return with_kind(std::integral_constant<kind, kind::gather>{});
-    case kind::scatter: return with_kind(std::integral_constant<kind, kind::scatter>{});
-    case kind::pad: return with_kind(std::integral_constant<kind, kind::pad>{});
-    case kind::check: return with_kind(std::integral_constant<kind, kind::check>{});
-    case kind::fused: return;
-  }
+  program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
+    opaque_step<Op, T>(device, pointer, program_detail::opaque_operation(number), Program::value.bounds);
+  });
 }
 
 /// Gives the steps of a call to the device.
@@ -80,7 +69,7 @@ void run_steps(Device& device, const void* const* arguments, void* const* result
     for (int j = 0; j < s.binding_count; ++j) pointer[j] = program_detail::pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
     if constexpr (program_detail::only_kernels<Program>) kernels[s.kernel](device, pointer, number);
-    else if (s.what == passes::step::kind::fused) kernels[s.kernel](device, pointer, number);
+    else if (s.is_fused()) kernels[s.kernel](device, pointer, number);
     else run_opaque<Program>(device, s, pointer, number);
   }
   if constexpr (checked > 0 && checked == Program::step_count) before_writing();
@@ -120,7 +109,7 @@ constexpr std::int64_t workspace_bytes() {
   std::int64_t beside = 0;
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = tables.steps[i];
-    if (s.what != passes::step::kind::fused) continue;
+    if (!s.is_fused()) continue;
     std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], nullptr);
     const std::int64_t bytes = detail::memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>::at[s.kernel](number);

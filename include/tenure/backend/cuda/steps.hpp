@@ -129,14 +129,14 @@ void check_step(Device& device, void* const* p, const opaque_operation& n, const
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
-template <passes::step::kind What, class T, class Device>
+template <ir::opcode Op, class T, class Device>
 void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds) {
-  using kind = passes::step::kind;
-  if constexpr (What == kind::matmul) matmul_step<T>(device, p, n);
-  else if constexpr (What == kind::gather) gather_step<T>(device, p, n);
-  else if constexpr (What == kind::scatter) scatter_step<T>(device, p, n);
-  else if constexpr (What == kind::pad) pad_step<T>(device, p, n);
-  else if constexpr (What == kind::check) check_step<T>(device, p, n, bounds);
+  if constexpr (Op == ir::opcode::matmul) matmul_step<T>(device, p, n);
+  else if constexpr (Op == ir::opcode::gather) gather_step<T>(device, p, n);
+  else if constexpr (Op == ir::opcode::scatter) scatter_step<T>(device, p, n);
+  else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
+  else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds);
+  else static_assert(sizeof(T) == 0, "tenure: an operation is lowered to a step that this backend does not run");
 }
 
 }  // namespace tenure::cuda_backend

@@ -339,7 +339,7 @@ inline std::vector<array> run(const passes::plan_view& p, std::span<const argume
   detail::plan_memory m(p, arguments);
   for (int i = 0; i < p.step_count; ++i) {
     const passes::step& s = p.steps[i];
-    if (s.what != passes::step::kind::fused) {
+    if (!s.is_fused()) {
       detail::run_opaque(p, s, m);
     } else {
       visit_dtype(p.kernels[s.kernel].lane, [&]<class T>(element_tag<T>) { detail::kernel_run<T>(p, s, m); });
