@@ -108,6 +108,23 @@ TEST_CASE("positions past the last odd float are exact") {
   CHECK_THROWS_AS(tn::eval(pick(rows, tn::tensor<std::int32_t, shape<1>>{0})), tn::shape_error);
 }
 
+// The steps share a kernel, so where each of them starts to count is no part of its code.
+TEST_CASE("steps of one kernel count positions from different starts") {
+  const auto mix = filled<std::int64_t>(shape<5, 5>{}, 8, -3.0, 3.0);
+  const auto f = tn::compile([](auto m, auto x) {
+    const auto count = tn::index_along<1>(x);
+    const auto a = matmul(m, tn::slice<1, 0, 5>(x)) * tn::slice<1, 0, 5>(count);
+    const auto b = matmul(m, a) * tn::slice<1, 3, 5>(count);
+    return matmul(m, b) * tn::slice<1, 4, 5>(count);
+  });
+  const auto x = filled<std::int64_t>(shape<5, 9>{}, 9, -9.0, 9.0);
+  const auto tall = filled<std::int64_t>(shape<dyn, 9>{}, 9, -9.0, 9.0, 5);
+  agrees(f, mix, x);
+  agrees(f, mix, tall);
+  STATIC_REQUIRE(decltype(f.plan(mix, x))::kernels() == 6);
+  STATIC_REQUIRE(decltype(f.plan(mix, x))::program_type::kernel_count == 1);
+}
+
 TEMPLATE_TEST_CASE("dividing by a run-time extent agrees with the reference and costs no kernel", "", double, float) {
   const auto x = filled<TestType>(shape<dyn, dyn>{}, 6, 4, 7);
   const auto gain = filled<TestType>(shape<dyn>{}, 7, 7);

@@ -74,12 +74,14 @@ struct strides {
 
 /// A buffer and the strides to read or write it. They follow the dimensions of a kernel, or the axes of the operand of an opaque step.
 struct access {
-  static constexpr int counting = -1;  // no buffer: the value is the position
+  static constexpr int counting = -1;  // no buffer: the value is the position, and `offset` is the first one
   int buffer = counting;
   dtype type = dtype::float32;
   std::int8_t rank = 0;
   int strides = 0;  // index of the strides in the plan
   number offset{};
+
+  constexpr bool counts() const { return buffer == counting; }
 };
 
 struct instruction {

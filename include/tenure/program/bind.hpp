@@ -64,11 +64,11 @@ TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, i
   }
 }
 
-/// The address where an access begins. For an access that counts positions, the first position.
+/// The address where an access begins. An access that counts positions has none: its start is one of the step's numbers.
 template <class Program>
 TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets, const binding& b) {
+  if (b.buffer == passes::access::counting) return nullptr;
   const std::int64_t offset = passes::value_of(b.offset, m.symbols);
-  if (b.buffer < 0) return reinterpret_cast<void*>(offset);
   return base_of<Program>(m, offsets, b.buffer) + offset * size_of(Program::tables.buffers[b.buffer].type);
 }
 

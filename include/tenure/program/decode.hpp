@@ -21,6 +21,7 @@ struct decoded_instruction {
 struct decoded_access {
   dtype type = dtype::float32;
   bool counting = false;
+  std::int64_t start = 0;              // of a counting access: its first position, a run-time number
   std::int64_t stride[max_rank] = {};  // may be a run-time number
 };
 
@@ -48,6 +49,7 @@ struct decoded : code_sizes<Code> {
     for (int a = 0; a < sizes::accesses; ++a) {
       access[a].type = static_cast<dtype>(Code::word[at] & 15);
       access[a].counting = (Code::word[at++] & 16) != 0;
+      if (access[a].counting) access[a].start = Code::word[at++];
       for (int d = 0; d < sizes::rank; ++d) access[a].stride[d] = Code::word[at++];
     }
     for (int i = 0; i < sizes::instructions; ++i) {

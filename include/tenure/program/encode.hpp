@@ -86,13 +86,9 @@ struct frozen_tables {
 class encoder {
  public:
   constexpr explicit encoder(const passes::plan_view& plan) : p_(plan) {
-    ir::array<int> code_of(p_.kernel_count), first_number(p_.kernel_count + 1);
-    for (int k = 0; k < p_.kernel_count; ++k) {
-      first_number[k] = numbers_.size();
-      code_of[k] = encode_kernel(p_.kernels[k]);
-    }
+    ir::array<int> code_of(p_.kernel_count), first_step(p_.kernel_count, -1);
+    for (int k = 0; k < p_.kernel_count; ++k) code_of[k] = encode_kernel(p_.kernels[k]);
     first_word_.push_back(words_.size());
-    first_number[p_.kernel_count] = numbers_.size();
     bindings_.reserve(p_.access_count);
     for (int a = 0; a < p_.access_count; ++a) bindings_.push_back({p_.accesses[a].buffer, p_.accesses[a].offset});
     steps_.reserve(p_.step_count);
@@ -101,8 +97,8 @@ class encoder {
       bound_step b{.op = s.op, .first_binding = s.first_access, .binding_count = s.access_count};
       if (s.is_fused()) {
         b.kernel = code_of[s.kernel];
-        b.first_number = first_number[s.kernel];
-        b.number_count = first_number[s.kernel + 1] - b.first_number;
+        bind_kernel(s, b, first_step[s.kernel] < 0 ? nullptr : &steps_[first_step[s.kernel]]);
+        if (first_step[s.kernel] < 0) first_step[s.kernel] = i;
       } else {
         b.type = p_.graph[s.node].type;
         bind_opaque(i, b);
@@ -117,25 +113,19 @@ class encoder {
   }
 
  private:
-  constexpr void add_number(const passes::number& n, int first) {
-    if (n.is_static()) {
-      words_.push_back(n.factor);
-    } else {
-      words_.push_back(first_dynamic + (numbers_.size() - first));
-      numbers_.push_back(n);
-    }
-  }
-
   /// Returns the number of the kernel. Kernels with equal codes have one number, so the body of a traced loop is compiled once.
   constexpr int encode_kernel(const passes::kernel& k) {
-    const int first = numbers_.size(), rank = k.outer + k.inner, begin = words_.size();
+    const int rank = k.outer + k.inner, begin = words_.size();
+    int numbers = 0;
+    const auto add_number = [&](const passes::number& n) { words_.push_back(n.is_static() ? n.factor : first_dynamic + numbers++); };
     words_.push_back(static_cast<std::int64_t>(k.lane) | std::int64_t{k.outer} << 4 | std::int64_t{k.inner} << 8 | std::int64_t{k.passes} << 12 |
                     std::int64_t{k.instruction_count} << 24 | std::int64_t{k.access_count} << 40);
-    for (int d = 0; d < rank; ++d) add_number(k.extent[d], first);
+    for (int d = 0; d < rank; ++d) add_number(k.extent[d]);
     for (int a = 0; a < k.access_count; ++a) {
       const passes::access& x = p_.accesses[k.first_access + a];
-      words_.push_back(static_cast<std::int64_t>(x.type) | (x.buffer < 0 ? 16 : 0));
-      for (int d = 0; d < rank; ++d) add_number(p_.stride(x, d), first);
+      words_.push_back(static_cast<std::int64_t>(x.type) | (x.counts() ? 16 : 0));
+      if (x.counts()) words_.push_back(first_dynamic + numbers++);  // its start, in which the steps of a kernel differ
+      for (int d = 0; d < rank; ++d) add_number(p_.stride(x, d));
     }
     for (int i = 0; i < k.instruction_count; ++i) {
       const passes::instruction& x = p_.instructions[k.first_instruction + i];
@@ -146,6 +136,38 @@ class encoder {
       words_.push_back(x.what == passes::instruction::kind::constant ? x.bits : (x.bits << 16 | static_cast<std::int64_t>(x.access + 1)));
     }
     return unique_code(begin, k);
+  }
+
+  constexpr bool counts_positions(const passes::step& s) const {
+    for (int a = 0; a < s.access_count; ++a)
+      if (p_.accesses[s.first_access + a].counts()) return true;
+    return false;
+  }
+
+  /// Writes the run-time numbers of a fused step, in the order in which the code of its kernel mentions them.
+  constexpr void add_numbers(const passes::step& s) {
+    const passes::kernel& k = p_.kernels[s.kernel];
+    const auto add = [&](const passes::number& n) {
+      if (!n.is_static()) numbers_.push_back(n);
+    };
+    for (int d = 0; d < k.outer + k.inner; ++d) add(k.extent[d]);
+    for (int a = 0; a < k.access_count; ++a) {
+      const passes::access& x = p_.accesses[s.first_access + a];
+      if (x.counts()) numbers_.push_back(x.offset);
+      for (int d = 0; d < k.outer + k.inner; ++d) add(p_.stride(x, d));
+    }
+  }
+
+  /// Steps of one kernel share their numbers, unless they count positions from different starts. `first` is the first step of the kernel;
+  /// it is null for this step itself.
+  constexpr void bind_kernel(const passes::step& s, bound_step& b, const bound_step* first) {
+    const int begin = numbers_.size();
+    if (first == nullptr || counts_positions(s)) add_numbers(s);
+    bool is_equal = first != nullptr;
+    for (int i = begin; i < numbers_.size(); ++i) is_equal = is_equal && numbers_[first->first_number + i - begin] == numbers_[i];
+    if (is_equal) numbers_.resize(begin);
+    b.first_number = is_equal ? first->first_number : begin;
+    b.number_count = is_equal ? first->number_count : numbers_.size() - begin;
   }
 
   constexpr int unique_code(int begin, const passes::kernel& k) {

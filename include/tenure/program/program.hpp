@@ -160,7 +160,7 @@ struct program {
       int words = 0;
       for (int i = 0; i < plan.sizes.kernels; ++i) {
         const passes::kernel& k = plan.kernels[i];
-        words += 1 + (1 + k.access_count) * (1 + k.outer + k.inner) + 2 * k.instruction_count;
+        words += 1 + (1 + k.access_count) * (2 + k.outer + k.inner) + 2 * k.instruction_count;
       }
       return {words, plan.sizes.kernels, words + 128, plan.sizes.accesses, plan.sizes.steps, plan.sizes.buffers};
     }

@@ -210,7 +210,7 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::
   constexpr auto& tables = Program::tables;
   void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
   if constexpr (step::step.is_fused()) {
-    fused<typename Program::template code_of<step::step.kernel>>::run({pointer, nullptr, nullptr});
+    fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
   } else if constexpr (step::is_small_matmul) {
     using T = element_of_t<step::step.type>;
     constexpr operand_view a = step::operation.in[0], b = step::operation.in[1], c = step::operation.out;

@@ -32,7 +32,7 @@ TENURE_KERNEL_INLINE void fused<Code>::read(const arguments& args, const place& 
     constexpr auto a = k.access[x.access];
     const std::int64_t step = stride<x.access, last>(args);
     if constexpr (a.counting) {
-      const std::int64_t first = reinterpret_cast<std::int64_t>(args.pointer[x.access]) + p.offset[x.access];
+      const std::int64_t first = position_at<x.access>(args, p.offset);
       for (int l = 0; l < lanes; ++l) e.value[I][l] = static_cast<T>(first + l * step);
     } else {
       using from = element_of_t<a.type>;

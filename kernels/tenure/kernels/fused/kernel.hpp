@@ -19,7 +19,7 @@ namespace TENURE_NAMESPACE::kernels {
 using passes::instruction;
 using program_detail::is_dynamic;
 
-/// The arguments of a kernel, passed by value.
+/// The arguments of a kernel, passed by value. The pointer of an access that counts positions is null.
 template <class T, int Pointers, int Numbers>
 struct fused_arguments {
   void* pointer[Pointers];
@@ -97,6 +97,7 @@ struct fused {
     const auto see = [&](std::int64_t word) {
       if (is_dynamic(word) && word - program_detail::first_dynamic >= n) n = word - program_detail::first_dynamic + 1;
     };
+    for (int a = 0; a < record::accesses; ++a) see(k.access[a].start);
     for (int d = 0; d < record::rank; ++d) {
       see(k.extent[d]);
       for (int a = 0; a < record::accesses; ++a) see(k.access[a].stride[d]);
@@ -212,6 +213,9 @@ struct fused {
   static TENURE_KERNEL_INLINE std::int64_t extent(const arguments& args) { return number<k.extent[D]>(args); }
   template <int A, int D>
   static TENURE_KERNEL_INLINE std::int64_t stride(const arguments& args) { return number<k.access[A].stride[D]>(args); }
+  /// The position that a counting access has at an offset.
+  template <int A>
+  static TENURE_KERNEL_INLINE std::int64_t position_at(const arguments& args, const std::int64_t* offset) { return number<k.access[A].start>(args) + offset[A]; }
 
   template <int D, int... A>
   static TENURE_KERNEL_INLINE void move(const arguments& args, std::int64_t* offset, std::int64_t by, std::integer_sequence<int, A...>) {

@@ -30,7 +30,7 @@ TENURE_KERNEL_INLINE void fused<Code>::row_instruction(const arguments& args, th
     else t.value[I] = static_cast<T>(x.bits);
   } else if constexpr (x.what == kind::load) {
     if constexpr (k.access[x.access].counting) {
-      t.value[I] = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[x.access]) + t.offset[x.access]);
+      t.value[I] = static_cast<T>(position_at<x.access>(args, t.offset));
     } else {
       using from = element_of_t<k.access[x.access].type>;
       const from v = static_cast<const from*>(args.pointer[x.access])[t.offset[x.access]];

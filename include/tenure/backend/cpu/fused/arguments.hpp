@@ -9,8 +9,8 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// The arguments of a kernel: one pointer for each access (for a counting access its offset as a number), the run-time numbers, and
-/// memory for the columns and rows that its blocks keep (kernel_memory).
+/// The arguments of a kernel: one pointer for each access (null for one that counts positions), the run-time numbers, and memory for
+/// the columns and rows that its blocks keep (kernel_memory).
 struct kernel_arguments {
   void* const* pointer;
   const std::int64_t* number;

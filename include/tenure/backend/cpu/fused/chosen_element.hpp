@@ -78,7 +78,7 @@ TENURE_LAYER std::int64_t fused<Code>::chosen_packet(const local_arguments& args
   constexpr auto x = at(choice_of(Pass));
   constexpr int counted = counts_elements(x.in[0]) ? 0 : 1, a = at(x.in[counted]).access;
   const T wanted = r.value[x.in[1 - counted]];
-  const std::int64_t first = reinterpret_cast<std::int64_t>(args.pointer[a]) + p.offset[a];
+  const std::int64_t first = position_at<a>(args, p);
   if (!(wanted >= static_cast<T>(first + begin) && wanted < static_cast<T>(first + end))) return -1;  // also for NaN
   const std::int64_t i = static_cast<std::int64_t>(wanted) - first - begin;
   return i >= 0 && i < end - begin ? begin + i / lanes * lanes : -1;

@@ -56,6 +56,7 @@ struct fused {
     const auto see = [&](std::int64_t word) {
       if (is_dynamic(word) && word - program_detail::first_dynamic >= n) n = word - program_detail::first_dynamic + 1;
     };
+    for (int a = 0; a < record::accesses; ++a) see(k.access[a].start);
     for (int d = 0; d < record::rank; ++d) {
       see(k.extent[d]);
       for (int a = 0; a < record::accesses; ++a) see(k.access[a].stride[d]);
@@ -190,6 +191,9 @@ struct fused {
   static TENURE_LAYER std::int64_t extent(const local_arguments& args) { return number<k.extent[D]>(args); }
   template <int A, int D>
   static TENURE_LAYER std::int64_t stride(const local_arguments& args) { return number<k.access[A].stride[D]>(args); }
+  /// The position that a counting access has at p.
+  template <int A>
+  static TENURE_LAYER std::int64_t position_at(const local_arguments& args, const position& p) { return number<k.access[A].start>(args) + p.offset[A]; }
 
   template <int D, int... A>
   static TENURE_LAYER void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>, std::int64_t steps = 1) {

@@ -32,7 +32,7 @@ TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position&
   const std::int64_t step = stride<A, last>(args);
   if constexpr (x.counting) {
     // All packets of a step share this number.
-    const T base = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[A]) + p.offset[A] + (i - Way * lanes) * step);
+    const T base = static_cast<T>(position_at<A>(args, p) + (i - Way * lanes) * step);
     return math::add(math::set1<P>(base), math::mul(lane_index<Way>(), math::set1<P>(static_cast<T>(step))));
   } else {
     using from = element_of_t<x.type>;

@@ -35,7 +35,7 @@ TENURE_LAYER void fused<Code>::row_instruction(const local_arguments& args, cons
     else r.value[I] = static_cast<T>(x.bits);
   } else if constexpr (x.what == kind::load) {
     if constexpr (k.access[x.access].counting) {
-      r.value[I] = static_cast<T>(reinterpret_cast<std::int64_t>(args.pointer[x.access]) + p.offset[x.access]);
+      r.value[I] = static_cast<T>(position_at<x.access>(args, p));
     } else {
       using from = element_of_t<k.access[x.access].type>;
       const from v = static_cast<const from*>(args.pointer[x.access])[p.offset[x.access]];
