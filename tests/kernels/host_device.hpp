@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,17 +21,27 @@ using namespace tenure;
 
 struct memory {
   std::unique_ptr<std::byte[]> bytes;
-  void* data() const { return bytes.get(); }
+  void* data() const {
+    if (bytes == nullptr) throw std::logic_error("the address of no memory");  // an empty handle has none either
+    return bytes.get();
+  }
 };
 
 struct device {
   kernels::device_limits given{.blocks = 6, .threads = 64, .shared_bytes = 8 << 10};
   std::uint64_t seed = 1;  // of the orders in which blocks, and threads between barriers, run
   int launches = 0;
+  int allocations = 0;
+  std::int64_t allocated = 0;       // bytes, in all calls together
+  bool is_full = false;             // an allocation fails
+  bool is_ready_for_blas = false;   // prepare_products() was called
 
   const kernels::device_limits& limits() const { return given; }
 
   memory allocate(std::int64_t bytes) {
+    if (is_full) throw std::bad_alloc();
+    ++allocations;
+    allocated += bytes;
     memory m{std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes) + 1)};
     std::memset(m.data(), 0xA5, static_cast<std::size_t>(bytes));
     return m;
@@ -54,9 +65,11 @@ struct device {
     ++launches;
     for (std::int64_t i = n - 1; i >= 0; --i) f(i);  // threads have no order
   }
+  void prepare_products() { is_ready_for_blas = true; }
   /// What BLAS says, element by element.
   template <class T>
   void multiply(const cuda_backend::blas_product<T>& p) {
+    if (!is_ready_for_blas) throw std::logic_error("a product before its memory was taken");
     ++launches;
     const auto at = [](const auto& x, std::int64_t i, std::int64_t j) { return x.first[x.transposed ? i * x.leading + j : j * x.leading + i]; };
     for (std::int64_t s = 0; s < p.count; ++s)
@@ -70,11 +83,11 @@ struct device {
           p.c[s * p.c_step + j * p.m + i] = sum;
         }
   }
-  kernels::refusal refused_by(kernels::check_element f) {
-    kernels::refusal r;
-    f.refused = &r;
+  kernels::refusal refused_by(kernels::check_element f, void* beside) {
+    f.refused = static_cast<kernels::refusal*>(beside);
+    *f.refused = {};
     for_each(f.space.size(), f);
-    return r;
+    return *f.refused;
   }
 
  private:

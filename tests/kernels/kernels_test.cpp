@@ -210,12 +210,54 @@ TEST_CASE("few rows whose columns are summed are still many blocks', and wide on
 
 TEST_CASE("the plan says what a kernel takes beside") {
   const auto bytes = []<class F, class... X>(F f, const X&... x) {
-    return tn::cuda_backend::workspace_bytes<typename decltype(tn::compile(f).plan(x...))::program_type>();
+    return tn::cuda_backend::workspace_bytes<typename decltype(tn::compile(f).plan(x...))::program_type, host::device>();
   };
   CHECK(bytes([](auto x) { return x * 2.0; }, some<float, 1000>()) == 0);
   CHECK(bytes([](auto x) { return sum(x); }, some<float, 1000>()) == 0);  // a block
   CHECK(bytes([](auto x) { return sum(x); }, some<float, 1 << 15>()) == 16 + 8 * 4);  // counters; sums of 8 blocks of 256 threads, with 4 packets of 4 each
   CHECK(bytes([](auto x) { return softmax(x, tn::axis<1>); }, some<float, 3, 12288>()) == (48 << 10) + 3 * (48 << 10));
+  // The rows and positions of index_add, twice, and the sums of 26 pieces.
+  const auto i = some<std::int32_t, 5000>(0, 2);
+  CHECK(bytes([](auto x, auto i, auto u) { return tn::index_add<0>(x, i, u); }, some<double, 3, 2>(), i, some<double, 5000, 2>()) >= 4 * 8 * 5000 + 26 * 6 * 8);
+}
+
+// Waiting results, temporaries, partial sums, the rows that index_add sorts and the answers of checks.
+TEST_CASE("a call takes its memory at once, before it launches anything") {
+  const auto f = [](auto x, auto i, auto u) {
+    const auto table = tn::index_add<0>(x * 0.5, i + 1, u);
+    return std::tuple{x * 2.0, share(matmul(table, transpose(table))), sum(exp(gather(x, i + 1)), tn::axis<0>), sum(x)};
+  };
+  const auto x = some<float, 9, 40>();
+  const auto u = some<float, 50, 40>();
+  auto i = some<std::int64_t, 50>(0, 7);
+  using program = typename decltype(tn::compile(f).plan(x, i, u))::program_type;
+  static_assert(tn::program_detail::last_check<program> >= 0);
+  float first[9 * 40] = {7}, second[9 * 9] = {7}, third[40] = {7}, fourth[1] = {7};
+  const void* const arguments[] = {x.data(), i.data(), u.data()};
+  void* const results[] = {first, second, third, fourth};
+  const auto nothing_is_written = [&] { return first[0] == 7 && second[0] == 7 && third[0] == 7 && fourth[0] == 7; };
+
+  host::device device;
+  int notices = 0;
+  const auto notice = [&] {
+    ++notices;
+    CHECK(nothing_is_written());
+    CHECK(device.allocations == 1);
+    CHECK(device.is_ready_for_blas);
+  };
+  device.is_full = true;
+  CHECK_THROWS_AS(tn::cuda_backend::run<program>(device, arguments, results, nullptr, notice), std::bad_alloc);
+  CHECK(device.launches == 0);
+  CHECK(notices == 0);
+  CHECK(nothing_is_written());
+  device.is_full = false;
+  device.given = {};
+  tn::cuda_backend::run<program>(device, arguments, results, nullptr, notice);
+  CHECK(notices == 1);
+  CHECK(device.allocations == 1);
+  CHECK(device.allocated == tn::cuda_backend::workspace_bytes<program, host::device>());
+  CHECK(first[0] == 2 * x(0, 0));
+  check(f, x, i, u);
 }
 
 TEST_CASE("values kept from pass to pass, several in a kernel, beside sums of columns") {

@@ -111,7 +111,7 @@ inline constexpr different_steps<Program> different_opaque_steps{};
 /// Calls f(operation, element_tag) with the operation and the element type of an opaque step, both as types. Code is compiled only for
 /// pairs that the program has.
 template <class Program, class F>
-TENURE_INLINE void visit_opaque(const bound_step& s, const F& f) {
+TENURE_INLINE constexpr void visit_opaque(const bound_step& s, const F& f) {
   constexpr const auto& steps = different_opaque_steps<Program>;
   [&]<int... I>(std::integer_sequence<int, I...>) {
     const auto runs = [&]<ir::opcode Op, dtype Type>() {
@@ -219,7 +219,7 @@ struct waiting_results {
   static constexpr int outputs = Program::value.output_count;
   std::int64_t bytes[outputs] = {}, offset[outputs] = {}, total = 0;  // 0 bytes: the result is written directly
 
-  explicit waiting_results(const std::int64_t* symbols) {
+  constexpr explicit waiting_results(const std::int64_t* symbols) {
     for (int i = 0; i < Program::buffer_count; ++i) {
       const passes::buffer& b = Program::tables.buffers[i];
       if (b.where != passes::buffer::place::result || b.first > last_check<Program>) continue;

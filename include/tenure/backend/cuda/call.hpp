@@ -35,7 +35,7 @@ struct backend<cuda_device> {
 
   /// The device memory that a call of a static program allocates and frees again.
   template <class Program>
-  static constexpr std::int64_t workspace_bytes() { return cuda_backend::workspace_bytes<Program>(); }
+  static constexpr std::int64_t workspace_bytes() { return cuda_backend::workspace_bytes<Program, cuda_backend::gpu>(); }
 };
 
 }  // namespace tenure

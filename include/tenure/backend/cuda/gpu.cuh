@@ -90,6 +90,8 @@ class gpu {
     cuda_detail::check(cudaGetLastError(), "launch of a function of elements");
   }
 
+  /// Takes the memory of cuBLAS for this stream, before a call writes anything.
+  void prepare_products() { detail::blas::of_thread().on_stream(); }
   template <class T>
   void multiply(const blas_product<T>& p) {
     const auto flag = [](bool transposed) { return transposed ? cublas::operation::transpose : cublas::operation::none; };
@@ -99,11 +101,11 @@ class gpu {
                   "matmul");
   }
 
-  /// Runs a check and returns the index that it found outside its axis, if any. It waits for the device.
+  /// Runs a check and returns the index that it found outside its axis, if any. It waits for the device, and writes the answer to
+  /// device memory for a refusal first.
   template <class Check>
-  kernels::refusal refused_by(Check f) {
-    const auto memory = allocate(sizeof(kernels::refusal));
-    f.refused = static_cast<kernels::refusal*>(memory.data());
+  kernels::refusal refused_by(Check f, void* beside) {
+    f.refused = static_cast<kernels::refusal*>(beside);
     kernels::refusal answer;
     cuda_detail::check(cudaMemcpyAsync(f.refused, &answer, sizeof answer, cudaMemcpyHostToDevice, stream()), "cudaMemcpyAsync");
     for_each(f.space.size(), f);

@@ -47,10 +47,10 @@ struct product {
   const T *first_a, *first_b;
   T* first_c;
 
-  int batch() const { return c.rank - 2; }
-  std::int64_t rows() const { return c.extent[batch()]; }
-  std::int64_t columns() const { return c.extent[batch() + 1]; }
-  std::int64_t inner() const { return a.extent[batch() + 1]; }
+  constexpr int batch() const { return c.rank - 2; }
+  constexpr std::int64_t rows() const { return c.extent[batch()]; }
+  constexpr std::int64_t columns() const { return c.extent[batch() + 1]; }
+  constexpr std::int64_t inner() const { return a.extent[batch() + 1]; }
 };
 
 namespace detail {
@@ -87,16 +87,33 @@ void multiply_by_blas(Device& device, product<T> p, const blas_layout& a, const 
 
 }  // namespace detail
 
+/// The layouts of the factors, if BLAS can compute the product.
+template <class T>
+struct blas_layouts {
+  blas_layout a, b;
+
+  constexpr explicit blas_layouts(const product<T>& p)
+      : a(blas_layout_of(p.rows(), p.inner(), p.a.stride[p.batch()], p.a.stride[p.batch() + 1])),
+        b(blas_layout_of(p.inner(), p.columns(), p.b.stride[p.batch()], p.b.stride[p.batch() + 1])), fit(p.inner() > 0 && a.leading > 0 && b.leading > 0) {}
+  constexpr explicit operator bool() const { return std::is_floating_point_v<T> && fit; }
+
+ private:
+  bool fit;
+};
+
+/// Whether the step needs device.prepare_products().
+template <class T>
+constexpr bool multiplies_by_blas(const opaque_operation& n) {
+  const product<T> p{n.in[0], n.in[1], n.out, nullptr, nullptr, nullptr};
+  return p.rows() > 0 && p.columns() > 0 && blas_layouts<T>(p);
+}
+
 template <class T, class Device>
 void matmul_step(Device& device, void* const* pointers, const opaque_operation& n) {
   const product<T> p{n.in[0], n.in[1], n.out, static_cast<const T*>(pointers[0]), static_cast<const T*>(pointers[1]), static_cast<T*>(pointers[2])};
   if (p.rows() == 0 || p.columns() == 0) return;
-  if constexpr (std::is_floating_point_v<T>) {
-    const int batch = p.batch();
-    const blas_layout a = blas_layout_of(p.rows(), p.inner(), p.a.stride[batch], p.a.stride[batch + 1]);
-    const blas_layout b = blas_layout_of(p.inner(), p.columns(), p.b.stride[batch], p.b.stride[batch + 1]);
-    if (a.leading > 0 && b.leading > 0 && p.inner() > 0) return detail::multiply_by_blas(device, p, a, b, 0);
-  }
+  if constexpr (std::is_floating_point_v<T>)
+    if (const blas_layouts<T> layouts(p); layouts) return detail::multiply_by_blas(device, p, layouts.a, layouts.b, 0);
   detail::multiply_by_elements(device, p);
 }
 

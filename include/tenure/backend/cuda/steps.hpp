@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps of a program that are not fused kernels. They use four operations of a device: for_each (a function for each
 // element), zero, multiply (a batch of products) and refused_by (a check). The GPU (gpu.cuh) and the device of the tests on the
-// host implement them.
+// host implement them. A step allocates nothing: `beside` points to the memory that it needs in addition to its operands.
 #pragma once
 
 #include <utility>
@@ -56,7 +56,9 @@ kernels::named_rows merge_sorted(Device& device, kernels::named_rows rows, kerne
 /// Sorts rows on a device. This is the default; thrust.cuh specialises it for the GPU.
 template <class Device>
 struct row_sort {
-  static kernels::named_rows sorted(Device& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count) {
+  /// The memory that it needs in addition to the spare rows.
+  static constexpr std::int64_t bytes(std::int64_t) { return 0; }
+  static kernels::named_rows sorted(Device& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count, void*) {
     return merge_sorted(device, rows, spare, count);
   }
 };
@@ -70,26 +72,41 @@ constexpr std::int64_t pieces_of_rows(std::int64_t elements, std::int64_t rows, 
   return pieces < 1 ? 1 : pieces > 256 ? 256 : pieces;
 }
 
+/// The memory beside the operands of index_add: the rows that indices name and their positions, twice; the memory of the sort; a table
+/// with the sum of each piece. All but the first are offsets in bytes.
+template <class T, class Device>
+struct index_add_memory {
+  std::int64_t count, elements, pieces;
+  std::int64_t sort, table, end;
+
+  constexpr explicit index_add_memory(const opaque_operation& n)
+      : count(elements_of(n.in[0])), elements(elements_of(n.out)), pieces(pieces_of_rows(elements, n.out.extent[n.axis], count)),
+        sort(padded(4 * count * static_cast<std::int64_t>(sizeof(std::int64_t)))), table(sort + padded(row_sort<Device>::bytes(count))),
+        end(table + (pieces > 1 ? pieces * elements * static_cast<std::int64_t>(sizeof(T)) : 0)) {}
+
+ private:
+  static constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + passes::buffer_alignment - 1) / passes::buffer_alignment * passes::buffer_alignment; }
+};
+
 /// index_add: adds rows of updates to zeros at the indices, which have been checked. The indices are sorted, then each element of
 /// the result is the sum of its updates, in order.
 template <class T, class Device>
-void scatter_step(Device& device, void* const* p, const opaque_operation& n) {
+void scatter_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
   const int axis = n.axis;
   const operand_view &indices = n.in[0], &updates = n.in[1], &result = n.out;
-  const std::int64_t count = elements_of(indices);
-  const auto memory = device.allocate(4 * count * static_cast<std::int64_t>(sizeof(std::int64_t)));
-  auto* const words = static_cast<std::int64_t*>(memory.data());
+  const index_add_memory<T, Device> memory(n);
+  const std::int64_t count = memory.count, elements = memory.elements, pieces = memory.pieces;
+  const auto at = [&](std::int64_t offset) { return static_cast<void*>(static_cast<char*>(beside) + offset); };
+  auto* const words = static_cast<std::int64_t*>(beside);
   const kernels::named_rows rows{words, words + count}, spare{words + 2 * count, words + 3 * count};
 
   kernels::list_index list{{}, detail::indices_of(n.in[0].type, p[0]), rows};
   for (int d = 0; d < indices.rank; ++d) list.space.add(indices.extent[d], indices.stride[d]);
   device.for_each(count, list);
 
-  const std::int64_t elements = elements_of(result), pieces = pieces_of_rows(elements, result.extent[axis], count);
   T* const to = static_cast<T*>(p[2]);
-  const auto partial = device.allocate(pieces > 1 ? pieces * elements * static_cast<std::int64_t>(sizeof(T)) : 0);
-  T* const table = static_cast<T*>(partial.data());
-  kernels::add_rows<T> f{{}, {}, row_sort<Device>::sorted(device, rows, spare, count), count, elements, pieces, static_cast<const T*>(p[1]), pieces > 1 ? table : to};
+  T* const table = static_cast<T*>(at(memory.table));
+  kernels::add_rows<T> f{{}, {}, row_sort<Device>::sorted(device, rows, spare, count, at(memory.sort)), count, elements, pieces, static_cast<const T*>(p[1]), pieces > 1 ? table : to};
   kernels::fold_pieces<T> fold{{}, elements, pieces, table, to};
   for (int d = 0; d < result.rank; ++d) {
     const std::int64_t update_stride = d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1];
@@ -112,30 +129,38 @@ void pad_step(Device& device, void* const* p, const opaque_operation& n) {
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
-/// Throws index_error unless all indices lie in [0, extent). It waits for the device.
+/// Throws index_error unless all indices lie in [0, extent). It waits for the device. `beside` has room for a refusal.
 template <class Device>
-void check_indices(Device& device, const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
+void check_indices(Device& device, const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* beside) {
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
   for (int d = 0; d < v.rank; ++d) f.space.add(v.extent[d], v.stride[d]);
-  const kernels::refusal refused = device.refused_by(f);
+  const kernels::refusal refused = device.refused_by(f, beside);
   if (refused.is_one) tenure::detail::throw_outside(call, refused.index, extent);
 }
 
 /// Checks computed indices against every bound on them, and copies them if all hold. Throws index_error otherwise.
 template <class T, class Device>
-void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds) {
+void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds, void* beside) {
   const operand_view& from = n.in[0];
-  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position].call, dtype_v<T>, p[0], from, n.bound(i).extent);
+  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position].call, dtype_v<T>, p[0], from, n.bound(i).extent, beside);
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
+/// The memory that opaque_step() needs beside the operands, in bytes.
 template <ir::opcode Op, class T, class Device>
-void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds) {
+constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
+  if constexpr (Op == ir::opcode::scatter) return index_add_memory<T, Device>(n).end;
+  else if constexpr (Op == ir::opcode::check) return sizeof(kernels::refusal);
+  else return 0;
+}
+
+template <ir::opcode Op, class T, class Device>
+void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds, [[maybe_unused]] void* beside) {
   if constexpr (Op == ir::opcode::matmul) matmul_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::gather) gather_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::scatter) scatter_step<T>(device, p, n);
+  else if constexpr (Op == ir::opcode::scatter) scatter_step<T>(device, p, n, beside);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds);
+  else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);
   else static_assert(sizeof(T) == 0, "tenure: an operation is lowered to a step that this backend does not run");
 }
 

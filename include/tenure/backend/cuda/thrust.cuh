@@ -28,18 +28,28 @@ void sort_rows(const Policy& on, const kernels::named_rows& rows, std::int64_t c
 
 #if defined(__CUDACC__)
 
-/// Temporary memory for Thrust. It comes from the pool, in the order of this thread's stream.
+/// Temporary memory for Thrust: the memory that the call has taken for its sort. Thrust does not promise how much it needs. The rest, if
+/// any, comes from the pool, in the order of this thread's stream.
 class thrust_memory {
  public:
   using value_type = char;
 
+  thrust_memory(void* first, std::int64_t bytes) : free_(static_cast<char*>(first)), end_(free_ + bytes) {}
+
   char* allocate(std::ptrdiff_t bytes) {
+    const std::ptrdiff_t padded = (bytes + 255) / 256 * 256;
+    if (padded <= end_ - free_) {
+      char* const first = free_;
+      free_ += padded;
+      return first;
+    }
     kept_.push_back(cuda_detail::allocate(static_cast<std::size_t>(bytes)));
     return static_cast<char*>(kept_.back().data());
   }
   void deallocate(char*, std::size_t) {}  // all memory is freed together at the end of the call
 
  private:
+  char *free_, *end_;
   std::vector<tenure::detail::storage_handle> kept_;
 };
 
@@ -47,9 +57,12 @@ template <>
 struct row_sort<gpu> {
   static constexpr std::int64_t by_merging = 1 << 15;
 
-  static kernels::named_rows sorted(gpu& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count) {
+  /// A radix sort takes the rows and positions once more, and counters: less than half a byte for each index, and 1 MiB.
+  static constexpr std::int64_t bytes(std::int64_t count) { return count <= by_merging ? 0 : count * 17 + (std::int64_t{1} << 20); }
+
+  static kernels::named_rows sorted(gpu& device, const kernels::named_rows& rows, const kernels::named_rows& spare, std::int64_t count, void* beside) {
     if (count <= by_merging) return merge_sorted(device, rows, spare, count);
-    thrust_memory memory;
+    thrust_memory memory(beside, bytes(count));
     try {
       sort_rows(thrust::cuda::par_nosync(memory).on(cuda_detail::current_stream()), rows, count);
     } catch (const thrust::system_error& e) {

@@ -122,6 +122,8 @@ struct fused {
 
   static std::int64_t shared_bytes(const geometry& g) { return g.shares ? g.scratch * size : 0; }
 
+  /// Whether a launch can need such memory, at whatever extents.
+  static constexpr bool may_need_memory = kept_rows + column_sums + total_sums > 0 || may_split_rows;
   /// The device memory that a launch needs in addition to the operands. It begins with counters, which must be 0 before the launch.
   static constexpr std::int64_t memory_bytes(const geometry& g) { return layout_of(g).end; }
   static constexpr std::int64_t counter_bytes(const geometry& g);
