@@ -179,7 +179,7 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else if constexpr (Op == ir::opcode::scatter) gather_step<T, true>(p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
-  else static_assert(sizeof(T) == 0, "tenure: an operation is lowered to a step that this backend does not run");
+  else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 
 }  // namespace tenure::cpu_backend

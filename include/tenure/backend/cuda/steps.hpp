@@ -161,7 +161,7 @@ void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[ma
   else if constexpr (Op == ir::opcode::scatter) scatter_step<T>(device, p, n, beside);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);
-  else static_assert(sizeof(T) == 0, "tenure: an operation is lowered to a step that this backend does not run");
+  else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 
 }  // namespace tenure::cuda_backend
