@@ -87,11 +87,14 @@ struct bce {
   }
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& target) {
-    pair<typename X::shape_type, typename Y::shape_type>();
-    const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
-    const auto logarithm = [&](const auto& p) { return log::trace(where::trace(less::trace(p, least), least, p)); };  // NaN stays, with its gradient
-    const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
-    return mean<false>::trace(neg::trace(likelihood));
+    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
+      return mean<false>::trace(x);
+    } else {
+      const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
+      const auto logarithm = [&](const auto& p) { return log::trace(where::trace(less::trace(p, least), least, p)); };  // NaN stays, with its gradient
+      const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
+      return mean<false>::trace(neg::trace(likelihood));
+    }
   }
 };
 
@@ -119,14 +122,17 @@ struct huber {
   }
   template <class X, class Y, class D>
   static constexpr auto trace(const X& x, const Y& y, const D& delta) {
-    pair<typename X::shape_type, typename Y::shape_type>();
-    const auto difference = sub::trace(x, y), distance = abs::trace(difference);
-    const auto half = detail::number(difference, 0.5);
-    const auto is_near = less_equal::trace(distance, delta);
-    const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // 0 times infinity would be the gradient of a square
-    const auto near = mul::trace(half, mul::trace(small, small));
-    const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
-    return mean<false>::trace(where::trace(is_near, near, far));
+    if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
+      return mean<false>::trace(x);
+    } else {
+      const auto difference = sub::trace(x, y), distance = abs::trace(difference);
+      const auto half = detail::number(difference, 0.5);
+      const auto is_near = less_equal::trace(distance, delta);
+      const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // 0 times infinity would be the gradient of a square
+      const auto near = mul::trace(half, mul::trace(small, small));
+      const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
+      return mean<false>::trace(where::trace(is_near, near, far));
+    }
   }
 };
 
