@@ -24,14 +24,14 @@ struct line {
 };
 constexpr auto loss = [](auto model, auto x) { return mean(square(model(x) - 1.f)); };
 
+auto new_trainer() { return tn::train_step(loss, tn::optim::adam{.learning_rate = 1e-2}); }
+
 /// The losses of some steps of a model of its own.
-std::vector<float> losses(std::uint64_t seed, int steps) {
+std::vector<float> losses(const decltype(new_trainer())& step, std::uint64_t seed, int steps) {
   tn::engine random(seed);
   auto model = tn::init<line>(random);
-  const tn::optim::adam rule{.learning_rate = 1e-2};
-  auto state = rule.init(model);
+  auto state = step.rule.init(model);
   const auto x = tn::uniform<float>(tn::shape<8, 3>{}, random, -1.f, 1.f);
-  const auto step = tn::train_step(loss, rule);
   std::vector<float> all;
   for (int i = 0; i < steps; ++i) all.push_back(step(model, state, x).item());
   return all;
@@ -59,26 +59,30 @@ class nests final : public tn::executor {
 }  // namespace
 
 TEST_CASE("two trainers of one type do not disturb each other, on one thread and on two") {
-  const std::vector<float> first = losses(1, 20), second = losses(2, 20);
+  const std::vector<float> first = losses(new_trainer(), 1, 20), second = losses(new_trainer(), 2, 20);
   SECTION("in turn on one thread") {
     tn::engine r1(1), r2(2);
     auto m1 = tn::init<line>(r1), m2 = tn::init<line>(r2);
-    const tn::optim::adam rule{.learning_rate = 1e-2};
-    auto s1 = rule.init(m1), s2 = rule.init(m2);
+    const auto step1 = new_trainer(), step2 = new_trainer();
+    auto s1 = step1.rule.init(m1), s2 = step2.rule.init(m2);
     const auto x1 = tn::uniform<float>(tn::shape<8, 3>{}, r1, -1.f, 1.f), x2 = tn::uniform<float>(tn::shape<8, 3>{}, r2, -1.f, 1.f);
-    const auto step1 = tn::train_step(loss, rule), step2 = tn::train_step(loss, rule);
     std::vector<float> a, b;
     for (int i = 0; i < 20; ++i) a.push_back(step1(m1, s1, x1).item()), b.push_back(step2(m2, s2, x2).item());
     CHECK(a == first);
     CHECK(b == second);
   }
-  SECTION("on two threads, through one trainer object") {
+  const auto on_two_threads = [&](const auto& step1, const auto& step2) {
     std::vector<float> a, b;
-    std::thread other([&] { b = losses(2, 20); });
-    a = losses(1, 20);
+    std::thread other([&] { b = losses(step2, 2, 20); });
+    a = losses(step1, 1, 20);
     other.join();
     CHECK(a == first);
     CHECK(b == second);
+  };
+  SECTION("on two threads") { on_two_threads(new_trainer(), new_trainer()); }
+  SECTION("on two threads, through one trainer object") {
+    const auto step = new_trainer();
+    on_two_threads(step, step);
   }
 }
 
