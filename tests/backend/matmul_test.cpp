@@ -2,6 +2,7 @@
 // The matrix product against a long-double loop: every small shape, every layout, exact bounds, no heap.
 #include "../catch.hpp"
 #include "../difference.hpp"
+#include "../sanitizers.hpp"
 
 #include <tenure/backend/cpu/matmul.hpp>
 
@@ -23,7 +24,7 @@ std::atomic<long> allocations{0};
 
 }  // namespace
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__) && !TENURE_TEST_ADDRESS_SANITIZER
 #define COUNTS_MALLOC 1
 extern "C" {
 void* __libc_malloc(std::size_t);

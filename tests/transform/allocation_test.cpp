@@ -10,7 +10,9 @@
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#include "../sanitizers.hpp"
+
+#if defined(__GLIBC__) && !TENURE_TEST_ADDRESS_SANITIZER
 #define TENURE_TEST_COUNTS_MALLOC 1
 #else
 #define TENURE_TEST_COUNTS_MALLOC 0
