@@ -70,6 +70,26 @@ TEST_CASE("concats of concats with dynamic extents agree with the reference") {
   }
 }
 
+// The views of tensors and of traced values have one rule of their shapes.
+TEST_CASE("reshape and expand find run-time extents in a trace as in a view") {
+  constexpr auto rows = tn::dim("rows"), columns = tn::dim("columns");
+  const auto x = filled<double>(shape<rows, columns, 6>{}, 10, 4, 5);
+  const auto f = tn::compile([](auto a) {
+    return std::tuple{tn::reshape<rows, 3, columns, dyn>(a) * 2.0, tn::reshape<columns, 6, rows>(a) + 1.0, tn::reshape<6, rows, columns>(a), tn::expand<2, dyn, 5, 6>(a)};
+  });
+  agrees(f, x);
+  const auto [four, turned, last, wide] = f(x);
+  STATIC_REQUIRE(std::is_same_v<tn::shape_of_t<decltype(four)>, tn::shape_of_t<decltype(x.reshape<rows, 3, columns, dyn>())>>);
+  STATIC_REQUIRE(std::is_same_v<tn::shape_of_t<decltype(last)>, shape<6, rows, columns>>);
+  STATIC_REQUIRE(std::is_same_v<tn::shape_of_t<decltype(wide)>, tn::shape_of_t<decltype(x.expand<2, dyn, 5, 6>())>>);
+  CHECK((four.extents() == x.reshape<rows, 3, columns, dyn>().extents()));
+  CHECK((wide.extents() == x.expand<2, dyn, 5, 6>().extents()));
+  CHECK_THROWS_AS(f(filled<double>(shape<rows, columns, 6>{}, 10, 4, 7)), tn::shape_error);
+  const auto to_one = tn::compile([](auto a) { return tn::expand<1>(a) * 2.0; });
+  CHECK_THROWS_AS(to_one(filled<double>(shape<dyn>{}, 11, 3)), tn::shape_error);
+  CHECK(to_one(filled<double>(shape<dyn>{}, 11, 1)).size() == 1);
+}
+
 TEMPLATE_TEST_CASE("strided arguments agree with the reference", "", double, float) {
   auto x = filled<TestType>(shape<12, 10>{}, 8);
   const auto y = filled<TestType>(shape<10>{}, 9);

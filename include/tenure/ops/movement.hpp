@@ -4,6 +4,7 @@
 
 #include <tenure/ops/axes.hpp>
 #include <tenure/ops/pointwise.hpp>
+#include <tenure/tensor/view_rules.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -62,18 +63,23 @@ struct transpose {
 };
 
 namespace detail {
-/// The shape of a reshape. At most one extent may be dyn. It is computed from the number of elements.
-template <class From, std::int64_t... E>
-struct reshaped_shape {
-  static constexpr int open = (0 + ... + (E < 0 ? 1 : 0));
-  static constexpr std::int64_t known = (std::int64_t{1} * ... * (E < 0 ? 1 : E));
-  static constexpr std::int64_t rest = From::is_static && known != 0 ? From::size / known : dyn;
-  static constexpr bool fits = !From::is_static || (open == 0 ? known == From::size : known != 0 && From::size % known == 0);
-  static constexpr extents value{static_cast<int>(sizeof...(E)), {(E < 0 && rest >= 0 ? rest : E)...}};
-};
 template <std::int64_t From, std::int64_t To>
 struct same_count {
   static constexpr bool value = From == To;
+};
+
+/// Computes with the extents of a trace, which may be symbols.
+struct symbolic_extents {
+  ir::builder* graph;
+
+  constexpr std::int64_t product(std::int64_t a, std::int64_t b) const { return graph->derived(ir::symbol::kind::product, a, b); }
+  constexpr std::int64_t product(const extents& s) const {
+    std::int64_t all = 1;
+    for (int i = 0; i < s.rank; ++i) all = product(all, s[i]);
+    return all;
+  }
+  constexpr std::int64_t rest(const extents& s, std::int64_t others) const { return graph->derived(ir::symbol::kind::quotient, product(s), others); }
+  static constexpr std::int64_t given() { return dyn; }  // a trace takes no integers: the rule asks for none
 };
 }  // namespace detail
 
@@ -82,23 +88,21 @@ struct reshape {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    using rule = detail::reshaped_shape<S, E...>;
-    static_assert(rule::open <= 1, "tenure: reshape: at most one extent can be left open");
-    constexpr bool holds_all = rule::fits || detail::same_count<S::size, rule::known>::value;
+    using rule = tenure::detail::reshape_rule<S, 0, E...>;
+    static_assert(rule::is_complete, "tenure: reshape: at most one extent can be left open");
+    constexpr bool holds_all = !rule::is_complete || rule::counts_agree || detail::same_count<S::size, rule::known>::value;
     static_assert(holds_all, "tenure: reshape: the new shape has a different number of elements");
-    extents to = rule::value;
-    // An open extent of a run-time shape is the product of all extents divided by the product of the known ones.
-    std::int64_t all = 1;
-    for (int i = 0; i < S::rank; ++i) all = x.graph->derived(ir::symbol::kind::product, all, x.shape()[i]);
-    for (int i = 0; i < to.rank; ++i)
-      if (to[i] < 0) to[i] = x.graph->derived(ir::symbol::kind::quotient, all, rule::known);
-    if constexpr (!S::is_static) {
-      std::int64_t held = 1;
-      for (int i = 0; i < to.rank; ++i) held = x.graph->derived(ir::symbol::kind::product, held, to[i]);
-      const std::int16_t from = x.graph->intern(extents(x.shape())), into = x.graph->intern(to);
-      x.graph->unify(all, held, "reshape", from, into);
+    if constexpr (!rule::is_complete || !holds_all) {
+      return x;
+    } else {
+      const detail::symbolic_extents on{x.graph};
+      const extents to = rule::bound(x.shape(), on);
+      if constexpr (!S::is_static) {
+        const std::int16_t from = x.graph->intern(extents(x.shape())), into = x.graph->intern(to);
+        x.graph->unify(on.product(x.shape()), on.product(to), "reshape", from, into);
+      }
+      return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
     }
-    return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
   }
 };
 
@@ -224,14 +228,21 @@ struct cast {
 
 template <std::int64_t... E>
 struct expand {
-  template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: expand: only axes of static extent 1 and new leading axes expand"); }
   template <class X>
   static constexpr auto trace(const X& x) {
-    using to = broadcast_of<typename X::shape_type, shape<E...>>;
-    if constexpr (!to::exists) agree<to::lhs, to::rhs>();
-    const std::int16_t id = x.graph->intern(broadcast_extents(*x.graph, "expand", x.shape(), shape<E...>::value));
-    return traced<typename X::element_type, typename to::type>{x.graph, broadcast_to(x, id).id};
+    using S = typename X::shape_type;
+    using rule = tenure::detail::expand_rule<S, 0, E...>;
+    static_assert(rule::is_complete, "tenure: expand: one integer is needed for each run-time extent");
+    static_assert(rule::broadcasts, "tenure: expand: only axes of static extent 1 and new leading axes expand");
+    if constexpr (!rule::is_complete || !rule::broadcasts) {
+      return x;
+    } else {
+      const extents to = rule::bind(x.shape(), nullptr);
+      const std::int16_t from = x.graph->intern(extents(x.shape())), into = x.graph->intern(to);
+      for (int i = 0; i < S::rank; ++i)
+        if (S::value[i] != 1) x.graph->unify(x.shape()[i], to[i + rule::lead], "expand", from, into);
+      return traced<typename X::element_type, shape_from<rule>>{x.graph, broadcast_to(x, into).id};
+    }
   }
 };
 
@@ -244,10 +255,12 @@ namespace TENURE_NAMESPACE {
 template <operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
 template <int A, int B, operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }
 template <int... A, operand X> constexpr auto permute(const X& x) { return apply<ops::permute<A...>>(x); }
-/// x in the shape E, in row-major order. One extent may be dyn, and is computed from the number of elements. Errors: another number of
-/// elements does not compile, or throws shape_error where only the call knows the extents.
+/// x in the shape E, in row-major order. A named extent is that of the axis of x with this name. One other extent may be open, and is
+/// computed from the number of elements. Errors: another number of elements does not compile, or throws shape_error where only the call
+/// knows the extents.
 template <std::int64_t... E, operand X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
-/// x broadcast to the shape E. Only new leading axes and axes of static extent 1 stretch.
+/// x broadcast to the shape E. Only new leading axes and axes of static extent 1 stretch. A run-time extent is that of the axis of x.
+/// Errors: as for reshape.
 template <std::int64_t... E, operand X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
 /// slice: the Length elements First, First + Step, ... of axis A. Step may be negative. select: the element I of axis A, which is dropped;
 /// a negative I counts from the end of a static extent. Errors: a position outside the axis does not compile, or throws at the call where

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The shape rules of views. A rule computes the static shape of a view (`value`) and, for extents known only at run time, finds
-// them (`bind`). Law: a static extent stays static if the types determine it; a view that the types rule out does not compile.
+// them (`bind`). Traced values have the same rules of reshape and expand. Law: a static extent stays static if the types determine it; a view that the types rule out does not compile.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ constexpr int axis_of_name(const extents& s, std::int64_t name) {
   return -1;
 }
 
-// The shape of reshape<E...>(n...). A run-time extent of the target comes, in this order, from the source's axis with the same
-// name, from the integers of the caller, or, if there is exactly one open extent and no integer, from the number of elements.
+/// The shape of reshape<E...>(n...), for views and for traced values. A run-time extent of the target comes, in this order, from the
+/// source's axis with the same name, from the integers of the caller, or, if there is exactly one open extent and no integer, from the
+/// number of elements.
 template <class Shape, int Given, std::int64_t... E>
-struct reshaped {
+struct reshape_rule {
   static constexpr extents target{sizeof...(E), {E...}};
   static constexpr bool is_open(int i) {
     return !tenure::is_static(target[i]) && axis_of_name(Shape::value, target[i]) < 0 && first_of_name(target, i) == i;
@@ -32,48 +33,73 @@ struct reshaped {
     for (int i = 0; i < target.rank; ++i) n += is_open(i);
     return n;
   }();
-  static constexpr bool infers = open == 1 && Given == 0;
-  static_assert(Given == open || infers,
-                "tenure: reshape: one integer is needed for each run-time extent that the tensor does not have");
+  // The number of elements tells no extent that stands twice.
+  static constexpr bool infers = [] {
+    bool is_one = open == 1 && Given == 0;
+    for (int i = 0; i < target.rank; ++i) is_one = is_one && (first_of_name(target, i) == i || !is_open(first_of_name(target, i)));
+    return is_one;
+  }();
+  static constexpr bool is_complete = Given == open || infers;
 
+  static constexpr std::int64_t known = (std::int64_t{1} * ... * (E < 0 ? 1 : E));
+  static constexpr bool divides = infers && Shape::is_static && known != 0 && Shape::size % known == 0;
   static constexpr extents value = [] {
     extents s = target;
-    if (!infers || !Shape::is_static) return s;
-    std::int64_t others = 1;
     for (int i = 0; i < s.rank; ++i)
-      if (tenure::is_static(s[i])) others *= s[i];
-    for (int i = 0; i < s.rank; ++i)
-      if (is_open(i) && others != 0) s[i] = Shape::size / others;
+      if (divides && is_open(i)) s[i] = Shape::size / known;
     return s;
   }();
   static constexpr std::int64_t size = static_count(value);
-  static constexpr bool counts_agree = Shape::size == dyn || size == dyn || Shape::size == size;
-  static_assert(counts_agree, "tenure: reshape: the shapes have different numbers of elements");
+  static constexpr bool counts_agree = !Shape::is_static || (infers ? divides : size == dyn || size == Shape::size);
 
-  static extents bind(const extents& source, const std::int64_t* given) {
+  /// The extents of the result, given those of the source. These are numbers, or symbols that `on` multiplies: on.given() is the next
+  /// integer of the caller, on.product(a, b) and on.rest(source, others) the extent that is open.
+  template <class Arithmetic>
+  static constexpr extents bound(const extents& source, Arithmetic on) {
     extents s = value;
     std::int64_t others = 1;
     int inferred = -1;
     for (int i = 0; i < s.rank; ++i) {
-      if (tenure::is_static(s[i])) others *= s[i];
-      else if (const int a = axis_of_name(Shape::value, value[i]); a >= 0) others *= s[i] = source[a];
-      else if (const int first = first_of_name(value, i); first < i) others *= s[i] = s[first];
-      else if (infers) inferred = i;
-      else if ((s[i] = *given++) < 0) throw_shape_mismatch("reshape", s, source);
-      else others *= s[i];
+      if (!tenure::is_static(value[i])) {
+        if (const int a = axis_of_name(Shape::value, value[i]); a >= 0) s[i] = source[a];
+        else if (const int first = first_of_name(value, i); first < i) s[i] = s[first];
+        else if (infers) inferred = i;
+        else s[i] = on.given();
+      }
+      if (i != inferred) others = on.product(others, s[i]);
     }
-    if (inferred >= 0) {
-      if (others == 0 || count(source) % others != 0) throw_shape_mismatch("reshape", value, source);
-      s[inferred] = count(source) / others;
-    }
+    if (inferred >= 0) s[inferred] = on.rest(source, others);
     return s;
   }
 };
 
-// The shape of expand<E...>(n...). The run-time extents come from the integers of the caller. Without integers they come from the
-// axes of the source.
 template <class Shape, int Given, std::int64_t... E>
-struct expanded {
+struct reshaped : reshape_rule<Shape, Given, E...> {
+  using rule = reshape_rule<Shape, Given, E...>;
+  static_assert(rule::is_complete, "tenure: reshape: one integer is needed for each run-time extent that the tensor does not have");
+  static_assert(rule::counts_agree, "tenure: reshape: the shapes have different numbers of elements");
+
+  struct integers {
+    const extents& source;
+    const std::int64_t* next;
+
+    std::int64_t given() {
+      if (*next < 0) throw_shape_mismatch("reshape", rule::value, source);
+      return *next++;
+    }
+    static std::int64_t product(std::int64_t a, std::int64_t b) { return a * b; }
+    static std::int64_t rest(const extents& s, std::int64_t others) {
+      if (others == 0 || count(s) % others != 0) throw_shape_mismatch("reshape", rule::value, s);
+      return count(s) / others;
+    }
+  };
+  static extents bind(const extents& source, const std::int64_t* given) { return rule::bound(source, integers{source, given}); }
+};
+
+/// The shape of expand<E...>(n...), for views and for traced values. The run-time extents come from the integers of the caller. Without
+/// integers they come from the axes of the source.
+template <class Shape, int Given, std::int64_t... E>
+struct expand_rule {
   static constexpr extents target{sizeof...(E), {E...}};
   static constexpr int lead = target.rank - Shape::rank;
   static constexpr extents value = [] {
@@ -83,23 +109,29 @@ struct expanded {
       if (!tenure::is_static(s[i]) && i >= lead) s[i] = Shape::value[i - lead];
     return s;
   }();
-  static constexpr bool complete = [] {
+  static constexpr bool is_complete = [] {
     if (Given != 0) return Given == dynamic_count(target);
     for (int i = 0; i < target.rank; ++i)
       if (!tenure::is_static(target[i]) && i < lead) return false;
     return true;
   }();
-  static_assert(complete, "tenure: expand: one integer is needed for each run-time extent");
-  static_assert(may_broadcast(Shape::value, value),
-                "tenure: expand: only axes of static extent 1 and new leading axes expand");
+  static constexpr bool broadcasts = may_broadcast(Shape::value, value);
 
-  static extents bind(const extents& source, const std::int64_t* given) {
+  /// The extents of the result, given those of the source: numbers or symbols.
+  static constexpr extents bind(const extents& source, const std::int64_t* given) {
     if (Given != 0) return bind_extents(value, given);
     extents s = value;
     for (int i = 0; i < s.rank; ++i)
       if (!tenure::is_static(s[i])) s[i] = source[i - lead];
     return s;
   }
+};
+
+template <class Shape, int Given, std::int64_t... E>
+struct expanded : expand_rule<Shape, Given, E...> {
+  using rule = expand_rule<Shape, Given, E...>;
+  static_assert(rule::is_complete, "tenure: expand: one integer is needed for each run-time extent");
+  static_assert(rule::broadcasts, "tenure: expand: only axes of static extent 1 and new leading axes expand");
 };
 
 struct axis_order {
