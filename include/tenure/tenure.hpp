@@ -60,6 +60,7 @@
 #include <tenure/ops/subscript.hpp>
 
 #include <tenure/transform/compile.hpp>
+#include <tenure/transform/control_flow.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/model.hpp>

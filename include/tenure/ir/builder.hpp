@@ -18,11 +18,17 @@ class builder {
   constexpr explicit builder(int most_shapes) : most_shapes_(most_shapes) {}
 
   /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it.
-  constexpr explicit builder(const graph_view& like) : input_count_(like.input_count) {
+  constexpr explicit builder(const graph_view& like) : input_count_(like.input_count), is_body_(like.is_body) {
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
     for (int i = 0; i < like.symbol_count; ++i) add_symbol(like.symbols[i]);
     for (int i = 0; i < like.constraint_count; ++i) constraints_.push_back(like.constraints[i]);
+    const bodies_view& b = like.inner;
+    for (int i = 0; i < b.node_count; ++i) body_nodes_.push_back(b.nodes[i]);
+    for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(b.outputs[i]);
+    for (int i = 0; i < b.bound_count; ++i) body_bounds_.push_back(b.bounds[i]);
+    for (int i = 0; i < b.count; ++i) bodies_.push_back(b.bodies[i]);
+    for (int i = 0; i < b.construct_count; ++i) constructs_.push_back(b.constructs[i]);
   }
 
   /// The same. `rewrite` changes each node that the pass emits.
@@ -143,10 +149,162 @@ class builder {
   constexpr void output(node_id id) { outputs_.push_back(id); }
   constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }
 
+  // ---- bodies: nodes that were appended last are cut off and become a body ----
+
+  /// An input of a body that is being written. cut() numbers it.
+  constexpr node_id body_input(dtype type, std::int16_t shape) { return append({.op = opcode::input, .type = type, .shape = shape}); }
+  /// Turns a node of a body that is being written into an input of the body.
+  constexpr void become_body_input(node_id id) { nodes_[id] = {.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape}; }
+
+  /// Says that the graph around a body checks an input of the body: it has the elements of `operand`. cut() moves the bounds of
+  /// such inputs to their operands.
+  constexpr void check_outside(node_id input, node_id operand) {
+    outside_input_.push_back(input);
+    outside_operand_.push_back(operand);
+  }
+
+  /// Cuts off the nodes from `first` on as a body with these inputs and outputs, and returns its number. A node before `first` that the body
+  /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead.
+  /// Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped.
+  constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured) {
+    const int count = nodes_.size() - first;
+    array<node_id> local(count, none), copied, copy_of;
+    body b{.first_node = body_nodes_.size(), .first_output = body_outputs_.size(), .first_bound = body_bounds_.size()};
+    array<char> live(count, 0);
+    const auto mark = [&](node_id id) {
+      if (id >= first) live[id - first] = 1;
+    };
+    for (const node_id id : outputs) mark(id);
+    for (const bound& x : bounds_)
+      if (!x.is_checked) mark(x.indices);
+    for (node_id id = nodes_.size() - 1; id >= first; --id)
+      for (int k = 0; live[id - first] && k < nodes_[id].arity; ++k) mark(nodes_[id].in[k]);
+    const auto put = [&](node n) { return body_nodes_.push_back(n) - b.first_node; };
+    const auto put_input = [&](node_id id) {
+      return put({.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape, .attr = b.input_count++});
+    };
+    for (const node_id id : inputs) local[id - first] = put_input(id);
+    const int first_captured = captured.size(), own = b.input_count;
+    const auto find = [&](node_id id) {
+      for (int i = first_captured; i < captured.size(); ++i)
+        if (captured[i] == id) return own + i - first_captured;
+      for (int i = 0; i < copied.size(); ++i)
+        if (copied[i] == id) return copy_of[i];
+      return none;
+    };
+    const auto look = [&](node_id id) {
+      if (id >= first || find(id) != none) return;
+      if (nodes_[id].arity == 0 && nodes_[id].op != opcode::input) {
+        copied.push_back(id);
+        copy_of.push_back(none);
+        return;
+      }
+      captured.push_back(id);
+      put_input(id);
+    };
+    for (int i = first; i < nodes_.size(); ++i)
+      for (int k = 0; live[i - first] && k < nodes_[i].arity; ++k) look(nodes_[i].in[k]);
+    for (const node_id id : outputs) look(id);
+    for (int i = 0; i < copied.size(); ++i) copy_of[i] = put(nodes_[copied[i]]);
+    const auto renamed = [&](node_id id) { return id >= first ? local[id - first] : find(id); };
+    for (int i = first; i < nodes_.size(); ++i) {
+      if (local[i - first] != none || !live[i - first]) continue;
+      node n = nodes_[i];
+      for (int k = 0; k < n.arity; ++k) n.in[k] = renamed(n.in[k]);
+      local[i - first] = put(n);
+    }
+    for (const node_id id : outputs) body_outputs_.push_back(renamed(id));
+    for (int i = bounds_.size() - 1; i >= 0; --i)
+      for (int k = 0; k < outside_input_.size(); ++k)
+        if (!bounds_[i].is_checked && bounds_[i].indices == outside_input_[k]) {
+          bounds_[i].is_checked = true;
+          bounds_.push_back({outside_operand_[k], bounds_[i].extent, bounds_[i].call});
+        }
+    while (outside_input_.size() > 0 && outside_input_.back() >= first) outside_input_.pop_back(), outside_operand_.pop_back();
+    array<bound> kept;
+    for (const bound& x : bounds_) {
+      if (x.indices < first) kept.push_back(x);
+      const node_id here = renamed(x.indices);
+      if (here != none) body_bounds_.push_back({here, x.extent, x.call, x.is_checked || x.indices < first});
+    }
+    bounds_ = kept;
+    b.node_count = body_nodes_.size() - b.first_node;
+    b.output_count = body_outputs_.size() - b.first_output;
+    b.bound_count = body_bounds_.size() - b.first_bound;
+    nodes_.resize(first);
+    return bodies_.push_back(b);
+  }
+
+  /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes. They compute the body
+  /// again for a derivative, so its bounds hold.
+  constexpr array<node_id> paste(int which, const array<node_id>& inputs) {
+    const body b = bodies_[which];
+    array<node_id> renamed(b.node_count, none);
+    for (int i = 0; i < b.node_count; ++i) {
+      node n = body_nodes_[b.first_node + i];
+      for (int k = 0; k < n.arity; ++k) n.in[k] = renamed[n.in[k]];
+      renamed[i] = n.op == opcode::input ? inputs[static_cast<int>(n.attr)] : append(n);
+    }
+    for (int i = 0; i < b.bound_count; ++i) {
+      const bound x = body_bounds_[b.first_bound + i];
+      bounds_.push_back({renamed[x.indices], x.extent, x.call, true});
+    }
+    return renamed;
+  }
+
+  /// A body with the same nodes and more outputs, which are ids of the body.
+  constexpr int extended(int which, const array<node_id>& more) {
+    body b = bodies_[which];
+    const int from = b.first_output;
+    b.first_output = body_outputs_.size();
+    for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(node_id(body_outputs_[from + i]));
+    for (const node_id id : more) body_outputs_.push_back(id);
+    b.output_count += more.size();
+    return bodies_.push_back(b);
+  }
+
+  /// Appends a construct. The results are nodes of their own, see result().
+  constexpr node_id add_construct(const construct& c, const array<node_id>& operands) {
+    const std::int16_t scalar = intern({});
+    node_id all = none;
+    for (int i = 0; i < operands.size();) {
+      node t{.op = opcode::tuple, .type = dtype::float32, .shape = scalar};
+      if (all != none) t.in[t.arity++] = all;
+      while (t.arity < 3 && i < operands.size()) t.in[t.arity++] = operands[i++];
+      all = append(t);
+    }
+    if (all == none) all = append({.op = opcode::tuple, .type = dtype::float32, .shape = scalar});
+    return append({.op = opcode::construct, .type = dtype::float32, .arity = 1, .shape = scalar, .in = {all, none, none}, .attr = constructs_.push_back(c)});
+  }
+  /// Gives a construct another record, with the same operands and further results.
+  constexpr void replace_construct(node_id id, const construct& c) { nodes_[id].attr = constructs_.push_back(c); }
+
+  /// Result i of a construct.
+  constexpr node_id result(node_id construct_id, int i) {
+    const graph_view g = view();
+    const construct& c = g.construct_of(g[construct_id]);
+    const body& b = bodies_[c.bodies[c.what == construct::kind::while_loop ? 1 : 0]];
+    const node& n = body_nodes_[b.first_node + body_outputs_[b.first_output + i]];
+    extents s;
+    if (c.what == construct::kind::scan && i >= c.carries) s.push_back(c.length);
+    for (int a = 0; a < shapes_[n.shape].rank; ++a) s.push_back(shapes_[n.shape][a]);
+    const dtype type = n.type;
+    return append({.op = opcode::result, .type = type, .arity = 1, .shape = intern(s), .in = {construct_id, none, none}, .attr = i});
+  }
+  constexpr const construct& construct_at(node_id id) const { return constructs_[static_cast<int>(nodes_[id].attr)]; }
+  constexpr array<node_id> operands_of(node_id construct_id) const {
+    array<node_id> all;
+    for_each_operand(nodes_.data(), nodes_[construct_id].in[0], [&](node_id id) { all.push_back(id); });
+    return all;
+  }
+
   constexpr graph_view view() const {
     return {nodes_.data(),       nodes_.size(),       shapes_.data(),  shapes_.size(),  symbols_.data(),  symbols_.size(),
             constraints_.data(), constraints_.size(), bounds_.data(),  bounds_.size(),  outputs_.data(),  outputs_.size(),
-            input_count_,        refused_};
+            input_count_,        refused_,
+            {body_nodes_.data(), body_nodes_.size(), body_outputs_.data(), body_outputs_.size(), body_bounds_.data(), body_bounds_.size(),
+             bodies_.data(), bodies_.size(), constructs_.data(), constructs_.size()},
+            is_body_};
   }
 
   /// Replaces each extent by the representative of its class of equal extents, so that equal shapes have equal ids.
@@ -165,6 +323,7 @@ class builder {
       renamed[i] = intern(s);
     }
     for (node& n : nodes_) n.shape = renamed[n.shape];
+    for (node& n : body_nodes_) n.shape = renamed[n.shape];
     // A message shows the shapes as they were given, so constraints keep the old shapes. They are interned too: equal shapes must
     // have equal ids, also if a node already has such a shape.
     for (constraint& c : constraints_)
@@ -200,8 +359,24 @@ class builder {
   array<constraint> constraints_;
   array<bound> bounds_;
   array<node_id> outputs_;
+  array<node> body_nodes_;
+  array<node_id> body_outputs_;
+  array<bound> body_bounds_;
+  array<body> bodies_;
+  array<construct> constructs_;
+  array<node_id> outside_input_, outside_operand_;
   int input_count_ = 0;
+  bool is_body_ = false;
   refusal refused_;
 };
+
+/// The same graph, as a builder.
+constexpr builder copy_of(const graph_view& g) {
+  builder b(g);
+  for (int i = 0; i < g.count; ++i) b.append(g.nodes[i]);
+  for (int i = 0; i < g.output_count; ++i) b.output(g.outputs[i]);
+  for (int i = 0; i < g.bound_count; ++i) b.check_bound(g.bounds[i]);
+  return b;
+}
 
 }  // namespace tenure::ir

@@ -22,14 +22,17 @@ struct frozen {
 
 struct graph_sizes {
   int nodes = 0, shapes = 0, symbols = 0, constraints = 0, bounds = 0, outputs = 0;
+  int body_nodes = 0, body_outputs = 0, body_bounds = 0, bodies = 0, constructs = 0;
 
   friend constexpr bool operator==(const graph_sizes&, const graph_sizes&) = default;
   friend constexpr bool operator<=(const graph_sizes& a, const graph_sizes& b) {
-    return a.nodes <= b.nodes && a.shapes <= b.shapes && a.symbols <= b.symbols && a.constraints <= b.constraints && a.bounds <= b.bounds && a.outputs <= b.outputs;
+    return a.nodes <= b.nodes && a.shapes <= b.shapes && a.symbols <= b.symbols && a.constraints <= b.constraints && a.bounds <= b.bounds && a.outputs <= b.outputs &&
+           a.body_nodes <= b.body_nodes && a.body_outputs <= b.body_outputs && a.body_bounds <= b.body_bounds && a.bodies <= b.bodies && a.constructs <= b.constructs;
   }
 };
 constexpr graph_sizes sizes_of(const graph_view& g) {
-  return {g.count, g.shape_count, g.symbol_count, g.constraint_count, g.bound_count, g.output_count};
+  return {g.count, g.shape_count, g.symbol_count, g.constraint_count, g.bound_count, g.output_count,
+          g.inner.node_count, g.inner.output_count, g.inner.bound_count, g.inner.count, g.inner.construct_count};
 }
 
 /// A graph whose arrays have the sizes Sizes::value, which is a graph_sizes.
@@ -43,19 +46,28 @@ struct graph {
   frozen<constraint, room.constraints> constraints;
   frozen<bound, room.bounds> bounds;
   frozen<node_id, room.outputs> outputs;
+  frozen<node, room.body_nodes> body_nodes;
+  frozen<node_id, room.body_outputs> body_outputs;
+  frozen<bound, room.body_bounds> body_bounds;
+  frozen<body, room.bodies> bodies;
+  frozen<construct, room.constructs> constructs;
   int count, shape_count, symbol_count, constraint_count, bound_count, output_count, input_count;
   graph_sizes sizes;
   refusal refused;
+  bool is_body;
 
   constexpr explicit graph(const graph_view& g)
       : nodes(g.nodes, g.count), shapes(g.shapes, g.shape_count), symbols(g.symbols, g.symbol_count),
         constraints(g.constraints, g.constraint_count), bounds(g.bounds, g.bound_count), outputs(g.outputs, g.output_count),
+        body_nodes(g.inner.nodes, g.inner.node_count), body_outputs(g.inner.outputs, g.inner.output_count), body_bounds(g.inner.bounds, g.inner.bound_count),
+        bodies(g.inner.bodies, g.inner.count), constructs(g.inner.constructs, g.inner.construct_count),
         count(g.count), shape_count(g.shape_count), symbol_count(g.symbol_count), constraint_count(g.constraint_count),
-        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)), refused(g.refused) {}
+        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)), refused(g.refused), is_body(g.is_body) {}
 
   constexpr graph_view view() const {
     return {nodes, count, shapes, shape_count, symbols, symbol_count, constraints, constraint_count, bounds, bound_count,
-            outputs, output_count, input_count, refused};
+            outputs, output_count, input_count, refused,
+            {body_nodes, sizes.body_nodes, body_outputs, sizes.body_outputs, body_bounds, sizes.body_bounds, bodies, sizes.bodies, constructs, sizes.constructs}, is_body};
   }
 };
 

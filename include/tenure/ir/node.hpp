@@ -35,6 +35,9 @@ enum class opcode : std::uint8_t {
   stop_gradient,
   copy,       // copies a view or an argument to a buffer of its own
   check,      // copies computed indices to a buffer of their own after every bound on this node was checked
+  tuple,      // the operands of a construct: values, and before them possibly the tuple that it continues
+  construct,  // attr: a record of the graph's constructs (a loop or a branch); operand: a tuple
+  result,     // attr: a position; operand: a construct. The value of the construct's result at this position
   pointwise,  // the first pointwise operations are those that derivatives and rewrites are written in
   neg = pointwise,
   add,
@@ -101,12 +104,56 @@ struct bound {
   node_id indices = none;
   std::int64_t extent = 0;
   const char* call = "";
+  bool is_checked = false;  // in a body: the graph around it checks these indices
+};
+
+/// A function within a graph: what a turn of a loop or a branch computes. Its nodes, outputs and bounds stand in the arrays that all bodies
+/// share. Its node ids count from its own first node. Shapes and symbols are those of the graph.
+struct body {
+  int first_node = 0, node_count = 0;
+  int first_output = 0, output_count = 0;
+  int first_bound = 0, bound_count = 0;
+  int input_count = 0;
+};
+
+/// A loop or a branch. Its operands and the inputs of its bodies:
+///   scan:       (carries, scanned, captures). The body takes (carries, slices of scanned, the turn if `counts`, captures) and returns
+///               (carries, slices of stacked). The results are (carries, stacked).
+///   while_loop: (carries, captures of the condition, captures of the step). The condition takes (carries, its captures) and returns one
+///               bool. The step takes (carries, its captures) and returns the carries. The results are the carries.
+///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
+struct construct {
+  enum class kind : std::uint8_t { scan, while_loop, cond } what = kind::scan;
+  bool reverse = false;  // scan: from the last turn to the first
+  bool counts = false;   // scan: the body takes the position of the turn, an int64
+  int carries = 0, scanned = 0;
+  int captures[2] = {0, 0};  // of each body
+  int bodies[2] = {-1, -1};
+  std::int64_t length = 0;  // scan: the number of turns, an extent
+
+  /// The number of operands before the captures.
+  constexpr int own_operands() const { return what == kind::cond ? 1 : carries + scanned; }
+  constexpr int operands() const { return own_operands() + captures[0] + captures[1]; }
+};
+
+/// The bodies and constructs of a graph, by reference.
+struct bodies_view {
+  const node* nodes = nullptr;
+  int node_count = 0;
+  const node_id* outputs = nullptr;
+  int output_count = 0;
+  const bound* bounds = nullptr;
+  int bound_count = 0;
+  const body* bodies = nullptr;
+  int count = 0;
+  const construct* constructs = nullptr;
+  int construct_count = 0;
 };
 
 /// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
 /// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
-  enum class kind : std::uint8_t { nothing, index, capture, shapes } what = kind::nothing;
+  enum class kind : std::uint8_t { nothing, index, capture, shapes, reverse_while } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 
@@ -126,10 +173,37 @@ struct graph_view {
   int output_count = 0;
   int input_count = 0;
   refusal refused{};
+  bodies_view inner{};
+  bool is_body = false;
 
   constexpr const node& operator[](node_id id) const { return nodes[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }
+
+  constexpr const construct& construct_of(const node& n) const { return inner.constructs[n.attr]; }
+  /// The number of results of a construct.
+  constexpr int results_of(const construct& c) const { return c.what == construct::kind::while_loop ? c.carries : inner.bodies[c.bodies[0]].output_count; }
+  /// A body as a graph of its own. Constraints belong to the whole graph: they are checked when a call begins.
+  constexpr graph_view body_at(int i) const {
+    const body& b = inner.bodies[i];
+    graph_view g = *this;
+    g.nodes = inner.nodes + b.first_node, g.count = b.node_count;
+    g.constraints = nullptr, g.constraint_count = 0;
+    g.bounds = inner.bounds + b.first_bound, g.bound_count = b.bound_count;
+    g.outputs = inner.outputs + b.first_output, g.output_count = b.output_count;
+    g.input_count = b.input_count;
+    g.refused = {};
+    g.is_body = true;
+    return g;
+  }
 };
+
+/// Calls f(operand) for the operands of a construct, in order. `at` gives the node of an id.
+template <class Nodes, class F>
+constexpr void for_each_operand(const Nodes& at, node_id tuple, F&& f) {
+  const node& n = at[tuple];
+  if (n.op != opcode::tuple) return f(tuple);
+  for (int k = 0; k < n.arity; ++k) for_each_operand(at, n.in[k], f);
+}
 
 constexpr std::int64_t bits_of(dtype type, double value) {
   return is_floating(type) ? std::bit_cast<std::int64_t>(value) : number::convert<std::int64_t>(value);

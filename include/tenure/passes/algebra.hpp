@@ -359,7 +359,7 @@ constexpr ir::builder algebra(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i) {
     renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
     for (int k = 0; is_bounded[i] && k < g.bound_count; ++k)
-      if (g.bounds[k].indices == i) out.check_bound({renamed[i], g.bounds[k].extent, g.bounds[k].call});
+      if (g.bounds[k].indices == i) out.check_bound({renamed[i], g.bounds[k].extent, g.bounds[k].call, g.bounds[k].is_checked});
   }
   for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
   return out;

@@ -3,7 +3,7 @@
 // inputs to the outputs. Cost: at most a few nodes for each node of the forward graph.
 #pragma once
 
-#include <tenure/ops/derivative.hpp>
+#include <tenure/passes/differentiate_construct.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -17,22 +17,22 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   for (int i = 0; i < wrt_count; ++i)
     if (wrt[i] <= last) active[wrt[i]] = 1;
   {
-    const ir::node* nodes = g.view().nodes;
-    char* const is_active = active.data();
-    for (ir::node_id id = 0; id <= last; ++id) {
-      const ir::node& n = nodes[id];
-      for (int k = 0; k < n.arity; ++k)
-        if (is_active[n.in[k]] && ops::flows_to(n, k, nodes[n.in[k]])) is_active[id] = 1;
-    }
+    ir::graph_view until_last = g.view();
+    until_last.count = last + 1;
+    mark_active(until_last, active.data());
   }
   ir::array<ir::node_id> adjoint(last + 1, ir::none);
   const auto accumulate = [&](ir::node_id to, ops::value cotangent) {
     adjoint[to] = adjoint[to] == ir::none ? cotangent.id : (ops::value(g, adjoint[to]) + cotangent).id;
   };
   for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]});
+  const auto accumulate_active = [&](ir::node_id to, ir::node_id cotangent) {
+    if (active[to]) accumulate(to, {g, cotangent});
+  };
   for (ir::node_id id = last; id >= 0; --id) {
-    if (!active[id] || adjoint[id] == ir::none) continue;
     const ir::node n = g[id];
+    if (n.op == ir::opcode::construct && active[n.in[0]]) pull_construct(g, id, last, active.data(), adjoint, accumulate_active);
+    if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
     // x * x gives x the same cotangent twice. Where x already has a cotangent, 2 * g costs one addition less than g + g.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
     const int arity = doubles ? 1 : n.arity;
@@ -56,8 +56,9 @@ constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id
   for (int i = 0; i < wrt_count; ++i)
     if (wrt[i] <= last) tangent[wrt[i]] = tangents[i];
   for (ir::node_id id = 0; id <= last; ++id) {
-    if (tangent[id] != ir::none) continue;
     const ir::node n = g[id];
+    if (n.op == ir::opcode::construct) push_construct(g, id, last, tangent);
+    if (tangent[id] != ir::none || n.op == ir::opcode::construct || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;
     ops::value in[3];
     bool any = false;
     for (int k = 0; k < n.arity; ++k)

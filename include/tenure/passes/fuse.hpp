@@ -93,6 +93,8 @@ class fuser {
         while (last > 0 && space[last] == 1) --last;
         c.inner = last < 0 ? 0 : std::int64_t{1} << last;
       }
+    for (ir::node_id id = 0; id < g_.count; ++id)
+      if (is_result(g_.nodes[id].op)) of_[id] = of_[g_.nodes[id].in[0]];
     ir::array<char> in_memory(g_.count);
     for (ir::node_id id = 0; id < g_.count; ++id)
       in_memory.data()[id] = notes_[id].is_output || (notes_[id].reader != ir::none && notes_[id].reader != of_.data()[id]);
@@ -121,6 +123,8 @@ class fuser {
     else if (is_source(op)) return;
     else if (is_view(op)) pass_on(id);
     else if (op == ir::opcode::concat) collect(id);
+    else if (op == ir::opcode::tuple) return;
+    else if (is_result(op)) expect_result(id);
     else if (is_opaque(op)) place_alone(id);
     else place(id);
   }
@@ -189,13 +193,21 @@ class fuser {
     }
   }
 
+  /// A construct runs before the readers of its results.
+  constexpr void expect_result(ir::node_id id) {
+    const ir::node_id writer = g_[id].in[0];
+    notes_[writer].is_output = true;  // it runs, also if only the caller reads the result
+    if (notes_[id].lower >= 0) use(writer, notes_[id].lower / 2, false);
+  }
+
   constexpr void place_alone(ir::node_id id) {
     const int position = at_.push_back({.lane = g_[id].type, .space = g_[id].shape, .position = at_.size(), .opaque = id});
     of_[id] = position;
-    for (int k = 0; k < g_[id].arity; ++k) {
-      use(g_[id].in[k], position, false);
-      read(root_[g_[id].in[k]], position);
-    }
+    const auto take = [&](ir::node_id operand) {
+      use(operand, position, false);
+      read(root_[operand], position);
+    };
+    for (int k = 0; k < g_[id].arity; ++k) ir::for_each_operand(g_.nodes, g_[id].in[k], take);
   }
 
   constexpr void place(ir::node_id id) {

@@ -4,7 +4,8 @@
 // - a view below a reshape that strides cannot express, or below a slice whose offset is not one product of run-time numbers;
 // - a constant that an opaque step reads;
 // - indices that need a check and are not an argument;
-// - an operand of concat that cannot be computed in its part of the result.
+// - an operand of concat that cannot be computed in its part of the result;
+// - an operand of a construct that is not row-major.
 // Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
 // operand of a concat is computed by a kernel or is a concat, and it is an operand of no other concat.
 #pragma once
@@ -18,7 +19,7 @@ namespace TENURE_NAMESPACE::passes {
 /// marks a strided argument).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
   while (g[id].op == ir::opcode::reshape) id = g[id].in[0];
-  return is_fused(g[id].op) || is_opaque(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
+  return is_fused(g[id].op) || is_opaque(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
 /// Whether the offset of a slice and the offset of its operand add up to one product. Offsets are products, and 2 * d1 + 3 is none.
@@ -81,7 +82,8 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   const auto rootless = [&](node_id id) { return is_source(root_of(id).op) && root_of(id).op != ir::opcode::input; };
   parts_of_concats parts(g);
   ir::array<char> is_bounded(g.count, 0);
-  for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
+  for (int i = 0; i < g.bound_count; ++i)
+    if (!g.bounds[i].is_checked) is_bounded[g.bounds[i].indices] = 1;
   for (int i = 0; i < g.count; ++i) {
     ir::node n = with_renamed_operands(g[i], renamed);
     if (n.op == ir::opcode::reshape && !is_row_major(out, n.in[0]) && !same_but_ones(out.shape(n.shape), out.shape_of(n.in[0])))
@@ -90,12 +92,15 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     if (is_opaque(n.op))
       for (int k = 0; k < n.arity; ++k)
         if (rootless(n.in[k])) n.in[k] = copy(n.in[k]);
+    if (n.op == ir::opcode::tuple)
+      for (int k = 0; k < n.arity; ++k)
+        if (out[n.in[k]].op != ir::opcode::tuple && !is_row_major(out, n.in[k])) n.in[k] = copy(n.in[k]);
     if (n.op == ir::opcode::concat)
       for (int k = 0; k < 2; ++k)
         if (!parts.take(i, g[i].in[k], out[n.in[k]].op)) n.in[k] = copy(n.in[k]);
     renamed[i] = out.emit(n);
     if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
-    if (is_bounded[i] && root_of(renamed[i]).op != ir::opcode::input) {
+    if (is_bounded[i] && (g.is_body || root_of(renamed[i]).op != ir::opcode::input)) {
       if (rootless(renamed[i])) renamed[i] = copy(renamed[i]);
       renamed[i] = out.emit({.op = ir::opcode::check, .type = n.type, .arity = 1, .shape = n.shape, .in = {renamed[i], none, none}});
     }
@@ -108,7 +113,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     taken[memory] = 1;
     out.output(id);
   }
-  for (int i = 0; i < g.bound_count; ++i) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call});
+  for (int i = 0; i < g.bound_count; ++i) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call, g.bounds[i].is_checked});
   return out;
 }
 

@@ -75,6 +75,7 @@ struct strides {
 /// A buffer and the strides to read or write it. They follow the dimensions of a kernel, or the axes of the operand of an opaque step.
 struct access {
   static constexpr int counting = -1;  // no buffer: the value is the position, and `offset` is the first one
+  static constexpr int nowhere = -2;   // no buffer: nothing reads this result of a construct
   int buffer = counting;
   dtype type = dtype::float32;
   std::int8_t rank = 0;
@@ -119,7 +120,7 @@ struct step {
   int kernel = -1;
   ir::node_id node = ir::none;
   ir::opcode op = ir::opcode::copy;
-  int first_access = 0, access_count = 0;  // opaque: operands, then the result
+  int first_access = 0, access_count = 0;  // opaque: operands, then the results
 
   constexpr bool is_fused() const { return kernel >= 0; }
 };

@@ -80,6 +80,8 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
       out << ' ';
       print_extent(out, g, n.attr);
       break;
+    case ops::attributes::position: out << ' ' << n.attr; break;
+    case ops::attributes::construct: out << ' ' << n.attr; break;
     case ops::attributes::axis: out << " axis=" << n.attr; break;
     case ops::attributes::axis_start_step: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;
     case ops::attributes::packed_axes: in_parentheses(rank, [&](int i) { return ir::unpack_axis(n.attr, i); }); break;

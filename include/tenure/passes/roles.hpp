@@ -15,6 +15,9 @@ constexpr bool is_view(ir::opcode op) { return lowering_of(op) == ops::lowering:
 constexpr bool is_opaque(ir::opcode op) { return lowering_of(op) == ops::lowering::step; }
 constexpr bool is_fused(ir::opcode op) { return lowering_of(op) == ops::lowering::kernel; }
 
+/// Whether the node stands for memory that a construct writes.
+constexpr bool is_result(ir::opcode op) { return lowering_of(op) == ops::lowering::result; }
+
 /// Whether two shapes are equal when all extents of 1 are ignored.
 constexpr bool same_but_ones(const extents& a, const extents& b) {
   int i = 0, j = 0;

@@ -35,6 +35,7 @@ class verifier {
       c_.expect(k.lhs < g_.shape_count && k.rhs < g_.shape_count, "a constraint of no shape", k.lhs, k.rhs);
       c_.expect(c_.is_extent(k.a) && c_.is_extent(k.b), "a constraint of no symbol", k.a, k.b);
     }
+    for (int i = 0; i < g_.inner.count && !g_.is_body && c_.found.ok(); ++i) c_.found = verifier(g_.body_at(i)).run();
     return c_.found;
   }
 
@@ -63,9 +64,9 @@ class verifier {
     const int arity = ops::is_pointwise(n.op) ? ops::record_of(n.op).arity : ops::structural_record_of(n.op).arity;
     c_.expect(n.type <= dtype::float64, "no such element type", static_cast<int>(n.type), static_cast<int>(dtype::float64));
     c_.expect(n.shape >= 0 && n.shape < g_.shape_count, "no such shape", n.shape, g_.shape_count);
-    c_.expect(n.arity == arity, "another number of operands than the operation has", n.arity, arity);
+    c_.expect(n.arity == arity || (arity == ops::any_arity && n.arity >= 0 && n.arity <= 3), "another number of operands than the operation has", n.arity, arity);
     for (int k = 0; k < 3; ++k)
-      if (k < arity) c_.expect(n.in[k] >= 0 && n.in[k] < c_.at, "an operand does not come before its user", n.in[k], c_.at);
+      if (k < n.arity) c_.expect(n.in[k] >= 0 && n.in[k] < c_.at, "an operand does not come before its user", n.in[k], c_.at);
       else c_.expect(n.in[k] == ir::none, "an operand that the operation does not have", k, n.in[k]);
   }
 

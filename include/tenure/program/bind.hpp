@@ -67,7 +67,7 @@ TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, i
 /// The address where an access begins. An access that counts positions has none: its start is one of the step's numbers.
 template <class Program>
 TENURE_INLINE void* pointer_of(const call_memory& m, const std::int64_t* offsets, const binding& b) {
-  if (b.buffer == passes::access::counting) return nullptr;
+  if (b.buffer < 0) return nullptr;
   const std::int64_t offset = passes::value_of(b.offset, m.symbols);
   return base_of<Program>(m, offsets, b.buffer) + offset * size_of(Program::tables.buffers[b.buffer].type);
 }
@@ -91,7 +91,7 @@ constexpr bool has_step(ir::opcode op, dtype type) {
   return false;
 }
 
-/// The opaque steps of a program whose operation and element type no earlier step has: one step for each pair.
+/// The opaque steps of a program, without loops and branches, whose operation and element type no earlier step has: one step for each pair.
 template <class Program>
 struct different_steps {
   int at[Program::step_count + 1] = {}, count = 0;
@@ -99,7 +99,7 @@ struct different_steps {
   constexpr different_steps() {
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
-      bool is_new = !s.is_fused();
+      bool is_new = !s.is_fused() && s.construct < 0;
       for (int k = 0; is_new && k < count; ++k) is_new = !is_opaque_step(Program::tables.steps[at[k]], s.op, s.type);
       if (is_new) at[count++] = i;
     }
@@ -114,13 +114,77 @@ template <class Program, class F>
 TENURE_INLINE constexpr void visit_opaque(const bound_step& s, const F& f) {
   constexpr const auto& steps = different_opaque_steps<Program>;
   [&]<int... I>(std::integer_sequence<int, I...>) {
-    const auto runs = [&]<ir::opcode Op, dtype Type>() {
+    [[maybe_unused]] const auto runs = [&]<ir::opcode Op, dtype Type>() {
       const bool is_this = s.op == Op && s.type == Type;
       if (is_this) f(std::integral_constant<ir::opcode, Op>{}, element_tag<element_of_t<Type>>{});
       return is_this;
     };
-    (runs.template operator()<Program::tables.steps[steps.at[I]].op, Program::tables.steps[steps.at[I]].type>() || ...);
+    static_cast<void>((runs.template operator()<Program::tables.steps[steps.at[I]].op, Program::tables.steps[steps.at[I]].type>() || ...));
   }(std::make_integer_sequence<int, steps.count>{});
+}
+
+/// The constructs of a program's steps, each once.
+template <class Program>
+struct different_constructs {
+  int at[Program::step_count + 1] = {}, count = 0;
+
+  constexpr different_constructs() {
+    for (int i = 0; i < Program::step_count; ++i) {
+      const int c = Program::tables.steps[i].construct;
+      bool is_new = c >= 0;
+      for (int k = 0; is_new && k < count; ++k) is_new = at[k] != c;
+      if (is_new) at[count++] = c;
+    }
+  }
+};
+template <class Program>
+inline constexpr different_constructs<Program> constructs{};
+
+/// Calls f(number) with the number of the step's construct as a type.
+template <class Program, class F>
+constexpr void visit_construct(const bound_step& s, const F& f) {
+  constexpr const auto& all = constructs<Program>;
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    [[maybe_unused]] const auto run = [&]<int C>(std::integral_constant<int, C> number) {
+      if (s.construct == C) f(number);
+    };
+    (run(std::integral_constant<int, all.at[I]>{}), ...);
+  }(std::make_integer_sequence<int, all.count>{});
+}
+
+/// The source of a body: a program of its own with the shapes and run-time extents of the whole program.
+template <class Program, int Body>
+struct body_source {
+  static constexpr ir::builder trace() { return ir::copy_of(Program::value.view().body_at(Body)); }
+};
+template <class Program, int Body>
+using body_program = program<body_source<Program, Body>>;
+
+/// Construct number C of a program, and the programs of its bodies.
+template <class Program, int C>
+struct construct_at {
+  static constexpr ir::construct value = Program::value.constructs[C];
+  template <int B>
+  using body = body_program<Program, value.bodies[B]>;
+};
+
+/// The number of bytes of input or output i of a body.
+template <class Body>
+constexpr std::int64_t bytes_of_shape(const ir::node& n, const std::int64_t* symbols) {
+  passes::number elements{1, 0};
+  const extents& s = Body::value.shapes[n.shape];
+  for (int a = 0; a < s.rank; ++a) elements = elements * passes::number_of(s[a]);
+  return passes::value_of(elements, symbols) * size_of(n.type);
+}
+template <class Body>
+constexpr std::int64_t bytes_of_output(int i, const std::int64_t* symbols) {
+  return bytes_of_shape<Body>(Body::value.nodes[Body::value.outputs[i]], symbols);
+}
+template <class Body>
+constexpr std::int64_t bytes_of_input(int i, const std::int64_t* symbols) {
+  int at = 0;
+  while (Body::value.nodes[at].op != ir::opcode::input || Body::value.nodes[at].attr != i) ++at;
+  return bytes_of_shape<Body>(Body::value.nodes[at], symbols);
 }
 
 /// Whether every step is a fused kernel.
@@ -205,11 +269,26 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
   }
 }
 
+/// Whether a turn or a branch of the construct may refuse an index.
+constexpr bool may_refuse(const ir::graph_view& g, const ir::construct& c) {
+  for (const int b : c.bodies) {
+    if (b < 0) continue;
+    const ir::graph_view body = g.body_at(b);
+    for (int i = 0; i < body.bound_count; ++i)
+      if (!body.bounds[i].is_checked) return true;
+    for (int i = 0; i < body.count; ++i)
+      if (body[i].op == ir::opcode::construct && may_refuse(g, g.construct_of(body[i]))) return true;
+  }
+  return false;
+}
+
 /// The last step that may refuse an index, or -1 if no step does.
 template <class Program>
 inline constexpr int last_check = [] {
-  int s = Program::value.bound_count > 0 ? Program::step_count - 1 : -1;
-  while (s >= 0 && Program::tables.steps[s].op != ir::opcode::check) --s;
+  const ir::graph_view g = Program::value.view();
+  int s = g.bound_count > 0 || g.inner.bound_count > 0 ? Program::step_count - 1 : -1;
+  const auto refuses = [&](const bound_step& b) { return b.op == ir::opcode::check || (b.construct >= 0 && may_refuse(g, g.inner.constructs[b.construct])); };
+  while (s >= 0 && !refuses(Program::tables.steps[s])) --s;
   return s;
 }();
 

@@ -36,6 +36,7 @@ struct bound_step {
   dtype type = dtype::float32;
   int first_binding = 0, binding_count = 0;
   int first_number = 0, number_count = 0;
+  int construct = -1;  // the position of its record, if the step is a loop or a branch
 
   constexpr bool is_fused() const { return kernel >= 0; }
 };
@@ -193,6 +194,12 @@ class encoder {
   constexpr void bind_opaque(int at, bound_step& b) {
     const passes::step& s = p_.steps[at];
     const ir::node& n = p_.graph[s.node];
+    if (n.op == ir::opcode::construct) {
+      b.construct = static_cast<int>(n.attr);
+      b.number_count = 1;
+      b.first_number = numbers_.push_back(passes::number_of(p_.graph.construct_of(n).length));
+      return;
+    }
     std::uint64_t hash = static_cast<std::uint64_t>(n.op) << 16 ^ static_cast<std::uint64_t>(n.shape);
     for (int a = 0; a < s.access_count; ++a) hash = (hash ^ static_cast<std::uint64_t>(p_.accesses[s.first_access + a].strides)) * 0x9E3779B97F4A7C15u;
     const int known = n.op == ir::opcode::check ? -1 : opaque_.find(hash, [&](int i) { return is_like(s, p_.steps[i]); });

@@ -4,102 +4,11 @@
 // Cost: no allocation. The caller provides results and workspace.
 #pragma once
 
-#include <tenure/backend/cpu/epilogue.hpp>
-#include <tenure/backend/cpu/fused.hpp>
+#include <tenure/backend/cpu/construct.hpp>
 #include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/program/bind.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
-
-using program_detail::bound_step;
-
-/// The memory of a call, and the executor that runs its blocks. If it is null, the blocks run on the calling thread.
-struct running_call : call_memory {
-  executor* on;
-};
-
-/// The memory that the blocks of a kernel need: for sums over rows, and for rows that a later pass reads.
-template <class Program>
-struct kept_by_blocks {
-  int sums = 0, rows = 0;
-
-  constexpr explicit kept_by_blocks(const passes::kernel& k) {
-    using kind = passes::instruction::kind;
-    for (int i = 0; i < k.instruction_count; ++i) {
-      const passes::instruction& x = Program::plan.instructions[k.first_instruction + i];
-      sums += x.what == kind::reduce_columns;
-      rows += x.what == kind::compute && x.access >= 0;
-    }
-  }
-  constexpr bool any() const { return sums + rows > 0; }
-};
-
-/// All memory of a call except arguments and results, for given run-time extents: buffers that one step writes and another reads, and
-/// scratch memory of each step. A call takes all of it before it writes anything.
-template <class Program>
-struct memory_plan : program_detail::placement<Program> {
-  std::int64_t scratch = 0;                    // for the packed panels of one product, or for the columns of one block of a kernel
-  std::int64_t on_threads = 0, of_helper = 0;  // for blocks on several threads: the memory they share, and the memory of each worker after the first
-
-  /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
-  static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
-    for (int i = 0; i < Program::step_count; ++i)
-      if (Program::tables.steps[i].op == ir::opcode::matmul) return true;
-    for (int i = 0; i < Program::kernel_count; ++i)
-      if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
-    return false;
-  }();
-
-  constexpr explicit memory_plan(const std::int64_t* symbols) : program_detail::placement<Program>(symbols) {
-    if constexpr (is_needed)
-      for (int i = 0; i < Program::step_count; ++i) find_scratch(i, symbols);
-  }
-  /// The number of bytes for so many workers.
-  constexpr std::int64_t total(std::int64_t workers = 1) const {
-    const std::int64_t beside = workers > 1 ? on_threads + (workers - 1) * of_helper : 0;
-    return this->bytes + (beside > scratch ? beside : scratch);
-  }
-  constexpr bool grows_with_workers() const { return on_threads + of_helper > 0; }
-
- private:
-  static constexpr void want(std::int64_t& most, std::int64_t wanted) { most = wanted > most ? wanted : most; }
-
-  constexpr void find_scratch(int i, const std::int64_t* symbols) {
-    const bound_step& s = Program::tables.steps[i];
-    if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
-    if (s.op != ir::opcode::matmul) return;
-    std::int64_t n[64] = {};
-    for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
-    const opaque_operation product(n);
-    const operand_view &a = product.in[0], &c = product.out;
-    const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
-    if (s.type == dtype::float32) want(scratch, matmul_workspace<float>(rows, columns, inner));
-    if (s.type == dtype::float64) want(scratch, matmul_workspace<double>(rows, columns, inner));
-    if constexpr (detail::has_epilogues<Program>)
-      if (const epilogue& e = detail::epilogues<Program>.at[i]; e.is_one) {
-        const int kernel = Program::tables.steps[i + 1].kernel;
-        find_kernel_scratch(kernel, symbols, detail::rows_of_epilogue(rows, columns, inner, size_of(s.type), e, Program::tables.kernels[kernel].instruction_count));
-      }
-  }
-
-  /// If the kernel is the epilogue of a product, `rows_of_block` is the rows of a block of this product. Otherwise it is 0.
-  constexpr void find_kernel_scratch(int kernel, const std::int64_t* symbols, std::int64_t rows_of_block = 0) {
-    const passes::kernel& k = Program::tables.kernels[kernel];
-    const kept_by_blocks<Program> keeps(k);
-    if (!keeps.any()) return;
-    std::int64_t extent[max_rank] = {}, rows = 1, columns = 1;
-    for (int d = 0; d < k.outer + k.inner; ++d) {
-      extent[d] = passes::value_of(k.extent[d], symbols);
-      (d < k.outer ? rows : columns) *= extent[d];
-    }
-    const std::int64_t blocks = rows_of_block > 0 ? (rows + rows_of_block - 1) / rows_of_block
-                                                  : cut_of_kernel(extent, k.outer, k.inner, k.outer < 2 ? k.outer : 2, k.instruction_count, keeps.sums > 0).count();
-    const kernel_memory memory(blocks, columns, keeps.sums, keeps.rows, size_of(k.lane));
-    want(scratch, memory.alone);
-    want(on_threads, memory.on_threads);
-    want(of_helper, memory.of_helper);
-  }
-};
 
 namespace detail {
 
@@ -153,15 +62,13 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
           }
         }
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on});
+      else if (s.construct >= 0) run_construct<Program>(m, s, pointer, number, scratch);
       else run_opaque<Program>(s, pointer, number, scratch, m.on);
     }
   }
 }
 
 // ---- small static programs, expanded in place ----
-
-template <class Program>
-inline constexpr memory_plan<Program> static_memory{nullptr};
 
 template <class Program, int S>
 struct static_step {
@@ -227,10 +134,6 @@ TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integ
 }
 
 }  // namespace detail
-
-/// The placement of the buffers of a static program.
-template <class Program>
-inline constexpr const memory_plan<Program>& static_memory = detail::static_memory<Program>;
 
 /// Whether a step can gain from threads. A small program of kernels runs on the calling thread without a look at the executor.
 template <class Program>

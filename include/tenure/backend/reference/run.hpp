@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <tenure/backend/reference/pointwise.hpp>
 #include <tenure/backend/reference/symbols.hpp>
@@ -77,6 +78,9 @@ class interpreter {
     for (const array& a : arguments) bound.push_back(argument_of(a));
     symbols_ = bind_symbols(g, bound);
   }
+  /// A body, with the run-time extents of the graph around it.
+  interpreter(const ir::graph_view& body, std::span<const array> arguments, sums how, const std::vector<std::int64_t>& symbols)
+      : g_(body), arguments_(arguments), how_(how), symbols_(symbols) {}
 
   template <class Visit>
   std::vector<array> run(Visit visit) {
@@ -134,6 +138,9 @@ class interpreter {
       case opcode::scatter: return scatter(n, y);
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
+      case opcode::tuple: return {};
+      case opcode::construct: return run_construct(id), array{};
+      case opcode::result: return construct_results_[static_cast<std::size_t>(n.in[0])][static_cast<std::size_t>(n.attr)];
       case opcode::pad: {
         const array& x = value(n.in[0]);
         for_each_index(x.shape, [&](extents i) {
@@ -146,6 +153,69 @@ class interpreter {
       default: return move(n, y);
     }
   }
+
+  // ---- loops and branches: one turn after the other, each with arrays of its own --------------------------------------
+
+  std::vector<array> run_body(int which, const std::vector<array>& inputs) const {
+    return interpreter(g_.body_at(which), inputs, how_, symbols_).run([](ir::node_id, const array&) {});
+  }
+  array slice_of(const array& x, std::int64_t turn) const {
+    extents s;
+    for (int a = 1; a < x.shape.rank; ++a) s.push_back(x.shape[a]);
+    array y(x.type, s);
+    for (std::int64_t i = 0; i < y.size(); ++i) copy_element(y, i, x, turn * y.size() + i);
+    return y;
+  }
+  void run_construct(ir::node_id id) const {
+    using kind = ir::construct::kind;
+    const ir::construct& c = g_.construct_of(g_[id]);
+    std::vector<array> given;
+    ir::for_each_operand(g_.nodes, g_[id].in[0], [&](ir::node_id operand) { given.push_back(value(operand)); });
+    const auto captures = [&](int body) {
+      const auto first = given.begin() + c.own_operands() + (body == 1 ? c.captures[0] : 0);
+      return std::vector<array>(first, first + c.captures[body]);
+    };
+    const auto with_captures = [](std::vector<array> own, const std::vector<array>& more) {
+      own.insert(own.end(), more.begin(), more.end());
+      return own;
+    };
+    std::vector<array> results;
+    if (c.what == kind::cond) {
+      const int taken = given[0].as<bool>()[0] ? 0 : 1;
+      results = run_body(c.bodies[taken], captures(taken));
+    } else {
+      std::vector<array> carry(given.begin(), given.begin() + c.carries);
+      if (c.what == kind::while_loop) {
+        while (run_body(c.bodies[0], with_captures(carry, captures(0)))[0].as<bool>()[0]) carry = run_body(c.bodies[1], with_captures(carry, captures(1)));
+        results = carry;
+      } else {
+        const ir::graph_view body = g_.body_at(c.bodies[0]);
+        const std::int64_t turns = known(c.length, symbols_);
+        std::vector<array> stacked;
+        for (int i = c.carries; i < body.output_count; ++i) {
+          extents s{1, {turns}};
+          for (const std::int64_t e : dimensions(known(body.shape_of(body.outputs[i]), symbols_))) s.push_back(e);
+          stacked.emplace_back(body[body.outputs[i]].type, s);
+        }
+        for (std::int64_t k = 0; k < turns; ++k) {
+          const std::int64_t turn = c.reverse ? turns - 1 - k : k;
+          std::vector<array> inputs = carry;
+          for (int i = 0; i < c.scanned; ++i) inputs.push_back(slice_of(given[static_cast<std::size_t>(c.carries + i)], turn));
+          if (c.counts) inputs.emplace_back(extents{}, &turn);
+          const std::vector<array> outputs = run_body(c.bodies[0], with_captures(inputs, captures(0)));
+          carry.assign(outputs.begin(), outputs.begin() + c.carries);
+          for (std::size_t i = 0; i < stacked.size(); ++i) {
+            const array& y = outputs[static_cast<std::size_t>(c.carries) + i];
+            for (std::int64_t e = 0; e < y.size(); ++e) copy_element(stacked[i], turn * y.size() + e, y, e);
+          }
+        }
+        results = carry;
+        results.insert(results.end(), stacked.begin(), stacked.end());
+      }
+    }
+    construct_results_[static_cast<std::size_t>(id)] = results;
+  }
+  static std::vector<std::int64_t> dimensions(const extents& s) { return {s.extent, s.extent + s.rank}; }
 
   /// The position of index i, along the axis of a slice or a pad, in the longer of the two shapes.
   static std::int64_t stepped(const ir::node& n, const extents& i, const extents& within) {
@@ -320,6 +390,7 @@ class interpreter {
   sums how_;
   std::vector<std::int64_t> symbols_;
   std::vector<array> values_;
+  mutable std::map<std::size_t, std::vector<array>> construct_results_;
 };
 
 }  // namespace detail

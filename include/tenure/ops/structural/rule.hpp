@@ -7,6 +7,7 @@
 // pull and push are templates, so that they can use operations that are declared later.
 #pragma once
 
+#include <tenure/ir/array.hpp>
 #include <tenure/ops/shapes.hpp>
 #include <tenure/ops/value.hpp>
 
@@ -19,11 +20,16 @@ enum class lowering : std::uint8_t {
   kernel,    // an instruction of a fused kernel
   step,      // a separate step
   assembly,  // memory, and its operands are computed in parts of it
+  operands,  // nothing: it lists the operands of a construct
+  result,    // memory that a construct writes
   none,      // nothing: the node is removed before the plan is made
 };
 
+/// The arity of an operation with one to three operands.
+inline constexpr int any_arity = -1;
+
 /// The fields of a node that its printed text shows.
-enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes };
+enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, construct, position };
 
 /// The first rule that a graph breaks. what == nullptr means that it breaks none. lhs and rhs are the two numbers that differ.
 struct verdict {

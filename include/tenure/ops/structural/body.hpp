@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loops and branches: a construct, the tuple of its operands, and its results. passes/differentiate.hpp has their derivatives, because
+// these write new bodies.
+#pragma once
+
+#include <tenure/ops/structural/view.hpp>
+
+namespace TENURE_NAMESPACE::ops::nodes {
+
+struct tuple : structural<ir::opcode::tuple, any_arity, lowering::operands> {
+  static constexpr const char* name = "tuple";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) {
+    for (int k = 1; k < c.self().arity; ++k) c.expect(c.operand(k).op != ir::opcode::tuple, "only the first operand of a tuple can be a tuple", k);
+  }
+};
+
+struct construct : structural<ir::opcode::construct, 1, lowering::step, attributes::construct> {
+  static constexpr const char* name = "construct";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) {
+    using kind = ir::construct::kind;
+    const ir::graph_view& g = c.graph;
+    c.expect(c.operand(0).op == ir::opcode::tuple, "the operand of a construct is no tuple");
+    c.expect(c.self().attr >= 0 && c.self().attr < g.inner.construct_count, "no such construct", c.self().attr, g.inner.construct_count);
+    if (!c.found.ok()) return;
+    const ir::construct& x = g.construct_of(c.self());
+    ir::array<ir::node_id> operands;
+    ir::for_each_operand(g.nodes, c.self().in[0], [&](ir::node_id id) { operands.push_back(id); });
+    c.expect(operands.size() == x.operands(), "another number of operands than the construct has", operands.size(), x.operands());
+    int captured = x.own_operands();
+    for (int b = 0; b < (x.what == kind::scan ? 1 : 2) && c.found.ok(); ++b) {
+      c.expect(x.bodies[b] >= 0 && x.bodies[b] < g.inner.count, "no such body", x.bodies[b], g.inner.count);
+      if (!c.found.ok()) return;
+      const ir::graph_view body = g.body_at(x.bodies[b]);
+      const int own = x.what == kind::cond ? 0 : x.own_operands() + x.counts;
+      c.expect(body.input_count == own + x.captures[b], "another number of inputs than the construct gives", body.input_count, own + x.captures[b]);
+      for (int i = 0; i < body.count && c.found.ok(); ++i) {
+        const ir::node& in = body[i];
+        if (in.op != ir::opcode::input) continue;
+        const int at = static_cast<int>(in.attr);
+        const bool is_turn = x.counts && at == x.own_operands();
+        c.is_type(in, is_turn ? dtype::int64 : g[operands[at < own ? at : captured + at - own]].type);
+        extents given = is_turn ? extents{} : g.shape_of(operands[at < own ? at : captured + at - own]);
+        const bool is_slice = x.what == kind::scan && at >= x.carries && at < x.own_operands();
+        if (is_slice) {
+          c.extent_is(given[0], x.length);
+          given = without_axes(given, 1);
+        }
+        c.extents_are(body.shape_of(i), given);
+      }
+      captured += x.captures[b];
+      const bool is_condition = x.what == kind::while_loop && b == 0;
+      if (is_condition) c.expect(body.output_count == 1 && body[body.outputs[0]].type == dtype::boolean, "a condition is no single bool", body.output_count, 1);
+      for (int i = 0; i < x.carries && !is_condition && c.found.ok(); ++i) {
+        c.is_type(body[body.outputs[i]], g[operands[i]].type);
+        c.extents_are(body.shape_of(body.outputs[i]), g.shape_of(operands[i]));
+      }
+    }
+    if (x.what != kind::cond || !c.found.ok()) return;
+    const ir::graph_view first = g.body_at(x.bodies[0]), second = g.body_at(x.bodies[1]);
+    c.is_type(g[operands[0]], dtype::boolean);
+    c.expect(first.output_count == second.output_count, "branches of different results", first.output_count, second.output_count);
+    for (int i = 0; i < first.output_count && c.found.ok(); ++i) {
+      c.is_type(first[first.outputs[i]], second[second.outputs[i]].type);
+      c.extents_are(first.shape_of(first.outputs[i]), second.shape_of(second.outputs[i]));
+    }
+  }
+};
+
+struct result : structural<ir::opcode::result, 1, lowering::result, attributes::position> {
+  static constexpr const char* name = "result";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  static constexpr void verify(rule_check& c) {
+    c.expect(c.operand(0).op == ir::opcode::construct, "a result of no construct", c.self().in[0]);
+    if (!c.found.ok()) return;
+    const ir::construct& x = c.graph.construct_of(c.operand(0));
+    c.expect(c.self().attr >= 0 && c.self().attr < c.graph.results_of(x), "no such result", c.self().attr, c.graph.results_of(x));
+    if (!c.found.ok()) return;
+    const ir::graph_view body = c.graph.body_at(x.bodies[x.what == ir::construct::kind::while_loop ? 1 : 0]);
+    const ir::node_id id = body.outputs[c.self().attr];
+    c.is_type(c.self(), body[id].type);
+    extents s;
+    if (x.what == ir::construct::kind::scan && c.self().attr >= x.carries) s.push_back(x.length);
+    for (int a = 0; a < body.shape_of(id).rank; ++a) s.push_back(body.shape_of(id)[a]);
+    c.extents_are(c.shape(), s);
+  }
+};
+
+}  // namespace tenure::ops::nodes

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSL-1.0
+// Derivatives of loops and branches. Each gives another loop or branch with a body of its own.
+// - Tangents: the body computes (carry, tangent of the carry) from the last one.
+// - Cotangents of scan: a second scan runs from the last turn to the first. Its carry has the cotangents of the carry and the sums of the
+//   cotangents of the captures. The first scan gets more results: what the second one reads of each turn. These are the carry, and the
+//   products, sums and looked-up elements. Everything else is computed again.
+// - Cotangents of cond: the same branch is taken again, and computes its result again.
+#pragma once
+
+#include <tenure/ops/derivative.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients);
+constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
+                       const ir::node_id* outputs, int output_count, ir::node_id* results);
+
+using id_list = ir::array<ir::node_id>;
+
+/// Where a derivative flows through a construct: whether it reaches each input of a body, and each result.
+struct flow {
+  ir::array<char> of_first, of_second, results;
+
+  constexpr ir::array<char>& inputs(int body) { return body == 0 ? of_first : of_second; }
+  constexpr const ir::array<char>& inputs(int body) const { return body == 0 ? of_first : of_second; }
+};
+
+constexpr void mark_active(const ir::graph_view& g, char* active);
+
+/// Marks the inputs of a body, and returns the marks of all its nodes.
+constexpr ir::array<char> marks_of_body(const ir::graph_view& body, const ir::array<char>& inputs) {
+  ir::array<char> active(body.count + 1, 0);
+  for (ir::node_id i = 0; i < body.count; ++i)
+    if (body[i].op == ir::opcode::input) active[i] = inputs[static_cast<int>(body[i].attr)];
+  mark_active(body, active.data());
+  return active;
+}
+
+constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char* active) {
+  const ir::construct c = g.construct_of(g[id]);
+  const bool branches = c.what == ir::construct::kind::cond, is_while = c.what == ir::construct::kind::while_loop;
+  flow f;
+  f.results.resize(g.results_of(c), 0);
+  id_list operands;
+  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(o); });
+  const auto flows = [&](int i) { return static_cast<char>(active[operands[i]] != 0 && is_floating(g[operands[i]].type)); };
+  int captured = c.own_operands();
+  for (int b = 0; b < 2; ++b) {
+    if (!branches)
+      for (int i = 0; i < c.own_operands(); ++i) f.inputs(b).push_back(flows(i));
+    if (c.counts) f.inputs(b).push_back(0);
+    for (int i = 0; i < c.captures[b]; ++i) f.inputs(b).push_back(flows(captured++));
+  }
+  for (int b = is_while ? 1 : 0; b < (branches || is_while ? 2 : 1); ++b) {
+    const ir::graph_view body = g.body_at(c.bodies[b]);
+    for (bool again = true; again;) {
+      again = false;
+      const ir::array<char> marks = marks_of_body(body, f.inputs(b));
+      for (int i = 0; i < f.results.size(); ++i) {
+        if (!marks[body.outputs[i]] || !is_floating(body[body.outputs[i]].type)) continue;
+        f.results[i] = 1;
+        if (i < c.carries && !f.inputs(b)[i]) f.inputs(b)[i] = again = true;
+      }
+    }
+    for (int i = 0; i < c.carries; ++i) f.results[i] = f.results[i] || f.inputs(b)[i];
+  }
+  return f;
+}
+
+/// Marks the nodes that depend on marked nodes by a derivative.
+constexpr void mark_active(const ir::graph_view& g, char* active) {
+  for (ir::node_id id = 0; id < g.count; ++id) {
+    const ir::node& n = g.nodes[id];
+    if (n.op == ir::opcode::result) {
+      continue;  // its construct marks it
+    } else if (n.op == ir::opcode::construct) {
+      if (!active[n.in[0]]) continue;
+      const flow f = flow_through(g, id, active);
+      for (ir::node_id r = id + 1; r < g.count; ++r)
+        if (g.nodes[r].op == ir::opcode::result && g.nodes[r].in[0] == id) active[r] = f.results[static_cast<int>(g.nodes[r].attr)];
+    } else {
+      for (int k = 0; k < n.arity; ++k)
+        if (active[n.in[k]] && ops::flows_to(n, k, g.nodes[n.in[k]])) active[id] = 1;
+    }
+  }
+}
+
+/// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
+class derived_body {
+ public:
+  constexpr derived_body(ir::builder& g, int which) : g_(g), first_(g.count()), which_(which) {}
+
+  constexpr ir::node_id input(dtype type, std::int16_t shape) { return g_.body_input(type, shape); }
+  constexpr ir::node_id input_like(ir::node_id x) { return g_.body_input(g_[x].type, g_[x].shape); }
+  /// A value of the graph around the body, as a node of the body, so that a derivative stops here.
+  constexpr ir::node_id variable(ir::node_id x) {
+    return g_.append({.op = ir::opcode::cast, .type = g_[x].type, .arity = 1, .shape = g_[x].shape, .in = {x, ir::none, ir::none}});
+  }
+  constexpr ir::node_id zero_like(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
+
+  /// Computes the body again. `inputs` are its inputs.
+  constexpr void paste(const id_list& inputs) {
+    first_pasted_ = g_.count();
+    pasted_ = g_.paste(which_, inputs);
+    end_pasted_ = g_.count();
+  }
+  constexpr ir::node_id output(int i) const {
+    const ir::graph_view body = g_.view().body_at(which_);
+    return pasted_[body.outputs[i]];
+  }
+
+  /// Makes an input of each pasted node that the derivative reads and that is worth more memory than the time to compute it again.
+  /// Appends its id in the written body to `kept`, and the input to `inputs`. `carries` are inputs that hold a carry: they are kept if
+  /// they are read. The first node that is read of `others` sets its place in `is_read`.
+  constexpr void keep(const id_list& outputs, const id_list& before, ir::array<char>& is_read, id_list& kept, id_list& inputs) {
+    const int count = g_.count();
+    ir::array<char> needed(count - first_, 0);
+    const auto need = [&](ir::node_id id) {
+      if (id >= first_) needed[id - first_] = 1;
+    };
+    for (const ir::node_id id : outputs) need(id);
+    for (ir::node_id id = count - 1; id >= end_pasted_; --id)
+      if (needed[id - first_])
+        for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k]);
+    for (ir::node_id id = end_pasted_ - 1; id >= first_pasted_; --id) {
+      if (!needed[id - first_]) continue;
+      if (is_kept(g_[id].op)) {
+        int local = 0;
+        while (pasted_[local] != id) ++local;
+        kept.push_back(local);
+        inputs.push_back(id);
+        g_.become_body_input(id);
+      } else {
+        for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k]);
+      }
+    }
+    for (ir::node_id id = first_pasted_ - 1; id >= first_; --id)
+      if (needed[id - first_])
+        for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k]);
+    for (int i = 0; i < before.size(); ++i) is_read[i] = before[i] >= first_ && needed[before[i] - first_];
+  }
+
+  constexpr int cut(const id_list& inputs, const id_list& outputs, id_list& captured) { return g_.cut(first_, inputs, outputs, captured); }
+
+ private:
+  /// Kept from turn to turn: results of more than pointwise work.
+  static constexpr bool is_kept(ir::opcode op) {
+    return op == ir::opcode::matmul || op == ir::opcode::reduce || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::result;
+  }
+
+  ir::builder& g_;
+  ir::node_id first_, first_pasted_ = 0, end_pasted_ = 0;
+  int which_;
+  id_list pasted_;
+};
+
+/// The id in a body of its input i.
+constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
+  ir::node_id at = 0;
+  while (body[at].op != ir::opcode::input || body[at].attr != i) ++at;
+  return at;
+}
+
+/// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes them.
+template <class Accumulate>
+constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+  const ir::construct c = g.construct_at(id);
+  const flow f = flow_through(g.view(), id, active);
+  const id_list operands = g.operands_of(id);
+  const int own = c.own_operands(), first_capture = own + c.counts;
+  const int results = cotangents.size();
+
+  derived_body body(g, c.bodies[0]);
+  id_list carry_cotangents(c.carries, ir::none), sums(c.captures[0], ir::none), stacked_cotangents(results, ir::none);
+  id_list carries, scanned, carry_operands, scanned_operands;
+  id_list given, wrt, values, arriving;
+  for (int i = 0; i < c.carries; ++i)
+    if (f.inputs(0)[i]) carries.push_back(carry_cotangents[i] = body.input_like(operands[i]));
+  for (int j = 0; j < c.captures[0]; ++j)
+    if (f.inputs(0)[first_capture + j]) carries.push_back(sums[j] = body.input_like(operands[own + j]));
+  for (int i = c.carries; i < results; ++i)
+    if (f.results[i] && cotangents[i] != ir::none) {
+      const ir::graph_view written = g.view().body_at(c.bodies[0]);
+      const ir::node n = written[written.outputs[i]];
+      scanned.push_back(stacked_cotangents[i] = body.input(n.type, n.shape));
+      scanned_operands.push_back(cotangents[i]);
+    }
+  for (int i = 0; i < own + c.counts; ++i) {
+    const ir::graph_view written = g.view().body_at(c.bodies[0]);
+    const ir::node n = written[input_of_body(written, i)];
+    given.push_back(body.input(n.type, n.shape));
+  }
+  for (int j = 0; j < c.captures[0]; ++j) given.push_back(sums[j] != ir::none ? body.variable(operands[own + j]) : operands[own + j]);
+  body.paste(given);
+
+  for (int i = 0; i < results; ++i) {
+    const ir::node_id arrives = i < c.carries ? carry_cotangents[i] : stacked_cotangents[i];
+    if (arrives == ir::none || !f.results[i]) continue;
+    values.push_back(body.output(i));
+    arriving.push_back(arrives);
+  }
+  for (int i = 0; i < given.size(); ++i)
+    if (f.inputs(0)[i]) wrt.push_back(given[i]);
+  id_list gradients(wrt.size(), ir::none);
+  reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+
+  id_list next, slices;  // the outputs: carries, then the cotangents of scanned slices
+  int at = 0;
+  for (int i = 0; i < given.size(); ++i) {
+    if (!f.inputs(0)[i]) continue;
+    const ir::node_id found = gradients[at++];
+    if (i < c.carries) next.push_back(found != ir::none ? found : body.zero_like(given[i]));
+    else if (i < own) slices.push_back(found != ir::none ? found : body.zero_like(given[i]));
+    else next.push_back(found != ir::none ? (ops::value(g, sums[i - first_capture]) + ops::value(g, found)).id : sums[i - first_capture]);
+  }
+  id_list outputs = next;
+  for (const ir::node_id s : slices) outputs.push_back(s);
+
+  id_list kept, kept_inputs;
+  ir::array<char> is_read(own + c.counts + 1, 0);
+  id_list before;
+  for (int i = 0; i < own + c.counts; ++i) before.push_back(given[i]);
+  body.keep(outputs, before, is_read, kept, kept_inputs);
+  for (int i = c.carries; i < own; ++i)
+    if (is_read[i]) scanned.push_back(given[i]), scanned_operands.push_back(operands[i]);
+  for (int i = 0; i < c.carries; ++i)
+    if (is_read[i]) kept.push_back(input_of_body(g.view().body_at(c.bodies[0]), i)), kept_inputs.push_back(given[i]);
+
+  ir::construct back{.what = ir::construct::kind::scan, .reverse = !c.reverse, .counts = c.counts && is_read[own], .carries = carries.size(), .scanned = scanned.size() + kept.size(), .length = c.length};
+  id_list inputs = carries, captured;
+  for (const ir::node_id s : scanned) inputs.push_back(s);
+  for (const ir::node_id s : kept_inputs) inputs.push_back(s);
+  if (back.counts) inputs.push_back(given[own]);
+  back.bodies[0] = body.cut(inputs, outputs, captured);
+  back.captures[0] = captured.size();
+
+  if (kept.size() > 0) {
+    ir::construct more = c;
+    more.bodies[0] = g.extended(c.bodies[0], kept);
+    g.replace_construct(id, more);
+  }
+  const int written_results = g.view().results_of(c);
+  id_list all;
+  for (int i = 0; i < c.carries; ++i)
+    if (f.inputs(0)[i]) all.push_back(cotangents[i] != ir::none ? cotangents[i] : g.constant(g[operands[i]].type, g[operands[i]].shape, 0));
+  for (int j = 0; j < c.captures[0]; ++j)
+    if (sums[j] != ir::none) all.push_back(g.constant(g[operands[own + j]].type, g[operands[own + j]].shape, 0));
+  for (const ir::node_id s : scanned_operands) all.push_back(s);
+  for (int k = 0; k < kept.size(); ++k) all.push_back(g.result(id, written_results + k));
+  for (const ir::node_id s : captured) all.push_back(s);
+  const ir::node_id loop = g.add_construct(back, all);
+
+  int result = 0;
+  for (int i = 0; i < c.carries; ++i)
+    if (f.inputs(0)[i]) {
+      if (active[operands[i]]) accumulate(operands[i], g.result(loop, result));
+      ++result;
+    }
+  for (int j = 0; j < c.captures[0]; ++j)
+    if (sums[j] != ir::none) accumulate(operands[own + j], g.result(loop, result++));
+  for (int i = c.carries; i < own; ++i)
+    if (f.inputs(0)[i]) accumulate(operands[i], g.result(loop, result++));
+}
+
+/// The same for a branch.
+template <class Accumulate>
+constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+  const ir::construct c = g.construct_at(id);
+  const flow f = flow_through(g.view(), id, active);
+  const id_list operands = g.operands_of(id);
+  id_list all, wanted;
+  all.push_back(operands[0]);
+  for (int b = 0, k = 1; b < 2; ++b)
+    for (int j = 0; j < c.captures[b]; ++j, ++k)
+      if (f.inputs(b)[j]) wanted.push_back(operands[k]);
+  ir::construct back{.what = ir::construct::kind::cond};
+  int first_capture = 1, first_wanted = 0;
+  for (int b = 0; b < 2; ++b) {
+    derived_body body(g, c.bodies[b]);
+    id_list given, wrt, values, arriving, outputs;
+    for (int j = 0; j < c.captures[b]; ++j) {
+      const ir::node_id operand = operands[first_capture + j];
+      given.push_back(f.inputs(b)[j] ? body.variable(operand) : operand);
+      if (f.inputs(b)[j]) wrt.push_back(given.back());
+    }
+    body.paste(given);
+    for (int i = 0; i < cotangents.size(); ++i)
+      if (cotangents[i] != ir::none && f.results[i]) values.push_back(body.output(i)), arriving.push_back(cotangents[i]);
+    id_list gradients(wrt.size(), ir::none);
+    reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+    for (int k = 0; k < wanted.size(); ++k) {
+      const bool is_here = first_wanted <= k && k < first_wanted + wrt.size();
+      const ir::node_id found = is_here ? gradients[k - first_wanted] : ir::none;
+      outputs.push_back(found != ir::none ? found : body.zero_like(wanted[k]));
+    }
+    const int before = all.size();
+    back.bodies[b] = body.cut({}, outputs, all);
+    back.captures[b] = all.size() - before;
+    first_capture += c.captures[b];
+    first_wanted += wrt.size();
+  }
+  const ir::node_id branch = g.add_construct(back, all);
+  for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g.result(branch, k));
+}
+
+/// Adds the cotangents of the operands of a construct, given those of its results up to node `last`.
+template <class Accumulate>
+constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, Accumulate accumulate) {
+  const ir::construct c = g.construct_at(id);
+  id_list cotangents(g.view().results_of(c), ir::none);
+  bool any = false;
+  for (ir::node_id r = id + 1; r <= last; ++r) {
+    const ir::node n = g[r];
+    if (n.op != ir::opcode::result || n.in[0] != id || adjoint[r] == ir::none) continue;
+    ir::node_id& sum = cotangents[static_cast<int>(n.attr)];
+    sum = sum == ir::none ? adjoint[r] : (ops::value(g, sum) + ops::value(g, adjoint[r])).id;
+    any = true;
+  }
+  if (!any) return;
+  switch (c.what) {
+    case ir::construct::kind::scan: return pull_scan(g, id, active, cotangents, accumulate);
+    case ir::construct::kind::cond: return pull_cond(g, id, active, cotangents, accumulate);
+    case ir::construct::kind::while_loop: return g.refuse({ir::refusal::kind::reverse_while});
+  }
+}
+
+/// Sets the tangents of the results of a construct up to node `last`.
+constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, id_list& tangent) {
+  const ir::construct c = g.construct_at(id);
+  const bool branches = c.what == ir::construct::kind::cond, is_while = c.what == ir::construct::kind::while_loop;
+  const id_list operands = g.operands_of(id);
+  ir::array<char> active(g.count(), 0);
+  bool any = false;
+  for (const ir::node_id o : operands)
+    if (o <= last && tangent[o] != ir::none) active[o] = 1, any = true;
+  if (!any) return;
+  const flow f = flow_through(g.view(), id, active.data());
+  const int own = c.own_operands(), results = f.results.size();
+  const auto zero = [&](ir::node_id x) { return g.constant(g[x].type, g[x].shape, 0); };
+
+  ir::construct both{.what = c.what, .reverse = c.reverse, .counts = c.counts, .length = c.length};
+  const int differentiated = is_while ? 1 : 0;
+  id_list all;
+  if (branches) {
+    all.push_back(operands[0]);
+  } else {
+    for (int i = 0; i < c.carries; ++i) all.push_back(operands[i]);
+    for (int i = 0; i < c.carries; ++i)
+      if (f.inputs(differentiated)[i]) all.push_back(active[operands[i]] ? tangent[operands[i]] : zero(operands[i]));
+    both.carries = all.size();
+    for (int i = c.carries; i < own; ++i) all.push_back(operands[i]);
+    for (int i = c.carries; i < own; ++i)
+      if (f.inputs(differentiated)[i]) all.push_back(tangent[operands[i]]);
+    both.scanned = all.size() - both.carries;
+  }
+  int first_capture = own;
+  for (int b = 0; b < (branches || is_while ? 2 : 1); ++b) {
+    derived_body body(g, c.bodies[b]);
+    id_list inputs, given(own + c.counts, ir::none), wrt, tangents, outputs;
+    if (branches) given.resize(0);
+    const auto take = [&](int from, int to) {
+      const auto input = [&](int i) {
+        const ir::graph_view written = g.view().body_at(c.bodies[b]);
+        const ir::node n = written[input_of_body(written, i)];
+        inputs.push_back(body.input(n.type, n.shape));
+        return inputs.back();
+      };
+      for (int i = from; i < to; ++i) given[i] = input(i);
+      for (int i = from; i < to; ++i)
+        if (f.inputs(differentiated)[i]) wrt.push_back(given[i]), tangents.push_back(input(i));
+    };
+    if (!branches) {
+      take(0, c.carries);
+      take(c.carries, own);
+      if (c.counts) take(own, own + 1);
+    }
+    for (int j = 0; j < c.captures[b]; ++j) {
+      const ir::node_id operand = operands[first_capture + j];
+      if (!active[operand]) {
+        given.push_back(operand);
+        continue;
+      }
+      given.push_back(body.variable(operand));
+      wrt.push_back(given.back());
+      tangents.push_back(tangent[operand]);
+    }
+    body.paste(given);
+    if (is_while && b == 0) {
+      outputs.push_back(body.output(0));
+    } else {
+      id_list values, found(results, ir::none);
+      for (int i = 0; i < results; ++i) values.push_back(body.output(i));
+      forward(g, wrt.data(), tangents.data(), wrt.size(), values.data(), results, found.data());
+      const auto tangent_of = [&](int i) { return found[i] != ir::none ? found[i] : body.zero_like(values[i]); };
+      for (int i = 0; i < c.carries; ++i) outputs.push_back(values[i]);
+      for (int i = 0; i < results; ++i)
+        if (f.results[i]) outputs.push_back(tangent_of(i));
+    }
+    const int before = all.size();
+    both.bodies[b] = body.cut(inputs, outputs, all);
+    both.captures[b] = all.size() - before;
+    first_capture += c.captures[b];
+  }
+  const ir::node_id derived = g.add_construct(both, all);
+  id_list position(results, -1);
+  int at = c.carries;
+  for (int i = 0; i < results; ++i)
+    if (f.results[i]) position[i] = at++;
+  for (ir::node_id r = id + 1; r <= last; ++r) {
+    const ir::node n = g[r];
+    if (n.op == ir::opcode::result && n.in[0] == id && position[static_cast<int>(n.attr)] >= 0) tangent[r] = g.result(derived, position[static_cast<int>(n.attr)]);
+  }
+}
+
+}  // namespace tenure::passes

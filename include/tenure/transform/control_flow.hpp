@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loops and branches whose bodies stand once in the graph: scan, fori_loop, while_loop, cond, switch_case. In a trace they append a
+// construct. Called with tensors, they compile a function that has only this construct. A body is traced once, whatever the number of
+// turns. It may use any traced value of the function around it.
+// Source: the names and the meaning of jax.lax.scan, fori_loop, while_loop, cond and switch.
+#pragma once
+
+#include <tenure/expr/apply.hpp>
+#include <tenure/ops/arithmetic.hpp>
+#include <tenure/ops/comparison.hpp>
+#include <tenure/ops/rearrangement.hpp>
+#include <tenure/transform/compile.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// A tree without leaves: no ys, or no xs.
+inline constexpr std::tuple<> nothing{};
+
+struct scan_options {
+  bool reverse = false;  // from the last slice to the first; ys stay in the order of xs
+};
+
+namespace detail {
+
+// ---- types of slices and stacks --------------------------------------------------------------------------------------
+
+template <class S>
+struct without_first;
+template <std::int64_t First, std::int64_t... Rest>
+struct without_first<shape<First, Rest...>> { using type = shape<Rest...>; };
+template <>
+struct without_first<shape<>> { using type = shape<>; };  // scan refuses it with a message
+template <std::int64_t First, class S>
+struct with_first;
+template <std::int64_t First, std::int64_t... Rest>
+struct with_first<First, shape<Rest...>> { using type = shape<First, Rest...>; };
+
+/// The kind of one slice of traced values along axis 0.
+struct slices {
+  template <class T, class S>
+  using type = traced<T, typename without_first<S>::type>;
+};
+/// The kind of N traced values as one, along a new axis 0.
+template <std::int64_t N>
+struct stacks {
+  template <class T, class S>
+  using type = traced<T, typename with_first<N, S>::type>;
+};
+
+/// The extent of axis 0 of the first leaf, and whether all leaves have it.
+struct leading_axis {
+  std::int64_t extent = dyn;
+  bool exists = true, agrees = true;
+};
+template <class X>
+constexpr leading_axis leading_axis_of() {
+  leaf_description leaves[tree<X>::leaves + 1];
+  leaf_description* end = leaves;
+  tree<X>::describe(end);
+  leading_axis found;
+  for (int i = 0; i < tree<X>::leaves; ++i) {
+    if (leaves[i].shape.rank == 0) {
+      found.exists = false;
+      continue;
+    }
+    const std::int64_t e = leaves[i].shape[0];
+    if (i == 0 || !is_static(found.extent)) found.extent = e;
+    else found.agrees = found.agrees && (!is_static(e) || e == found.extent);
+  }
+  return found;
+}
+
+// ---- rules -----------------------------------------------------------------------------------------------------------
+
+/// Whether a body returns a carry like the one it takes. If not, a static_assert gives the reason. The compiler prints both types.
+template <class Taken, class Returned>
+constexpr bool is_carry() {
+  static_assert(std::is_same_v<Taken, Returned>, "tenure: loop: the function returns a carry of another element type, shape or tree than it takes");
+  return std::is_same_v<Taken, Returned>;
+}
+template <class First, class Second>
+constexpr bool are_branches() {
+  static_assert(std::is_same_v<First, Second>, "tenure: cond: the branches return different element types, shapes or trees");
+  return std::is_same_v<First, Second>;
+}
+template <class X>
+constexpr bool is_condition() {
+  constexpr bool is_bool = std::is_same_v<X, traced<bool, shape<>>>;
+  static_assert(is_bool, "tenure: loop: a condition is one traced bool, as x < 3 gives for a number x");
+  return is_bool;
+}
+template <class Xs>
+constexpr bool is_scanned() {
+  constexpr leading_axis axis = leading_axis_of<Xs>();
+  static_assert(tree<Xs>::leaves > 0, "tenure: scan: there is nothing to scan: fori_loop takes a number of turns");
+  static_assert(axis.exists, "tenure: scan: a number has no axis to scan");
+  static_assert(axis.agrees, "tenure: scan: the scanned values have different extents along axis 0");
+  return tree<Xs>::leaves > 0 && axis.exists && axis.agrees;
+}
+/// Whether a body of scan returns a pair. If not, a static_assert gives the reason.
+template <class R>
+constexpr bool is_carry_and_y() {
+  constexpr bool is_pair = requires { requires std::tuple_size<R>::value == 2; };
+  static_assert(is_pair, "tenure: scan: the function returns {carry, y}: std::tuple{carry, y}, and tn::nothing as y if there is none");
+  return is_pair;
+}
+/// Whether there is a traced value from which the graph is known. If not, a static_assert gives the reason.
+template <class... X>
+constexpr bool some_traced() {
+  constexpr bool any = (tree<X>::traces || ...);
+  static_assert(any, "tenure: loop: in a trace a loop or a branch takes at least one traced value as an argument");
+  return any;
+}
+
+// ---- bodies ----------------------------------------------------------------------------------------------------------
+
+/// A body that is being traced: the nodes from `first` on. Make its inputs, call the function with them, then call returns() and finish().
+class body_trace {
+ public:
+  constexpr explicit body_trace(ir::builder& g) : g_(&g), first_(g.count()) {}
+
+  constexpr ir::node_id input(dtype type, std::int16_t shape) {
+    const ir::node_id id = g_->body_input(type, shape);
+    inputs_.push_back(id);
+    return id;
+  }
+  /// Inputs like the leaves of x.
+  template <class X>
+  constexpr X inputs_like(const X& x) {
+    const auto make = [&]<class L>(element_tag<L>, const L& leaf) -> L {
+      const ir::node n = (*g_)[leaf.id];
+      return {g_, input(n.type, n.shape)};
+    };
+    return build_tree<X>(make, x);
+  }
+  /// Inputs like one slice of each leaf of xs. `operands` are the leaves, and `length` is their common extent.
+  template <class Xs>
+  constexpr rebind_kind_t<Xs, slices> slices_of(const Xs& xs, ir::array<ir::node_id>& operands, std::int64_t& length) {
+    bool is_first = true;
+    const auto make = [&]<class L, class From>(element_tag<L>, const From& leaf) -> L {
+      const extents s = g_->shape_of(leaf.id);
+      length = is_first ? s[0] : g_->unify(length, s[0], "scan", (*g_)[operands.back()].shape, (*g_)[leaf.id].shape);
+      is_first = false;
+      operands.push_back(leaf.id);
+      const ir::node_id id = input((*g_)[leaf.id].type, g_->intern(ops::without_axes(s, 1)));
+      g_->check_outside(id, leaf.id);
+      return {g_, id};
+    };
+    return build_tree<rebind_kind_t<Xs, slices>>(make, xs);
+  }
+  template <class Y>
+  constexpr void returns(const Y& y) {
+    for_each_leaf(y, [&](const auto& leaf) { outputs_.push_back(leaf.id); });
+  }
+  /// The same for a carry, whose run-time extents must be those of the carry that the body takes.
+  template <class C>
+  constexpr void returns_carry(const C& carry) {
+    int i = 0;
+    for_each_leaf(carry, [&](const auto& leaf) {
+      const extents taken = g_->shape_of(inputs_[i++]), given = g_->shape_of(leaf.id);
+      for (int a = 0; a < taken.rank; ++a) g_->unify(taken[a], given[a], "loop", g_->intern(taken), g_->intern(given));
+    });
+    returns(carry);
+  }
+  /// Cuts off the body and returns its number. Appends its captures to `captured` and sets their number.
+  constexpr int finish(ir::array<ir::node_id>& captured, int& captures) {
+    const int before = captured.size(), body = g_->cut(first_, inputs_, outputs_, captured);
+    captures = captured.size() - before;
+    return body;
+  }
+
+ private:
+  ir::builder* g_;
+  ir::node_id first_;
+  ir::array<ir::node_id> inputs_, outputs_;
+};
+
+/// The results of a construct from result `at` on, as a tree of type X.
+template <class X>
+constexpr X results_as(ir::builder& g, ir::node_id construct, int& at) {
+  const auto make = [&]<class L>(element_tag<L>) { return L{&g, g.result(construct, at++)}; };
+  return build_tree<X>(make);
+}
+
+template <class X>
+constexpr void append_leaves(const X& x, ir::array<ir::node_id>& ids) {
+  for_each_leaf(x, [&](const auto& leaf) { ids.push_back(leaf.id); });
+}
+
+/// The layers of an array, stacked along a new axis 0, so that one body computes all of them. Other values stay as they are.
+template <class Xs>
+constexpr const Xs& stacked_layers(const Xs& xs) { return xs; }
+template <class Layer, std::size_t N>
+constexpr auto stacked_layers(const std::array<Layer, N>& layers) {
+  const auto stack = [&]<class L, class First>(element_tag<L>, const First& first) {
+    int position = -1, i = 0;
+    for_each_leaf(layers[0], [&](const auto& leaf) { position = leaf.id == first.id && position < 0 ? i : position, ++i; });
+    ops::value all;
+    for (const Layer& layer : layers) {
+      int j = 0;
+      for_each_leaf(layer, [&](const auto& leaf) {
+        if (j++ != position) return;
+        const ops::value x = leaf;
+        extents s{1, {1}};
+        for (int a = 0; a < x.shape().rank; ++a) s.push_back(x.shape()[a]);
+        const ops::value row = ops::reshape_to(x, s);
+        all = all.id == ir::none ? row : ops::concatenated(all, row, 0);
+      });
+    }
+    return L{all.graph, all.id};
+  };
+  return build_tree<rebind_kind_t<Layer, stacks<static_cast<std::int64_t>(N)>>>(stack, layers[0]);
+}
+
+template <class F, class C, class Xs>
+constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, bool reverse) {
+  using x_type = rebind_kind_t<Xs, slices>;
+  using returned = result_of<F, C, x_type>;
+  if constexpr (!is_carry_and_y<returned>()) {
+    return std::tuple{init, nothing};
+  } else {
+    using y_type = rebind_kind_t<std::tuple_element_t<1, returned>, tracing>;
+    using stacked = rebind_kind_t<y_type, stacks<leading_axis_of<Xs>().extent>>;
+    ir::construct loop{.what = ir::construct::kind::scan, .reverse = reverse, .carries = tree<C>::leaves, .scanned = tree<Xs>::leaves};
+    ir::array<ir::node_id> operands;
+    append_leaves(init, operands);
+    body_trace body(g);
+    const C carry = body.inputs_like(init);
+    const x_type x = body.slices_of(xs, operands, loop.length);
+    const auto y = f(carry, x);
+    const auto next = as_traced(g, std::get<0>(y));
+    const y_type out = as_traced(g, std::get<1>(y));
+    if constexpr (is_carry<C, std::remove_cvref_t<decltype(next)>>()) {
+      body.returns_carry(next);
+      body.returns(out);
+      loop.bodies[0] = body.finish(operands, loop.captures[0]);
+      const ir::node_id node = g.add_construct(loop, operands);
+      int at = 0;
+      const C last = results_as<C>(g, node, at);
+      return std::tuple<C, stacked>{last, results_as<stacked>(g, node, at)};
+    } else {
+      const auto zero = [&]<class L>(element_tag<L>) { return L{&g, g.constant(dtype_v<typename L::element_type>, g.intern(L::shape_type::value), 0)}; };
+      return std::tuple<C, stacked>{init, build_tree<stacked>(zero)};
+    }
+  }
+}
+
+/// f with the position of the turn as its first argument.
+template <class F, class C>
+constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const C& init) {
+  using position = traced<std::int64_t, shape<>>;
+  ir::construct loop{.what = ir::construct::kind::scan, .counts = true, .carries = tree<C>::leaves, .length = length};
+  ir::array<ir::node_id> operands;
+  append_leaves(init, operands);
+  body_trace body(g);
+  const C carry = body.inputs_like(init);
+  const position turn{&g, body.input(dtype::int64, g.intern({}))};
+  const auto next = as_traced(g, f(turn, carry));
+  if constexpr (is_carry<C, std::remove_cvref_t<decltype(next)>>()) {
+    body.returns_carry(next);
+    loop.bodies[0] = body.finish(operands, loop.captures[0]);
+    int at = 0;
+    return results_as<C>(g, g.add_construct(loop, operands), at);
+  } else {
+    return init;
+  }
+}
+
+template <class Condition, class F, class C>
+constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, const C& init) {
+  ir::construct loop{.what = ir::construct::kind::while_loop, .carries = tree<C>::leaves};
+  ir::array<ir::node_id> operands;
+  append_leaves(init, operands);
+  body_trace test(g);
+  const auto goes_on = condition(test.inputs_like(init));
+  if constexpr (!is_condition<std::remove_cvref_t<decltype(goes_on)>>()) {
+    return init;
+  } else {
+    test.returns(goes_on);
+    loop.bodies[0] = test.finish(operands, loop.captures[0]);
+    body_trace step(g);
+    const auto next = as_traced(g, f(step.inputs_like(init)));
+    if constexpr (is_carry<C, std::remove_cvref_t<decltype(next)>>()) {
+      step.returns_carry(next);
+      loop.bodies[1] = step.finish(operands, loop.captures[1]);
+      int at = 0;
+      return results_as<C>(g, g.add_construct(loop, operands), at);
+    } else {
+      return init;
+    }
+  }
+}
+
+template <class F, class G, class... X>
+constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& first, const G& second, const X&... x) {
+  ir::construct branch{.what = ir::construct::kind::cond};
+  ir::array<ir::node_id> operands;
+  operands.push_back(flag.id);
+  body_trace one(g);
+  const auto y = as_traced(g, first(x...));
+  using result = std::remove_cvref_t<decltype(y)>;
+  one.returns(y);
+  branch.bodies[0] = one.finish(operands, branch.captures[0]);
+  body_trace other(g);
+  const auto z = as_traced(g, second(x...));
+  if constexpr (are_branches<result, std::remove_cvref_t<decltype(z)>>()) {
+    other.returns(z);
+    branch.bodies[1] = other.finish(operands, branch.captures[1]);
+    int at = 0;
+    return results_as<result>(g, g.add_construct(branch, operands), at);
+  } else {
+    return y;
+  }
+}
+
+/// The function objects that calls with tensors compile.
+template <class F, bool Reverse>
+struct scan_call {
+  template <class C, class Xs>
+  constexpr auto operator()(const C& init, const Xs& xs) const;
+};
+template <class Condition, class F>
+struct while_call {
+  template <class C>
+  constexpr auto operator()(const C& init) const;
+};
+template <class... F>
+struct branch_call {
+  template <class Which, class... X>
+  constexpr auto operator()(const Which& which, const X&... x) const;
+};
+
+/// Whether a call is within a trace: an argument is traced.
+template <class... X>
+inline constexpr bool in_trace = (tree<X>::traces || ...);
+
+}  // namespace detail
+
+/// scan(f, init, xs) calls f(carry, x) -> {carry, y} for each slice x of xs along axis 0 and returns {last carry, ys}. ys are stacked along
+/// a new axis 0. Carry, xs and ys are trees; xs may also be a std::array of layers. The carry keeps its types and shapes. The number of
+/// turns is the extent of axis 0, static or known at run time; with 0 turns the result is {init, empty ys}.
+/// Memory: ys, and twice the carry. A gradient keeps the carry of each turn, and the products and sums that the gradient reads.
+template <class F, class C, class Xs>
+constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {}) {
+  using namespace detail;
+  if constexpr (in_trace<C, Xs>) {
+    ir::builder& g = graph_of_arguments(init, xs);
+    const auto carry = as_traced(g, init);
+    const auto scanned = stacked_layers(as_traced(g, xs));
+    if constexpr (is_scanned<std::remove_cvref_t<decltype(scanned)>>()) return scan_of(g, f, carry, scanned, options.reverse);
+    else return std::tuple{carry, nothing};
+  } else {
+    return options.reverse ? compile(scan_call<F, true>{})(init, xs) : compile(scan_call<F, false>{})(init, xs);
+  }
+}
+
+/// fori_loop(n, f, init) calls f(i, carry) -> carry for i = 0 ... n - 1 and returns the last carry. i is a traced int64. n is an integer that
+/// is known while tracing, or a traced integer.
+template <class N, class F, class C>
+constexpr auto fori_loop(const N& n, F f, const C& init) {
+  using namespace detail;
+  if constexpr (is_traced_v<N>) {
+    static_assert(std::is_integral_v<typename N::element_type> && N::shape_type::rank == 0, "tenure: fori_loop: the number of turns is no integer");
+    ir::builder& g = *n.graph;
+    const auto carry = as_traced(g, init);
+    if (const ir::node& e = g[n.id]; e.op == ir::opcode::extent) return counted_loop(g, f, e.attr, carry);
+    const traced<std::int64_t, shape<>> turns{&g, ops::cast_to(n, dtype::int64).id};
+    const auto goes_on = [&](const auto& state) { return std::get<0>(state) < turns; };
+    const auto step = [&](const auto& state) { return std::tuple{std::get<0>(state) + 1, as_traced(g, f(std::get<0>(state), std::get<1>(state)))}; };
+    return std::get<1>(while_of(g, goes_on, step, std::tuple{lift<traced<std::int64_t, shape<>>>(g, std::int64_t{0}), carry}));
+  } else {
+    static_assert(std::is_integral_v<N>, "tenure: fori_loop: the number of turns is no integer");
+    if constexpr (!some_traced<C>()) {
+      return init;
+    } else {
+      ir::builder& g = graph_of_arguments(init);
+      return counted_loop(g, f, n < 0 ? 0 : static_cast<std::int64_t>(n), as_traced(g, init));
+    }
+  }
+}
+
+/// while_loop(condition, f, init) calls f(carry) -> carry while condition(carry) is true, and returns the last carry. A condition returns
+/// one traced bool. Forward mode (jvp) works. Reverse mode does not compile: the number of turns is not known before the loop ends.
+template <class Condition, class F, class C>
+constexpr auto while_loop(Condition condition, F f, const C& init) {
+  using namespace detail;
+  if constexpr (in_trace<C>) return while_of(graph_of_arguments(init), condition, f, as_traced(graph_of_arguments(init), init));
+  else return compile(while_call<Condition, F>{})(init);
+}
+
+/// cond(flag, f, g, x...) is f(x...) if the flag is true, else g(x...). Only that branch runs. Both return the same types and shapes.
+template <class Flag, class F, class G, class... X>
+constexpr auto cond(const Flag& flag, F f, G g, const X&... x) {
+  using namespace detail;
+  if constexpr (in_trace<Flag, X...>) {
+    ir::builder& graph = graph_of_arguments(flag, x...);
+    const auto which = as_traced(graph, flag);
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(which)>, traced<bool, shape<>>>, "tenure: cond: the flag is one bool");
+    return branch_of(graph, which, f, g, as_traced(graph, x)...);
+  } else {
+    return compile(branch_call<F, G>{})(flag, x...);
+  }
+}
+
+namespace detail {
+
+template <class F, bool Reverse>
+template <class C, class Xs>
+constexpr auto scan_call<F, Reverse>::operator()(const C& init, const Xs& xs) const { return scan(F{}, init, xs, {.reverse = Reverse}); }
+template <class Condition, class F>
+template <class C>
+constexpr auto while_call<Condition, F>::operator()(const C& init) const { return while_loop(Condition{}, F{}, init); }
+template <class... F>
+template <class Which, class... X>
+constexpr auto branch_call<F...>::operator()(const Which& which, const X&... x) const { return cond(which, F{}..., x...); }
+
+}  // namespace detail
+}  // namespace tenure

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loops and branches against the unrolled program, and against the reference backend, which runs the graph as it was written.
+#include "../catch.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include <tenure/backend/reference/run.hpp>
+#include <tenure/passes/verify.hpp>
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+using vector = tn::tensor<double, tn::shape<3>>;
+using number = tn::tensor<double, tn::shape<>>;
+
+namespace {
+
+/// The results of f for double arguments, by the reference backend.
+template <class F, class... X>
+std::vector<tn::reference::array> by_reference(F, const X&... x) {
+  using program = tn::program<tn::detail::source_of<F, X...>>;
+  const tn::passes::verdict v = tn::passes::verify(program::traced.view());
+  if (!v.ok()) FAIL(v.what << ": %" << v.node << " " << v.lhs << " " << v.rhs);
+  const tn::passes::verdict after = tn::passes::verify(program::value.view());
+  if (!after.ok()) FAIL("after the passes: " << after.what << ": %" << after.node << " " << after.lhs << " " << after.rhs);
+  std::vector<tn::reference::array> arguments;
+  const auto add = [&]<class L>(const L& leaf) {
+    if constexpr (tn::any_tensor<L>) arguments.emplace_back(leaf.extents(), leaf.data());
+    else arguments.emplace_back(tn::extents{}, &leaf);
+  };
+  (tn::detail::for_each_leaf(x, add), ...);
+  return tn::reference::run(program::traced.view(), arguments);
+}
+
+/// Compares compiled results with those of the reference backend.
+template <class F, class... X>
+void agrees_with_reference(const char* what, F f, const X&... x) {
+  INFO(what);
+  const auto expected = by_reference(f, x...);
+  const auto found = tn::compile(f)(x...);
+  std::size_t at = 0;
+  tn::detail::for_each_leaf(found, [&](const auto& leaf) {
+    const tn::reference::array& e = expected[at++];
+    REQUIRE(e.size() == leaf.size());
+    for (std::int64_t i = 0; i < e.size(); ++i) {
+      INFO("result " << at - 1 << " element " << i);
+      CHECK(static_cast<double>(leaf.data()[i]) == Approx(e[i]).epsilon(1e-12).margin(1e-12));
+    }
+  });
+}
+
+// ---- a recurrence with a capture, as a scan and unrolled ---------------------------------------------------------------
+
+constexpr auto step = [](auto c, auto x, auto w) { return tn::tanh(c * w + x) * c + 1.0; };
+
+constexpr auto looped = [](auto w, auto xs) {
+  auto [c, ys] = tn::scan(
+      [=](auto c, auto x) {
+        auto n = step(c, x, w);
+        return std::tuple{n, tn::sin(n) * w};
+      },
+      w * w, xs);
+  return c * c + tn::sum(ys * ys);
+};
+constexpr auto unrolled = [](auto w, auto xs) {
+  auto c = w * w;
+  auto s = w * 0.0;
+  for (int i = 0; i < 3; ++i) {
+    c = step(c, xs(i), w);
+    auto y = tn::sin(c) * w;
+    s = s + y * y;
+  }
+  return c * c + s;
+};
+constexpr auto by_scan = [](auto x, auto layers) {
+  return std::get<0>(tn::scan([](auto h, auto w) { return std::tuple{tn::matmul(h, w), tn::nothing}; }, x, layers));
+};
+constexpr auto looped_with_stack = [](auto w, auto xs) {
+  return tn::scan([=](auto c, auto x) { return std::tuple{step(c, x, w), c * 2.0}; }, w * w, xs);
+};
+
+}  // namespace
+
+TEST_CASE("Law: scan is the unrolled loop: value, gradients, tangent, second derivative") {
+  const vector xs = {0.3, -0.2, 0.5};
+  const double w = 0.7;
+  CHECK(tn::compile(looped)(w, xs).item() == Approx(tn::compile(unrolled)(w, xs).item()).epsilon(1e-14));
+  const auto [value, dw, dx] = tn::value_and_grad<0, 1>(looped)(w, xs);
+  const auto [expected, ew, ex] = tn::value_and_grad<0, 1>(unrolled)(w, xs);
+  CHECK(value.item() == Approx(expected.item()).epsilon(1e-14));
+  CHECK(dw.item() == Approx(ew.item()).epsilon(1e-13));
+  for (int i = 0; i < 3; ++i) CHECK(dx.data()[i] == Approx(ex.data()[i]).epsilon(1e-13));
+  CHECK(std::get<1>(tn::jvp(looped)(w, xs, 1.0, xs)).item() == Approx(std::get<1>(tn::jvp(unrolled)(w, xs, 1.0, xs)).item()).epsilon(1e-13));
+  CHECK(tn::grad(tn::grad(looped))(w, xs).item() == Approx(tn::grad(tn::grad(unrolled))(w, xs).item()).epsilon(1e-12));
+}
+
+TEST_CASE("loops and branches, and their derivatives, agree with the reference backend") {
+  const vector xs = {0.3, -0.2, 0.5};
+  agrees_with_reference("scan", looped_with_stack, 0.7, xs);
+  agrees_with_reference("gradient of scan", tn::value_and_grad<0, 1>(looped).function, 0.7, xs);
+  agrees_with_reference("second derivative of scan", tn::grad(tn::grad(looped)).function, 0.7, xs);
+  agrees_with_reference("a fori_loop in a scan, with its gradient", tn::value_and_grad<0, 1>([](auto w, auto xs) {
+    return std::get<0>(tn::scan(
+        [=](auto c, auto x) {
+          return std::tuple{tn::fori_loop(3, [=](auto i, auto k) { return tn::sin(k * w) + x * tn::cast<double>(i); }, c), tn::nothing};
+        },
+        w, xs));
+  }).function, 0.7, xs);
+  agrees_with_reference("a cond in a scan, with its gradient", tn::value_and_grad<0, 1>([](auto w, auto xs) {
+    return std::get<0>(tn::scan(
+        [=](auto c, auto x) {
+          return std::tuple{tn::cond(x > 0.0, [=](auto a) { return a * w + x; }, [=](auto a) { return tn::exp(a * x); }, c), tn::nothing};
+        },
+        w * w, xs));
+  }).function, 0.7, xs);
+  agrees_with_reference("a matrix product in a scan, with its gradient", tn::value_and_grad<0, 1>([](auto a, auto xs) {
+    auto [c, ys] = tn::scan(
+        [=](auto c, auto x) {
+          auto n = tn::tanh(tn::matmul(a, c) + x);
+          return std::tuple{n, tn::sum(n)};
+        },
+        a, xs);
+    return tn::sum(c) + tn::sum(ys * ys);
+  }).function, tn::tensor<double, tn::shape<2, 2>>{{0.5, -0.3}, {0.2, 0.9}}, xs);
+  agrees_with_reference("while_loop", [](auto x) {
+    return tn::while_loop([](auto s) { return tn::sum(std::get<0>(s)) < 50.0; },
+                          [=](auto s) { return std::tuple{std::get<0>(s) * 1.5 + x, std::get<1>(s) + 1}; }, std::tuple{x, std::int64_t{0}});
+  }, vector{1, 2, 3});
+  agrees_with_reference("tangent of while_loop", tn::jvp([](auto x) {
+    return tn::while_loop([](auto c) { return tn::sum(c) < 50.0; }, [=](auto c) { return c * 1.5 + x * c; }, x);
+  }).function, vector{1, 2, 3}, vector{1, -1, 0.5});
+}
+
+TEST_CASE("0 turns give init and empty ys; 1 turn is the function") {
+  tn::tensor<double, tn::shape<tn::dyn>> none = tn::zeros<double>(tn::shape<tn::dyn>{}, 0);
+  const auto sum = [](auto c, auto x) { return std::tuple{c + x, c * x}; };
+  const auto [c, ys] = tn::scan(sum, number(2.0), none);
+  CHECK(c.item() == 2);
+  CHECK(ys.size() == 0);
+  tn::tensor<double, tn::shape<tn::dyn>> one = tn::ones<double>(tn::shape<tn::dyn>{}, 1);
+  const auto [d, zs] = tn::scan(sum, number(2.0), one);
+  CHECK(d.item() == 3);
+  REQUIRE(zs.size() == 1);
+  CHECK(zs.data()[0] == 2);
+  CHECK(tn::compile([](auto x) { return tn::fori_loop(0, [](auto, auto c) { return c * 2.0; }, x); })(1.5).item() == 1.5);
+}
+
+TEST_CASE("a reversed scan starts at the last slice, and ys keep the order of xs") {
+  const vector xs = {1, 2, 3};
+  const auto [c, ys] = tn::scan([](auto c, auto x) { return std::tuple{c * 10.0 + x, c}; }, number(0.0), xs, {.reverse = true});
+  CHECK(c.item() == 321);
+  CHECK(ys.data()[0] == 32);
+  CHECK(ys.data()[1] == 3);
+  CHECK(ys.data()[2] == 0);
+}
+
+TEST_CASE("carries that swap places, and carries that the body reads after it wrote others") {
+  const vector xs = {1, 1, 1};
+  const auto [last, ys] = tn::scan(
+      [](auto s, auto x) {
+        auto [a, b] = s;
+        return std::tuple{std::tuple{b + x, tn::flip<0>(a)}, a};
+      },
+      std::tuple{vector{1, 2, 3}, vector{10, 20, 30}}, xs);
+  const auto& [a, b] = last;
+  // turn 1: (11, 21, 31), (3, 2, 1); turn 2: (4, 3, 2), (31, 21, 11); turn 3: (32, 22, 12), (2, 3, 4)
+  CHECK(a.data()[0] == 32);
+  CHECK(a.data()[2] == 12);
+  CHECK(b.data()[0] == 2);
+  CHECK(b.data()[2] == 4);
+  CHECK(ys.data()[6] == 4);
+}
+
+TEST_CASE("layers in an array: one body for all of them") {
+  std::array<tn::tensor<double, tn::shape<2, 2>>, 3> layers = {tn::tensor<double, tn::shape<2, 2>>{{1, 2}, {0, 1}}, tn::tensor<double, tn::shape<2, 2>>{{0, 1}, {1, 0}},
+                                                               tn::tensor<double, tn::shape<2, 2>>{{2, 0}, {0, 3}}};
+  const auto y = tn::compile(by_scan)(tn::tensor<double, tn::shape<1, 2>>{{1, 1}}, layers);  // (1, 3), (3, 1), (6, 3)
+  CHECK(y.data()[0] == 6);
+  CHECK(y.data()[1] == 3);
+  const auto g = tn::grad<1>([](auto x, auto layers) { return tn::sum(by_scan(x, layers)); })(tn::tensor<double, tn::shape<1, 2>>{{1, 1}}, layers);
+  CHECK(g[2].data()[0] == 3);  // the second layer's output
+  CHECK(g[2].data()[3] == 1);
+}
+
+TEST_CASE("indices: scanned labels are checked before the call writes, a carried index in its turn") {
+  const vector table = {10, 20, 30};
+  tn::tensor<std::int64_t, tn::shape<4>> labels = {0, 2, 1, 2};
+  constexpr auto look_up = tn::compile([](auto table, auto labels) {
+    return tn::scan([=](auto c, auto i) { return std::tuple{c + tn::gather<0>(table, i), c}; }, tn::sum(table) * 0.0, labels);
+  });
+  CHECK(std::get<0>(look_up(table, labels)).item() == 90);
+  labels[3] = std::int64_t{3};
+  CHECK_THROWS_AS(look_up(table, labels), tn::index_error);
+
+  constexpr auto chase = tn::compile([](auto next, auto start) {
+    return tn::fori_loop(3, [=](auto, auto i) { return tn::gather<0>(next, i); }, start);
+  });
+  tn::tensor<std::int64_t, tn::shape<3>> next = {1, 2, 0};
+  CHECK(chase(next, std::int64_t{1}).item() == 1);
+  next[2] = std::int64_t{7};
+  tn::tensor<std::int64_t, tn::shape<>> target = std::int64_t{-5};
+  CHECK_THROWS_AS(chase.into(target)(next, std::int64_t{1}), tn::index_error);
+  CHECK(target.item() == -5);
+}
+
+TEST_CASE("cond runs one branch, and its gradient takes the same branch") {
+  constexpr auto f = [](auto x, auto y) { return tn::cond(x < y, [=] { return x * y; }, [=] { return tn::log(x) * 3.0; }); };
+  CHECK(tn::compile(f)(2.0, 5.0).item() == 10);
+  const auto [a, b] = tn::grad<0, 1>(f)(2.0, 5.0);
+  CHECK(a.item() == 5);
+  CHECK(b.item() == 2);
+  const auto [c, d] = tn::grad<0, 1>(f)(6.0, 5.0);
+  CHECK(c.item() == Approx(0.5));
+  CHECK(d.item() == 0);
+}
