@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// The graph while it grows: shapes are interned, symbols unify, and both happen in constant evaluation too.
+// The graph while it grows: shapes are interned, symbols unify, and both happen in constant evaluation too. The shape rules on it.
 #include "../catch.hpp"
 
 #include <tenure/ir/graph.hpp>
 #include <tenure/ir/index.hpp>
+#include <tenure/ops/shapes.hpp>
 
 using namespace tenure;
 
@@ -133,4 +134,57 @@ TEST_CASE("axes are packed and unpacked") {
   std::int64_t axes = 0;
   for (int i = 0; i < max_rank; ++i) axes = ir::pack_axis(axes, i, max_rank - 1 - i);
   for (int i = 0; i < max_rank; ++i) CHECK(ir::unpack_axis(axes, i) == max_rank - 1 - i);
+}
+
+TEST_CASE("extents that a type does not tell apart may agree, and the one that tells more stays") {
+  constexpr std::int64_t batch = dim("batch"), width = dim("width");
+  struct pair {
+    const char* name;
+    std::int64_t a, b;
+    bool may_agree;
+    std::int64_t agreed = 0;  // where they may
+  };
+  const pair all[] = {{"3 and 3", 3, 3, true, 3},
+                      {"3 and 4", 3, 4, false},
+                      {"3 and dyn", 3, dyn, true, 3},
+                      {"3 and a name", 3, batch, true, 3},
+                      {"dyn and dyn", dyn, dyn, true, dyn},
+                      {"dyn and a name", dyn, batch, true, batch},
+                      {"a name and itself", batch, batch, true, batch},
+                      {"two names", batch, width, false}};
+  for (const pair& p : all) {
+    CAPTURE(p.name);
+    CHECK(ops::extents_may_agree(p.a, p.b) == p.may_agree);
+    CHECK(ops::extents_may_agree(p.b, p.a) == p.may_agree);
+    if (!p.may_agree) continue;
+    CHECK(ops::agreed(p.a, p.b) == p.agreed);
+    CHECK(ops::agreed(p.b, p.a) == p.agreed);
+  }
+}
+
+TEST_CASE("shapes broadcast from the last axis, where only a static 1 stretches") {
+  const extents matrix{2, {2, 3}}, row{1, {3}}, column{2, {2, 1}}, cube{3, {4, 1, 3}}, unknown{2, {dyn, 3}}, scalar{};
+  const auto shape_of = [](const extents& a, const extents& b) { return ops::broadcast_with(a, b, ops::agreed); };
+  CHECK(ops::broadcast_conflict(matrix, row) == -1);
+  CHECK(ops::broadcast_conflict(cube, matrix) == -1);
+  CHECK(ops::broadcast_conflict(scalar, cube) == -1);
+  CHECK(ops::broadcast_conflict(unknown, matrix) == -1);
+  CHECK(ops::broadcast_conflict(matrix, extents{1, {2}}) == 0);
+  CHECK(ops::broadcast_conflict(extents{2, {5, 3}}, matrix) == 1);
+  CHECK(ops::broadcast_conflict(row, extents{3, {7, 2, 4}}) == 0);
+  CHECK(shape_of(matrix, row) == matrix);
+  CHECK(shape_of(row, column) == matrix);
+  CHECK(shape_of(cube, matrix) == extents{3, {4, 2, 3}});
+  CHECK(shape_of(scalar, cube) == cube);
+  CHECK(shape_of(unknown, matrix) == matrix);
+  CHECK(shape_of(unknown, row) == unknown);
+
+  STATIC_REQUIRE(ops::are_alike<shape<2, 3>, shape<2, 3>>);
+  STATIC_REQUIRE(ops::are_alike<shape<2, dyn>, shape<2, 3>>);
+  STATIC_REQUIRE(ops::are_alike<shape<dim("batch"), 3>, shape<dyn, 3>>);
+  STATIC_REQUIRE(ops::are_alike<shape<1>, shape<1>>);
+  STATIC_REQUIRE_FALSE(ops::are_alike<shape<2, 3>, shape<2, 4>>);
+  STATIC_REQUIRE_FALSE(ops::are_alike<shape<2, 3>, shape<3>>);
+  STATIC_REQUIRE_FALSE(ops::are_alike<shape<1>, shape<dyn>>);
+  STATIC_REQUIRE_FALSE(ops::are_alike<shape<dyn>, shape<1>>);
 }

@@ -114,6 +114,96 @@ TEST_CASE("movement keeps to its shapes") {
   check(c.with(concat), "another extent than the operation's rule gives", 4, 5, 4);
 }
 
+TEST_CASE("the element type of an operand is the operation's") {
+  struct operation {
+    const char* name;
+    ir::node good;  // of x : float32[2,3] or indices k : int32[4]
+    int operand;
+  };
+  inputs shapes;
+  const std::int16_t of_x = shapes.g[shapes.x].shape, of_k = shapes.g[shapes.k].shape, square = shapes.shape({2, {2, 2}}), turned = shapes.shape({2, {3, 2}});
+  const auto with_attr = [](ir::node n, std::int64_t attr) {
+    n.attr = attr;
+    return n;
+  };
+  const ir::node_id x = shapes.x, k = shapes.k, x_turned = 4;  // x_turned : float32[3,2] is appended below
+  const std::int64_t in_order = ir::pack_axis(0, 1, 1), swapped = ir::pack_axis(0, 0, 1);
+  const operation all[] = {
+      {"broadcast", with_attr(node(opcode::broadcast, dtype::float32, 1, of_x, x), in_order), 0},
+      {"reshape", node(opcode::reshape, dtype::float32, 1, turned, x), 0},
+      {"permute", with_attr(node(opcode::permute, dtype::float32, 1, turned, x), swapped), 0},
+      {"slice", with_attr(node(opcode::slice, dtype::float32, 1, square, x), 1), 0},
+      {"pad", with_attr(node(opcode::pad, dtype::float32, 1, shapes.shape({2, {2, 5}}), x), 1), 0},
+      {"concat", node(opcode::concat, dtype::float32, 2, shapes.shape({2, {4, 3}}), x, x), 0},
+      {"concat", node(opcode::concat, dtype::float32, 2, shapes.shape({2, {4, 3}}), x, x), 1},
+      {"reduce", with_attr(node(opcode::reduce, dtype::float32, 1, shapes.shape({1, {2}}), x), 2), 0},
+      {"matmul", node(opcode::matmul, dtype::float32, 2, square, x, x_turned), 0},
+      {"matmul", node(opcode::matmul, dtype::float32, 2, square, x, x_turned), 1},
+      {"gather", node(opcode::gather, dtype::float32, 2, shapes.shape({2, {4, 3}}), x, k), 0},
+      {"scatter", node(opcode::scatter, dtype::float32, 2, shapes.shape({1, {7}}), k, k), 1},
+      {"stop_gradient", node(opcode::stop_gradient, dtype::float32, 1, of_x, x), 0},
+      {"copy", node(opcode::copy, dtype::float32, 1, of_x, x), 0},
+      {"check", node(opcode::check, dtype::int32, 1, of_k, k), 0},
+  };
+  for (const operation& o : all) {
+    CAPTURE(o.name, o.operand);
+    inputs i = shapes;
+    i.g.input(dtype::float32, {2, {3, 2}});
+    i.g.check_bound({k, 2, "gather"});
+    ir::node n = o.good;
+    if (n.op == opcode::scatter) n.type = dtype::int32;  // its updates are the indices
+    inputs good = i;
+    const verdict fine = good.with(n);
+    CAPTURE(fine.what == nullptr ? "" : fine.what, fine.lhs, fine.rhs);
+    CHECK(fine.ok());
+    const dtype other = i.g[n.in[o.operand]].type == dtype::int32 ? dtype::int64 : dtype::float64;
+    const dtype own = n.type;
+    n.in[o.operand] = i.g.input(other, i.g.shape_of(n.in[o.operand]));
+    check(i.with(n), "element types differ", 6, static_cast<int>(other), static_cast<int>(own));
+  }
+}
+
+TEST_CASE("slice and pad read and write within their axis") {
+  struct step_of_axis {
+    std::int64_t start, step, length;
+    const char* what;  // nullptr: the slice is within the axis
+    std::int64_t lhs = 0, rhs = 0;
+  };
+  const step_of_axis all[] = {
+      {0, 1, 6, nullptr},
+      {5, 1, 1, nullptr},
+      {5, -1, 6, nullptr},
+      {1, 2, 3, nullptr},
+      {9, 1, 0, nullptr},
+      {0, 0, 2, "a step of 0"},
+      {-1, 1, 2, "starts outside its axis", -1, 6},
+      {-1, 1, 0, "starts outside its axis", -1, 6},
+      {6, -1, 2, "starts outside its axis", 6, 6},
+      {0, 1, 7, "ends outside its axis", 6, 6},
+      {0, 2, 4, "ends outside its axis", 6, 6},
+      {5, -1, 7, "ends outside its axis", -1, 6},
+  };
+  for (const step_of_axis& s : all)
+    for (const opcode op : {opcode::slice, opcode::pad}) {
+      const bool is_slice = op == opcode::slice;
+      CAPTURE(is_slice ? "slice" : "pad", s.start, s.step, s.length);
+      ir::builder g;
+      const extents whole{2, {3, 6}}, part{2, {3, s.length}};
+      const ir::node_id x = g.input(dtype::float32, is_slice ? whole : part);
+      ir::node n = node(op, dtype::float32, 1, g.intern(is_slice ? part : whole), x);
+      n.attr = 1;
+      n.start = s.start;
+      n.step = s.step;
+      g.emit(n);
+      const verdict v = verify(g.view());
+      CHECK(v.ok() == (s.what == nullptr));
+      if (s.what != nullptr && !v.ok()) check(v, s.what, 1, s.lhs, s.rhs);
+    }
+  inputs other_axis, rank;
+  check(other_axis.with(node(opcode::slice, dtype::float32, 1, other_axis.shape({2, {1, 2}}), other_axis.x)), "another extent than the operation's rule gives", 4, 2, 3);
+  check(rank.with(node(opcode::slice, dtype::float32, 1, rank.shape({1, {1}}), rank.x)), "another rank than the operation's rule gives", 4, 1, 2);
+}
+
 TEST_CASE("reductions, products and indexing keep to their shapes") {
   inputs r;
   ir::node reduce = node(opcode::reduce, dtype::float32, 1, r.shape({1, {2}}), r.x);
