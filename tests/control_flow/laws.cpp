@@ -214,3 +214,12 @@ TEST_CASE("cond runs one branch, and its gradient takes the same branch") {
   CHECK(c.item() == Approx(0.5));
   CHECK(d.item() == 0);
 }
+
+TEST_CASE("with tensors, or with numbers, a fori_loop runs at once") {
+  const auto twice = [](auto i, auto c) { return c * 2.0 + tn::cast<double>(i); };
+  const vector y = tn::fori_loop(3, twice, vector{1, 2, 3});
+  CHECK(y.data()[0] == 12);  // 2, 5, 12
+  CHECK(y.data()[2] == 28);
+  CHECK(tn::fori_loop(3, twice, 1.0).item() == 12);
+  CHECK(tn::fori_loop(-1, twice, 1.0).item() == 1);
+}

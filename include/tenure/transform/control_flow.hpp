@@ -104,12 +104,33 @@ constexpr bool is_carry_and_y() {
   static_assert(is_pair, "tenure: scan: the function returns {carry, y}: std::tuple{carry, y}, and tn::nothing as y if there is none");
   return is_pair;
 }
-/// Whether there is a traced value from which the graph is known. If not, a static_assert gives the reason.
-template <class... X>
-constexpr bool some_traced() {
-  constexpr bool any = (tree<X>::traces || ...);
-  static_assert(any, "tenure: loop: in a trace a loop or a branch takes at least one traced value as an argument");
-  return any;
+template <class Flag>
+constexpr bool is_flag() {
+  constexpr bool is_bool = std::is_same_v<Flag, traced<bool, shape<>>>;
+  static_assert(is_bool, "tenure: cond: the flag is one bool");
+  return is_bool;
+}
+template <class N>
+constexpr bool is_count() {
+  constexpr bool is_integer = [] {
+    if constexpr (is_traced_v<N>) return std::is_integral_v<typename N::element_type> && N::shape_type::rank == 0;
+    else return std::is_integral_v<N>;
+  }();
+  static_assert(is_integer, "tenure: fori_loop: the number of turns is no integer");
+  return is_integer;
+}
+/// Whether the functions of a call without traced values are known by their types. If not, a static_assert gives the reason.
+template <class... F>
+constexpr bool runs_at_once() {
+  constexpr bool captures_nothing = (std::is_empty_v<F> && ...);
+  static_assert(captures_nothing, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments");
+  return captures_nothing;
+}
+/// The result of a call that does not run at once.
+template <class X>
+constexpr auto stand_in_for([[maybe_unused]] const X& x) {
+  if constexpr (scalar<X>) return x;
+  else return std::enable_if_t<sizeof(X) != 0, tensor<float, shape<>>>();
 }
 
 // ---- bodies ----------------------------------------------------------------------------------------------------------
@@ -309,7 +330,7 @@ constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& fi
     int at = 0;
     return results_as<result>(g, g.add_construct(branch, operands), at);
   } else {
-    return y;
+    return as_traced(g, first(x...));  // y is a part of the body
   }
 }
 
@@ -318,6 +339,11 @@ template <class F, bool Reverse>
 struct scan_call {
   template <class C, class Xs>
   constexpr auto operator()(const C& init, const Xs& xs) const;
+};
+template <class F>
+struct counted_call {
+  template <class N, class C>
+  constexpr auto operator()(const N& n, const C& init) const;
 };
 template <class Condition, class F>
 struct while_call {
@@ -349,6 +375,8 @@ constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {})
     const auto scanned = stacked_layers(as_traced(g, xs));
     if constexpr (is_scanned<std::remove_cvref_t<decltype(scanned)>>()) return scan_of(g, f, carry, scanned, options.reverse);
     else return std::tuple{carry, nothing};
+  } else if constexpr (!runs_at_once<F>()) {
+    return std::tuple{stand_in_for(init), stand_in_for(init)};
   } else {
     return options.reverse ? compile(scan_call<F, true>{})(init, xs) : compile(scan_call<F, false>{})(init, xs);
   }
@@ -359,8 +387,10 @@ constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {})
 template <class N, class F, class C>
 constexpr auto fori_loop(const N& n, F f, const C& init) {
   using namespace detail;
-  if constexpr (is_traced_v<N>) {
-    static_assert(std::is_integral_v<typename N::element_type> && N::shape_type::rank == 0, "tenure: fori_loop: the number of turns is no integer");
+  if constexpr (!is_count<N>()) {
+    if constexpr (in_trace<C>) return as_traced(graph_of_arguments(init), init);
+    else return stand_in_for(init);
+  } else if constexpr (is_traced_v<N>) {
     ir::builder& g = *n.graph;
     const auto carry = as_traced(g, init);
     if (const ir::node& e = g[n.id]; e.op == ir::opcode::extent) return counted_loop(g, f, e.attr, carry);
@@ -368,14 +398,13 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
     const auto goes_on = [&](const auto& state) { return std::get<0>(state) < turns; };
     const auto step = [&](const auto& state) { return std::tuple{std::get<0>(state) + 1, as_traced(g, f(std::get<0>(state), std::get<1>(state)))}; };
     return std::get<1>(while_of(g, goes_on, step, std::tuple{lift<traced<std::int64_t, shape<>>>(g, std::int64_t{0}), carry}));
+  } else if constexpr (in_trace<C>) {
+    ir::builder& g = graph_of_arguments(init);
+    return counted_loop(g, f, n < 0 ? 0 : static_cast<std::int64_t>(n), as_traced(g, init));
+  } else if constexpr (!runs_at_once<F>()) {
+    return stand_in_for(init);
   } else {
-    static_assert(std::is_integral_v<N>, "tenure: fori_loop: the number of turns is no integer");
-    if constexpr (!some_traced<C>()) {
-      return init;
-    } else {
-      ir::builder& g = graph_of_arguments(init);
-      return counted_loop(g, f, n < 0 ? 0 : static_cast<std::int64_t>(n), as_traced(g, init));
-    }
+    return compile(counted_call<F>{})(static_cast<std::int64_t>(n), init);
   }
 }
 
@@ -385,6 +414,7 @@ template <class Condition, class F, class C>
 constexpr auto while_loop(Condition condition, F f, const C& init) {
   using namespace detail;
   if constexpr (in_trace<C>) return while_of(graph_of_arguments(init), condition, f, as_traced(graph_of_arguments(init), init));
+  else if constexpr (!runs_at_once<Condition, F>()) return stand_in_for(init);
   else return compile(while_call<Condition, F>{})(init);
 }
 
@@ -395,8 +425,10 @@ constexpr auto cond(const Flag& flag, F f, G g, const X&... x) {
   if constexpr (in_trace<Flag, X...>) {
     ir::builder& graph = graph_of_arguments(flag, x...);
     const auto which = as_traced(graph, flag);
-    static_assert(std::is_same_v<std::remove_cvref_t<decltype(which)>, traced<bool, shape<>>>, "tenure: cond: the flag is one bool");
-    return branch_of(graph, which, f, g, as_traced(graph, x)...);
+    if constexpr (is_flag<std::remove_cvref_t<decltype(which)>>()) return branch_of(graph, which, f, g, as_traced(graph, x)...);
+    else return as_traced(graph, f(as_traced(graph, x)...));
+  } else if constexpr (!runs_at_once<F, G>()) {
+    return tensor<float, shape<>>();
   } else {
     return compile(branch_call<F, G>{})(flag, x...);
   }
@@ -407,6 +439,9 @@ namespace detail {
 template <class F, bool Reverse>
 template <class C, class Xs>
 constexpr auto scan_call<F, Reverse>::operator()(const C& init, const Xs& xs) const { return scan(F{}, init, xs, {.reverse = Reverse}); }
+template <class F>
+template <class N, class C>
+constexpr auto counted_call<F>::operator()(const N& n, const C& init) const { return fori_loop(n, F{}, init); }
 template <class Condition, class F>
 template <class C>
 constexpr auto while_call<Condition, F>::operator()(const C& init) const { return while_loop(Condition{}, F{}, init); }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: loop: a condition is one traced bool, as x < 3 gives for a number x
+// lines: 17
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr auto goes_on = [](auto c) { return c < 9.0; };
+#else
+constexpr auto goes_on = [](auto c) { return tn::sum(c) < 9.0; };
+#endif
+
+auto f(const tn::tensor<double, tn::shape<3>>& x) { return tn::while_loop(goes_on, [](auto c) { return c * 2.0; }, x); }
