@@ -145,10 +145,7 @@ template <class Program, class F>
 constexpr void visit_construct(const bound_step& s, const F& f) {
   constexpr const auto& all = constructs<Program>;
   [&]<int... I>(std::integer_sequence<int, I...>) {
-    [[maybe_unused]] const auto run = [&]<int C>(std::integral_constant<int, C> number) {
-      if (s.construct == C) f(number);
-    };
-    (run(std::integral_constant<int, all.at[I]>{}), ...);
+    ((s.construct == all.at[I] ? void(f(std::integral_constant<int, all.at[I]>{})) : void()), ...);
   }(std::make_integer_sequence<int, all.count>{});
 }
 
