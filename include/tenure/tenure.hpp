@@ -52,6 +52,7 @@
 
 #include <tenure/ops/accumulation.hpp>
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/like.hpp>
 #include <tenure/ops/loss.hpp>
 #include <tenure/ops/norm.hpp>
 #include <tenure/ops/normalization.hpp>

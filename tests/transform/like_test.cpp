@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "../catch.hpp"
+
+#include <cstdint>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+TEST_CASE("zeros_like, ones_like and full_like in a trace have the shape of their argument, and the element type of it or another") {
+  tn::tensor<float, tn::shape<tn::dyn, 3>> x = tn::ones(tn::shape<tn::dyn, 3>{}, 2);
+  constexpr auto f = tn::compile([](auto x) {
+    return std::tuple{tn::zeros_like(x), tn::ones_like<std::int64_t>(x), tn::full_like(x, 2.5), tn::full_like<std::int64_t>(x, (std::int64_t{1} << 53) + 1),
+                      tn::full_like<bool>(x, 2), tn::full_like<std::int32_t>(x, -1.5)};
+  });
+  const auto [zeros, ones, halves, large, bits, down] = f(x);
+  static_assert(std::is_same_v<tn::element_t<decltype(zeros)>, float> && std::is_same_v<tn::element_t<decltype(bits)>, bool>);
+  static_assert(std::is_same_v<tn::shape_of_t<decltype(zeros)>, tn::shape<tn::dyn, 3>>);
+  REQUIRE(zeros.extent(0) == 2);
+  CHECK(zeros(1, 2) == 0);
+  CHECK(ones(1, 2) == 1);
+  CHECK(halves(1, 2) == 2.5f);
+  CHECK(large(1, 2) == (std::int64_t{1} << 53) + 1);
+  CHECK(bits(1, 2));
+  CHECK(down(1, 2) == -1);
+}
+
+TEST_CASE("no gradient flows through zeros_like and the like") {
+  const tn::tensor<double, tn::shape<2>> x{3, 4};
+  const auto g = tn::grad([](auto x) { return sum(x * tn::full_like(x, 5)); })(x);
+  CHECK(g(0) == 5);
+  CHECK(tn::grad([](auto x) { return sum(tn::ones_like(x)); })(x)(1) == 0);
+}
