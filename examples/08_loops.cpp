@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loops and branches that stand once in the graph: a pendulum fitted to observations by scan, a recurrent network over sequences of any
+// length, power iteration by fori_loop, Newton's iteration by while_loop, and cond.
+#include <cmath>
+#include <cstdio>
+#include <tuple>
+
+#include <boost/hana/define_struct.hpp>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+template <class T, std::int64_t... E>
+using array = tn::tensor<T, tn::shape<E...>>;
+
+// ---- scan: the parameters of a damped pendulum ------------------------------------------------------------------------
+
+// One step of the classical method of Runge and Kutta for angle'' = -p0 sin(angle) - p1 angle'.
+constexpr auto rk4 = [](auto state, auto p) {
+  constexpr double dt = 0.05;
+  const auto slope = [=](auto angle, auto speed) { return std::tuple{speed, -p(0) * sin(angle) - p(1) * speed}; };
+  const auto [a, s] = state;
+  const auto [a1, s1] = slope(a, s);
+  const auto [a2, s2] = slope(a + dt / 2 * a1, s + dt / 2 * s1);
+  const auto [a3, s3] = slope(a + dt / 2 * a2, s + dt / 2 * s2);
+  const auto [a4, s4] = slope(a + dt * a3, s + dt * s3);
+  return std::tuple{a + dt / 6 * (a1 + 2.0 * a2 + 2.0 * a3 + a4), s + dt / 6 * (s1 + 2.0 * s2 + 2.0 * s3 + s4)};
+};
+
+// The state goes from turn to turn. Each turn takes one element of `observed` and gives one element of the errors.
+constexpr auto errors = [](auto p, auto observed) {
+  const auto turn = [=](auto state, auto seen) {
+    const auto [angle, speed] = state;
+    return std::tuple{rk4(state, p), angle - seen};
+  };
+  return std::get<1>(tn::scan(turn, std::tuple{1.2, 0.0}, observed));
+};
+constexpr auto misfit = [](auto p, auto observed) { return mean(square(errors(p, observed))); };
+
+bool fit_pendulum() {
+  const array<double, 2> truth{9.81, 0.25}, along_p0{1, 0}, along_p1{0, 1};
+  const array<double, tn::dyn> zeros(200);
+  tn::engine random(7);
+  const tn::tensor observed = tn::compile(errors)(truth, zeros) + 0.01 * tn::normal<double>(tn::shape<tn::dyn>{}, random, 200);
+
+  array<double, 2> p{8, 0.5};
+  std::printf("pendulum: start at %.4f %.4f\n", p(0), p(1));
+  // One program for any number of turns. The first 50 observations give a start for all 200.
+  for (const int count : {50, 50, 50, 200, 200, 200}) {
+    const auto seen = observed[tn::range(0, count)];
+    const auto still = zeros[tn::range(0, count)];
+    // A step of Gauss and Newton: the gradient by reverse mode, the two columns of the Jacobian by forward mode.
+    const auto [value, g] = tn::value_and_grad(misfit)(p, seen);
+    const auto [e0, u] = tn::jvp(errors)(p, seen, along_p0, still);
+    const auto [e1, v] = tn::jvp(errors)(p, seen, along_p1, still);
+    const double uu = 2 * mean(u * u).item(), uv = 2 * mean(u * v).item(), vv = 2 * mean(v * v).item(), det = uu * vv - uv * uv;
+    p -= array<double, 2>{(vv * g(0) - uv * g(1)) / det, (uu * g(1) - uv * g(0)) / det};
+    std::printf("  %3d observations: mean square %.6f, then p = %.4f %.4f\n", count, value.item(), p(0), p(1));
+  }
+  const double distance = std::hypot(p(0) - truth(0), p(1) - truth(1));
+  std::printf("  the truth is 9.81 0.25: off by %.4f\n", distance);
+  return distance < 0.02;
+}
+
+// ---- scan: a recurrent network over a sequence of any length -----------------------------------------------------------
+
+template <class Kind, auto In, auto Width>
+struct lstm {
+  BOOST_HANA_DEFINE_STRUCT(lstm,
+    (tn::param<Kind, float, tn::shape<In, 4 * Width>>, from_x), (tn::param<Kind, float, tn::shape<Width, 4 * Width>>, from_h),
+    (tn::param<Kind, float, tn::shape<4 * Width>>, bias), (tn::param<Kind, float, tn::shape<Width>, tn::init_ones>, out));
+
+  constexpr auto operator()(const auto& h, const auto& c, const auto& x) const {
+    const auto gates = matmul(x, from_x) + matmul(h, from_h) + bias;
+    const auto keep = sigmoid(tn::slice<0, 0, Width>(gates)), add = sigmoid(tn::slice<0, Width, Width>(gates));
+    const auto show = sigmoid(tn::slice<0, 2 * Width, Width>(gates)), seen = tanh(tn::slice<0, 3 * Width, Width>(gates));
+    const auto next = keep * c + add * seen;
+    return std::tuple{show * tanh(next), next};
+  }
+};
+
+// The model stands outside of the loop: a body may use any value of the function around it. This loop has no ys.
+constexpr auto predict = [](auto model, auto xs) {
+  const auto turn = [=](auto state, auto x) {
+    const auto [h, c] = state;
+    return std::tuple{model(h, c, x), tn::nothing};
+  };
+  const auto zero = tn::zeros_like(model.out);
+  const auto [state, none] = tn::scan(turn, std::tuple{zero, zero}, xs);
+  return sum(std::get<0>(state) * model.out);
+};
+constexpr auto loss = [](auto model, auto xs, auto y) { return square(predict(model, xs) - y); };
+
+// The network learns to remember the first number of a sequence. The sequences have 2 to 9 rows, and one program reads all of them.
+bool train_network() {
+  tn::engine random(1);
+  auto model = tn::init<lstm, 2, 12>(random);
+  auto step = tn::train_step(loss, tn::optim::adam{.learning_rate = 5e-3f});
+  auto state = step.rule.init(model);
+  float sum = 0, first = 0, last = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const auto xs = tn::uniform(tn::shape<tn::dyn, 2>{}, random, -1.0, 1.0, 2 + i % 8);
+    sum += step(model, state, xs, xs(0, 0)).item();
+    if (i % 500 < 499) continue;
+    last = sum / 500;
+    if (i < 500) first = last;
+    sum = 0;
+  }
+  std::printf("network: mean loss %.2f of the first 500 sequences, %.2f of the last 500\n", first, last);
+  return last < first / 5;
+}
+
+// ---- fori_loop, while_loop, cond ----------------------------------------------------------------------------------------
+
+// The largest eigenvalue of a symmetric matrix, by 60 products. 60 is known while tracing, so the loop has a gradient.
+constexpr auto largest_eigenvalue = [](auto m, auto start) {
+  const auto v = tn::fori_loop(60, [=](auto, auto x) { return matmul(m, x) / norm(x); }, start);
+  return sum(v * matmul(m, v)) / sum(v * v);
+};
+
+// Kepler's equation E - e sin(E) = m for all elements of m at once, by Newton's iteration: until the largest error is small, or 50 turns.
+constexpr auto kepler = [](auto e, auto m) {
+  const auto error = [=](auto anomaly) { return anomaly - e * sin(anomaly) - m; };
+  const auto goes_on = [=](auto state) {
+    const auto [anomaly, turns] = state;
+    return amax(abs(error(anomaly))) > 1e-13 && turns < 50;
+  };
+  const auto turn = [=](auto state) {
+    const auto [anomaly, turns] = state;
+    return std::tuple{anomaly - error(anomaly) / (1.0 - e * cos(anomaly)), turns + 1};
+  };
+  return tn::while_loop(goes_on, turn, std::tuple{m, 0});
+};
+
+// Only one branch runs. Without a weight the penalty is not computed, and neither is its gradient.
+constexpr auto penalty = [](auto weight, auto w) {
+  return tn::cond(weight > 0.0, [=] { return weight * sum(exp(square(w))); }, [] { return 0.0; });
+};
+
+int main() {
+  bool right = fit_pendulum();
+  right &= train_network();
+
+  const array<double, 2, 2> m{{2, 1}, {1, 3}};
+  const auto [largest, dm] = tn::value_and_grad(largest_eigenvalue)(m, array<double, 2>{1, 0});
+  std::printf("largest eigenvalue %.6f\n", largest.item());
+  right &= std::abs(largest.item() - (5 + std::sqrt(5.0)) / 2) < 1e-9 && std::abs(dm(0, 0) + dm(1, 1) - 1) < 1e-9;
+
+  // Forward mode goes through while_loop: d(anomaly)/d(e) = sin(anomaly) / (1 - e cos(anomaly)).
+  const array<double, 3> mean_anomaly{0.5, 1.5, 3}, still{0, 0, 0};
+  const auto [solved, tangent] = tn::jvp(kepler)(0.7, mean_anomaly, 1.0, still);
+  const auto& [anomaly, turns] = solved;
+  const auto& [slope, none] = tangent;
+  std::printf("Kepler: %.6f after %d turns, slope %.6f\n", anomaly(0), static_cast<int>(turns.item()), slope(0));
+  right &= std::abs(slope(0) - std::sin(anomaly(0)) / (1 - 0.7 * std::cos(anomaly(0)))) < 1e-6;
+
+  const auto penalty_and_slope = tn::value_and_grad<1>(penalty);
+  const auto [off, no_slope] = penalty_and_slope(0.0, anomaly);
+  const auto [on, to_w] = penalty_and_slope(0.1, anomaly);
+  right &= off.item() == 0 && no_slope(0) == 0 && on.item() > 0 && to_w(0) > 0;
+  return right ? 0 : 1;
+}
