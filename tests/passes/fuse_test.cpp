@@ -73,3 +73,66 @@ TEST_CASE("a loop of many turns compiles its kernel once") {
   STATIC_REQUIRE(program::step_count == 16);
   STATIC_REQUIRE(program::kernel_count == 1);
 }
+
+TEST_CASE("a plan has the cost that one counts by hand, and is printed and drawn") {
+  using left = tn::tensor<float, shape<2, 3>>;
+  using right = tn::tensor<float, shape<3, 4>>;
+  constexpr auto layer = tn::compile([](auto a, auto b) { return std::tuple{tanh(matmul(a, b) * 2.f), sum(a)}; });
+  using plan = decltype(layer.plan(left(), right()));
+  CHECK(plan::kernels() == 3);
+  CHECK(plan::flops() == 2 * 2 * 3 * 4 + 8 + 8 + 6);
+  CHECK(plan::bytes() == 4 * ((6 + 12 + 8) + (8 + 8) + (6 + 1)));
+  CHECK(plan::workspace_bytes() == 64);  // the product, in whole cache lines
+  CHECK(tn::to_text(plan{}) == R"(%0 = input 0 : float32[2,3]
+%1 = input 1 : float32[3,4]
+%2 = matmul %0, %1 : float32[2,4]
+%3 = constant 2 : float32[2,4]
+%4 = mul %2, %3 : float32[2,4]
+%5 = tanh %4 : float32[2,4]
+%6 = sum %0 axes=(0,1) : float32[]
+return %5, %6
+step 0: matmul %2
+step 1: mul %4 tanh %5
+step 2: sum %6
+workspace: 64 bytes
+)");
+  CHECK(tn::to_dot(plan{}) == R"(digraph plan {
+  rankdir=TB; node [fontname="Helvetica", fontsize=10, shape=box, style="rounded,filled", fillcolor=white];
+  subgraph cluster_0 {
+    label="step 0"; fontname="Helvetica"; fontsize=10; style="rounded,filled"; fillcolor="#fdebd3";
+    n2 [label="matmul\nfloat32[2,4]"];
+  }
+  subgraph cluster_1 {
+    label="step 1: one loop"; fontname="Helvetica"; fontsize=10; style="rounded,filled"; fillcolor="#e6f2e6";
+    n4 [label="mul\nfloat32[2,4]"];
+    n5 [label="tanh\nfloat32[2,4]"];
+  }
+  subgraph cluster_2 {
+    label="step 2: one loop"; fontname="Helvetica"; fontsize=10; style="rounded,filled"; fillcolor="#e6f2e6";
+    n6 [label="sum\nfloat32[]"];
+  }
+    n0 [label="input 0\nfloat32[2,3]", fillcolor="#dbe9f6"];
+    n1 [label="input 1\nfloat32[3,4]", fillcolor="#dbe9f6"];
+  n0 -> n2;
+  n1 -> n2;
+  n2 -> n4;
+  n4 -> n5;
+  n0 -> n6;
+  r0 [label="result 0", fillcolor="#f6dbdb"];
+  n5 -> r0;
+  r1 [label="result 1", fillcolor="#f6dbdb"];
+  n6 -> r1;
+}
+)");
+}
+
+TEST_CASE("a plan counts the bytes of the elements that a step reads") {
+  using vector = tn::tensor<double, shape<8>>;
+  using matrix = tn::tensor<double, shape<3, 8>>;
+  constexpr auto parts = tn::compile([](auto v) { return tn::slice<0, 0, 2>(v) + tn::slice<0, 4, 2>(v); });
+  CHECK(decltype(parts.plan(vector()))::bytes() == 8 * (2 + 2 + 2));
+  constexpr auto overlapping = tn::compile([](auto v) { return tn::slice<0, 0, 6>(v) + tn::slice<0, 2, 6>(v); });
+  CHECK(decltype(overlapping.plan(vector()))::bytes() == 8 * (8 + 6));
+  constexpr auto stretched = tn::compile([](auto m, auto v) { return m + v; });
+  CHECK(decltype(stretched.plan(matrix(), vector()))::bytes() == 8 * (24 + 8 + 24));
+}

@@ -33,7 +33,7 @@ void print(plan<Program, Device> p) {
   std::fputs(to_text(p).c_str(), stdout);
 }
 
-/// Writes the plan for Graphviz: a box for each step, an ellipse for each node. Arguments and results are outside the boxes.
+/// Writes the plan for Graphviz: a frame for each step, a box for each node. Arguments and results are outside the frames.
 template <class Program, class Device>
 std::string to_dot(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();
