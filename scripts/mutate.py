@@ -120,10 +120,25 @@ def split_condition(line):
     return out
 
 
+def has_avx512(cxx="g++"):
+    return "__AVX512F__" in subprocess.run([cxx, "-march=native", "-dM", "-E", "-x", "c++", os.devnull], capture_output=True, text=True).stdout
+
+
 def mutations_of(path):
-    """(line number, the line as it is, the line with a mistake) for each mistake of one file."""
+    """(line number, the line as it is, the line with a mistake) for each mistake of one file, in what this processor compiles."""
     out, in_raw = [], False
-    for number, line in enumerate(path.read_text().split("\n"), 1):
+    unseen, opens_512 = [], "#if defined(EIGEN_VECTORIZE_AVX512)"
+    text = path.read_text()
+    sees_512 = opens_512 not in text or has_avx512()
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("#if"):
+            unseen.append(not sees_512 and line == opens_512)
+        elif line.startswith(("#else", "#elif")):
+            unseen[-1] = False
+        elif line.startswith("#endif"):
+            unseen.pop()
+        if any(unseen):
+            continue
         starts_raw = 'R"(' in line and ')"' not in line[line.find('R"('):]
         if is_code(line, in_raw):
             code = [(m.start(), m.end(), new) for pattern, news in swaps for m in re.finditer(pattern, line) for new in news]

@@ -223,3 +223,20 @@ TEST_CASE("with tensors, or with numbers, a fori_loop runs at once") {
   CHECK(tn::fori_loop(3, twice, 1.0).item() == 12);
   CHECK(tn::fori_loop(-1, twice, 1.0).item() == 1);
 }
+
+TEST_CASE("with tensors, or with numbers, a branch, a while_loop and a scan run at once") {
+  const auto half = [](auto c) { return c * 0.5; };
+  const auto negated = [](auto c) { return -c; };
+  const vector x{1, 2, 3};
+  const vector halves = tn::cond(true, half, negated, x), signs = tn::cond(false, half, negated, x);
+  CHECK(halves.data()[2] == 1.5);
+  CHECK(signs.data()[2] == -3);
+  CHECK(tn::while_loop([](auto c) { return c > 1.0; }, half, 12.0).item() == 0.75);  // 6, 3, 1.5, 0.75
+  const auto [total, partial] = tn::scan([](auto c, auto each) { return std::tuple{c + each, c}; }, 10.0, x);
+  CHECK(total.item() == 16);
+  CHECK(partial.data()[0] == 10);
+  CHECK(partial.data()[2] == 13);
+  const auto [all, suffixes] = tn::scan([](auto c, auto each) { return std::tuple{c + each, c}; }, 10.0, x, {.reverse = true});
+  CHECK(all.item() == 16);
+  CHECK(suffixes.data()[0] == 15);
+}
