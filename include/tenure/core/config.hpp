@@ -38,7 +38,7 @@
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
 // one unit with the workspace size of the other, or instructions that the processor lacks. The units share no type either: if one
 // passes a tensor to the other, the linker reports an undefined reference, and its name shows both instruction sets.
-// docs/6-how-it-works.md shows how a program chooses between such units when it runs.
+// docs/7-how-it-works.md shows how a program chooses between such units when it runs.
 #ifndef TENURE_NAMESPACE
 #include <tenure/core/instruction_set.hpp>
 #if defined(TENURE_ISA)
