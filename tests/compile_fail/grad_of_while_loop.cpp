@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: grad: a while_loop has no gradient in reverse mode: its number of turns is not known before it ends; use scan, fori_loop or jvp
+// expect: tenure: grad: no reverse mode through while_loop, or fori_loop with a traced number of turns; use scan, fori_loop with a known number, or jvp
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -38,7 +38,12 @@ struct traced {
   traced(const traced&) = default;
 
   constexpr const extents& shape() const { return graph->shape_of(id); }
-  constexpr std::int64_t extent(int axis) const { return shape()[axis]; }
+  /// Compiles only for axes of static extent.
+  constexpr std::int64_t extent(int axis) const {
+    const std::int64_t e = shape()[axis];
+    if (!is_static(e)) graph->refuse({ir::refusal::kind::extent});
+    return e;
+  }
 
   /// One index, range<I, J>(), window or all for each of the first axes; integers may come from a C++ loop.
   template <class... I>

@@ -153,7 +153,7 @@ struct bodies_view {
 /// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
 /// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
-  enum class kind : std::uint8_t { nothing, index, capture, shapes, reverse_while } what = kind::nothing;
+  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 

@@ -132,8 +132,10 @@ constexpr bool is_traceable() {
     constexpr ir::refusal refused = trace::value.refused;
     static_assert(refused.what != ir::refusal::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
     static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
+    static_assert(refused.what != ir::refusal::kind::extent,
+                  "tenure: trace: the extent of this axis is known only when the program runs: scan over the axis, or pass the number as an argument");
     static_assert(refused.what != ir::refusal::kind::reverse_while,
-                  "tenure: grad: a while_loop has no gradient in reverse mode: its number of turns is not known before it ends; use scan, fori_loop or jvp");
+                  "tenure: grad: no reverse mode through while_loop, or fori_loop with a traced number of turns; use scan, fori_loop with a known number, or jvp");
     if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
     else return refused.what == ir::refusal::kind::nothing;
   } else {

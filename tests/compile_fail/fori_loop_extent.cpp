@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: trace: the extent of this axis is known only when the program runs: scan over the axis, or pass the number as an argument
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr auto turns = [](auto x, auto) { return x.extent(0); };
+#else
+constexpr auto turns = [](auto, auto n) { return n; };
+#endif
+constexpr auto f = tn::compile([](auto x, auto n) { return tn::fori_loop(turns(x, n), [](auto, auto c) { return c + 1.0; }, sum(x)); });
+
+auto g(const tn::tensor<double, tn::shape<tn::dyn>>& x, int n) { return f(x, n); }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: trace: the extent of this axis is known only when the program runs: scan over the axis, or pass the number as an argument
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr auto f = tn::compile([](auto x) { return sum(x) / static_cast<double>(x.extent(0)); });
+#else
+constexpr auto f = tn::compile([](auto x) { return sum(x) / static_cast<double>(x.extent(1)); });
+#endif
+
+auto g(const tn::tensor<double, tn::shape<tn::dyn, 3>>& x) { return f(x); }
