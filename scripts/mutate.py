@@ -64,6 +64,8 @@ tests = {
     "backend/cpu/matmul": ["backend/matmul_test"],
     "backend/cpu/gemm_small": ["backend/matmul_test"],
     "backend/reference": ["backend/reference_test"],
+    "backend/cpu/execute": ["control_flow/laws", "laws/run_time"],
+    "backend/cpu/memory_plan": ["control_flow/laws", "passes/fuse_test", "laws/run_time"],
     "backend/cpu": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
     "optim": ["optim/optim_test"],
     "eager": ["transform/eager_test", "ownership/backward", "ownership/hazards", "ownership/versions", "ownership/variations_of_graphs"],

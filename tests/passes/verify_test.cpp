@@ -3,6 +3,8 @@
 #include "../catch.hpp"
 
 #include <cstring>
+#include <initializer_list>
+#include <vector>
 
 #include <tenure/ir/graph.hpp>
 #include <tenure/ops/derivative.hpp>
@@ -46,6 +48,91 @@ static_assert(verdict_of_a_good_graph().ok(), "verify runs in constant evaluatio
 
 constexpr ir::node node(opcode op, dtype type, int arity, std::int16_t shape, ir::node_id a = ir::none, ir::node_id b = ir::none) {
   return {.op = op, .type = type, .arity = static_cast<std::int8_t>(arity), .shape = shape, .in = {a, b, ir::none}};
+}
+
+/// One construct with its bodies, whose records a test may change.
+struct construct_graph {
+  ir::builder g;
+  const std::int16_t scalar = g.intern({}), row = g.intern({1, {2}});
+  const ir::node_id number = g.input(dtype::float64, {}), flag = g.input(dtype::boolean, {}), rows = g.input(dtype::float64, {2, {5, 2}}), w = g.input(dtype::float64, {1, {2}});
+  ir::node_id id = ir::none;
+  std::vector<ir::node> nodes, body_nodes;
+  std::vector<ir::node_id> body_outputs;
+  std::vector<ir::body> bodies;
+  std::vector<ir::construct> constructs;
+
+  ops::value input(std::int16_t shape) { return {g, g.body_input(dtype::float64, shape)}; }
+  int cut(ir::node_id first, std::initializer_list<ops::value> inputs, std::initializer_list<ops::value> outputs, ir::array<ir::node_id>& captured) {
+    ir::array<ir::node_id> in, out;
+    for (const ops::value& v : inputs) in.push_back(v.id);
+    for (const ops::value& v : outputs) out.push_back(v.id);
+    return g.cut(first, in, out, captured);
+  }
+  void add(const ir::construct& c, const ir::array<ir::node_id>& operands, int results) {
+    id = g.add_construct(c, operands);
+    for (int i = 0; i < results; ++i) g.output(g.result(id, i));
+    const ir::graph_view v = g.view();
+    nodes.assign(v.nodes, v.nodes + v.count);
+    body_nodes.assign(v.inner.nodes, v.inner.nodes + v.inner.node_count);
+    body_outputs.assign(v.inner.outputs, v.inner.outputs + v.inner.output_count);
+    bodies.assign(v.inner.bodies, v.inner.bodies + v.inner.count);
+    constructs.assign(v.inner.constructs, v.inner.constructs + v.inner.construct_count);
+  }
+  /// The verdict after `change` changed a record; the next call finds the records as they were.
+  template <class F>
+  verdict after(F change) {
+    const auto n = nodes, b = body_nodes;
+    const auto o = body_outputs;
+    const auto bs = bodies;
+    const auto cs = constructs;
+    change(*this);
+    ir::graph_view v = g.view();
+    v.nodes = nodes.data(), v.inner.nodes = body_nodes.data(), v.inner.outputs = body_outputs.data();
+    v.inner.bodies = bodies.data(), v.inner.constructs = constructs.data();
+    const verdict found = verify(v);
+    nodes = n, body_nodes = b, body_outputs = o, bodies = bs, constructs = cs;
+    return found;
+  }
+};
+
+/// (carry, row) -> (carry + sum(row * w), row * w), over 5 rows.
+construct_graph scan_graph() {
+  construct_graph s;
+  const ir::node_id first = s.g.count();
+  const ops::value carry = s.input(s.scalar), slice = s.input(s.row);
+  const ops::value product = slice * ops::value{s.g, s.w};
+  const ops::value next = carry + ops::reduced(product, 1, ir::reduction::sum);
+  ir::array<ir::node_id> operands;
+  operands.push_back(s.number);
+  operands.push_back(s.rows);
+  const int body = s.cut(first, {carry, slice}, {next, product}, operands);
+  s.add({.what = ir::construct::kind::scan, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {body, -1}, .length = 5}, operands, 2);
+  return s;
+}
+/// row -> row * number while a flag outside is true.
+construct_graph while_graph() {
+  construct_graph s;
+  ir::array<ir::node_id> operands;
+  operands.push_back(s.w);
+  ir::node_id first = s.g.count();
+  const ops::value unused = s.input(s.row), flag{s.g, s.flag};
+  const int condition = s.cut(first, {unused}, {flag}, operands);
+  first = s.g.count();
+  const ops::value carry = s.input(s.row);
+  const int step = s.cut(first, {carry}, {-carry}, operands);
+  s.add({.what = ir::construct::kind::while_loop, .carries = 1, .captures = {1, 0}, .bodies = {condition, step}}, operands, 1);
+  return s;
+}
+/// flag ? -w : w + w.
+construct_graph cond_graph() {
+  construct_graph s;
+  ir::array<ir::node_id> operands;
+  operands.push_back(s.flag);
+  const ops::value w{s.g, s.w};
+  const ir::node_id first = s.g.count();
+  const int yes = s.cut(first, {}, {-w}, operands), no = s.cut(first, {}, {w + w}, operands);
+  s.add({.what = ir::construct::kind::cond, .captures = {1, 1}, .bodies = {yes, no}}, operands, 1);
+  return s;
 }
 
 }  // namespace
@@ -221,6 +308,57 @@ TEST_CASE("reductions, products and indexing keep to their shapes") {
   inputs k;
   k.g.check_bound({k.k, 2, "gather"});
   CHECK(k.with(node(opcode::gather, dtype::float32, 2, k.shape({2, {4, 3}}), k.x, k.k)).ok());
+}
+
+TEST_CASE("a scan keeps to its body") {
+  construct_graph s = scan_graph();
+  REQUIRE(s.after([](auto&) {}).ok());
+  const ir::node_id id = s.id, carries = id + 1, stacked = id + 2;
+  const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64);
+  const char* const extent = "another extent than the operation's rule gives";
+  const char* const rank = "another rank than the operation's rule gives";
+  const char* const type = "another element type than the operation takes";
+  check(s.after([&](auto& r) { r.nodes[id].in[0] = r.w; }), "the operand of a construct is no tuple", id, 0, 0);
+  check(s.after([&](auto& r) { r.nodes[id].attr = 1; }), "no such construct", id, 1, 1);
+  check(s.after([&](auto& r) { r.nodes[id].attr = -1; }), "no such construct", id, -1, 1);
+  check(s.after([&](auto& r) { r.constructs[0].captures[0] = 2; }), "another number of operands than the construct has", id, 3, 4);
+  check(s.after([&](auto& r) { r.constructs[0].bodies[0] = 1; }), "no such body", id, 1, 1);
+  check(s.after([&](auto& r) { r.constructs[0].bodies[0] = -1; }), "no such body", id, -1, 1);
+  check(s.after([&](auto& r) { r.constructs[0].counts = true; }), "another number of inputs than the construct gives", id, 3, 4);
+  for (int i = 0; i < 3; ++i) {
+    CAPTURE(i);  // carry, slice, captured
+    check(s.after([&](auto& r) { r.body_nodes[i].type = dtype::float32; }), type, id, f32, f64);
+    check(s.after([&](auto& r) { r.body_nodes[i].shape = i == 0 ? r.row : r.scalar; }), rank, id, i == 0, i != 0);
+  }
+  check(s.after([](auto& r) { r.constructs[0].length = 6; }), extent, id, 5, 6);
+  check(s.after([](auto& r) { r.body_outputs[0] = 1; }), rank, id, 1, 0);
+  check(s.after([](auto& r) { r.body_nodes[r.body_outputs[0]].type = dtype::float32; }), type, id, f32, f64);
+  check(s.after([&](auto& r) { r.nodes[carries].in[0] = r.w; }), "a result of no construct", carries, s.w, 0);
+  check(s.after([&](auto& r) { r.nodes[carries].attr = 2; }), "no such result", carries, 2, 2);
+  check(s.after([&](auto& r) { r.nodes[carries].attr = -1; }), "no such result", carries, -1, 2);
+  check(s.after([&](auto& r) { r.nodes[carries].type = dtype::float32; }), type, carries, f32, f64);
+  check(s.after([&](auto& r) { r.nodes[carries].shape = r.row; }), rank, carries, 1, 0);
+  check(s.after([&](auto& r) { r.nodes[stacked].shape = r.row; }), rank, stacked, 1, 2);
+}
+
+TEST_CASE("a while_loop and a cond keep to their bodies") {
+  const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64), flag = static_cast<int>(dtype::boolean);
+  const char* const type = "another element type than the operation takes";
+  construct_graph w = while_graph();
+  REQUIRE(w.after([](auto&) {}).ok());
+  check(w.after([](auto& r) { r.body_outputs[0] = 0; }), "a condition is no single bool", w.id, 1, 1);
+  check(w.after([](auto& r) { r.bodies[0].output_count = 2; }), "a condition is no single bool", w.id, 2, 1);
+  check(w.after([](auto& r) { r.constructs[0].bodies[1] = 2; }), "no such body", w.id, 2, 2);
+  check(w.after([](auto& r) { r.body_nodes[static_cast<std::size_t>(r.bodies[1].first_node) + 1].type = dtype::float32; }), type, w.id, f32, f64);
+
+  construct_graph c = cond_graph();
+  REQUIRE(c.after([](auto&) {}).ok());
+  const int last = static_cast<int>(c.body_nodes.size()) - 1;
+  check(c.after([](auto& r) { r.nodes[r.flag].type = dtype::float64; }), type, c.id, f64, flag);
+  check(c.after([](auto& r) { r.bodies[1].output_count = 0; }), "branches of different results", c.id, 1, 0);
+  check(c.after([&](auto& r) { r.body_nodes[last].type = dtype::float32; }), type, c.id, f64, f32);
+  check(c.after([&](auto& r) { r.body_nodes[last].shape = r.scalar; }), "another rank than the operation's rule gives", c.id, 1, 0);
+  check(c.after([](auto& r) { r.constructs[0].captures[1] = 0; }), "another number of operands than the construct has", c.id, 3, 2);
 }
 
 TEST_CASE("outputs and arguments exist") {
