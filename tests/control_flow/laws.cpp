@@ -1,54 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Loops and branches against the unrolled program, and against the reference backend, which runs the graph as it was written.
-#include "../catch.hpp"
-
-#include <cmath>
-#include <cstring>
-#include <vector>
-
-#include <tenure/backend/reference/run.hpp>
-#include <tenure/passes/verify.hpp>
-#include <tenure/tenure.hpp>
+#include "reference.hpp"
 
 namespace tn = tenure;
 using vector = tn::tensor<double, tn::shape<3>>;
 using number = tn::tensor<double, tn::shape<>>;
+using judged::agrees_with_reference;
 
 namespace {
-
-/// The results of f for double arguments, by the reference backend.
-template <class F, class... X>
-std::vector<tn::reference::array> by_reference(F, const X&... x) {
-  using program = tn::program<tn::detail::source_of<F, X...>>;
-  const tn::passes::verdict v = tn::passes::verify(program::traced.view());
-  if (!v.ok()) FAIL(v.what << ": %" << v.node << " " << v.lhs << " " << v.rhs);
-  const tn::passes::verdict after = tn::passes::verify(program::value.view());
-  if (!after.ok()) FAIL("after the passes: " << after.what << ": %" << after.node << " " << after.lhs << " " << after.rhs);
-  std::vector<tn::reference::array> arguments;
-  const auto add = [&]<class L>(const L& leaf) {
-    if constexpr (tn::any_tensor<L>) arguments.emplace_back(leaf.extents(), leaf.data());
-    else arguments.emplace_back(tn::extents{}, &leaf);
-  };
-  (tn::detail::for_each_leaf(x, add), ...);
-  return tn::reference::run(program::traced.view(), arguments);
-}
-
-/// Compares compiled results with those of the reference backend.
-template <class F, class... X>
-void agrees_with_reference(const char* what, F f, const X&... x) {
-  INFO(what);
-  const auto expected = by_reference(f, x...);
-  const auto found = tn::compile(f)(x...);
-  std::size_t at = 0;
-  tn::detail::for_each_leaf(found, [&](const auto& leaf) {
-    const tn::reference::array& e = expected[at++];
-    REQUIRE(e.size() == leaf.size());
-    for (std::int64_t i = 0; i < e.size(); ++i) {
-      INFO("result " << at - 1 << " element " << i);
-      CHECK(static_cast<double>(leaf.data()[i]) == Approx(e[i]).epsilon(1e-12).margin(1e-12));
-    }
-  });
-}
 
 // ---- a recurrence with a capture, as a scan and unrolled ---------------------------------------------------------------
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+// What judges loops and branches: the reference backend, which runs the graph as it was written, and differences.
+#pragma once
+
+#include "../catch.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <tenure/backend/reference/run.hpp>
+#include <tenure/passes/verify.hpp>
+#include <tenure/tenure.hpp>
+
+namespace judged {
+
+namespace tn = tenure;
+
+/// The results of f by the reference backend. The graph is verified before and after the passes.
+template <class F, class... X>
+std::vector<tn::reference::array> by_reference(F, const X&... x) {
+  using program = tn::program<tn::detail::source_of<F, X...>>;
+  const tn::passes::verdict v = tn::passes::verify(program::traced.view());
+  if (!v.ok()) FAIL(v.what << ": %" << v.node << " " << v.lhs << " " << v.rhs);
+  const tn::passes::verdict after = tn::passes::verify(program::value.view());
+  if (!after.ok()) FAIL("after the passes: " << after.what << ": %" << after.node << " " << after.lhs << " " << after.rhs);
+  std::vector<tn::reference::array> arguments;
+  const auto add = [&]<class L>(const L& leaf) {
+    if constexpr (tn::any_tensor<L>) arguments.emplace_back(leaf.extents(), leaf.data());
+    else arguments.emplace_back(tn::extents{}, &leaf);
+  };
+  (tn::detail::for_each_leaf(x, add), ...);
+  return tn::reference::run(program::traced.view(), arguments);
+}
+
+/// The results of f by the reference backend, from a graph that is traced and rewritten at run time. It does not compile f, so that
+/// large programs take seconds. The graph gives the same results after each pass.
+template <class F, class... X>
+std::vector<tn::reference::array> interpreted(F, const X&... x) {
+  std::vector<tn::reference::array> arguments;
+  const auto add = [&](const auto& leaf) { arguments.emplace_back(leaf.extents(), leaf.data()); };
+  (tn::detail::for_each_leaf(x, add), ...);
+  const tn::ir::builder traced = tn::detail::source_of<F, X...>::trace();
+  REQUIRE(traced.view().refused.what == tn::ir::refusal::kind::nothing);
+  const auto run = [&](const char* stage, const tn::ir::builder& b) {
+    const tn::passes::verdict v = tn::passes::verify(b.view());
+    if (!v.ok()) FAIL(stage << ": " << v.what << ": %" << v.node << " " << v.lhs << " " << v.rhs);
+    return tn::reference::run(b.view(), arguments);
+  };
+  const auto written = run("trace", traced);
+  const tn::ir::builder live = tn::passes::dead_code(traced.view());
+  const tn::ir::builder smaller = tn::passes::algebra(live.view());
+  const tn::ir::builder joined = tn::passes::join(tn::passes::dead_code(smaller.view()).view());
+  const tn::ir::builder last = tn::passes::materialize(tn::passes::cse(joined.view()).view());
+  const auto after = run("materialize", last);
+  REQUIRE(after.size() == written.size());
+  for (std::size_t r = 0; r < after.size(); ++r)
+    for (std::int64_t i = 0; i < after[r].size(); ++i) {
+      INFO("after the passes, result " << r << " element " << i);
+      CHECK(after[r][i] == Approx(written[r][i]).epsilon(1e-11).margin(1e-11));
+    }
+  return written;
+}
+
+/// Compares results with those of the reference backend. A NaN is equal to a NaN.
+template <class Results>
+void agree(const Results& found, const std::vector<tn::reference::array>& expected, double tolerance = 1e-12) {
+  std::size_t at = 0;
+  tn::detail::for_each_leaf(found, [&](const auto& leaf) {
+    REQUIRE(at < expected.size());
+    const tn::reference::array& e = expected[at++];
+    REQUIRE(e.size() == leaf.size());
+    REQUIRE(e.shape == leaf.extents());
+    for (std::int64_t i = 0; i < e.size(); ++i) {
+      INFO("result " << at - 1 << " element " << i);
+      const double x = static_cast<double>(leaf.data()[i]);
+      if (std::isnan(e[i])) CHECK(std::isnan(x));
+      else CHECK(x == Approx(e[i]).epsilon(tolerance).margin(tolerance));
+    }
+  });
+}
+
+/// Compares compiled results with those of the reference backend.
+template <class F, class... X>
+void agrees_with_reference(const char* what, F f, const X&... x) {
+  INFO(what);
+  agree(tn::compile(f)(x...), by_reference(f, x...));
+}
+
+}  // namespace judged
