@@ -107,8 +107,9 @@ bool train_network() {
     if (i < 500) first = last;
     sum = 0;
   }
-  std::printf("network: mean loss %.2f of the first 500 sequences, %.2f of the last 500\n", first, last);
-  return last < first / 5;
+  const bool has_learned = last < first / 5;
+  std::printf("network: mean loss %.2f of the first 500 sequences, %s for the last 500\n", first, has_learned ? "less than a fifth" : "not much less");
+  return has_learned;
 }
 
 // ---- fori_loop, while_loop, cond ----------------------------------------------------------------------------------------
