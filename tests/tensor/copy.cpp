@@ -100,6 +100,24 @@ TEST_CASE("two tensors over one foreign buffer overlap too") {
   CHECK(overlap_of(from<shape<2>>(memory), from<shape<2>>(memory + 2)) == overlap::none);
 }
 
+TEST_CASE("neighbours of other element types do not overlap, and elements of two types in one place do") {
+  struct {
+    double first[2];
+    float second[2];
+    double third[2];
+  } memory{};
+  const auto a = from<shape<2>>(memory.first), c = from<shape<2>>(memory.third);
+  const auto b = from<shape<2>>(memory.second);
+  CHECK(overlap_of(a, b) == overlap::none);
+  CHECK(overlap_of(b, a) == overlap::none);
+  CHECK(overlap_of(b, c) == overlap::none);
+  CHECK(overlap_of(c, b) == overlap::none);
+  const auto inside = from<shape<1>>(reinterpret_cast<float*>(memory.first) + 3);  // is not read
+  CHECK(overlap_of(a, inside) == overlap::partial);
+  CHECK(overlap_of(inside, a) == overlap::partial);
+  CHECK(overlap_of(inside, b) == overlap::none);
+}
+
 TEST_CASE("overlap agrees with enumeration on random layouts") {
   std::mt19937 random(7);
   const auto pick = [&](int n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };

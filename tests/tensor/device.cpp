@@ -26,6 +26,15 @@ using matrix = tensor<double, shape<2, 3>>;
 using far_matrix = tensor<double, shape<2, 3>, ownership::owning, role::constant, access::read_write, far_device>;
 }  // namespace
 
+TEST_CASE("a device is a device, and nothing else is") {
+  STATIC_REQUIRE(any_device<cpu_device>);
+  STATIC_REQUIRE(any_device<const cuda_device&>);
+  STATIC_REQUIRE(any_device<far_device>);
+  STATIC_REQUIRE_FALSE(any_device<int>);
+  STATIC_REQUIRE_FALSE(any_device<shape<2>>);
+  STATIC_REQUIRE_FALSE(any_device<matrix>);
+}
+
 TEST_CASE("to(device) is new memory there, and a view where the elements lie there already") {
   matrix x{{1, 2, 3}, {4, 5, 6}};
   auto there = x.to(far);
