@@ -324,6 +324,7 @@ class builder {
     }
     for (node& n : nodes_) n.shape = renamed[n.shape];
     for (node& n : body_nodes_) n.shape = renamed[n.shape];
+    for (construct& c : constructs_) c.length = canonical(c.length);
     // A message shows the shapes as they were given, so constraints keep the old shapes. They are interned too: equal shapes must
     // have equal ids, also if a node already has such a shape.
     for (constraint& c : constraints_)
