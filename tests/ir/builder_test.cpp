@@ -130,6 +130,33 @@ TEST_CASE("a frozen graph is its builder") {
   CHECK(again.view().input_count == 2);
 }
 
+TEST_CASE("a graph fits into memory of its sizes, and not where one of them is smaller") {
+  using ir::graph_sizes;
+  const graph_sizes all{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  CHECK(all <= all);
+  const struct {
+    const char* name;
+    int graph_sizes::*size;
+  } sizes[] = {{"nodes", &graph_sizes::nodes},
+               {"shapes", &graph_sizes::shapes},
+               {"symbols", &graph_sizes::symbols},
+               {"constraints", &graph_sizes::constraints},
+               {"bounds", &graph_sizes::bounds},
+               {"outputs", &graph_sizes::outputs},
+               {"nodes of bodies", &graph_sizes::body_nodes},
+               {"outputs of bodies", &graph_sizes::body_outputs},
+               {"bounds of bodies", &graph_sizes::body_bounds},
+               {"bodies", &graph_sizes::bodies},
+               {"constructs", &graph_sizes::constructs}};
+  for (const auto& each : sizes) {
+    CAPTURE(each.name);
+    graph_sizes larger = all;
+    ++(larger.*each.size);
+    CHECK(all <= larger);
+    CHECK_FALSE(larger <= all);
+  }
+}
+
 TEST_CASE("axes are packed and unpacked") {
   std::int64_t axes = 0;
   for (int i = 0; i < max_rank; ++i) axes = ir::pack_axis(axes, i, max_rank - 1 - i);

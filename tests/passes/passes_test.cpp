@@ -256,3 +256,21 @@ TEST_CASE("buffers of one chain share two places") {
   REQUIRE(p.buffers.size() <= 32);
   CHECK(passes::place_buffers(p.buffers.data(), p.buffers.size(), p.steps.size(), nullptr, offsets, scratch) == 2 * 64 * 64 * 4);
 }
+
+TEST_CASE("a plan fits into memory of its sizes, and not where one of them is smaller") {
+  using passes::plan_sizes;
+  const plan_sizes all{1, 2, 3, 4, 5, 6};
+  CHECK(all <= all);
+  const struct {
+    const char* name;
+    int plan_sizes::*size;
+  } sizes[] = {{"buffers", &plan_sizes::buffers},           {"strides", &plan_sizes::strides}, {"accesses", &plan_sizes::accesses},
+               {"instructions", &plan_sizes::instructions}, {"kernels", &plan_sizes::kernels}, {"steps", &plan_sizes::steps}};
+  for (const auto& each : sizes) {
+    CAPTURE(each.name);
+    plan_sizes larger = all;
+    ++(larger.*each.size);
+    CHECK(all <= larger);
+    CHECK_FALSE(larger <= all);
+  }
+}
