@@ -107,7 +107,7 @@ constexpr bool expands() {
     work += elements * k.instruction_count;
   }
   for (int i = 0; i < Program::step_count; ++i)
-    if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.op != ir::opcode::matmul) return false;
+    if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad) return false;
   return work <= expanded_work;
 }
 
