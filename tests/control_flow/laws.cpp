@@ -199,3 +199,18 @@ TEST_CASE("with tensors, or with numbers, a branch, a while_loop and a scan run 
   CHECK(all.item() == 16);
   CHECK(suffixes.data()[0] == 15);
 }
+
+TEST_CASE("switch_case runs the function of the index; an index outside is the nearest inside; its gradient takes the same function") {
+  constexpr auto f = [](auto i, auto x) {
+    return tn::switch_case(i, [](auto x) { return x * 2.0; }, [](auto x) { return x * x; }, [](auto x) { return tn::exp(x); }, [](auto x) { return -x; }, x);
+  };
+  const auto call = tn::compile(f);
+  const auto slope = tn::grad<1>(f);
+  const double values[] = {6, 6, 9, std::exp(3.0), -3, -3}, slopes[] = {2, 2, 6, std::exp(3.0), -1, -1};
+  for (std::int64_t i = -1; i < 5; ++i) {
+    INFO("index " << i);
+    CHECK(call(i, 3.0).item() == Approx(values[i + 1]));
+    CHECK(slope(i, 3.0).item() == Approx(slopes[i + 1]));
+  }
+  CHECK(tn::switch_case(std::int64_t{1}, [](auto x) { return x + 1.0; }, [](auto x) { return x * 5.0; }, number(2.0)).item() == 10);
+}

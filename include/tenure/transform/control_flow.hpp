@@ -110,6 +110,17 @@ constexpr bool is_flag() {
   static_assert(is_bool, "tenure: cond: the flag is one bool");
   return is_bool;
 }
+template <class Index>
+constexpr bool is_index() {
+  constexpr bool is_integer = std::is_same_v<Index, traced<std::int64_t, shape<>>> || std::is_same_v<Index, traced<std::int32_t, shape<>>>;
+  static_assert(is_integer, "tenure: switch_case: the index is one integer");
+  return is_integer;
+}
+template <std::size_t I, class First, class... Rest>
+constexpr const auto& argument_at(const First& first, const Rest&... rest) {
+  if constexpr (I == 0) return first;
+  else return argument_at<I - 1>(rest...);
+}
 template <class N>
 constexpr bool is_count() {
   constexpr bool is_integer = [] {
@@ -363,6 +374,12 @@ struct branch_call {
   constexpr auto operator()(const Which& which, const X&... x) const;
 };
 
+template <class... F>
+struct switch_call {
+  template <class Index, class... X>
+  constexpr auto operator()(const Index& index, const X&... x) const;
+};
+
 /// Whether a call is within a trace: an argument is traced.
 template <class... X>
 inline constexpr bool in_trace = (tree<X>::traces || ...);
@@ -443,6 +460,48 @@ constexpr auto cond(const Flag& flag, F f, G g, const X&... x) {
 
 namespace detail {
 
+/// The functions First ... Last - 1 of a switch, halved by one cond after the other.
+template <std::size_t First, std::size_t Last, class Index, class Functions, class... X>
+constexpr auto choose(const Index& index, const Functions& functions, const X&... x) {
+  if constexpr (Last - First == 1) {
+    return std::get<First>(functions)(x...);
+  } else {
+    constexpr std::size_t middle = (First + Last) / 2;
+    return cond(
+        index < static_cast<std::int64_t>(middle), [&](const auto&... y) { return choose<First, middle>(index, functions, y...); },
+        [&](const auto&... y) { return choose<middle, Last>(index, functions, y...); }, x...);
+  }
+}
+template <class Index, class... F, class... X>
+constexpr auto switch_of(const Index& index, const std::tuple<F...>& functions, const X&... x) {
+  if constexpr (in_trace<Index, X...>) {
+    ir::builder& g = graph_of_arguments(index, x...);
+    const auto which = as_traced(g, index);
+    if constexpr (is_index<std::remove_cvref_t<decltype(which)>>()) return as_traced(g, choose<0, sizeof...(F)>(which, functions, as_traced(g, x)...));
+    else return as_traced(g, std::get<0>(functions)(as_traced(g, x)...));
+  } else if constexpr (!runs_at_once<F...>()) {
+    return tensor<float, shape<>>();
+  } else {
+    return compile(switch_call<F...>{})(index, x...);
+  }
+}
+
+}  // namespace detail
+
+/// switch_case(index, f, g, h, x...) is f(x...) if the index is 0, g(x...) if it is 1, and so on. Only that function runs. All return the
+/// same types and shapes. An index outside is taken as the nearest one inside, as by jax.lax.switch.
+/// Cost: as many comparisons as the logarithm of the number of functions.
+template <class Index, class F, class... Rest>
+constexpr auto switch_case(const Index& index, const F& f, const Rest&... rest) {
+  using namespace detail;
+  constexpr std::size_t arguments = (std::size_t{0} + ... + std::size_t{tree<Rest>::is_tree}), functions = sizeof...(Rest) - arguments;
+  return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
+    return switch_of(index, std::tuple<F, std::tuple_element_t<I, std::tuple<Rest...>>...>{f, argument_at<I>(rest...)...}, argument_at<functions + J>(rest...)...);
+  }(std::make_index_sequence<functions>{}, std::make_index_sequence<arguments>{});
+}
+
+namespace detail {
+
 template <class F, bool Reverse>
 template <class C, class Xs>
 constexpr auto scan_call<F, Reverse>::operator()(const C& init, const Xs& xs) const { return scan(F{}, init, xs, {.reverse = Reverse}); }
@@ -455,6 +514,9 @@ constexpr auto while_call<Condition, F>::operator()(const C& init) const { retur
 template <class... F>
 template <class Which, class... X>
 constexpr auto branch_call<F...>::operator()(const Which& which, const X&... x) const { return cond(which, F{}..., x...); }
+template <class... F>
+template <class Index, class... X>
+constexpr auto switch_call<F...>::operator()(const Index& index, const X&... x) const { return switch_case(index, F{}..., x...); }
 
 }  // namespace detail
 }  // namespace tenure
