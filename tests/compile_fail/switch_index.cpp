@@ -4,11 +4,11 @@
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE
-using index = double;
+using position = double;
 #else
-using index = std::int64_t;
+using position = std::int64_t;
 #endif
 
 constexpr auto f = tn::compile([](auto i, auto x) { return tn::switch_case(i, [](auto x) { return x * 2.0; }, [](auto x) { return -x; }, x); });
 
-auto g(index which, const tn::tensor<double, tn::shape<3>>& x) { return f(which, x); }
+auto g(position which, const tn::tensor<double, tn::shape<3>>& x) { return f(which, x); }
