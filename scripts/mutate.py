@@ -70,6 +70,7 @@ tests = {
     "backend/cpu": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
     "optim": ["optim/optim_test"],
     "eager": ["transform/eager_test", "ownership/backward", "ownership/hazards", "ownership/versions", "ownership/variations_of_graphs"],
+    "eager/expression_program": ["transform/eager_test", "ownership/saved_pointwise", "ownership/backward", "ownership/saved_compound", "ownership/hazards"],
     "eager/to": ["optim/optim_test"],
     "eager/deepcopy": ["optim/optim_test"],
     "transform/init": ["optim/init_test", "optim/optim_test"],
