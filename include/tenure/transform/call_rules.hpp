@@ -62,10 +62,13 @@ constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
   if constexpr (std::is_same_v<all_traced, X>) {
     return (x);
   } else {
+    [[maybe_unused]] constexpr bool is_known = is_argument<true, X>();  // here and not in the lambda, so that g++ prints this message first
     ir::array<ir::node_id> ids;
     for_each_leaf(x, [&](const auto& leaf) {
-      using E = typename leaf_type<std::remove_cvref_t<decltype(leaf)>>::element_type;
-      if constexpr (is_traced_v<std::remove_cvref_t<decltype(leaf)>>) ids.push_back(leaf.id);
+      using given = std::remove_cvref_t<decltype(leaf)>;
+      using E = typename leaf_type<given>::element_type;
+      if constexpr (is_traced_v<given>) ids.push_back(leaf.id);
+      else if constexpr (any_tensor<given>) ids.push_back(g.constant(dtype_v<E>, g.intern(shape_of_t<given>::value), 0));  // is refused
       else ids.push_back(lift<traced<E, shape<>>>(g, number::convert<E>(leaf)).id);
     });
     int i = 0;
