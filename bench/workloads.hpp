@@ -89,4 +89,17 @@ constexpr auto lstm = tn::value_and_grad<0, 1, 2>([](auto wx, auto wh, auto bias
   return mean(square(h));
 });
 
+/// The same by scan: one body, whatever the number of steps.
+constexpr auto lstm_by_scan = tn::value_and_grad<0, 1, 2>([](auto wx, auto wh, auto bias, auto xs) {
+  constexpr std::int64_t w = lstm_width;
+  const auto step = [=](auto state, auto x) {
+    const auto z = matmul(x, wx) + matmul(std::get<0>(state), wh) + bias;
+    const auto gate = [&](auto range) { return sigmoid(z.at(tn::all, range)); };
+    const auto c = gate(tn::range<w, 2 * w>()) * std::get<1>(state) + gate(tn::range<0, w>()) * tanh(z.at(tn::all, tn::range<2 * w, 3 * w>()));
+    return std::tuple{std::tuple{gate(tn::range<3 * w, 4 * w>()) * tanh(c), c}, tn::nothing};
+  };
+  const auto zero = tn::zeros_like(xs[0]);
+  return mean(square(std::get<0>(std::get<0>(tn::scan(step, std::tuple{zero, zero}, xs)))));
+});
+
 }  // namespace workloads

@@ -24,9 +24,12 @@ struct workload {
     tenure(), by_hand.step();
     bench::require_agreement("lstm", value.data(), &by_hand.value, 1, 1e-5);
     compare(dwx, by_hand.dwx), compare(dwh, by_hand.dwh), compare(dbias, by_hand.dbias);
+    scan();
+    compare(dwx, by_hand.dwx), compare(dwh, by_hand.dwh), compare(dbias, by_hand.dbias);
   }
   std::int64_t items() const { return lstm_steps * lstm_batch; }
   void tenure() { workloads::lstm.into(value, dwx, dwh, dbias)(wx, wh, bias, x); }
+  void scan() { workloads::lstm_by_scan.into(value, dwx, dwh, dbias)(wx, wh, bias, x); }
 
  private:
   template <class X>
@@ -40,6 +43,7 @@ struct workload {
 const bool registered = [] {
   bench::keep_heap_warm();
   bench::row<workload>("lstm", "tenure", lstm_steps, [](workload& p) { p.tenure(); });
+  bench::row<workload>("lstm", "scan", lstm_steps, [](workload& p) { p.scan(); });
   bench::row<workload>("lstm", "hand", lstm_steps, [](workload& p) { p.by_hand.step(); });
   return true;
 }();

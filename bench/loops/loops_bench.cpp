@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loops whose body stands once, against C++ loops. rk4 is 10,000 steps of Runge and Kutta for two coupled pendulums, four numbers in
+// float64; rk4_gradient is its value and gradients, by hand with a stash of the states; while is a loop of a million turns over one number.
+#include <harness.hpp>
+
+#include <cmath>
+#include <vector>
+
+#include <tenure/tenure.hpp>
+
+namespace {
+
+namespace tn = tenure;
+constexpr std::int64_t steps = 10000;
+
+// ---- two coupled pendulums: angles a and b, speeds c and d ------------------------------------------------------------
+
+constexpr auto slope = [](auto a, auto b, auto c, auto d) { return std::tuple{c, d, sin(b) - a, sin(a) - b}; };
+constexpr auto moved = [](auto s, auto h, auto k) {
+  auto [a, b, c, d] = s;
+  auto [e, f, g, i] = k;
+  return std::tuple{a + h * e, b + h * f, c + h * g, d + h * i};
+};
+constexpr auto rk4_step = [](auto s, auto h) {
+  const auto k1 = std::apply(slope, s);
+  const auto k2 = std::apply(slope, moved(s, h * 0.5, k1));
+  const auto k3 = std::apply(slope, moved(s, h * 0.5, k2));
+  const auto k4 = std::apply(slope, moved(s, h, k3));
+  return moved(moved(moved(moved(s, h / 6.0, k1), h / 3.0, k2), h / 3.0, k3), h / 6.0, k4);
+};
+constexpr auto energy = [](auto a, auto b, auto h) {
+  const auto last = tn::fori_loop(steps, [=](auto, auto s) { return rk4_step(s, h); }, std::tuple{a, b, a * 0.0, b * 0.0});
+  return std::apply([](auto... x) { return ((x * x) + ...); }, last);
+};
+constexpr auto value = tn::compile(energy);
+constexpr auto value_and_gradients = tn::value_and_grad<0, 1>(energy);
+
+struct state {
+  double a, b, c, d;
+
+  friend state operator+(state x, state y) { return {x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d}; }
+  friend state operator*(double h, state x) { return {h * x.a, h * x.b, h * x.c, h * x.d}; }
+};
+inline state slope_by_hand(state s) { return {s.c, s.d, std::sin(s.b) - s.a, std::sin(s.a) - s.b}; }
+/// The cotangent of s, given the cotangent of its slope.
+inline state pulled(state s, state g) { return {std::cos(s.a) * g.d - g.c, std::cos(s.b) * g.c - g.d, g.a, g.b}; }
+inline state step_by_hand(state s, double h) {
+  const state k1 = slope_by_hand(s), k2 = slope_by_hand(s + h / 2 * k1), k3 = slope_by_hand(s + h / 2 * k2), k4 = slope_by_hand(s + h * k3);
+  return s + h / 6 * k1 + h / 3 * k2 + h / 3 * k3 + h / 6 * k4;
+}
+inline state step_back(state s, state g, double h) {
+  const state k1 = slope_by_hand(s), s2 = s + h / 2 * k1, k2 = slope_by_hand(s2), s3 = s + h / 2 * k2, k3 = slope_by_hand(s3), s4 = s + h * k3;
+  const state g4 = pulled(s4, h / 6 * g), g3 = pulled(s3, h / 3 * g + h * g4), g2 = pulled(s2, h / 3 * g + h / 2 * g3), g1 = pulled(s, h / 6 * g + h / 2 * g2);
+  return g + g1 + g2 + g3 + g4;
+}
+
+struct pendulums {
+  double a = 1.0, b = 0.5, h = 0.01;
+  tn::tensor<double, tn::shape<>> energy, da, db;
+  double energy_by_hand = 0, da_by_hand = 0, db_by_hand = 0;
+  std::vector<state> stash = std::vector<state>(steps);
+
+  explicit pendulums(std::int64_t) {
+    value_of_tenure(), value_of_hand();
+    bench::require_agreement("rk4", energy.data(), &energy_by_hand, 1, 1e-9);
+    tenure(), by_hand();
+    bench::require_agreement("rk4_gradient", da.data(), &da_by_hand, 1, 1e-9);
+    bench::require_agreement("rk4_gradient", db.data(), &db_by_hand, 1, 1e-9);
+  }
+  std::int64_t items() const { return steps; }
+
+  void value_of_tenure() { value.into(energy)(a, b, h); }
+  void value_of_hand() {
+    state s{a, b, 0, 0};
+    for (std::int64_t i = 0; i < steps; ++i) s = step_by_hand(s, h);
+    energy_by_hand = s.a * s.a + s.b * s.b + s.c * s.c + s.d * s.d;
+    benchmark::DoNotOptimize(energy_by_hand);
+  }
+  void tenure() { value_and_gradients.into(energy, da, db)(a, b, h); }
+  void by_hand() {
+    state s{a, b, 0, 0};
+    for (std::int64_t i = 0; i < steps; ++i) {
+      stash[static_cast<std::size_t>(i)] = s;
+      s = step_by_hand(s, h);
+    }
+    energy_by_hand = s.a * s.a + s.b * s.b + s.c * s.c + s.d * s.d;
+    state g = 2 * s;
+    for (std::int64_t i = steps - 1; i >= 0; --i) g = step_back(stash[static_cast<std::size_t>(i)], g, h);
+    da_by_hand = g.a;
+    db_by_hand = g.b;
+    benchmark::DoNotOptimize(da_by_hand);
+  }
+};
+
+// ---- a condition after each turn --------------------------------------------------------------------------------------
+
+constexpr double last = 1e6;
+constexpr auto count_up = tn::compile([](auto x) { return tn::while_loop([](auto n) { return n < last; }, [](auto n) { return n + 1.0; }, x); });
+
+struct counting {
+  double start = 0, by_hand = 0;
+  tn::tensor<double, tn::shape<>> end;
+
+  explicit counting(std::int64_t) {
+    tenure(), hand();
+    bench::require_agreement("while", end.data(), &by_hand, 1, 0);
+  }
+  std::int64_t items() const { return static_cast<std::int64_t>(last); }
+  void tenure() { count_up.into(end)(start); }
+  void hand() {
+    double n = start;
+    while (n < last) {
+      n += 1.0;
+      benchmark::DoNotOptimize(n);  // otherwise the compiler knows the end
+    }
+    by_hand = n;
+  }
+};
+
+const bool registered = [] {
+  bench::keep_heap_warm();
+  bench::row<pendulums>("rk4", "tenure", steps, [](pendulums& p) { p.value_of_tenure(); });
+  bench::row<pendulums>("rk4", "hand", steps, [](pendulums& p) { p.value_of_hand(); });
+  bench::row<pendulums>("rk4_gradient", "tenure", steps, [](pendulums& p) { p.tenure(); });
+  bench::row<pendulums>("rk4_gradient", "hand", steps, [](pendulums& p) { p.by_hand(); });
+  bench::row<counting>("while", "tenure", static_cast<std::int64_t>(last), [](counting& p) { p.tenure(); });
+  bench::row<counting>("while", "hand", static_cast<std::int64_t>(last), [](counting& p) { p.hand(); });
+  return true;
+}();
+
+}  // namespace
