@@ -10,7 +10,7 @@
 //   program/             the one splice, values -> types
 //   kernels/             what runs on a GPU, as templates over an encoded program; beside include/
 //   backend/             reference (for tests), cpu (our engine, on Eigen's packets), cuda (kernels)
-//   transform/           what is compiled: compile, grad, vjp, jvp, models, plans
+//   transform/           what is compiled: compile, grad, vjp, jvp, loops and branches, models, plans
 //   eager/               what runs at once: evaluation, assignment, in-place updates, history and backward()
 //   optim/               optimizers
 //   interop/             edges: Eigen, files and others, which are included by name

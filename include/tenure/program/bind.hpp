@@ -152,7 +152,14 @@ constexpr void visit_construct(const bound_step& s, const F& f) {
 /// The source of a body: a program of its own with the shapes and run-time extents of the whole program.
 template <class Program, int Body>
 struct body_source {
-  static constexpr ir::builder trace() { return ir::copy_of(Program::value.view().body_at(Body)); }
+  /// A body without loops or branches does not take the other bodies along: each pass would copy them.
+  static constexpr ir::builder trace() {
+    ir::graph_view body = Program::value.view().body_at(Body);
+    bool has_constructs = false;
+    for (int i = 0; i < body.count; ++i) has_constructs = has_constructs || body[i].op == ir::opcode::construct;
+    if (!has_constructs) body.inner = {};
+    return ir::copy_of(body);
+  }
 };
 template <class Program, int Body>
 using body_program = program<body_source<Program, Body>>;
