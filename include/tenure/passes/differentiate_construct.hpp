@@ -414,3 +414,6 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
 }
 
 }  // namespace tenure::passes
+
+// reverse() and forward() go through constructs, and constructs through the nodes of their bodies: each header needs the other.
+#include <tenure/passes/differentiate.hpp>
