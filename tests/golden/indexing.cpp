@@ -16,7 +16,7 @@ constexpr auto sorted(const X& x) {
   constexpr std::int64_t n = X::shape_type::value[1];
   const auto mine = unsqueeze<2>(x);
   const auto others = unsqueeze<1>(x);
-  const auto pairs = expand<1, n, n>(mine);
+  const auto pairs = expand<X::shape_type::value[0], n, n>(mine);
   const auto precedes = others < mine || (others == mine && index_along<2>(pairs) < index_along<1>(pairs));
   const auto place = sum(cast<double>(precedes), axis<2>, keepdim);
   return sum(where(place == index_along<2>(pairs), mine, 0.0), axis<1>);
