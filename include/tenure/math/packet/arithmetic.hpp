@@ -11,41 +11,28 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
-// If the machine has fma, a product that is added is rounded only once. g++ contracts a*b + c by default. clang 14 contracts only
-// operators in scopes with the pragma below, and no intrinsics. It saves 3 % of a gradient and 7 % of a softmax.
-// -ffp-contract=off stops g++, but not these scopes.
-#if defined(__clang__) && !defined(__CUDACC__)
-#define TENURE_CONTRACT _Pragma("clang fp contract(fast)")
-template <class P>
-inline constexpr bool has_operators = is_one_lane<P> || std::is_floating_point_v<scalar_of<P>>;
-#else
-#define TENURE_CONTRACT
-template <class P>
-inline constexpr bool has_operators = is_one_lane<P>;
-#endif
+// clang does not contract a*b + c here. With `#pragma clang fp contract(fast)` it did where product and sum stood in one basic block. The
+// loop of a kernel and its end differ in their blocks, so an element had other bits in another place (laws/run_time.cpp, AVX2).
+// It had saved 3 % of a gradient and 7 % of a softmax.
 
 template <class P>
 TENURE_KERNEL_INLINE P add(P a, P b) {
-  TENURE_CONTRACT
   if constexpr (number::wraps<P>) return number::add(a, b);
-  else if constexpr (has_operators<P>) return static_cast<P>(a + b);
+  else if constexpr (is_one_lane<P>) return static_cast<P>(a + b);
   else return detail::simd::padd(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P sub(P a, P b) {
-  TENURE_CONTRACT
   if constexpr (number::wraps<P>) return number::sub(a, b);
-  else if constexpr (has_operators<P>) return static_cast<P>(a - b);
+  else if constexpr (is_one_lane<P>) return static_cast<P>(a - b);
   else return detail::simd::psub(a, b);
 }
 template <class P>
 TENURE_KERNEL_INLINE P mul(P a, P b) {
-  TENURE_CONTRACT
   if constexpr (number::wraps<P>) return number::mul(a, b);
-  else if constexpr (has_operators<P>) return static_cast<P>(a * b);
+  else if constexpr (is_one_lane<P>) return static_cast<P>(a * b);
   else return detail::simd::pmul(a, b);
 }
-#undef TENURE_CONTRACT
 /// The quotient. Integers divide as in C++, toward zero; the division of an integer by zero is undefined.
 template <class P>
 TENURE_KERNEL_INLINE P div(P a, P b) {
