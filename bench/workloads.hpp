@@ -4,10 +4,12 @@
 
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/like.hpp>
 #include <tenure/ops/loss.hpp>
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/subscript.hpp>
 #include <tenure/transform/compile.hpp>
+#include <tenure/transform/control_flow.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/model.hpp>
 
