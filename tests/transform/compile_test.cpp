@@ -216,6 +216,30 @@ TEST_CASE("jvp and vjp are transposes") {
   CHECK(left == Approx(right).epsilon(1e-13));
 }
 
+TEST_CASE("jvp and vjp in chosen arguments: the others have no tangent and no cotangent, and may be integers") {
+  constexpr auto f = [](auto x, auto i, auto y) { return std::tuple{tanh(x) * y + gather<0>(y, i), sum(x * y)}; };
+  auto x = there(vector{.1, .2, .3, .4}), y = there(vector{1, 2, -1, 3}), tx = there(vector{1, -1, 2, .5}), ty = there(vector{.3, 1, 1, -2}), w = there(vector{2, 1, 0, -1});
+  auto i = there(tn::tensor<std::int64_t, tn::shape<4>>{3, 0, 0, 2});
+  const auto still = there(vector{0, 0, 0, 0});
+  const auto same_bits = [](const auto& a, const auto& b) {
+    for (int k = 0; k < 4; ++k) CHECK(at(a, k) == at(b, k));
+  };
+  const auto [value, along_x] = tn::jvp<0>(f)(x, i, y, tx);
+  const auto [again, zero_in_y] = tn::jvp(f)(x, i, y, tx, i, still);
+  same_bits(std::get<0>(value), std::get<0>(again));
+  for (int k = 0; k < 4; ++k) CHECK(at(std::get<0>(along_x), k) == Approx(at(std::get<0>(zero_in_y), k)).epsilon(1e-14));
+  // The order of the indices is that of the tangents and of the results.
+  const auto [v2, along_both] = tn::jvp<2, 0>(f)(x, i, y, ty, tx);
+  const auto [v3, dx, di, dy] = tn::vjp(f)(x, i, y, std::tuple{w.view(), 1.5});
+  const auto [v4, only_y] = tn::vjp<2>(f)(x, i, y, std::tuple{w.view(), 1.5});
+  const auto [v5, second, first] = tn::vjp<2, 0>(f)(x, i, y, std::tuple{w.view(), 1.5});
+  same_bits(only_y, dy);
+  same_bits(second, dy);
+  same_bits(first, dx);
+  const double left = tn::eval(sum(std::get<0>(along_both) * w) + std::get<1>(along_both) * 1.5).item(), right = tn::eval(sum(dx * tx) + sum(dy * ty)).item();
+  CHECK(left == Approx(right).epsilon(1e-13));
+}
+
 TEST_CASE("views are read through their strides") {
   on_device::tensor<double, tn::shape<4, 6>> base;
   for (int i = 0; i < 4; ++i) base[i].fill_(i + 1.0);

@@ -167,18 +167,65 @@ constexpr bool is_cotangent_of() {
   return floats && is_like<Y, C>;
 }
 
-/// The transform vjp. Its arguments are (x..., cotangent).
-template <class F>
+/// Whether each argument that was named exists, is named once and has floating-point elements. If not, a static_assert gives the reason.
+/// `Derivative` is the transform, for its messages.
+template <class Derivative, int... I, class... X>
+constexpr bool are_chosen(std::tuple<X...>*) {
+  constexpr int arguments = static_cast<int>(sizeof...(X));
+  constexpr bool exist = ((I >= 0 && I < arguments) && ...);
+  constexpr bool once = [] {
+    constexpr int at[] = {I..., -1};
+    for (std::size_t i = 0; i < sizeof...(I); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (at[i] == at[j]) return false;
+    return true;
+  }();
+  constexpr bool floats = [] {
+    if constexpr (exist) return (tree<std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>>::has_floats && ...);
+    else return true;
+  }();
+  if constexpr (Derivative::is_reverse) {
+    static_assert(exist, "tenure: vjp: there is no argument of that number");
+    static_assert(once, "tenure: vjp: an argument is chosen twice");
+    static_assert(floats, "tenure: vjp: a chosen argument holds integers or bool, which have no gradient");
+  } else {
+    static_assert(exist, "tenure: jvp: there is no argument of that number");
+    static_assert(once, "tenure: jvp: an argument is chosen twice");
+    static_assert(floats, "tenure: jvp: a chosen argument holds integers or bool, which have no tangent");
+  }
+  return exist && once && floats;
+}
+
+/// The first N of the types.
+template <std::size_t N, class All>
+struct first_types;
+template <std::size_t N, class... X>
+struct first_types<N, std::tuple<X...>> {
+  template <std::size_t... K>
+  static auto of(std::index_sequence<K...>) -> std::tuple<std::tuple_element_t<K, std::tuple<X...>>...>;
+  using type = decltype(of(std::make_index_sequence<N>{}));
+};
+
+/// The positions of the arguments in which a transform differentiates: I..., or all N without indices.
+template <std::size_t N, int... I>
+struct chosen_positions { using type = std::index_sequence<static_cast<std::size_t>(I)...>; };
+template <std::size_t N>
+struct chosen_positions<N> { using type = std::make_index_sequence<N>; };
+
+/// The transform vjp in the arguments I, or in all. Its arguments are (x..., cotangent).
+template <class F, int... I>
 struct vjp_of {
   using transformed = F;
+  static constexpr bool is_reverse = true;
   template <int Arguments>
-  static constexpr int results = Arguments;
+  static constexpr int results = sizeof...(I) > 0 ? 1 + static_cast<int>(sizeof...(I)) : Arguments;
   template <class... X>
   static constexpr bool accepts() {
     constexpr bool any = sizeof...(X) >= 2;
     static_assert(any, "tenure: vjp: needs the arguments of the function, then the cotangent of its result");
-    if constexpr (any) return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) - 1>{});
-    else return false;
+    if constexpr (!any) return false;
+    else if constexpr (!are_chosen<vjp_of, I...>(static_cast<typename first_types<sizeof...(X) - 1, std::tuple<X...>>::type*>(nullptr))) return false;
+    else return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) - 1>{});
   }
 
   [[no_unique_address]] F f{};
@@ -186,34 +233,34 @@ struct vjp_of {
   template <class... X>
   constexpr auto operator()(const X&... all) const {
     if constexpr (!accepts<X...>()) return refused_in_trace<vjp_of>(all...);
-    else return split(std::make_index_sequence<sizeof...(X) - 1>{}, std::tuple<X...>{all...});
+    else return split(std::make_index_sequence<sizeof...(X) - 1>{}, typename chosen_positions<sizeof...(X) - 1, I...>::type{}, std::tuple<X...>{all...});
   }
 
  private:
-  template <class All, std::size_t... I>
-  static constexpr bool accepts_split(std::index_sequence<I...>) {
-    constexpr bool floats = (tree<std::tuple_element_t<I, All>>::has_floats || ...);
+  template <class All, std::size_t... K>
+  static constexpr bool accepts_split(std::index_sequence<K...>) {
+    constexpr bool floats = (tree<std::tuple_element_t<K, All>>::has_floats || ...);
     static_assert(floats, "tenure: vjp: the arguments hold integers or bool, which have no gradient");
-    if constexpr (!floats || !gives_traced<F, std::tuple_element_t<I, All>...>()) return false;
-    else return is_cotangent_of<result_of<F, std::tuple_element_t<I, All>...>, std::tuple_element_t<sizeof...(I), All>>();
+    if constexpr (!floats || !gives_traced<F, std::tuple_element_t<K, All>...>()) return false;
+    else return is_cotangent_of<result_of<F, std::tuple_element_t<K, All>...>, std::tuple_element_t<sizeof...(K), All>>();
   }
 
-  template <std::size_t... I, class All>
-  constexpr auto split(std::index_sequence<I...>, const All& all) const {
-    const auto x = std::tuple{as_variable(std::get<I>(all))...};
-    const auto y = f(std::get<I>(x)...);
-    const auto& cotangent = std::get<sizeof...(I)>(all);
+  template <std::size_t... K, std::size_t... Chosen, class All>
+  constexpr auto split(std::index_sequence<K...>, std::index_sequence<Chosen...>, const All& all) const {
+    const auto x = std::tuple{as_variable(std::get<K>(all))...};
+    const auto y = f(std::get<K>(x)...);
+    const auto& cotangent = std::get<sizeof...(K)>(all);
     require_like("vjp", y, cotangent);
-    using wanted = node_ids<std::tuple_element_t<I, All>...>;
+    using wanted = node_ids<std::tuple_element_t<Chosen, All>...>;
     const node_ids outputs(y);
     const node_ids cotangents(cotangent);
-    const wanted wrt(std::get<I>(x)...);
+    const wanted wrt(std::get<Chosen>(x)...);
     wanted gradients;
     ir::builder* g = nullptr;
     for_each_leaf(y, [&](const auto& leaf) { g = leaf.graph; });
     passes::reverse(*g, outputs.at, cotangents.at, outputs.count, wrt.at, wrt.count, gradients.at);
     int at = 0;
-    return std::tuple{y, gradient_like(std::get<I>(x), gradients.at, at)...};
+    return std::tuple{y, gradient_like(std::get<Chosen>(x), gradients.at, at)...};
   }
 };
 
@@ -224,18 +271,21 @@ constexpr bool is_tangent_of() {
   return is_like<X, T>;
 }
 
-/// The transform jvp. Its arguments are (x..., tangents...).
-template <class F>
+/// The transform jvp in the arguments I, or in all. Its arguments are (x..., tangents of the chosen ones...).
+template <class F, int... I>
 struct jvp_of {
   using transformed = F;
+  static constexpr bool is_reverse = false;
   template <int Arguments>
   static constexpr int results = 2;
   template <class... X>
   static constexpr bool accepts() {
-    constexpr bool pairs = sizeof...(X) % 2 == 0 && sizeof...(X) > 0;
+    constexpr bool pairs = sizeof...(I) > 0 || (sizeof...(X) % 2 == 0 && sizeof...(X) > 0), any = sizeof...(X) > sizeof...(I);
     static_assert(pairs, "tenure: jvp: needs the arguments of the function, then a tangent for each");
-    if constexpr (pairs) return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) / 2>{});
-    else return false;
+    static_assert(!pairs || any, "tenure: jvp: needs the arguments of the function, then a tangent for each chosen one");
+    if constexpr (!pairs || !any) return false;
+    else if constexpr (!are_chosen<jvp_of, I...>(static_cast<typename first_types<arguments<X...>, std::tuple<X...>>::type*>(nullptr))) return false;
+    else return accepts_split<std::tuple<X...>>(std::make_index_sequence<arguments<X...>>{}, positions<X...>{}, std::make_index_sequence<sizeof...(X) - arguments<X...>>{});
   }
 
   [[no_unique_address]] F f{};
@@ -243,28 +293,34 @@ struct jvp_of {
   template <class... X>
   constexpr auto operator()(const X&... all) const {
     if constexpr (!accepts<X...>()) return refused_in_trace<jvp_of>(all...);
-    else return split(std::make_index_sequence<sizeof...(X) / 2>{}, std::tuple<X...>{all...});
+    else return split(std::make_index_sequence<arguments<X...>>{}, positions<X...>{}, std::make_index_sequence<sizeof...(X) - arguments<X...>>{}, std::tuple<X...>{all...});
   }
 
  private:
-  template <class All, std::size_t... I>
-  static constexpr bool accepts_split(std::index_sequence<I...>) {
-    if constexpr (!gives_traced<F, std::tuple_element_t<I, All>...>()) {
+  /// The number of arguments of f, where X... has the tangents too.
+  template <class... X>
+  static constexpr std::size_t arguments = sizeof...(I) > 0 ? sizeof...(X) - sizeof...(I) : sizeof...(X) / 2;
+  template <class... X>
+  using positions = typename chosen_positions<arguments<X...>, I...>::type;
+
+  template <class All, std::size_t... K, std::size_t... Chosen, std::size_t... T>
+  static constexpr bool accepts_split(std::index_sequence<K...>, std::index_sequence<Chosen...>, std::index_sequence<T...>) {
+    if constexpr (!gives_traced<F, std::tuple_element_t<K, All>...>()) {
       return false;
     } else {
-      constexpr bool floats = tree<result_of<F, std::tuple_element_t<I, All>...>>::has_floats;
+      constexpr bool floats = tree<result_of<F, std::tuple_element_t<K, All>...>>::has_floats;
       static_assert(floats, "tenure: jvp: the function returns integers or bool, which have no tangent");
-      return floats && (is_tangent_of<std::tuple_element_t<I, All>, std::tuple_element_t<sizeof...(I) + I, All>>() && ...);
+      return floats && (is_tangent_of<std::tuple_element_t<Chosen, All>, std::tuple_element_t<sizeof...(K) + T, All>>() && ...);
     }
   }
 
-  template <std::size_t... I, class All>
-  constexpr auto split(std::index_sequence<I...>, const All& all) const {
-    (require_like("jvp", std::get<I>(all), std::get<sizeof...(I) + I>(all)), ...);
-    const auto x = std::tuple{as_variable(std::get<I>(all))...};
-    const auto y = f(std::get<I>(x)...);
-    const node_ids wrt(std::get<I>(x)...);
-    const node_ids tangents(std::get<sizeof...(I) + I>(all)...);
+  template <std::size_t... K, std::size_t... Chosen, std::size_t... T, class All>
+  constexpr auto split(std::index_sequence<K...>, std::index_sequence<Chosen...>, std::index_sequence<T...>, const All& all) const {
+    (require_like("jvp", std::get<Chosen>(all), std::get<sizeof...(K) + T>(all)), ...);
+    const auto x = std::tuple{as_variable(std::get<K>(all))...};
+    const auto y = f(std::get<K>(x)...);
+    const node_ids wrt(std::get<Chosen>(x)...);
+    const node_ids tangents(std::get<sizeof...(K) + T>(all)...);
     const node_ids outputs(y);
     auto derivatives = outputs;
     ir::builder* g = nullptr;
@@ -274,9 +330,6 @@ struct jvp_of {
     return std::tuple{y, gradient_like(y, derivatives.at, at)};
   }
 };
-
-template <template <class> class Transform, class F, class Execution>
-constexpr auto transformed(F f, Execution on) { return compiled_on(Transform<F>{f}, on); }
 
 /// The compiled Transform<F, I...>. Without indices I, it is with respect to the first argument.
 template <template <class, int...> class Transform, int... I, class F, class Execution>
@@ -295,12 +348,17 @@ constexpr auto value_and_grad(F f, Execution on = {}) { return detail::with_resp
 template <int... I, class F, class Execution = inherited>
 constexpr auto grad(F f, Execution on = {}) { return detail::with_respect_to<detail::grad_of, I...>(detail::traced_function(f), on); }
 
-/// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}.
-template <class F, class Execution = inherited>
-constexpr auto vjp(F f, Execution on = {}) { return detail::transformed<detail::vjp_of>(detail::traced_function(f), on); }
+/// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns only the cotangents of x0 and x2.
+template <int... I, class F, class Execution = inherited>
+constexpr auto vjp(F f, Execution on = {}) {
+  return detail::compiled_on(detail::vjp_of<decltype(detail::traced_function(f)), I...>{detail::traced_function(f)}, on);
+}
 
-/// jvp(f)(x..., tangents...) returns {f(x...), tangent of the result}.
-template <class F, class Execution = inherited>
-constexpr auto jvp(F f, Execution on = {}) { return detail::transformed<detail::jvp_of>(detail::traced_function(f), on); }
+/// jvp(f)(x..., tangents...) returns {f(x...), tangent of the result}. jvp<0, 2>(f)(x..., tangent of x0, tangent of x2) takes the tangents of
+/// the chosen arguments only; the others do not move.
+template <int... I, class F, class Execution = inherited>
+constexpr auto jvp(F f, Execution on = {}) {
+  return detail::compiled_on(detail::jvp_of<decltype(detail::traced_function(f)), I...>{detail::traced_function(f)}, on);
+}
 
 }  // namespace tenure
