@@ -57,6 +57,14 @@ int main() {
   }
   std::printf("energy %.3f after 100 steps\n", value.item());
 
+  // Called with a variable, a compiled function joins the history that backward() walks. C++ decides what runs.
+  auto w = tn::variable<double, tn::shape<3>>{0.1, 0.2, 0.3};
+  constexpr auto layer = tn::compile([](auto weight, auto state) { return tanh(weight * state + 0.5); });
+  tn::tensor h = layer(w, w);
+  while (sum(h).item() < 2) h = layer(w, h) + h;     // compiled calls and expressions in turn
+  sum(h).backward();
+  std::printf("gradient %.3f\n", w.grad()(0));
+
   // One program for all run-time extents. If extents do not match, the call throws before it writes anything.
   constexpr auto dot = tn::compile([](auto a, auto b) { return sum(a * b); });
   tn::tensor<float, tn::shape<tn::dyn>> a = tn::ones(tn::shape<tn::dyn>{}, 1000), b = tn::ones(tn::shape<tn::dyn>{}, 999);

@@ -67,6 +67,7 @@
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/plan.hpp>
 
+#include <tenure/eager/call_history.hpp>
 #include <tenure/eager/deepcopy.hpp>
 #include <tenure/eager/in_place.hpp>
 #include <tenure/eager/no_grad.hpp>

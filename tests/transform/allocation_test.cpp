@@ -111,3 +111,13 @@ TEST_CASE("eager gradients take their memory from the pool") {
           sum(h * w).backward();
         }) == 0);
 }
+
+TEST_CASE("a compiled function called with variables takes its memory from the pool") {
+  auto w = tn::variable<float, tn::shape<100>>();
+  constexpr auto f = tn::compile([](auto p) { return std::tuple{tanh(p), sum(p * p)}; });
+  CHECK(counted([&] {
+          w.zero_grad();
+          const auto [h, squares] = f(w);
+          (sum(h) * squares).backward();
+        }) == 0);
+}

@@ -85,12 +85,13 @@ struct cotangent_source {
     const int forward_end = g.count();
     output_gradients(g, output, cotangent, tracked);
     if (g[output].op != ir::opcode::input) g.redirect(forward_end, output, result);
+    g.drop_other_bounds();  // indices that only the value reads may be gone
     g.canonicalize();
     return g;
   }
 };
 
-/// The inputs that a program reads to compute the outputs from `first` on.
+/// The inputs that a program reads to compute the outputs from `first` on. With first = 0, those whose indices it checks count too.
 template <class Program, int Inputs>
 struct inputs_read {
   bool at[Inputs + 1] = {};
@@ -99,6 +100,7 @@ struct inputs_read {
     const ir::graph_view g = Program::value.view();
     ir::array<bool> needed(g.count, false);
     for (int i = first; i < g.output_count; ++i) needed[g.outputs[i]] = true;
+    for (int i = 0; first == 0 && i < g.bound_count; ++i) needed[g.bounds[i].indices] = true;
     for (int i = g.count - 1; i >= 0; --i) {
       if (!needed[i]) continue;
       if (g[i].op == ir::opcode::input && g[i].attr < Inputs) at[g[i].attr] = true;

@@ -12,17 +12,29 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-template <class E>
-class expression_history final : public gradient_sink {
-  using program_type = program<cotangent_source<E>>;
-  using device_type = device_of_t<E>;
+template <class Device>
+storage_handle copy_of_memory(const void* from, std::int64_t bytes) {
+  storage_handle made = device_memory<Device>::allocate(static_cast<std::size_t>(bytes));
+  copy_bytes<Device>(made.data(), from, bytes);
+  return made;
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_overwritten(const saved_storage& s) {
+  throw ownership_error(message("backward") << "a value that the gradient reads was overwritten after it was used (version "
+                                            << static_cast<std::int64_t>(s.storage().version()) << ", saved at "
+                                            << static_cast<std::int64_t>(s.version()) << ")");
+}
+
+/// The operands of an expression or a call until backward(): the memory of those that the derivative reads, and the sinks of those that are
+/// tracked. Reads.at[i] says whether it reads operand i.
+template <class E, class Reads, class Device>
+class saved_operands {
   static constexpr int operands = operand_count<E>;
-  static constexpr inputs_read<program_type, operands + 2> reads{};
+  static constexpr Reads reads{};
 
  public:
   /// `overwritten` is the storage into which the result will be written. Operands that the derivative reads from it are copied first.
-  expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
-      : gradient_sink(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), expression_(e) {
+  explicit saved_operands(const E& e, const block* overwritten = nullptr) : expression_(e) {
     bool copies = false;
     int i = 0;
     for_each_operand(expression_, [&](auto& x) {
@@ -39,21 +51,7 @@ class expression_history final : public gradient_sink {
     if (copies) [[unlikely]] copy_operands(overwritten);
   }
 
-  /// Saves the memory of the result if the derivative reads it. Call it once, after the result was written.
-  void save_result(const storage_handle& memory, const void* data) {
-    if constexpr (reads.at[operands + 1]) {
-      saved_[operands] = saved_storage(memory);
-      result_ = data;
-      if (memory.is_exported()) {
-        const std::int64_t bytes = count(shape) * static_cast<std::int64_t>(sizeof(typename E::element_type));
-        storage_handle copy = copy_of(data, bytes);
-        result_ = copy.data();
-        saved_[operands + 1] = saved_storage(std::move(copy));
-      }
-    }
-  }
-
-  bool is_node() const override { return true; }
+  const E& expression() const { return expression_; }
 
   /// Whether it saves the value of a tensor. Then backward() frees it.
   bool saves() const {
@@ -61,38 +59,11 @@ class expression_history final : public gradient_sink {
     for (const saved_storage& s : saved_) any = any || s;
     return any;
   }
-
-  void check(backward_queue& queue) const override {
-    if (is_freed_) throw_freed();
+  void check() const {
     for (const saved_storage& s : saved_)
-      if (s && !s.intact())
-        throw ownership_error(message("backward") << "a value that the gradient reads was overwritten after it was used (version "
-                                                  << static_cast<std::int64_t>(s.storage().version()) << ", saved at "
-                                                  << static_cast<std::int64_t>(s.version()) << ")");
-    reach_operands(expression_, queue);
+      if (s && !s.intact()) throw_overwritten(s);
   }
-
-  void propagate(backward_queue& queue) override {
-    leaf_argument arguments[operands + 2];
-    const void* pointers[operands + 2];
-    leaf_argument* at = arguments;
-    collect_operands(expression_, at);
-    *at++ = {arriving.data(), shape, row_major(shape)};
-    *at++ = {result_, shape, row_major(shape)};
-    constexpr int tracked = tracked_count<E>;
-    delivery deliveries[tracked];
-    delivery* to = deliveries;
-    add_deliveries(expression_, to);
-    [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(expression_, arguments);
-    call_bound<program_type, device_type>(arguments, operands + 2, pointers, [&](void** results, const std::int64_t*) {
-      for (int i = 0; i < tracked; ++i) results[i] = deliveries[i].begin(queue);
-      return 0;
-    });
-    for (delivery& d : deliveries) d.finish(queue);
-  }
-
-  void release() noexcept override {
-    is_freed_ = saves();  // backward() can run again over a graph that saved nothing, as in PyTorch
+  void release() noexcept {
     for (saved_storage& s : saved_) s = saved_storage();  // with `s = {}` clang 14 leaks the old value
     for_each_operand(expression_, [](auto& x) {
       if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) x.storage = {};
@@ -100,11 +71,6 @@ class expression_history final : public gradient_sink {
   }
 
  private:
-  static storage_handle copy_of(const void* from, std::int64_t bytes) {
-    storage_handle made = device_memory<device_type>::allocate(static_cast<std::size_t>(bytes));
-    copy_bytes<device_type>(made.data(), from, bytes);
-    return made;
-  }
   /// Replaces operands that will change or may change by copies. A copy holds all memory from the first element to the last, so the strides
   /// stay the same. Operands with the same first and last element share a copy.
   [[gnu::noinline, gnu::cold]] void copy_operands(const block* overwritten) {
@@ -122,7 +88,7 @@ class expression_history final : public gradient_sink {
           const std::int64_t bytes = count(x.shape) == 0 ? 0 : reach_in_bytes({0, x.shape, x.strides}, sizeof(T));
           int k = 0;
           while (k < count_made && !(made[k].from == x.data && made[k].bytes == bytes)) ++k;
-          if (k == count_made) made[count_made++] = {x.data, bytes, copy_of(x.data, bytes)};
+          if (k == count_made) made[count_made++] = {x.data, bytes, copy_of_memory<Device>(x.data, bytes)};
           x.storage = made[k].memory;
           x.data = static_cast<const T*>(x.storage.data());
           if (is_about_to_change) saved_[i] = saved_storage(x.storage);  // otherwise counted writes must still be found
@@ -133,7 +99,77 @@ class expression_history final : public gradient_sink {
   }
 
   E expression_;
-  saved_storage saved_[operands + 1 + reads.at[operands + 1]];
+  saved_storage saved_[operands == 0 ? 1 : operands];
+};
+
+template <class E>
+class expression_history final : public gradient_sink {
+  using program_type = program<cotangent_source<E>>;
+  using device_type = device_of_t<E>;
+  static constexpr int operands = operand_count<E>;
+  using reads_type = inputs_read<program_type, operands + 2>;
+  static constexpr reads_type reads{};
+
+ public:
+  /// `overwritten` is the storage into which the result will be written. Operands that the derivative reads from it are copied first.
+  expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
+      : gradient_sink(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), operands_(e, overwritten) {}
+
+  /// Saves the memory of the result if the derivative reads it. Call it once, after the result was written.
+  void save_result(const storage_handle& memory, const void* data) {
+    if constexpr (reads.at[operands + 1]) {
+      saved_[0] = saved_storage(memory);
+      result_ = data;
+      if (memory.is_exported()) {
+        const std::int64_t bytes = count(shape) * static_cast<std::int64_t>(sizeof(typename E::element_type));
+        storage_handle copy = copy_of_memory<device_type>(data, bytes);
+        result_ = copy.data();
+        saved_[1] = saved_storage(std::move(copy));
+      }
+    }
+  }
+
+  bool is_node() const override { return true; }
+
+  /// Whether it saves the value of a tensor. Then backward() frees it.
+  bool saves() const { return operands_.saves() || saved_[0]; }
+
+  void check(backward_queue& queue) const override {
+    if (is_freed_) throw_freed();
+    operands_.check();
+    for (const saved_storage& s : saved_)
+      if (s && !s.intact()) throw_overwritten(s);
+    reach_operands(operands_.expression(), queue);
+  }
+
+  void propagate(backward_queue& queue) override {
+    leaf_argument arguments[operands + 2];
+    const void* pointers[operands + 2];
+    leaf_argument* at = arguments;
+    collect_operands(operands_.expression(), at);
+    *at++ = {arriving.data(), shape, row_major(shape)};
+    *at++ = {result_, shape, row_major(shape)};
+    constexpr int tracked = tracked_count<E>;
+    delivery deliveries[tracked];
+    delivery* to = deliveries;
+    add_deliveries(operands_.expression(), to);
+    [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(operands_.expression(), arguments);
+    call_bound<program_type, device_type>(arguments, operands + 2, pointers, [&](void** results, const std::int64_t*) {
+      for (int i = 0; i < tracked; ++i) results[i] = deliveries[i].begin(queue);
+      return 0;
+    });
+    for (delivery& d : deliveries) d.finish(queue);
+  }
+
+  void release() noexcept override {
+    is_freed_ = saves();  // backward() can run again over a graph that saved nothing, as in PyTorch
+    operands_.release();
+    for (saved_storage& s : saved_) s = saved_storage();
+  }
+
+ private:
+  saved_operands<E, reads_type, device_type> operands_;
+  saved_storage saved_[1 + reads.at[operands + 1]];
   const void* result_ = nullptr;
   bool is_freed_ = false;
 };

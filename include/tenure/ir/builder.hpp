@@ -146,6 +146,17 @@ class builder {
   }
 
   constexpr void check_bound(const bound& b) { bounds_.push_back(b); }
+  /// Drops the bounds on nodes that no output needs.
+  constexpr void drop_other_bounds() {
+    array<char> needed(nodes_.size(), 0);
+    for (const node_id id : outputs_) needed[id] = 1;
+    for (node_id id = nodes_.size() - 1; id >= 0; --id)
+      for (int k = 0; needed[id] && k < nodes_[id].arity; ++k) needed[nodes_[id].in[k]] = 1;
+    array<bound> kept;
+    for (const bound& b : bounds_)
+      if (needed[b.indices]) kept.push_back(b);
+    bounds_ = kept;
+  }
   constexpr void output(node_id id) { outputs_.push_back(id); }
   constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }
 

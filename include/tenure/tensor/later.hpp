@@ -27,6 +27,7 @@ namespace TENURE_NAMESPACE::detail {
 //   eager/ backward_with(const E& e, const C& cotangent, bool retain) -> bool   e.backward(c); true if the gradient reads a value of e.
 //   eager/ backward_node(const X& y, bool retain)                y.backward() for a node of one element.
 //   eager/ backward_reads(const E& e) -> bool                    True if the gradient of e reads the value of a tensor.
+//   eager/ record_call(element_tag<F>, Run run, const X&... x)   run() computes F(x...) for arguments x. Gives the results a history.
 //   ops/ subscript(const traced& x, const I&... index) -> traced   x.at(index...) and x(i, j) of a traced value.
 struct later_phase {};
 

@@ -4,6 +4,7 @@
 // Cost: a call allocates only its results; into(results...) allocates nothing.
 #pragma once
 
+#include <tenure/tensor/later.hpp>
 #include <tenure/transform/call.hpp>
 #include <tenure/transform/call_rules.hpp>
 #include <tenure/transform/into.hpp>
@@ -17,6 +18,12 @@ struct compiled;
 template <class Program, class Device>
 struct plan;
 
+namespace detail {
+/// Whether F returns derivatives: grad, value_and_grad, vjp, jvp. What they return is a value and has no history.
+template <class F>
+inline constexpr bool gives_derivatives = false;
+}  // namespace detail
+
 /// A traced function. Each call compiles it for the types of the arguments. `execution` says on which threads a call runs.
 template <class F, class Execution>
 struct compiled {
@@ -29,8 +36,8 @@ struct compiled {
   [[no_unique_address]] F function{};
   [[no_unique_address]] Execution execution{};
 
-  /// With tensors, numbers and models the results are new owning constants. With traced values it calls f inside the graph of the other
-  /// function.
+  /// With tensors, numbers and models the results are new and owning: constants, or nodes where they depend on tracked arguments, see
+  /// call_history.hpp. With traced values it calls f inside the graph of the other function.
   template <class... X>
   constexpr auto operator()(const X&... x) const {
     if constexpr ((detail::tree<X>::traces || ...)) {
@@ -44,7 +51,9 @@ struct compiled {
       return detail::refused_call<F>(x...);
     } else {
       [[maybe_unused]] const auto scope = execution.scope();
-      return call(x...);
+      if constexpr ((detail::tree<X>::tracked || ...) && !detail::gives_derivatives<F>)
+        return record_call(detail::later_phase{}, element_tag<F>{}, [&] { return call(x...); }, x...);
+      else return call(x...);
     }
   }
 

@@ -331,6 +331,15 @@ struct jvp_of {
   }
 };
 
+template <class F, int... I>
+inline constexpr bool gives_derivatives<value_and_grad_of<F, I...>> = true;
+template <class F, int... I>
+inline constexpr bool gives_derivatives<grad_of<F, I...>> = true;
+template <class F, int... I>
+inline constexpr bool gives_derivatives<vjp_of<F, I...>> = true;
+template <class F, int... I>
+inline constexpr bool gives_derivatives<jvp_of<F, I...>> = true;
+
 /// The compiled Transform<F, I...>. Without indices I, it is with respect to the first argument.
 template <template <class, int...> class Transform, int... I, class F, class Execution>
 constexpr auto with_respect_to(F f, Execution on) {
