@@ -66,6 +66,7 @@
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/plan.hpp>
+#include <tenure/transform/vmap.hpp>
 
 #include <tenure/eager/call_history.hpp>
 #include <tenure/eager/deepcopy.hpp>

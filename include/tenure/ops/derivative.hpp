@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The derivative of a node. `pull` takes the cotangent of the result to the cotangent of an operand. `push` takes the tangents of the
-// operands to the tangent of the result. A pointwise operation states its partial derivatives. A structural operation states its pull
-// and push in structural/.
+// The derivative of a node, and the node for a batch. `pull` takes the cotangent of the result to the cotangent of an operand. `push` takes the tangents of the
+// operands to the tangent of the result. A pointwise operation states its partial derivatives. A structural operation states its pull,
+// push and batch in structural/.
 #pragma once
 
 #include <tenure/ops/registry.hpp>
@@ -29,6 +29,7 @@ template <class... Op>
 struct structural_derivatives<structural_list<Op...>> {
   static constexpr value (*pulls[sizeof...(Op)])(value result, int operand, value cotangent) = {&Op::template pull<value>...};
   static constexpr value (*pushes[sizeof...(Op)])(value result, const value* tangents) = {&Op::template push<value>...};
+  static constexpr value (*batches[sizeof...(Op)])(const batch_call& samples) = {&Op::template batch<batch_call>...};
 };
 using structural_tables = structural_derivatives<structural_operations>;
 }  // namespace detail
@@ -40,6 +41,12 @@ constexpr value pull(value y, int i, value g) {
   ir::builder& graph = *y.graph;
   const value x[3] = {{graph, n.in[0]}, {graph, n.in[1]}, {graph, n.in[2]}};
   return record_of(n.op).derivative(i, g, x, y);
+}
+
+/// The node for a batch of samples. A pointwise operation computes each element alone.
+constexpr value batched(const batch_call& samples) {
+  const ir::opcode op = samples.node().op;
+  return is_pointwise(op) ? samples.same_node() : detail::structural_tables::batches[static_cast<int>(op)](samples);
 }
 
 /// The tangent of node y, given the tangents of its operands. The id is none where an operand has no tangent. At least one has one.

@@ -9,6 +9,7 @@
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/comparison.hpp>
 #include <tenure/ops/rearrangement.hpp>
+#include <tenure/transform/body_trace.hpp>
 #include <tenure/transform/compile.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -22,51 +23,10 @@ struct scan_options {
 
 namespace detail {
 
-// ---- types of slices and stacks --------------------------------------------------------------------------------------
-
-template <class S>
-struct without_first;
-template <std::int64_t First, std::int64_t... Rest>
-struct without_first<shape<First, Rest...>> { using type = shape<Rest...>; };
-template <>
-struct without_first<shape<>> { using type = shape<>; };  // scan refuses it with a message
-template <std::int64_t First, class S>
-struct with_first;
-template <std::int64_t First, std::int64_t... Rest>
-struct with_first<First, shape<Rest...>> { using type = shape<First, Rest...>; };
-
-/// The kind of one slice of traced values along axis 0.
-struct slices {
-  template <class T, class S>
-  using type = traced<T, typename without_first<S>::type>;
-};
-/// The kind of N traced values as one, along a new axis 0.
-template <std::int64_t N>
-struct stacks {
-  template <class T, class S>
-  using type = traced<T, typename with_first<N, S>::type>;
-};
-
-/// The extent of axis 0 of the first leaf, and whether all leaves have it.
-struct leading_axis {
-  std::int64_t extent = dyn;
-  bool exists = true, agrees = true;
-};
 template <class X>
-constexpr leading_axis leading_axis_of() {
-  leaf_description leaves[tree<X>::leaves + 1];
-  leaf_description* end = leaves;
-  tree<X>::describe(end);
-  leading_axis found;
-  for (int i = 0; i < tree<X>::leaves; ++i) {
-    if (leaves[i].shape.rank == 0) {
-      found.exists = false;
-      continue;
-    }
-    const std::int64_t e = leaves[i].shape[0];
-    if (i == 0 || !is_static(found.extent)) found.extent = e;
-    else found.agrees = found.agrees && (!is_static(e) || e == found.extent);
-  }
+constexpr common_axis leading_axis_of() {
+  common_axis found;
+  found.look<X>(0);
   return found;
 }
 
@@ -91,7 +51,7 @@ constexpr bool is_condition() {
 }
 template <class Xs>
 constexpr bool is_scanned() {
-  constexpr leading_axis axis = leading_axis_of<Xs>();
+  constexpr common_axis axis = leading_axis_of<Xs>();
   static_assert(tree<Xs>::leaves > 0, "tenure: scan: there is nothing to scan: fori_loop takes a number of turns");
   static_assert(axis.exists, "tenure: scan: a number has no axis to scan");
   static_assert(axis.agrees, "tenure: scan: the scanned values have different extents along axis 0");
@@ -145,67 +105,6 @@ constexpr auto stand_in_for([[maybe_unused]] const X& x) {
 }
 
 // ---- bodies ----------------------------------------------------------------------------------------------------------
-
-/// A body that is being traced: the nodes from `first` on. Make its inputs, call the function with them, then call returns() and finish().
-class body_trace {
- public:
-  constexpr explicit body_trace(ir::builder& g) : g_(&g), first_(g.count()) {}
-
-  constexpr ir::node_id input(dtype type, std::int16_t shape) {
-    const ir::node_id id = g_->body_input(type, shape);
-    inputs_.push_back(id);
-    return id;
-  }
-  /// Inputs like the leaves of x.
-  template <class X>
-  constexpr X inputs_like(const X& x) {
-    const auto make = [&]<class L>(element_tag<L>, const L& leaf) -> L {
-      const ir::node n = (*g_)[leaf.id];
-      return {g_, input(n.type, n.shape)};
-    };
-    return build_tree<X>(make, x);
-  }
-  /// Inputs like one slice of each leaf of xs. `operands` are the leaves, and `length` is their common extent.
-  template <class Xs>
-  constexpr rebind_kind_t<Xs, slices> slices_of(const Xs& xs, ir::array<ir::node_id>& operands, std::int64_t& length) {
-    bool is_first = true;
-    const auto make = [&]<class L, class From>(element_tag<L>, const From& leaf) -> L {
-      const extents s = g_->shape_of(leaf.id);
-      length = is_first ? s[0] : g_->unify(length, s[0], "scan", (*g_)[operands.back()].shape, (*g_)[leaf.id].shape);
-      is_first = false;
-      operands.push_back(leaf.id);
-      const ir::node_id id = input((*g_)[leaf.id].type, g_->intern(ops::without_axes(s, 1)));
-      g_->check_outside(id, leaf.id);
-      return {g_, id};
-    };
-    return build_tree<rebind_kind_t<Xs, slices>>(make, xs);
-  }
-  template <class Y>
-  constexpr void returns(const Y& y) {
-    for_each_leaf(y, [&](const auto& leaf) { outputs_.push_back(leaf.id); });
-  }
-  /// The same for a carry, whose run-time extents must be those of the carry that the body takes.
-  template <class C>
-  constexpr void returns_carry(const C& carry) {
-    int i = 0;
-    for_each_leaf(carry, [&](const auto& leaf) {
-      const extents taken = g_->shape_of(inputs_[i++]), given = g_->shape_of(leaf.id);
-      for (int a = 0; a < taken.rank; ++a) g_->unify(taken[a], given[a], "loop", g_->intern(taken), g_->intern(given));
-    });
-    returns(carry);
-  }
-  /// Cuts off the body and returns its number. Appends its captures to `captured` and sets their number.
-  constexpr int finish(ir::array<ir::node_id>& captured, int& captures) {
-    const int before = captured.size(), body = g_->cut(first_, inputs_, outputs_, captured);
-    captures = captured.size() - before;
-    return body;
-  }
-
- private:
-  ir::builder* g_;
-  ir::node_id first_;
-  ir::array<ir::node_id> inputs_, outputs_;
-};
 
 /// The results of a construct from result `at` on, as a tree of type X.
 template <class X>

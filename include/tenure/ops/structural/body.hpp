@@ -11,6 +11,8 @@ struct tuple : structural<ir::opcode::tuple, any_arity, lowering::operands> {
   static constexpr const char* name = "tuple";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     for (int k = 1; k < c.self().arity; ++k) c.expect(c.operand(k).op != ir::opcode::tuple, "only the first operand of a tuple can be a tuple", k);
   }
@@ -20,6 +22,8 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
   static constexpr const char* name = "construct";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     using kind = ir::construct::kind;
     const ir::graph_view& g = c.graph;
@@ -74,6 +78,8 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
   static constexpr const char* name = "result";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.expect(c.operand(0).op == ir::opcode::construct, "a result of no construct", c.self().in[0]);
     if (!c.found.ok()) return;

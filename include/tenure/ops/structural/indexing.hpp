@@ -2,7 +2,9 @@
 // gather, which reads at computed positions, and its transpose scatter, which adds at computed positions.
 #pragma once
 
-#include <tenure/ops/structural/rule.hpp>
+#include <tenure/ops/structural/mark.hpp>
+#include <tenure/ops/structural/source.hpp>
+#include <tenure/ops/structural/view.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 
@@ -29,6 +31,28 @@ constexpr void verify_indexed(rule_check& c, int k, const extents& table, const 
   c.expect(is_bounded, "indices that no bound speaks of", c.self().in[k]);
 }
 
+// ---- for a batch of samples, each with its own indices: the axes of all samples in one row ----
+
+/// One axis of a batch of n-element axes, in one row with the axis of the samples: [samples * n, other axes].
+template <class B>
+constexpr value samples_along_axis(const B& b, value x, std::int64_t n, int axis) {
+  const value first = moved_axis(x, axis + 1, 1);
+  extents rows{1, {b.graph->derived(ir::symbol::kind::product, b.samples(), n)}};
+  for (int a = 2; a < first.shape().rank; ++a) rows.push_back(first.shape()[a]);
+  return reshape_to(first, rows);
+}
+/// The positions in that row. The indices themselves have a bound, so these lie inside.
+template <class B, class V>
+constexpr V indices_of_samples(const B& b, V indices, std::int64_t n) {
+  ir::builder& g = *b.graph;
+  const V wide = cast_to(indices, dtype::int64);
+  const std::int16_t shape = wide.node().shape;
+  const V sample = counting(g, dtype::int64, shape, 0), each = broadcast_to(number_of_extent(g, dtype::int64, n), shape);
+  const V flat = sample * each + wide;
+  g.check_bound({flat.id, g.derived(ir::symbol::kind::product, b.samples(), n), "vmap", true});
+  return flat;
+}
+
 constexpr value gathered(value x, value indices, int axis) {
   const extents to = gathered_extents(x.shape(), indices.shape(), axis);
   return {*x.graph, x.graph->emit({.op = ir::opcode::gather, .type = x.type(), .arity = 2, .shape = x.graph->intern(to), .in = {x.id, indices.id, ir::none}, .attr = axis})};
@@ -42,6 +66,18 @@ struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::ax
   static constexpr V pull(V y, int, V g) {
     const V x = operand_of(y, 0), indices = operand_of(y, 1);
     return scattered(indices, g, static_cast<int>(y.node().attr), x.node().shape);
+  }
+  template <class B>
+  static constexpr value batch(const B& b) {
+    const int axis = static_cast<int>(b.node().attr);
+    if (b.is_shared(1)) return gathered(b.given(0), b.given(1), axis + 1);
+    if (b.is_shared(0)) return moved_axis(gathered(b.given(0), b.given(1), axis), axis, 0);
+    const extents one = b.sample(0);
+    const value rows = samples_along_axis(b, b.given(0), one[axis], axis);  // [samples * n, other axes]
+    value y = gathered(rows, indices_of_samples(b, b.given(1), one[axis]), 0);
+    const int added = b.sample(1).rank;  // y: [samples, axes of the indices, other axes]
+    for (int a = 0; a < axis; ++a) y = moved_axis(y, 1 + added + a, 1 + a);
+    return y;
   }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
@@ -63,6 +99,21 @@ struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::
   static constexpr V pull(V y, int, V g) { return gathered(g, operand_of(y, 0), static_cast<int>(y.node().attr)); }
   template <class V>
   static constexpr V push(V y, const V* tangents) { return with_operand(y, 1, tangents[1]); }
+  template <class B>
+  static constexpr value batch(const B& b) {
+    ir::builder& g = *b.graph;
+    const int axis = static_cast<int>(b.node().attr);
+    const extents one = g.shape(b.node().shape), to = b.batch_of(one);
+    if (b.is_shared(0)) return scattered(b.given(0), b.given(1), axis + 1, g.intern(to));
+    const int added = b.sample(0).rank;
+    value updates = b.operand(1);  // [samples, axes before, axes of the indices, axes after]
+    for (int a = 0; a < axis; ++a) updates = moved_axis(updates, 1, axis + added);
+    extents rows{1, {g.derived(ir::symbol::kind::product, b.samples(), one[axis])}}, split{2, {b.samples(), one[axis]}};
+    for (int a = 0; a < one.rank; ++a)
+      if (a != axis) rows.push_back(one[a]), split.push_back(one[a]);
+    const value all = scattered(indices_of_samples(b, b.given(0), one[axis]), updates, 0, g.intern(rows));
+    return moved_axis(reshape_to(all, split), 1, axis + 1);
+  }
   static constexpr void verify(rule_check& c) {
     c.same_type(1);
     verify_indexed(c, 0, c.shape(), c.shape_of(1));

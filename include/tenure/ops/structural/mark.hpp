@@ -16,6 +16,8 @@ struct cast : structural<ir::opcode::cast, 1, lowering::kernel> {
   static constexpr const char* name = "cast";
   template <class V>
   static constexpr V pull(V y, int, V g) { return cast_to(g, operand_of(y, 0).type()); }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.same_shape(0); }
 };
 }  // namespace nodes
@@ -31,6 +33,8 @@ struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> 
   static constexpr bool flows_to(int) { return false; }
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     c.same_shape(0);
@@ -42,6 +46,8 @@ struct copy : structural<ir::opcode::copy, 1, lowering::kernel> {
   static constexpr const char* name = "copy";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     c.same_shape(0);
@@ -54,6 +60,8 @@ struct check : structural<ir::opcode::check, 1, lowering::step> {
   static constexpr bool flows_to(int) { return false; }
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.is_integer(0);
     c.same_type(0);

@@ -26,6 +26,19 @@ struct matmul : structural<ir::opcode::matmul, 2, lowering::step> {
     const V left = with_operand(y, 0, tangents[0]);
     return left + with_operand(y, 1, tangents[1]);
   }
+  template <class B>
+  static constexpr value batch(const B& b) {
+    ir::builder& g = *b.graph;
+    const extents left = b.sample(0), right = b.sample(1), to = b.batch_of(g.shape(b.node().shape));
+    // One matrix for all samples: one product computes the rows of all of them.
+    if (left.rank == 2 && b.is_shared(1)) {
+      const std::int64_t rows = g.derived(ir::symbol::kind::product, b.samples(), left[0]);
+      return reshape_to(matrix_product(reshape_to(b.given(0), {2, {rows, left[1]}}), b.given(1)), to);
+    }
+    if (left.rank == 2 && b.is_shared(0) && right[1] == 1)
+      return reshape_to(matrix_product(reshape_to(b.given(1), {2, {b.samples(), right[0]}}), transposed(b.given(0))), to);
+    return b.same_node();
+  }
   static constexpr std::int64_t flops(const ir::graph_view& g, ir::node_id id) {
     const extents& left = g.shape_of(g[id].in[0]);
     return 2 * count(g.shape_of(id)) * left[left.rank - 1];

@@ -2,9 +2,9 @@
 // The record that every structural operation states. An operation is one paragraph in a file of this folder: the functions that
 // append its node, and a record
 //   struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::axis> {
-//     name; flows_to(operand); pull(result, operand, cotangent); push(result, tangents); verify(check) };
+//     name; flows_to(operand); pull(result, operand, cotangent); push(result, tangents); batch(samples); verify(check) };
 // The defaults below serve for the parts that it does not state. structural/registry.hpp lists the records in the order of their opcodes.
-// pull and push are templates, so that they can use operations that are declared later.
+// pull, push and batch are templates, so that they can use operations that are declared later.
 #pragma once
 
 #include <tenure/ir/array.hpp>
@@ -96,6 +96,67 @@ class rule_check {
   }
 };
 
+/// A node that is computed for a batch of samples at once, by the rule `batch` of its operation. The samples lie along a new axis 0. At
+/// least one operand has this axis; an operand without it is shared by all samples.
+class batch_call {
+ public:
+  constexpr batch_call(ir::builder& g, std::int64_t samples, const ir::node& of_one) : graph(&g), samples_(samples), n_(of_one) {}
+
+  ir::builder* graph;
+
+  constexpr void operand(int k, value x, bool is_shared) {
+    x_[k] = x;
+    is_shared_[k] = is_shared;
+  }
+  /// The node of one sample. Its operands are ids of another graph.
+  constexpr const ir::node& node() const { return n_; }
+  constexpr std::int64_t samples() const { return samples_; }
+  constexpr bool is_shared(int k) const { return is_shared_[k]; }
+  /// Operand k as it is: with the axis of the samples, unless it is shared.
+  constexpr value given(int k) const { return x_[k]; }
+  /// Operand k with the axis of the samples.
+  constexpr value operand(int k) const { return is_shared_[k] ? over(x_[k]) : x_[k]; }
+  /// The extents of one sample of operand k.
+  constexpr extents sample(int k) const { return is_shared_[k] ? x_[k].shape() : without_axes(x_[k].shape(), 1); }
+  /// The shape of an array of samples, each of this shape.
+  constexpr extents batch_of(const extents& sample) const {
+    extents s{1, {samples_}};
+    for (int a = 0; a < sample.rank; ++a) s.push_back(sample[a]);
+    return s;
+  }
+  /// x for each sample.
+  constexpr value over(value x) const {
+    const std::int16_t to = graph->intern(batch_of(x.shape()));
+    const ir::node n = x.node();
+    if (n.op == ir::opcode::constant) return {*graph, graph->constant_bits(n.type, to, n.attr)};
+    std::int64_t axes = 0;
+    for (int a = 0; a < graph->shape(n.shape).rank; ++a) axes = ir::pack_axis(axes, a, a + 1);
+    return {*graph, graph->emit({.op = ir::opcode::broadcast, .type = n.type, .arity = 1, .shape = to, .in = {x.id, ir::none, ir::none}, .attr = axes})};
+  }
+  /// The node of one sample with all operands over the batch, and with another attr.
+  constexpr value node_with(std::int64_t attr) const {
+    ir::node n = n_;
+    n.attr = attr;
+    for (int k = 0; k < n.arity; ++k) n.in[k] = operand(k).id;
+    n.shape = graph->intern(batch_of(graph->shape(n_.shape)));
+    return {*graph, graph->emit(n)};
+  }
+  /// The same with the attr of one sample: right for what computes each element alone.
+  constexpr value same_node() const { return node_with(n_.attr); }
+  /// Axes packed in an attr, behind the axis of the samples.
+  static constexpr std::int64_t shifted(std::int64_t packed, int rank) {
+    std::int64_t axes = 0;
+    for (int i = 0; i < rank; ++i) axes = ir::pack_axis(axes, i + 1, ir::unpack_axis(packed, i) + 1);
+    return axes;
+  }
+
+ private:
+  std::int64_t samples_;
+  ir::node n_;
+  value x_[3];
+  bool is_shared_[3] = {false, false, false};
+};
+
 /// The base of a structural operation. The defaults are right for a linear operation with one operand.
 template <ir::opcode Code, int Arity, lowering Lowers, attributes Shows = attributes::none>
 struct structural {
@@ -112,6 +173,9 @@ struct structural {
   /// The tangent of the result y, given the tangents of its operands.
   template <class V>
   static constexpr V push(V y, const V* tangents) { return with_operand(y, 0, tangents[0]); }
+  /// The node for a batch of samples. There is no default, so that a forgotten rule does not compile.
+  template <class B>
+  static constexpr value batch(const B& samples) = delete;
   /// The number of arithmetic operations of a node. A transcendental function counts as one.
   static constexpr std::int64_t flops(const ir::graph_view&, ir::node_id) { return 0; }
 

@@ -11,6 +11,8 @@ struct input : structural<ir::opcode::input, 0, lowering::source, attributes::ar
   static constexpr const char* name = "input";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.expect(c.self().attr >= 0 && c.self().attr < c.graph.input_count, "no such argument", c.self().attr, c.graph.input_count); }
 };
 
@@ -18,6 +20,8 @@ struct constant : structural<ir::opcode::constant, 0, lowering::source, attribut
   static constexpr const char* name = "constant";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check&) {}
 };
 }  // namespace nodes
@@ -32,6 +36,8 @@ struct iota : structural<ir::opcode::iota, 0, lowering::source, attributes::axis
   static constexpr const char* name = "iota";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.axis_in(c.self().attr, c.shape()); }
 };
 }  // namespace nodes
@@ -48,6 +54,8 @@ struct extent : structural<ir::opcode::extent, 0, lowering::source, attributes::
   static constexpr const char* name = "extent";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) { c.expect(c.is_extent(c.self().attr), "an extent is no symbol", c.self().attr, c.graph.symbol_count); }
 };
 }  // namespace nodes

@@ -35,6 +35,8 @@ struct broadcast : structural<ir::opcode::broadcast, 1, lowering::view, attribut
     }
     return reshape_to(reduced(g, mask, ir::reduction::sum), from);
   }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.node_with(b.shifted(b.node().attr, b.sample(0).rank)); }
   static constexpr void verify(rule_check& c) {
     const extents &from = c.shape_of(0), &to = c.shape();
     c.same_type(0);
@@ -62,6 +64,8 @@ struct reshape : structural<ir::opcode::reshape, 1, lowering::view> {
   static constexpr const char* name = "reshape";
   template <class V>
   static constexpr V pull(V y, int, V g) { return reshape_to(g, extents(operand_of(y, 0).shape())); }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     if (all_static(c.shape()) && all_static(c.shape_of(0)))
@@ -75,6 +79,20 @@ constexpr value permuted(value x, std::int64_t axes) {
   extents to;
   for (int i = 0; i < x.shape().rank; ++i) to.push_back(x.shape()[ir::unpack_axis(axes, i)]);
   return {*x.graph, x.graph->emit({.op = ir::opcode::permute, .type = x.type(), .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .attr = axes})};
+}
+/// Axis `from` of x becomes axis `to`. The other axes keep their order.
+constexpr value moved_axis(value x, int from, int to) {
+  if (from == to) return x;
+  std::int64_t axes = 0;
+  for (int i = 0, other = 0; i < x.shape().rank; ++i) {
+    if (i == to) {
+      axes = ir::pack_axis(axes, i, from);
+      continue;
+    }
+    if (other == from) ++other;
+    axes = ir::pack_axis(axes, i, other++);
+  }
+  return permuted(x, axes);
 }
 constexpr std::int64_t inverse_axes(std::int64_t axes, int rank) {
   std::int64_t inverse = 0;
@@ -99,6 +117,8 @@ struct permute : structural<ir::opcode::permute, 1, lowering::view, attributes::
   static constexpr const char* name = "permute";
   template <class V>
   static constexpr V pull(V y, int, V g) { return permuted(g, inverse_axes(y.node().attr, y.shape().rank)); }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.node_with(b.shifted(b.node().attr, b.sample(0).rank)); }
   static constexpr void verify(rule_check& c) {
     const extents &from = c.shape_of(0), &to = c.shape();
     c.same_type(0);
@@ -130,6 +150,8 @@ struct slice : structural<ir::opcode::slice, 1, lowering::view, attributes::axis
     const int axis = static_cast<int>(n.attr);
     return padded(g, axis, n.start, operand_of(y, 0).shape()[axis], n.step);
   }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.node_with(b.node().attr + 1); }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
     c.strided(c.shape_of(0), c.shape());

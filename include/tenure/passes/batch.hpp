@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSL-1.0
+// A body for a batch of samples: each node that depends on a sample gets a new axis 0, by the rule `batch` of its operation. Other nodes
+// stand once, for all samples. Loops and branches become loops and branches over the batch:
+// - scan: the same number of turns for all samples.
+// - while_loop: if the condition depends on the sample, the loop goes on while it holds for any sample. A sample whose condition is false
+//   keeps its carry.
+// - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
+// Cost: no node more for an operation, except axes that move (views) and gather with other indices for each sample.
+#pragma once
+
+#include <tenure/ops/derivative.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// A value within a body that is computed for a batch.
+struct batch_value {
+  ir::node_id id = ir::none;
+  bool is_mapped = false;  // whether it has the axis of the samples, as axis 0
+};
+
+class batching {
+  using values = ir::array<batch_value>;
+  using ids = ir::array<ir::node_id>;
+  using marks = ir::array<char>;
+
+ public:
+  /// `mask` is a bool for each sample, or none: the results of a sample whose mask is false are not used, so its indices are not checked.
+  constexpr batching(ir::builder& g, std::int64_t samples, ir::node_id mask = ir::none) : g_(g), samples_(samples), mask_(mask) {}
+
+  /// Appends the nodes of a body and returns its outputs. `inputs` are the values of its inputs.
+  constexpr values outputs(int which, const values& inputs) {
+    ids nodes_of_outputs;
+    const ir::graph_view body = g_.view().body_at(which);
+    for (int i = 0; i < body.output_count; ++i) nodes_of_outputs.push_back(body.outputs[i]);
+    const values all = paste(which, inputs);
+    values found;
+    for (const ir::node_id id : nodes_of_outputs) found.push_back(all[id]);
+    return found;
+  }
+  /// The value for each sample, also where all samples share it.
+  constexpr ir::node_id over(batch_value x) const { return x.is_mapped ? x.id : call({}).over({g_, x.id}).id; }
+
+ private:
+  constexpr ops::batch_call call(const ir::node& n) const { return {g_, samples_, n}; }
+
+  constexpr values paste(int which, const values& inputs) {
+    ir::array<ir::node> nodes;  // copies, because the arrays of the builder grow
+    ir::array<ir::bound> bounds;
+    {
+      const ir::graph_view body = g_.view().body_at(which);
+      for (int i = 0; i < body.count; ++i) nodes.push_back(body[i]);
+      for (int i = 0; i < body.bound_count; ++i) bounds.push_back(body.bounds[i]);
+    }
+    values at(nodes.size());
+    ir::array<int> first_result(nodes.size(), 0);  // of a construct, in `results`
+    values results;
+    for (int i = 0; i < nodes.size(); ++i) {
+      const ir::node n = nodes[i];
+      if (n.op == ir::opcode::input) {
+        at[i] = inputs[static_cast<int>(n.attr)];
+      } else if (n.op == ir::opcode::construct) {
+        first_result[i] = results.size();
+        values operands;
+        ir::for_each_operand(nodes, n.in[0], [&](ir::node_id id) { operands.push_back(at[id]); });
+        for (const batch_value& r : construct(g_.view().construct_of(n), operands)) results.push_back(r);
+      } else if (n.op == ir::opcode::result) {
+        at[i] = results[first_result[n.in[0]] + static_cast<int>(n.attr)];
+      } else if (n.op != ir::opcode::tuple) {
+        at[i] = node(n, at);
+      }
+      for (const ir::bound& b : bounds) {
+        if (b.indices != i) continue;
+        if (mask_ != ir::none && !b.is_checked) at[i] = masked(at[i]);
+        g_.check_bound({at[i].id, b.extent, b.call, b.is_checked});
+      }
+    }
+    return at;
+  }
+
+  constexpr batch_value node(ir::node n, const values& at) const {
+    bool is_mapped = false;
+    for (int k = 0; k < n.arity; ++k) is_mapped = is_mapped || at[n.in[k]].is_mapped;
+    if (!is_mapped) {
+      for (int k = 0; k < n.arity; ++k) n.in[k] = at[n.in[k]].id;
+      return {g_.emit(n), false};
+    }
+    ops::batch_call of_samples = call(n);
+    for (int k = 0; k < n.arity; ++k) of_samples.operand(k, {g_, at[n.in[k]].id}, !at[n.in[k]].is_mapped);
+    return {ops::batched(of_samples).id, true};
+  }
+
+  /// Position 0 for the samples whose results are not used.
+  constexpr batch_value masked(batch_value indices) const {
+    const ops::value x(g_, over(indices));
+    return {chosen(mask_, x, x.like(0)).id, true};
+  }
+  /// x for the samples whose flag is true, else y.
+  constexpr ops::value chosen(ir::node_id flags, ops::value x, ops::value y) const {
+    const ops::value each = ops::broadcast_along({g_, flags}, x.node().shape, 0);
+    return ops::pointwise_value<ops::where>(each, x, y);
+  }
+  constexpr ir::node_id both(ir::node_id mask, ir::node_id flags) const {
+    return mask == ir::none ? flags : ops::pointwise_value<ops::logical_and>({g_, mask}, {g_, flags}, {}).id;
+  }
+
+  // ---- which values depend on the sample ----------------------------------------------------------------------------
+
+  struct construct_marks {
+    marks inputs[2];  // of each body
+    marks results;
+    bool flag = false;  // of the condition of a while_loop, or of a cond
+  };
+
+  static constexpr marks marks_of(const ir::graph_view& body, const marks& inputs) {
+    marks found(body.count, 0), results;
+    ir::array<int> first_result(body.count, 0);
+    for (int i = 0; i < body.count; ++i) {
+      const ir::node& n = body[i];
+      if (n.op == ir::opcode::input) {
+        found[i] = inputs[static_cast<int>(n.attr)];
+      } else if (n.op == ir::opcode::construct) {
+        first_result[i] = results.size();
+        marks operands;
+        ir::for_each_operand(body.nodes, n.in[0], [&](ir::node_id id) { operands.push_back(char(found[id])); });
+        for (const char m : marks_of(body, body.construct_of(n), operands).results) results.push_back(char(m));
+      } else if (n.op == ir::opcode::result) {
+        found[i] = results[first_result[n.in[0]] + static_cast<int>(n.attr)];
+      } else {
+        for (int k = 0; k < n.arity; ++k) found[i] = found[i] || found[n.in[k]];
+      }
+    }
+    return found;
+  }
+  /// A carry depends on the sample if its start does, or what a turn returns.
+  static constexpr construct_marks marks_of(const ir::graph_view& g, const ir::construct& c, const marks& operands) {
+    using kind = ir::construct::kind;
+    construct_marks m;
+    const int own = c.what == kind::cond ? 0 : c.own_operands();
+    int captured = c.own_operands();
+    for (int b = 0; b < 2; ++b) {
+      for (int i = 0; i < own; ++i) m.inputs[b].push_back(char(operands[i]));
+      if (c.counts) m.inputs[b].push_back(0);
+      for (int j = 0; j < c.captures[b]; ++j) m.inputs[b].push_back(char(operands[captured++]));
+    }
+    m.results.resize(g.results_of(c), 0);
+    if (c.what == kind::cond) m.flag = operands[0];
+    const int first = c.what == kind::while_loop ? 1 : 0, last = c.what == kind::scan ? 0 : 1;
+    for (bool again = true; again;) {
+      again = false;
+      for (int b = first; b <= last; ++b) {
+        const ir::graph_view body = g.body_at(c.bodies[b]);
+        const marks found = marks_of(body, m.inputs[b]);
+        for (int i = 0; i < m.results.size(); ++i)
+          if (found[body.outputs[i]] || m.flag) m.results[i] = 1;
+      }
+      for (int i = 0; i < c.carries; ++i) {
+        m.results[i] = m.results[i] || m.inputs[first][i];
+        if (!m.results[i] || m.inputs[first][i]) continue;
+        m.inputs[0][i] = m.inputs[1][i] = 1;
+        again = true;
+      }
+      if (c.what != kind::while_loop || m.flag) continue;
+      const ir::graph_view condition = g.body_at(c.bodies[0]);
+      m.flag = marks_of(condition, m.inputs[0])[condition.outputs[0]];
+      again = again || m.flag;
+    }
+    return m;
+  }
+
+  // ---- loops and branches -------------------------------------------------------------------------------------------
+
+  constexpr values construct(const ir::construct& c, const values& operands) {
+    marks mapped;
+    for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
+    const construct_marks m = marks_of(g_.view(), c, mapped);
+    switch (c.what) {
+      case ir::construct::kind::scan: return scan(c, operands, m);
+      case ir::construct::kind::while_loop: return while_loop(c, operands, m);
+      case ir::construct::kind::cond: break;
+    }
+    return cond(c, operands, m);
+  }
+
+  /// A body that is being written: its inputs, and after them the operands that it captures.
+  struct writing {
+    ir::node_id first;
+    ids inputs;
+    values given;
+  };
+  /// Starts a body with the own inputs of another. They have the axis of the samples where they are marked.
+  constexpr writing start(int which, int own, const marks& mapped) {
+    writing w{g_.count(), {}, {}};
+    ids types, shapes;
+    types.resize(own, 0), shapes.resize(own, 0);
+    const ir::graph_view body = g_.view().body_at(which);
+    for (int i = 0; i < body.count; ++i) {
+      const ir::node& n = body[i];
+      if (n.op != ir::opcode::input || n.attr >= own) continue;
+      types[static_cast<int>(n.attr)] = static_cast<int>(n.type), shapes[static_cast<int>(n.attr)] = n.shape;
+    }
+    for (int i = 0; i < own; ++i) {
+      const extents sample = g_.shape(static_cast<std::int16_t>(shapes[i]));
+      const ir::node_id id = g_.body_input(static_cast<dtype>(types[i]), mapped[i] ? g_.intern(call({}).batch_of(sample)) : static_cast<std::int16_t>(shapes[i]));
+      w.inputs.push_back(id);
+      w.given.push_back({id, mapped[i] != 0});
+    }
+    return w;
+  }
+  /// The carries as operands of a loop.
+  constexpr ids carried(const ir::construct& c, const values& operands, const construct_marks& m) const {
+    ids all;
+    for (int i = 0; i < c.carries; ++i) all.push_back(m.results[i] ? over(operands[i]) : operands[i].id);
+    return all;
+  }
+
+  constexpr values scan(const ir::construct& c, const values& operands, const construct_marks& m) {
+    const int own = c.own_operands();
+    ids all = carried(c, operands, m);
+    for (int i = c.carries; i < own; ++i) all.push_back(operands[i].is_mapped ? ops::moved_axis({g_, operands[i].id}, 1, 0).id : operands[i].id);
+    writing w = start(c.bodies[0], own + c.counts, m.inputs[0]);
+    for (int j = own; j < operands.size(); ++j) w.given.push_back(operands[j]);
+    ids out;
+    const values found = outputs(c.bodies[0], w.given);
+    for (int i = 0; i < found.size(); ++i) out.push_back(m.results[i] ? over(found[i]) : found[i].id);
+    ir::construct loop = c;
+    loop.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+    loop.captures[0] = all.size() - own;
+    const ir::node_id node = g_.add_construct(loop, all);
+    values results;
+    for (int i = 0; i < found.size(); ++i) {
+      const ir::node_id r = g_.result(node, i);
+      results.push_back({i >= c.carries && m.results[i] ? ops::moved_axis({g_, r}, 1, 0).id : r, m.results[i] != 0});
+    }
+    return results;
+  }
+
+  constexpr values while_loop(const ir::construct& c, const values& operands, construct_marks m) {
+    if (m.flag)
+      for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs[0][i] = m.inputs[1][i] = 1;
+    ids all = carried(c, operands, m);
+    const int of_step = c.carries + c.captures[0];
+    const auto add_captures = [&](writing& w, int from, int to) {
+      for (int j = from; j < to; ++j) w.given.push_back(operands[j]);
+    };
+    ir::construct loop = c;
+    ids out;
+    {
+      writing w = start(c.bodies[0], c.carries, m.inputs[0]);
+      add_captures(w, c.carries, of_step);
+      const batch_value goes_on = outputs(c.bodies[0], w.given)[0];
+      out.push_back(goes_on.is_mapped ? any(goes_on.id) : goes_on.id);
+      loop.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+      loop.captures[0] = all.size() - c.carries;
+    }
+    const int before = all.size();
+    writing w = start(c.bodies[1], c.carries, m.inputs[1]);
+    ir::node_id goes_on = ir::none;
+    if (m.flag) {
+      values given = w.given;
+      for (int j = c.carries; j < of_step; ++j) given.push_back(operands[j]);
+      goes_on = outputs(c.bodies[0], given)[0].id;
+    }
+    add_captures(w, of_step, operands.size());
+    batching step(g_, samples_, m.flag ? both(mask_, goes_on) : mask_);
+    const values found = step.outputs(c.bodies[1], w.given);
+    out.clear();
+    for (int i = 0; i < c.carries; ++i) {
+      const ir::node_id next = m.results[i] ? over(found[i]) : found[i].id;
+      out.push_back(m.flag ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
+    }
+    loop.bodies[1] = g_.cut(w.first, w.inputs, out, all);
+    loop.captures[1] = all.size() - before;
+    const ir::node_id node = g_.add_construct(loop, all);
+    values results;
+    for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
+    return results;
+  }
+  /// Whether any flag is true. With no samples, none is.
+  constexpr ir::node_id any(ir::node_id flags) const {
+    const ops::value count = ops::reduced(ops::cast_to({g_, flags}, dtype::int64), 1, ir::reduction::sum);
+    return ops::pointwise_value<ops::greater>(count, count.like(0), {}).id;
+  }
+
+  constexpr values cond(const ir::construct& c, const values& operands, const construct_marks& m) {
+    values of_branch[2];
+    for (int b = 0, at = 1; b < 2; ++b)
+      for (int j = 0; j < c.captures[b]; ++j) of_branch[b].push_back(operands[at++]);
+    values results;
+    if (m.flag) {
+      const ops::value flags(g_, operands[0].id);
+      values found[2];
+      for (int b = 0; b < 2; ++b) {
+        const ir::node_id taken = b == 0 ? flags.id : ops::pointwise_value<ops::logical_not>(flags, {}, {}).id;
+        found[b] = batching(g_, samples_, both(mask_, taken)).outputs(c.bodies[b], of_branch[b]);
+      }
+      for (int i = 0; i < found[0].size(); ++i) {
+        const ir::node_id first = over(found[0][i]), second = over(found[1][i]);
+        results.push_back({chosen(flags.id, {g_, first}, {g_, second}).id, true});
+      }
+      return results;
+    }
+    ids all;
+    all.push_back(operands[0].id);
+    ir::construct branch = c;
+    for (int b = 0; b < 2; ++b) {
+      const int before = all.size();
+      const ir::node_id first = g_.count();
+      const values found = outputs(c.bodies[b], of_branch[b]);
+      ids out;
+      for (int i = 0; i < found.size(); ++i) out.push_back(m.results[i] ? over(found[i]) : found[i].id);
+      branch.bodies[b] = g_.cut(first, {}, out, all);
+      branch.captures[b] = all.size() - before;
+    }
+    const ir::node_id node = g_.add_construct(branch, all);
+    for (int i = 0; i < m.results.size(); ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
+    return results;
+  }
+
+  ir::builder& g_;
+  std::int64_t samples_;
+  ir::node_id mask_;
+};
+
+}  // namespace tenure::passes

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// A body while it is traced: the turn of a loop, a branch, or the function of one sample.
+#pragma once
+
+#include <tenure/passes/batch.hpp>
+#include <tenure/transform/tree.hpp>
+
+namespace TENURE_NAMESPACE::detail {
+
+// ---- types of slices and stacks --------------------------------------------------------------------------------------
+
+template <class S>
+struct without_first;
+template <std::int64_t First, std::int64_t... Rest>
+struct without_first<shape<First, Rest...>> { using type = shape<Rest...>; };
+template <>
+struct without_first<shape<>> { using type = shape<>; };  // scan refuses it with a message
+template <std::int64_t First, class S>
+struct with_first;
+template <std::int64_t First, std::int64_t... Rest>
+struct with_first<First, shape<Rest...>> { using type = shape<First, Rest...>; };
+
+/// The kind of one slice of traced values along axis 0.
+struct slices {
+  template <class T, class S>
+  using type = traced<T, typename without_first<S>::type>;
+};
+/// The kind of N traced values as one, along a new axis 0.
+template <std::int64_t N>
+struct stacks {
+  template <class T, class S>
+  using type = traced<T, typename with_first<N, S>::type>;
+};
+
+/// An axis that the leaves of trees have in common: its extent, and whether all leaves have such an axis and the same extent along it.
+struct common_axis {
+  std::int64_t extent = dyn;
+  bool exists = true, agrees = true, any = false;
+
+  /// Takes the leaves of X. A negative axis counts from the end.
+  template <class X>
+  constexpr void look(int axis) {
+    leaf_description leaves[tree<X>::leaves + 1];
+    leaf_description* end = leaves;
+    tree<X>::describe(end);
+    for (int i = 0; i < tree<X>::leaves; ++i) {
+      const extents& s = leaves[i].shape;
+      const int at = axis < 0 ? s.rank + axis : axis;
+      any = true;
+      if (at < 0 || at >= s.rank) {
+        exists = false;
+        continue;
+      }
+      if (!is_static(extent)) extent = s[at];
+      else agrees = agrees && (!is_static(s[at]) || s[at] == extent);
+    }
+  }
+};
+
+// ---- bodies ----------------------------------------------------------------------------------------------------------
+
+/// A body that is being traced: the nodes from `first` on. Make its inputs, call the function with them, then call returns() and finish().
+class body_trace {
+ public:
+  constexpr explicit body_trace(ir::builder& g) : g_(&g), first_(g.count()) {}
+
+  constexpr ir::node_id input(dtype type, std::int16_t shape) {
+    const ir::node_id id = g_->body_input(type, shape);
+    inputs_.push_back(id);
+    return id;
+  }
+  /// Inputs like the leaves of x.
+  template <class X>
+  constexpr X inputs_like(const X& x) {
+    const auto make = [&]<class L>(element_tag<L>, const L& leaf) -> L {
+      const ir::node n = (*g_)[leaf.id];
+      return {g_, input(n.type, n.shape)};
+    };
+    return build_tree<X>(make, x);
+  }
+  /// Inputs like one slice of each leaf of xs. `operands` are the leaves, and `length` is their common extent.
+  template <class Xs>
+  constexpr rebind_kind_t<Xs, slices> slices_of(const Xs& xs, ir::array<ir::node_id>& operands, std::int64_t& length) {
+    bool is_first = true;
+    const auto make = [&]<class L, class From>(element_tag<L>, const From& leaf) -> L {
+      const extents s = g_->shape_of(leaf.id);
+      length = is_first ? s[0] : g_->unify(length, s[0], "scan", (*g_)[operands.back()].shape, (*g_)[leaf.id].shape);
+      is_first = false;
+      operands.push_back(leaf.id);
+      const ir::node_id id = input((*g_)[leaf.id].type, g_->intern(ops::without_axes(s, 1)));
+      g_->check_outside(id, leaf.id);
+      return {g_, id};
+    };
+    return build_tree<rebind_kind_t<Xs, slices>>(make, xs);
+  }
+  template <class Y>
+  constexpr void returns(const Y& y) {
+    for_each_leaf(y, [&](const auto& leaf) { outputs_.push_back(leaf.id); });
+  }
+  /// The same for a carry, whose run-time extents must be those of the carry that the body takes.
+  template <class C>
+  constexpr void returns_carry(const C& carry) {
+    int i = 0;
+    for_each_leaf(carry, [&](const auto& leaf) {
+      const extents taken = g_->shape_of(inputs_[i++]), given = g_->shape_of(leaf.id);
+      for (int a = 0; a < taken.rank; ++a) g_->unify(taken[a], given[a], "loop", g_->intern(taken), g_->intern(given));
+    });
+    returns(carry);
+  }
+  /// Cuts off the body and returns its number. Appends its captures to `captured` and sets their number.
+  constexpr int finish(ir::array<ir::node_id>& captured, int& captures) {
+    const int before = captured.size(), body = g_->cut(first_, inputs_, outputs_, captured);
+    captures = captured.size() - before;
+    return body;
+  }
+  /// Puts the body for a batch of samples in the place of the body. `inputs` are the samples of each input, and the captures are shared.
+  /// The results have type Y, with the axis of the samples as axis 0.
+  template <class Y>
+  constexpr Y for_samples(ir::array<passes::batch_value> inputs, std::int64_t extent) {
+    ir::array<ir::node_id> captured;
+    const int body = g_->cut(first_, inputs_, outputs_, captured);
+    for (const ir::node_id id : captured) inputs.push_back({id, false});
+    passes::batching samples(*g_, extent);
+    const ir::array<passes::batch_value> found = samples.outputs(body, inputs);
+    int i = 0;
+    const auto make = [&]<class L>(element_tag<L>) { return L{g_, samples.over(found[i++])}; };
+    return build_tree<Y>(make);
+  }
+
+ private:
+  ir::builder* g_;
+  ir::node_id first_;
+  ir::array<ir::node_id> inputs_, outputs_;
+};
+
+}  // namespace tenure::detail
