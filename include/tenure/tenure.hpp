@@ -64,6 +64,7 @@
 #include <tenure/transform/control_flow.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
+#include <tenure/transform/jacobian.hpp>
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/plan.hpp>
 #include <tenure/transform/vmap.hpp>

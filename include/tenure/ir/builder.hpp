@@ -175,7 +175,8 @@ class builder {
   }
 
   /// Cuts off the nodes from `first` on as a body with these inputs and outputs, and returns its number. A node before `first` that the body
-  /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead.
+  /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead. A
+  /// result of a construct before `first` is appended again, outside the body, and is a capture.
   /// Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped.
   constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured) {
     const int count = nodes_.size() - first;
@@ -213,8 +214,17 @@ class builder {
       captured.push_back(id);
       put_input(id);
     };
-    for (int i = first; i < nodes_.size(); ++i)
-      for (int k = 0; live[i - first] && k < nodes_[i].arity; ++k) look(nodes_[i].in[k]);
+    array<node> outside;  // results of constructs before `first`, which a derivative asked for in the body
+    for (int i = first; i < nodes_.size(); ++i) {
+      if (!live[i - first]) continue;
+      if (nodes_[i].op == opcode::result && nodes_[i].in[0] < first) {
+        captured.push_back(none);
+        outside.push_back(nodes_[i]);
+        local[i - first] = put_input(i);
+        continue;
+      }
+      for (int k = 0; k < nodes_[i].arity; ++k) look(nodes_[i].in[k]);
+    }
     for (const node_id id : outputs) look(id);
     for (int i = 0; i < copied.size(); ++i) copy_of[i] = put(nodes_[copied[i]]);
     const auto renamed = [&](node_id id) { return id >= first ? local[id - first] : find(id); };
@@ -243,6 +253,9 @@ class builder {
     b.output_count = body_outputs_.size() - b.first_output;
     b.bound_count = body_bounds_.size() - b.first_bound;
     nodes_.resize(first);
+    int next = 0;
+    for (int i = first_captured; i < captured.size(); ++i)
+      if (captured[i] == none) captured[i] = append(outside[next++]);
     return bodies_.push_back(b);
   }
 

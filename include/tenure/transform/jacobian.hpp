@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSL-1.0
+// jacobian, jacfwd, jacrev, hessian, hvp. A Jacobian is a derivative of f in all directions at once: the derivative is traced once, as the
+// body of one direction, and becomes a batch over the unit vectors.
+// Source: the meaning of jax.jacfwd, jax.jacrev, jax.hessian.
+#pragma once
+
+#include <tenure/ops/comparison.hpp>
+#include <tenure/transform/body_trace.hpp>
+#include <tenure/transform/gradient.hpp>
+
+namespace TENURE_NAMESPACE {
+namespace detail {
+
+template <class M, class N>
+struct joined_shape;
+template <std::int64_t... M, std::int64_t... N>
+struct joined_shape<shape<M...>, shape<N...>> { using type = shape<M..., N...>; };
+
+/// The kind of the derivatives of a value of type Y: the axes of Y, then those of the argument.
+template <class Y>
+struct derivatives_of {
+  template <class, class S>
+  using type = traced<typename Y::element_type, typename joined_shape<typename Y::shape_type, S>::type>;
+};
+
+/// The number of elements of the leaves of X, or dyn.
+template <class X>
+constexpr std::int64_t elements_of() {
+  leaf_description leaves[tree<X>::leaves + 1];
+  leaf_description* end = leaves;
+  tree<X>::describe(end);
+  std::int64_t n = 0;
+  for (int i = 0; i < tree<X>::leaves; ++i) {
+    if (!all_static(leaves[i].shape)) return dyn;
+    n += count(leaves[i].shape);
+  }
+  return n;
+}
+
+/// The unit vectors in the space of x, along a new axis 0: [elements of x, shape of x].
+constexpr ops::value unit_vectors(ops::value x) {
+  ir::builder& g = *x.graph;
+  const extents s = x.shape();
+  std::int64_t n = 1;
+  for (int a = 0; a < s.rank; ++a) n = g.derived(ir::symbol::kind::product, n, s[a]);
+  const std::int16_t square = g.intern({2, {n, n}});
+  const ops::value row = ops::counting(g, dtype::int64, square, 0), column = ops::counting(g, dtype::int64, square, 1);
+  extents all{1, {n}};
+  for (int a = 0; a < s.rank; ++a) all.push_back(s[a]);
+  return ops::reshape_to(ops::cast_to(ops::pointwise_value<ops::equal>(row, column, {}), x.type()), all);
+}
+
+/// Whether f has a Jacobian: it returns one floating value. If not, a static_assert gives the reason.
+template <class Y>
+constexpr bool has_jacobian() {
+  static_assert(is_traced_v<Y>, "tenure: jacobian: the function must return one value; take the Jacobian of each result");
+  if constexpr (is_traced_v<Y>) {
+    static_assert(tree<Y>::has_floats, "tenure: jacobian: the function returns integers or bool, which have no derivative");
+    return tree<Y>::has_floats;
+  }
+  return false;
+}
+
+enum class sweep { forward, reverse, cheaper };
+
+/// dy/dx by a cotangent for each element of y.
+template <class Y, class X>
+constexpr auto jacobian_by_rows(const Y& y, const X& x) {
+  ir::builder& g = *y.graph;
+  using result = rebind_kind_t<X, derivatives_of<Y>>;
+  ir::array<passes::batch_value> unit;
+  unit.push_back({unit_vectors(y).id, true});
+  const std::int64_t n = g.shape_of(unit[0].id)[0];
+  body_trace body(g);
+  const ir::node_id cotangent = body.input(g[y.id].type, g[y.id].shape);
+  const node_ids<X> wrt(x);
+  node_ids<X> gradients;
+  passes::reverse(g, &y.id, &cotangent, 1, wrt.at, wrt.count, gradients.at);
+  int at = 0;
+  body.returns(gradient_like(x, gradients.at, at));
+  const auto rows = body.template for_samples<rebind_kind_t<X, stacks<elements_of<Y>()>>>(unit, n);
+  const extents of_y = g.shape_of(y.id);
+  const auto split = [&]<class L, class Row>(element_tag<L>, const Row& row) -> L {
+    extents to = of_y;
+    const extents s = g.shape_of(row.id);
+    for (int a = 1; a < s.rank; ++a) to.push_back(s[a]);
+    return {&g, ops::cast_to(ops::reshape_to(row, to), dtype_v<typename L::element_type>).id};
+  };
+  return build_tree<result>(split, rows);
+}
+
+/// dy/dx by a tangent for each element of x.
+template <class Y, class X>
+constexpr auto jacobian_by_columns(const Y& y, const X& x) {
+  ir::builder& g = *y.graph;
+  const auto columns_of = [&]<class L, class From>(element_tag<L>, const From& leaf) -> L {
+    using column = traced<typename Y::element_type, typename with_first<elements_of<From>(), typename Y::shape_type>::type>;
+    ir::array<passes::batch_value> unit;
+    unit.push_back({unit_vectors(leaf).id, true});
+    const std::int64_t n = g.shape_of(unit[0].id)[0];
+    body_trace body(g);
+    const ir::node_id tangent = body.input(g[leaf.id].type, g[leaf.id].shape);
+    ir::node_id of_y = ir::none;
+    passes::forward(g, &leaf.id, &tangent, 1, &y.id, 1, &of_y);
+    if (of_y == ir::none) of_y = ops::value(y).like(0).id;
+    body.returns(Y{&g, of_y});
+    const ops::value columns = body.template for_samples<column>(unit, n);  // [elements of x, shape of y]
+    const extents of_x = g.shape_of(leaf.id), of_column = columns.shape();
+    ops::value rows = ops::moved_axis(columns, 0, of_column.rank - 1);
+    extents to;
+    for (int a = 1; a < of_column.rank; ++a) to.push_back(of_column[a]);
+    for (int a = 0; a < of_x.rank; ++a) to.push_back(of_x[a]);
+    return {&g, ops::reshape_to(rows, to).id};
+  };
+  return build_tree<rebind_kind_t<X, derivatives_of<Y>>>(columns_of, x);
+}
+
+/// The Jacobian of f with respect to the arguments I: one tree for one argument, else a tuple.
+template <sweep By>
+struct jacobian_by {
+  template <class F, int... I>
+  struct of {
+    using transformed = F;
+    template <int Arguments>
+    static constexpr int results = sizeof...(I);
+    template <class... X>
+    static constexpr bool accepts() {
+      if constexpr (!(is_differentiable<I, X...>() && ...)) return false;
+      else if constexpr (!gives_traced<F, X...>()) return false;
+      else return has_jacobian<result_of<F, X...>>();
+    }
+
+    [[no_unique_address]] F f{};
+
+    template <class... X>
+    constexpr auto operator()(const X&... arguments) const {
+      if constexpr (!accepts<X...>()) return refused_in_trace<of>(arguments...);
+      else return derive(as_variable(arguments)...);
+    }
+
+   private:
+    template <class... X>
+    constexpr auto derive(const X&... x) const {
+      const auto y = f(x...);
+      if constexpr (sizeof...(I) == 1) return (of_argument(y, argument<I>(x...)), ...);
+      else return std::tuple{of_argument(y, argument<I>(x...))...};
+    }
+    template <class Y, class X>
+    static constexpr auto of_argument(const Y& y, const X& x) {
+      constexpr std::int64_t rows = elements_of<Y>(), columns = elements_of<X>();
+      constexpr bool by_rows = By == sweep::reverse || (By == sweep::cheaper && is_static(rows) && (!is_static(columns) || rows < columns));
+      if constexpr (by_rows) return jacobian_by_rows(y, x);
+      else return jacobian_by_columns(y, x);
+    }
+  };
+};
+
+template <class F, int... I>
+using jacobian_of = typename jacobian_by<sweep::cheaper>::template of<F, I...>;
+template <class F, int... I>
+using jacfwd_of = typename jacobian_by<sweep::forward>::template of<F, I...>;
+template <class F, int... I>
+using jacrev_of = typename jacobian_by<sweep::reverse>::template of<F, I...>;
+
+/// The Hessian with respect to argument I, as the Jacobian of the gradient.
+template <class F, int I>
+using hessian_of = jacfwd_of<grad_of<F, I>, I>;
+
+/// The transform hvp. Its arguments are (x..., v).
+template <class F, int I>
+struct hvp_of {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = 1;
+  template <class... X>
+  static constexpr bool accepts() {
+    constexpr bool any = sizeof...(X) >= 2;
+    static_assert(any, "tenure: hvp: needs the arguments of the function, then the vector");
+    if constexpr (any) return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) - 1>{});
+    else return false;
+  }
+
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... all) const {
+    if constexpr (!accepts<X...>()) return refused_in_trace<hvp_of>(all...);
+    else return split(std::make_index_sequence<sizeof...(X) - 1>{}, std::tuple<X...>{all...});
+  }
+
+ private:
+  template <class All, std::size_t... I_>
+  static constexpr bool accepts_split(std::index_sequence<I_...>) {
+    if constexpr (!grad_of<F, I>::template accepts<std::tuple_element_t<I_, All>...>()) {
+      return false;
+    } else {
+      using x = std::tuple_element_t<static_cast<std::size_t>(I), All>;
+      using v = std::tuple_element_t<sizeof...(I_), All>;
+      static_assert(is_like<x, v>, "tenure: hvp: the vector has another element type, shape or tree than the argument");
+      return is_like<x, v>;
+    }
+  }
+  template <std::size_t... I_, class All>
+  constexpr auto split(std::index_sequence<I_...>, const All& all) const {
+    const auto& v = std::get<sizeof...(I_)>(all);
+    require_like("hvp", std::get<static_cast<std::size_t>(I)>(all), v);
+    const auto x = std::tuple{as_variable(std::get<I_>(all))...};
+    const auto& wrt = std::get<static_cast<std::size_t>(I)>(x);
+    const auto gradient = grad_of<F, I>{f}(std::get<I_>(x)...);
+    const node_ids of_x(wrt), tangents(v), outputs(gradient);
+    auto products = outputs;
+    ir::builder* g = nullptr;
+    for_each_leaf(gradient, [&](const auto& leaf) { g = leaf.graph; });
+    passes::forward(*g, of_x.at, tangents.at, of_x.count, outputs.at, outputs.count, products.at);
+    int at = 0;
+    return gradient_like(gradient, products.at, at);
+  }
+};
+
+template <template <class, int> class Transform, int I, class F, class Execution>
+constexpr auto with_respect_to_one(F f, Execution on) { return compiled_on(Transform<F, I>{f}, on); }
+
+}  // namespace detail
+
+/// jacobian<I...>(f)(x...) is the Jacobian of f with respect to the arguments I: the axes of f(x...), then those of the argument. Without
+/// indices it is with respect to the first argument; with several it returns a tuple. An argument that is a tree gives a tree. f returns
+/// one value. It takes the cheaper side by the static sizes: jacrev where f(x...) has fewer elements than the argument, else jacfwd.
+/// Memory: the Jacobian, and one array of its size for each value between that depends on the direction.
+template <int... I, class F, class Execution = inherited>
+constexpr auto jacobian(F f, Execution on = {}) { return detail::with_respect_to<detail::jacobian_of, I...>(detail::traced_function(f), on); }
+/// The same by forward mode, with a tangent for each element of the argument. It goes over a while_loop.
+template <int... I, class F, class Execution = inherited>
+constexpr auto jacfwd(F f, Execution on = {}) { return detail::with_respect_to<detail::jacfwd_of, I...>(detail::traced_function(f), on); }
+/// The same by reverse mode, with a cotangent for each element of the result.
+template <int... I, class F, class Execution = inherited>
+constexpr auto jacrev(F f, Execution on = {}) { return detail::with_respect_to<detail::jacrev_of, I...>(detail::traced_function(f), on); }
+
+/// hessian<I>(f)(x...) is the matrix of second derivatives with respect to argument I, of a function that returns a single number: the axes
+/// of the argument twice. It is the forward derivative of the gradient.
+template <int I = 0, class F, class Execution = inherited>
+constexpr auto hessian(F f, Execution on = {}) { return detail::with_respect_to_one<detail::hessian_of, I>(detail::traced_function(f), on); }
+/// hvp<I>(f)(x..., v) is the Hessian with respect to argument I times v, without the Hessian: the derivative of the gradient in direction v.
+/// Time: about twice that of the gradient.
+template <int I = 0, class F, class Execution = inherited>
+constexpr auto hvp(F f, Execution on = {}) { return detail::with_respect_to_one<detail::hvp_of, I>(detail::traced_function(f), on); }
+
+}  // namespace tenure
