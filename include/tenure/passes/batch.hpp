@@ -106,9 +106,12 @@ class batching {
   // ---- which values depend on the sample ----------------------------------------------------------------------------
 
   struct construct_marks {
-    marks inputs[2];  // of each body
+    marks of_first, of_second;  // inputs of each body. Workaround for g++ 12: it does not copy an array of them in constant evaluation
     marks results;
     bool flag = false;  // of the condition of a while_loop, or of a cond
+
+    constexpr marks& inputs(int body) { return body == 0 ? of_first : of_second; }
+    constexpr const marks& inputs(int body) const { return body == 0 ? of_first : of_second; }
   };
 
   static constexpr marks marks_of(const ir::graph_view& body, const marks& inputs) {
@@ -138,9 +141,9 @@ class batching {
     const int own = c.what == kind::cond ? 0 : c.own_operands();
     int captured = c.own_operands();
     for (int b = 0; b < 2; ++b) {
-      for (int i = 0; i < own; ++i) m.inputs[b].push_back(char(operands[i]));
-      if (c.counts) m.inputs[b].push_back(0);
-      for (int j = 0; j < c.captures[b]; ++j) m.inputs[b].push_back(char(operands[captured++]));
+      for (int i = 0; i < own; ++i) m.inputs(b).push_back(char(operands[i]));
+      if (c.counts) m.inputs(b).push_back(0);
+      for (int j = 0; j < c.captures[b]; ++j) m.inputs(b).push_back(char(operands[captured++]));
     }
     m.results.resize(g.results_of(c), 0);
     if (c.what == kind::cond) m.flag = operands[0];
@@ -149,19 +152,19 @@ class batching {
       again = false;
       for (int b = first; b <= last; ++b) {
         const ir::graph_view body = g.body_at(c.bodies[b]);
-        const marks found = marks_of(body, m.inputs[b]);
+        const marks found = marks_of(body, m.inputs(b));
         for (int i = 0; i < m.results.size(); ++i)
           if (found[body.outputs[i]] || m.flag) m.results[i] = 1;
       }
       for (int i = 0; i < c.carries; ++i) {
-        m.results[i] = m.results[i] || m.inputs[first][i];
-        if (!m.results[i] || m.inputs[first][i]) continue;
-        m.inputs[0][i] = m.inputs[1][i] = 1;
+        m.results[i] = m.results[i] || m.inputs(first)[i];
+        if (!m.results[i] || m.inputs(first)[i]) continue;
+        m.inputs(0)[i] = m.inputs(1)[i] = 1;
         again = true;
       }
       if (c.what != kind::while_loop || m.flag) continue;
       const ir::graph_view condition = g.body_at(c.bodies[0]);
-      m.flag = marks_of(condition, m.inputs[0])[condition.outputs[0]];
+      m.flag = marks_of(condition, m.inputs(0))[condition.outputs[0]];
       again = again || m.flag;
     }
     return m;
@@ -169,7 +172,7 @@ class batching {
 
   // ---- loops and branches -------------------------------------------------------------------------------------------
 
-  constexpr values construct(const ir::construct& c, const values& operands) {
+  constexpr values construct(const ir::construct c, const values& operands) {  // a copy: the records of the builder move
     marks mapped;
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
     const construct_marks m = marks_of(g_.view(), c, mapped);
@@ -217,7 +220,7 @@ class batching {
     const int own = c.own_operands();
     ids all = carried(c, operands, m);
     for (int i = c.carries; i < own; ++i) all.push_back(operands[i].is_mapped ? ops::moved_axis({g_, operands[i].id}, 1, 0).id : operands[i].id);
-    writing w = start(c.bodies[0], own + c.counts, m.inputs[0]);
+    writing w = start(c.bodies[0], own + c.counts, m.inputs(0));
     for (int j = own; j < operands.size(); ++j) w.given.push_back(operands[j]);
     ids out;
     const values found = outputs(c.bodies[0], w.given);
@@ -236,7 +239,7 @@ class batching {
 
   constexpr values while_loop(const ir::construct& c, const values& operands, construct_marks m) {
     if (m.flag)
-      for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs[0][i] = m.inputs[1][i] = 1;
+      for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs(0)[i] = m.inputs(1)[i] = 1;
     ids all = carried(c, operands, m);
     const int of_step = c.carries + c.captures[0];
     const auto add_captures = [&](writing& w, int from, int to) {
@@ -245,7 +248,7 @@ class batching {
     ir::construct loop = c;
     ids out;
     {
-      writing w = start(c.bodies[0], c.carries, m.inputs[0]);
+      writing w = start(c.bodies[0], c.carries, m.inputs(0));
       add_captures(w, c.carries, of_step);
       const batch_value goes_on = outputs(c.bodies[0], w.given)[0];
       out.push_back(goes_on.is_mapped ? any(goes_on.id) : goes_on.id);
@@ -253,7 +256,7 @@ class batching {
       loop.captures[0] = all.size() - c.carries;
     }
     const int before = all.size();
-    writing w = start(c.bodies[1], c.carries, m.inputs[1]);
+    writing w = start(c.bodies[1], c.carries, m.inputs(1));
     ir::node_id goes_on = ir::none;
     if (m.flag) {
       values given = w.given;

@@ -76,10 +76,10 @@ class joiner {
     }
   };
 
-  /// Joins `fresh` with its neighbours. Only the last 8 pieces are searched, so the cost of a piece is constant. This is enough, because
+  /// Joins `fresh` with its neighbours. Only the last 16 pieces are searched, so the cost of a piece is constant. This is enough, because
   /// derivatives come in the order of the slices or in the reverse order.
   static constexpr void put_back(ir::array<piece>& pieces, piece fresh) {
-    for (int i = pieces.size() - 1; i >= 0 && i >= pieces.size() - 8; --i) {
+    for (int i = pieces.size() - 1; i >= 0 && i >= pieces.size() - 16; --i) {
       const bool before = pieces[i].is_before(fresh), behind = fresh.is_before(pieces[i]);
       if (!before && !behind) continue;
       const piece &first = before ? pieces[i] : fresh, &second = before ? fresh : pieces[i];

@@ -176,7 +176,7 @@ struct hvp_of {
   static constexpr bool accepts() {
     constexpr bool any = sizeof...(X) >= 2;
     static_assert(any, "tenure: hvp: needs the arguments of the function, then the vector");
-    if constexpr (any) return accepts_split<std::tuple<X...>>(std::make_index_sequence<sizeof...(X) - 1>{});
+    if constexpr (any) return jvp_of<grad_of<F, I>, I>::template accepts<X...>();
     else return false;
   }
 
@@ -185,35 +185,7 @@ struct hvp_of {
   template <class... X>
   constexpr auto operator()(const X&... all) const {
     if constexpr (!accepts<X...>()) return refused_in_trace<hvp_of>(all...);
-    else return split(std::make_index_sequence<sizeof...(X) - 1>{}, std::tuple<X...>{all...});
-  }
-
- private:
-  template <class All, std::size_t... I_>
-  static constexpr bool accepts_split(std::index_sequence<I_...>) {
-    if constexpr (!grad_of<F, I>::template accepts<std::tuple_element_t<I_, All>...>()) {
-      return false;
-    } else {
-      using x = std::tuple_element_t<static_cast<std::size_t>(I), All>;
-      using v = std::tuple_element_t<sizeof...(I_), All>;
-      static_assert(is_like<x, v>, "tenure: hvp: the vector has another element type, shape or tree than the argument");
-      return is_like<x, v>;
-    }
-  }
-  template <std::size_t... I_, class All>
-  constexpr auto split(std::index_sequence<I_...>, const All& all) const {
-    const auto& v = std::get<sizeof...(I_)>(all);
-    require_like("hvp", std::get<static_cast<std::size_t>(I)>(all), v);
-    const auto x = std::tuple{as_variable(std::get<I_>(all))...};
-    const auto& wrt = std::get<static_cast<std::size_t>(I)>(x);
-    const auto gradient = grad_of<F, I>{f}(std::get<I_>(x)...);
-    const node_ids of_x(wrt), tangents(v), outputs(gradient);
-    auto products = outputs;
-    ir::builder* g = nullptr;
-    for_each_leaf(gradient, [&](const auto& leaf) { g = leaf.graph; });
-    passes::forward(*g, of_x.at, tangents.at, of_x.count, outputs.at, outputs.count, products.at);
-    int at = 0;
-    return gradient_like(gradient, products.at, at);
+    else return std::get<1>(jvp_of<grad_of<F, I>, I>{{f}}(all...));
   }
 };
 
