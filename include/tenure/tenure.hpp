@@ -58,6 +58,7 @@
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/rearrangement.hpp>
+#include <tenure/ops/solve.hpp>
 #include <tenure/ops/subscript.hpp>
 
 #include <tenure/transform/compile.hpp>

@@ -284,6 +284,10 @@ TEST_CASE("extents that only the run knows") {
   }
 }
 
+TEST_CASE("systems of linear equations") {
+  check([](auto a, auto b) { return tn::solve(tn::transpose<1, 2>(a), b); }, some<double, 70, 3, 3>(), some<double, 70, 3, 2>());
+}
+
 TEST_CASE("rows named by indices, and sums of rows at indices that repeat") {
   const auto i = some<std::int64_t, 50>(0, 9);
   const auto j = some<std::int64_t, 4, 3>(0, 9);

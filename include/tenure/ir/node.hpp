@@ -32,6 +32,7 @@ enum class opcode : std::uint8_t {
   matmul,     // [batch..., m, k] x [batch..., k, n]
   gather,     // attr: axis; operands: source, integer indices; result: axis replaced by the shape of the indices
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
+  solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   stop_gradient,
   copy,       // copies a view or an argument to a buffer of its own
   check,      // copies computed indices to a buffer of their own after every bound on this node was checked

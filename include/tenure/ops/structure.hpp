@@ -9,6 +9,7 @@
 #include <tenure/ops/structural/mark.hpp>
 #include <tenure/ops/structural/product.hpp>
 #include <tenure/ops/structural/reduction.hpp>
+#include <tenure/ops/structural/solve.hpp>
 #include <tenure/ops/structural/source.hpp>
 #include <tenure/ops/structural/view.hpp>
 

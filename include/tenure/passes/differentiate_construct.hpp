@@ -146,7 +146,7 @@ class derived_body {
  private:
   /// Kept from turn to turn: results of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) {
-    return op == ir::opcode::matmul || op == ir::opcode::reduce || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::result;
+    return op == ir::opcode::matmul || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::result;
   }
 
   ir::builder& g_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are not fused loops: matmul, gather, scatter, pad, check. Operands can have any strides. Each step reads its shapes from
+// The steps that are not fused loops: matmul, gather, scatter, pad, check, solve. Operands can have any strides. Each step reads its shapes from
 // its numbers, in the order in which the encoder wrote them.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <tenure/backend/cpu/matmul.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/core/error.hpp>
+#include <tenure/math/linear_system.hpp>
 #include <tenure/program/bind.hpp>
 #if TENURE_BLAS
 #include <tenure/backend/cpu/blas.hpp>
@@ -172,6 +173,24 @@ void pad_step(void* const* p, const opaque_operation& n) {
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
+/// Solves one system after the other. `scratch` has room for one matrix.
+template <class T>
+void solve_step(void* const* p, const opaque_operation& n, void* scratch) {
+  const operand_view &a = n.in[0], &b = n.in[1], &x = n.out;
+  const int batch = x.rank - 2;
+  const std::int64_t rows = x.extent[batch], columns = x.extent[batch + 1], row_major[] = {rows, 1}, of_solution[] = {columns, 1};
+  operand_view matrix, right;
+  matrix.rank = right.rank = 2;
+  for (int d = 0; d < 2; ++d) matrix.extent[d] = a.extent[batch + d], right.extent[d] = x.extent[batch + d];
+  T *const lu = static_cast<T*>(scratch), *to = static_cast<T*>(p[2]);  // results are row-major: one solution after the other
+  detail::for_each_index(batch, x.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
+    detail::copy_strided(matrix, static_cast<const T*>(p[0]) + at_a, a.stride + batch, lu, row_major);
+    detail::copy_strided(right, static_cast<const T*>(p[1]) + at_b, b.stride + batch, to, of_solution);
+    math::solve_in_place(lu, to, rows, columns);
+    to += rows * columns;
+  });
+}
+
 template <ir::opcode Op, class T>
 void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::matmul) matmul_step<T>(p, n, scratch, on);
@@ -179,6 +198,7 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else if constexpr (Op == ir::opcode::scatter) gather_step<T, true>(p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
+  else if constexpr (Op == ir::opcode::solve) solve_step<T>(p, n, scratch);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 

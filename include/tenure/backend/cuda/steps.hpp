@@ -9,6 +9,7 @@
 #include <tenure/backend/cuda/products.hpp>
 #include <tenure/core/error.hpp>
 #include <tenure/kernels/rearrange.hpp>
+#include <tenure/kernels/solve.hpp>
 #include <tenure/program/bind.hpp>
 
 namespace TENURE_NAMESPACE::cuda_backend {
@@ -129,6 +130,21 @@ void pad_step(Device& device, void* const* p, const opaque_operation& n) {
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
+/// Solves one system on each thread. `beside` has room for the matrices.
+template <class T, class Device>
+void solve_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
+  const operand_view &a = n.in[0], &b = n.in[1], &x = n.out;
+  const std::int64_t rows = x.extent[x.rank - 2], columns = x.extent[x.rank - 1];
+  if (elements_of(x) == 0) return;
+  std::int64_t row_major[max_rank];
+  std::int64_t size = 1;
+  for (int d = a.rank - 1; d >= 0; --d) row_major[d] = size, size *= a.extent[d];
+  T *const matrices = static_cast<T*>(beside), *const to = static_cast<T*>(p[2]);
+  detail::copy(device, a, static_cast<const T*>(p[0]), a.stride, matrices, row_major);
+  detail::copy(device, b, static_cast<const T*>(p[1]), b.stride, to, x.stride);
+  device.for_each(size / (rows * rows), kernels::solve_system<T>{rows, columns, matrices, to});
+}
+
 /// Throws index_error unless all indices lie in [0, extent). It waits for the device. `beside` has room for a refusal.
 template <class Device>
 void check_indices(Device& device, const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* beside) {
@@ -151,6 +167,7 @@ template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
   if constexpr (Op == ir::opcode::scatter) return index_add_memory<T, Device>(n).end;
   else if constexpr (Op == ir::opcode::check) return sizeof(kernels::refusal);
+  else if constexpr (Op == ir::opcode::solve) return elements_of(n.in[0]) * static_cast<std::int64_t>(sizeof(T));
   else return 0;
 }
 
@@ -161,6 +178,7 @@ void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[ma
   else if constexpr (Op == ir::opcode::scatter) scatter_step<T>(device, p, n, beside);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);
+  else if constexpr (Op == ir::opcode::solve) solve_step<T>(device, p, n, beside);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 

@@ -4,6 +4,7 @@
 // It is slow.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -138,6 +139,7 @@ class interpreter {
       case opcode::scatter: return scatter(n, y);
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
+      case opcode::solve: return solve(n, y);
       case opcode::tuple: return {};
       case opcode::construct: return run_construct(id), array{};
       case opcode::result: return construct_results_[static_cast<std::size_t>(n.in[0])][static_cast<std::size_t>(n.attr)];
@@ -313,6 +315,37 @@ class interpreter {
       });
       if (kind == ir::reduction::sum)
         for (std::int64_t i = 0; i < y.size(); ++i) best[i] = total[static_cast<std::size_t>(i)].get();
+    });
+    return y;
+  }
+
+  /// Gauss and Jordan: each column of the matrix becomes a column of the identity.
+  array solve(const ir::node& n, array& y) const {
+    const array& a = value(n.in[0]);
+    const array& b = value(n.in[1]);
+    const auto rows = static_cast<std::size_t>(y.shape[y.shape.rank - 2]), columns = static_cast<std::size_t>(y.shape[y.shape.rank - 1]), width = rows + columns;
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      const std::size_t systems = y.size() == 0 ? 0 : static_cast<std::size_t>(y.size()) / (rows * columns);
+      for (std::size_t s = 0; s < systems; ++s) {
+        std::vector<long double> all(rows * width);
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < width; ++j)
+            all[i * width + j] = static_cast<long double>(j < rows ? a.as<T>()[(s * rows + i) * rows + j] : b.as<T>()[(s * rows + i) * columns + j - rows]);
+        for (std::size_t k = 0; k < rows; ++k) {
+          std::size_t best = k;
+          for (std::size_t i = k; i < rows; ++i)
+            if (std::abs(all[i * width + k]) > std::abs(all[best * width + k])) best = i;
+          std::swap_ranges(all.begin() + static_cast<std::ptrdiff_t>(k * width), all.begin() + static_cast<std::ptrdiff_t>((k + 1) * width), all.begin() + static_cast<std::ptrdiff_t>(best * width));
+          const long double pivot = all[k * width + k];
+          for (std::size_t j = 0; j < width; ++j) all[k * width + j] /= pivot;
+          for (std::size_t i = 0; i < rows; ++i) {
+            const long double factor = all[i * width + k];
+            for (std::size_t j = 0; j < width && i != k; ++j) all[i * width + j] -= factor * all[k * width + j];
+          }
+        }
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < columns; ++j) y.as<T>()[(s * rows + i) * columns + j] = static_cast<T>(all[i * width + rows + j]);
+      }
     });
     return y;
   }
