@@ -105,3 +105,23 @@ TEST_CASE("Jacobians compile: trees, numbers, run-time extents, a batch of Hessi
   const auto [hv] = std::tuple{tn::hvp(cube)(x0, x0)};
   for (int i = 0; i < 3; ++i) CHECK(hv.data()[i] == Approx(6 * x0.data()[i] * x0.data()[i]));
 }
+
+TEST_CASE("linearize is the tangent, for several directions in one trace and at once") {
+  const vector u = {0.2, -0.5, 0.7}, v = {1, 0, -1}, zero = {0, 0, 0};
+  const auto both = judged::interpreted([](auto x, auto w, auto u, auto v) {
+    auto [y, d] = tn::linearize(recurrence)(x, w);
+    return std::tuple{y, d(u, u * 0.0), d(v, u)};
+  }, x0, w0, u, v);
+  const auto first = judged::interpreted(tn::jvp(recurrence).function, x0, w0, u, zero), second = judged::interpreted(tn::jvp(recurrence).function, x0, w0, v, u);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    CHECK(both[0][i] == Approx(first[0][i]));
+    CHECK(both[1][i] == Approx(first[1][i]));
+    CHECK(both[2][i] == Approx(second[1][i]));
+  }
+  const auto [y, d] = tn::linearize([](auto x, auto k) { return x * x * k; })(x0, 3.0);
+  const auto along = d(v, 2.0);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(y(i) == 3 * x0(i) * x0(i));
+    CHECK(along(i) == Approx(6 * x0(i) * v(i) + 2 * x0(i) * x0(i)));
+  }
+}

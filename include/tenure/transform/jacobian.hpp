@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// jacobian, jacfwd, jacrev, hessian, hvp. A Jacobian is a derivative of f in all directions at once: the derivative is traced once, as the
+// jacobian, jacfwd, jacrev, hessian, hvp, linearize. A Jacobian is a derivative of f in all directions at once: the derivative is traced once, as the
 // body of one direction, and becomes a batch over the unit vectors.
 // Source: the meaning of jax.jacfwd, jax.jacrev, jax.hessian.
 #pragma once
@@ -189,6 +189,76 @@ struct hvp_of {
   }
 };
 
+/// The derivative of f at a point, in a trace: a linear function of the tangents. Each call appends only what depends on the tangents.
+template <class Y, class... X>
+struct linear_part {
+  Y y;
+  std::tuple<X...> x;
+
+  template <class... T>
+  constexpr Y operator()(const T&... tangents) const { return at(std::index_sequence_for<X...>{}, as_traced(graph_of_arguments(y), tangents)...); }
+
+ private:
+  template <class... T>
+  static constexpr bool takes() {
+    constexpr bool as_many = sizeof...(T) == sizeof...(X);
+    static_assert(as_many, "tenure: linearize: the linear function takes a tangent for each argument of the function");
+    if constexpr (as_many) return (is_tangent_of<X, T>() && ...);
+    else return false;
+  }
+  template <std::size_t... I, class... T>
+  constexpr Y at(std::index_sequence<I...>, const T&... tangents) const {
+    if constexpr (takes<T...>()) {
+      (require_like("linearize", std::get<I>(x), tangents), ...);
+      const node_ids wrt(std::get<I>(x)...);
+      const node_ids of_x(tangents...);
+      const node_ids outputs(y);
+      auto of_y = outputs;
+      passes::forward(graph_of_arguments(y), wrt.at, of_x.at, wrt.count, outputs.at, outputs.count, of_y.at);
+      int at = 0;
+      return gradient_like(y, of_y.at, at);
+    } else {
+      return y;
+    }
+  }
+};
+
+constexpr auto same_values = [](const auto&... x) { return std::tuple{x...}; };
+
+/// The same with tensors. It keeps copies of the arguments, and each call computes f again beside its derivative.
+template <class F, class X>
+struct linear_function {
+  [[no_unique_address]] F f;
+  X x;  // a tuple
+
+  template <class... T>
+  auto operator()(const T&... tangents) const {
+    constexpr bool as_many = sizeof...(T) == std::tuple_size_v<X>;
+    static_assert(as_many, "tenure: linearize: the linear function takes a tangent for each argument of the function");
+    if constexpr (as_many) return std::apply([&](const auto&... at) { return std::get<1>(compile(jvp_of<F>{f})(at..., tangents...)); }, x);
+  }
+};
+
+template <class F>
+struct linearized {
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... x) const {
+    if constexpr ((tree<X>::traces || ...)) return in_trace(as_variable(as_traced(graph_of_arguments(x...), x))...);
+    else return at_once(compile(f)(x...), compile(same_values)(x...));
+  }
+
+ private:
+  template <class... X>
+  constexpr auto in_trace(const X&... x) const {
+    const auto y = f(x...);
+    return std::tuple{y, linear_part<std::remove_cvref_t<decltype(y)>, X...>{y, {x...}}};
+  }
+  template <class Y, class X>
+  static auto at_once(Y&& y, X&& x) { return std::tuple<Y, linear_function<F, X>>{std::move(y), linear_function<F, X>{{}, std::move(x)}}; }
+};
+
 template <template <class, int> class Transform, int I, class F, class Execution>
 constexpr auto with_respect_to_one(F f, Execution on) { return compiled_on(Transform<F, I>{f}, on); }
 
@@ -215,5 +285,11 @@ constexpr auto hessian(F f, Execution on = {}) { return detail::with_respect_to_
 /// Time: about twice that of the gradient.
 template <int I = 0, class F, class Execution = inherited>
 constexpr auto hvp(F f, Execution on = {}) { return detail::with_respect_to_one<detail::hvp_of, I>(detail::traced_function(f), on); }
+
+/// linearize(f)(x...) is {f(x...), the derivative of f at x}. The derivative is a function of a tangent for each argument. In a trace each
+/// call of it appends only what depends on the tangents, so that many directions share f(x...). Called with tensors it keeps copies of
+/// the arguments, and each call of the derivative computes f again.
+template <class F>
+constexpr auto linearize(F f) { return detail::linearized<decltype(detail::traced_function(f))>{detail::traced_function(f)}; }
 
 }  // namespace tenure
