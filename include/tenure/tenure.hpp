@@ -63,6 +63,7 @@
 
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/control_flow.hpp>
+#include <tenure/transform/custom.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/jacobian.hpp>

@@ -135,6 +135,45 @@ construct_graph cond_graph() {
   return s;
 }
 
+/// w * w, with a rule in which the tangent of w is scaled by a captured row.
+construct_graph jvp_graph() {
+  construct_graph s;
+  const ops::value w{s.g, s.w}, y = w * w, factor = w + w;
+  const ir::node_id first = s.g.count();
+  const ops::value x = s.input(s.row), tangent = s.input(s.row);
+  ir::array<ir::node_id> operands;
+  operands.push_back(y.id);
+  operands.push_back(s.w);
+  const int rule = s.cut(first, {x, tangent}, {tangent * factor}, operands);
+  s.add({.what = ir::construct::kind::custom_jvp, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {rule, -1}}, operands, 1);
+  return s;
+}
+/// The number, and by forward the negated number. The residual is w.
+construct_graph vjp_graph() {
+  construct_graph s;
+  const ops::value number{s.g, s.number}, forward = -number;
+  const ir::node_id first = s.g.count();
+  const ops::value residual = s.input(s.row), cotangent = s.input(s.scalar);
+  ir::array<ir::node_id> operands;
+  for (const ir::node_id id : {s.number, forward.id, s.number, s.w}) operands.push_back(id);
+  const int backward = s.cut(first, {residual, cotangent}, {cotangent * ops::reduced(residual, 1, ir::reduction::sum)}, operands);
+  s.add({.what = ir::construct::kind::custom_vjp, .carries = 1, .scanned = 1, .kept = 1, .bodies = {backward, -1}}, operands, 1);
+  return s;
+}
+/// sum(w * w), of which w * w is kept.
+construct_graph checkpoint_graph() {
+  construct_graph s;
+  const ops::value w{s.g, s.w}, square = w * w, sum = ops::reduced(square, 1, ir::reduction::sum);
+  const ir::node_id first = s.g.count();
+  const ops::value again = w * w;
+  ir::array<ir::node_id> operands;
+  operands.push_back(sum.id);
+  operands.push_back(square.id);
+  const int body = s.cut(first, {}, {ops::reduced(again, 1, ir::reduction::sum), again}, operands);
+  s.add({.what = ir::construct::kind::checkpoint, .carries = 1, .kept = 1, .captures = {1, 0}, .bodies = {body, -1}}, operands, 1);
+  return s;
+}
+
 }  // namespace
 
 TEST_CASE("an operand comes before its user") {
@@ -229,6 +268,7 @@ TEST_CASE("the element type of an operand is the operation's") {
       {"gather", node(opcode::gather, dtype::float32, 2, shapes.shape({2, {4, 3}}), x, k), 0},
       {"scatter", node(opcode::scatter, dtype::float32, 2, shapes.shape({1, {7}}), k, k), 1},
       {"stop_gradient", node(opcode::stop_gradient, dtype::float32, 1, of_x, x), 0},
+      {"barrier", node(opcode::barrier, dtype::float32, 1, of_x, x), 0},
       {"copy", node(opcode::copy, dtype::float32, 1, of_x, x), 0},
       {"check", node(opcode::check, dtype::int32, 1, of_k, k), 0},
   };
@@ -359,6 +399,38 @@ TEST_CASE("a while_loop and a cond keep to their bodies") {
   check(c.after([&](auto& r) { r.body_nodes[last].type = dtype::float32; }), type, c.id, f64, f32);
   check(c.after([&](auto& r) { r.body_nodes[last].shape = r.scalar; }), "another rank than the operation's rule gives", c.id, 1, 0);
   check(c.after([](auto& r) { r.constructs[0].captures[1] = 0; }), "another number of operands than the construct has", c.id, 3, 2);
+}
+
+TEST_CASE("annotations keep to their bodies") {
+  const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64);
+  const char* const type = "another element type than the operation takes";
+  const char* const rank = "another rank than the operation's rule gives";
+  construct_graph all[] = {jvp_graph(), vjp_graph(), checkpoint_graph()};
+  for (construct_graph& s : all) {
+    CAPTURE(static_cast<int>(s.constructs[0].what));
+    const int inputs = s.bodies[0].input_count, outputs = s.bodies[0].output_count, operands = s.constructs[0].operands();
+    const verdict good = s.after([](auto&) {});
+    CAPTURE(good.what == nullptr ? "" : good.what, good.node, good.lhs, good.rhs);
+    REQUIRE(good.ok());
+    check(s.after([](auto& r) { r.constructs[0].bodies[0] = 1; }), "no such body", s.id, 1, 1);
+    check(s.after([](auto& r) { r.constructs[0].bodies[0] = -1; }), "no such body", s.id, -1, 1);
+    check(s.after([](auto& r) { r.bodies[0].input_count += 1; }), "another number of inputs than the construct gives", s.id, inputs + 1, inputs);
+    check(s.after([](auto& r) { r.bodies[0].output_count -= 1; }), "another number of outputs than the construct takes", s.id, outputs - 1, outputs);
+    check(s.after([](auto& r) { r.constructs[0].kept += 1; }), "another number of operands than the construct has", s.id, operands, operands + 1);
+    for (int i = 0; i < inputs; ++i) {
+      CAPTURE(i);
+      check(s.after([&](auto& r) { r.body_nodes[i].type = dtype::float32; }), type, s.id, f32, f64);
+      const bool is_row = s.body_nodes[i].shape == s.row;
+      check(s.after([&](auto& r) { r.body_nodes[i].shape = is_row ? r.scalar : r.row; }), rank, s.id, !is_row, is_row);
+    }
+    check(s.after([](auto& r) { r.body_nodes[r.body_outputs[0]].type = dtype::float32; }), type, s.id, f32, f64);
+    check(s.after([&](auto& r) { r.nodes[s.id + 1].attr = 1; }), "no such result", s.id + 1, 1, 1);
+    check(s.after([&](auto& r) { r.nodes[s.id + 1].type = dtype::float32; }), type, s.id + 1, f32, f64);
+  }
+  construct_graph& v = all[1];
+  const ir::node_id first_tuple = v.nodes[v.nodes[v.id].in[0]].in[0];  // the value, the value by forward, the argument
+  check(v.after([&](auto& r) { r.nodes[first_tuple].in[1] = r.w; }), rank, v.id, 1, 0);
+  CHECK(v.after([](auto& r) { r.constructs[0].is_taken = true; }).ok());
 }
 
 TEST_CASE("outputs and arguments exist") {

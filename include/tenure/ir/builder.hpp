@@ -259,9 +259,9 @@ class builder {
     return bodies_.push_back(b);
   }
 
-  /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes. They compute the body
-  /// again for a derivative, so its bounds hold.
-  constexpr array<node_id> paste(int which, const array<node_id>& inputs) {
+  /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes. `bounds_hold`: they compute
+  /// the body again for a derivative, so its bounds were checked before.
+  constexpr array<node_id> paste(int which, const array<node_id>& inputs, bool bounds_hold = true) {
     const body b = bodies_[which];
     array<node_id> renamed(b.node_count, none);
     for (int i = 0; i < b.node_count; ++i) {
@@ -271,7 +271,7 @@ class builder {
     }
     for (int i = 0; i < b.bound_count; ++i) {
       const bound x = body_bounds_[b.first_bound + i];
-      bounds_.push_back({renamed[x.indices], x.extent, x.call, true});
+      bounds_.push_back({renamed[x.indices], x.extent, x.call, bounds_hold || x.is_checked});
     }
     return renamed;
   }
@@ -303,10 +303,17 @@ class builder {
   /// Gives a construct another record, with the same operands and further results.
   constexpr void replace_construct(node_id id, const construct& c) { nodes_[id].attr = constructs_.push_back(c); }
 
+  /// Says that reverse mode took the rule of a custom_vjp, for all copies of it.
+  constexpr void take_rule(node_id id) { constructs_[static_cast<int>(nodes_[id].attr)].is_taken = true; }
+
   /// Result i of a construct.
   constexpr node_id result(node_id construct_id, int i) {
     const graph_view g = view();
     const construct& c = g.construct_of(g[construct_id]);
+    if (c.annotates()) {
+      const node value = g[operand_at(g.nodes, g[construct_id].in[0], c.operand_of_result(i))];
+      return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {construct_id, none, none}, .attr = i});
+    }
     const body& b = bodies_[c.bodies[c.what == construct::kind::while_loop ? 1 : 0]];
     const node& n = body_nodes_[b.first_node + body_outputs_[b.first_output + i]];
     extents s;

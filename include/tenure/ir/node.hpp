@@ -34,6 +34,7 @@ enum class opcode : std::uint8_t {
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
   solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   stop_gradient,
+  barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers
   copy,       // copies a view or an argument to a buffer of its own
   check,      // copies computed indices to a buffer of their own after every bound on this node was checked
   tuple,      // the operands of a construct: values, and before them possibly the tuple that it continues
@@ -123,17 +124,34 @@ struct body {
 ///   while_loop: (carries, captures of the condition, captures of the step). The condition takes (carries, its captures) and returns one
 ///               bool. The step takes (carries, its captures) and returns the carries. The results are the carries.
 ///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
+/// The others are annotations: they say how derivatives go through values that the graph computes anyway, and they run nothing. Result i is
+/// one of the operands. The pass `algebra` removes them.
+///   custom_jvp: (values, arguments, captures of the rule). The rule takes (arguments, tangents of the floating ones, its captures) and returns
+///               the tangents of the floating values.
+///   custom_vjp: (values, values by forward, arguments, kept residuals, captures of backward). backward takes (residuals, cotangents of the
+///               floating values, its captures) and returns the cotangents of the floating arguments.
+///   checkpoint: (values, kept intermediate values, captures). The body takes its captures and computes the others again.
 struct construct {
-  enum class kind : std::uint8_t { scan, while_loop, cond } what = kind::scan;
+  enum class kind : std::uint8_t { scan, while_loop, cond, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
   bool reverse = false;  // scan: from the last turn to the first
   bool counts = false;   // scan: the body takes the position of the turn, an int64
-  int carries = 0, scanned = 0;
+  bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
+  int carries = 0, scanned = 0;  // of an annotation: values, arguments
+  int kept = 0;                  // of an annotation: values for the backward pass
   int captures[2] = {0, 0};  // of each body
   int bodies[2] = {-1, -1};
   std::int64_t length = 0;  // scan: the number of turns, an extent
 
+  constexpr bool annotates() const { return what >= kind::custom_jvp; }
+  constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
+  /// The operand that is result i of an annotation.
+  constexpr int operand_of_result(int i) const { return is_taken ? carries + i : i; }
+
   /// The number of operands before the captures.
-  constexpr int own_operands() const { return what == kind::cond ? 1 : carries + scanned; }
+  constexpr int own_operands() const {
+    if (annotates()) return first_argument() + scanned + kept;
+    return what == kind::cond ? 1 : carries + scanned;
+  }
   constexpr int operands() const { return own_operands() + captures[0] + captures[1]; }
 };
 
@@ -154,7 +172,7 @@ struct bodies_view {
 /// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
 /// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
-  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while } what = kind::nothing;
+  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while, forward_custom_vjp } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 
@@ -182,7 +200,9 @@ struct graph_view {
 
   constexpr const construct& construct_of(const node& n) const { return inner.constructs[n.attr]; }
   /// The number of results of a construct.
-  constexpr int results_of(const construct& c) const { return c.what == construct::kind::while_loop ? c.carries : inner.bodies[c.bodies[0]].output_count; }
+  constexpr int results_of(const construct& c) const {
+    return c.what == construct::kind::while_loop || c.annotates() ? c.carries : inner.bodies[c.bodies[0]].output_count;
+  }
   /// A body as a graph of its own. Constraints belong to the whole graph: they are checked when a call begins.
   constexpr graph_view body_at(int i) const {
     const body& b = inner.bodies[i];
@@ -204,6 +224,16 @@ constexpr void for_each_operand(const Nodes& at, node_id tuple, F&& f) {
   const node& n = at[tuple];
   if (n.op != opcode::tuple) return f(tuple);
   for (int k = 0; k < n.arity; ++k) for_each_operand(at, n.in[k], f);
+}
+
+/// Operand i of the construct with this tuple.
+template <class Nodes>
+constexpr node_id operand_at(const Nodes& at, node_id tuple, int i) {
+  node_id found = none;
+  for_each_operand(at, tuple, [&](node_id id) {
+    if (i-- == 0) found = id;
+  });
+  return found;
 }
 
 constexpr std::int64_t bits_of(dtype type, double value) {

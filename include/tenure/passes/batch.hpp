@@ -4,6 +4,7 @@
 // - scan: the same number of turns for all samples.
 // - while_loop: if the condition depends on the sample, the loop goes on while it holds for any sample. A sample whose condition is false
 //   keeps its carry.
+// - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is their sum.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
 // Cost: no node more for an operation, except axes that move (views) and gather with other indices for each sample.
 #pragma once
@@ -138,6 +139,12 @@ class batching {
   static constexpr construct_marks marks_of(const ir::graph_view& g, const ir::construct& c, const marks& operands) {
     using kind = ir::construct::kind;
     construct_marks m;
+    if (c.annotates()) {
+      char any = 0;
+      for (const char o : operands) any = any || o;
+      m.results.resize(c.carries, any);
+      return m;
+    }
     const int own = c.what == kind::cond ? 0 : c.own_operands();
     int captured = c.own_operands();
     for (int b = 0; b < 2; ++b) {
@@ -176,10 +183,11 @@ class batching {
     marks mapped;
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
     const construct_marks m = marks_of(g_.view(), c, mapped);
+    if (c.annotates()) return annotation(c, operands, mapped);
     switch (c.what) {
       case ir::construct::kind::scan: return scan(c, operands, m);
       case ir::construct::kind::while_loop: return while_loop(c, operands, m);
-      case ir::construct::kind::cond: break;
+      default: break;
     }
     return cond(c, operands, m);
   }
@@ -214,6 +222,49 @@ class batching {
     ids all;
     for (int i = 0; i < c.carries; ++i) all.push_back(m.results[i] ? over(operands[i]) : operands[i].id);
     return all;
+  }
+
+  /// Results and their tangents and cotangents are over the batch if any operand is. Those of the other operands are like the operands.
+  constexpr values annotation(const ir::construct& c, const values& operands, const marks& mapped) {
+    using kind = ir::construct::kind;
+    bool any = false;
+    for (const char m : mapped) any = any || m;
+    const int first_kept = c.first_argument() + c.scanned, own = c.own_operands();
+    const auto is_value = [&](int i) { return i < c.first_argument() || (c.what == kind::checkpoint && i < own); };
+    const auto is_floating_at = [&](int i) { return is_floating(g_[operands[i].id].type); };
+    ids all;
+    for (int i = 0; i < own; ++i) all.push_back(any && is_value(i) ? over(operands[i]) : operands[i].id);
+    marks inputs;
+    if (c.what == kind::custom_jvp) {
+      for (int i = c.carries; i < own; ++i) inputs.push_back(char(mapped[i]));
+      for (int i = c.carries; i < own; ++i)
+        if (is_floating_at(i)) inputs.push_back(char(mapped[i]));
+    } else if (c.what == kind::custom_vjp) {
+      for (int i = first_kept; i < own; ++i) inputs.push_back(char(mapped[i]));
+      for (int i = 0; i < c.carries; ++i)
+        if (is_floating_at(i)) inputs.push_back(any);
+    }
+    writing w = start(c.bodies[0], inputs.size(), inputs);
+    for (int j = own; j < operands.size(); ++j) w.given.push_back(operands[j]);
+    const values found = outputs(c.bodies[0], w.given);
+    ids out;
+    if (c.what == kind::custom_vjp) {
+      for (int i = c.first_argument(), at = 0; i < first_kept; ++i) {
+        if (!is_floating_at(i)) continue;
+        const batch_value x = found[at++];
+        const bool is_shared = any && !mapped[i];
+        out.push_back(is_shared ? ops::reduced({g_, over(x)}, 1, ir::reduction::sum).id : mapped[i] ? over(x) : x.id);
+      }
+    } else {
+      for (const batch_value& x : found) out.push_back(any ? over(x) : x.id);
+    }
+    ir::construct annotated = c;
+    annotated.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+    annotated.captures[0] = all.size() - own;
+    const ir::node_id node = g_.add_construct(annotated, all);
+    values results;
+    for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), any});
+    return results;
   }
 
   constexpr values scan(const ir::construct& c, const values& operands, const construct_marks& m) {

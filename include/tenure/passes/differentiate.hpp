@@ -14,12 +14,13 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   ir::node_id last = ir::none;
   for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
   ir::array<char> active(last + 1, 0);  // whether the node depends on wrt
+  ir::node_id first = last;             // no node before the first of wrt does
   for (int i = 0; i < wrt_count; ++i)
-    if (wrt[i] <= last) active[wrt[i]] = 1;
+    if (wrt[i] <= last) active[wrt[i]] = 1, first = wrt[i] < first ? wrt[i] : first;
   {
     ir::graph_view until_last = g.view();
     until_last.count = last + 1;
-    mark_active(until_last, active.data());
+    mark_active(until_last, active.data(), first);
   }
   ir::array<ir::node_id> adjoint(last + 1, ir::none);
   const auto accumulate = [&](ir::node_id to, ops::value cotangent) {
@@ -29,7 +30,7 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   const auto accumulate_active = [&](ir::node_id to, ir::node_id cotangent) {
     if (active[to]) accumulate(to, {g, cotangent});
   };
-  for (ir::node_id id = last; id >= 0; --id) {
+  for (ir::node_id id = last; id >= first && id >= 0; --id) {
     const ir::node n = g[id];
     if (n.op == ir::opcode::construct && active[n.in[0]]) pull_construct(g, id, last, active.data(), adjoint, accumulate_active);
     if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <tenure/ops/derivative.hpp>
+#include <tenure/passes/differentiate_annotation.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -26,7 +27,7 @@ struct flow {
   constexpr const ir::array<char>& inputs(int body) const { return body == 0 ? of_first : of_second; }
 };
 
-constexpr void mark_active(const ir::graph_view& g, char* active);
+constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first = 0);
 
 /// Marks the inputs of a body, and returns the marks of all its nodes.
 constexpr ir::array<char> marks_of_body(const ir::graph_view& body, const ir::array<char>& inputs) {
@@ -41,6 +42,10 @@ constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char*
   const ir::construct c = g.construct_of(g[id]);
   const bool branches = c.what == ir::construct::kind::cond, is_while = c.what == ir::construct::kind::while_loop;
   flow f;
+  if (c.annotates()) {
+    f.results = annotations::flow(g, id, active);
+    return f;
+  }
   f.results.resize(g.results_of(c), 0);
   id_list operands;
   ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(o); });
@@ -68,9 +73,9 @@ constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char*
   return f;
 }
 
-/// Marks the nodes that depend on marked nodes by a derivative.
-constexpr void mark_active(const ir::graph_view& g, char* active) {
-  for (ir::node_id id = 0; id < g.count; ++id) {
+/// Marks the nodes from `first` on that depend on marked nodes by a derivative.
+constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first) {
+  for (ir::node_id id = first; id < g.count; ++id) {
     const ir::node& n = g.nodes[id];
     if (n.op == ir::opcode::result) {
       continue;  // its construct marks it
@@ -317,11 +322,13 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     sum = sum == ir::none ? adjoint[r] : (ops::value(g, sum) + ops::value(g, adjoint[r])).id;
     any = true;
   }
+  if (c.annotates()) return annotations::pull(g, id, active, cotangents, accumulate);
   if (!any) return;
   switch (c.what) {
     case ir::construct::kind::scan: return pull_scan(g, id, active, cotangents, accumulate);
     case ir::construct::kind::cond: return pull_cond(g, id, active, cotangents, accumulate);
     case ir::construct::kind::while_loop: return g.refuse({ir::refusal::kind::reverse_while});
+    default: return;
   }
 }
 
@@ -335,6 +342,12 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   for (const ir::node_id o : operands)
     if (o <= last && tangent[o] != ir::none) active[o] = 1, any = true;
   if (!any) return;
+  if (c.annotates()) {
+    const id_list tangents = annotations::push(g, id, tangent);
+    for (ir::node_id r = id + 1; r <= last; ++r)
+      if (g[r].op == ir::opcode::result && g[r].in[0] == id) tangent[r] = tangents[static_cast<int>(g[r].attr)];
+    return;
+  }
   const flow f = flow_through(g.view(), id, active.data());
   const int own = c.own_operands(), results = f.results.size();
   const auto zero = [&](ir::node_id x) { return g.constant(g[x].type, g[x].shape, 0); };

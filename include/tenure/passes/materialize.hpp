@@ -67,7 +67,18 @@ class parts_of_concats {
   ir::array<char> is_taken_, stays_whole_;  // by node; empty if no operand can be computed in place
 };
 
+/// The graph without barriers. cse is done, so nothing merges what they kept apart.
+constexpr ir::builder without_barriers(const ir::graph_view& g) {
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none);
+  for (int i = 0; i < g.count; ++i) renamed[i] = g[i].op == ir::opcode::barrier ? renamed[g[i].in[0]] : out.emit(with_renamed_operands(g[i], renamed));
+  finish(g, renamed, out);
+  return out;
+}
+
 constexpr ir::builder materialize(const ir::graph_view& g) {
+  for (int i = 0; i < g.count; ++i)
+    if (g.nodes[i].op == ir::opcode::barrier) return materialize(without_barriers(g).view());
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
   layouts views;

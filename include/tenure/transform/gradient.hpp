@@ -247,7 +247,7 @@ struct vjp_of {
 
   template <std::size_t... K, std::size_t... Chosen, class All>
   constexpr auto split(std::index_sequence<K...>, std::index_sequence<Chosen...>, const All& all) const {
-    const auto x = std::tuple{as_variable(std::get<K>(all))...};
+    const std::tuple<std::tuple_element_t<K, All>...> x{as_variable(std::get<K>(all))...};
     const auto y = f(std::get<K>(x)...);
     const auto& cotangent = std::get<sizeof...(K)>(all);
     require_like("vjp", y, cotangent);
@@ -317,7 +317,7 @@ struct jvp_of {
   template <std::size_t... K, std::size_t... Chosen, std::size_t... T, class All>
   constexpr auto split(std::index_sequence<K...>, std::index_sequence<Chosen...>, std::index_sequence<T...>, const All& all) const {
     (require_like("jvp", std::get<Chosen>(all), std::get<sizeof...(K) + T>(all)), ...);
-    const auto x = std::tuple{as_variable(std::get<K>(all))...};
+    const std::tuple<std::tuple_element_t<K, All>...> x{as_variable(std::get<K>(all))...};
     const auto y = f(std::get<K>(x)...);
     const node_ids wrt(std::get<Chosen>(x)...);
     const node_ids tangents(std::get<sizeof...(K) + T>(all)...);

@@ -182,7 +182,9 @@ class interpreter {
       return own;
     };
     std::vector<array> results;
-    if (c.what == kind::cond) {
+    if (c.annotates()) {
+      for (int i = 0; i < c.carries; ++i) results.push_back(given[static_cast<std::size_t>(c.operand_of_result(i))]);
+    } else if (c.what == kind::cond) {
       const int taken = given[0].as<bool>()[0] ? 0 : 1;
       results = run_body(c.bodies[taken], captures(taken));
     } else {
@@ -246,7 +248,7 @@ class interpreter {
         case opcode::slice: from[static_cast<int>(n.attr)] = stepped(n, i, x.shape); break;
         default: break;
       }
-      const bool keeps_order = n.op == opcode::reshape || n.op == opcode::stop_gradient || n.op == opcode::copy || n.op == opcode::check;
+      const bool keeps_order = n.op == opcode::reshape || n.op == opcode::stop_gradient || n.op == opcode::barrier || n.op == opcode::copy || n.op == opcode::check;
       copy_element(y, at, x, keeps_order ? at : position_of(x.shape, from));
       ++at;
     });

@@ -34,6 +34,7 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
     ir::array<ir::node_id> operands;
     ir::for_each_operand(g.nodes, c.self().in[0], [&](ir::node_id id) { operands.push_back(id); });
     c.expect(operands.size() == x.operands(), "another number of operands than the construct has", operands.size(), x.operands());
+    if (x.annotates()) return annotation(c, x, operands);
     int captured = x.own_operands();
     for (int b = 0; b < (x.what == kind::scan ? 1 : 2) && c.found.ok(); ++b) {
       c.expect(x.bodies[b] >= 0 && x.bodies[b] < g.inner.count, "no such body", x.bodies[b], g.inner.count);
@@ -72,6 +73,42 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
       c.extents_are(first.shape_of(first.outputs[i]), second.shape_of(second.outputs[i]));
     }
   }
+
+ private:
+  /// The inputs of the body of an annotation are some of its operands, and values like others. Its outputs are like others again.
+  static constexpr void annotation(rule_check& c, const ir::construct& x, const ir::array<ir::node_id>& operands) {
+    using kind = ir::construct::kind;
+    const ir::graph_view& g = c.graph;
+    c.expect(x.bodies[0] >= 0 && x.bodies[0] < g.inner.count, "no such body", x.bodies[0], g.inner.count);
+    if (!c.found.ok()) return;
+    const ir::graph_view body = g.body_at(x.bodies[0]);
+    ir::array<ir::node_id> inputs, outputs;
+    const auto take = [&](ir::array<ir::node_id>& to, int first, int count, bool only_floating) {
+      for (int i = first; i < first + count; ++i)
+        if (!only_floating || is_floating(g[operands[i]].type)) to.push_back(operands[i]);
+    };
+    const int first_kept = x.first_argument() + x.scanned;
+    if (x.what == kind::custom_jvp) take(inputs, x.carries, x.scanned, false), take(inputs, x.carries, x.scanned, true), take(outputs, 0, x.carries, true);
+    if (x.what == kind::custom_vjp) take(inputs, first_kept, x.kept, false), take(inputs, 0, x.carries, true), take(outputs, 2 * x.carries, x.scanned, true);
+    if (x.what == kind::checkpoint) take(outputs, 0, x.own_operands(), false);
+    take(inputs, x.own_operands(), x.captures[0], false);
+    c.expect(body.input_count == inputs.size(), "another number of inputs than the construct gives", body.input_count, inputs.size());
+    c.expect(body.output_count == outputs.size(), "another number of outputs than the construct takes", body.output_count, outputs.size());
+    for (int i = 0; i < body.count && c.found.ok(); ++i) {
+      if (body[i].op != ir::opcode::input) continue;
+      const ir::node_id given = inputs[static_cast<int>(body[i].attr)];
+      c.is_type(body[i], g[given].type);
+      c.extents_are(body.shape_of(i), g.shape_of(given));
+    }
+    for (int i = 0; i < outputs.size() && c.found.ok(); ++i) {
+      c.is_type(body[body.outputs[i]], g[outputs[i]].type);
+      c.extents_are(body.shape_of(body.outputs[i]), g.shape_of(outputs[i]));
+    }
+    for (int i = 0; x.what == kind::custom_vjp && i < x.carries && c.found.ok(); ++i) {
+      c.is_type(g[operands[x.carries + i]], g[operands[i]].type);
+      c.extents_are(g.shape_of(operands[x.carries + i]), g.shape_of(operands[i]));
+    }
+  }
 };
 
 struct result : structural<ir::opcode::result, 1, lowering::result, attributes::position> {
@@ -86,6 +123,11 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
     const ir::construct& x = c.graph.construct_of(c.operand(0));
     c.expect(c.self().attr >= 0 && c.self().attr < c.graph.results_of(x), "no such result", c.self().attr, c.graph.results_of(x));
     if (!c.found.ok()) return;
+    if (x.annotates()) {
+      const ir::node_id value = ir::operand_at(c.graph.nodes, c.operand(0).in[0], x.operand_of_result(static_cast<int>(c.self().attr)));
+      c.is_type(c.self(), c.graph[value].type);
+      return c.extents_are(c.shape(), c.graph.shape_of(value));
+    }
     const ir::graph_view body = c.graph.body_at(x.bodies[x.what == ir::construct::kind::while_loop ? 1 : 0]);
     const ir::node_id id = body.outputs[c.self().attr];
     c.is_type(c.self(), body[id].type);

@@ -41,6 +41,27 @@ struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> 
   }
 };
 
+}  // namespace nodes
+
+/// The value x, apart from x: what is computed from it is not merged with what is computed from x.
+constexpr value behind_barrier(value x) {
+  return {*x.graph, x.graph->emit({.op = ir::opcode::barrier, .type = x.type(), .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}, .attr = x.graph->count()})};
+}
+
+namespace nodes {
+/// The value of its operand. The pass `materialize` removes it, after cse.
+struct barrier : structural<ir::opcode::barrier, 1, lowering::none> {
+  static constexpr const char* name = "barrier";
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr void verify(rule_check& c) {
+    c.same_type(0);
+    c.same_shape(0);
+  }
+};
+
 /// A copy in a buffer of its own, of a value that would be a view or an argument. Only the pass `materialize` makes it, after derivatives.
 struct copy : structural<ir::opcode::copy, 1, lowering::kernel> {
   static constexpr const char* name = "copy";

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSL-1.0
+// Derivatives of annotations: custom_jvp, custom_vjp and checkpoint. Their results are values that the graph computes, and the annotation
+// says how a derivative goes on from there.
+// - custom_jvp: tangents by the rule. The rule is linear in the tangents, so cotangents go through its transpose.
+// - custom_vjp: cotangents by `backward`. Afterwards the results are the values by `forward`, with ordinary derivatives.
+// - checkpoint: cotangents go through a second computation of the values, from the inputs of the function.
+// A value of the graph around the function, which it captures, has its ordinary derivative: the rule is for the arguments.
+#pragma once
+
+#include <tenure/ops/derivative.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients);
+
+namespace annotations {
+
+using id_list = ir::array<ir::node_id>;
+
+constexpr bool is_floating_node(const ir::builder& g, ir::node_id id) { return is_floating(g[id].type); }
+constexpr ir::node_id zero_like(ir::builder& g, ir::node_id id) { return g.constant(g[id].type, g[id].shape, 0); }
+/// A node from which a derivative starts.
+constexpr ir::node_id variable(ir::builder& g, ir::node_id x) {
+  return g.append({.op = ir::opcode::cast, .type = g[x].type, .arity = 1, .shape = g[x].shape, .in = {x, ir::none, ir::none}});
+}
+constexpr void take(id_list& to, const id_list& from, int first, int count) {
+  for (int i = first; i < first + count; ++i) to.push_back(from[i]);
+}
+/// Appends the nodes of the only body, and returns its outputs. A bound of a rule may be on an index that nothing else checks.
+constexpr id_list paste_body(ir::builder& g, const ir::construct& c, const id_list& inputs) {
+  const id_list pasted = g.paste(c.bodies[0], inputs, c.what == ir::construct::kind::checkpoint);
+  const ir::graph_view body = g.view().body_at(c.bodies[0]);
+  id_list outputs;
+  for (int i = 0; i < body.output_count; ++i) outputs.push_back(pasted[body.outputs[i]]);
+  return outputs;
+}
+
+/// Which results depend on marked nodes by a derivative.
+constexpr ir::array<char> flow(const ir::graph_view& g, ir::node_id id, const char* active) {
+  const ir::construct& c = g.construct_of(g[id]);
+  id_list operands;
+  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(o); });
+  bool by_rule = false;
+  for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i)
+    by_rule = by_rule || (active[operands[i]] && is_floating(g[operands[i]].type));
+  ir::array<char> results(c.carries, 0);
+  for (int i = 0; i < c.carries; ++i) {
+    const ir::node_id value = operands[c.operand_of_result(i)];
+    results[i] = is_floating(g[value].type) && (by_rule || active[value]);
+  }
+  return results;
+}
+
+/// The cotangents that arrive at floating results, and these results.
+struct arrivals {
+  id_list values, cotangents;
+};
+constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const id_list& cotangents) {
+  arrivals a;
+  for (int i = 0; i < outputs.size(); ++i)
+    if (cotangents[i] != ir::none && is_floating_node(g, outputs[i])) a.values.push_back(outputs[i]), a.cotangents.push_back(cotangents[i]);
+  return a;
+}
+
+/// accumulate(operand, cotangent) takes the cotangents of the operands that are active.
+template <class Accumulate>
+constexpr void pull_custom_jvp(ir::builder& g, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
+                               Accumulate accumulate) {
+  id_list given, wrt, to, floating;
+  take(given, operands, c.carries, c.scanned);
+  for (int i = c.carries; i < c.carries + c.scanned; ++i) {
+    if (!is_floating_node(g, operands[i])) continue;
+    ir::node_id tangent = zero_like(g, operands[i]);
+    if (active[operands[i]]) {
+      tangent = variable(g, tangent);
+      wrt.push_back(tangent);
+      to.push_back(operands[i]);
+    }
+    given.push_back(tangent);
+  }
+  take(given, operands, c.own_operands(), c.captures[0]);
+  for (int i = 0; i < c.carries; ++i)
+    if (is_floating_node(g, operands[i])) floating.push_back(cotangents[i]);
+  const id_list tangents = paste_body(g, c, given);
+  const arrivals at = arrived(g, tangents, floating);
+  id_list gradients(wrt.size(), ir::none);
+  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data());
+  for (int i = 0; i < wrt.size(); ++i)
+    if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
+}
+
+template <class Accumulate>
+constexpr void pull_custom_vjp(ir::builder& g, const ir::construct& c, const id_list& operands, const id_list& cotangents, Accumulate accumulate) {
+  id_list given;
+  take(given, operands, c.first_argument() + c.scanned, c.kept);
+  for (int i = 0; i < c.carries; ++i)
+    if (is_floating_node(g, operands[i])) given.push_back(cotangents[i] != ir::none ? cotangents[i] : zero_like(g, operands[i]));
+  take(given, operands, c.own_operands(), c.captures[0]);
+  const id_list found = paste_body(g, c, given);
+  int at = 0;
+  for (int i = c.first_argument(); i < c.first_argument() + c.scanned; ++i)
+    if (is_floating_node(g, operands[i])) accumulate(operands[i], found[at++]);
+}
+
+template <class Accumulate>
+constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
+                               Accumulate accumulate) {
+  id_list given, wrt, to;
+  for (int i = c.own_operands(); i < operands.size(); ++i) {
+    const ir::node x = g[operands[i]];
+    const bool takes_no_memory = x.arity == 0 && x.op != ir::opcode::input, stays = takes_no_memory || !is_floating(x.type);
+    given.push_back(stays ? operands[i] : ops::behind_barrier({g, operands[i]}).id);
+    if (!active[operands[i]] || stays) continue;
+    wrt.push_back(given.back());
+    to.push_back(operands[i]);
+  }
+  const int first = g.count();
+  const id_list again = paste_body(g, c, given);
+  id_list values;
+  take(values, again, 0, c.carries);
+  const arrivals at = arrived(g, values, cotangents);
+  id_list gradients(wrt.size(), ir::none);
+  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data());
+  for (int i = c.carries; i < c.carries + c.kept; ++i) g.redirect(first, again[i], operands[i]);
+  for (int i = 0; i < wrt.size(); ++i)
+    if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
+}
+
+/// Adds the cotangents of the operands, given those of the results, or none.
+template <class Accumulate>
+constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+  using kind = ir::construct::kind;
+  const ir::construct c = g.construct_at(id);
+  const id_list operands = g.operands_of(id);
+  bool any = false, by_rule = false;
+  for (int i = 0; i < c.carries; ++i) any = any || cotangents[i] != ir::none;
+  for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i)
+    by_rule = by_rule || (active[operands[i]] && is_floating_node(g, operands[i]));
+  if (c.what == kind::checkpoint) {
+    if (any) pull_checkpoint(g, c, operands, active, cotangents, accumulate);
+    return;
+  }
+  for (int i = 0; i < c.carries; ++i)
+    if (cotangents[i] != ir::none) accumulate(operands[c.operand_of_result(i)], cotangents[i]);
+  if (!by_rule) return;
+  if (any && c.what == kind::custom_jvp) pull_custom_jvp(g, c, operands, active, cotangents, accumulate);
+  if (any && c.what == kind::custom_vjp) pull_custom_vjp(g, c, operands, cotangents, accumulate);
+  if (c.what == kind::custom_vjp) g.take_rule(id);
+}
+
+/// The tangents of the results, or none. tangent[i] is that of node i, or none.
+constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
+  using kind = ir::construct::kind;
+  const ir::construct c = g.construct_at(id);
+  const id_list operands = g.operands_of(id);
+  id_list results(c.carries, ir::none);
+  for (int i = 0; i < c.carries; ++i) results[i] = tangent[operands[c.operand_of_result(i)]];
+  const auto moves = [&](int i) { return tangent[operands[i]] != ir::none && is_floating_node(g, operands[i]); };
+  bool by_rule = false;
+  for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i) by_rule = by_rule || moves(i);
+  if (by_rule && c.what == kind::custom_vjp) g.refuse({ir::refusal::kind::forward_custom_vjp});
+  if (!by_rule || c.what != kind::custom_jvp) return results;
+  id_list given;
+  take(given, operands, c.carries, c.scanned);
+  for (int i = c.carries; i < c.carries + c.scanned; ++i)
+    if (is_floating_node(g, operands[i])) given.push_back(moves(i) ? tangent[operands[i]] : zero_like(g, operands[i]));
+  take(given, operands, c.own_operands(), c.captures[0]);
+  const id_list found = paste_body(g, c, given);
+  int at = 0;
+  for (int i = 0; i < c.carries; ++i) {
+    if (!is_floating_node(g, operands[i])) continue;
+    results[i] = results[i] == ir::none ? found[at] : (ops::value(g, results[i]) + ops::value(g, found[at])).id;
+    ++at;
+  }
+  return results;
+}
+
+}  // namespace annotations
+}  // namespace tenure::passes
+
+// reverse() goes through annotations and constructs, and these through the nodes of their bodies: each header needs the others.
+#include <tenure/passes/differentiate_construct.hpp>
