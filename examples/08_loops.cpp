@@ -139,6 +139,17 @@ constexpr auto penalty = [](auto weight, auto w) {
   return tn::cond(weight > 0.0, [=] { return weight * sum(exp(square(w))); }, [] { return 0.0; });
 };
 
+// ---- positions that are known when the program runs ------------------------------------------------------------------------
+
+// Writes each row to the place that it is told, which is known when the program runs.
+constexpr auto in_order = [](auto rows, auto places) {
+  const auto put = [=](auto i, auto done) { return tn::dynamic_update(done, tn::unsqueeze<0>(rows[i]), std::tuple{places[i], 0}); };
+  return tn::fori_loop(3, put, tn::zeros_like(rows));
+};
+
+// The differences of neighbours, for any length.
+constexpr auto roughness = [](auto x) { return sum(square(x[tn::range<1, tn::end>()] - x[tn::range<0, tn::end - 1>()])); };
+
 int main() {
   bool right = fit_pendulum();
   right &= train_network();
@@ -160,5 +171,11 @@ int main() {
   const auto [off, no_slope] = penalty_and_slope(0.0, anomaly);
   const auto [on, to_w] = penalty_and_slope(0.1, anomaly);
   right &= off.item() == 0 && no_slope(0) == 0 && on.item() > 0 && to_w(0) > 0;
+
+  const array<double, 3, 2> rows{{1, 2}, {3, 4}, {5, 6}};
+  const auto ordered = tn::compile(in_order)(rows, array<std::int64_t, 3>{2, 0, 1});
+  right &= ordered(2, 0) == 1 && ordered(0, 1) == 4 && ordered(1, 0) == 5;
+  const tn::tensor<double, tn::shape<tn::dyn>> steps = tn::arange<double>(tn::shape<tn::dyn>{}, 10);
+  right &= tn::compile(roughness)(steps).item() == 9 && tn::grad(roughness)(steps)(0) == -2;
   return right ? 0 : 1;
 }

@@ -64,6 +64,7 @@
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/control_flow.hpp>
 #include <tenure/transform/custom.hpp>
+#include <tenure/transform/dynamic_slice.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/jacobian.hpp>

@@ -45,7 +45,7 @@ struct traced {
     return e;
   }
 
-  /// One index, range<I, J>(), window or all for each of the first axes; integers may come from a C++ loop.
+  /// One index, range<I, J>(), window or all for each of the first axes; integers may come from a C++ loop, or be traced.
   template <class... I>
   constexpr auto at(const I&... index) const { return subscript(detail::later_phase{}, *this, index...); }
   template <class I>

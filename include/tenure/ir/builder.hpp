@@ -93,12 +93,20 @@ class builder {
         }
     return extent_of_symbol(add_symbol(s));
   }
-  /// Returns the sum, product or quotient of two extents. If both are numbers, it is computed here; otherwise it is a symbol.
+  /// Returns the sum, difference, product or quotient of two extents. If both are numbers, it is computed here; otherwise it is a symbol.
+  /// A difference is of a symbol and a number, which the caller requires to be at most the extent.
   constexpr std::int64_t derived(symbol::kind what, std::int64_t a, std::int64_t b) {
-    if (is_static(a) && is_static(b))
-      return what == symbol::kind::sum ? a + b : what == symbol::kind::product ? a * b : b == 0 ? 0 : a / b;
-    if (what == symbol::kind::product && (a == 1 || b == 1)) return a == 1 ? b : a;
-    if (what == symbol::kind::quotient && b == 1) return a;
+    using kind = symbol::kind;
+    if (is_static(a) && is_static(b)) return what == kind::sum ? a + b : what == kind::difference ? a - b : what == kind::product ? a * b : b == 0 ? 0 : a / b;
+    if (what == kind::product && (a == 1 || b == 1)) return a == 1 ? b : a;
+    if (what == kind::quotient && b == 1) return a;
+    if (what == kind::difference && b == 0) return a;
+    // n - 1 - 1 is n - 2 and n - 1 + 1 is n, so that equal extents are known to be equal.
+    const std::int64_t symbolic = is_static(a) ? b : a, known = is_static(a) ? a : b;
+    if (const symbol s = symbols_[symbol_of_extent(symbolic)]; s.what == kind::difference && is_static(known)) {
+      if (what == kind::difference) return derived(kind::difference, s.a, s.b + known);
+      if (what == kind::sum) return known < s.b ? derived(kind::difference, s.a, s.b - known) : known == s.b ? s.a : derived(kind::sum, s.a, known - s.b);
+    }
     for (int i = 0; i < symbols_.size(); ++i)
       if (symbols_[i].what == what && symbols_[i].a == a && symbols_[i].b == b) return extent_of_symbol(i);
     return extent_of_symbol(add_symbol({what, a, b, 0}));

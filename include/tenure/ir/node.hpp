@@ -85,7 +85,7 @@ constexpr int symbol_of_extent(std::int64_t extent) { return static_cast<int>(-1
 
 /// A run-time extent, read from an argument or computed from other extents; or a run-time stride of an argument.
 struct symbol {
-  enum class kind : std::uint8_t { argument, sum, product, quotient, stride } what = kind::argument;
+  enum class kind : std::uint8_t { argument, sum, difference, product, quotient, stride } what = kind::argument;
   std::int64_t a = 0;     // argument: its index; else an extent
   std::int64_t b = 0;     // argument: the axis; else an extent
   std::int64_t name = 0;  // dim("batch"), or 0

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor. An integer drops its axis. A C++ loop over i runs while tracing.
-// Bounds must be known while tracing: range<I, J, Step>() and window<N>(i), not range(i, j). The indexed axes have static extents.
-// Errors: an index outside its axis is noted in the graph. The call of the function then reports it with its numbers.
+// x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor. An integer drops its axis. It may come from a C++ loop, which
+// runs while tracing, or be a traced integer, which is known when the program runs; so may the start of window<N>(i). Other bounds are
+// constants: range<I, J, Step>(), range<I, end - J>(). An axis may have a run-time extent.
+// Errors: an index outside a static axis is noted in the graph, and the call of the function reports it with its numbers. A run-time axis
+// that is too short, and a traced index outside its axis, throw before a result is written.
+// Cost: constant indices give a view. Traced ones copy what they select, see block.hpp.
 #pragma once
 
+#include <tenure/ops/block.hpp>
 #include <tenure/ops/structure.hpp>
 #include <tenure/tensor/indexing.hpp>
 #include <tenure/tensor/later.hpp>
@@ -14,38 +18,99 @@ template <class I>
 inline constexpr bool is_run_time_range = false;
 template <>
 inline constexpr bool is_run_time_range<index_range> = true;
+template <>
+inline constexpr bool is_run_time_range<index_range_to_end> = true;
 
-template <class S, class... I>
-constexpr bool takes_from_static_axes() {
-  int axis = 0;
-  return ((std::is_same_v<I, all_of_axis> ? (++axis, true) : is_static(S::value[axis++])) && ...);
+/// N neighbouring elements from a traced position on.
+template <std::int64_t N, class Start>
+struct traced_window {
+  Start first;
+};
+
+template <class I>
+inline constexpr bool is_traced_index = false;
+template <class T, class S>
+inline constexpr bool is_traced_index<traced<T, S>> = true;
+template <std::int64_t N, class Start>
+inline constexpr bool is_traced_index<traced_window<N, Start>> = true;
+
+template <class T, class S>
+struct index_rule<traced<T, S>> {
+  static constexpr bool known = std::is_integral_v<T> && !std::is_same_v<T, bool> && S::rank == 0;
+  static constexpr bool drops = true;
+  static constexpr std::int64_t kept(std::int64_t) { return 0; }
+  static constexpr bool inside(std::int64_t extent) { return extent != 0; }
+  static constexpr ops::block_axis block(const traced<T, S>& i) { return {i, 1}; }
+  static constexpr void apply(layout&, int, const traced<T, S>&) {
+    static_assert(always_false<T>, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
+  }
+};
+template <std::int64_t N, class Start>
+struct index_rule<traced_window<N, Start>> {
+  static constexpr bool known = index_rule<Start>::known && N >= 0;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return N; }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || N <= extent; }
+  static constexpr ops::block_axis block(const traced_window<N, Start>& w) { return {w.first, N}; }
+  static constexpr void apply(layout& l, int axis, const traced_window<N, Start>& w) { index_rule<Start>::apply(l, axis, w.first); }
+};
+
+/// `index` if the axis has so many elements. A run-time axis is checked at the call.
+constexpr std::int64_t require_inside(ops::value x, int axis, std::int64_t index) {
+  const std::int64_t extent = x.shape()[axis];
+  if (is_static(extent)) return x.graph->require_inside(index, extent);
+  if (index < 0) x.graph->refuse({ir::refusal::kind::index, index, 0});
+  else x.graph->require_at_least(extent, index + 1, "at");
+  return index < 0 ? 0 : index;
 }
 
 /// Takes the elements that one index names from axis `axis`, and goes to the next axis.
 template <std::integral I>
 constexpr ops::value subscript_axis(ops::value x, int axis, I i) {
-  const std::int64_t at = x.graph->require_inside(static_cast<std::int64_t>(i), x.shape()[axis]);
+  const std::int64_t at = require_inside(x, axis, static_cast<std::int64_t>(i));
   return ops::reshape_to(ops::sliced(x, axis, at, 1, 1), ops::without_axes(x.shape(), std::int64_t{1} << axis));
 }
 constexpr ops::value subscript_axis(ops::value x, int, all_of_axis) { return x; }
 template <std::int64_t First, std::int64_t Last, std::int64_t Step>
 constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, Last, Step> r) {
+  x.graph->require_at_least(x.shape()[axis], Last, "at");
   return ops::sliced(x, axis, First, r.size, Step);
+}
+template <std::int64_t First, index_from_end Last, std::int64_t Step>
+constexpr ops::value subscript_axis(ops::value x, int axis, static_range_to_end<First, Last, Step>) {
+  ir::builder& g = *x.graph;
+  const std::int64_t extent = x.shape()[axis];
+  g.require_at_least(extent, First + Last.back, "at");
+  const std::int64_t all = g.derived(ir::symbol::kind::difference, g.canonical(extent), First + Last.back);
+  const std::int64_t length = Step == 1 ? all : g.derived(ir::symbol::kind::quotient, g.derived(ir::symbol::kind::sum, all, Step - 1), Step);
+  return ops::sliced(x, axis, First, length, Step);
 }
 template <std::int64_t N>
 constexpr ops::value subscript_axis(ops::value x, int axis, index_window<N> w) {
-  const std::int64_t extent = x.shape()[axis], last = x.graph->require_inside(w.first < 0 ? w.first : w.first + N - 1, extent);
+  const std::int64_t last = require_inside(x, axis, w.first < 0 ? w.first : w.first + N - 1);
   return ops::sliced(x, axis, last < N - 1 ? 0 : last - N + 1, N, 1);
 }
+template <class I>
+  requires is_traced_index<I>
+constexpr ops::value subscript_axis(ops::value x, int, const I&) { return x; }  // the block takes it
 
-/// Whether a trace can apply the indices I to the shape S. If not, a static_assert gives the reason.
-template <class S, class... I>
+/// How an index takes part in the block of the traced ones. The axes that other indices drop are gone already.
+template <class I>
+constexpr void add_to_block(ops::block& b, std::int64_t& dropped, const I& index) {
+  if constexpr (is_traced_index<I>) {
+    if (index_rule<I>::drops) dropped |= std::int64_t{1} << b.axes.size();
+    b.add(index_rule<I>::block(index));
+  } else if constexpr (!index_rule<I>::drops) {
+    b.add({});
+  }
+}
+
+/// Whether a trace can apply the indices I. If not, a static_assert gives the reason.
+template <class... I>
 constexpr bool is_subscript() {
   constexpr bool has_constant_bounds = (!is_run_time_range<I> && ...);
   static_assert(has_constant_bounds, "tenure: at: in a trace a range has constant bounds: write range<0, 4>()");
-  constexpr bool is_known = takes_from_static_axes<S, I...>();
-  static_assert(is_known, "tenure: at: in a trace only an axis of static extent is indexed");
-  return has_constant_bounds && is_known;
+  return has_constant_bounds;
 }
 
 template <class X, class... I>
@@ -53,14 +118,29 @@ constexpr auto subscript(later_phase, const X& x, const I&... index) {
   using S = typename X::shape_type;
   if constexpr (!are_indices<S, I...>()) {
     return x;
-  } else if constexpr (!is_subscript<S, I...>()) {
+  } else if constexpr (!is_subscript<I...>()) {
     return x;
   } else {
     ops::value v = x;
     [[maybe_unused]] int axis = 0;
-    ((v = subscript_axis(v, axis, index), axis += !index_rule<I>::drops), ...);
+    ((v = subscript_axis(v, axis, index), axis += is_traced_index<I> || !index_rule<I>::drops), ...);
+    if constexpr ((is_traced_index<I> || ...)) {
+      ops::block b;
+      std::int64_t dropped = 0;
+      (add_to_block(b, dropped, index), ...);
+      v = ops::read_block(v, b, "at", "at: start of the window");
+      v = ops::reshape_to(v, ops::without_axes(v.shape(), dropped));
+    }
     return traced<typename X::element_type, shape_from<indexed_shape<S, I...>>>{x.graph, v.id};
   }
 }
 
 }  // namespace tenure::detail
+
+namespace TENURE_NAMESPACE {
+
+/// N neighbouring elements from a traced integer on. Errors: index_error if they do not lie inside the axis.
+template <std::int64_t N, class T>
+constexpr auto window(const traced<T, shape<>>& first) { return detail::traced_window<N, traced<T, shape<>>>{first}; }
+
+}  // namespace tenure

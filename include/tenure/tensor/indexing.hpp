@@ -2,7 +2,8 @@
 // The arguments of x[...] and x.at(...). An integer selects one element and removes its axis. range(i, j, step) keeps every
 // step-th element from i up to j, which is not included; its extent is known at run time. range<I, J, Step>() and window<N>(i)
 // give a static extent. all keeps the whole axis. Indices count from 0; a negative index does not count from the end. An index
-// outside its axis throws index_error, or does not compile if both are static.
+// outside its axis throws index_error, or does not compile if both are static. end is the position behind the last element: range(1, end)
+// leaves the first element out, range<0, end - 1>() the last one.
 #pragma once
 
 #include <concepts>
@@ -24,6 +25,23 @@ struct static_range {
   static_assert(Step >= 1, "tenure: range: the step is not positive");
   static constexpr std::int64_t size = Last < First || Step < 1 ? 0 : (Last - First + Step - 1) / Step;
 };
+/// A position that counts from the end of an axis.
+struct index_from_end {
+  std::int64_t back;
+  friend constexpr index_from_end operator-(index_from_end e, std::int64_t n) { return {e.back + n}; }
+};
+/// The position behind the last element. end - 1 is the last element.
+inline constexpr index_from_end end{0};
+struct index_range_to_end {
+  std::int64_t first;
+  index_from_end last;
+  std::int64_t step;
+};
+template <std::int64_t First, index_from_end Last, std::int64_t Step>
+struct static_range_to_end {
+  static_assert(0 <= First && 0 <= Last.back, "tenure: range: the first index lies before 0, or the last behind the end");
+  static_assert(Step >= 1, "tenure: range: the step is not positive");
+};
 template <std::int64_t N>
 struct index_window {
   static_assert(N >= 0, "tenure: window: the extent is negative");
@@ -38,6 +56,11 @@ constexpr index_range range(std::int64_t first, std::int64_t last, std::int64_t 
 /// The same with static bounds: the view has a static extent.
 template <std::int64_t First, std::int64_t Last, std::int64_t Step = 1>
 constexpr static_range<First, Last, Step> range() { return {}; }
+/// The same up to a position that counts from the end: range(1, end), range(0, end - 1).
+constexpr index_range_to_end range(std::int64_t first, index_from_end last, std::int64_t step = 1) { return {first, last, step}; }
+/// The same with constant bounds. The view has a static extent if the axis has one.
+template <std::int64_t First, index_from_end Last, std::int64_t Step = 1>
+constexpr static_range_to_end<First, Last, Step> range() { return {}; }
 /// N neighbouring elements from `first` on: a static extent at a position known at run time.
 template <std::int64_t N>
 constexpr index_window<N> window(std::int64_t first) { return {first}; }
@@ -86,6 +109,28 @@ struct index_rule<static_range<First, Last, Step>> {
   static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || Last <= extent; }
   TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range<First, Last, Step>) {
     slice(l, axis, First, Last, Step);
+  }
+};
+template <>
+struct index_rule<index_range_to_end> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
+  static constexpr bool inside(std::int64_t) { return true; }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range_to_end r) {
+    slice(l, axis, r.first, l.shape[axis] - r.last.back, r.step);
+  }
+};
+template <std::int64_t First, index_from_end Last, std::int64_t Step>
+struct index_rule<static_range_to_end<First, Last, Step>> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t extent) {
+    return !is_static(extent) ? dyn : Step < 1 || extent < First + Last.back ? 0 : (extent - Last.back - First + Step - 1) / Step;
+  }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || First + Last.back <= extent; }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range_to_end<First, Last, Step>) {
+    slice(l, axis, First, l.shape[axis] - Last.back, Step);
   }
 };
 template <std::int64_t N>

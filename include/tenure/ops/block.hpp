@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSL-1.0
+// Blocks at positions that are known only when the program runs: dynamic_slice reads a block, dynamic_update replaces one.
+// Errors: a block that does not lie inside its axes throws index_error before any result is written.
+// Cost: a read copies the block; where two axes and more start at such positions, it computes one index for each row of the block. An
+// update passes over the whole operand. For a block that is not one long along its axes it first writes a second operand of zeros.
+#pragma once
+
+#include <tenure/ops/comparison.hpp>
+#include <tenure/ops/indexing.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+/// Where a block lies along one axis: `length` elements from `start` on, a scalar integer. Without a start it is the whole axis.
+struct block_axis {
+  value start{};
+  std::int64_t length = 0;
+
+  constexpr bool is_whole() const { return start.id == ir::none; }
+};
+/// A block of a value, by axes. A start that is a number of the trace is one of the first elements of a view.
+struct block {
+  ir::array<block_axis> axes;
+  int last = -1;      // the last axis that is not whole
+  int positioned = 0;  // how many are not whole
+
+  constexpr void add(const block_axis& a) {
+    axes.push_back(a);
+    if (a.is_whole()) return;
+    last = axes.size() - 1;
+    ++positioned;
+  }
+};
+
+/// Requires the elements at ... at + length - 1 to exist.
+constexpr void require_constant_inside(value x, int axis, std::int64_t at, std::int64_t length, const char* call) {
+  ir::builder& g = *x.graph;
+  const std::int64_t extent = x.shape()[axis], end = at + length;
+  if (at < 0 || (is_static(extent) && end > extent)) g.refuse({ir::refusal::kind::index, at < 0 ? at : end - 1, is_static(extent) ? extent : 0});
+  else g.require_at_least(extent, end, call);
+}
+
+/// Requires the block to lie inside its axes. The start is checked when it is known: a constant here, an argument when the call begins.
+/// The message about a start counts the positions that the axis has for the block.
+constexpr void require_block_inside(value x, const block& b, const char* call, const char* call_of_start) {
+  ir::builder& g = *x.graph;
+  for (int a = 0; a < b.axes.size(); ++a) {
+    if (b.axes[a].is_whole()) continue;
+    const std::int64_t extent = g.canonical(x.shape()[a]), length = b.axes[a].length;
+    if (const ir::node n = b.axes[a].start.node(); n.op == ir::opcode::constant) {
+      require_constant_inside(x, a, n.attr, length, call);
+      continue;
+    }
+    g.require_at_least(extent, length, call);
+    const std::int64_t positions = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
+    g.check_bound({b.axes[a].start.id, positions, length == 1 ? call : call_of_start});
+  }
+}
+
+/// A scalar in a shape.
+constexpr value stretched_to(value scalar, std::int16_t shape) { return broadcast_along(scalar, shape, 0); }
+
+/// The positions of a block in the axes 0 ... last as one axis, in row-major order.
+constexpr value positions_of(value x, const block& b) {
+  ir::builder& g = *x.graph;
+  extents to;
+  for (int a = 0; a <= b.last; ++a) to.push_back(b.axes[a].is_whole() ? x.shape()[a] : b.axes[a].length);
+  const std::int16_t shape = g.intern(to);
+  value sum;
+  std::int64_t stride = 1;
+  for (int a = b.last; a >= 0; --a) {
+    value along = counting(g, dtype::int64, shape, a);
+    if (!b.axes[a].is_whole()) along = along + stretched_to(cast_to(b.axes[a].start, dtype::int64), shape);
+    if (stride != 1) along = along * stretched_to(number_of_extent(g, dtype::int64, stride), shape);
+    sum = sum.id == ir::none ? along : sum + along;
+    stride = g.derived(ir::symbol::kind::product, stride, x.shape()[a]);
+  }
+  return sum;
+}
+
+/// What gather and scatter take: x with one axis for the positions, and these.
+struct positioned_block {
+  extents flat;  // the shape of x with the axes of the positions as one axis
+  int axis = 0;
+  value positions;
+};
+constexpr positioned_block positioned(value x, const block& b, const char* call) {
+  ir::builder& g = *x.graph;
+  positioned_block p;
+  if (b.positioned == 1) {
+    const std::int16_t line = g.intern({1, {b.axes[b.last].length}});
+    p = {x.shape(), b.last, counting(g, dtype::int64, line, 0) + stretched_to(cast_to(b.axes[b.last].start, dtype::int64), line)};
+  } else {
+    std::int64_t all = 1;
+    for (int a = 0; a <= b.last; ++a) all = g.derived(ir::symbol::kind::product, all, x.shape()[a]);
+    p.flat.push_back(all);
+    for (int a = b.last + 1; a < x.shape().rank; ++a) p.flat.push_back(x.shape()[a]);
+    p.positions = positions_of(x, b);
+  }
+  g.check_bound({p.positions.id, p.flat[p.axis], call, true});  // they lie inside where the starts do
+  return p;
+}
+
+/// The elements of x in a block.
+constexpr value read_block(value x, const block& b, const char* call, const char* call_of_start) {
+  if (b.positioned == 0) return x;
+  require_block_inside(x, b, call, call_of_start);
+  const positioned_block p = positioned(x, b, call);
+  return gathered(reshape_to(x, p.flat), p.positions, p.axis);
+}
+
+/// x with y in the place of a block. y has the shape of the block.
+template <class T>
+constexpr value write_block(value x, value y, const block& b) {
+  const char* const call = "dynamic_update";
+  if (b.positioned == 0) return y;
+  ir::builder& g = *x.graph;
+  require_block_inside(x, b, call, "dynamic_update: start of the block");
+  const std::int16_t shape = x.node().shape;
+  bool is_one_long = true;
+  value mask;
+  const auto take = [&](value inside) { mask = mask.id == ir::none ? inside : pointwise_value<logical_and>(mask, inside); };
+  for (int a = 0; a < b.axes.size(); ++a) {
+    const block_axis& along = b.axes[a];
+    if (along.is_whole()) continue;
+    const dtype type = position_dtype<T>(g, x.shape()[a], call);
+    const value at = counting(g, type, shape, a), first = stretched_to(cast_to(along.start, type), shape);
+    if (along.length == 1) {
+      take(pointwise_value<equal>(at, first));
+    } else {
+      is_one_long = false;
+      take(pointwise_value<greater_equal>(at, first));
+      take(pointwise_value<less>(at - first, at.like(static_cast<double>(along.length))));
+    }
+  }
+  value placed;
+  if (is_one_long) {
+    placed = broadcast_to(y, shape);
+  } else {
+    const positioned_block p = positioned(x, b, call);
+    placed = reshape_to(scattered(p.positions, y, p.axis, g.intern(p.flat)), extents(x.shape()));
+  }
+  return pointwise_value<where>(mask, placed, x);
+}
+
+/// The block of x from the starts on, as long as Lengths. Starts that are constants give a view.
+template <class Lengths>
+struct dynamic_slice {
+  template <class X, class... Start>
+  static constexpr auto trace(const X& x, const Start&... start) {
+    value v = x;
+    block b;
+    int axis = 0;
+    const auto take = [&](const value& at) {
+      const std::int64_t length = Lengths::value[axis];
+      if (at.node().op == ir::opcode::constant) {
+        const std::int64_t first = at.node().attr;
+        require_constant_inside(v, axis, first, length, "dynamic_slice");
+        if (first != 0 || length != v.shape()[axis]) v = sliced(v, axis, first > 0 ? first : 0, length, 1);
+        b.add({});
+      } else {
+        b.add({at, length});
+      }
+      ++axis;
+    };
+    (take(value(start)), ...);
+    return traced<typename X::element_type, Lengths>{x.graph, read_block(v, b, "dynamic_slice", "dynamic_slice: start of the block").id};
+  }
+};
+
+/// x with y in the place of its block from the starts on.
+struct dynamic_update {
+  template <class X, class Y, class... Start>
+  static constexpr X trace(const X& x, const Y& y, const Start&... start) {
+    block b;
+    const auto take = [&](const value& at) {
+      const int axis = b.axes.size();
+      const std::int64_t length = y.shape()[axis];
+      const bool is_whole = at.node().op == ir::opcode::constant && at.node().attr == 0 && length == x.shape()[axis];
+      b.add(is_whole ? block_axis{} : block_axis{at, length});
+    };
+    (take(value(start)), ...);
+    return X{x.graph, write_block<typename X::element_type>(x, y, b).id};
+  }
+};
+
+}  // namespace tenure::ops

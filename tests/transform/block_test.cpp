@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSL-1.0
+// Blocks at positions that are known when the program runs, and ranges that end a number of elements before the end of an axis. Law: the
+// values are those of views of a tensor at the same positions, and gradients are those of central differences.
+#include <tenure/tenure.hpp>
+
+#include "../catch.hpp"
+#include "../on_device.hpp"
+
+namespace tn = tenure;
+using on_device::at;
+using on_device::there;
+using matrix = tn::tensor<double, tn::shape<4, 5>>;
+using open_vector = tn::tensor<double, tn::shape<tn::dyn>>;
+
+namespace {
+
+matrix numbers() {
+  matrix m;
+  for (std::int64_t i = 0; i < m.size(); ++i) m.at(i / 5, i % 5).fill_(0.5 + static_cast<double>(i * 7 % 11));
+  return m;
+}
+open_vector counted(std::int64_t n) {
+  open_vector x(n);
+  for (std::int64_t i = 0; i < n; ++i) x[i].fill_(static_cast<double>(i * i));
+  return x;
+}
+template <class X, class Y>
+void same(const X& x, const Y& y) {
+  const auto a = tn::tensor(on_device::here(x).clone()), b = tn::tensor(on_device::here(y).clone());
+  REQUIRE(a.extents() == b.extents());
+  for (std::int64_t i = 0; i < a.size(); ++i) CHECK(a.data()[i] == b.data()[i]);
+}
+
+/// Compares a gradient of f in x with central differences.
+template <class F, class... Rest>
+void check_gradient(F f, const matrix& x, const Rest&... rest) {
+  const auto g = tn::grad(f)(there(x), rest...);
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    auto up = x.clone(), down = x.clone();
+    up.at(i / 5, i % 5) += 1e-5;
+    down.at(i / 5, i % 5) -= 1e-5;
+    const double slope = (tn::compile(f)(there(up), rest...).item() - tn::compile(f)(there(down), rest...).item()) / 2e-5;
+    INFO("element " << i);
+    CHECK(on_device::here(g).data()[i] == Approx(slope).margin(1e-6));
+  }
+}
+
+constexpr auto differences = [](auto x) { return x[tn::range<1, tn::end>()] - x[tn::range<0, tn::end - 1>()]; };
+
+}  // namespace
+
+TEST_CASE("subscripts at traced positions select what views of a tensor select") {
+  const matrix m = numbers();
+  constexpr auto f = tn::compile([](auto x, auto i, auto j) {
+    return std::tuple{x[i], x.at(tn::all, j), x.at(i, j), x.at(tn::window<2>(i), tn::all), x.at(tn::all, tn::window<3>(j)), x.at(tn::window<2>(i), tn::window<3>(j)), x.at(1, j), x.at(i, tn::range<1, 4, 2>())};
+  });
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const auto [row, column, element, rows, columns, block, of_row, part] = f(there(m), i, static_cast<std::int32_t>(i));
+    same(row, m[i]);
+    same(column, m.at(tn::all, i));
+    CHECK(element.item() == m(i, i));
+    same(rows, m[tn::window<2>(i)]);
+    same(columns, m.at(tn::all, tn::window<3>(i)));
+    same(block, m.at(tn::window<2>(i), tn::window<3>(i)));
+    CHECK(of_row.item() == m(1, i));
+    same(part, m.at(i, tn::range<1, 4, 2>()));
+  }
+  CHECK_THROWS_WITH(f(there(m), 4, 0), "tenure: at: index 4 is outside an axis of 4");
+  CHECK_THROWS_WITH(f(there(m), 0, -1), "tenure: at: index -1 is outside an axis of 5");
+  CHECK_THROWS_WITH(f(there(m), 3, 0), "tenure: at: start of the window: index 3 is outside an axis of 3");
+}
+
+TEST_CASE("dynamic_slice and dynamic_update agree with views, also of no element and of all") {
+  const matrix m = numbers();
+  const auto d = there(numbers());
+  for (std::int64_t i = 0; i < 3; ++i)
+    for (std::int64_t j = 0; j < 3; ++j) {
+      same(tn::dynamic_slice(d, std::tuple{i, j}, tn::shape<2, 3>{}), m.at(tn::window<2>(i), tn::window<3>(j)));
+      const tn::tensor<double, tn::shape<2, 3>> y{{-1, -2, -3}, {-4, -5, -6}};
+      auto expected = m.clone();
+      expected.at(tn::window<2>(i), tn::window<3>(j)).copy_(y);
+      same(tn::dynamic_update(d, there(y), std::tuple{i, j}), expected);
+      auto row = m.clone();
+      row.at(tn::window<1>(i), tn::window<1>(j)).fill_(9);
+      same(tn::dynamic_update(d, there(tn::tensor<double, tn::shape<1, 1>>{{9}}), std::tuple{i, j}), row);
+    }
+  same(tn::dynamic_slice(d, std::tuple{0, 0}, tn::shape<4, 5>{}), m);
+  same(tn::dynamic_update(d, there(tn::eval(m * 2.0)), std::tuple{0, 0}), tn::eval(m * 2.0));
+  CHECK(tn::dynamic_slice(d, std::tuple{4, 2}, tn::shape<0, 3>{}).size() == 0);
+  same(tn::dynamic_update(d, there(tn::zeros<double>(tn::shape<0, 5>{})), std::tuple{4, 0}), m);
+  // A start beside constant ones, and a vector, whose start is one integer.
+  same(tn::compile([](auto x, auto j) { return tn::dynamic_slice(x, std::tuple{1, j}, tn::shape<2, 3>{}); })(d, 2), m.at(tn::window<2>(1), tn::window<3>(2)));
+  const auto v = there(tn::tensor<std::int32_t, tn::shape<4>>{1, 2, 3, 4});
+  CHECK(at(tn::dynamic_slice(v, 1, tn::shape<2>{}), 1) == 3);
+  CHECK(at(tn::dynamic_update(v, there(tn::tensor<std::int32_t, tn::shape<2>>{8, 9}), 2), 3) == 9);
+  CHECK(at(tn::dynamic_update(there(tn::tensor<bool, tn::shape<3>>{false, false, false}), there(tn::tensor<bool, tn::shape<1>>{true}), 1), 1));
+}
+
+TEST_CASE("a block outside its axes throws before a result is written; clamp keeps it inside") {
+  const auto d = there(numbers());
+  auto out = there(tn::zeros<double>(tn::shape<2, 5>{}));
+  constexpr auto f = tn::compile([](auto x, auto i) { return tn::dynamic_slice(x, std::tuple{i, 0}, tn::shape<2, 5>{}); });
+  CHECK_THROWS_WITH(f.into(out)(d, 3), "tenure: dynamic_slice: start of the block: index 3 is outside an axis of 3");
+  CHECK(at(out, 0, 0) == 0);
+  CHECK_THROWS_AS(f(d, -1), tn::index_error);
+  const auto y = there(tn::zeros<double>(tn::shape<2, 5>{}));
+  CHECK_THROWS_WITH(tn::dynamic_update(d, y, std::tuple{3, 0}), "tenure: dynamic_update: start of the block: index 3 is outside an axis of 3");
+  constexpr auto inside = tn::compile([](auto x, auto i) { return tn::dynamic_slice(x, std::tuple{tn::clamp(i, 0, 2), 0}, tn::shape<2, 5>{}); });
+  same(inside(d, 7), f(d, 2));
+  same(inside(d, -7), f(d, 0));
+  on_device::tensor<double, tn::shape<tn::dyn>> x(2);
+  CHECK_THROWS_WITH(tn::dynamic_slice(x, 0, tn::shape<3>{}), "tenure: dynamic_slice: 2 is less than the 3 that it takes");
+}
+
+TEST_CASE("gradients of blocks are those of central differences, in the tensor and in the update") {
+  const matrix m = numbers();
+  constexpr auto read = [](auto x, auto i, auto j) { return sum(square(tn::dynamic_slice(x, std::tuple{i, j}, tn::shape<2, 2>{}))) + sum(x[i] * x.at(1, j)); };
+  check_gradient(read, m, 1, 2);
+  constexpr auto write = [](auto x, auto i) {
+    const auto y = x.at(tn::range<0, 2>(), tn::range<1, 4>());
+    return sum(square(tn::dynamic_update(x, y * 2.0, std::tuple{i, i})) * x) + sum(square(tn::dynamic_update(x, x.at(tn::range<0, 1>(), tn::all), std::tuple{i, 0})));
+  };
+  check_gradient(write, m, 2);
+  auto w = there(tn::variable<double, tn::shape<3>>{1, 2, 3});
+  sum(tn::dynamic_slice(w, 1, tn::shape<2>{}) * 4.0).backward();
+  CHECK(at(w.grad(), 0) == 0);
+  CHECK(at(w.grad(), 2) == 4);
+}
+
+TEST_CASE("ranges up to the end: views of tensors, and of traced values with static and run-time axes") {
+  const matrix m = numbers();
+  auto view = m.at(tn::range<1, tn::end>(), tn::range<0, tn::end - 2, 2>());
+  STATIC_REQUIRE(std::is_same_v<decltype(view)::shape_type, tn::shape<3, 2>>);
+  CHECK(view(2, 1) == m(3, 2));
+  CHECK(m[tn::range(1, tn::end - 1)].extents() == tn::extents{2, {2, 5}});
+  CHECK_THROWS_AS(m[tn::range(3, tn::end - 2)], tn::index_error);
+  same(tn::compile([](auto x) { return x.at(tn::range<1, tn::end>(), tn::range<0, tn::end - 2, 2>()); })(there(m)), view);
+  for (const std::int64_t n : {1, 2, 3, 9}) {
+    INFO(n << " elements");
+    const open_vector x = counted(n);
+    const auto y = tn::compile(differences)(there(x));
+    REQUIRE(y.size() == n - 1);
+    for (std::int64_t i = 0; i + 1 < n; ++i) CHECK(at(y, i) == static_cast<double>(2 * i + 1));
+    const auto g = tn::grad([](auto a) { return sum(square(differences(a))); })(there(x));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto d = [&](std::int64_t k) { return k < 0 || k + 1 >= n ? 0.0 : static_cast<double>(2 * k + 1); };
+      CHECK(at(g, i) == 2 * d(i - 1) - 2 * d(i));
+    }
+    const auto [push, tangent] = tn::jvp(differences)(there(x), there(x));
+    same(tangent, push);
+    CHECK(tn::compile([](auto a) { return a[tn::range<1, tn::end, 3>()]; })(there(x)).size() == (n + 1) / 3);
+  }
+  const auto none = there(counted(0));
+  CHECK_THROWS_WITH(tn::compile(differences)(none), "tenure: at: 0 is less than the 1 that it takes");
+}
+
+TEST_CASE("lengths that follow from differences are known to be equal, others are checked") {
+  // Second differences in two ways, and a shift with a zero in front: their lengths need no check.
+  constexpr auto f = tn::compile([](auto x) {
+    const auto inner = differences(differences(x)) - (x[tn::range<2, tn::end>()] - 2.0 * x[tn::range<1, tn::end - 1>()] + x[tn::range<0, tn::end - 2>()]);
+    const auto shifted = tn::concat(tn::zeros_like(x[tn::range<0, 1>()]), x[tn::range<0, tn::end - 1>()]);
+    return std::tuple{inner, x - shifted};
+  });
+  const auto [zero, first] = f(there(counted(6)));
+  CHECK(sum(tn::abs(zero)).item() == 0);
+  CHECK(at(first, 5) == 9);
+  constexpr auto wrong = tn::compile([](auto x, auto y) { return x[tn::range<1, tn::end>()] + y; });
+  CHECK_THROWS_AS(wrong(there(counted(6)), there(counted(6))), tn::shape_error);
+  CHECK(wrong(there(counted(6)), there(counted(5))).size() == 5);
+  // Indices of static and run-time axes.
+  constexpr auto rows = tn::compile([](auto x, auto i) { return x[2] + x[i] + sum(x[tn::window<2>(1)]); });
+  CHECK(rows(there(counted(4)), 3).item() == 4 + 9 + 1 + 4);
+  CHECK_THROWS_AS(rows(there(counted(2)), 1), tn::shape_error);
+  CHECK_THROWS_AS(rows(there(counted(3)), 3), tn::index_error);
+}
