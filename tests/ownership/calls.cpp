@@ -190,3 +190,14 @@ TEST_CASE("calls on tracked run-time extents") {
   on_device::tensor<double, shape<tn::dyn>> other(4);
   CHECK_THROWS_AS(f(w, other), tn::shape_error);
 }
+
+TEST_CASE("a vmap of a function joins the history, a vmap of a gradient does not") {
+  auto w = leaf<3>(1, 2, 3);
+  constexpr auto f = [](auto a) { return a * a; };
+  const auto y = tn::vmap(f)(w);
+  STATIC_REQUIRE(is_owning_node<decltype(y)>);
+  STATIC_REQUIRE(is_constant<decltype(tn::vmap(tn::grad(f))(w))>);
+  STATIC_REQUIRE(is_constant<decltype(tn::jacobian(f)(w))>);
+  sum(y).backward();
+  check_values(w.grad(), {2, 4, 6});
+}

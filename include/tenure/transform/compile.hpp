@@ -19,9 +19,13 @@ template <class Program, class Device>
 struct plan;
 
 namespace detail {
-/// Whether F returns derivatives: grad, value_and_grad, vjp, jvp. What they return is a value and has no history.
+/// Whether F is a transform like grad, or a transform of one. What it returns is a value and has no history.
 template <class F>
-inline constexpr bool gives_derivatives = false;
+constexpr bool returns_derivatives() {
+  if constexpr (requires { F::gives_derivatives; }) return F::gives_derivatives;
+  else if constexpr (transform<F>) return returns_derivatives<typename F::transformed>();
+  else return false;
+}
 }  // namespace detail
 
 /// A traced function. Each call compiles it for the types of the arguments. `execution` says on which threads a call runs.
@@ -51,7 +55,7 @@ struct compiled {
       return detail::refused_call<F>(x...);
     } else {
       [[maybe_unused]] const auto scope = execution.scope();
-      if constexpr ((detail::tree<X>::tracked || ...) && !detail::gives_derivatives<F>)
+      if constexpr ((detail::tree<X>::tracked || ...) && !detail::returns_derivatives<F>())
         return record_call(detail::later_phase{}, element_tag<F>{}, [&] { return call(x...); }, x...);
       else return call(x...);
     }

@@ -112,6 +112,7 @@ constexpr auto derived(const F& f, const X&... variable) {
 template <class F, int... I>
 struct value_and_grad_of {
   using transformed = F;
+  static constexpr bool gives_derivatives = true;
   template <int Arguments>
   static constexpr int results = 1 + sizeof...(I);
   template <class... X>
@@ -133,6 +134,7 @@ struct value_and_grad_of {
 template <class F, int... I>
 struct grad_of {
   using transformed = F;
+  static constexpr bool gives_derivatives = true;
   template <int Arguments>
   static constexpr int results = sizeof...(I);
   template <class... X>
@@ -216,6 +218,7 @@ struct chosen_positions<N> { using type = std::make_index_sequence<N>; };
 template <class F, int... I>
 struct vjp_of {
   using transformed = F;
+  static constexpr bool gives_derivatives = true;
   static constexpr bool is_reverse = true;
   template <int Arguments>
   static constexpr int results = sizeof...(I) > 0 ? 1 + static_cast<int>(sizeof...(I)) : Arguments;
@@ -275,6 +278,7 @@ constexpr bool is_tangent_of() {
 template <class F, int... I>
 struct jvp_of {
   using transformed = F;
+  static constexpr bool gives_derivatives = true;
   static constexpr bool is_reverse = false;
   template <int Arguments>
   static constexpr int results = 2;
@@ -330,15 +334,6 @@ struct jvp_of {
     return std::tuple{y, gradient_like(y, derivatives.at, at)};
   }
 };
-
-template <class F, int... I>
-inline constexpr bool gives_derivatives<value_and_grad_of<F, I...>> = true;
-template <class F, int... I>
-inline constexpr bool gives_derivatives<grad_of<F, I...>> = true;
-template <class F, int... I>
-inline constexpr bool gives_derivatives<vjp_of<F, I...>> = true;
-template <class F, int... I>
-inline constexpr bool gives_derivatives<jvp_of<F, I...>> = true;
 
 /// The compiled Transform<F, I...>. Without indices I, it is with respect to the first argument.
 template <template <class, int...> class Transform, int... I, class F, class Execution>

@@ -121,6 +121,7 @@ struct jacobian_by {
   template <class F, int... I>
   struct of {
     using transformed = F;
+    static constexpr bool gives_derivatives = true;
     template <int Arguments>
     static constexpr int results = sizeof...(I);
     template <class... X>
@@ -170,6 +171,7 @@ using hessian_of = jacfwd_of<grad_of<F, I>, I>;
 template <class F, int I>
 struct hvp_of {
   using transformed = F;
+  static constexpr bool gives_derivatives = true;
   template <int Arguments>
   static constexpr int results = 1;
   template <class... X>
