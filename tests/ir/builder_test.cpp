@@ -104,6 +104,14 @@ TEST_CASE("derived extents fold where they can") {
   const std::int64_t twice = g.derived(kind::product, n, 2);
   CHECK(ir::symbol_of_extent(twice) == 1);
   CHECK(g.derived(kind::product, n, 2) == twice);
+  CHECK(g.derived(kind::difference, 7, 3) == 4);
+  CHECK(g.derived(kind::difference, n, 0) == n);
+  const std::int64_t less_one = g.derived(kind::difference, n, 1), less_three = g.derived(kind::difference, n, 3);
+  CHECK(less_one != less_three);
+  CHECK(g.derived(kind::difference, less_one, 2) == less_three);
+  CHECK(g.derived(kind::sum, less_three, 2) == less_one);
+  CHECK(g.derived(kind::sum, 1, less_one) == n);
+  CHECK(g.derived(kind::sum, less_one, 3) == g.derived(kind::sum, n, 2));
 }
 
 TEST_CASE("positions are found by hash, whatever shares one") {
