@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivative rules of your own: docs/4-loops-and-branches.md.
+// Derivative rules of your own, and what is kept for a gradient: docs/4-loops-and-branches.md.
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -18,6 +19,35 @@ constexpr auto clip_gradient = tn::custom_vjp([](auto x) { return x; },
                                               [](auto x) { return std::tuple{x, tn::nothing}; },
                                               [](auto, auto cotangent) { return minimum(maximum(cotangent, -1.0), 1.0); });
 
+// A layer with a long activation. The gradient reads several values of it.
+constexpr auto layer = [](auto x, auto w) {
+  const auto z = matmul(x, w);
+  return tanh(z) * z + exp(-square(z));
+};
+
+// Eight layers. For each of them nothing is kept but x; or only x and the product.
+constexpr auto keep_all = [](auto weights, auto x) {
+  for (const auto& w : weights) x = layer(x, w);
+  return sum(square(x));
+};
+constexpr auto keep_inputs = [](auto weights, auto x) {
+  for (const auto& w : weights) x = tn::checkpoint(layer)(x, w);
+  return sum(square(x));
+};
+constexpr auto keep_products = [](auto weights, auto x) {
+  for (const auto& w : weights) x = tn::checkpoint(layer, tn::save_products)(x, w);
+  return sum(square(x));
+};
+
+// The cost of a gradient is known at compile time.
+template <class F>
+void print_cost(const char* name, F loss) {
+  using weights = std::array<array<64, 64>, 8>;
+  using plan = decltype(tn::value_and_grad(loss).plan(weights(), array<32, 64>()));
+  const double kilobytes = static_cast<double>(plan::workspace_bytes()) / 1024, flops = static_cast<double>(plan::flops()) / 1e6;
+  std::printf("%-13s %4.0f kB, %4.1f million flops\n", name, kilobytes, flops);
+}
+
 int main() {
   const array<3> x{-1, 0.5, 1000};
   const auto slopes = tn::grad([](auto at) { return sum(log1pexp(at)); })(x);
@@ -26,5 +56,8 @@ int main() {
   std::printf("clipped gradient of sum(x * x): %.1f %.1f %.1f\n", clipped(0), clipped(1), clipped(2));
   bool right = std::abs(slopes(0) - 1 / (1 + std::exp(1.0))) < 1e-12 && slopes(2) == 1;
   right &= clipped(0) == -1 && clipped(1) == 1 && clipped(2) == 1;
+  print_cost("keep all", keep_all);
+  print_cost("keep inputs", keep_inputs);
+  print_cost("keep products", keep_products);
   return right ? 0 : 1;
 }

@@ -61,6 +61,7 @@
 #include <tenure/ops/solve.hpp>
 #include <tenure/ops/subscript.hpp>
 
+#include <tenure/transform/checkpoint.hpp>
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/control_flow.hpp>
 #include <tenure/transform/custom.hpp>

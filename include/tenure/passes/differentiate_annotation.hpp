@@ -106,7 +106,7 @@ constexpr void pull_custom_vjp(ir::builder& g, const ir::construct& c, const id_
 template <class Accumulate>
 constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
                                Accumulate accumulate) {
-  id_list given, wrt, to;
+  id_list given, wrt, to, kept;
   for (int i = c.own_operands(); i < operands.size(); ++i) {
     const ir::node x = g[operands[i]];
     const bool takes_no_memory = x.arity == 0 && x.op != ir::opcode::input, stays = takes_no_memory || !is_floating(x.type);
@@ -115,6 +115,7 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_
     wrt.push_back(given.back());
     to.push_back(operands[i]);
   }
+  for (int i = c.carries; i < c.own_operands(); ++i) kept.push_back(ops::behind_barrier({g, operands[i]}).id);
   const int first = g.count();
   const id_list again = paste_body(g, c, given);
   id_list values;
@@ -122,7 +123,7 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_
   const arrivals at = arrived(g, values, cotangents);
   id_list gradients(wrt.size(), ir::none);
   reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data());
-  for (int i = c.carries; i < c.carries + c.kept; ++i) g.redirect(first, again[i], operands[i]);
+  for (int i = 0; i < kept.size(); ++i) g.redirect(first, again[c.carries + i], kept[i]);
   for (int i = 0; i < wrt.size(); ++i)
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }

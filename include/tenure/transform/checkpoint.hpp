@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// checkpoint(f): a function of which reverse mode keeps only the inputs. The backward pass computes what it reads of f again, when it needs
+// it. Law: checkpoint changes no value and no gradient but for rounding. Cost: the time of f once more for each gradient through it.
+// Source: the meaning of jax.checkpoint.
+#pragma once
+
+#include <tenure/transform/control_flow.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// What checkpoint keeps besides the inputs: the results of matrix products and of reductions. What is elementwise is computed again.
+struct save_products_policy {};
+inline constexpr save_products_policy save_products{};
+
+namespace detail {
+
+template <class F, bool KeepsProducts>
+struct checkpoint_of {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = 1;
+  template <class... X>
+  static constexpr bool accepts() { return gives_traced<F, X...>(); }
+
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... x) const {
+    if constexpr (!accepts<X...>()) return refused_in_trace<checkpoint_of>(x...);
+    else return annotated(graph_of_arguments(x...), x...);
+  }
+
+ private:
+  template <class... X>
+  constexpr auto annotated(ir::builder& g, const X&... x) const {
+    using result = result_of<F, X...>;
+    const ir::node_id first = g.count();
+    ir::array<ir::node_id> outputs, captured;
+    append_leaves(f(x...), outputs);
+    ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<result>::leaves};
+    for (ir::node_id id = first; KeepsProducts && id < g.count(); ++id) {
+      const ir::node n = g[id];
+      if ((n.op != ir::opcode::matmul && n.op != ir::opcode::reduce) || !is_floating(n.type)) continue;
+      outputs.push_back(id);
+      ++kept.kept;
+    }
+    kept.bodies[0] = g.cut(first, {}, outputs, captured);
+    kept.captures[0] = captured.size();
+    // The body stands beside the graph for the backward pass. Here its nodes are part of the function around it.
+    const ir::array<ir::node_id> here = g.paste(kept.bodies[0], captured, false);
+    ir::array<ir::node_id> operands;
+    {
+      const ir::graph_view written = g.view().body_at(kept.bodies[0]);
+      for (int i = 0; i < written.output_count; ++i) operands.push_back(here[written.outputs[i]]);
+    }
+    for (const ir::node_id id : captured) operands.push_back(id);
+    int at = 0;
+    return results_as<result>(g, g.add_construct(kept, operands), at);
+  }
+};
+
+}  // namespace detail
+
+/// checkpoint(f)(x...) is f(x...). Reverse mode keeps nothing from within f for the backward pass.
+template <class F, class Execution = inherited>
+constexpr auto checkpoint(F f, Execution on = {}) {
+  return detail::compiled_on(detail::checkpoint_of<decltype(detail::traced_function(f)), false>{detail::traced_function(f)}, on);
+}
+/// checkpoint(f, save_products) keeps the results of matrix products and reductions.
+template <class F, class Execution = inherited>
+constexpr auto checkpoint(F f, save_products_policy, Execution on = {}) {
+  return detail::compiled_on(detail::checkpoint_of<decltype(detail::traced_function(f)), true>{detail::traced_function(f)}, on);
+}
+
+}  // namespace tenure
