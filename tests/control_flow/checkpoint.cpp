@@ -86,8 +86,8 @@ struct second {
     const auto along = [](auto a, auto b) { return tn::sum(tn::grad<0>(F{})(a, b) * b); };
     const auto of_batch = [](auto xs, auto ys) { return tn::sum(tn::vmap(F{})(xs, ys)); };
     const auto xs = tn::stack(x, y), ys = tn::stack(y, x);
-    return std::tuple{tn::value_and_grad<0, 1>(F{})(x, y), tn::grad<0, 1>(along)(x, y), tn::jvp(tn::grad<0>(F{}))(x, y, y, x), tn::jvp(F{})(x, y, y, x),
-                      tn::vmap([](auto a, auto b) { return tn::grad<0>(F{})(a, b); })(xs, ys), tn::grad<0, 1>(of_batch)(xs, ys)};
+    return std::tuple{tn::value_and_grad<0, 1>(F{})(x, y), tn::grad<0, 1>(along)(x, y), tn::jvp(tn::grad<0>(F{}))(x, y, y, x),
+                      tn::jvp(F{})(x, y, y, x), tn::vmap([](auto a, auto b) { return tn::grad<0>(F{})(a, b); })(xs, ys), tn::grad<0, 1>(of_batch)(xs, ys)};
   }
 };
 

@@ -35,7 +35,8 @@ constexpr auto rows = tn::custom_vjp([](auto pair, auto i) { return std::tuple{t
                                      [](auto pair, auto i) { return std::tuple{std::tuple{tn::gather<0>(std::get<0>(pair), i), i}, i}; },
                                      [](auto, auto g) {
                                        const auto first = std::get<0>(g);
-                                       return std::tuple{std::tuple{2.0 * tn::stack(first(1), 0.0 * first(0), first(0)), tn::sum(first)}, tn::nothing};
+                                       const auto of_source = 2.0 * tn::stack(first(1), 0.0 * first(0), first(0));
+                                       return std::tuple{std::tuple{of_source, tn::sum(first)}, tn::nothing};
                                      });
 
 // In a loss, in a scan with a capture, in a cond.
@@ -81,7 +82,9 @@ struct batch_of {
   constexpr auto operator()(auto x, auto y) const {
     const auto xs = tn::stack(x, y * 2.0, x - y);
     const auto rows = tn::vmap<0, tn::unmapped>([=](auto a, auto b) { return F{}(a * tn::sum(x), b) + F{}(b, a); })(xs, y);
-    return tn::sum(tn::sin(rows)) + tn::sum(tn::vmap([](auto a) { return tn::sum(tn::grad<0>([](auto u, auto v) { return tn::sum(F{}(u, v)); })(a, a * a)); })(xs));
+    const auto total = [](auto u, auto v) { return tn::sum(F{}(u, v)); };
+    const auto slopes = tn::vmap([=](auto a) { return tn::sum(tn::grad<0>(total)(a, a * a)); })(xs);
+    return tn::sum(tn::sin(rows)) + tn::sum(slopes);
   }
 };
 using no_rule = std::remove_const_t<decltype(plain)>;
@@ -182,6 +185,23 @@ TEST_CASE("several results, trees, integers and captures") {
   CHECK(ds.item() == Approx(2 * 1.4));
   const tn::tensor<std::int64_t, tn::shape<2>> outside{2, 3};
   CHECK_THROWS_AS(tn::compile(loss)(x, 5.0, outside), tn::index_error);
+  // backward looks up with an index that the function does not use: the index is checked all the same, in the gradient only.
+  constexpr auto ahead = [](auto x, auto table, auto i) { return std::tuple{tn::sum(x), std::tuple{table, i}}; };
+  constexpr auto back = [](auto kept, auto g) {
+    const auto table = std::get<0>(kept);
+    const auto one = tn::gather<0>(table, std::get<1>(kept)) * g + table * 0.0;
+    return std::tuple{one, tn::zeros_like(table), tn::nothing};
+  };
+  constexpr auto looked_up = tn::custom_vjp([](auto x, auto, auto) { return tn::sum(x); }, ahead, back);
+  CHECK(tn::eval(tn::sum(tn::grad(looked_up)(x, x, std::int64_t{2}))).item() == Approx(3.3));
+  CHECK_THROWS_AS(tn::grad(looked_up)(x, x, std::int64_t{3}), tn::index_error);
+  CHECK(looked_up(x, x, std::int64_t{3}).item() == Approx(0.7));
+  // With a variable the call joins the history, and backward() takes the rule.
+  tn::variable<double, tn::shape<3>> w{0.2, -3, 4};
+  tn::sum(tn::square(clipped(w))).backward();
+  const vector of_w = w.grad().clone();
+  CHECK(of_w.data()[0] == 0.4);
+  CHECK(of_w.data()[1] == -1);
   // A value that the function captures has its ordinary derivative, here x * y; the rule gives the derivative in x as 10.
   constexpr auto captures = [](auto x, auto y) {
     return tn::custom_jvp([=](auto a) { return a * y * y; }, [=](auto a, auto t) { return std::tuple{a * y * y, 10.0 * t}; })(x);

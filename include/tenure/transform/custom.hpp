@@ -261,7 +261,8 @@ constexpr auto custom_jvp(F f, Rule rule, Execution on = {}) {
 /// backward(residuals, cotangent of y) -> a tuple of them, or the bare cotangent if there is one argument. It has no forward mode.
 template <class F, class Forward, class Backward, class Execution = inherited>
 constexpr auto custom_vjp(F f, Forward forward, Backward backward, Execution on = {}) {
-  return detail::compiled_on(detail::custom_vjp_on(detail::traced_function(f), detail::traced_function(forward), detail::traced_function(backward)), on);
+  using detail::traced_function;
+  return detail::compiled_on(detail::custom_vjp_on(traced_function(f), traced_function(forward), traced_function(backward)), on);
 }
 
 }  // namespace tenure
