@@ -40,6 +40,31 @@ struct one_node {
   static constexpr ir::graph_sizes value{.nodes = 1};
 };
 
+/// Appends a loop of three turns, each of which multiplies its carry by `factor`. Gives the number of its body.
+constexpr int add_loop(ir::builder& g, ir::node_id start, double factor, bool checks = false) {
+  const ir::node_id first = g.body_input(dtype::float32, g[start].shape);
+  const ir::node_id by = g.constant(dtype::float32, g[start].shape, factor);
+  const ir::node_id product = g.append({.op = ir::opcode::mul, .type = dtype::float32, .arity = 2, .shape = g[start].shape, .in = {first, by, ir::none}});
+  if (checks) g.check_bound({product, 3, "gather"});
+  ir::array<ir::node_id> inputs, outputs, operands, captured;
+  inputs.push_back(first), outputs.push_back(product), operands.push_back(start);
+  ir::construct loop{.what = ir::construct::kind::scan, .carries = 1, .length = 3};
+  loop.bodies[0] = g.cut(first, inputs, outputs, captured);
+  g.output(g.result(g.add_construct(loop, operands), 0));
+  return loop.bodies[0];
+}
+
+constexpr ir::builder loops(double factor, double other) {
+  ir::builder g;
+  const ir::node_id x = g.input(dtype::float32, {1, {4}});
+  add_loop(g, x, factor);
+  add_loop(g, x, other);
+  return g;
+}
+struct sizes_with_bodies {
+  static constexpr ir::graph_sizes value = ir::sizes_of(loops(2, 3).view());
+};
+
 }  // namespace
 
 TEST_CASE("an element may be pushed from the array itself") {
@@ -136,6 +161,52 @@ TEST_CASE("a frozen graph is its builder") {
   CHECK(again.count() == 0);
   CHECK(again.view().shape_count == sizes::value.shapes);
   CHECK(again.view().input_count == 2);
+}
+
+TEST_CASE("a frozen graph has its bodies, or refers to those of another") {
+  static constexpr ir::graph_with_bodies<sizes_with_bodies> whole{loops(2, 3).view()};
+  static constexpr ir::graph<sizes_with_bodies> part{whole.view()};
+  static_assert(whole.view().inner.count == 2 && whole.view().body_at(1).count == 3 && whole.view().inner.construct_count == 2);
+  CHECK(part.view().inner.nodes == whole.view().inner.nodes);
+  CHECK(part.sizes == whole.sizes);
+  CHECK(part.view().body_at(1)[1].attr == ir::bits_of(dtype::float32, 3));
+}
+
+TEST_CASE("equal bodies have one number, and equal constructs one record") {
+  const ir::builder same = loops(2, 2), different = loops(2, 3);
+  CHECK(same.view().inner.count == 1);
+  CHECK(same.view().inner.node_count == 3);
+  CHECK(same.view().inner.output_count == 1);
+  CHECK(same.view().inner.construct_count == 1);
+  CHECK(different.view().inner.count == 2);
+  CHECK(different.view().inner.node_count == 6);
+  CHECK(different.view().inner.construct_count == 2);
+  ir::builder g = loops(2, 3);
+  ir::array<ir::node_id> more;
+  more.push_back(1);
+  const int extended = g.extended(0, more);
+  CHECK(extended == 2);
+  CHECK(g.extended(0, more) == extended);
+  CHECK(g.extended(1, more) == 3);
+  CHECK(g.view().inner.node_count == 6);
+  CHECK(add_loop(g, 0, 2) == 0);
+  // A body that checks indices names the operation in its message.
+  CHECK(add_loop(g, 0, 2, true) == 4);
+  CHECK(add_loop(g, 0, 2, true) == 5);
+}
+
+TEST_CASE("a pass leaves the bodies where they are; a graph that changes them has its own") {
+  const ir::builder written = loops(2, 3);
+  ir::builder g(written.view());
+  CHECK(g.view().inner.nodes == written.view().inner.nodes);
+  CHECK(g.view().inner.construct_count == 2);
+  const ir::node_id x = g.input(dtype::float32, {1, {4}});
+  CHECK(add_loop(g, x, 5) == 2);
+  CHECK(g.view().inner.nodes != written.view().inner.nodes);
+  CHECK(g.view().inner.node_count == 9);
+  CHECK(g.view().inner.construct_count == 3);
+  CHECK(written.view().inner.count == 2);
+  CHECK(add_loop(g, x, 2) == 0);
 }
 
 TEST_CASE("a graph fits into memory of its sizes, and not where one of them is smaller") {

@@ -17,18 +17,13 @@ class builder {
   /// An empty graph with at most `most_shapes` different shapes. The ids allow 32767.
   constexpr explicit builder(int most_shapes) : most_shapes_(most_shapes) {}
 
-  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it.
-  constexpr explicit builder(const graph_view& like) : input_count_(like.input_count), is_body_(like.is_body) {
+  /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it. No pass changes a body, so the bodies stay
+  /// in the memory of the other graph, which must live as long. A copy for each pass took a third of the time of a program with ten bodies.
+  constexpr explicit builder(const graph_view& like) : shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body) {
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
     for (int i = 0; i < like.symbol_count; ++i) add_symbol(like.symbols[i]);
     for (int i = 0; i < like.constraint_count; ++i) constraints_.push_back(like.constraints[i]);
-    const bodies_view& b = like.inner;
-    for (int i = 0; i < b.node_count; ++i) body_nodes_.push_back(b.nodes[i]);
-    for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(b.outputs[i]);
-    for (int i = 0; i < b.bound_count; ++i) body_bounds_.push_back(b.bounds[i]);
-    for (int i = 0; i < b.count; ++i) bodies_.push_back(b.bodies[i]);
-    for (int i = 0; i < b.construct_count; ++i) constructs_.push_back(b.constructs[i]);
   }
 
   /// The same. `rewrite` changes each node that the pass emits.
@@ -185,8 +180,10 @@ class builder {
   /// Cuts off the nodes from `first` on as a body with these inputs and outputs, and returns its number. A node before `first` that the body
   /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead. A
   /// result of a construct before `first` is appended again, outside the body, and is a capture.
-  /// Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped.
+  /// Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped. Two bodies that are equal have one
+  /// number, so they are compiled once: a function that is used twice, and what a derivative computes again.
   constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured) {
+    own_bodies();
     const int count = nodes_.size() - first;
     array<node_id> local(count, none), copied, copy_of;
     body b{.first_node = body_nodes_.size(), .first_output = body_outputs_.size(), .first_bound = body_bounds_.size()};
@@ -264,21 +261,26 @@ class builder {
     int next = 0;
     for (int i = first_captured; i < captured.size(); ++i)
       if (captured[i] == none) captured[i] = append(outside[next++]);
-    return bodies_.push_back(b);
+    const int known = find_body(b);
+    if (known < 0) return bodies_.push_back(b);
+    body_nodes_.resize(b.first_node);
+    body_outputs_.resize(b.first_output);
+    return known;
   }
 
   /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes. `bounds_hold`: they compute
   /// the body again for a derivative, so its bounds were checked before.
   constexpr array<node_id> paste(int which, const array<node_id>& inputs, bool bounds_hold = true) {
-    const body b = bodies_[which];
+    const bodies_view all = bodies();
+    const body b = all.bodies[which];
     array<node_id> renamed(b.node_count, none);
     for (int i = 0; i < b.node_count; ++i) {
-      node n = body_nodes_[b.first_node + i];
+      node n = all.nodes[b.first_node + i];
       for (int k = 0; k < n.arity; ++k) n.in[k] = renamed[n.in[k]];
       renamed[i] = n.op == opcode::input ? inputs[static_cast<int>(n.attr)] : append(n);
     }
     for (int i = 0; i < b.bound_count; ++i) {
-      const bound x = body_bounds_[b.first_bound + i];
+      const bound x = all.bounds[b.first_bound + i];
       bounds_.push_back({renamed[x.indices], x.extent, x.call, bounds_hold || x.is_checked});
     }
     return renamed;
@@ -286,13 +288,17 @@ class builder {
 
   /// A body with the same nodes and more outputs, which are ids of the body.
   constexpr int extended(int which, const array<node_id>& more) {
+    own_bodies();
     body b = bodies_[which];
     const int from = b.first_output;
     b.first_output = body_outputs_.size();
     for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(node_id(body_outputs_[from + i]));
     for (const node_id id : more) body_outputs_.push_back(id);
     b.output_count += more.size();
-    return bodies_.push_back(b);
+    const int known = find_body(b);
+    if (known < 0) return bodies_.push_back(b);
+    body_outputs_.resize(b.first_output);
+    return known;
   }
 
   /// Appends a construct. The results are nodes of their own, see result().
@@ -306,13 +312,16 @@ class builder {
       all = append(t);
     }
     if (all == none) all = append({.op = opcode::tuple, .type = dtype::float32, .shape = scalar});
-    return append({.op = opcode::construct, .type = dtype::float32, .arity = 1, .shape = scalar, .in = {all, none, none}, .attr = constructs_.push_back(c)});
+    return append({.op = opcode::construct, .type = dtype::float32, .arity = 1, .shape = scalar, .in = {all, none, none}, .attr = record_of(c)});
   }
   /// Gives a construct another record, with the same operands and further results.
-  constexpr void replace_construct(node_id id, const construct& c) { nodes_[id].attr = constructs_.push_back(c); }
+  constexpr void replace_construct(node_id id, const construct& c) { nodes_[id].attr = record_of(c); }
 
   /// Says that reverse mode took the rule of a custom_vjp, for all copies of it.
-  constexpr void take_rule(node_id id) { constructs_[static_cast<int>(nodes_[id].attr)].is_taken = true; }
+  constexpr void take_rule(node_id id) {
+    own_bodies();
+    constructs_[static_cast<int>(nodes_[id].attr)].is_taken = true;
+  }
 
   /// Result i of a construct.
   constexpr node_id result(node_id construct_id, int i) {
@@ -322,15 +331,15 @@ class builder {
       const node value = g[operand_at(g.nodes, g[construct_id].in[0], c.operand_of_result(i))];
       return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {construct_id, none, none}, .attr = i});
     }
-    const body& b = bodies_[c.bodies[c.what == construct::kind::while_loop ? 1 : 0]];
-    const node& n = body_nodes_[b.first_node + body_outputs_[b.first_output + i]];
+    const graph_view b = g.body_at(c.bodies[c.what == construct::kind::while_loop ? 1 : 0]);
+    const node& n = b[b.outputs[i]];
     extents s;
     if (c.what == construct::kind::scan && i >= c.carries) s.push_back(c.length);
     for (int a = 0; a < shapes_[n.shape].rank; ++a) s.push_back(shapes_[n.shape][a]);
     const dtype type = n.type;
     return append({.op = opcode::result, .type = type, .arity = 1, .shape = intern(s), .in = {construct_id, none, none}, .attr = i});
   }
-  constexpr const construct& construct_at(node_id id) const { return constructs_[static_cast<int>(nodes_[id].attr)]; }
+  constexpr const construct& construct_at(node_id id) const { return bodies().constructs[nodes_[id].attr]; }
   constexpr array<node_id> operands_of(node_id construct_id) const {
     array<node_id> all;
     for_each_operand(nodes_.data(), nodes_[construct_id].in[0], [&](node_id id) { all.push_back(id); });
@@ -340,10 +349,12 @@ class builder {
   constexpr graph_view view() const {
     return {nodes_.data(),       nodes_.size(),       shapes_.data(),  shapes_.size(),  symbols_.data(),  symbols_.size(),
             constraints_.data(), constraints_.size(), bounds_.data(),  bounds_.size(),  outputs_.data(),  outputs_.size(),
-            input_count_,        refused_,
-            {body_nodes_.data(), body_nodes_.size(), body_outputs_.data(), body_outputs_.size(), body_bounds_.data(), body_bounds_.size(),
-             bodies_.data(), bodies_.size(), constructs_.data(), constructs_.size()},
-            is_body_};
+            input_count_,        refused_,              bodies(),           is_body_};
+  }
+  constexpr bodies_view bodies() const {
+    if (shares_) return shared_;
+    return {body_nodes_.data(), body_nodes_.size(), body_outputs_.data(), body_outputs_.size(), body_bounds_.data(), body_bounds_.size(),
+            bodies_.data(),     bodies_.size(),     constructs_.data(),   constructs_.size()};
   }
 
   /// Replaces each extent by the representative of its class of equal extents, so that equal shapes have equal ids.
@@ -351,6 +362,7 @@ class builder {
     bool any = false;
     for (int i = 0; i < equal_.size(); ++i) any = any || equal_[i] != extent_of_symbol(i);
     if (!any) return;
+    own_bodies();
     array<extents> old = shapes_;
     array<std::int16_t> renamed(old.size());
     shapes_.clear();
@@ -387,6 +399,42 @@ class builder {
     return symbols_.push_back(s);
   }
 
+  /// Copies the bodies of another graph, before they change.
+  constexpr void own_bodies() {
+    if (!shares_) return;
+    const bodies_view b = shared_;
+    shares_ = false;
+    for (int i = 0; i < b.node_count; ++i) body_nodes_.push_back(b.nodes[i]);
+    for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(b.outputs[i]);
+    for (int i = 0; i < b.bound_count; ++i) body_bounds_.push_back(b.bounds[i]);
+    for (int i = 0; i < b.count; ++i) bodies_.push_back(b.bodies[i]);
+    for (int i = 0; i < b.construct_count; ++i) constructs_.push_back(b.constructs[i]);
+  }
+
+  /// The number of a body that is equal to `b`, or -1. Bodies with bounds stay apart, because constant evaluation cannot compare the names of
+  /// their calls.
+  constexpr int find_body(const body& b) const {
+    const auto is_equal = [&](const body& a) {
+      if (a.node_count != b.node_count || a.output_count != b.output_count || a.input_count != b.input_count || a.bound_count + b.bound_count > 0) return false;
+      for (int i = 0; i < b.output_count; ++i)
+        if (body_outputs_[a.first_output + i] != body_outputs_[b.first_output + i]) return false;
+      for (int i = 0; i < b.node_count; ++i)
+        if (!(body_nodes_[a.first_node + i] == body_nodes_[b.first_node + i])) return false;
+      return true;
+    };
+    for (int i = 0; i < bodies_.size(); ++i)
+      if (is_equal(bodies_[i])) return i;
+    return -1;
+  }
+
+  /// The number of a record of a construct. Each annotation has a record of its own, because take_rule() changes it.
+  constexpr int record_of(const construct& c) {
+    own_bodies();
+    for (int i = 0; !c.annotates() && i < constructs_.size(); ++i)
+      if (constructs_[i] == c) return i;
+    return constructs_.push_back(c);
+  }
+
   rewriting rewrite_ = nullptr;
   bool rewrites_ = false;
   array<node> nodes_;
@@ -404,6 +452,8 @@ class builder {
   array<bound> body_bounds_;
   array<body> bodies_;
   array<construct> constructs_;
+  bodies_view shared_;  // of another graph
+  bool shares_ = false;
   array<node_id> outside_input_, outside_operand_;
   int input_count_ = 0;
   bool is_body_ = false;

@@ -35,7 +35,7 @@ constexpr graph_sizes sizes_of(const graph_view& g) {
           g.inner.node_count, g.inner.output_count, g.inner.bound_count, g.inner.count, g.inner.construct_count};
 }
 
-/// A graph whose arrays have the sizes Sizes::value, which is a graph_sizes.
+/// A graph whose arrays have the sizes Sizes::value, which is a graph_sizes. Its bodies stand in another graph, which must live as long.
 template <class Sizes>
 struct graph {
   static constexpr graph_sizes room = Sizes::value;
@@ -46,28 +46,47 @@ struct graph {
   frozen<constraint, room.constraints> constraints;
   frozen<bound, room.bounds> bounds;
   frozen<node_id, room.outputs> outputs;
-  frozen<node, room.body_nodes> body_nodes;
-  frozen<node_id, room.body_outputs> body_outputs;
-  frozen<bound, room.body_bounds> body_bounds;
-  frozen<body, room.bodies> bodies;
-  frozen<construct, room.constructs> constructs;
   int count, shape_count, symbol_count, constraint_count, bound_count, output_count, input_count;
   graph_sizes sizes;
   refusal refused;
+  bodies_view bodies;
   bool is_body;
 
-  constexpr explicit graph(const graph_view& g)
-      : nodes(g.nodes, g.count), shapes(g.shapes, g.shape_count), symbols(g.symbols, g.symbol_count),
-        constraints(g.constraints, g.constraint_count), bounds(g.bounds, g.bound_count), outputs(g.outputs, g.output_count),
-        body_nodes(g.inner.nodes, g.inner.node_count), body_outputs(g.inner.outputs, g.inner.output_count), body_bounds(g.inner.bounds, g.inner.bound_count),
-        bodies(g.inner.bodies, g.inner.count), constructs(g.inner.constructs, g.inner.construct_count),
-        count(g.count), shape_count(g.shape_count), symbol_count(g.symbol_count), constraint_count(g.constraint_count),
-        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)), refused(g.refused), is_body(g.is_body) {}
+  constexpr explicit graph(const graph_view& g) : graph(g, g.inner) {}
 
   constexpr graph_view view() const {
     return {nodes, count, shapes, shape_count, symbols, symbol_count, constraints, constraint_count, bounds, bound_count,
-            outputs, output_count, input_count, refused,
-            {body_nodes, sizes.body_nodes, body_outputs, sizes.body_outputs, body_bounds, sizes.body_bounds, bodies, sizes.bodies, constructs, sizes.constructs}, is_body};
+            outputs, output_count, input_count, refused, bodies, is_body};
+  }
+
+ protected:
+  constexpr graph(const graph_view& g, const bodies_view& b)
+      : nodes(g.nodes, g.count), shapes(g.shapes, g.shape_count), symbols(g.symbols, g.symbol_count),
+        constraints(g.constraints, g.constraint_count), bounds(g.bounds, g.bound_count), outputs(g.outputs, g.output_count),
+        count(g.count), shape_count(g.shape_count), symbol_count(g.symbol_count), constraint_count(g.constraint_count),
+        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)), refused(g.refused), bodies(b), is_body(g.is_body) {}
+};
+
+/// A graph with its bodies.
+template <class Sizes>
+struct graph_with_bodies : graph<Sizes> {
+  using graph<Sizes>::room;
+
+  frozen<node, room.body_nodes> body_nodes;
+  frozen<node_id, room.body_outputs> body_outputs;
+  frozen<bound, room.body_bounds> body_bounds;
+  frozen<body, room.bodies> each_body;
+  frozen<construct, room.constructs> constructs;
+
+  constexpr explicit graph_with_bodies(const graph_view& g)
+      : graph<Sizes>(g, {}), body_nodes(g.inner.nodes, g.inner.node_count), body_outputs(g.inner.outputs, g.inner.output_count),
+        body_bounds(g.inner.bounds, g.inner.bound_count), each_body(g.inner.bodies, g.inner.count), constructs(g.inner.constructs, g.inner.construct_count) {}
+
+  constexpr graph_view view() const {
+    graph_view g = graph<Sizes>::view();
+    const graph_sizes& n = this->sizes;
+    g.inner = {body_nodes, n.body_nodes, body_outputs, n.body_outputs, body_bounds, n.body_bounds, each_body, n.bodies, constructs, n.constructs};
+    return g;
   }
 };
 

@@ -153,6 +153,8 @@ struct construct {
     return what == kind::cond ? 1 : carries + scanned;
   }
   constexpr int operands() const { return own_operands() + captures[0] + captures[1]; }
+
+  friend constexpr bool operator==(const construct&, const construct&) = default;
 };
 
 /// The bodies and constructs of a graph, by reference.

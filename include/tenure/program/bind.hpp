@@ -149,25 +149,18 @@ constexpr void visit_construct(const bound_step& s, const F& f) {
   }(std::make_integer_sequence<int, all.count>{});
 }
 
-/// The source of a body: a program of its own with the shapes and run-time extents of the whole program.
+/// The program of a body. Body numbers count in the program that a source traces.
+template <class Program>
+struct whole_program { using type = Program; };
 template <class Program, int Body>
-struct body_source {
-  /// A body without loops or branches does not take the other bodies along: each pass would copy them.
-  static constexpr ir::builder trace() {
-    ir::graph_view body = Program::value.view().body_at(Body);
-    bool has_constructs = false;
-    for (int i = 0; i < body.count; ++i) has_constructs = has_constructs || body[i].op == ir::opcode::construct;
-    if (!has_constructs) body.inner = {};
-    return ir::copy_of(body);
-  }
-};
+struct whole_program<program<body_source<Program, Body>>> { using type = Program; };
 template <class Program, int Body>
-using body_program = program<body_source<Program, Body>>;
+using body_program = program<body_source<typename whole_program<Program>::type, Body>>;
 
 /// Construct number C of a program, and the programs of its bodies.
 template <class Program, int C>
 struct construct_at {
-  static constexpr ir::construct value = Program::value.constructs[C];
+  static constexpr ir::construct value = Program::value.bodies.constructs[C];
   template <int B>
   using body = body_program<Program, value.bodies[B]>;
 };

@@ -65,7 +65,29 @@ struct tracing {
   static constexpr ir::builder (*run)() = Source::trace;  // a pointer: a function that calls it would be one more line in messages
 };
 template <class Source>
-using attempted_trace = attempted_stage<ir::graph, tracing<Source>>;
+using attempted_trace = attempted_stage<ir::graph_with_bodies, tracing<Source>>;
+
+/// The graph of a source as written.
+template <class Source>
+inline constexpr auto& traced_graph = frozen_stage<ir::graph_with_bodies, tracing<Source>>::value;
+
+/// A body of a program, where the program keeps it.
+struct body_graph {
+  ir::graph_view graph;
+  ir::graph_sizes sizes;
+
+  constexpr body_graph(const ir::graph_view& whole, int body) : graph(whole.body_at(body)), sizes(ir::sizes_of(graph)) {}
+  constexpr ir::graph_view view() const { return graph; }
+};
+
+/// The source of a body: a program of its own with the shapes and run-time extents of the whole program. Bodies of bodies have the same
+/// Program, so a body that stands in several others is compiled once.
+template <class Program, int Body>
+struct body_source {
+  static constexpr body_graph graph{Program::value.view(), Body};
+};
+template <class Program, int Body>
+inline constexpr auto& traced_graph<body_source<Program, Body>> = body_source<Program, Body>::graph;
 
 template <int N>
 struct word_list {
@@ -76,7 +98,7 @@ auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 
 }  // namespace program_detail
 
-/// The compiled form of Source: graph, schedule, codes and tables. Source has `static constexpr ir::builder trace()`.
+/// The compiled form of Source: graph, schedule, codes and tables. Source has `static constexpr ir::builder trace()`, or is a body.
 template <class Source>
 struct program {
  private:
@@ -106,7 +128,7 @@ struct program {
 
  public:
   /// The graph as written (with derivatives, if a transform took them).
-  static constexpr auto& traced = program_detail::frozen_stage<ir::graph, program_detail::tracing<Source>>::value;
+  static constexpr auto& traced = program_detail::traced_graph<Source>;
 
  private:
   static constexpr auto& simple = program_detail::frozen_stage<ir::graph, simplification>::value;
