@@ -75,6 +75,21 @@ TEST_CASE("run-time extents in carries, xs and captures, also none") {
   CHECK_THROWS_AS(f(w, w, rows(2, 4)), tn::shape_error);
 }
 
+TEST_CASE("a body without run-time extents is static, also if the number of turns is known only at run time") {
+  constexpr auto over = [](auto c, auto xs) { return tn::scan([](auto c, auto x) { return std::tuple{c * 0.5 + x, c}; }, c, xs); };
+  using numbers = tn::program<tn::detail::source_of<decltype(over), double, open_vector>>;
+  using rows = tn::program<tn::detail::source_of<decltype(over), open_vector, tn::tensor<double, tn::shape<4, tn::dyn>>>>;
+  static_assert(!numbers::is_static && tn::program_detail::body_program<numbers, 0>::is_static);
+  static_assert(!rows::is_static && !tn::program_detail::body_program<rows, 0>::is_static);
+  constexpr auto nested = [](auto c, auto xs) {
+    return tn::fori_loop(2, [=](auto, auto k) { return std::get<0>(tn::scan([](auto c, auto x) { return std::tuple{c * 0.5 + x, tn::nothing}; }, k, xs)); }, c);
+  };
+  using outer = tn::program<tn::detail::source_of<decltype(nested), double, open_vector>>;
+  static_assert(tn::program_detail::body_program<outer, 0>::is_static && !tn::program_detail::body_program<outer, 1>::is_static);
+  const open_vector xs = tn::ones<double>(tn::shape<tn::dyn>{}, 3);
+  CHECK(tn::compile(nested)(8.0, xs).item() == 8.0 / 64 + 1.75 / 8 + 1.75);
+}
+
 TEST_CASE("a carry whose run-time extent the body changes is refused before the first turn") {
   constexpr auto f = tn::compile([](auto x, auto y) { return tn::fori_loop(2, [=](auto, auto c) { return c * 0.0 + y; }, x); });
   CHECK_THROWS_AS(f(open_vector(tn::ones<double>(tn::shape<tn::dyn>{}, 3)), open_vector(tn::ones<double>(tn::shape<tn::dyn>{}, 4))), tn::shape_error);

@@ -165,23 +165,38 @@ struct construct_at {
   using body = body_program<Program, value.bodies[B]>;
 };
 
+/// The sizes of the inputs and outputs of a body. The run reads these constants and not the graph, which then is no part of the program.
+template <class Body>
+struct body_sizes {
+  struct size {
+    passes::number elements{1, 0};
+    std::int64_t bytes = 0;  // of an element
+  };
+  size input[Body::value.input_count + 1] = {}, output[Body::value.output_count + 1] = {};
+
+  constexpr body_sizes() {
+    const ir::graph_view g = Body::value.view();
+    const auto size_of_node = [&](ir::node_id id) {
+      size s{.bytes = size_of(g[id].type)};
+      for (int a = 0; a < g.shape_of(id).rank; ++a) s.elements = s.elements * passes::number_of(g.shape_of(id)[a]);
+      return s;
+    };
+    for (int i = 0; i < g.count; ++i)
+      if (g[i].op == ir::opcode::input) input[g[i].attr] = size_of_node(i);
+    for (int i = 0; i < g.output_count; ++i) output[i] = size_of_node(g.outputs[i]);
+  }
+};
+template <class Body>
+inline constexpr body_sizes<Body> sizes_of_body{};
+
 /// The number of bytes of input or output i of a body.
 template <class Body>
-constexpr std::int64_t bytes_of_shape(const ir::node& n, const std::int64_t* symbols) {
-  passes::number elements{1, 0};
-  const extents& s = Body::value.shapes[n.shape];
-  for (int a = 0; a < s.rank; ++a) elements = elements * passes::number_of(s[a]);
-  return passes::value_of(elements, symbols) * size_of(n.type);
+constexpr std::int64_t bytes_of_input(int i, const std::int64_t* symbols) {
+  return passes::value_of(sizes_of_body<Body>.input[i].elements, symbols) * sizes_of_body<Body>.input[i].bytes;
 }
 template <class Body>
 constexpr std::int64_t bytes_of_output(int i, const std::int64_t* symbols) {
-  return bytes_of_shape<Body>(Body::value.nodes[Body::value.outputs[i]], symbols);
-}
-template <class Body>
-constexpr std::int64_t bytes_of_input(int i, const std::int64_t* symbols) {
-  int at = 0;
-  while (Body::value.nodes[at].op != ir::opcode::input || Body::value.nodes[at].attr != i) ++at;
-  return bytes_of_shape<Body>(Body::value.nodes[at], symbols);
+  return passes::value_of(sizes_of_body<Body>.output[i].elements, symbols) * sizes_of_body<Body>.output[i].bytes;
 }
 
 /// Whether every step is a fused kernel.

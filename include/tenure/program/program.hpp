@@ -71,13 +71,34 @@ using attempted_trace = attempted_stage<ir::graph_with_bodies, tracing<Source>>;
 template <class Source>
 inline constexpr auto& traced_graph = frozen_stage<ir::graph_with_bodies, tracing<Source>>::value;
 
-/// A body of a program, where the program keeps it.
+/// A body of a program, where the program keeps it. If no value in it has a run-time extent, it takes none: then its memory is a constant,
+/// and its kernels can be expanded, though the number of turns is known only at run time.
 struct body_graph {
   ir::graph_view graph;
   ir::graph_sizes sizes;
 
-  constexpr body_graph(const ir::graph_view& whole, int body) : graph(whole.body_at(body)), sizes(ir::sizes_of(graph)) {}
+  constexpr body_graph(const ir::graph_view& whole, int body) : graph(whole.body_at(body)) {
+    if (!reads_symbols(graph)) graph.symbol_count = 0;
+    sizes = ir::sizes_of(graph);
+  }
   constexpr ir::graph_view view() const { return graph; }
+
+ private:
+  static constexpr bool reads_symbols(const ir::graph_view& g) {
+    for (int i = 0; g.symbol_count > 0 && i < g.count; ++i) {
+      const ir::node& n = g[i];
+      const extents& s = g.shape_of(i);
+      for (int a = 0; a < s.rank; ++a)
+        if (!is_static(s[a])) return true;
+      if (n.op == ir::opcode::extent && !is_static(n.attr)) return true;
+      if (n.op != ir::opcode::construct) continue;
+      const ir::construct& c = g.construct_of(n);
+      if (!is_static(c.length)) return true;
+      for (const int b : c.bodies)
+        if (b >= 0 && reads_symbols(g.body_at(b))) return true;
+    }
+    return false;
+  }
 };
 
 /// The source of a body: a program of its own with the shapes and run-time extents of the whole program. Bodies of bodies have the same

@@ -16,13 +16,6 @@ void execute(const running_call& m, const memory_plan<Program>& plan, const Befo
 
 namespace detail {
 
-/// The memory plan of a body. For static extents it is a constant.
-template <class Body>
-decltype(auto) plan_of_body(const std::int64_t* symbols) {
-  if constexpr (Body::is_static) return (static_memory<Body>);
-  else return memory_plan<Body>(symbols);
-}
-
 template <class Body>
 TENURE_INLINE void run_body(const running_call& around, const void* const* arguments, void* const* results, void* workspace, const memory_plan<Body>& plan) {
   execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, plan, program_detail::no_notice{});

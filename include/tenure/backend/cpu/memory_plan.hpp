@@ -70,6 +70,11 @@ class construct_frame {
 
 }  // namespace detail
 
+template <class Program>
+struct memory_plan;
+template <class Body>
+constexpr decltype(auto) plan_of_body(const std::int64_t* symbols);
+
 /// All memory of a call except arguments and results, for given run-time extents: buffers that one step writes and another reads, and
 /// scratch memory of each step. A call takes all of it before it writes anything.
 template <class Program>
@@ -124,13 +129,14 @@ struct memory_plan : program_detail::placement<Program> {
     program_detail::visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
       using record = program_detail::construct_at<Program, C>;
       const std::int64_t frame = detail::construct_frame<Program, C>(s, symbols).bytes();
-      const auto add = [&]<class Body>(const memory_plan<Body>& body) {
+      const auto add = [&]<class Body>(std::type_identity<Body>) {
+        const memory_plan<Body>& body = plan_of_body<Body>(symbols);
         want(scratch, frame + body.total());
         want(on_threads, frame + body.bytes + (body.on_threads > body.scratch ? body.on_threads : body.scratch));
         want(of_helper, body.of_helper);
       };
-      add(memory_plan<typename record::template body<0>>(symbols));
-      if constexpr (record::value.what != ir::construct::kind::scan) add(memory_plan<typename record::template body<1>>(symbols));
+      add(std::type_identity<typename record::template body<0>>{});
+      if constexpr (record::value.what != ir::construct::kind::scan) add(std::type_identity<typename record::template body<1>>{});
     });
   }
 
@@ -156,5 +162,12 @@ struct memory_plan : program_detail::placement<Program> {
 /// The memory plan of a static program.
 template <class Program>
 inline constexpr memory_plan<Program> static_memory{nullptr};
+
+/// The memory plan of a body. For static extents it is a constant.
+template <class Body>
+constexpr decltype(auto) plan_of_body(const std::int64_t* symbols) {
+  if constexpr (Body::is_static) return (static_memory<Body>);
+  else return memory_plan<Body>(symbols);
+}
 
 }  // namespace tenure::cpu_backend
