@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Loops whose body stands once, against C++ loops. rk4 is 10,000 steps of Runge and Kutta for two coupled pendulums, four numbers in
 // float64; rk4_gradient is its value and gradients, by hand with a stash of the states; while is a loop of a million turns over one number.
+// row_update and row_read write and read one of 256 rows of 64 floats in each turn, at a position that the loop carries; the hand writes in place.
 #include <harness.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -115,6 +117,55 @@ struct counting {
   }
 };
 
+// ---- rows at positions that the loop carries -----------------------------------------------------------------------------
+
+constexpr std::int64_t row_count = 256, columns = 64;
+using table = tn::tensor<float, tn::shape<row_count, columns>>;
+
+constexpr auto write_rows = tn::compile([](auto cache, auto xs, auto first) {
+  const auto turn = [](auto state, auto x) {
+    const auto i = std::get<1>(state);
+    return std::tuple{std::tuple{tn::dynamic_update(std::get<0>(state), tn::unsqueeze<0>(x), std::tuple{i, 0}), i + 1}, tn::nothing};
+  };
+  const auto last = std::get<0>(tn::scan(turn, std::tuple{cache, first}, xs));
+  return std::get<0>(last);
+});
+constexpr auto read_rows = tn::compile([](auto cache, auto xs, auto first) {
+  const auto turn = [=](auto i, auto x) { return std::tuple{i + 1, cache[i] * x}; };
+  return std::get<1>(tn::scan(turn, first, xs));
+});
+
+struct rows_at_positions {
+  std::int64_t first = 0;
+  table cache, xs, updated, products, updated_by_hand, products_by_hand;
+
+  explicit rows_at_positions(std::int64_t) {
+    bench::fill_uniform(bench::data_of(cache), row_count * columns, -1, 1, 1);
+    bench::fill_uniform(bench::data_of(xs), row_count * columns, -1, 1, 2);
+    update(), update_by_hand(), read(), read_by_hand();
+    bench::require_agreement("row_update", bench::data_of(updated), bench::data_of(updated_by_hand), row_count * columns, 0);
+    bench::require_agreement("row_read", bench::data_of(products), bench::data_of(products_by_hand), row_count * columns, 0);
+  }
+  std::int64_t items() const { return row_count; }
+
+  void update() { write_rows.into(updated)(cache, xs, first); }
+  void read() { read_rows.into(products)(cache, xs, first); }
+  void update_by_hand() {
+    float* const to = bench::data_of(updated_by_hand);
+    std::copy_n(bench::data_of(cache), row_count * columns, to);
+    std::int64_t i = first;
+    for (std::int64_t turn = 0; turn < row_count; ++turn, ++i) std::copy_n(bench::data_of(xs) + turn * columns, columns, to + i * columns);
+    benchmark::ClobberMemory();
+  }
+  void read_by_hand() {
+    std::int64_t i = first;
+    for (std::int64_t turn = 0; turn < row_count; ++turn, ++i)
+      for (std::int64_t c = 0; c < columns; ++c)
+        bench::data_of(products_by_hand)[turn * columns + c] = bench::data_of(cache)[i * columns + c] * bench::data_of(xs)[turn * columns + c];
+    benchmark::ClobberMemory();
+  }
+};
+
 const bool registered = [] {
   bench::keep_heap_warm();
   bench::row<pendulums>("rk4", "tenure", steps, [](pendulums& p) { p.value_of_tenure(); });
@@ -123,6 +174,10 @@ const bool registered = [] {
   bench::row<pendulums>("rk4_gradient", "hand", steps, [](pendulums& p) { p.by_hand(); });
   bench::row<counting>("while", "tenure", static_cast<std::int64_t>(last), [](counting& p) { p.tenure(); });
   bench::row<counting>("while", "hand", static_cast<std::int64_t>(last), [](counting& p) { p.hand(); });
+  bench::row<rows_at_positions>("row_update", "tenure", row_count, [](rows_at_positions& p) { p.update(); });
+  bench::row<rows_at_positions>("row_update", "hand", row_count, [](rows_at_positions& p) { p.update_by_hand(); });
+  bench::row<rows_at_positions>("row_read", "tenure", row_count, [](rows_at_positions& p) { p.read(); });
+  bench::row<rows_at_positions>("row_read", "hand", row_count, [](rows_at_positions& p) { p.read_by_hand(); });
   return true;
 }();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Compiled functions called with variables: their results join the eager history. Law: the gradients are those of the same function
 // written with expressions, whatever C++ runs between the calls; ownership rules hold for arguments and results as for operands.
+#include <boost/hana/define_struct.hpp>
+
 #include "values.hpp"
 
 namespace {
@@ -200,4 +202,32 @@ TEST_CASE("a vmap of a function joins the history, a vmap of a gradient does not
   STATIC_REQUIRE(is_constant<decltype(tn::jacobian(f)(w))>);
   sum(y).backward();
   check_values(w.grad(), {2, 4, 6});
+}
+
+namespace {
+
+struct variables {
+  template <class T, class S>
+  using type = on_device::tensor<T, S, tn::ownership::owning, tn::role::leaf>;
+};
+template <class Kind>
+struct line {
+  BOOST_HANA_DEFINE_STRUCT(line, (tn::param<Kind, double, shape<2>>, slope), (tn::param<Kind, double, shape<>>, start));
+};
+
+}  // namespace
+
+TEST_CASE("a model of variables is an argument, and a model that depends on it is a result of nodes") {
+  const line<variables> m{leaf<2>(1, 2), leaf<>(3.0)};
+  const auto [y, moved] = tn::compile([](auto model, auto x) {
+    return std::tuple{sum(model.slope * x) + model.start, std::remove_cvref_t<decltype(model)>{model.slope * 2.0, sum(x)}};
+  })(m, constant<2>(5, 7));
+  STATIC_REQUIRE(is_owning_node<std::remove_cvref_t<decltype(moved.slope)>>);
+  STATIC_REQUIRE(is_owning_node<std::remove_cvref_t<decltype(moved.start)>>);  // by its type: the members have one role
+  y.backward(tn::retain_graph);
+  check_values(m.slope.grad(), {5, 7});
+  check_values(m.start.grad(), {1});
+  sum(moved.slope * moved.start).backward();
+  check_values(m.slope.grad(), {5 + 2 * 12, 7 + 2 * 12});
+  check_values(m.start.grad(), {1});
 }

@@ -121,3 +121,13 @@ TEST_CASE("a hidden state that is detached lets go of the past") {
   }
   CHECK(freed == 1);
 }
+
+TEST_CASE("of memory that a span may write, a call of a compiled function keeps a copy of what its gradient reads") {
+  auto w = leaf<2>(1, 2);
+  auto x = constant<2>(3, 4);
+  const auto written = tn::as_span(x);
+  const auto y = tn::compile([](auto a, auto b) { return sum(a * b); })(w, x);
+  written[0] = 100;
+  y.backward();
+  check_values(w.grad(), {3, 4});
+}
