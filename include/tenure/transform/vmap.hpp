@@ -94,7 +94,9 @@ struct vmap_of {
     std::int64_t extent = 0;
     (add_mapped<axis_of_argument<I, Axes...>>(g, arguments, inputs, extent), ...);
     body_trace body(g);
-    const auto y = f(one_sample<axis_of_argument<I, Axes...>>(g, body, arguments)...);
+    // Braces make the inputs in order. As arguments of the call g++ makes them from the last to the first when the program runs.
+    const std::tuple<sample_t<axis_of_argument<I, Axes...>, X>...> sample{one_sample<axis_of_argument<I, Axes...>>(g, body, arguments)...};
+    const auto y = f(std::get<I>(sample)...);
     body.returns(y);
     using result = std::remove_cvref_t<decltype(y)>;
     constexpr common_axis axis = axis_of<axis_of_argument<I, Axes...>...>(static_cast<std::tuple<X...>*>(nullptr));
