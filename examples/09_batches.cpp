@@ -25,6 +25,9 @@ constexpr auto cube_root = [](auto a) {
   return tn::while_loop(goes_on, turn, a);
 };
 
+// The same as the root of an equation: grad goes through the equation, not through the turns.
+constexpr auto exact_root = tn::root([](auto x, auto a) { return x * x * x - a; }, cube_root);
+
 // ---- derivatives in all directions --------------------------------------------------------------------------------------
 
 // Angle and distance of a point, and their Jacobian.
@@ -55,6 +58,9 @@ int main() {
   for (std::int64_t i = 0; i < 1000; ++i) worst = std::fmax(worst, std::abs(roots(i) / std::cbrt(a(i)) - 1));
   std::printf("cube roots: %s\n", worst < 1e-12 ? "those of std::cbrt" : "wrong");
   right &= worst < 1e-12;
+
+  const auto slopes = tn::vmap(tn::grad(exact_root))(a);
+  right &= std::abs(slopes(0) * 3 * roots(0) * roots(0) - 1) < 1e-9;
 
   const array<2> p{3, 4};
   const auto j = tn::jacobian(polar)(p);

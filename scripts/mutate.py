@@ -44,6 +44,7 @@ tests = {
     "transform/custom": ["control_flow/custom"],
     "transform/checkpoint": ["control_flow/checkpoint"],
     "transform/jacobian": ["batch/jacobian"],
+    "transform/root": ["batch/root"],
     "transform/vmap": ["batch/operations"],
     "transform/control_flow": ["control_flow/laws"],
     "backend/cpu/construct": ["control_flow/laws"],

@@ -135,6 +135,7 @@ struct construct {
   enum class kind : std::uint8_t { scan, while_loop, cond, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
   bool reverse = false;  // scan: from the last turn to the first
   bool counts = false;   // scan: the body takes the position of the turn, an int64
+  bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again
   bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
   int carries = 0, scanned = 0;  // of an annotation: values, arguments
   int kept = 0;                  // of an annotation: values for the backward pass

@@ -51,8 +51,8 @@ constexpr void require_block_inside(value x, const block& b, const char* call, c
       continue;
     }
     g.require_at_least(extent, length, call);
-    const std::int64_t positions = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
-    g.check_bound({b.axes[a].start.id, positions, length == 1 ? call : call_of_start});
+    const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
+    g.check_bound({b.axes[a].start.id, starts, length == 1 ? call : call_of_start});
   }
 }
 

@@ -225,15 +225,16 @@ class batching {
   }
 
   /// Results and their tangents and cotangents are over the batch if any operand is. Those of the other operands are like the operands.
-  constexpr values annotation(const ir::construct& c, const values& operands, const marks& mapped) {
+  constexpr values annotation(const ir::construct& c, const values& operands, marks mapped) {
     using kind = ir::construct::kind;
     bool any = false;
     for (const char m : mapped) any = any || m;
+    for (int i = 0; c.of_results && i < c.carries; ++i) mapped[c.carries + i] = any;
     const int first_kept = c.first_argument() + c.scanned, own = c.own_operands();
     const auto is_value = [&](int i) { return i < c.first_argument() || (c.what == kind::checkpoint && i < own); };
     const auto is_floating_at = [&](int i) { return is_floating(g_[operands[i].id].type); };
     ids all;
-    for (int i = 0; i < own; ++i) all.push_back(any && is_value(i) ? over(operands[i]) : operands[i].id);
+    for (int i = 0; i < own; ++i) all.push_back(any && (is_value(i) || mapped[i]) ? over(operands[i]) : operands[i].id);
     marks inputs;
     if (c.what == kind::custom_jvp) {
       for (int i = c.carries; i < own; ++i) inputs.push_back(char(mapped[i]));

@@ -27,6 +27,13 @@ constexpr ir::node_id variable(ir::builder& g, ir::node_id x) {
 constexpr void take(id_list& to, const id_list& from, int first, int count) {
   for (int i = first; i < first + count; ++i) to.push_back(from[i]);
 }
+/// The arguments of a rule. A node for a result stands behind its construct.
+constexpr id_list arguments_of_rule(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands) {
+  id_list given;
+  for (int i = 0; c.of_results && i < c.carries; ++i) given.push_back(g.result(id, i));
+  take(given, operands, c.carries + given.size(), c.scanned - given.size());
+  return given;
+}
 /// Appends the nodes of the only body, and returns its outputs. A bound of a rule may be on an index that nothing else checks.
 constexpr id_list paste_body(ir::builder& g, const ir::construct& c, const id_list& inputs) {
   const id_list pasted = g.paste(c.bodies[0], inputs, c.what == ir::construct::kind::checkpoint);
@@ -65,10 +72,9 @@ constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const i
 
 /// accumulate(operand, cotangent) takes the cotangents of the operands that are active.
 template <class Accumulate>
-constexpr void pull_custom_jvp(ir::builder& g, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
+constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
                                Accumulate accumulate) {
-  id_list given, wrt, to, floating;
-  take(given, operands, c.carries, c.scanned);
+  id_list given = arguments_of_rule(g, id, c, operands), wrt, to, floating;
   for (int i = c.carries; i < c.carries + c.scanned; ++i) {
     if (!is_floating_node(g, operands[i])) continue;
     ir::node_id tangent = zero_like(g, operands[i]);
@@ -145,7 +151,7 @@ constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id
   for (int i = 0; i < c.carries; ++i)
     if (cotangents[i] != ir::none) accumulate(operands[c.operand_of_result(i)], cotangents[i]);
   if (!by_rule) return;
-  if (any && c.what == kind::custom_jvp) pull_custom_jvp(g, c, operands, active, cotangents, accumulate);
+  if (any && c.what == kind::custom_jvp) pull_custom_jvp(g, id, c, operands, active, cotangents, accumulate);
   if (any && c.what == kind::custom_vjp) pull_custom_vjp(g, c, operands, cotangents, accumulate);
   if (c.what == kind::custom_vjp) g.take_rule(id);
 }
@@ -162,8 +168,7 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i) by_rule = by_rule || moves(i);
   if (by_rule && c.what == kind::custom_vjp) g.refuse({ir::refusal::kind::forward_custom_vjp});
   if (!by_rule || c.what != kind::custom_jvp) return results;
-  id_list given;
-  take(given, operands, c.carries, c.scanned);
+  id_list given = arguments_of_rule(g, id, c, operands);
   for (int i = c.carries; i < c.carries + c.scanned; ++i)
     if (is_floating_node(g, operands[i])) given.push_back(moves(i) ? tangent[operands[i]] : zero_like(g, operands[i]));
   take(given, operands, c.own_operands(), c.captures[0]);

@@ -66,8 +66,8 @@ constexpr bool is_jvp_rule() {
   return false;
 }
 
-/// The transform custom_jvp.
-template <class F, class Rule>
+/// The transform custom_jvp. OfResults: f returns its first argument, and the rule has derivatives through it by the rule.
+template <class F, class Rule, bool OfResults = false>
 struct custom_jvp_of {
   using transformed = F;
   template <int Arguments>
@@ -93,6 +93,7 @@ struct custom_jvp_of {
       append_leaves(y, operands);
       (append_leaves(x, operands), ...);
       ir::construct custom{.what = ir::construct::kind::custom_jvp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves)};
+      custom.of_results = OfResults;
       body_trace body(g);
       const std::tuple<X...> at{body.inputs_like(x)...};
       const std::tuple<X...> along{tangents_like(g, body, x)...};

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: root: the residual has another element type or shape than the value of the solver
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr auto solver = [](auto a) { return a; };
+constexpr auto residual = [](auto z, auto a) { return tn::sum(z * z - a); };
+#else
+constexpr auto solver = [](auto a) { return a; };
+constexpr auto residual = [](auto z, auto a) { return z * z - a; };
+#endif
+
+auto f(const tn::tensor<double, tn::shape<3>>& a) { return tn::root(residual, solver)(a); }
