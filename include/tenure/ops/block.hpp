@@ -90,8 +90,8 @@ constexpr positioned_block positioned(value x, const block& b, const char* call)
     const block_axis& along = b.axes[b.last];
     const extents line{1, {along.length}};
     const std::int16_t shape = g.intern(line);
-    const value positions = along.length == 1 ? reshape_to(along.start, line) : counting(g, dtype::int64, shape, 0) + stretched_to(cast_to(along.start, dtype::int64), shape);
-    p = {x.shape(), b.last, positions};
+    const value along_line = along.length == 1 ? reshape_to(along.start, line) : counting(g, dtype::int64, shape, 0) + stretched_to(cast_to(along.start, dtype::int64), shape);
+    p = {x.shape(), b.last, along_line};
   } else {
     std::int64_t all = 1;
     for (int a = 0; a <= b.last; ++a) all = g.derived(ir::symbol::kind::product, all, x.shape()[a]);
