@@ -46,7 +46,7 @@ tests = {
     "transform/jacobian": ["batch/jacobian"],
     "transform/root": ["batch/root"],
     "transform/vmap": ["batch/operations"],
-    "transform/control_flow": ["control_flow/laws"],
+    "transform/control_flow": ["control_flow/laws", "control_flow/bounded"],
     "backend/cpu/construct": ["control_flow/laws"],
     "ops/subscript": ["expr/traced_test"],
     "ops/position": ["laws/positions", "golden/indexing golden/check", "laws/kinks"],

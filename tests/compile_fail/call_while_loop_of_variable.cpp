@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: grad: no reverse mode through while_loop, or fori_loop with a traced number of turns; use scan, fori_loop with a known number, or jvp
+// expect: tenure: grad: no reverse mode through while_loop without a bound, or fori_loop with a traced number of turns; give the bound tn::at_most<N>, or use scan, or jvp
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -138,7 +138,7 @@ constexpr bool is_traceable() {
     static_assert(refused.what != ir::refusal::kind::extent,
                   "tenure: trace: the extent of this axis is known only when the program runs: scan over the axis, or pass the number as an argument");
     static_assert(refused.what != ir::refusal::kind::reverse_while,
-                  "tenure: grad: no reverse mode through while_loop, or fori_loop with a traced number of turns; use scan, fori_loop with a known number, or jvp");
+                  "tenure: grad: no reverse mode through while_loop without a bound, or fori_loop with a traced number of turns; give the bound tn::at_most<N>, or use scan, or jvp");
     static_assert(refused.what != ir::refusal::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
     if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
     else return refused.what == ir::refusal::kind::nothing;

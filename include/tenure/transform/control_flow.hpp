@@ -17,6 +17,12 @@ namespace TENURE_NAMESPACE {
 /// A tree without leaves: no ys, or no xs.
 inline constexpr std::tuple<> nothing{};
 
+/// The bound of a while_loop: at_most<100>.
+template <std::int64_t N>
+struct most_turns {};
+template <std::int64_t N>
+inline constexpr most_turns<N> at_most{};
+
 struct scan_options {
   bool reverse = false;  // from the last slice to the first; ys stay in the order of xs
 };
@@ -223,6 +229,35 @@ constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, con
 }
 
 template <class F, class G, class... X>
+constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& first, const G& second, const X&... x);
+
+/// A while_loop of at most N turns. Beside it stands a checkpoint: for a gradient the loop runs again as a scan of N turns that keeps what the
+/// backward pass reads. A turn after the last one does nothing.
+template <std::int64_t N, class Condition, class F, class C>
+constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f, const C& init) {
+  using number = traced<std::int64_t, shape<>>;
+  const auto goes_on = [&](const auto& state) { return condition(std::get<0>(state)) && std::get<1>(state) < N; };
+  const auto step = [&](const auto& state) { return std::tuple{as_traced(g, f(std::get<0>(state))), std::get<1>(state) + 1}; };
+  if constexpr (!is_condition<result_of<Condition, C>>() || !is_carry<C, rebind_kind_t<result_of<F, C>, tracing>>()) {
+    return init;
+  } else {
+    const auto last = std::get<0>(while_of(g, goes_on, step, std::tuple<C, number>{init, lift<number>(g, std::int64_t{0})}));
+    ir::array<ir::node_id> operands, outputs;
+    append_leaves(last, operands);
+    const ir::node_id first = g.count();
+    const auto turn = [&](const auto&, const C& carry) {
+      return branch_of(g, condition(carry), [&](const C& c) { return as_traced(g, f(c)); }, [](const C& c) { return c; }, carry);
+    };
+    append_leaves(counted_loop(g, turn, N, init), outputs);
+    ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<C>::leaves};
+    kept.bodies[0] = g.cut(first, {}, outputs, operands);
+    kept.captures[0] = operands.size() - kept.carries;
+    int at = 0;
+    return results_as<C>(g, g.add_construct(kept, operands), at);
+  }
+}
+
+template <class F, class G, class... X>
 constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& first, const G& second, const X&... x) {
   ir::construct branch{.what = ir::construct::kind::cond};
   ir::array<ir::node_id> operands;
@@ -264,6 +299,11 @@ struct counted_call {
 };
 template <class Condition, class F>
 struct while_call {
+  template <class C>
+  constexpr auto operator()(const C& init) const;
+};
+template <std::int64_t N, class Condition, class F>
+struct bounded_call {
   template <class C>
   constexpr auto operator()(const C& init) const;
 };
@@ -332,13 +372,26 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
 }
 
 /// while_loop(condition, f, init) calls f(carry) -> carry while condition(carry) is true, and returns the last carry. A condition returns
-/// one traced bool. Forward mode (jvp) works. Reverse mode does not compile: the number of turns is not known before the loop ends.
+/// one traced bool. Forward mode (jvp) works. Reverse mode needs a bound, see below: without one it does not compile, because the number of
+/// turns, and so the memory, is not known before the loop ends.
 template <class Condition, class F, class C>
 constexpr auto while_loop(Condition condition, F f, const C& init) {
   using namespace detail;
   if constexpr (in_trace<C>) return while_of(graph_of_arguments(init), condition, f, as_traced(graph_of_arguments(init), init));
   else if constexpr (!runs_at_once<Condition, F>()) return stand_in_for(init);
   else return compile(while_call<Condition, F>{})(init);
+}
+
+/// while_loop(condition, f, init, at_most<N>) ends after N turns at the latest. It has reverse mode.
+/// Cost of a gradient: the loop once more, and N turns backward; a turn that the loop does not take costs a call. Memory: N carries, and for N turns
+/// the products and sums that the gradient reads. The value alone costs what it costs without a gradient.
+template <class Condition, class F, class C, std::int64_t N>
+constexpr auto while_loop(Condition condition, F f, const C& init, most_turns<N>) {
+  using namespace detail;
+  static_assert(N >= 0, "tenure: loop: the bound of a while_loop is at_most<N>, where N is not negative");
+  if constexpr (in_trace<C>) return bounded_while<N>(graph_of_arguments(init), condition, f, as_traced(graph_of_arguments(init), init));
+  else if constexpr (!runs_at_once<Condition, F>()) return stand_in_for(init);
+  else return compile(bounded_call<N, Condition, F>{})(init);
 }
 
 /// cond(flag, f, g, x...) is f(x...) if the flag is true, else g(x...). Only that branch runs. Both return the same types and shapes.
@@ -410,6 +463,9 @@ constexpr auto counted_call<F>::operator()(const N& n, const C& init) const { re
 template <class Condition, class F>
 template <class C>
 constexpr auto while_call<Condition, F>::operator()(const C& init) const { return while_loop(Condition{}, F{}, init); }
+template <std::int64_t N, class Condition, class F>
+template <class C>
+constexpr auto bounded_call<N, Condition, F>::operator()(const C& init) const { return while_loop(Condition{}, F{}, init, at_most<N>); }
 template <class... F>
 template <class Which, class... X>
 constexpr auto branch_call<F...>::operator()(const Which& which, const X&... x) const { return cond(which, F{}..., x...); }
