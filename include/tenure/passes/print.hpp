@@ -58,10 +58,21 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
   out << ']';
 }
 
+/// The kind of a construct, and for a scan its turns.
+inline void print_construct(writer& out, const ir::graph_view& g, const ir::construct& c) {
+  constexpr const char* kinds[] = {"scan", "while_loop", "cond", "custom_jvp", "custom_vjp", "checkpoint"};
+  out << ": " << kinds[static_cast<int>(c.what)];
+  if (c.what != ir::construct::kind::scan) return;
+  out << " of ";
+  print_extent(out, g, c.length);
+  out << (c.reverse ? " turns, from the last one" : " turns");
+}
+
 inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
   const ir::node& n = g[id];
   out << '%' << id << " = " << name_of(n);
   for (int i = 0; i < n.arity; ++i) out << (i ? ", %" : " %") << n.in[i];
+  if (n.op == ir::opcode::tuple) return;
   const int rank = n.arity > 0 ? g.shape_of(n.in[0]).rank : 0;
   const auto in_parentheses = [&](int count, auto value_at) {
     const char* between = " axes=(";
@@ -81,7 +92,7 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
       print_extent(out, g, n.attr);
       break;
     case ops::attributes::position: out << ' ' << n.attr; break;
-    case ops::attributes::construct: out << ' ' << n.attr; break;
+    case ops::attributes::construct: print_construct(out, g, g.construct_of(n)); return;
     case ops::attributes::axis: out << " axis=" << n.attr; break;
     case ops::attributes::axis_start_step: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;
     case ops::attributes::packed_axes: in_parentheses(rank, [&](int i) { return ir::unpack_axis(n.attr, i); }); break;
@@ -91,11 +102,32 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
   print_shape(out, g, g.shape_of(id));
 }
 
-inline void print_graph(writer& out, const ir::graph_view& g) {
+/// What body b of a construct computes.
+inline const char* name_of_body(const ir::construct& c, int b) {
+  using kind = ir::construct::kind;
+  if (c.what == kind::while_loop) return b == 0 ? "condition" : "turn";
+  if (c.what == kind::cond) return b == 0 ? "if true" : "if false";
+  return c.what == kind::scan ? "turn" : c.what == kind::checkpoint ? "again" : "rule";
+}
+
+/// The bodies of a construct stand below it, indented, as they were written: before the passes, which each body goes through by itself.
+inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
+  const auto indent = [&](int by) {
+    for (int i = 0; i < by; ++i) out << "  ";
+  };
   for (int i = 0; i < g.count; ++i) {
+    indent(depth);
     print_node(out, g, i);
     out << '\n';
+    if (g[i].op != ir::opcode::construct) continue;
+    const ir::construct& c = g.construct_of(g[i]);
+    for (int b = 0; b < 2 && c.bodies[b] >= 0; ++b) {
+      indent(depth + 1);
+      out << name_of_body(c, b) << ":\n";
+      print_graph(out, g.body_at(c.bodies[b]), depth + 2);
+    }
   }
+  indent(depth);
   out << "return";
   for (int i = 0; i < g.output_count; ++i) out << (i ? ", %" : " %") << g.outputs[i];
   out << '\n';

@@ -3,6 +3,8 @@
 // static_assert(plan::kernels() == 3). transform/print.hpp prints and draws a plan.
 #pragma once
 
+#include <type_traits>
+
 #include <tenure/backend/backend.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -15,22 +17,24 @@ struct plan {
   static constexpr int kernels() { return Program::step_count; }
 
   /// The number of arithmetic operations of a call. A pointwise operation counts one for each element of its result, also a transcendental
-  /// function. A reduction counts one for each element of its operand. A matrix product counts 2mnk.
+  /// function. A reduction counts one for each element of its operand. A matrix product counts 2mnk. A loop counts all its turns, a while_loop
+  /// one turn, and a branch the larger side.
   static constexpr std::int64_t flops() {
     require_static();
     const ir::graph_view g = Program::value.view();
-    std::int64_t total = 0;
+    std::int64_t total = in_constructs([]<class Body>(std::type_identity<Body>) { return plan<Body, Device>::flops(); });
     for (int i = 0; i < g.count; ++i) total += ops::is_pointwise(g[i].op) ? count(g.shape_of(i)) : ops::structural_record_of(g[i].op).flops(g, i);
     return total;
   }
 
-  /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step.
+  /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step. Loops and branches count as in flops().
   static constexpr std::int64_t bytes() {
     require_static();
     const passes::plan_view p = Program::plan.view(Program::value.view());
-    std::int64_t total = 0;
+    std::int64_t total = in_constructs([]<class Body>(std::type_identity<Body>) { return plan<Body, Device>::bytes(); });
     for (int s = 0; s < p.step_count; ++s) {
       const passes::step& step = p.steps[s];
+      if (Program::tables.steps[s].construct >= 0) continue;
       for (int a = step.first_access; a < step.first_access + step.access_count; ++a) {
         const int buffer = p.accesses[a].buffer;
         bool counted = buffer < 0;
@@ -53,6 +57,26 @@ struct plan {
   }
 
  private:
+  /// The cost of loops and branches. cost(body) is that of one turn.
+  template <class Cost>
+  static constexpr std::int64_t in_constructs(Cost cost) {
+    std::int64_t total = 0;
+    for (int s = 0; s < Program::step_count; ++s) {
+      if (Program::tables.steps[s].construct < 0) continue;
+      program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
+        using kind = ir::construct::kind;
+        using record = program_detail::construct_at<Program, C>;
+        const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{});
+        if constexpr (record::value.what == kind::scan) {
+          total += record::value.length * first;
+        } else {
+          const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{});
+          total += record::value.what == kind::while_loop ? first + second : first > second ? first : second;
+        }
+      });
+    }
+    return total;
+  }
   /// The number of elements of its buffer that an access reads or writes.
   static constexpr std::int64_t elements_of(const passes::plan_view& p, const passes::step& step, int a) {
     const passes::access& x = p.accesses[a];

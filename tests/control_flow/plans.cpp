@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// The plan of a program with loops and branches: its cost, its text, its drawing.
+#include "../catch.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+using number = tn::tensor<double, tn::shape<>>;
+using ten = tn::tensor<double, tn::shape<10>>;
+
+namespace {
+constexpr auto f = [](auto w, auto xs) {
+  auto [c, ys] = tn::scan([=](auto c, auto x) { return std::tuple{tn::cond(x > 0.0, [=] { return c * w; }, [=] { return tn::sin(c) + w; }), tn::nothing}; }, w, xs);
+  return tn::while_loop([](auto c) { return c < 3.0; }, [](auto c) { return c * c; }, c);
+};
+using plan = decltype(tn::compile(f).plan(number{}, ten{}));
+}  // namespace
+
+TEST_CASE("a plan counts the turns of a scan, one turn of a while_loop, and the larger branch") {
+  CHECK(plan::kernels() == 2);
+  CHECK(plan::flops() == 10 * (1 + 2) + 2);  // a comparison; sin and a sum; a comparison and a product
+  CHECK(plan::bytes() > 10 * 8);
+}
+
+TEST_CASE("the text and the drawing of a plan show the bodies") {
+  CHECK(tn::to_text(plan{}) == R"(%0 = input 0 : float64[]
+%1 = input 1 : float64[10]
+%2 = tuple %0, %1, %0
+%3 = construct %2: scan of 10 turns
+  turn:
+    %0 = input 0 : float64[]
+    %1 = input 1 : float64[]
+    %2 = input 2 : float64[]
+    %3 = constant 0 : float64[]
+    %4 = greater %1, %3 : bool[]
+    %5 = tuple %4, %0, %2
+    %6 = tuple %5, %0, %2
+    %7 = construct %6: cond
+      if true:
+        %0 = input 0 : float64[]
+        %1 = input 1 : float64[]
+        %2 = mul %0, %1 : float64[]
+        return %2
+      if false:
+        %0 = input 0 : float64[]
+        %1 = input 1 : float64[]
+        %2 = sin %0 : float64[]
+        %3 = add %2, %1 : float64[]
+        return %3
+    %8 = result %7 0 : float64[]
+    return %8
+%4 = result %3 0 : float64[]
+%5 = tuple %4
+%6 = construct %5: while_loop
+  condition:
+    %0 = input 0 : float64[]
+    %1 = constant 3 : float64[]
+    %2 = less %0, %1 : bool[]
+    return %2
+  turn:
+    %0 = input 0 : float64[]
+    %1 = mul %0, %0 : float64[]
+    return %1
+%7 = result %6 0 : float64[]
+return %7
+step 0: construct %3 result %4
+step 1: construct %6 result %7
+workspace: 192 bytes
+)");
+  const std::string dot = tn::to_dot(plan{});
+  CHECK_THAT(dot, Catch::Matchers::Contains("label=\"if false\"") && Catch::Matchers::Contains("scan of 10 turns") && Catch::Matchers::Contains("label=\"condition\""));
+  if (std::system("dot -V >/dev/null 2>&1") == 0) {
+    std::ofstream("plan_of_loops.dot") << dot;
+    CHECK(std::system("dot -Tsvg plan_of_loops.dot -o plan_of_loops.svg") == 0);
+  }
+}
