@@ -87,7 +87,8 @@ struct second {
     const auto of_batch = [](auto xs, auto ys) { return tn::sum(tn::vmap(F{})(xs, ys)); };
     const auto xs = tn::stack(x, y), ys = tn::stack(y, x);
     return std::tuple{tn::value_and_grad<0, 1>(F{})(x, y), tn::grad<0, 1>(along)(x, y), tn::jvp(tn::grad<0>(F{}))(x, y, y, x),
-                      tn::jvp(F{})(x, y, y, x), tn::vmap([](auto a, auto b) { return tn::grad<0>(F{})(a, b); })(xs, ys), tn::grad<0, 1>(of_batch)(xs, ys)};
+                      tn::jvp(F{})(x, y, y, x), tn::vmap([](auto a, auto b) { return tn::grad<0>(F{})(a, b); })(xs, ys),
+                      tn::grad<0, 1>(of_batch)(xs, ys)};
   }
 };
 
@@ -117,6 +118,16 @@ TEST_CASE("Law: checkpoint changes no value and no derivative") {
   same("scan", gradients<in_scan<checkpointed>>{}.function, gradients<in_scan<as_it_is>>{}.function, w, xs);
   same("scan, products", gradients<in_scan<with_products>>{}.function, gradients<in_scan<as_it_is>>{}.function, w, xs);
   same("at once", tn::checkpoint(second<nested<as_it_is>>{}).function, second<nested<as_it_is>>{}, x, y);
+}
+
+TEST_CASE("a checkpoint with extents that are known when the program runs, and with an index that it computes") {
+  const tn::tensor<double, tn::shape<tn::dyn>> x = tn::ones<double>(tn::shape<tn::dyn>{}, 4);
+  const auto loss = [](auto x, auto i) { return tn::checkpoint([=](auto a) { return tn::sum(tn::sin(a) * a) + tn::gather<0>(a, i + 1); })(x); };
+  const auto slope = tn::grad(loss);
+  const auto g = slope(x, std::int64_t{2});
+  for (int i = 0; i < 4; ++i) CHECK(g.data()[i] == Approx(std::sin(1.0) + std::cos(1.0) + (i == 3)));
+  CHECK_THROWS_AS(slope(x, std::int64_t{3}), tn::index_error);
+  CHECK_THROWS_AS(tn::compile(loss)(x, std::int64_t{3}), tn::index_error);
 }
 
 TEST_CASE("gradients of layers have the same bits") {
