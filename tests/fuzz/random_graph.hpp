@@ -30,6 +30,8 @@ struct options {
   bool symbols = true;
   bool strided = true;
   bool long_rows = false; // an axis of 40 to 99, and more reductions
+  bool constructs = false; // scan and cond, also in each other
+  bool whiles = false;     // while_loop too
   bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
 };
 
@@ -66,6 +68,43 @@ class generator {
     for (int i = 0; i < o_.nodes; ++i) step();
   }
 
+  /// A function of one sample, computed for all samples of a batch: a body on which the pass `batch` has still to be called.
+  struct batch {
+    int body = -1;
+    std::int64_t samples = 0;
+    std::vector<ir::node_id> operands;  // of the inputs of the body, outside
+    std::vector<char> is_mapped;        // or shared by all samples
+  };
+  batch grow_batch() {
+    ir::builder& g = made_.graph;
+    batch b;
+    b.samples = dice_.below(4);
+    const int inputs = 1 + dice_.below(3), shared = dice_.below(3);
+    for (int i = 0; i < shared; ++i) add(new_input(random_type(), random_rank()));
+    for (int i = 0; i < inputs; ++i) {
+      extents one;
+      for (int rank = dice_.below(4); rank > 0; --rank) one.push_back(dimensions_[static_cast<std::size_t>(dice_.below(3))].length % 6);
+      extents all{1, {b.samples}};
+      for (int a = 0; a < one.rank; ++a) all.push_back(one[a]);
+      const value x = input_like(random_type(), all);
+      b.operands.push_back(x.id);
+      b.is_mapped.push_back(1);
+    }
+    const ir::node_id first = g.count();
+    ir::array<ir::node_id> own, outputs, captured;
+    for (const ir::node_id id : b.operands) {
+      own.push_back(g.body_input(g[id].type, g.intern(ops::without_axes(extents(g.shape_of(id)), 1))));
+      add({{g, own.back()}, 9});
+    }
+    ++depth_;
+    for (int i = 0; i < o_.nodes; ++i) step();
+    for (int i = 1 + dice_.below(3); i > 0; --i) outputs.push_back(recent().x.id);
+    --depth_;
+    b.body = g.cut(first, own, outputs, captured);
+    for (const ir::node_id id : captured) b.operands.push_back(id), b.is_mapped.push_back(0);
+    return b;
+  }
+
   void choose_outputs() {
     const int n = 1 + dice_.below(4);
     for (int i = 0; i < n; ++i) made_.graph.output(recent().x.id);
@@ -88,6 +127,7 @@ class generator {
   /// An argument with the extents of a graph shape; its own symbols, which must agree with those.
   value input_like(dtype type, const extents& wanted) {
     ir::builder& g = made_.graph;
+    if (depth_ > 0) return numbers_in_body(type, wanted);
     const int index = g.view().input_count;
     extents e = wanted, actual;
     for (int a = 0; a < wanted.rank; ++a) actual.push_back(actual_of(wanted[a]));
@@ -205,12 +245,25 @@ class generator {
   }
   /// Indices into an axis: an argument, or computed from one.
   value new_indices(const extents& shape, std::int64_t extent) {
+    if (depth_ > 0) {
+      const value x = numbers_in_body(dtype::int64, shape);
+      return apply<ops::minimum>(x, constant_like(x, static_cast<double>(extent - 1)));
+    }
     const value x = input_like(dice_.chance(0.5) ? dtype::int32 : dtype::int64, shape);
     array& a = made_.arguments.back();
     for (std::int64_t i = 0; i < a.size(); ++i)
       if (a.type == dtype::int32) a.as<std::int32_t>()[i] = dice_.below(extent);
       else a.as<std::int64_t>()[i] = dice_.below(extent);
     return dice_.chance(0.4) ? x.like(static_cast<double>(extent - 1)) - x : x;
+  }
+
+  /// A body has no arguments of its own.
+  value numbers_in_body(dtype type, const extents& shape) {
+    ir::builder& g = made_.graph;
+    if (shape.rank == 0) return {g, g.constant(type, g.intern({}), type == dtype::boolean ? dice_.below(2) : 0)};
+    const value x = ops::counting(g, type == dtype::boolean ? dtype::int64 : type, g.intern(shape), dice_.below(shape.rank));
+    if (type == dtype::boolean) return apply<ops::less>(x, constant_like(x, 1));
+    return tenure::is_floating(type) ? apply<ops::sin>(x + x.like(dice_.between(0, 3))) : x;
   }
 
   // ---- the pool ----
@@ -306,6 +359,7 @@ class generator {
   void step() {
     if (o_.long_rows && dice_.chance(0.15)) return reduce();
     if (o_.extreme && dice_.chance(0.3)) return sum_of_structure();
+    if (o_.constructs && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.07)) return o_.whiles && dice_.chance(0.3) ? while_loop() : dice_.chance(0.6) ? scan() : cond();
     const int what = dice_.below(100);
     if (what < 24) unary();
     else if (what < 46) binary();
@@ -768,6 +822,124 @@ class generator {
     add({ops::broadcast_along(e.x, made_.graph.intern(to), axes), e.bound});
   }
 
+  // ---- loops and branches ----
+
+  using ids = ir::array<ir::node_id>;
+
+  /// Grows a body from its inputs and from values around it. f() takes what it needs of the pool and is called before the pool is as it was.
+  template <class F>
+  void grow_body(std::vector<entry> inputs, F f) {
+    for (int i = dice_.below(4); i > 0; --i) inputs.push_back(recent());
+    std::swap(pool_, inputs);
+    ++depth_;
+    for (int i = 1 + dice_.below(5); i > 0; --i) step();
+    f();
+    --depth_;
+    std::swap(pool_, inputs);
+  }
+  /// A value of the type and shape of x, of moderate size: one of the pool, or x.
+  value fitted(const value& x) {
+    value found = x;
+    for (const entry& e : pool_)
+      if (e.x.type() == x.type() && e.x.node().shape == x.node().shape && dice_.chance(0.7)) found = e.x;
+    return squashed(found) + x * 0.25;
+  }
+  bool may_carry(const entry& e) const { return tenure::is_floating(e.x.type()) && elements(e.x.shape()) <= 300; }
+  double bound_of_result(const entry& e) const { return is_integer(e.x) ? std::fmax(bound_of(e), 64) : bound_of(e); }
+
+  void scan() {
+    ir::builder& g = made_.graph;
+    const entry c = recent(), all = recent();
+    const extents s = all.x.shape();
+    if (!may_carry(c) || s.rank == 0 || elements(s) > 300) return;
+    const value xs = actual_of(s[0]) > 5 ? ops::sliced(all.x, 0, 0, 1 + dice_.below(4), 1) : all.x;
+    const std::int64_t length = xs.shape()[0];
+    ir::construct loop{.what = ir::construct::kind::scan, .reverse = dice_.chance(0.5), .counts = dice_.chance(0.3), .carries = 1, .scanned = 1, .length = length};
+    ids operands, inputs, outputs;
+    operands.push_back(c.x.id);
+    operands.push_back(xs.id);
+    const ir::node_id first = g.count();
+    inputs.push_back(g.body_input(c.x.type(), c.x.node().shape));
+    inputs.push_back(g.body_input(xs.type(), g.intern(ops::without_axes(extents(xs.shape()), 1))));
+    std::vector<entry> own{{{g, inputs[0]}, 0}, {{g, inputs[1]}, all.bound}};
+    if (loop.counts) {
+      inputs.push_back(g.body_input(dtype::int64, g.intern({})));
+      own.push_back({{g, inputs[2]}, 8});
+    }
+    double bound = 0;
+    grow_body(own, [&] {
+      const entry y = recent();
+      outputs.push_back(fitted({g, inputs[0]}).id);
+      const bool fits = elements(y.x.shape()) * actual_of(length) <= most_elements;
+      outputs.push_back(fits ? y.x.id : inputs[0]);
+      bound = bound_of_result(y);
+    });
+    loop.bodies[0] = g.cut(first, inputs, outputs, operands);
+    loop.captures[0] = operands.size() - 2;
+    const ir::node_id node = g.add_construct(loop, operands);
+    add({{g, g.result(node, 0)}, 0});
+    if (dice_.chance(0.8)) add({{g, g.result(node, 1)}, bound});
+  }
+
+  void while_loop() {
+    ir::builder& g = made_.graph;
+    const entry c = recent();
+    if (!may_carry(c)) return;
+    ir::construct loop{.what = ir::construct::kind::while_loop, .carries = 2};
+    ids operands, inputs, outputs;
+    operands.push_back(g.constant(dtype::int64, g.intern({}), 0));
+    operands.push_back(c.x.id);
+    const auto begin = [&] {
+      inputs.clear(), outputs.clear();
+      const ir::node_id first = g.count();
+      for (int i = 0; i < 2; ++i) inputs.push_back(g.body_input(g[operands[i]].type, g[operands[i]].shape));
+      return first;
+    };
+    ir::node_id first = begin();
+    const value turn{g, inputs[0]};
+    value goes_on = apply<ops::less>(turn, constant_like(turn, dice_.below(4)));
+    if (dice_.chance(0.4)) {
+      const value x = ops::cast_to({g, inputs[1]}, dtype::float64), total = ops::reduced(x, ops::all_axes(x.shape().rank), ir::reduction::sum);
+      goes_on = apply<ops::logical_and>(goes_on, apply<ops::less>(total, constant_like(total, dice_.between(-1, 3))));
+    }
+    outputs.push_back(goes_on.id);
+    loop.bodies[0] = g.cut(first, inputs, outputs, operands);
+    loop.captures[0] = operands.size() - 2;
+    first = begin();
+    const value at{g, inputs[0]}, x{g, inputs[1]};
+    grow_body({{x, 0}, {at, 8}}, [&] {
+      outputs.push_back((at + 1.0).id);
+      outputs.push_back(fitted(x).id);
+    });
+    loop.bodies[1] = g.cut(first, inputs, outputs, operands);
+    loop.captures[1] = operands.size() - 2 - loop.captures[0];
+    const ir::node_id node = g.add_construct(loop, operands);
+    add({{g, g.result(node, 0)}, 8});
+    add({{g, g.result(node, 1)}, 0});
+  }
+
+  void cond() {
+    ir::builder& g = made_.graph;
+    const entry like = recent();
+    if (!may_carry(like)) return;
+    value flag = input_like(dtype::boolean, {});
+    if (const entry e = recent(); !o_.smooth && tenure::is_floating(e.x.type()) && dice_.chance(0.6))
+      flag = apply<ops::less>(ops::reduced(e.x, ops::all_axes(e.x.shape().rank), ir::reduction::sum), number(e.x.type()).x);
+    ir::construct branch{.what = ir::construct::kind::cond};
+    ids operands;
+    operands.push_back(flag.id);
+    for (int b = 0; b < 2; ++b) {
+      const ir::node_id first = g.count();
+      const int before = operands.size();
+      ids outputs;
+      grow_body({like}, [&] { outputs.push_back(fitted(like.x).id); });
+      branch.bodies[b] = g.cut(first, {}, outputs, operands);
+      branch.captures[b] = operands.size() - before;
+    }
+    add({{g, g.result(g.add_construct(branch, operands), 0)}, 0});
+  }
+
+  int depth_ = 0;  // of bodies
   dice dice_;
   options o_;
   std::vector<dimension> dimensions_;

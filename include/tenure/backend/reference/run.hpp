@@ -140,8 +140,8 @@ class interpreter {
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
       case opcode::solve: return solve(n, y);
-      case opcode::tuple: return {};
-      case opcode::construct: return run_construct(id), array{};
+      case opcode::tuple: return y;
+      case opcode::construct: return run_construct(id), y;
       case opcode::result: return construct_results_[static_cast<std::size_t>(n.in[0])][static_cast<std::size_t>(n.attr)];
       case opcode::pad: {
         const array& x = value(n.in[0]);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random graphs with loops and branches in each other: the passes keep their meaning, their derivatives are those of differences and of each
+// other, and a batch is what its samples are one by one.
+#include "../catch.hpp"
+
+#include <cstring>
+
+#include <tenure/passes/batch.hpp>
+#include <tenure/passes/join.hpp>
+#include <tenure/passes/materialize.hpp>
+#include <tenure/passes/verify.hpp>
+
+#include "both_modes.hpp"
+#include "judge.hpp"
+
+using namespace fuzz;
+
+namespace {
+
+constexpr std::uint64_t graphs = 10000;
+
+options options_of(std::uint64_t seed) {
+  return {.nodes = 4 + static_cast<int>(seed % 19), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .constructs = true, .whiles = true};
+}
+void require_valid(std::uint64_t seed, const char* after, const ir::graph_view& g) {
+  const passes::verdict v = passes::verify(g);
+  if (!v.ok()) FAIL(report(seed, after, std::string(v.what) + ": %" + std::to_string(v.node) + " " + std::to_string(v.lhs) + " " + std::to_string(v.rhs), g));
+}
+bool has_constructs(const ir::graph_view& g) {
+  for (int i = 0; i < g.count; ++i)
+    if (g[i].op == ir::opcode::construct) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") {
+  int tried = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::graph_view g = s.graph.view();
+    require_valid(seed, "tracing", g);
+    tried += has_constructs(passes::dead_code(g).view());
+    const ir::builder live = passes::dead_code(g), smaller = passes::algebra(live.view());
+    const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
+    const ir::builder merged = passes::cse(joined.view()), last = passes::materialize(merged.view());
+    require_valid(seed, "materialize", last.view());
+    const results wanted = reference_of(seed, g, s.arguments);
+    const judgement j = judge(g, s.arguments, wanted, reference_of(seed, last.view(), s.arguments));
+    if (!j.wrong.empty()) FAIL(report(seed, "the passes", j.wrong, g, last.view()));
+  }
+  CHECK(tried > static_cast<int>(graphs / 4));
+}
+
+TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
+  int tried = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const both_modes m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .constructs = true});
+    if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
+    const ir::graph_view g = m.made.graph.view();
+    require_valid(seed, "derivative", g);
+    const results r = reference_of(seed, g, m.made.arguments);
+    const auto argument = [&](int i) -> const array& { return m.made.arguments[static_cast<std::size_t>(i)]; };
+    double left = 0, right = 0, size = 0;
+    const auto add = [&](double& sum, const array& a, const array& b) {
+      for (std::int64_t i = 0; i < a.size(); ++i) sum += a[i] * b[i], size += std::fabs(a[i] * b[i]);
+    };
+    for (std::size_t i = 0; i < m.y_count; ++i) add(left, r[m.y_count + i], argument(m.w[i]));
+    for (std::size_t i = 0; i < m.x.size(); ++i) add(right, argument(m.v[i]), r[2 * m.y_count + i]);
+    if (!std::isfinite(size) || size > 1e8) continue;
+    ++tried;
+    if (!(std::fabs(left - right) <= 1e-9 * size + 1e-13)) FAIL(report(seed, "adjoint", difference(0, 0, left, right), g));
+  }
+  CHECK(tried > static_cast<int>(graphs / 6));
+}
+
+TEST_CASE("Law: a tangent through loops and branches is the limit of differences") {
+  int tried = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const both_modes m(seed + graphs, {.nodes = 3 + static_cast<int>(seed % 9), .smooth = true, .floating = true, .symbols = false, .strided = false, .constructs = true});
+    if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
+    const ir::graph_view g = m.made.graph.view();
+    const results r = reference_of(seed, g, m.made.arguments);
+    const auto at = [&](double h) {
+      std::vector<array> x = m.made.arguments;
+      for (std::size_t k = 0; k < m.x.size(); ++k)
+        for (std::int64_t i = 0; i < x[static_cast<std::size_t>(m.x[k])].size(); ++i)
+          x[static_cast<std::size_t>(m.x[k])].as<double>()[i] += h * x[static_cast<std::size_t>(m.v[k])][i];
+      return tenure::reference::run(g, x);
+    };
+    const results far[] = {at(2e-4), at(-2e-4)}, near[] = {at(1e-4), at(-1e-4)};
+    for (std::size_t o = 0; o < m.y_count; ++o)
+      for (std::int64_t i = 0; i < r[o].size(); ++i) {
+        const double jv = r[m.y_count + o][i], a = (far[0][o][i] - far[1][o][i]) / 4e-4, b = (near[0][o][i] - near[1][o][i]) / 2e-4;
+        if (!std::isfinite(r[o][i]) || !std::isfinite(a) || std::fabs(r[o][i]) > 1e6) continue;
+        const double best = (4 * b - a) / 3, open = std::fabs(b - a) + 1e-10 * std::fabs(r[o][i]) / 1e-4;
+        ++tried;
+        if (!(std::fabs(best - jv) <= open + 1e-7 * (1 + std::fabs(jv)))) FAIL(report(seed, "difference", difference(o, i, best, jv), g));
+      }
+  }
+  CHECK(tried > 2000);
+}
+
+TEST_CASE("Law: a batch is its samples, one by one") {
+  int tried = 0, with_constructs = 0;
+  for (std::uint64_t seed = 0; seed < 2 * graphs; ++seed) {
+    options o = options_of(seed);
+    o.symbols = o.strided = false;
+    o.constructs = seed % 2 == 0;
+    generator gen(seed, o);
+    const generator::batch b = gen.grow_batch();
+    ir::builder& g = gen.graph();
+    ir::array<passes::batch_value> inputs;
+    for (std::size_t i = 0; i < b.operands.size(); ++i) inputs.push_back({b.operands[i], b.is_mapped[i] != 0});
+    passes::batching samples(g, b.samples);
+    const auto found = samples.outputs(b.body, inputs);
+    for (int i = 0; i < found.size(); ++i) g.output(samples.over(found[i]));
+    for (const ir::node_id id : b.operands) g.output(id);  // the reference runs the body on slices of them
+    const sample s = gen.take();
+    const ir::graph_view all = s.graph.view();
+    require_valid(seed, "batch", all);
+    const results r = reference_of(seed, all, s.arguments);
+    const std::size_t count = static_cast<std::size_t>(found.size());
+    with_constructs += has_constructs(all.body_at(b.body));
+    for (std::int64_t k = 0; k < b.samples; ++k) {
+      std::vector<array> one;
+      for (std::size_t i = 0; i < b.operands.size(); ++i) {
+        const array& x = r[count + i];
+        if (!b.is_mapped[i]) {
+          one.push_back(x);
+          continue;
+        }
+        array slice(x.type, ops::without_axes(x.shape, 1));
+        const auto bytes = static_cast<std::size_t>(slice.size() * tenure::size_of(x.type));
+        if (bytes > 0) std::memcpy(slice.data.data(), x.data.data() + static_cast<std::size_t>(k) * bytes, bytes);
+        one.push_back(slice);
+      }
+      const results y = tenure::reference::run(all.body_at(b.body), one);
+      for (std::size_t o2 = 0; o2 < count; ++o2)
+        for (std::int64_t i = 0; i < y[o2].size(); ++i) {
+          const double wanted = y[o2][i], got = r[o2][k * y[o2].size() + i];
+          ++tried;
+          if (!both_nan(wanted, got) && wanted != got && !(std::fabs(wanted - got) <= 1e-5 * std::fabs(wanted) + 1e-12)) FAIL(report(seed, "batch", difference(o2, i, wanted, got), all.body_at(b.body), all));
+        }
+    }
+  }
+  CHECK(tried > 20000);
+  CHECK(with_constructs > static_cast<int>(graphs / 6));
+}
