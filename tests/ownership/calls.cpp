@@ -151,6 +151,14 @@ TEST_CASE("a second backward() of a call needs retain_graph") {
   check_values(w.grad(), {4, 8});
 }
 
+TEST_CASE("a view of a node that was updated in place is refused before the call computes") {
+  auto w = leaf<2>(1, 2);
+  tn::tensor y = w * 2.0;
+  const auto old = y.view();
+  y += 1.0;
+  CHECK_THROWS_WITH(tn::compile([](auto p) { return p * p; })(old), Catch::Matchers::Contains("tenure: call: the tensor is a view of a node that was updated in place"));
+}
+
 TEST_CASE("inside no_grad a call records nothing") {
   auto w = leaf<2>(1, 2);
   const auto f = tn::compile([](auto p) { return sum(p * p); });

@@ -90,6 +90,7 @@ TEST_CASE("dynamic_slice and dynamic_update agree with views, also of no element
   same(tn::dynamic_update(d, there(tn::zeros<double>(tn::shape<0, 5>{})), std::tuple{4, 0}), m);
   // A start beside constant ones, and a vector, whose start is one integer.
   same(tn::compile([](auto x, auto j) { return tn::dynamic_slice(x, std::tuple{1, j}, tn::shape<2, 3>{}); })(d, 2), m.at(tn::window<2>(1), tn::window<3>(2)));
+  same(tn::compile([](auto x, auto j) { return tn::dynamic_slice(x, std::tuple{0, j}, tn::shape<2, 3>{}); })(d, 1), m.at(tn::window<2>(0), tn::window<3>(1)));
   const auto v = there(tn::tensor<std::int32_t, tn::shape<4>>{1, 2, 3, 4});
   CHECK(at(tn::dynamic_slice(v, 1, tn::shape<2>{}), 1) == 3);
   CHECK(at(tn::dynamic_update(v, there(tn::tensor<std::int32_t, tn::shape<2>>{8, 9}), 2), 3) == 9);
