@@ -245,9 +245,12 @@ class generator {
   }
   /// Indices into an axis: an argument, or computed from one.
   value new_indices(const extents& shape, std::int64_t extent) {
-    if (depth_ > 0) {
-      const value x = numbers_in_body(dtype::int64, shape);
-      return apply<ops::minimum>(x, constant_like(x, static_cast<double>(extent - 1)));
+    if (depth_ > 0) {  // often computed from what the body takes
+      value x = numbers_in_body(dtype::int64, shape);
+      for (const entry& e : pool_)
+        if (e.x.node().shape == x.node().shape && e.x.type() != dtype::boolean && dice_.chance(0.6))
+          x = ops::cast_to(tenure::is_floating(e.x.type()) ? squashed(e.x) * static_cast<double>(extent) : e.x, dtype::int64);
+      return apply<ops::minimum>(apply<ops::maximum>(x, constant_like(x, 0)), constant_like(x, static_cast<double>(extent - 1)));
     }
     const value x = input_like(dice_.chance(0.5) ? dtype::int32 : dtype::int64, shape);
     array& a = made_.arguments.back();
@@ -748,6 +751,7 @@ class generator {
     if (actual_of(s[axis]) == 0) return;
     extents which;
     for (int i = dice_.below(3); i > 0; --i) which.push_back(dice_.below(5));
+    if (const extents other = recent().x.shape(); depth_ > 0 && other.rank <= 2 && elements(other) <= 24 && dice_.chance(0.7)) which = actual_of(other);
     extents to = ops::without_axes(s, std::int64_t{1} << axis);
     if (elements(to) * tenure::count(which) > most_elements) return;
     const value indices = new_indices(which, actual_of(s[axis]));
@@ -842,7 +846,7 @@ class generator {
     value found = x;
     for (const entry& e : pool_)
       if (e.x.type() == x.type() && e.x.node().shape == x.node().shape && dice_.chance(0.7)) found = e.x;
-    return squashed(found) + x * 0.25;
+    return dice_.chance(0.2) ? squashed(found) : squashed(found) + x * 0.25;
   }
   bool may_carry(const entry& e) const { return tenure::is_floating(e.x.type()) && elements(e.x.shape()) <= 300; }
   double bound_of_result(const entry& e) const { return is_integer(e.x) ? std::fmax(bound_of(e), 64) : bound_of(e); }
