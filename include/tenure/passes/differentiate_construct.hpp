@@ -3,7 +3,8 @@
 // - Tangents: the body computes (carry, tangent of the carry) from the last one.
 // - Cotangents of scan: a second scan runs from the last turn to the first. Its carry has the cotangents of the carry and the sums of the
 //   cotangents of the captures. The first scan gets more results: what the second one reads of each turn. These are the carry, and the
-//   products, sums and looked-up elements. Everything else is computed again.
+//   products, sums and looked-up elements. Everything else is computed again. The cotangent of a matrix is often a product in each turn:
+//   these products can be one product after the loop, see stacked_products.
 // - Cotangents of cond: the same branch is taken again, and computes its result again.
 #pragma once
 
@@ -115,35 +116,28 @@ class derived_body {
     return pasted_[body.outputs[i]];
   }
 
-  /// Makes an input of each pasted node that the derivative reads and that is worth more memory than the time to compute it again.
-  /// Appends its id in the written body to `kept`, and the input to `inputs`. `carries` are inputs that hold a carry: they are kept if
-  /// they are read. The first node that is read of `others` sets its place in `is_read`.
+  /// Makes an input of each pasted node that is kept from the first loop. Appends its id in the written body to `kept`, and the input to
+  /// `inputs`. Sets is_read[i] if the written body reads before[i]. Products, sums and looked-up elements are always kept if they are read.
+  /// Of the rest either nothing is kept, and it is computed again, or everything that the derivative reads is kept, where that takes no more
+  /// memory: then what leads to it is neither kept nor computed again. An LSTM keeps its gates and not the two products that they come from.
   constexpr void keep(const id_list& outputs, const id_list& before, ir::array<char>& is_read, id_list& kept, id_list& inputs) {
-    const int count = g_.count();
-    ir::array<char> needed(count - first_, 0);
-    const auto need = [&](ir::node_id id) {
-      if (id >= first_) needed[id - first_] = 1;
-    };
-    for (const ir::node_id id : outputs) need(id);
-    for (ir::node_id id = count - 1; id >= end_pasted_; --id)
-      if (needed[id - first_])
-        for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k]);
+    ir::array<char> of_fewest = needed(outputs, false), of_direct = needed(outputs, true);
+    const bool keeps_direct = size_of_kept(of_direct, before, true) <= size_of_kept(of_fewest, before, false);
+    const ir::array<char>& marks = keeps_direct ? of_direct : of_fewest;
     for (ir::node_id id = end_pasted_ - 1; id >= first_pasted_; --id) {
-      if (!needed[id - first_]) continue;
-      if (is_kept(g_[id].op)) {
-        int local = 0;
-        while (pasted_[local] != id) ++local;
-        kept.push_back(local);
-        inputs.push_back(id);
-        g_.become_body_input(id);
-      } else {
-        for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k]);
-      }
+      if (!is_kept(marks, id, keeps_direct)) continue;
+      kept.push_back(local_of(id));
+      inputs.push_back(id);
+      g_.become_body_input(id);
     }
-    for (ir::node_id id = first_pasted_ - 1; id >= first_; --id)
-      if (needed[id - first_])
-        for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k]);
-    for (int i = 0; i < before.size(); ++i) is_read[i] = before[i] >= first_ && needed[before[i] - first_];
+    for (int i = 0; i < before.size(); ++i) is_read[i] = before[i] >= first_ && marks[before[i] - first_] != 0;
+  }
+
+  constexpr ir::node_id first() const { return first_; }
+  constexpr int written() const { return which_; }
+  /// The id in the written body of a pasted node that keep() would keep, or -1.
+  constexpr int kept_node(ir::node_id id) const {
+    return id >= first_pasted_ && id < end_pasted_ && is_kept(g_[id].op) ? local_of(id) : -1;
   }
 
   constexpr int cut(const id_list& inputs, const id_list& outputs, id_list& captured) { return g_.cut(first_, inputs, outputs, captured); }
@@ -152,6 +146,48 @@ class derived_body {
   /// Kept from turn to turn: results of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) {
     return op == ir::opcode::matmul || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::result;
+  }
+
+  enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the pasted node
+
+  constexpr bool is_kept(const ir::array<char>& marks, ir::node_id id, bool keeps_direct) const {
+    const char m = marks[id - first_];
+    return m != 0 && (is_kept(g_[id].op) || (keeps_direct && (m & is_direct) && ops::is_pointwise(g_[id].op)));
+  }
+  /// What the outputs need of the body, from the first node on. Operands of what is kept are not needed.
+  constexpr ir::array<char> needed(const id_list& outputs, bool keeps_direct) const {
+    const int count = g_.count();
+    ir::array<char> marks(count - first_, 0);
+    const auto need = [&](ir::node_id id, char how) {
+      if (id >= first_) marks[id - first_] = static_cast<char>(marks[id - first_] | how);
+    };
+    for (const ir::node_id id : outputs) need(id, is_needed | is_direct);
+    for (ir::node_id id = count - 1; id >= first_; --id) {
+      const bool is_pasted = id >= first_pasted_ && id < end_pasted_;
+      if (!marks[id - first_] || (is_pasted && is_kept(marks, id, keeps_direct))) continue;
+      for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k], is_pasted ? is_needed : is_needed | is_direct);
+    }
+    return marks;
+  }
+  /// The elements that are kept for a turn, if run-time extents were 64. `before` are carries and slices; all count, though slices are there
+  /// anyway: what reads them is computed again.
+  constexpr double size_of_kept(const ir::array<char>& marks, const id_list& before, bool keeps_direct) const {
+    double size = 0;
+    const auto add = [&](ir::node_id id) {
+      double elements = static_cast<double>(size_of(g_[id].type));
+      for (int a = 0; a < g_.shape_of(id).rank; ++a) elements *= is_static(g_.shape_of(id)[a]) ? static_cast<double>(g_.shape_of(id)[a]) : 64;
+      size += elements;
+    };
+    for (ir::node_id id = first_pasted_; id < end_pasted_; ++id)
+      if (is_kept(marks, id, keeps_direct)) add(id);
+    for (const ir::node_id id : before)
+      if (id >= first_ && marks[id - first_]) add(id);
+    return size;
+  }
+  constexpr int local_of(ir::node_id id) const {
+    int local = 0;
+    while (pasted_[local] != id) ++local;
+    return local;
   }
 
   ir::builder& g_;
@@ -166,6 +202,135 @@ constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
   while (body[at].op != ir::opcode::input || body[at].attr != i) ++at;
   return at;
 }
+
+/// The products in the cotangents of the captures of a scan. The sum over the turns of L_t R_t, [k, m] x [m, n], is one product of the
+/// stacked factors, [k, turns * m] x [turns * m, n]. In the loop each turn reads and writes the whole sum, k n elements. After the loop it is
+/// written once, but the factors of all turns need memory: m n elements for a turn, and m k more unless the left factor is kept anyway,
+/// as a carry or a slice is. So a product is taken out of the loop where these are static and not more than k n. That is a weight with
+/// more rows than the batch: the gradient of an LSTM of width 64 with batch 16 took 1.5 times as long with all products in the loop.
+class stacked_products {
+ public:
+  /// The first `own` of `given` are the carries and slices in the body that is being written.
+  constexpr stacked_products(ir::builder& g, const derived_body& body, const id_list& given, int own) : g_(g), body_(body), first_(body.first()), given_(given), own_(own) {
+    const ir::graph_view written = g.view().body_at(body.written());
+    for (int i = 0; i < written.count; ++i)
+      if (written[i].op == ir::opcode::construct && written.construct_of(written[i]).what == ir::construct::kind::checkpoint) is_allowed_ = false;
+  }
+
+  /// Takes products out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
+  constexpr ir::node_id take(int capture, ir::node_id sum) {
+    if (!is_allowed_) return sum;
+    const ir::node n = g_[sum];
+    if (n.op == ir::opcode::add && sum >= first_) {
+      const ir::node_id a = take(capture, n.in[0]), b = take(capture, n.in[1]);
+      if (a == n.in[0] && b == n.in[1]) return sum;
+      if (a == ir::none || b == ir::none) return a == ir::none ? b : a;
+      return (ops::value(g_, a) + ops::value(g_, b)).id;
+    }
+    ir::node_id product = sum;
+    while (product >= first_ && (g_[product].op == ir::opcode::reshape || g_[product].op == ir::opcode::permute)) product = g_[product].in[0];
+    if (product < first_ || g_[product].op != ir::opcode::matmul) return sum;
+    const ir::node& m = g_[product];
+    factor left{m.in[0]}, right{m.in[1]};
+    const extents a = g_.shape_of(left.id), b = g_.shape_of(right.id);
+    if (a.rank != 2 || b.rank != 2 || !is_static(a[0]) || !is_static(a[1]) || !is_static(b[1])) return sum;
+    const std::int64_t k = a[0], inner = a[1], columns = b[1];
+    const bool is_transposed = g_[left.id].op == ir::opcode::permute && left.id >= first_;
+    if (is_transposed) left.id = g_[left.id].in[0];
+    else if (inner != 1) left.id = ops::transposed({g_, left.id}).id;  // a column and a row have the same memory
+    find(left), find(right);
+    if ((left.is_stacked() ? 0 : inner * k) + (right.is_stacked() ? 0 : inner * columns) > k * columns) return sum;
+    products_.push_back({capture, sum, product, left, right, inner, k, columns});
+    return ir::none;
+  }
+
+  /// Appends the factors that the body computes.
+  constexpr void add_computed(id_list& list) const {
+    for (int i = 0; i < products_.size(); ++i)
+      for (const factor* f : {&products_[i].left, &products_[i].right})
+        if (!f->is_stacked()) add(list, f->id);
+  }
+  /// Appends those that the body has to return. `kept`: its inputs that are kept for each turn. Call it before the body is cut off.
+  constexpr void add_outputs(id_list& outputs, const id_list& kept) {
+    for (int i = 0; i < products_.size(); ++i)
+      for (factor* f : {&products_[i].left, &products_[i].right}) {
+        if (f->is_stacked()) continue;
+        for (int k = 0; k < kept.size(); ++k)
+          if (kept[k] == f->id) f->position = k;
+        if (f->position < 0) f->output = add(outputs, f->id);
+      }
+    for (int i = 0; i < products_.size(); ++i)  // the views between a product and its place in the cotangent
+      for (ir::node_id id = products_[i].sum; id != products_[i].product; id = g_[id].in[0]) views_.push_back(g_[id]), view_of_.push_back(i);
+  }
+
+  /// Appends the factors that the written body has to return: carries, and nodes that are kept.
+  constexpr void add_kept(const ir::graph_view& written, const ir::construct& c, id_list& kept) {
+    for (int i = 0; i < products_.size(); ++i)
+      for (factor* f : {&products_[i].left, &products_[i].right}) {
+        if (f->given >= 0 && f->given < c.carries) f->local = input_of_body(written, f->given);
+        if (f->local >= 0) f->position = add(kept, f->local);
+      }
+  }
+
+  /// Calls accumulate(capture, cotangent) for each product. stacked_result(i) and kept_result(i) are results of the two loops.
+  template <class Stacked, class Kept, class Accumulate>
+  constexpr void finish(const id_list& operands, std::int64_t turns, Stacked stacked_result, Kept kept_result, Accumulate accumulate) {
+    for (int i = 0; i < products_.size(); ++i) {
+      const one p = products_[i];
+      const std::int64_t rows = g_.derived(ir::symbol::kind::product, turns, p.inner);
+      const auto stacked = [&](const factor& f, std::int64_t columns) {
+        const ir::node_id all = f.output >= 0 ? stacked_result(f.output) : f.position >= 0 ? kept_result(f.position) : operands[f.given];
+        return ops::reshape_to({g_, all}, {2, {rows, columns}});
+      };
+      ops::value y = ops::matrix_product(ops::transposed(stacked(p.left, p.rows)), stacked(p.right, p.columns));
+      for (int v = views_.size() - 1; v >= 0; --v)
+        if (view_of_[v] == i) {
+          ir::node n = views_[v];
+          n.in[0] = y.id;
+          y = {g_, g_.emit(n)};
+        }
+      accumulate(p.capture, y.id);
+    }
+  }
+
+ private:
+  /// A factor in a turn: a carry or a slice (given), a kept node of the written body (local), or a node that the body has to return. Only
+  /// its elements in row-major order count.
+  struct factor {
+    ir::node_id id = ir::none;
+    int given = -1, local = -1, position = -1, output = -1;
+
+    constexpr bool is_stacked() const { return given >= 0 || local >= 0; }
+  };
+  struct one {
+    int capture;
+    ir::node_id sum, product;
+    factor left, right;
+    std::int64_t inner, rows, columns;
+  };
+
+  constexpr void find(factor& f) const {
+    while (f.id >= first_ && g_[f.id].op == ir::opcode::reshape) f.id = g_[f.id].in[0];
+    for (int i = 0; i < own_; ++i)
+      if (given_[i] == f.id) f.given = i;
+    f.local = body_.kept_node(f.id);
+  }
+  static constexpr int add(id_list& list, ir::node_id id) {
+    for (int i = 0; i < list.size(); ++i)
+      if (list[i] == id) return i;
+    return list.push_back(id);
+  }
+
+  ir::builder& g_;
+  const derived_body& body_;
+  ir::node_id first_;
+  const id_list& given_;
+  int own_;
+  bool is_allowed_ = true;  // a checkpoint in a turn asks for less memory
+  ir::array<one> products_;
+  ir::array<ir::node> views_;
+  ir::array<int> view_of_;
+};
 
 /// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes them.
 template <class Accumulate>
@@ -183,7 +348,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   for (int i = 0; i < c.carries; ++i)
     if (f.inputs(0)[i]) carries.push_back(carry_cotangents[i] = body.input_like(operands[i]));
   for (int j = 0; j < c.captures[0]; ++j)
-    if (f.inputs(0)[first_capture + j]) carries.push_back(sums[j] = body.input_like(operands[own + j]));
+    if (f.inputs(0)[first_capture + j]) sums[j] = body.input_like(operands[own + j]);
   for (int i = c.carries; i < results; ++i)
     if (f.results[i] && cotangents[i] != ir::none) {
       const ir::graph_view written = g.view().body_at(c.bodies[0]);
@@ -210,23 +375,37 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   id_list gradients(wrt.size(), ir::none);
   reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
 
-  id_list next, slices;  // the outputs: carries, then the cotangents of scanned slices
+  id_list next, slices;  // the outputs: carries, then the cotangents of scanned slices, then factors of products
+  stacked_products products(g, body, given, own);
   int at = 0;
   for (int i = 0; i < given.size(); ++i) {
     if (!f.inputs(0)[i]) continue;
     const ir::node_id found = gradients[at++];
-    if (i < c.carries) next.push_back(found != ir::none ? found : body.zero_like(given[i]));
-    else if (i < own) slices.push_back(found != ir::none ? found : body.zero_like(given[i]));
-    else next.push_back(found != ir::none ? (ops::value(g, sums[i - first_capture]) + ops::value(g, found)).id : sums[i - first_capture]);
+    if (i < c.carries) {
+      next.push_back(found != ir::none ? found : body.zero_like(given[i]));
+    } else if (i < own) {
+      slices.push_back(found != ir::none ? found : body.zero_like(given[i]));
+    } else {
+      ir::node_id& sum = sums[i - first_capture];
+      const ir::node_id rest = found != ir::none ? products.take(i - first_capture, found) : ir::none;
+      if (rest == ir::none) sum = ir::none;
+      if (rest == ir::none) continue;
+      carries.push_back(sum);
+      next.push_back((ops::value(g, sum) + ops::value(g, rest)).id);
+    }
   }
-  id_list outputs = next;
+  id_list outputs = next, factors;
   for (const ir::node_id s : slices) outputs.push_back(s);
+  id_list read = outputs;
+  products.add_computed(read);
 
   id_list kept, kept_inputs;
   ir::array<char> is_read(own + c.counts + 1, 0);
   id_list before;
   for (int i = 0; i < own + c.counts; ++i) before.push_back(given[i]);
-  body.keep(outputs, before, is_read, kept, kept_inputs);
+  body.keep(read, before, is_read, kept, kept_inputs);
+  products.add_outputs(factors, kept_inputs);
+  for (const ir::node_id s : factors) outputs.push_back(s);
   for (int i = c.carries; i < own; ++i)
     if (is_read[i]) scanned.push_back(given[i]), scanned_operands.push_back(operands[i]);
   for (int i = 0; i < c.carries; ++i)
@@ -240,9 +419,11 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   back.bodies[0] = body.cut(inputs, outputs, captured);
   back.captures[0] = captured.size();
 
-  if (kept.size() > 0) {
+  id_list all_kept = kept;
+  products.add_kept(g.view().body_at(c.bodies[0]), c, all_kept);
+  if (all_kept.size() > 0) {
     ir::construct more = c;
-    more.bodies[0] = g.extended(c.bodies[0], kept);
+    more.bodies[0] = g.extended(c.bodies[0], all_kept);
     g.replace_construct(id, more);
   }
   const int written_results = g.view().results_of(c);
@@ -266,6 +447,9 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
     if (sums[j] != ir::none) accumulate(operands[own + j], g.result(loop, result++));
   for (int i = c.carries; i < own; ++i)
     if (f.inputs(0)[i]) accumulate(operands[i], g.result(loop, result++));
+  products.finish(
+      operands, c.length, [&](int i) { return g.result(loop, result + i); }, [&](int k) { return g.result(id, written_results + k); },
+      [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });
 }
 
 /// The same for a branch.
