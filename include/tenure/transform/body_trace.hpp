@@ -21,16 +21,22 @@ template <std::int64_t First, std::int64_t... Rest>
 struct with_first<First, shape<Rest...>> { using type = shape<First, Rest...>; };
 
 /// The kind of one slice of traced values along axis 0.
-struct slices {
+struct slices : shape_change {
+  template <class S>
+  using shape = typename without_first<S>::type;
   template <class T, class S>
-  using type = traced<T, typename without_first<S>::type>;
+  using type = traced<T, shape<S>>;
 };
 /// The kind of N traced values as one, along a new axis 0.
 template <std::int64_t N>
-struct stacks {
+struct stacks : shape_change {
+  template <class S>
+  using shape = typename with_first<N, S>::type;
   template <class T, class S>
-  using type = traced<T, typename with_first<N, S>::type>;
+  using type = traced<T, shape<S>>;
 };
+template <std::int64_t N>
+inline constexpr bool undoes<slices, stacks<N>> = true;
 
 /// An axis that the leaves of trees have in common: its extent, and whether all leaves have such an axis and the same extent along it.
 struct common_axis {

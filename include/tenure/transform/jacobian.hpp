@@ -18,9 +18,11 @@ struct joined_shape<shape<M...>, shape<N...>> { using type = shape<M..., N...>; 
 
 /// The kind of the derivatives of a value of type Y: the axes of Y, then those of the argument.
 template <class Y>
-struct derivatives_of {
+struct derivatives_of : shape_change {
+  template <class S>
+  using shape = typename joined_shape<typename Y::shape_type, S>::type;
   template <class, class S>
-  using type = traced<typename Y::element_type, typename joined_shape<typename Y::shape_type, S>::type>;
+  using type = traced<typename Y::element_type, shape<S>>;
 };
 
 /// The number of elements of the leaves of X, or dyn.

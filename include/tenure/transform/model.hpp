@@ -20,6 +20,7 @@ template <class M>
 struct model_rebind;
 template <template <class, auto...> class M, class Kind, auto... V>
 struct model_rebind<M<Kind, V...>> {
+  using kind = Kind;
   template <class To>
   using type = M<To, V...>;
 };
@@ -29,6 +30,7 @@ template <class X>
 struct model_traits<X> {
   static constexpr bool is_model = true;
 
+  using kind = typename model_rebind<X>::kind;
   template <class Kind>
   using rebind = typename model_rebind<X>::template type<Kind>;
 

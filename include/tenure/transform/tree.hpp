@@ -42,6 +42,33 @@ struct declarations {
     using start = Start;
   };
 };
+/// The base of kinds of traced values of other shapes than the type states: slices, stacks. shape<S> is the other shape.
+struct shape_change {};
+template <class Kind>
+inline constexpr bool changes_shape = std::is_base_of_v<shape_change, Kind>;
+
+/// Whether the change Outer of the shapes takes back the change Inner.
+template <class Outer, class Inner>
+inline constexpr bool undoes = false;
+
+struct shape_itself {
+  template <class, class S>
+  using type = S;
+};
+/// The kind Base of leaves whose shapes were changed, by the last change first.
+template <class Base, class... Change>
+struct with_changes;
+template <class Base, class Change>
+struct with_changes<Base, Change> {
+  template <class T, class S>
+  using type = typename Base::template type<T, typename Change::template shape<S>>;
+};
+template <class Base, class Change, class Next, class... Rest>
+struct with_changes<Base, Change, Next, Rest...> {
+  template <class T, class S>
+  using type = typename with_changes<Base, Change>::template type<T, typename with_changes<shape_itself, Next, Rest...>::template type<T, S>>;
+};
+
 template <class Kind, class T, class S, class Start>
 struct parameter { using type = typename Kind::template type<T, S>; };
 template <class T, class S, class Start>
@@ -123,8 +150,24 @@ template <class... X, class Kind>
 struct rebind_kind<std::tuple<X...>, Kind> { using type = std::tuple<typename rebind_kind<X, Kind>::type...>; };
 template <class X, std::size_t N, class Kind>
 struct rebind_kind<std::array<X, N>, Kind> { using type = std::array<typename rebind_kind<X, Kind>::type, N>; };
+
+/// The kind of a model of kind From whose leaves become of kind To. The type of a model states the shapes of its parameters, so a model whose
+/// shapes changed keeps the changes in its kind.
+template <class To, class From>
+struct rebound { using type = std::conditional_t<changes_shape<To>, with_changes<tracing, To>, To>; };
+template <class To, class Base, class Last, class... Change>
+struct rebound<To, with_changes<Base, Last, Change...>> {
+  using type = std::conditional_t<changes_shape<To>, with_changes<tracing, To, Last, Change...>, with_changes<To, Last, Change...>>;
+};
+template <class To, class Base, class Last, class... Change>
+  requires undoes<To, Last>
+struct rebound<To, with_changes<Base, Last, Change...>> {
+  using type = std::conditional_t<sizeof...(Change) == 0, tracing, with_changes<tracing, Change...>>;
+};
 template <class X, class Kind>
-struct rebind_kind<X, Kind, std::enable_if_t<model_traits<X>::is_model>> { using type = typename model_traits<X>::template rebind<Kind>; };
+struct rebind_kind<X, Kind, std::enable_if_t<model_traits<X>::is_model>> {
+  using type = typename model_traits<X>::template rebind<typename rebound<Kind, typename model_traits<X>::kind>::type>;
+};
 
 /// The same tree with other leaves.
 template <class X, class Kind>

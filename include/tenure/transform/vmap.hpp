@@ -25,10 +25,14 @@ struct sample_extents {
 };
 /// The kind of one sample of traced values, which lie along an axis.
 template <int Axis>
-struct samples {
+struct samples : shape_change {
+  template <class S>
+  using shape = shape_from<sample_extents<S, Axis>>;
   template <class T, class S>
-  using type = traced<T, shape_from<sample_extents<S, Axis>>>;
+  using type = traced<T, shape<S>>;
 };
+template <std::int64_t N>
+inline constexpr bool undoes<samples<0>, stacks<N>> = true;
 template <int Axis, class X>
 struct sample {
   using type = rebind_kind_t<X, samples<Axis>>;
