@@ -33,15 +33,9 @@ constexpr auto exact_root = tn::root([](auto x, auto a) { return x * x * x - a; 
 // Angle and distance of a point, and their Jacobian.
 constexpr auto polar = [](auto p) { return concat<0>(reshape<1>(atan2(p.at(1), p.at(0))), reshape<1>(norm(p))); };
 
-// A step of Newton for a minimum: the Hessian is a matrix of two rows, and its inverse is written down.
+// A step of Newton for a minimum.
 constexpr auto valley = [](auto p) { return square(1.0 - p.at(0)) + 100.0 * square(p.at(1) - square(p.at(0))); };
-constexpr auto newton = [](auto p) {
-  const auto g = tn::grad(valley)(p);
-  const auto h = tn::hessian(valley)(p);
-  const auto determinant = h.at(0, 0) * h.at(1, 1) - h.at(0, 1) * h.at(1, 0);
-  const auto solve = [&](int i, int k) { return (h.at(k, k) * g.at(i) - h.at(i, k) * g.at(k)) / determinant; };
-  return p - concat<0>(reshape<1>(solve(0, 1)), reshape<1>(solve(1, 0)));
-};
+constexpr auto newton = [](auto p) { return p - solve(tn::hessian(valley)(p), tn::grad(valley)(p)); };
 
 int main() {
   const array<2> w{1, -1};

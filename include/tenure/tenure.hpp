@@ -61,9 +61,11 @@
 #include <tenure/ops/solve.hpp>
 #include <tenure/ops/subscript.hpp>
 
+// Before the headers that include it: its messages are a line shorter then.
+#include <tenure/transform/control_flow.hpp>
+
 #include <tenure/transform/checkpoint.hpp>
 #include <tenure/transform/compile.hpp>
-#include <tenure/transform/control_flow.hpp>
 #include <tenure/transform/custom.hpp>
 #include <tenure/transform/dynamic_slice.hpp>
 #include <tenure/transform/gradient.hpp>

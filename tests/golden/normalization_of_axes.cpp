@@ -58,6 +58,7 @@ TEST_CASE("extents that only the run knows are compared") {
   REQUIRE_NOTHROW(tn::eval(layer_norm(x, of(3), of(3))));
   REQUIRE_THROWS_AS(tn::eval(layer_norm(x, of(4), of(4))), tn::shape_error);
   REQUIRE_THROWS_AS(tn::eval(layer_norm(x, of(3), of(1))), tn::shape_error);
+  REQUIRE_THROWS_WITH(tn::eval(layer_norm(x, of(1), of(3))), Catch::Matchers::StartsWith("tenure: layer_norm:"));  // and not of the product inside
   REQUIRE_THROWS_AS(tn::eval(rms_norm(x, of(1))), tn::shape_error);
 }
 
