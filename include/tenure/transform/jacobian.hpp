@@ -71,7 +71,7 @@ constexpr auto jacobian_by_rows(const Y& y, const X& x) {
   ir::builder& g = *y.graph;
   using result = rebind_kind_t<X, derivatives_of<Y>>;
   ir::array<passes::batch_value> unit;
-  unit.push_back({unit_vectors(y).id, true});
+  unit.push_back(passes::batch_value{unit_vectors(y).id, true});
   const std::int64_t n = g.shape_of(unit[0].id)[0];
   body_trace body(g);
   const ir::node_id cotangent = body.input(g[y.id].type, g[y.id].shape);
@@ -98,7 +98,7 @@ constexpr auto jacobian_by_columns(const Y& y, const X& x) {
   const auto columns_of = [&]<class L, class From>(element_tag<L>, const From& leaf) -> L {
     using column = traced<typename Y::element_type, typename with_first<elements_of<From>(), typename Y::shape_type>::type>;
     ir::array<passes::batch_value> unit;
-    unit.push_back({unit_vectors(leaf).id, true});
+    unit.push_back(passes::batch_value{unit_vectors(leaf).id, true});
     const std::int64_t n = g.shape_of(unit[0].id)[0];
     body_trace body(g);
     const ir::node_id tangent = body.input(g[leaf.id].type, g[leaf.id].shape);

@@ -49,7 +49,8 @@ constexpr V indices_of_samples(const B& b, V indices, std::int64_t n) {
   const std::int16_t shape = wide.node().shape;
   const V sample = counting(g, dtype::int64, shape, 0), each = broadcast_to(number_of_extent(g, dtype::int64, n), shape);
   const V flat = sample * each + wide;
-  g.check_bound({flat.id, g.derived(ir::symbol::kind::product, b.samples(), n), "vmap", true});
+  const ir::bound inside{flat.id, g.derived(ir::symbol::kind::product, b.samples(), n), "vmap", true};  // nvcc 13 garbles g.check_bound({...})
+  g.check_bound(inside);
   return flat;
 }
 
