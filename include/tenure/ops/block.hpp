@@ -93,9 +93,7 @@ constexpr positioned_block positioned(value x, const block& b, const char* call)
     const value along_line = along.length == 1 ? reshape_to(along.start, line) : counting(g, dtype::int64, shape, 0) + stretched_to(cast_to(along.start, dtype::int64), shape);
     p = {x.shape(), b.last, along_line};
   } else {
-    std::int64_t all = 1;
-    for (int a = 0; a <= b.last; ++a) all = g.derived(ir::symbol::kind::product, all, x.shape()[a]);
-    p.flat.push_back(all);
+    p.flat.push_back(elements_along(g, x.shape(), all_axes(b.last + 1)));
     for (int a = b.last + 1; a < x.shape().rank; ++a) p.flat.push_back(x.shape()[a]);
     p.positions = positions_of(x, b);
   }

@@ -74,9 +74,7 @@ struct matmul {
     if (b.rank == 1) r = reshape_to(r, {2, {k, 1}});
     if (b.rank <= 2 && a.rank > 2) {
       // All batches use one right-hand matrix, so one product computes all rows.
-      std::int64_t rows = 1;
-      for (int i = 0; i < a.rank - 1; ++i) rows = g.derived(ir::symbol::kind::product, rows, a[i]);
-      l = reshape_to(l, {2, {rows, k}});
+      l = reshape_to(l, {2, {elements_along(g, a, all_axes(a.rank - 1)), k}});
     } else if (l.shape().rank > 2 || r.shape().rank > 2) {
       const extents el = l.shape(), er = r.shape();
       extents batch = to;

@@ -72,10 +72,7 @@ using amin = extreme_value<ir::reduction::min, Keep, A...>;
 /// The number of elements that one element of the result combines, as a scalar value.
 template <class X>
 constexpr value reduced_count(const X& x, std::int64_t mask) {
-  std::int64_t n = 1;
-  for (int a = 0; a < x.shape().rank; ++a)
-    if ((mask >> a) & 1) n = x.graph->derived(ir::symbol::kind::product, n, x.shape()[a]);
-  return number_of_extent(*x.graph, dtype_v<typename X::element_type>, n);
+  return number_of_extent(*x.graph, dtype_v<typename X::element_type>, elements_along(*x.graph, x.shape(), mask));
 }
 
 template <bool Keep, int... A>

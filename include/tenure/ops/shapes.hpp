@@ -102,5 +102,12 @@ constexpr extents with_ones(const extents& s, std::int64_t mask) {
   return r;
 }
 constexpr std::int64_t all_axes(int rank) { return (std::int64_t{1} << rank) - 1; }
+/// The number of elements along the axes of the mask, as an extent.
+constexpr std::int64_t elements_along(ir::builder& g, const extents& s, std::int64_t mask) {
+  std::int64_t n = 1;
+  for (int a = 0; a < s.rank; ++a)
+    if ((mask >> a) & 1) n = g.derived(ir::symbol::kind::product, n, s[a]);
+  return n;
+}
 
 }  // namespace tenure::ops

@@ -43,8 +43,7 @@ constexpr std::int64_t elements_of() {
 constexpr ops::value unit_vectors(ops::value x) {
   ir::builder& g = *x.graph;
   const extents s = x.shape();
-  std::int64_t n = 1;
-  for (int a = 0; a < s.rank; ++a) n = g.derived(ir::symbol::kind::product, n, s[a]);
+  const std::int64_t n = ops::elements_along(g, s, ops::all_axes(s.rank));
   const std::int16_t square = g.intern({2, {n, n}});
   const ops::value row = ops::counting(g, dtype::int64, square, 0), column = ops::counting(g, dtype::int64, square, 1);
   extents all{1, {n}};

@@ -41,9 +41,8 @@ struct root_rule {
     if (moved == ir::none) return std::tuple{z, Z{&g, ops::value(z).like(0).id}};
     const ops::value jacobian = jacobian_by_columns(r, at);
     if (ops::value(z).shape().rank == 0) return std::tuple{z, Z{&g, (-(ops::value(g, moved) / jacobian)).id}};
-    std::int64_t n = 1;
-    for (int a = 0; a < ops::value(z).shape().rank; ++a) n = g.derived(ir::symbol::kind::product, n, ops::value(z).shape()[a]);
     const extents of_z = ops::value(z).shape();
+    const std::int64_t n = ops::elements_along(g, of_z, ops::all_axes(of_z.rank));
     const ops::value step = ops::solution(ops::reshape_to(jacobian, {2, {n, n}}), ops::reshape_to({g, moved}, {2, {n, 1}}));
     return std::tuple{z, Z{&g, ops::reshape_to(-step, of_z).id}};
   }
