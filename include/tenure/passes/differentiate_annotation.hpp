@@ -156,7 +156,7 @@ constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id
   if (c.what == kind::custom_vjp) g.take_rule(id);
 }
 
-/// The tangents of the results, or none. tangent[i] is that of node i, or none.
+/// Returns the tangent of each result, or none for a result without one. tangent[i] is the tangent of node i, or none.
 constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   using kind = ir::construct::kind;
   const ir::construct c = g.construct_at(id);

@@ -154,7 +154,7 @@ class derived_body {
     const char m = marks[id - first_];
     return m != 0 && (is_kept(g_[id].op) || (keeps_direct && (m & is_direct) && ops::is_pointwise(g_[id].op)));
   }
-  /// What the outputs need of the body, from the first node on. Operands of what is kept are not needed.
+  /// Marks the nodes of the body that the outputs need. A kept node does not need its operands.
   constexpr ir::array<char> needed(const id_list& outputs, bool keeps_direct) const {
     const int count = g_.count();
     ir::array<char> marks(count - first_, 0);

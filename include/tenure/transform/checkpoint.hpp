@@ -8,7 +8,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// What checkpoint keeps besides the inputs: the results of matrix products and of reductions. What is elementwise is computed again.
+/// Besides the inputs, checkpoint keeps the results of matrix products and reductions. It computes elementwise operations again.
 struct save_products_policy {};
 inline constexpr save_products_policy save_products{};
 

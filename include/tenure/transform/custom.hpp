@@ -251,8 +251,8 @@ constexpr custom_vjp_of<F, Forward, Backward> custom_vjp_on(F f, Forward forward
 
 }  // namespace detail
 
-/// custom_jvp(f, rule)(x...) is f(x...). Its derivative is that of rule(x..., tangents of x...) -> {y, tangent of y}. The rule is linear in the
-/// tangents. Reverse mode takes the transpose of the rule. y is that of f.
+/// custom_jvp(f, rule)(x...) returns f(x...). Its tangent is the second value of rule(x..., tangents of x...), which returns {y, tangent of y}.
+/// The rule must be linear in the tangents. Reverse mode transposes the rule. The first value of the rule is not used.
 template <class F, class Rule, class Execution = inherited>
 constexpr auto custom_jvp(F f, Rule rule, Execution on = {}) {
   return detail::compiled_on(detail::custom_jvp_on(detail::traced_function(f), detail::traced_function(rule)), on);

@@ -57,7 +57,7 @@ struct plan {
   }
 
  private:
-  /// The cost of loops and branches. cost(body) is that of one turn.
+  /// The cost of all loops and branches. cost(body) gives the cost of one turn of a body.
   template <class Cost>
   static constexpr std::int64_t in_constructs(Cost cost) {
     std::int64_t total = 0;

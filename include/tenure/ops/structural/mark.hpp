@@ -43,7 +43,7 @@ struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> 
 
 }  // namespace nodes
 
-/// The value x, apart from x: what is computed from it is not merged with what is computed from x.
+/// The value of x as a node of its own. A computation that reads it is not merged with an equal computation that reads x.
 constexpr value behind_barrier(value x) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::barrier, .type = x.type(), .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}, .attr = x.graph->count()})};
 }
