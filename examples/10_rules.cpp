@@ -19,6 +19,24 @@ constexpr auto clip_gradient = tn::custom_vjp([](auto x) { return x; },
                                               [](auto x) { return std::tuple{x, tn::nothing}; },
                                               [](auto, auto cotangent) { return minimum(maximum(cotangent, -1.0), 1.0); });
 
+// The power of a wind turbine in kW by the speed of the wind in m/s, as it was measured: straight pieces between 0, 5, 10 and 15 m/s.
+constexpr double measured[] = {0, 120, 900, 1500};
+int piece(double speed) { return speed < 5 ? 0 : speed < 10 ? 1 : 2; }
+
+constexpr auto slope = tn::extern_op(
+    [](auto y, auto x) noexcept {
+      for (std::int64_t i = 0; i < x.size(); ++i) y[i] = (measured[piece(x[i]) + 1] - measured[piece(x[i])]) / 5;
+    },
+    tn::like<0>);
+constexpr auto power = tn::extern_op(
+    [](auto y, auto x) noexcept {
+      for (std::int64_t i = 0; i < x.size(); ++i) {
+        const int p = piece(x[i]);
+        y[i] = measured[p] + (measured[p + 1] - measured[p]) * (x[i] / 5 - p);
+      }
+    },
+    tn::like<0>, [](auto x, auto, auto cotangent) { return cotangent * slope(x); });
+
 // A layer with a long activation. The gradient reads several values of it.
 constexpr auto layer = [](auto x, auto w) {
   const auto z = matmul(x, w);
@@ -56,6 +74,10 @@ int main() {
   std::printf("clipped gradient of sum(x * x): %.1f %.1f %.1f\n", clipped(0), clipped(1), clipped(2));
   bool right = std::abs(slopes(0) - 1 / (1 + std::exp(1.0))) < 1e-12 && slopes(2) == 1;
   right &= clipped(0) == -1 && clipped(1) == 1 && clipped(2) == 1;
+  const array<4> wind{3, 8, 12, 6};
+  const auto [energy, by_height] = tn::value_and_grad([](auto height, auto speed) { return sum(power(height * speed)); })(1.1, wind);
+  std::printf("power: %.0f kW, and %.0f kW more for each unit of height\n", energy.item(), by_height.item());
+  right &= std::abs(energy.item() - 2445.6) < 1e-9 && std::abs(by_height.item() - 3696) < 1e-9;
   print_cost("keep all", keep_all);
   print_cost("keep inputs", keep_inputs);
   print_cost("keep products", keep_products);

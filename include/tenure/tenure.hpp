@@ -68,6 +68,7 @@
 #include <tenure/transform/compile.hpp>
 #include <tenure/transform/custom.hpp>
 #include <tenure/transform/dynamic_slice.hpp>
+#include <tenure/transform/extern.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
 #include <tenure/transform/jacobian.hpp>

@@ -427,10 +427,12 @@ class builder {
     return -1;
   }
 
-  /// The number of a record of a construct. Each annotation has a record of its own, because take_rule() changes it.
+  /// The number of a record of a construct. Each annotation has a record of its own, because take_rule() changes it. So has each call of an
+  /// external function, because functions are not compared.
   constexpr int record_of(const construct& c) {
     own_bodies();
-    for (int i = 0; !c.annotates() && i < constructs_.size(); ++i)
+    const bool may_be_shared = !c.annotates() && c.what != construct::kind::external;
+    for (int i = 0; may_be_shared && i < constructs_.size(); ++i)
       if (constructs_[i] == c) return i;
     return constructs_.push_back(c);
   }

@@ -118,12 +118,25 @@ struct body {
   int input_count = 0;
 };
 
-/// A loop or a branch. Its operands and the inputs of its bodies:
+/// A function of the user's that the graph calls and knows nothing else about. It writes the results and reads the arguments, both row-major.
+/// `extents` are those of each result, then of each argument.
+struct external_function {
+  void (*call)(void* const* results, const void* const* arguments, const std::int64_t* extents) = nullptr;
+  const char* name = nullptr;  // for printed plans, or null
+  bool may_throw = false;
+
+  /// Constant evaluation cannot compare functions. Only the records of other constructs are compared.
+  friend constexpr bool operator==(const external_function&, const external_function&) { return true; }
+};
+
+/// A loop, a branch or an external function. Its operands and the inputs of its bodies:
 ///   scan:       (carries, scanned, captures). The body takes (carries, slices of scanned, the turn if `counts`, captures) and returns
 ///               (carries, slices of stacked). The results are (carries, stacked).
 ///   while_loop: (carries, captures of the condition, captures of the step). The condition takes (carries, its captures) and returns one
 ///               bool. The step takes (carries, its captures) and returns the carries. The results are the carries.
 ///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
+///   external:   (arguments). It calls a function. Its body runs nothing: its inputs are like the arguments, and its outputs are constants like
+///               the results.
 /// The others are annotations: they say how derivatives go through values that the graph computes anyway, and they run nothing. Result i is
 /// one of the operands. The pass `algebra` removes them.
 ///   custom_jvp: (values, arguments, captures of the rule). The rule takes (arguments, tangents of the floating ones, its captures) and returns
@@ -132,19 +145,23 @@ struct body {
 ///               floating values, its captures) and returns the cotangents of the floating arguments.
 ///   checkpoint: (values, kept intermediate values, captures). The body takes its captures and computes the others again.
 struct construct {
-  enum class kind : std::uint8_t { scan, while_loop, cond, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
+  enum class kind : std::uint8_t { scan, while_loop, cond, external, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
   bool reverse = false;  // scan: from the last turn to the first
   bool counts = false;   // scan: the body takes the position of the turn, an int64
-  bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again
+  bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again;
+                            // custom_vjp: the last kept residuals are
   bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
   int carries = 0, scanned = 0;  // of an annotation: values, arguments
   int kept = 0;                  // of an annotation: values for the backward pass
   int captures[2] = {0, 0};  // of each body
   int bodies[2] = {-1, -1};
   std::int64_t length = 0;  // scan: the number of turns, an extent
+  external_function function{};
 
   constexpr bool annotates() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
+  /// The position of the kept residual that is result 0 itself. With of_results those of the other results follow.
+  constexpr int first_kept_result() const { return what == kind::custom_vjp && of_results ? own_operands() - carries : own_operands(); }
   /// The operand that is result i of an annotation.
   constexpr int operand_of_result(int i) const { return is_taken ? carries + i : i; }
 
@@ -175,7 +192,7 @@ struct bodies_view {
 /// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
 /// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
-  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while, forward_custom_vjp } what = kind::nothing;
+  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while, forward_custom_vjp, reverse_extern, forward_extern } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 

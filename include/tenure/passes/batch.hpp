@@ -6,6 +6,7 @@
 //   keeps its carry.
 // - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is their sum.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
+// - external functions: a scan calls the function for one sample after the other.
 // Cost: no node more for an operation, except axes that move (views) and gather with other indices for each sample.
 #pragma once
 
@@ -139,10 +140,10 @@ class batching {
   static constexpr construct_marks marks_of(const ir::graph_view& g, const ir::construct& c, const marks& operands) {
     using kind = ir::construct::kind;
     construct_marks m;
-    if (c.annotates()) {
+    if (c.annotates() || c.what == kind::external) {
       char any = 0;
       for (const char o : operands) any = any || o;
-      m.results.resize(c.carries, any);
+      m.results.resize(g.results_of(c), any);
       return m;
     }
     const int own = c.what == kind::cond ? 0 : c.own_operands();
@@ -187,6 +188,7 @@ class batching {
     switch (c.what) {
       case ir::construct::kind::scan: return scan(c, operands, m);
       case ir::construct::kind::while_loop: return while_loop(c, operands, m);
+      case ir::construct::kind::external: return external(c, operands);
       default: break;
     }
     return cond(c, operands, m);
@@ -229,7 +231,8 @@ class batching {
     using kind = ir::construct::kind;
     bool any = false;
     for (const char m : mapped) any = any || m;
-    for (int i = 0; c.of_results && i < c.carries; ++i) mapped[c.carries + i] = any;
+    const int first_of_results = c.what == kind::custom_jvp ? c.carries : c.first_kept_result();
+    for (int i = 0; c.of_results && i < c.carries; ++i) mapped[first_of_results + i] = any;
     const int first_kept = c.first_argument() + c.scanned, own = c.own_operands();
     const auto is_value = [&](int i) { return i < c.first_argument() || (c.what == kind::checkpoint && i < own); };
     const auto is_floating_at = [&](int i) { return is_floating(g_[operands[i].id].type); };
@@ -266,6 +269,32 @@ class batching {
     values results;
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), any});
     return results;
+  }
+
+  /// Shared operands are captures of the scan.
+  constexpr values external(const ir::construct& c, const values& operands) {
+    ids all, given, inputs;
+    const int results = g_.view().results_of(c);
+    for (const batch_value& o : operands)
+      if (o.is_mapped) all.push_back(o.id);
+    const bool is_mapped = all.size() > 0;
+    ir::construct loop{.what = ir::construct::kind::scan, .scanned = all.size(), .length = samples_};
+    const ir::node_id first = g_.count();
+    for (const batch_value& o : operands) {
+      given.push_back(o.is_mapped ? g_.body_input(g_[o.id].type, g_.intern(ops::without_axes(g_.shape_of(o.id), 1))) : o.id);
+      if (o.is_mapped) inputs.push_back(given.back());
+    }
+    ir::node_id node = g_.add_construct(c, given);
+    if (is_mapped) {
+      ids out;
+      for (int i = 0; i < results; ++i) out.push_back(g_.result(node, i));
+      loop.bodies[0] = g_.cut(first, inputs, out, all);
+      loop.captures[0] = all.size() - loop.scanned;
+      node = g_.add_construct(loop, all);
+    }
+    values found;
+    for (int i = 0; i < results; ++i) found.push_back({g_.result(node, i), is_mapped});
+    return found;
   }
 
   constexpr values scan(const ir::construct& c, const values& operands, const construct_marks& m) {

@@ -2,7 +2,8 @@
 // Derivatives of annotations: custom_jvp, custom_vjp and checkpoint. Their results are values that the graph computes, and the annotation
 // says how a derivative goes on from there.
 // - custom_jvp: tangents by the rule. The rule is linear in the tangents, so cotangents go through its transpose.
-// - custom_vjp: cotangents by `backward`. Afterwards the results are the values by `forward`, with ordinary derivatives.
+// - custom_vjp: cotangents by `backward`. Afterwards the results are the values by `forward`, with ordinary derivatives. Those of an external
+//   function have none: derivatives go through the rule again.
 // - checkpoint: cotangents go through a second computation of the values, from the inputs of the function.
 // A value of the graph around the function, which it captures, has its ordinary derivative: the rule is for the arguments.
 #pragma once
@@ -96,10 +97,19 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::constru
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
 
+/// A node for result i of a construct: the one that is there, or a new one. What is there may be kept from turn to turn of a loop.
+constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
+  for (ir::node_id r = id + 1; r < g.count(); ++r)
+    if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr == i) return r;
+  return g.result(id, i);
+}
+
 template <class Accumulate>
-constexpr void pull_custom_vjp(ir::builder& g, const ir::construct& c, const id_list& operands, const id_list& cotangents, Accumulate accumulate) {
+constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands, const id_list& cotangents, Accumulate accumulate) {
   id_list given;
-  take(given, operands, c.first_argument() + c.scanned, c.kept);
+  const int first_kept = c.first_argument() + c.scanned, first_kept_result = c.first_kept_result();
+  take(given, operands, first_kept, first_kept_result - first_kept);
+  for (int i = first_kept_result; i < c.own_operands(); ++i) given.push_back(result_node(g, id, i - first_kept_result));
   for (int i = 0; i < c.carries; ++i)
     if (is_floating_node(g, operands[i])) given.push_back(cotangents[i] != ir::none ? cotangents[i] : zero_like(g, operands[i]));
   take(given, operands, c.own_operands(), c.captures[0]);
@@ -152,8 +162,8 @@ constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id
     if (cotangents[i] != ir::none) accumulate(operands[c.operand_of_result(i)], cotangents[i]);
   if (!by_rule) return;
   if (any && c.what == kind::custom_jvp) pull_custom_jvp(g, id, c, operands, active, cotangents, accumulate);
-  if (any && c.what == kind::custom_vjp) pull_custom_vjp(g, c, operands, cotangents, accumulate);
-  if (c.what == kind::custom_vjp) g.take_rule(id);
+  if (any && c.what == kind::custom_vjp) pull_custom_vjp(g, id, c, operands, cotangents, accumulate);
+  if (c.what == kind::custom_vjp && !c.of_results) g.take_rule(id);
 }
 
 /// Returns the tangent of each result, or none for a result without one. tangent[i] is the tangent of node i, or none.
@@ -166,7 +176,7 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   const auto moves = [&](int i) { return tangent[operands[i]] != ir::none && is_floating_node(g, operands[i]); };
   bool by_rule = false;
   for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i) by_rule = by_rule || moves(i);
-  if (by_rule && c.what == kind::custom_vjp) g.refuse({ir::refusal::kind::forward_custom_vjp});
+  if (by_rule && c.what == kind::custom_vjp) g.refuse({c.of_results ? ir::refusal::kind::forward_extern : ir::refusal::kind::forward_custom_vjp});
   if (!by_rule || c.what != kind::custom_jvp) return results;
   id_list given = arguments_of_rule(g, id, c, operands);
   for (int i = c.carries; i < c.carries + c.scanned; ++i)

@@ -51,6 +51,13 @@ constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char*
   id_list operands;
   ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(o); });
   const auto flows = [&](int i) { return static_cast<char>(active[operands[i]] != 0 && is_floating(g[operands[i]].type)); };
+  if (c.what == ir::construct::kind::external) {
+    bool any = false;
+    for (int i = 0; i < operands.size(); ++i) any = any || flows(i);
+    const ir::graph_view body = g.body_at(c.bodies[0]);
+    for (int i = 0; i < f.results.size(); ++i) f.results[i] = any && is_floating(body[body.outputs[i]].type);
+    return f;
+  }
   int captured = c.own_operands();
   for (int b = 0; b < 2; ++b) {
     if (!branches)
@@ -512,6 +519,7 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     case ir::construct::kind::scan: return pull_scan(g, id, active, cotangents, accumulate);
     case ir::construct::kind::cond: return pull_cond(g, id, active, cotangents, accumulate);
     case ir::construct::kind::while_loop: return g.refuse({ir::refusal::kind::reverse_while});
+    case ir::construct::kind::external: return g.refuse({ir::refusal::kind::reverse_extern});
     default: return;
   }
 }
@@ -533,6 +541,11 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     return;
   }
   const flow f = flow_through(g.view(), id, active.data());
+  if (c.what == ir::construct::kind::external) {
+    for (const char result : f.results)
+      if (result) g.refuse({ir::refusal::kind::forward_extern});
+    return;
+  }
   const int own = c.own_operands(), results = f.results.size();
   const auto zero = [&](ir::node_id x) { return g.constant(g[x].type, g[x].shape, 0); };
 

@@ -60,8 +60,9 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
 
 /// The kind of a construct, and for a scan its turns.
 inline void print_construct(writer& out, const ir::graph_view& g, const ir::construct& c) {
-  constexpr const char* kinds[] = {"scan", "while_loop", "cond", "custom_jvp", "custom_vjp", "checkpoint"};
+  constexpr const char* kinds[] = {"scan", "while_loop", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
   out << ": " << kinds[static_cast<int>(c.what)];
+  if (c.function.name != nullptr) out << ' ' << c.function.name;
   if (c.what != ir::construct::kind::scan) return;
   out << " of ";
   print_extent(out, g, c.length);
@@ -102,6 +103,11 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
   print_shape(out, g, g.shape_of(id));
 }
 
+/// The number of bodies that are printed. That of an external function only has the shapes of its results.
+constexpr int printed_bodies(const ir::construct& c) {
+  return c.what == ir::construct::kind::external || c.bodies[0] < 0 ? 0 : c.bodies[1] < 0 ? 1 : 2;
+}
+
 /// What body b of a construct computes.
 inline const char* name_of_body(const ir::construct& c, int b) {
   using kind = ir::construct::kind;
@@ -121,7 +127,7 @@ inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
     out << '\n';
     if (g[i].op != ir::opcode::construct) continue;
     const ir::construct& c = g.construct_of(g[i]);
-    for (int b = 0; b < 2 && c.bodies[b] >= 0; ++b) {
+    for (int b = 0; b < printed_bodies(c); ++b) {
       indent(depth + 1);
       out << name_of_body(c, b) << ":\n";
       print_graph(out, g.body_at(c.bodies[b]), depth + 2);

@@ -199,6 +199,51 @@ constexpr std::int64_t bytes_of_output(int i, const std::int64_t* symbols) {
   return passes::value_of(sizes_of_body<Body>.output[i].elements, symbols) * sizes_of_body<Body>.output[i].bytes;
 }
 
+/// The shapes of an external function: the extents of each result, then of each argument; and the size of each result.
+template <class Program, int C>
+struct external_shapes {
+  static constexpr ir::construct record = construct_at<Program, C>::value;
+  static constexpr ir::graph_view body = Program::value.view().body_at(record.bodies[0]);
+  static constexpr int results = body.output_count;
+  static constexpr int count = [] {
+    int n = 0;
+    for (int i = 0; i < results; ++i) n += body.shape_of(body.outputs[i]).rank;
+    for (int i = 0; i < record.operands(); ++i) n += body.shape_of(i).rank;  // cut() puts the inputs first
+    return n;
+  }();
+
+  passes::number extent[count + 1] = {}, elements[results + 1] = {};
+  std::int64_t bytes[results + 1] = {};  // of an element
+
+  constexpr external_shapes() {
+    int at = 0;
+    const auto add = [&](ir::node_id id) {
+      passes::number n{1, 0};
+      for (int a = 0; a < body.shape_of(id).rank; ++a) n = n * (extent[at++] = passes::number_of(body.shape_of(id)[a]));
+      return n;
+    };
+    for (int i = 0; i < results; ++i) elements[i] = add(body.outputs[i]), bytes[i] = size_of(body[body.outputs[i]].type);
+    for (int i = 0; i < record.operands(); ++i) add(i);
+  }
+};
+template <class Program, int C>
+inline constexpr external_shapes<Program, C> shapes_of_external{};
+
+/// Where the results of an external function are that nothing reads: offsets in scratch memory, and their size.
+template <class Program, int C>
+struct unread_results {
+  std::int64_t offset[shapes_of_external<Program, C>.results + 1] = {}, bytes = 0;
+
+  constexpr unread_results(const bound_step& s, const std::int64_t* symbols) {
+    constexpr const auto& shapes = shapes_of_external<Program, C>;
+    for (int i = 0; i < shapes.results; ++i) {
+      offset[i] = bytes;
+      const bool is_read = Program::tables.bindings[s.first_binding + shapes.record.operands() + i].buffer != passes::access::nowhere;
+      if (!is_read) bytes += (passes::value_of(shapes.elements[i], symbols) * shapes.bytes[i] + 63) / 64 * 64;
+    }
+  }
+};
+
 /// Whether every step is a fused kernel.
 template <class Program>
 inline constexpr bool only_kernels = [] {
@@ -281,8 +326,9 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
   }
 }
 
-/// Whether a turn or a branch of the construct may refuse an index.
+/// Whether a turn or a branch of the construct may refuse an index, or a function of the user's may throw.
 constexpr bool may_refuse(const ir::graph_view& g, const ir::construct& c) {
+  if (c.what == ir::construct::kind::external) return c.function.may_throw;
   for (const int b : c.bodies) {
     if (b < 0) continue;
     const ir::graph_view body = g.body_at(b);
@@ -294,11 +340,30 @@ constexpr bool may_refuse(const ir::graph_view& g, const ir::construct& c) {
   return false;
 }
 
-/// The last step that may refuse an index, or -1 if no step does.
+/// Whether a construct, or one in its bodies, calls a function of the user's.
+constexpr bool calls_function(const ir::graph_view& g, const ir::construct& c) {
+  if (c.what == ir::construct::kind::external) return true;
+  for (const int b : c.bodies) {
+    if (b < 0) continue;
+    const ir::graph_view body = g.body_at(b);
+    for (int i = 0; i < body.count; ++i)
+      if (body[i].op == ir::opcode::construct && calls_function(g, g.construct_of(body[i]))) return true;
+  }
+  return false;
+}
+template <class Program>
+inline constexpr bool calls_functions = [] {
+  const ir::graph_view g = Program::value.view();
+  for (int i = 0; i < g.count; ++i)
+    if (g[i].op == ir::opcode::construct && calls_function(g, g.construct_of(g[i]))) return true;
+  return false;
+}();
+
+/// The last step that may refuse an index or throw, or -1 if no step does.
 template <class Program>
 inline constexpr int last_check = [] {
   const ir::graph_view g = Program::value.view();
-  int s = g.bound_count > 0 || g.inner.bound_count > 0 ? Program::step_count - 1 : -1;
+  int s = g.bound_count > 0 || g.inner.bound_count > 0 || g.inner.construct_count > 0 ? Program::step_count - 1 : -1;
   const auto refuses = [&](const bound_step& b) { return b.op == ir::opcode::check || (b.construct >= 0 && may_refuse(g, g.inner.constructs[b.construct])); };
   while (s >= 0 && !refuses(Program::tables.steps[s])) --s;
   return s;

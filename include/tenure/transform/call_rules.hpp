@@ -140,6 +140,9 @@ constexpr bool is_traceable() {
     static_assert(refused.what != ir::refusal::kind::reverse_while,
                   "tenure: grad: no reverse mode through while_loop without a bound, or fori_loop with a traced number of turns; give the bound tn::at_most<N>, or use scan, or jvp");
     static_assert(refused.what != ir::refusal::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
+    static_assert(refused.what != ir::refusal::kind::reverse_extern,
+                  "tenure: grad: this extern_op has no derivative: give it a backward, or call it with tn::stop_gradient(x)");
+    static_assert(refused.what != ir::refusal::kind::forward_extern, "tenure: jvp: no forward mode through extern_op: its backward serves vjp and grad");
     if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
     else return refused.what == ir::refusal::kind::nothing;
   } else {

@@ -180,6 +180,20 @@ constexpr bool is_backward() {
   else return false;
 }
 
+/// Makes the cotangents that backward returned the outputs of the body. x are the arguments.
+template <class Returned, std::size_t... I, class... X>
+constexpr void return_cotangents(ir::builder& g, body_trace& body, const Returned& returned, std::index_sequence<I...>, const X&... x) {
+  const auto return_one = [&](const auto& argument, const auto& given) {
+    if constexpr (tree<decltype(argument)>::has_floats) {
+      const auto cotangent = as_traced(g, given);
+      require_like("custom_vjp", argument, cotangent);
+      return_floating(body, cotangent);
+    }
+  };
+  if constexpr (is_bare_cotangent<Returned, X...>) (return_one(x, returned), ...);
+  else (return_one(x, std::get<I>(returned)), ...);
+}
+
 /// The transform custom_vjp.
 template <class F, class Forward, class Backward>
 struct custom_vjp_of {
@@ -229,19 +243,6 @@ struct custom_vjp_of {
  private:
   template <class... X>
   using residuals_of = rebind_kind_t<std::tuple_element_t<1, result_of<Forward, X...>>, tracing>;
-
-  template <class Returned, std::size_t... I, class... X>
-  constexpr void return_cotangents(ir::builder& g, body_trace& body, const Returned& returned, std::index_sequence<I...>, const X&... x) const {
-    const auto return_one = [&](const auto& argument, const auto& given) {
-      if constexpr (tree<decltype(argument)>::has_floats) {
-        const auto cotangent = as_traced(g, given);
-        require_like("custom_vjp", argument, cotangent);
-        return_floating(body, cotangent);
-      }
-    };
-    if constexpr (is_bare_cotangent<Returned, X...>) (return_one(x, returned), ...);
-    else (return_one(x, std::get<I>(returned)), ...);
-  }
 };
 
 template <class F, class Rule>

@@ -18,7 +18,7 @@ struct plan {
 
   /// The number of arithmetic operations of a call. A pointwise operation counts one for each element of its result, also a transcendental
   /// function. A reduction counts one for each element of its operand. A matrix product counts 2mnk. A loop counts all its turns, a while_loop
-  /// one turn, and a branch the larger side.
+  /// one turn, and a branch the larger side. What an extern_op computes is not known and counts 0.
   static constexpr std::int64_t flops() {
     require_static();
     const ir::graph_view g = Program::value.view();
@@ -57,7 +57,7 @@ struct plan {
   }
 
  private:
-  /// The cost of all loops and branches. cost(body) gives the cost of one turn of a body.
+  /// The cost of all loops and branches. An external function counts 0. cost(body) gives the cost of one turn of a body.
   template <class Cost>
   static constexpr std::int64_t in_constructs(Cost cost) {
     std::int64_t total = 0;
@@ -66,12 +66,14 @@ struct plan {
       program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
         using kind = ir::construct::kind;
         using record = program_detail::construct_at<Program, C>;
-        const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{});
-        if constexpr (record::value.what == kind::scan) {
-          total += record::value.length * first;
-        } else {
-          const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{});
-          total += record::value.what == kind::while_loop ? first + second : first > second ? first : second;
+        if constexpr (record::value.what != kind::external) {
+          const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{});
+          if constexpr (record::value.what == kind::scan) {
+            total += record::value.length * first;
+          } else {
+            const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{});
+            total += record::value.what == kind::while_loop ? first + second : first > second ? first : second;
+          }
         }
       });
     }

@@ -70,7 +70,7 @@ struct drawing {
   /// A frame for each body of a construct, as it was written.
   void bodies(int id) const {
     const ir::construct& c = g.construct_of(g[id]);
-    for (int b = 0; b < 2 && c.bodies[b] >= 0; ++b) {
+    for (int b = 0; b < passes::printed_bodies(c); ++b) {
       const drawing body{out, g.body_at(c.bodies[b]), prefix + std::to_string(id) + (b == 0 ? "a" : "b")};
       out << "    subgraph cluster_" << body.prefix.c_str() << " {\n    label=\"" << passes::name_of_body(c, b) << "\"; fontname=\"Helvetica\"; fontsize=10; style=\"rounded,filled\"; fillcolor=\"#f4f4f4\";\n";
       for (int i = 0; i < body.g.count; ++i)

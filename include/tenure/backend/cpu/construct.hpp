@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs loops and branches on the CPU. A body is a program of its own, and a turn runs it with the pointers of this turn. A carry is written
+// Runs loops, branches and external functions on the CPU. A body is a program of its own, and a turn runs it with the pointers of this turn. A carry is written
 // over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn.
 // Cost: a turn allocates nothing and copies nothing.
 #pragma once
@@ -115,6 +115,18 @@ void run_cond(const running_call& m, const bound_step& s, void* const* pointer, 
   else run(std::type_identity<typename record::template body<1>>{}, pointer + 1 + branch.captures[0]);
 }
 
+template <class Program, int C>
+void run_external(const running_call& m, const bound_step& s, void* const* pointer, char* scratch) {
+  constexpr const auto& shapes = program_detail::shapes_of_external<Program, C>;
+  const program_detail::unread_results<Program, C> unread(s, m.symbols);
+  std::int64_t extent[shapes.count + 1];
+  void* result[shapes.results + 1];
+  for (int i = 0; i < shapes.count; ++i) extent[i] = passes::value_of(shapes.extent[i], m.symbols);
+  void* const* const given = pointer + shapes.record.operands();
+  for (int i = 0; i < shapes.results; ++i) result[i] = given[i] != nullptr ? given[i] : scratch + unread.offset[i];
+  shapes.record.function.call(result, pointer, extent);
+}
+
 template <class Program>
 void run_construct(const running_call& m, const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
   program_detail::visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
@@ -123,6 +135,7 @@ void run_construct(const running_call& m, const bound_step& s, void* const* poin
     char* const memory = static_cast<char*>(scratch);
     if constexpr (what == kind::scan) run_scan<Program, C>(m, s, pointer, number[0], memory);
     else if constexpr (what == kind::while_loop) run_while<Program, C>(m, s, pointer, memory);
+    else if constexpr (what == kind::external) run_external<Program, C>(m, s, pointer, memory);
     else run_cond<Program, C>(m, s, pointer, memory);
   });
 }

@@ -128,16 +128,22 @@ struct memory_plan : program_detail::placement<Program> {
   constexpr void find_construct_scratch(const bound_step& s, const std::int64_t* symbols) {
     program_detail::visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
       using record = program_detail::construct_at<Program, C>;
-      const std::int64_t frame = detail::construct_frame<Program, C>(s, symbols).bytes();
-      const auto add = [&]<class Body>(std::type_identity<Body>) {
-        const memory_plan<Body>& body = plan_of_body<Body>(symbols);
-        want(scratch, frame + body.total());
-        want(on_threads, frame + body.bytes + (body.on_threads > body.scratch ? body.on_threads : body.scratch));
-        want(of_helper, body.of_helper);
-      };
-      add(std::type_identity<typename record::template body<0>>{});
-      if constexpr (record::value.what != ir::construct::kind::scan) add(std::type_identity<typename record::template body<1>>{});
+      if constexpr (record::value.what == ir::construct::kind::external) return want(scratch, program_detail::unread_results<Program, C>(s, symbols).bytes);
+      else find_body_scratch<C>(s, symbols);
     });
+  }
+  template <int C>
+  constexpr void find_body_scratch(const bound_step& s, const std::int64_t* symbols) {
+    using record = program_detail::construct_at<Program, C>;
+    const std::int64_t frame = detail::construct_frame<Program, C>(s, symbols).bytes();
+    const auto add = [&]<class Body>(std::type_identity<Body>) {
+      const memory_plan<Body>& body = plan_of_body<Body>(symbols);
+      want(scratch, frame + body.total());
+      want(on_threads, frame + body.bytes + (body.on_threads > body.scratch ? body.on_threads : body.scratch));
+      want(of_helper, body.of_helper);
+    };
+    add(std::type_identity<typename record::template body<0>>{});
+    if constexpr (record::value.what != ir::construct::kind::scan) add(std::type_identity<typename record::template body<1>>{});
   }
 
   /// If the kernel is the epilogue of a product, `rows_of_block` is the rows of a block of this product. Otherwise it is 0.

@@ -158,6 +158,7 @@ void check_arguments(Device& device, const ir::graph_view& g, const void* const*
 /// written. Calls before_writing() when neither can happen any more, and before it writes a result.
 template <class Program, class Device, class BeforeWriting = program_detail::no_notice>
 void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
+  static_assert(!program_detail::calls_functions<Program>, "tenure: call: extern_op does not run on a GPU: its function runs on the CPU");
   static_assert(program_detail::constructs<Program>.count == 0, "tenure: call: loops and branches do not run on a GPU yet: scan, fori_loop, while_loop, cond");
   const detail::memory_plan<Program, Device> plan(symbols, device.limits());
   const std::int64_t waiting = detail::waiting_bytes<Program>(symbols);

@@ -184,6 +184,8 @@ class interpreter {
     std::vector<array> results;
     if (c.annotates()) {
       for (int i = 0; i < c.carries; ++i) results.push_back(given[static_cast<std::size_t>(c.operand_of_result(i))]);
+    } else if (c.what == kind::external) {
+      results = call_function(c, given);
     } else if (c.what == kind::cond) {
       const int taken = given[0].as<bool>()[0] ? 0 : 1;
       results = run_body(c.bodies[taken], captures(taken));
@@ -218,6 +220,20 @@ class interpreter {
       }
     }
     construct_results_[static_cast<std::size_t>(id)] = results;
+  }
+  /// The function writes to arrays of its own.
+  std::vector<array> call_function(const ir::construct& c, const std::vector<array>& given) const {
+    const ir::graph_view body = g_.body_at(c.bodies[0]);
+    std::vector<array> results;
+    std::vector<void*> to;
+    std::vector<const void*> from;
+    std::vector<std::int64_t> sizes;
+    for (int i = 0; i < body.output_count; ++i) results.emplace_back(body[body.outputs[i]].type, known(body.shape_of(body.outputs[i]), symbols_));
+    const auto add = [&](const extents& s) { sizes.insert(sizes.end(), s.extent, s.extent + s.rank); };
+    for (array& r : results) add(r.shape), to.push_back(r.data.data());
+    for (const array& x : given) add(x.shape), from.push_back(x.data.data());
+    c.function.call(to.data(), from.data(), sizes.data());
+    return results;
   }
   static std::vector<std::int64_t> dimensions(const extents& s) { return {s.extent, s.extent + s.rank}; }
 

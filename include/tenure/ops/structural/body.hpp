@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops and branches: a construct, the tuple of its operands, and its results. passes/differentiate.hpp has their derivatives, because
+// Loops, branches and external functions: a construct, the tuple of its operands, and its results. passes/differentiate.hpp has their derivatives, because
 // these write new bodies.
 #pragma once
 
@@ -36,7 +36,7 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
     c.expect(operands.size() == x.operands(), "another number of operands than the construct has", operands.size(), x.operands());
     if (x.annotates()) return annotation(c, x, operands);
     int captured = x.own_operands();
-    for (int b = 0; b < (x.what == kind::scan ? 1 : 2) && c.found.ok(); ++b) {
+    for (int b = 0; b < (x.what == kind::scan || x.what == kind::external ? 1 : 2) && c.found.ok(); ++b) {
       c.expect(x.bodies[b] >= 0 && x.bodies[b] < g.inner.count, "no such body", x.bodies[b], g.inner.count);
       if (!c.found.ok()) return;
       const ir::graph_view body = g.body_at(x.bodies[b]);

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSL-1.0
+// extern_op: ordinary C++ functions as steps of compiled functions.
+#include "reference.hpp"
+
+#include <span>
+#include <stdexcept>
+
+namespace tn = tenure;
+using vector = tn::tensor<double, tn::shape<3>>;
+using number = tn::tensor<double, tn::shape<>>;
+using judged::agrees_with_reference;
+
+namespace {
+
+/// x^3 for each element. It counts its calls, and refuses a negative element after it has written a part of its result.
+struct cube {
+  static constexpr const char* name = "cube";
+  static inline int calls = 0;
+  void operator()(auto y, auto x) const {
+    ++calls;
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      y[i] = x[i] * x[i] * x[i];
+      if (x[i] < 0) throw std::runtime_error("cube: negative");
+    }
+  }
+};
+constexpr auto cubed = tn::extern_op(cube{}, tn::like<0>, [](auto x, auto y, auto g) { return 3.0 * g * y / x; });
+/// The same, with a C++ function as the rule.
+constexpr auto slope_of_cube = tn::extern_op(
+    [](auto gx, auto x, auto, auto g) noexcept {
+      for (std::int64_t i = 0; i < x.size(); ++i) gx[i] = 3 * x[i] * x[i] * g[i];
+    },
+    tn::like<0>);
+constexpr auto cubed_outside = tn::extern_op(cube{}, tn::like<0>, slope_of_cube);
+constexpr auto plain = [](auto x) { return x * x * x; };
+
+/// An inner product and a bin: two results of other shapes and types, and an argument without a derivative.
+constexpr auto dot_and_bin = tn::extern_op(
+    [](double& dot, std::int64_t& bin, auto x, auto y, std::int64_t k) noexcept {
+      dot = 0;
+      for (std::int64_t i = 0; i < x.size(); ++i) dot += x[i] * y[i];
+      bin = static_cast<std::int64_t>(std::floor(x(0))) + k;
+    },
+    std::tuple{tn::result<double>, tn::result<std::int64_t>},
+    [](auto x, auto y, auto, auto, auto g) { return std::tuple{std::get<0>(g) * y, std::get<0>(g) * x, tn::nothing}; });
+
+/// A function of one number.
+constexpr auto gamma_of = tn::extern_op([](double x) noexcept { return std::lgamma(x); }, tn::result<double>);
+
+/// The sums of the rows of a matrix. A traced function states the type of the result.
+constexpr auto row_sums = tn::extern_op(
+    [](auto y, auto x) noexcept {
+      for (std::int64_t i = 0; i < x.extent(0); ++i) {
+        y(i) = 0;
+        for (std::int64_t j = 0; j < x.extent(1); ++j) y(i) += x(i, j);
+      }
+    },
+    [](auto x) { return sum(x, tn::axis<1>); }, [](auto x, auto, auto g) { return zeros_like(x) + tn::unsqueeze<1>(g); });
+
+/// Central differences of a loss.
+template <class F, class X>
+double difference(F f, const X& x, std::int64_t i, double h = 1e-5) {
+  X up = tn::deepcopy(x), down = tn::deepcopy(x);
+  tn::as_span(up)[static_cast<std::size_t>(i)] += h, tn::as_span(down)[static_cast<std::size_t>(i)] -= h;
+  return (tn::compile(f)(up).item() - tn::compile(f)(down).item()) / (2 * h);
+}
+
+}  // namespace
+
+TEST_CASE("an external function: values, gradients, and the gradient of the gradient") {
+  const vector x{0.5, 1.25, 2};
+  const auto y = cubed(x);
+  for (int i = 0; i < 3; ++i) CHECK(y(i) == x(i) * x(i) * x(i));
+  static constexpr auto loss = [](auto a) { return sum(square(cubed(tn::sin(a)))); };
+  static constexpr auto loss_outside = [](auto a) { return sum(square(cubed_outside(tn::sin(a)))); };
+  static constexpr auto loss_plain = [](auto a) { return sum(square(plain(tn::sin(a)))); };
+  const auto g = tn::grad(loss)(x), outside = tn::grad(loss_outside)(x), expected = tn::grad(loss_plain)(x);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(g(i) == Approx(expected(i)));
+    CHECK(outside(i) == Approx(expected(i)));
+    CHECK(g(i) == Approx(difference(loss, x, i)).epsilon(1e-7));
+  }
+  agrees_with_reference("value", cubed, x);
+  agrees_with_reference("gradient", tn::grad(loss), x);
+  agrees_with_reference("gradient by a function", tn::grad(loss_outside), x);
+  // The rule reads the result, so its derivative goes through the rule again.
+  const auto twice = tn::grad([](auto a) { return sum(tn::sin(a) * tn::grad(loss)(a)); })(x);
+  const auto by_hand = tn::grad([](auto a) { return sum(tn::sin(a) * tn::grad(loss_plain)(a)); })(x);
+  for (int i = 0; i < 3; ++i) CHECK(twice(i) == Approx(by_hand(i)));
+}
+
+TEST_CASE("external functions of several results, numbers and integers") {
+  const vector x{1.5, -2, 0.25}, y{3, 1, 4};
+  const auto [dot, bin] = dot_and_bin(x, y, std::int64_t{7});
+  CHECK(dot.item() == 3.5);
+  CHECK(bin.item() == 8);
+  const auto [gx, gy] = tn::grad<0, 1>([](auto a, auto b, auto k) { return square(std::get<0>(dot_and_bin(a, b, k))) + 0.0 * sum(a); })(x, y, std::int64_t{7});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(gx(i) == 7 * y(i));
+    CHECK(gy(i) == 7 * x(i));
+  }
+  agrees_with_reference("both", dot_and_bin, x, y, std::int64_t{7});
+  // One result is not read. The function writes it all the same.
+  agrees_with_reference("one of two", [](auto a, auto b) { return std::get<1>(dot_and_bin(a, b, 0)) + 1; }, x, y);
+  CHECK(gamma_of(4.5).item() == std::lgamma(4.5));
+  // Without a rule there is no derivative, and a value on the way to no result needs none.
+  CHECK(tn::grad([](auto a) { return sum(square(a)) + gamma_of(tn::stop_gradient(a)(2)); })(y)(2) == 8);
+}
+
+TEST_CASE("external functions: the adjoint identity of a linear one") {
+  const tn::tensor<double, tn::shape<2, 3>> x{{1, 2, 3}, {4, 5, 6}}, v{{0.5, -1, 2}, {1, 0, -3}};
+  const tn::tensor<double, tn::shape<2>> w{2, -0.5};
+  const auto [y, pulled] = tn::vjp(row_sums)(x, w);
+  CHECK(y(1) == 15);
+  CHECK(tn::eval(sum(row_sums(v) * w)).item() == Approx(tn::eval(sum(v * pulled)).item()));
+}
+
+TEST_CASE("external functions in loops, branches and batches") {
+  constexpr auto looped = [](auto c, auto xs) {
+    const auto turn = [](auto carry, auto x) { return std::tuple{cubed(0.5 * carry + x), sum(cubed(x))}; };
+    const auto [last, sums] = tn::scan(turn, c, xs);
+    return sum(last) + sum(tn::square(sums));
+  };
+  constexpr auto unrolled = [](auto c, auto xs) {
+    auto total = sum(0.0 * c);
+    for (int i = 0; i < 2; ++i) {
+      total = total + square(sum(plain(xs[i])));
+      c = plain(0.5 * c + xs[i]);
+    }
+    return sum(c) + total;
+  };
+  const vector c{0.5, 0.25, 1};
+  const tn::tensor<double, tn::shape<2, 3>> xs{{0.5, 0.75, 0.25}, {1, 0.125, 0.5}};
+  const auto [gc, gx] = tn::grad<0, 1>(looped)(c, xs);
+  const auto [ec, ex] = tn::grad<0, 1>(unrolled)(c, xs);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(gc(i) == Approx(ec(i)));
+    CHECK(gx(1, i) == Approx(ex(1, i)));
+  }
+  agrees_with_reference("scan", tn::grad<0, 1>(looped), c, xs);
+  constexpr auto branched = [](auto x) { return sum(tn::cond(sum(x) > 1.0, [](auto a) { return cubed(a); }, [](auto a) { return a; }, x)); };
+  CHECK(tn::grad(branched)(c)(2) == Approx(3));
+  // A call for each sample.
+  cube::calls = 0;
+  const auto batch = tn::vmap(cubed)(xs);
+  CHECK(cube::calls == 2);
+  CHECK(batch(1, 2) == 0.125);
+  const auto each = tn::vmap(tn::grad([](auto x) { return sum(cubed(x) * x); }))(xs);
+  CHECK(each(1, 0) == Approx(4));
+  CHECK(each(1, 2) == Approx(4 * 0.125));
+  agrees_with_reference("vmap of grad", tn::vmap(tn::grad([](auto x) { return sum(cubed(x) * x); })), xs);
+  constexpr auto shared = tn::vmap<0, tn::unmapped>([](auto x, auto y) { return std::get<0>(dot_and_bin(x, y, 1)); });
+  CHECK(shared(xs, c)(0) == Approx(0.5 * 0.5 + 0.75 * 0.25 + 0.25));
+  const auto of_shared = tn::grad<1>([](auto a, auto b) { return sum(tn::vmap<0, tn::unmapped>([](auto x, auto y) { return std::get<0>(dot_and_bin(x, y, 1)); })(a, b)); })(xs, c);
+  CHECK(of_shared(0) == 1.5);
+}
+
+TEST_CASE("external functions with run-time and empty extents") {
+  using matrix = tn::tensor<double, tn::shape<tn::dyn, tn::dim("n")>>;
+  const matrix x = tn::ones<double>(tn::shape<tn::dyn, tn::dim("n")>(), 4, 2), none = tn::ones<double>(tn::shape<tn::dyn, tn::dim("n")>(), 0, 2);
+  CHECK(row_sums(x).size() == 4);
+  CHECK(row_sums(x)(3) == 2);
+  CHECK(row_sums(none).size() == 0);
+  CHECK(tn::grad([](auto a) { return sum(square(row_sums(a))); })(x)(3, 1) == 4);
+  // The name of an extent of an argument.
+  constexpr auto first_row = tn::extern_op(
+      [](auto y, auto a) {
+        const std::span<const double> row(a.data(), static_cast<std::size_t>(a.extent(1)));
+        for (std::size_t i = 0; i < row.size(); ++i) y[static_cast<std::int64_t>(i)] = row[i];
+      },
+      tn::result<tn::tensor<double, tn::shape<tn::dim("n")>>>);
+  CHECK(first_row(x).size() == 2);
+  agrees_with_reference("first row", first_row, x);
+  CHECK(tn::vmap(row_sums)(tn::ones<double>(tn::shape<tn::dyn, 2, 3>(), 3))(2, 1) == 3);
+  CHECK(tn::vmap(row_sums)(tn::ones<double>(tn::shape<tn::dyn, 2, 3>(), 0)).size() == 0);
+}
+
+TEST_CASE("an external function throws: the results stay as they were") {
+  constexpr auto f = tn::compile([](auto x) { return std::tuple{2.0 * x, cubed(x), std::get<0>(tn::scan([](auto c, auto e) { return std::tuple{c + sum(cubed(tn::stack(e, e))), tn::nothing}; }, 0.0, x))}; });
+  vector twice{1, 2, 3}, cubes{4, 5, 6};
+  number total(0.0);
+  f.into(twice, cubes, total)(vector{1, 2, 3});
+  CHECK(cubes(2) == 27);
+  CHECK(total.item() == 72);
+  CHECK_THROWS_AS(f.into(twice, cubes, total)(vector{5, -1, 7}), std::runtime_error);
+  CHECK(twice(0) == 2);
+  CHECK(cubes(0) == 1);
+  CHECK(total.item() == 72);
+}
+
+TEST_CASE("external functions at once, with variables") {
+  auto w = tn::variable<double, tn::shape<3>>(0.5, 1.5, 2.0);
+  const tn::tensor loss = sum(cubed(w));
+  loss.backward();
+  CHECK(w.grad()(1) == Approx(3 * 1.5 * 1.5));
+}
+
+TEST_CASE("the plan of an external function") {
+  using plan = decltype(cubed.plan(vector()));
+  static_assert(plan::kernels() == 1 && plan::flops() == 0);
+  CHECK(tn::to_text(plan{}).find("extern_op cube") != std::string::npos);
+}
