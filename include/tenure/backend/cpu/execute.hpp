@@ -45,6 +45,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
     for (int j = 0; j < s.binding_count; ++j) pointers[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
     for (int j = 0; j < s.number_count; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
   };
+  [[maybe_unused]] const turns_on_host turns{m};
   for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
     bind(s, pointer, number);
@@ -62,7 +63,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
           }
         }
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on});
-      else if (s.construct >= 0) run_construct<Program>(m, s, pointer, number, scratch);
+      else if (s.construct >= 0) program_detail::run_construct<Program>(turns, s, pointer, number, scratch);
       else run_opaque<Program>(s, pointer, number, scratch, m.on);
     }
   }

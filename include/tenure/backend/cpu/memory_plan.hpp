@@ -5,8 +5,8 @@
 
 #include <tenure/backend/cpu/epilogue.hpp>
 #include <tenure/backend/cpu/fused.hpp>
-#include <tenure/passes/overwrite.hpp>
 #include <tenure/program/bind.hpp>
+#include <tenure/program/construct.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -32,43 +32,6 @@ struct kept_by_blocks {
   }
   constexpr bool any() const { return sums + rows > 0; }
 };
-
-namespace detail {
-
-/// Which carries of a body can be computed over the last ones.
-template <class Body>
-inline constexpr auto overwrites = passes::find_overwrites<Body::value.input_count, Body::value.output_count>(Body::plan.view(Body::value.view()));
-
-/// The scratch memory of a construct beside that of its bodies: a second place for each carry, and places for results that nothing reads.
-template <class Program, int C>
-class construct_frame {
- public:
-  static constexpr ir::construct record = program_detail::construct_at<Program, C>::value;
-  using body = typename program_detail::construct_at<Program, C>::template body<record.what == ir::construct::kind::while_loop ? 1 : 0>;
-  static constexpr int results = body::value.output_count;
-
-  constexpr construct_frame(const bound_step& s, const std::int64_t* symbols) {
-    for (int i = 0; i < results; ++i) {
-      const std::int64_t bytes = (program_detail::bytes_of_output<body>(i, symbols) + 63) / 64 * 64;
-      const bool is_read = Program::tables.bindings[s.first_binding + record.operands() + i].buffer != passes::access::nowhere;
-      unread_[i] = bytes_;
-      if (!is_read) bytes_ += bytes;
-      other_[i] = bytes_;
-      if (i < record.carries && !stays_in_place(i)) bytes_ += bytes;
-    }
-  }
-  /// Whether carry i is computed in the memory of the last one.
-  static constexpr bool stays_in_place(int i) { return overwrites<body>.safe[i * results + i]; }
-  constexpr std::int64_t bytes() const { return bytes_; }
-  /// Where result i is written: into the memory of the caller, or beside it if nothing reads it.
-  void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
-  void* other(int i, char* scratch) const { return scratch + other_[i]; }
-
- private:
-  std::int64_t unread_[results + 1] = {}, other_[results + 1] = {}, bytes_ = 0;
-};
-
-}  // namespace detail
 
 template <class Program>
 struct memory_plan;
@@ -126,24 +89,16 @@ struct memory_plan : program_detail::placement<Program> {
   }
 
   constexpr void find_construct_scratch(const bound_step& s, const std::int64_t* symbols) {
-    program_detail::visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
-      using record = program_detail::construct_at<Program, C>;
-      if constexpr (record::value.what == ir::construct::kind::external) return want(scratch, program_detail::unread_results<Program, C>(s, symbols).bytes);
-      else find_body_scratch<C>(s, symbols);
+    program_detail::for_each_body<Program, true>(s, symbols, [&]<class Body>(std::int64_t frame, std::type_identity<Body>) {
+      if constexpr (std::is_void_v<Body>) {
+        want(scratch, frame);
+      } else {
+        const memory_plan<Body>& body = plan_of_body<Body>(symbols);
+        want(scratch, frame + body.total());
+        want(on_threads, frame + body.bytes + (body.on_threads > body.scratch ? body.on_threads : body.scratch));
+        want(of_helper, body.of_helper);
+      }
     });
-  }
-  template <int C>
-  constexpr void find_body_scratch(const bound_step& s, const std::int64_t* symbols) {
-    using record = program_detail::construct_at<Program, C>;
-    const std::int64_t frame = detail::construct_frame<Program, C>(s, symbols).bytes();
-    const auto add = [&]<class Body>(std::type_identity<Body>) {
-      const memory_plan<Body>& body = plan_of_body<Body>(symbols);
-      want(scratch, frame + body.total());
-      want(on_threads, frame + body.bytes + (body.on_threads > body.scratch ? body.on_threads : body.scratch));
-      want(of_helper, body.of_helper);
-    };
-    add(std::type_identity<typename record::template body<0>>{});
-    if constexpr (record::value.what != ir::construct::kind::scan) add(std::type_identity<typename record::template body<1>>{});
   }
 
   /// If the kernel is the epilogue of a product, `rows_of_block` is the rows of a block of this product. Otherwise it is 0.

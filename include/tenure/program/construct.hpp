@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSL-1.0
+// Runs loops, branches and external functions, on each backend. A body is a program of its own, and a turn runs it with the pointers of this turn. A carry is
+// written over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn.
+// A Machine says how its backend runs a body: is_host, whether the host reads and writes the memory of a body; plan_of<Body>(), its memory;
+// run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address), a bool that a step has written; and, if it is not the
+// host, positions(address, n), which writes 0 ... n - 1.
+// Cost: a turn allocates nothing and copies nothing.
+#pragma once
+
+#include <type_traits>
+
+#include <tenure/passes/overwrite.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace TENURE_NAMESPACE::program_detail {
+
+/// Which carries of a body can be computed over the last ones.
+template <class Body>
+inline constexpr auto overwrites = passes::find_overwrites<Body::value.input_count, Body::value.output_count>(Body::plan.view(Body::value.view()));
+
+/// The scratch memory of a construct beside that of its bodies: a second place for each carry, and places for results that nothing reads.
+/// If the host does not share the memory of the bodies, also the positions of all turns, or the answer of a condition.
+template <class Program, int C, bool IsHost>
+class construct_frame {
+ public:
+  static constexpr ir::construct record = construct_at<Program, C>::value;
+  using body = typename construct_at<Program, C>::template body<record.what == ir::construct::kind::while_loop ? 1 : 0>;
+  static constexpr int results = body::value.output_count;
+
+  constexpr construct_frame(const bound_step& s, const std::int64_t* symbols) {
+    for (int i = 0; i < results; ++i) {
+      const std::int64_t bytes = (bytes_of_output<body>(i, symbols) + 63) / 64 * 64;
+      const bool is_read = Program::tables.bindings[s.first_binding + record.operands() + i].buffer != passes::access::nowhere;
+      unread_[i] = bytes_;
+      if (!is_read) bytes_ += bytes;
+      other_[i] = bytes_;
+      if (i < record.carries && !stays_in_place(i)) bytes_ += bytes;
+    }
+    at_host_ = bytes_;
+    if constexpr (!IsHost && record.what == ir::construct::kind::while_loop) bytes_ += 64;
+    if constexpr (!IsHost && record.counts) bytes_ += (passes::value_of(Program::tables.numbers[s.first_number], symbols) + 7) / 8 * 64;
+  }
+  /// Whether carry i is computed in the memory of the last one.
+  static constexpr bool stays_in_place(int i) { return overwrites<body>.safe[i * results + i]; }
+  constexpr std::int64_t bytes() const { return bytes_; }
+  /// Where result i is written: into the memory of the caller, or beside it if nothing reads it.
+  void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
+  void* other(int i, char* scratch) const { return scratch + other_[i]; }
+  /// The memory for what would be a variable of the host: positions, or the answer of a condition.
+  void* variable(char* scratch) const { return scratch + at_host_; }
+
+ private:
+  std::int64_t unread_[results + 1] = {}, other_[results + 1] = {}, at_host_ = 0, bytes_ = 0;
+};
+
+/// Calls f(bytes of the frame, body as a std::type_identity) for each body of a construct. An external function has no body: it is void.
+template <class Program, bool IsHost, class F>
+constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, const F& f) {
+  visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
+    using record = construct_at<Program, C>;
+    if constexpr (record::value.what == ir::construct::kind::external) {
+      f(unread_results<Program, C>(s, symbols).bytes, std::type_identity<void>{});
+    } else {
+      const std::int64_t frame = construct_frame<Program, C, IsHost>(s, symbols).bytes();
+      f(frame, std::type_identity<typename record::template body<0>>{});
+      if constexpr (record::value.what != ir::construct::kind::scan) f(frame, std::type_identity<typename record::template body<1>>{});
+    }
+  });
+}
+
+template <class Program, int C, class Machine>
+void run_scan(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t turns, char* scratch) {
+  using frame = construct_frame<Program, C, Machine::is_host>;
+  using body = typename frame::body;
+  constexpr ir::construct loop = frame::record;
+  constexpr int inputs = body::value.input_count, carries = loop.carries, own = loop.own_operands();
+  const frame memory(s, machine.symbols());
+  const auto& plan = machine.template plan_of<body>();
+  void* const* const given = pointer + loop.operands();
+  const void* argument[inputs + 1];
+  void* result[frame::results + 1];
+  void* home[frame::results + 1];
+  std::int64_t step[frame::results + loop.scanned + 1];
+  std::int64_t turn = loop.reverse ? turns - 1 : 0;
+  const std::int64_t forward = loop.reverse ? -1 : 1;
+  for (int i = 0; i < frame::results; ++i) result[i] = home[i] = memory.home(i, given, scratch);
+  for (int i = 0; i < carries; ++i) argument[i] = pointer[i];
+  for (int i = 0; i < loop.scanned; ++i) {
+    const std::int64_t bytes = bytes_of_input<body>(carries + i, machine.symbols());
+    step[i] = forward * bytes;
+    argument[carries + i] = static_cast<const char*>(pointer[carries + i]) + turn * bytes;
+  }
+  for (int i = carries; i < frame::results; ++i) {
+    const std::int64_t bytes = given[i] != nullptr ? bytes_of_output<body>(i, machine.symbols()) : 0;
+    step[loop.scanned + i] = forward * bytes;
+    result[i] = static_cast<char*>(result[i]) + turn * bytes;
+  }
+  constexpr bool has_positions = loop.counts && !Machine::is_host;  // in memory of the device; the host has the one that counts
+  if constexpr (has_positions) machine.positions(memory.variable(scratch), turns);
+  else if constexpr (loop.counts) argument[own] = &turn;
+  for (int i = 0; i < loop.captures[0]; ++i) argument[own + loop.counts + i] = pointer[own + i];
+  void* const workspace = scratch + memory.bytes();
+  if (turns == 0)
+    for (int i = 0; i < carries; ++i) machine.copy(home[i], pointer[i], bytes_of_output<body>(i, machine.symbols()));
+  for (std::int64_t left = turns; left > 0; --left, turn += forward) {
+    for (int i = 0; i < carries; ++i)  // the last turn writes to the result
+      if (!frame::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);
+    if constexpr (has_positions) argument[own] = static_cast<const std::int64_t*>(memory.variable(scratch)) + turn;
+    machine.run(plan, argument, result, workspace);
+    for (int i = 0; i < carries; ++i) argument[i] = result[i];
+    for (int i = 0; i < loop.scanned; ++i) argument[carries + i] = static_cast<const char*>(argument[carries + i]) + step[i];
+    for (int i = carries; i < frame::results; ++i) result[i] = static_cast<char*>(result[i]) + step[loop.scanned + i];
+  }
+}
+
+template <class Program, int C, class Machine>
+void run_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
+  using frame = construct_frame<Program, C, Machine::is_host>;
+  using test = typename construct_at<Program, C>::template body<0>;
+  using body = typename frame::body;
+  constexpr ir::construct loop = frame::record;
+  constexpr int carries = loop.carries;
+  const frame memory(s, machine.symbols());
+  const auto& plan = machine.template plan_of<body>();
+  const auto& test_plan = machine.template plan_of<test>();
+  const void* argument[body::value.input_count + 1];
+  const void* tested[test::value.input_count + 1];
+  void* result[frame::results + 1];
+  void* home[frame::results + 1];
+  bool goes_on = false;
+  void* const verdict[] = {Machine::is_host ? &goes_on : memory.variable(scratch)};
+  for (int i = 0; i < carries; ++i) {
+    argument[i] = tested[i] = pointer[i];
+    result[i] = home[i] = memory.home(i, pointer + loop.operands(), scratch);
+  }
+  for (int i = 0; i < loop.captures[0]; ++i) tested[carries + i] = pointer[carries + i];
+  for (int i = 0; i < loop.captures[1]; ++i) argument[carries + i] = pointer[carries + loop.captures[0] + i];
+  void* const workspace = scratch + memory.bytes();
+  while (machine.run(test_plan, tested, verdict, workspace), machine.flag(verdict[0])) {
+    for (int i = 0; i < carries; ++i)
+      if (!frame::stays_in_place(i)) result[i] = argument[i] == home[i] ? memory.other(i, scratch) : home[i];
+    machine.run(plan, argument, result, workspace);
+    for (int i = 0; i < carries; ++i) argument[i] = tested[i] = result[i];
+  }
+  for (int i = 0; i < carries; ++i)
+    if (argument[i] != home[i]) machine.copy(home[i], argument[i], bytes_of_output<body>(i, machine.symbols()));
+}
+
+template <class Program, int C, class Machine>
+void run_cond(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
+  using frame = construct_frame<Program, C, Machine::is_host>;
+  using record = construct_at<Program, C>;
+  constexpr ir::construct branch = frame::record;
+  const frame memory(s, machine.symbols());
+  void* result[frame::results + 1];
+  for (int i = 0; i < frame::results; ++i) result[i] = memory.home(i, pointer + branch.operands(), scratch);
+  void* const workspace = scratch + memory.bytes();
+  const auto run = [&]<class Body>(std::type_identity<Body>, void* const* captures) {
+    const void* argument[Body::value.input_count + 1];
+    for (int i = 0; i < Body::value.input_count; ++i) argument[i] = captures[i];
+    const auto& plan = machine.template plan_of<Body>();
+    machine.run(plan, argument, result, workspace);
+  };
+  if (machine.flag(pointer[0])) run(std::type_identity<typename record::template body<0>>{}, pointer + 1);
+  else run(std::type_identity<typename record::template body<1>>{}, pointer + 1 + branch.captures[0]);
+}
+
+/// The function runs on the host.
+template <class Program, int C, class Machine>
+void run_external(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
+  constexpr const auto& shapes = shapes_of_external<Program, C>;
+  const unread_results<Program, C> unread(s, machine.symbols());
+  std::int64_t extent[shapes.count + 1];
+  void* result[shapes.results + 1];
+  for (int i = 0; i < shapes.count; ++i) extent[i] = passes::value_of(shapes.extent[i], machine.symbols());
+  void* const* const given = pointer + shapes.record.operands();
+  for (int i = 0; i < shapes.results; ++i) result[i] = given[i] != nullptr ? given[i] : scratch + unread.offset[i];
+  shapes.record.function.call(result, pointer, extent);
+}
+
+/// Runs a step that is a loop, a branch or an external function, with its pointers, its numbers, and the scratch memory that its frame and its bodies need.
+template <class Program, class Machine>
+void run_construct(const Machine& machine, const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
+  visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
+    using kind = ir::construct::kind;
+    constexpr kind what = construct_at<Program, C>::value.what;
+    char* const memory = static_cast<char*>(scratch);
+    if constexpr (what == kind::scan) run_scan<Program, C>(machine, s, pointer, number[0], memory);
+    else if constexpr (what == kind::while_loop) run_while<Program, C>(machine, s, pointer, memory);
+    else if constexpr (what == kind::cond) run_cond<Program, C>(machine, s, pointer, memory);
+    else if constexpr (Machine::is_host) run_external<Program, C>(machine, s, pointer, memory);
+  });
+}
+
+}  // namespace tenure::program_detail
