@@ -160,6 +160,29 @@ TEST_CASE("each call that fails is thrown by name, and leaves every tensor as it
   CHECK(attempt([&] { compile([](auto a) { return a * 1; }).into(there)(there); }) == 1);
 }
 
+TEST_CASE("an answer is read behind the work of its stream, and each thread reads into pinned memory of its own") {
+  auto x = full<double>(shape<4>{}, 1).to(cuda);
+  const auto first = [&] {
+    double read = 0;
+    cuda_detail::answer::of_thread().read(&read, x.data(), sizeof read);
+    return read;
+  };
+  CHECK(first() == 1);
+  const int made = fake_cuda::calls["cudaMallocHost"];
+  x.fill_(3);  // given, not yet run
+  CHECK(first() == 3);
+  CHECK(fake_cuda::calls["cudaMallocHost"] == made);
+  std::thread([&] { CHECK(first() == 3); }).join();
+  CHECK(fake_cuda::calls["cudaMallocHost"] == made + 1);
+  const char* const calls[] = {"cudaMemcpyAsync", "cudaStreamSynchronize"};
+  for (int failing = 0; failing < 2; ++failing) {
+    fake_cuda::fail_at = failing;
+    CHECK_THROWS_WITH(first(), Catch::Contains(calls[failing]));
+    fake_cuda::fail_at = -1;
+    CHECK(first() == 3);
+  }
+}
+
 TEST_CASE("a transfer whose event fails is out of the pinned memory before others are in it") {
   auto x = full<double>(shape<4>{}, 1).to(cuda);
   const auto y = full<double>(shape<4>{}, 2);

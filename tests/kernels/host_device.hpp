@@ -35,6 +35,8 @@ struct device {
   std::int64_t allocated = 0;       // bytes, in all calls together
   bool is_full = false;             // an allocation fails
   bool is_ready_for_blas = false;   // prepare_products() was called
+  bool is_ready_to_read = false;    // prepare_reads() was called
+  int reads = 0;                    // how often the host waited for a flag
 
   const kernels::device_limits& limits() const { return given; }
 
@@ -82,6 +84,12 @@ struct device {
           for (std::int64_t k = 0; k < p.k; ++k) sum += at(a, i, k) * at(b, k, j);
           p.c[s * p.c_step + j * p.m + i] = sum;
         }
+  }
+  void prepare_reads() { is_ready_to_read = true; }
+  void read(void* to, const void* from, std::size_t bytes) {
+    if (!is_ready_to_read) throw std::logic_error("a read before its memory was taken");
+    ++reads;
+    std::memcpy(to, from, bytes);
   }
   kernels::refusal refused_by(kernels::check_element f, void* beside) {
     f.refused = static_cast<kernels::refusal*>(beside);

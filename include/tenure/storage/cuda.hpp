@@ -320,6 +320,33 @@ class staging {
   int turn_ = 0;
 };
 
+/// Pinned memory of this thread, through which the host reads a few bytes that it must know before it gives more work to the device: the
+/// condition of a loop, or an index that a check has refused. Unlike staging it locks nothing while it waits.
+class answer {
+ public:
+  static constexpr std::size_t most_bytes = 64;
+
+  static answer& of_thread() {
+    static thread_local answer made;
+    return made;
+  }
+  /// Copies at most most_bytes from the device, after all earlier work of the current stream. It waits for this work.
+  void read(void* to, const void* from, std::size_t bytes) {
+    check(cudaMemcpyAsync(pinned_, from, bytes, cudaMemcpyDeviceToHost, current_stream()), "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(current_stream()), "cudaStreamSynchronize");
+    std::memcpy(to, pinned_, bytes);
+  }
+
+  answer(const answer&) = delete;
+  answer& operator=(const answer&) = delete;
+  ~answer() { cudaFreeHost(pinned_); }
+
+ private:
+  answer() { check(cudaMallocHost(&pinned_, most_bytes), "cudaMallocHost"); }
+
+  void* pinned_ = nullptr;
+};
+
 // ---- graphs --------------------------------------------------------------------------------------------------------------
 
 /// A CUDA graph: a recorded sequence of launches that is launched again as a whole. Law: launch() does the work that f() in

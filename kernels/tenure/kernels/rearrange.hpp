@@ -56,6 +56,13 @@ struct index_source {
   }
 };
 
+/// Writes i to element i: the positions of the turns of a loop.
+struct write_position {
+  std::int64_t* to;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t i) const { to[i] = i; }
+};
+
 template <class T>
 struct copy_element {
   walk<2> space;  // from, to

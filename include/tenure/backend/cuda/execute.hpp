@@ -3,7 +3,8 @@
 // where that backend runs loops. Device is the GPU (gpu.cuh) or a class of the tests.
 // Law: all memory of a call is taken before a result is written.
 // Cost: one launch for each fused step, a second one if sums over rows must be added up, and the launches of cuBLAS for products. One
-// allocation for each call that needs memory.
+// allocation for each call that needs memory. The host runs the turns of a loop: a turn costs the launches of its body, and each
+// condition waits for the device.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,7 @@
 #include <tenure/kernels/fused.hpp>
 #include <tenure/kernels/name.hpp>
 #include <tenure/program/bind.hpp>
+#include <tenure/program/construct.hpp>
 
 namespace TENURE_NAMESPACE::cuda_backend {
 
@@ -20,6 +22,19 @@ using program_detail::bound_step;
 using program_detail::call_memory;
 
 namespace detail {
+
+/// Whether a program has loops and branches, whether some of them wait for a condition, and whether it has other steps that are not kernels.
+template <class Program>
+inline constexpr bool has_constructs = program_detail::constructs<Program>.count > 0;
+template <class Program>
+inline constexpr bool has_conditions = [] {
+  const auto& constructs = program_detail::constructs<Program>;
+  for (int i = 0; i < constructs.count; ++i)
+    if (Program::value.bodies.constructs[constructs.at[i]].what != ir::construct::kind::scan) return true;
+  return false;
+}();
+template <class Program>
+inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
 
 /// Memory of a device that is allocated when it is wanted.
 template <class Device>
@@ -77,6 +92,7 @@ template <class Program, class Device>
 struct memory_plan : program_detail::placement<Program> {
   std::int64_t beside = 0;          // the most that a step needs
   bool multiplies_by_blas = false;  // BLAS has memory of its own
+  bool reads_flags = false;         // the host waits for conditions
 
   constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols) {
     using table = memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
@@ -86,7 +102,8 @@ struct memory_plan : program_detail::placement<Program> {
       std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
       for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
       if (s.is_fused()) want(table::at[s.kernel](number, limits));
-      else if constexpr (!program_detail::only_kernels<Program>) plan_opaque(s, opaque_operation(number));
+      else if (s.construct >= 0) plan_construct(s, symbols, limits);
+      else if constexpr (has_opaque<Program>) plan_opaque(s, opaque_operation(number));
     }
   }
   constexpr std::int64_t total() const { return this->bytes + beside; }
@@ -94,12 +111,53 @@ struct memory_plan : program_detail::placement<Program> {
  private:
   constexpr void want(std::int64_t bytes) { beside = bytes > beside ? bytes : beside; }
 
+  constexpr void plan_construct([[maybe_unused]] const bound_step& s, [[maybe_unused]] const std::int64_t* symbols,
+                                [[maybe_unused]] const kernels::device_limits& limits) {
+    if constexpr (has_constructs<Program>) {
+      reads_flags = reads_flags || has_conditions<Program>;
+      program_detail::for_each_body<Program, false>(s, symbols, [&]<class Body>(std::int64_t frame, std::type_identity<Body>) {
+        if constexpr (!std::is_void_v<Body>) {
+          const memory_plan<Body, Device> body(symbols, limits);
+          want(frame + body.total());
+          multiplies_by_blas = multiplies_by_blas || body.multiplies_by_blas;
+          reads_flags = reads_flags || body.reads_flags;
+        }
+      });
+    }
+  }
+
   constexpr void plan_opaque(const bound_step& s, const opaque_operation& n) {
     program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
       want(bytes_of_step<Op, T, Device>(n));
       if constexpr (Op == ir::opcode::matmul) multiplies_by_blas = multiplies_by_blas || cuda_backend::multiplies_by_blas<T>(n);
     });
   }
+};
+
+template <class Program, class Device, class BeforeWriting>
+void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing);
+
+/// Gives the bodies of loops and branches to the device (program/construct.hpp has the turns). A condition waits for the device.
+template <class Device>
+struct turns_on_device {
+  static constexpr bool is_host = false;
+  Device& device;
+  const std::int64_t* extents;
+
+  const std::int64_t* symbols() const { return extents; }
+  template <class Body>
+  memory_plan<Body, Device> plan_of() const { return {extents, device.limits()}; }
+  template <class Body>
+  void run(const memory_plan<Body, Device>& plan, const void* const* arguments, void* const* results, void* workspace) const {
+    run_steps<Body>(device, {arguments, results, workspace, extents}, plan, program_detail::no_notice{});
+  }
+  void copy(void* to, const void* from, std::int64_t bytes) const { device.copy(to, from, bytes); }
+  bool flag(const void* at) const {
+    bool is_set = false;
+    device.read(&is_set, at, sizeof is_set);
+    return is_set;
+  }
+  void positions(void* at, std::int64_t n) const { device.for_each(n, kernels::write_position{static_cast<std::int64_t*>(at)}); }
 };
 
 /// Gives the steps of a call to the device. The memory is what the plan asks for.
@@ -120,7 +178,12 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
     if (s.is_fused()) {
       kernels[s.kernel](device, pointer, number, beside);
-    } else if constexpr (!program_detail::only_kernels<Program>) {
+    } else if (s.construct >= 0) {
+      if constexpr (has_constructs<Program>) {
+        const turns_on_device<Device> turns{device, m.symbols};
+        program_detail::run_construct<Program>(turns, s, pointer, number, beside);
+      }
+    } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
         opaque_step<Op, T>(device, pointer, opaque_operation(number), Program::value.bounds, beside);
       });
@@ -159,12 +222,12 @@ void check_arguments(Device& device, const ir::graph_view& g, const void* const*
 template <class Program, class Device, class BeforeWriting = program_detail::no_notice>
 void run(Device& device, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing = {}) {
   static_assert(!program_detail::calls_functions<Program>, "tenure: call: extern_op does not run on a GPU: its function runs on the CPU");
-  static_assert(program_detail::constructs<Program>.count == 0, "tenure: call: loops and branches do not run on a GPU yet: scan, fori_loop, while_loop, cond");
   const detail::memory_plan<Program, Device> plan(symbols, device.limits());
   const std::int64_t waiting = detail::waiting_bytes<Program>(symbols);
   detail::device_memory<Device> memory;
   void* const first = memory.take(device, waiting + plan.total());
   if (plan.multiplies_by_blas) device.prepare_products();
+  if (plan.reads_flags) device.prepare_reads();
   char* const workspace = static_cast<char*>(first) + waiting;
   const auto run_into = [&](void* const* written) { detail::run_steps<Program>(device, {arguments, written, workspace, symbols}, plan, before_writing); };
   if constexpr (program_detail::last_check<Program> >= 0)

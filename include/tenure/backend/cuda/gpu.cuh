@@ -109,10 +109,14 @@ class gpu {
     kernels::refusal answer;
     cuda_detail::check(cudaMemcpyAsync(f.refused, &answer, sizeof answer, cudaMemcpyHostToDevice, stream()), "cudaMemcpyAsync");
     for_each(f.space.size(), f);
-    cuda_detail::check(cudaMemcpyAsync(&answer, f.refused, sizeof answer, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
-    cuda_detail::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+    read(&answer, f.refused, sizeof answer);
     return answer;
   }
+
+  /// Takes the memory of read(), before a call writes anything.
+  void prepare_reads() { cuda_detail::answer::of_thread(); }
+  /// Copies a few bytes to the host. It waits for the device.
+  void read(void* to, const void* from, std::size_t bytes) { cuda_detail::answer::of_thread().read(to, from, bytes); }
 
  private:
   static cudaStream_t stream() { return cuda_detail::current_stream(); }
