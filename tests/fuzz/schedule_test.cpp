@@ -4,7 +4,6 @@
 #include "../catch.hpp"
 
 #include <tenure/passes/join.hpp>
-#include <tenure/passes/recompute.hpp>
 
 #include "judge.hpp"
 #include "spread.hpp"
@@ -23,7 +22,7 @@ ir::builder finished(const ir::graph_view& traced) {
   const ir::builder small = passes::dead_code(simple.view());
   const ir::builder joined = passes::join(small.view());
   const ir::builder unique = passes::cse(joined.view());
-  return passes::recompute(passes::materialize(unique.view()).view());
+  return passes::materialize(unique.view());
 }
 
 options options_of(std::uint64_t seed) {

@@ -19,7 +19,7 @@ class builder {
 
   /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it. No pass changes a body, so the bodies stay
   /// in the memory of the other graph, which must live as long. A copy for each pass took a third of the time of a program with ten bodies.
-  constexpr explicit builder(const graph_view& like) : shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body) {
+  constexpr explicit builder(const graph_view& like) : shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body), samples_(like.samples) {
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
     for (int i = 0; i < like.symbol_count; ++i) add_symbol(like.symbols[i]);
@@ -138,6 +138,9 @@ class builder {
       if (o == from) o = to;
   }
 
+  /// Notes that samples lie along axes of this extent.
+  constexpr void note_samples(std::int64_t extent) { samples_.add(extent); }
+
   constexpr void refuse(const refusal& r) {
     if (refused_.what == refusal::kind::nothing) refused_ = r;
   }
@@ -159,15 +162,6 @@ class builder {
     for (const bound& b : bounds_)
       if (needed[b.indices]) kept.push_back(b);
     bounds_ = kept;
-  }
-  /// Says that the nodes from here on are the backward half of a derivative. The first one who says it counts: of a second derivative, the first.
-  constexpr void begin_backward() {
-    if (backward_from_ == 0) backward_from_ = nodes_.size();
-  }
-  /// The same for a graph that a pass makes of another one. renamed[i] is the node that stands for node i.
-  constexpr void keep_backward(const graph_view& from, const array<node_id>& renamed) {
-    for (node_id id = 0; id < from.backward_from; ++id)
-      if (renamed[id] >= backward_from_) backward_from_ = renamed[id] + 1;
   }
   constexpr void output(node_id id) { outputs_.push_back(id); }
   constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }
@@ -267,7 +261,6 @@ class builder {
     b.output_count = body_outputs_.size() - b.first_output;
     b.bound_count = body_bounds_.size() - b.first_bound;
     nodes_.resize(first);
-    if (backward_from_ > first) backward_from_ = 0;
     int next = 0;
     for (int i = first_captured; i < captured.size(); ++i)
       if (captured[i] == none) captured[i] = append(outside[next++]);
@@ -359,7 +352,7 @@ class builder {
   constexpr graph_view view() const {
     return {nodes_.data(),       nodes_.size(),       shapes_.data(),  shapes_.size(),  symbols_.data(),  symbols_.size(),
             constraints_.data(), constraints_.size(), bounds_.data(),  bounds_.size(),  outputs_.data(),  outputs_.size(),
-            input_count_,        refused_,              bodies(),           is_body_, backward_from_};
+            input_count_,        refused_,              bodies(),           is_body_,     samples_};
   }
   constexpr bodies_view bodies() const {
     if (shares_) return shared_;
@@ -386,6 +379,9 @@ class builder {
     for (node& n : nodes_) n.shape = renamed[n.shape];
     for (node& n : body_nodes_) n.shape = renamed[n.shape];
     for (construct& c : constructs_) c.length = canonical(c.length);
+    const sample_extents noted = samples_;
+    samples_ = {};
+    for (int i = 0; i < noted.count; ++i) samples_.add(canonical(noted.at[i]));
     // A message shows the shapes as they were given, so constraints keep the old shapes. They are interned too: equal shapes must
     // have equal ids, also if a node already has such a shape.
     for (constraint& c : constraints_)
@@ -469,7 +465,7 @@ class builder {
   array<node_id> outside_input_, outside_operand_;
   int input_count_ = 0;
   bool is_body_ = false;
-  node_id backward_from_ = 0;
+  sample_extents samples_;
   refusal refused_;
 };
 

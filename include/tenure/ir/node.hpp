@@ -196,6 +196,18 @@ struct refusal {
   std::int64_t lhs = 0, rhs = 0;
 };
 
+/// The extents of the axes along which samples lie: vmap notes them, and scalarize() reads them. Extents after the first four are not noted.
+struct sample_extents {
+  std::int64_t at[4] = {};
+  int count = 0;
+
+  constexpr void add(std::int64_t extent) {
+    for (int i = 0; i < count; ++i)
+      if (at[i] == extent) return;
+    if (count < 4) at[count++] = extent;
+  }
+};
+
 /// A reference to a graph, which passes read. A builder or a constexpr graph owns the arrays.
 struct graph_view {
   const node* nodes = nullptr;
@@ -214,7 +226,7 @@ struct graph_view {
   refusal refused{};
   bodies_view inner{};
   bool is_body = false;
-  node_id backward_from = 0;  // the first node that reverse mode appended; 0: none
+  sample_extents samples{};
 
   constexpr const node& operator[](node_id id) const { return nodes[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }
@@ -235,7 +247,6 @@ struct graph_view {
     g.input_count = b.input_count;
     g.refused = {};
     g.is_body = true;
-    g.backward_from = 0;
     return g;
   }
 };

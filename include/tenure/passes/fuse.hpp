@@ -16,6 +16,7 @@ struct cluster {
   std::int64_t inner = -1;   // mask of the inner axes; -1 while it is not decided
   int position = 0;
   int nodes = 0;
+  int loads = 0;  // views, constants and arguments that its nodes read, each as often as they do
   int row_reductions = 0;
   int open = 0;  // number of values found so far that it reads and does not compute
   ir::node_id opaque = ir::none;  // the node of an opaque step; such a cluster has no other node
@@ -46,6 +47,9 @@ struct clusters {
 
 /// Nodes in one kernel. A kernel has at most 256 instructions, which limits registers and compile time. Loads and stores need the rest.
 inline constexpr int nodes_per_kernel = 160;
+/// The same where each node is one number of a sample (passes/scalarize.hpp): a kernel that is cut stores and loads the numbers between its
+/// parts, which takes longer than registers that do not suffice. A node has an instruction, and possibly a store.
+inline constexpr int numbers_per_kernel = 380, loads_per_kernel = 200;
 /// Arrays that one loop reads. A sum of hundreds of arrays becomes several loops.
 inline constexpr int reads_per_kernel = 24;
 /// Row reductions in one kernel. Each may need a pass over the row, and an instruction has 16 bits for its passes.
@@ -60,12 +64,6 @@ constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   if (n.type != dtype::boolean) return n.type;
   const bool reads_values = n.op == ir::opcode::cast || (ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::comparison);
   return reads_values ? g.nodes[n.in[0]].type : n.type;
-}
-
-/// Whether a node of a kernel reads its operands from memory only. A cast between lanes of different types does: its operand is computed in
-/// other lanes. Bool is a mask in lanes of any type. A copy does, because it makes memory of its own.
-constexpr bool reads_memory(const ir::graph_view& g, const ir::node& n) {
-  return n.op == ir::opcode::copy || (n.op == ir::opcode::cast && n.type != dtype::boolean && g.nodes[n.in[0]].type != dtype::boolean);
 }
 
 class fuser {
@@ -244,13 +242,16 @@ class fuser {
     }
     cluster& c = at_.data()[position];
     ++c.nodes;
+    c.loads += loads_of(n);
     if (notes_[id].needed_by == position) --c.open;
     of_.data()[id] = position;
     if (reduces) {
       recent_.data()[c.space] = position;
       ++c.row_reductions;
     }
-    const int least = 2 * position + (reads_memory(g_, n) ? 1 : 0);
+    // The operand of a cast is computed in lanes of another type, so it goes through memory. Bool is a mask in lanes of any type.
+    const bool converts = n.op == ir::opcode::cast && n.type != dtype::boolean && g_.nodes[n.in[0]].type != dtype::boolean;
+    const int least = 2 * position + (converts || n.op == ir::opcode::copy ? 1 : 0);
     for (int k = 0; k < n.arity; ++k) {
       const ir::node_id below = root_.data()[n.in[k]];
       note &operand = notes_[n.in[k]], &root = notes_[below];
@@ -262,10 +263,25 @@ class fuser {
     }
   }
 
+  constexpr int loads_of(const ir::node& n) const {
+    int loads = 0;
+    for (int k = 0; k < n.arity; ++k) loads += is_source(g_.nodes[n.in[k]].op) || is_view(g_.nodes[n.in[k]].op);
+    return loads;
+  }
+  /// Whether the loops walk samples, and each node is one number of a sample.
+  constexpr bool walks_samples(const cluster& c) const {
+    const extents& s = g_.shapes[c.space];
+    bool noted = false;
+    for (int i = 0; i < g_.samples.count; ++i) noted = noted || (s.rank == 2 && s[1] == 1 && s[0] == g_.samples.at[i]);
+    return noted;
+  }
+
   /// Whether the node can be computed in c. If so, records the decisions about c that this needs. `consumed_here`: a consumer in c reads
   /// the value from a register.
   constexpr bool joins(cluster& c, const ir::node& n, dtype lane, bool consumed_here) {
-    const bool has_room = c.opaque == ir::none && c.nodes < nodes_per_kernel && (c.open < reads_per_kernel || (n.arity <= 1 && consumed_here));
+    const bool many = g_.samples.count > 0 && walks_samples(c);
+    const bool holds = many ? c.nodes < numbers_per_kernel && c.loads < loads_per_kernel : c.nodes < nodes_per_kernel;
+    const bool has_room = c.opaque == ir::none && holds && (c.open < (many ? 2 : 1) * reads_per_kernel || (n.arity <= 1 && consumed_here));
     const bool is_logic = n.type == dtype::boolean && n.op >= ir::opcode::pointwise && lane == dtype::boolean;
     if (!has_room || (lane != c.lane && !is_logic)) return false;
     const bool fresh = c.nodes == 0;

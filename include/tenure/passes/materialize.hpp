@@ -29,14 +29,14 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
 }
 
 /// Chooses the operands of concats that are computed directly in their parts of the result. They must be stored by a kernel, which
-/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. A program with
-/// run-time extents copies all operands: some offsets and strides in a concat would be sums of extents, and only products are possible.
+/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. Operands are also
+/// copied if a run-time extent follows the axis of the concat: some offsets would be sums of extents, and only products are possible.
 class parts_of_concats {
  public:
   constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {
     bool any = false;
     for (ir::node_id id = 0; id < g.count && !any; ++id) any = g.nodes[id].op == ir::opcode::concat;
-    if (!any || g.symbol_count > 0) return;
+    if (!any) return;
     is_taken_.resize(g.count, 0);
     stays_whole_.resize(g.count, 0);
     for (ir::node_id id = 0; id < g.count; ++id)
@@ -49,6 +49,7 @@ class parts_of_concats {
   constexpr bool take(ir::node_id concat, ir::node_id part, ir::opcode op) {
     if (is_taken_.size() == 0 || is_taken_[part]) return false;
     if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;
+    if (!has_known_offsets(concat) || (op == ir::opcode::concat && !has_known_offsets(part))) return false;
     bool in_one_piece = true;
     for (int a = 0; a < g_[concat].attr; ++a) in_one_piece = in_one_piece && g_.shape_of(concat)[a] == 1;
     if (stays_whole_[part] && !in_one_piece) return false;
@@ -58,6 +59,13 @@ class parts_of_concats {
   }
 
  private:
+  /// Whether the parts of a concat begin at offsets that are numbers.
+  constexpr bool has_known_offsets(ir::node_id concat) const {
+    const extents& s = g_.shape_of(concat);
+    for (int a = static_cast<int>(g_[concat].attr); a < s.rank; ++a)
+      if (!is_static(s[a])) return false;
+    return true;
+  }
   constexpr ir::node_id memory_of(ir::node_id id) const {
     while (g_.nodes[id].op == ir::opcode::reshape) id = g_.nodes[id].in[0];
     return id;
@@ -125,7 +133,6 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     out.output(id);
   }
   for (int i = 0; i < g.bound_count; ++i) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call, g.bounds[i].is_checked});
-  out.keep_backward(g, renamed);
   return out;
 }
 

@@ -21,6 +21,7 @@ struct decoded_instruction {
 struct decoded_access {
   dtype type = dtype::float32;
   bool counting = false;
+  int neighbour = -1;                  // the access whose memory begins one element behind this one
   std::int64_t start = 0;              // of a counting access: its first position, a run-time number
   std::int64_t stride[max_rank] = {};  // may be a run-time number
 };
@@ -48,6 +49,7 @@ struct decoded : code_sizes<Code> {
     for (int d = 0; d < sizes::rank; ++d) extent[d] = Code::word[at++];
     for (int a = 0; a < sizes::accesses; ++a) {
       access[a].type = static_cast<dtype>(Code::word[at] & 15);
+      access[a].neighbour = static_cast<int>(Code::word[at] >> 8) - 1;
       access[a].counting = (Code::word[at++] & 16) != 0;
       if (access[a].counting) access[a].start = Code::word[at++];
       for (int d = 0; d < sizes::rank; ++d) access[a].stride[d] = Code::word[at++];

@@ -23,6 +23,8 @@ constexpr bool is_dynamic(std::int64_t word) { return word < INT64_MIN / 2; }
 
 // The fields of the word of an instruction are wide enough: a node gives at most one compute, one store and three loads or constants.
 static_assert(5 * passes::nodes_per_kernel < 1023 && passes::row_reductions_per_kernel < 16);
+// The same for numbers of samples. Their loads are counted.
+static_assert(2 * passes::numbers_per_kernel + passes::loads_per_kernel + 2 * passes::reads_per_kernel < 1020);
 
 struct binding {
   int buffer = 0;
@@ -88,6 +90,7 @@ class encoder {
  public:
   constexpr explicit encoder(const passes::plan_view& plan) : p_(plan) {
     ir::array<int> code_of(p_.kernel_count), first_step(p_.kernel_count, -1);
+    if (p_.graph.samples.count > 0) find_neighbours();
     for (int k = 0; k < p_.kernel_count; ++k) code_of[k] = encode_kernel(p_.kernels[k]);
     first_word_.push_back(words_.size());
     bindings_.reserve(p_.access_count);
@@ -124,7 +127,8 @@ class encoder {
     for (int d = 0; d < rank; ++d) add_number(k.extent[d]);
     for (int a = 0; a < k.access_count; ++a) {
       const passes::access& x = p_.accesses[k.first_access + a];
-      words_.push_back(static_cast<std::int64_t>(x.type) | (x.counts() ? 16 : 0));
+      const int neighbour = neighbours_.size() > 0 ? neighbours_[k.first_access + a] : -1;
+      words_.push_back(static_cast<std::int64_t>(x.type) | (x.counts() ? 16 : 0) | std::int64_t{neighbour + 1} << 8);
       if (x.counts()) words_.push_back(first_dynamic + numbers++);  // its start, in which the steps of a kernel differ
       for (int d = 0; d < rank; ++d) add_number(p_.stride(x, d));
     }
@@ -137,6 +141,35 @@ class encoder {
       words_.push_back(x.what == passes::instruction::kind::constant ? x.bits : (x.bits << 16 | static_cast<std::int64_t>(x.access + 1)));
     }
     return unique_code(begin, k);
+  }
+
+  /// Finds neighbours among the accesses of kernels over samples: access b is the neighbour of access a if its memory begins one element
+  /// behind that of a, in all steps of the kernel. Such accesses read or write parts of rows, which a kernel transposes in registers.
+  constexpr void find_neighbours() {
+    neighbours_.resize(p_.access_count, -1);
+    ir::array<char> known(p_.kernel_count, 0);
+    for (int i = 0; i < p_.step_count; ++i) {
+      const passes::step& s = p_.steps[i];
+      if (!s.is_fused()) continue;
+      const passes::kernel& k = p_.kernels[s.kernel];
+      const int rank = k.outer + k.inner;
+      for (int a = 0; a < k.access_count; ++a) {
+        const passes::access& x = p_.accesses[s.first_access + a];
+        int& found = neighbours_[k.first_access + a];
+        if (x.buffer < 0 || rank == 0 || p_.stride(x, rank - 1) == passes::number{1, 0}) continue;
+        const auto is_next = [&](int b) {
+          const passes::access& y = p_.accesses[s.first_access + b];
+          return y.buffer == x.buffer && y.strides == x.strides && x.offset.is_static() && y.offset.is_static() && y.offset.factor == x.offset.factor + 1;
+        };
+        if (!known[s.kernel]) {
+          for (int b = 0; b < k.access_count && found < 0; ++b)
+            if (is_next(b)) found = b;
+        } else if (found >= 0 && !is_next(found)) {
+          found = -1;
+        }
+      }
+      known[s.kernel] = 1;
+    }
   }
 
   constexpr bool counts_positions(const passes::step& s) const {
@@ -260,6 +293,7 @@ class encoder {
   ir::array<std::int64_t> words_;
   ir::array<int> first_word_;
   ir::array<passes::kernel> kernels_;
+  ir::array<int> neighbours_;  // of accesses; empty if no kernel walks samples
   ir::array<passes::number> numbers_;
   ir::array<binding> bindings_;
   ir::array<bound_step> steps_;

@@ -97,6 +97,7 @@ struct vmap_of {
     ir::array<passes::batch_value> inputs;
     std::int64_t extent = 0;
     (add_mapped<axis_of_argument<I, Axes...>>(g, arguments, inputs, extent), ...);
+    g.note_samples(extent);
     body_trace body(g);
     // Braces make the inputs in order. As arguments of the call g++ makes them from the last to the first when the program runs.
     const std::tuple<sample_t<axis_of_argument<I, Axes...>, X>...> sample{one_sample<axis_of_argument<I, Axes...>>(g, body, arguments)...};

@@ -87,6 +87,25 @@ TENURE_KERNEL_INLINE P gather(const scalar_of<P>* from, std::ptrdiff_t stride) {
   }
 }
 
+/// True if as many packets as P has lanes can be transposed in registers.
+template <class P>
+inline constexpr bool can_transpose = [] {
+#if !defined(__CUDACC__)
+  if constexpr (!is_one_lane<P>) return requires(Eigen::internal::PacketBlock<P, width<P>>& block) { Eigen::internal::ptranspose(block); };
+#endif
+  return false;
+}();
+/// Lane i of packet j becomes lane j of packet i. Requires can_transpose<P>.
+template <class P>
+TENURE_INLINE void transpose([[maybe_unused]] P (&packets)[width<P>]) {
+#if !defined(__CUDACC__)
+  Eigen::internal::PacketBlock<P, width<P>> block;
+  for (int i = 0; i < width<P>; ++i) block.packet[i] = packets[i];
+  Eigen::internal::ptranspose(block);
+  for (int i = 0; i < width<P>; ++i) packets[i] = block.packet[i];
+#endif
+}
+
 /// Loads the first n lanes from memory and sets the others to `fill`. It reads nothing beyond n. Requires 0 <= n <= width.
 template <class P>
 TENURE_KERNEL_INLINE P load_first(const scalar_of<P>* from, int n, scalar_of<P> fill = scalar_of<P>(0)) {

@@ -18,7 +18,13 @@ TENURE_KERNEL_INLINE void fused<Code>::elements(const arguments& args, thread_st
 template <class Code>
 template <int... I>
 TENURE_KERNEL_INLINE void fused<Code>::lane(thread_state& t, const place& p, packet_state& e, [[maybe_unused]] int l, std::integer_sequence<int, I...>) {
-  (element<I>(t, p, e, l), ...);
+  if constexpr (sizeof...(I) <= 128) {
+    (element<I>(t, p, e, l), ...);
+  } else {  // clang refuses folds of more than 256 operands
+    constexpr int half = static_cast<int>(sizeof...(I)) / 2, rest = static_cast<int>(sizeof...(I)) - half;
+    lane(t, p, e, l, some<0, I...>(std::make_integer_sequence<int, half>{}));
+    lane(t, p, e, l, some<half, I...>(std::make_integer_sequence<int, rest>{}));
+  }
 }
 
 template <class Code>

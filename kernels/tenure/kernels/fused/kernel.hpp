@@ -271,6 +271,11 @@ struct fused {
 
   template <int Pass>
   static TENURE_KERNEL_INLINE void elements(const arguments& args, thread_state& t, const place& p);
+  template <int First, int... I, int... J>
+  static constexpr auto some(std::integer_sequence<int, J...>) {
+    constexpr int all[] = {I...};
+    return std::integer_sequence<int, all[First + J]...>{};
+  }
   template <int... I>
   static TENURE_KERNEL_INLINE void lane(thread_state& t, const place& p, packet_state& e, [[maybe_unused]] int l, std::integer_sequence<int, I...>);
   template <int I>

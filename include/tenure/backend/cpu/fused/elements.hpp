@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
+#include <tenure/backend/cpu/fused/transposed.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -17,9 +18,26 @@ template <int Pass, at_choice Choice, bool Partial, int Way, int... I>
 TENURE_LAYER void fused<Code>::elements(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                    std::int64_t i, int n, std::integer_sequence<int, I...>) {
   element_state e;
-  (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, i, n), ...);
+  constexpr int count = static_cast<int>(sizeof...(I));
+  if constexpr (count <= of_one_fold) {
+    (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, i, n), ...);
+  } else {
+    constexpr int folds = (count + of_one_fold - 1) / of_one_fold;
+    [&]<int... F>(std::integer_sequence<int, F...>) {
+      (some_elements<Pass, Choice, Partial, Way, F * of_one_fold>(args, p, r, e, total, i, n, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
+    }(std::make_integer_sequence<int, folds>{});
+  }
   if constexpr (Pass + 1 < record::passes) prefetch_stores(args, p, i, instructions_of<part::element, Pass + 1>{});
   else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, instructions_of<part::element, 0>{});
+}
+
+/// The instructions of a pass from position First on.
+template <class Code>
+template <int Pass, at_choice Choice, bool Partial, int Way, int First, int... J>
+TENURE_LAYER void fused<Code>::some_elements(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                        std::int64_t i, int n, std::integer_sequence<int, J...>) {
+  constexpr auto& list = concerned<part::element, Pass>::list;
+  (element<Pass, Choice, Partial, Way, list.at[First + J]>(args, p, r, e, total, i, n), ...);
 }
 
 template <class Code>
@@ -50,6 +68,8 @@ TENURE_LAYER void fused<Code>::element(const local_arguments& args, const positi
   constexpr bool is_sink = x.what != kind::load && x.what != kind::compute;
   if constexpr (is_sink && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
     // A sum of chosen elements adds nothing elsewhere, and at the chosen element only such sums add.
+  } else if constexpr (!Partial && transposition::holds(I)) {
+    if constexpr (transposition::moves_at(I)) move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::all.count>{});
   } else if constexpr (x.what == kind::load) {
     if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
     else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);

@@ -281,6 +281,10 @@ struct fused {
   template <int Pass, at_choice Choice, bool Partial, int Way, int... I>
   static TENURE_LAYER void elements(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                      std::int64_t i, int n, std::integer_sequence<int, I...>);
+  static constexpr int of_one_fold = 128;  // clang refuses folds of more than 256 operands
+  template <int Pass, at_choice Choice, bool Partial, int Way, int First, int... J>
+  static TENURE_LAYER void some_elements(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
+                                    std::int64_t i, int n, std::integer_sequence<int, J...>);
   template <int Pass, int... I>
   static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
                                 std::integer_sequence<int, I...>);
@@ -295,6 +299,25 @@ struct fused {
   static TENURE_LAYER void prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
   template <at_choice Choice, int I>
   static TENURE_LAYER auto compute(const row_state& r, const element_state& e);
+
+  // ---- rows of neighbouring numbers, transposed in registers: fused/transposed.hpp ----
+
+  struct transposition;
+  static constexpr bool may_transpose = [] {
+    bool any = false;
+    for (int a = 0; a < record::accesses; ++a) any = any || k.access[a].neighbour >= 0;
+    return any && math::can_transpose<P> && record::passes == 1;
+  }();
+  template <int B>
+  static TENURE_LAYER T* block_at(const local_arguments& args, const position& p, std::int64_t i);
+  template <int B, int... L>
+  static TENURE_LAYER void load_block(const local_arguments& args, const position& p, element_state& e, std::int64_t i, std::integer_sequence<int, L...>);
+  template <int B, int... L>
+  static TENURE_LAYER void store_block(const local_arguments& args, const position& p, const row_state& r, const element_state& e, std::int64_t i,
+                                       std::integer_sequence<int, L...>);
+  template <int I, int... B>
+  static TENURE_LAYER void move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i,
+                                       std::integer_sequence<int, B...>);
 
   // ---- loads and stores of packets: fused/memory.hpp ----
 

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSL-1.0
+// Small functions over many samples. vmap gives each operation of one sample the axis of the samples, so a camera or a 3 x 3 matrix becomes
+// many steps over arrays [samples, few numbers], whose rows are shorter than a register. This pass replaces such an array by its numbers: one
+// node [samples, 1] for each number of a sample. Then the nodes share one kernel, whose lanes are samples. It reads and writes the arrays by
+// strides, and intermediate values stay in registers. Slices, concats, permutations and zeros of paddings are gone.
+// Law: scalarize keeps infinities and NaN in their places, and keeps values up to rounding.
+// Cost: a node for each number. A region with more than most_scalar_operations stays as it is.
+#pragma once
+
+#include <tenure/passes/algebra.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// The numbers that an array of a region may have for each sample: a 6 x 6 matrix.
+inline constexpr std::int64_t most_numbers = 36;
+/// The arithmetic operations of a region for each sample. More take long to compile, and need many kernels.
+inline constexpr std::int64_t most_scalar_operations = 768;
+/// The same for a product with a matrix that all samples share. Otherwise it is one product for all samples, which does well if it is not tiny.
+inline constexpr std::int64_t most_shared_operations = 128;
+/// With fewer samples the arrays are small, and the pass gains little.
+inline constexpr std::int64_t least_samples = 64;
+
+namespace rules {
+/// (-x) * y as the operand of a sum: its sign becomes that of the sum. Derivatives of differences and quotients end so.
+constexpr bool is_negative_product(const value& x) {
+  return x.node().op == opcode::mul && (operand_of(x, 0).node().op == opcode::neg || operand_of(x, 1).node().op == opcode::neg);
+}
+constexpr value without_sign(const value& x) {
+  const value a = operand_of(x, 0), b = operand_of(x, 1);
+  return a.node().op == opcode::neg ? operand_of(a, 0) * b : a * operand_of(b, 0);
+}
+constexpr node_id simplest_number(ir::builder& g, const ir::node& n) {
+  if (n.op == opcode::add || n.op == opcode::sub) {
+    const value x{g, n.in[0]}, y{g, n.in[1]};
+    if (is_negative_product(y)) return n.op == opcode::add ? (x - without_sign(y)).id : (x + without_sign(y)).id;
+    if (n.op == opcode::add && is_negative_product(x)) return (y - without_sign(x)).id;
+  }
+  return simplest(g, n);
+}
+}  // namespace rules
+
+class scalarizer {
+ public:
+  constexpr scalarizer(const ir::graph_view& g, std::int64_t samples)
+      : g_(g), samples_(samples), out_(g, rules::simplest_number), scalar_(out_.intern({2, {samples, 1}})), is_scalarized_(g.count, 0),
+        whole_(g.count, none), first_(g.count, none) {}
+
+  constexpr ir::builder run() {
+    choose();
+    ir::array<char> is_bounded(g_.count, 0);
+    for (int i = 0; i < g_.bound_count; ++i) is_bounded[g_.bounds[i].indices] = 1;
+    for (node_id id = 0; id < g_.count; ++id) {
+      if (is_scalarized_[id]) {
+        scalarize(id);
+      } else {
+        ir::node n = g_[id];
+        for (int k = 0; k < n.arity; ++k) n.in[k] = whole(n.in[k]);
+        whole_[id] = out_.emit(n);
+      }
+      for (int k = 0; is_bounded[id] && k < g_.bound_count; ++k)
+        if (g_.bounds[k].indices == id) out_.check_bound({whole(id), g_.bounds[k].extent, g_.bounds[k].call, g_.bounds[k].is_checked});
+    }
+    for (int i = 0; i < g_.output_count; ++i) out_.output(whole(g_.outputs[i]));
+    return static_cast<ir::builder&&>(out_);
+  }
+
+ private:
+  using opcode = ir::opcode;
+
+  // ---- which nodes ---------------------------------------------------------------------------------------------------
+
+  /// The numbers of one sample, or 0 where the array has no samples or an extent is not static.
+  constexpr std::int64_t numbers(const extents& s) const {
+    if (s.rank == 0 || s[0] != samples_) return 0;
+    std::int64_t n = 1;
+    for (int a = 1; a < s.rank; ++a) n = is_static(s[a]) ? n * s[a] : 0;
+    return n;
+  }
+  constexpr std::int64_t numbers(node_id id) const { return numbers(g_.shape_of(id)); }
+  constexpr bool is_small(node_id id) const { return numbers(id) > 0 && numbers(id) <= most_numbers; }
+
+  /// The axis of the operand of a broadcast that holds the samples, or -1 if all samples share the operand.
+  constexpr int sample_axis(const ir::node& broadcast) const {
+    const extents& from = g_.shape_of(broadcast.in[0]);
+    for (int i = 0; i < from.rank; ++i)
+      if (ir::unpack_axis(broadcast.attr, i) == 0 && from[i] != 1) return i;
+    return -1;
+  }
+
+  /// A product of rows of samples with a matrix that all samples share: [samples, ..., k] x [k, n]. vmap makes one product of all rows, and
+  /// reshapes its operand and its result.
+  struct shared_product {
+    node_id rows = none, matrix = none;
+  };
+  constexpr shared_product shared_product_of(node_id id) const {
+    const ir::node& result = g_[id];
+    const ir::node& n = result.op == opcode::reshape ? g_[result.in[0]] : result;
+    if (n.op != opcode::matmul || g_.shapes[n.shape].rank != 2) return {};
+    const node_id left = g_[n.in[0]].op == opcode::reshape && numbers(n.in[0]) == 0 ? g_[n.in[0]].in[0] : n.in[0];
+    const extents& right = g_.shape_of(n.in[1]);
+    if (!is_small(left) || !is_small(id) || !all_static(right)) return {};
+    const bool has_whole_rows = numbers(left) % right[0] == 0 && numbers(left) * right[1] == numbers(id) * right[0];
+    return has_whole_rows ? shared_product{left, n.in[1]} : shared_product{};
+  }
+
+  /// Whether the node computes each sample alone, from few numbers.
+  constexpr bool is_eligible(node_id id) const {
+    if (!is_small(id)) return false;
+    const ir::node& n = g_[id];
+    if (ops::is_pointwise(n.op)) return true;
+    const bool after_samples = n.attr >= 1;
+    switch (n.op) {
+      case opcode::cast: return true;
+      case opcode::slice:
+      case opcode::pad: return after_samples && numbers(n.in[0]) > 0;
+      case opcode::concat: return after_samples && numbers(n.in[0]) > 0 && numbers(n.in[1]) > 0;
+      case opcode::reshape: return is_small(n.in[0]) || is_shared_product(id);
+      case opcode::permute: return ir::unpack_axis(n.attr, 0) == 0;
+      case opcode::reduce: return (n.attr & 1) == 0 && n.type != dtype::boolean && is_small(n.in[0]);
+      case opcode::broadcast: return sample_axis(n) < 0 ? all_static(g_.shape_of(n.in[0])) : sample_axis(n) == 0 && is_small(n.in[0]);
+      case opcode::matmul:
+        if (g_.shapes[n.shape].rank == 2) return is_shared_product(id);
+        return is_small(n.in[0]) && is_small(n.in[1]) && operations(id) <= most_scalar_operations;
+      default: return false;
+    }
+  }
+
+  constexpr bool is_shared_product(node_id id) const { return shared_product_of(id).rows != none && operations(id) <= most_shared_operations; }
+
+  /// The arithmetic operations for each sample.
+  constexpr std::int64_t operations(node_id id) const {
+    const ir::node& n = g_[id];
+    if (const shared_product p = shared_product_of(id); p.rows != none) return 2 * numbers(id) * g_.shape_of(p.matrix)[0];
+    if (n.op == opcode::reduce) return numbers(n.in[0]);
+    if (n.op != opcode::matmul) return ops::is_pointwise(n.op) ? numbers(id) : 0;
+    const extents& left = g_.shape_of(n.in[0]);
+    return 2 * numbers(id) * left[left.rank - 1];
+  }
+  /// Whether kernels over arrays do badly at it: it takes numbers of a sample apart, or combines them.
+  constexpr bool combines(node_id id) const {
+    const ir::node& n = g_[id];
+    if (n.op == opcode::reshape) return shared_product_of(id).rows != none;
+    return n.op == opcode::slice || n.op == opcode::pad || n.op == opcode::concat || n.op == opcode::permute || n.op == opcode::matmul || n.op == opcode::reduce;
+  }
+
+  /// Marks the regions that gain: connected nodes, not too many, among which some combine the numbers of a sample.
+  constexpr void choose() {
+    ir::array<int> region(g_.count, none);  // a node of the region, from which others are found
+    const auto root = [&](int i) {
+      while (region[i] != i) i = region[i] = region[region[i]];
+      return i;
+    };
+    for (node_id id = 0; id < g_.count; ++id) {
+      if (!is_eligible(id)) continue;
+      region[id] = id;
+      const auto join = [&](node_id operand) {
+        if (region[operand] != none) region[root(operand)] = root(id);
+      };
+      for (int k = 0; k < g_[id].arity; ++k) join(g_[id].in[k]);
+      if (const shared_product p = shared_product_of(id); p.rows != none) join(p.rows);
+    }
+    ir::array<std::int64_t> work(g_.count, 0);
+    ir::array<char> gains(g_.count, 0);
+    for (node_id id = 0; id < g_.count; ++id) {
+      if (region[id] == none) continue;
+      work[root(id)] += operations(id);
+      if (combines(id)) gains[root(id)] = 1;
+    }
+    for (node_id id = 0; id < g_.count; ++id) is_scalarized_[id] = region[id] != none && gains[root(id)] && work[root(id)] <= most_scalar_operations;
+  }
+
+  // ---- arrays and their numbers --------------------------------------------------------------------------------------
+
+  /// The position of an element in row-major order, given its indices. First = 1: of a number in its sample, without the axis of the samples.
+  template <int First>
+  static constexpr std::int64_t position(const extents& s, const std::int64_t* index) {
+    std::int64_t at = 0;
+    for (int a = First; a < s.rank; ++a) at = at * s[a] + index[a];
+    return at;
+  }
+  template <int First>
+  static constexpr void indices(const extents& s, std::int64_t position, std::int64_t* index) {
+    for (int a = s.rank - 1; a >= First; --a) {
+      index[a] = position % s[a];
+      position /= s[a];
+    }
+  }
+
+  /// One element of x along each axis from `first` on.
+  constexpr ops::value element_of(ops::value x, int first, std::int64_t position) {
+    const extents s = x.shape();
+    for (int a = s.rank - 1; a >= first; --a) {
+      if (s[a] == 1) continue;
+      x = ops::sliced(x, a, position % s[a], 1, 1);
+      position /= s[a];
+    }
+    return x;
+  }
+
+  /// Number `at` of each sample of a node: [samples, 1].
+  constexpr node_id number_of(node_id id, std::int64_t at) {
+    const ir::node& n = g_[id];
+    if (n.op == opcode::constant) return out_.constant_bits(n.type, scalar_, n.attr);
+    if (first_[id] == none) {
+      first_[id] = numbers_.size();
+      numbers_.resize(numbers_.size() + static_cast<int>(numbers(id)), none);
+    }
+    const int slot = first_[id] + static_cast<int>(at);
+    if (numbers_[slot] == none) numbers_[slot] = ops::reshape_to(element_of({out_, whole_[id]}, 1, at), {2, {samples_, 1}}).id;
+    return numbers_[slot];
+  }
+  /// Element `at` of an array that all samples share, for each sample.
+  constexpr node_id shared_number(node_id id, std::int64_t at) {
+    if (double known = 0; is_known(id, at, known)) return out_.constant(g_[id].type, scalar_, known);
+    const ops::value one = ops::reshape_to(element_of({out_, whole(id)}, 0, at), {});
+    return ops::broadcast_along(one, scalar_, 0).id;
+  }
+  /// Computes element `at` of an array of constants, as the unit vectors of a Jacobian. Then products with them are simplified.
+  constexpr bool is_known(node_id id, std::int64_t at, double& found) const {
+    const ir::node& n = g_[id];
+    const extents& s = g_.shapes[n.shape];
+    if (n.op == opcode::constant) {
+      found = ir::value_of(n);
+      return true;
+    }
+    std::int64_t index[max_rank + 1] = {}, from[max_rank + 1] = {};
+    indices<0>(s, at, index);
+    const int axis = static_cast<int>(n.attr);
+    const auto is_known_at = [&](const std::int64_t* i) { return is_known(n.in[0], position<0>(g_.shape_of(n.in[0]), i), found); };
+    switch (n.op) {
+      case opcode::iota: found = static_cast<double>(index[axis]); return true;
+      case opcode::reshape: return all_static(g_.shape_of(n.in[0])) && is_known(n.in[0], at, found);
+      case opcode::slice:
+        index[axis] = n.start + index[axis] * n.step;
+        return all_static(g_.shape_of(n.in[0])) && is_known_at(index);
+      case opcode::pad: {
+        if (!all_static(g_.shape_of(n.in[0]))) return false;
+        if (padded_from(n, g_.shape_of(n.in[0])[axis], index[axis])) return is_known_at(index);
+        found = 0;
+        return true;
+      }
+      case opcode::permute:
+        for (int a = 0; a < s.rank; ++a) from[ir::unpack_axis(n.attr, a)] = index[a];
+        return is_known_at(from);
+      case opcode::broadcast:
+        if (!all_static(g_.shape_of(n.in[0]))) return false;
+        for (int a = 0; a < g_.shape_of(n.in[0]).rank; ++a) from[a] = g_.shape_of(n.in[0])[a] == 1 ? 0 : index[ir::unpack_axis(n.attr, a)];
+        return is_known_at(from);
+      case opcode::cast: {
+        ir::node constant{.type = g_[n.in[0]].type};
+        if (!is_known(n.in[0], at, found)) return false;
+        constant.attr = ir::bits_of(constant.type, found);
+        return rules::cast_constant(constant, n.type, found);
+      }
+      default: break;
+    }
+    if (n.op != ops::code_of<ops::equal>()) return false;
+    double other = 0;
+    if (!is_known(n.in[0], at, found) || !is_known(n.in[1], at, other)) return false;
+    found = found == other;
+    return true;
+  }
+  /// Whether position `at` of a padded axis is one of the `extent` elements of the operand. Then `at` becomes the position of this element.
+  static constexpr bool padded_from(const ir::node& pad, std::int64_t extent, std::int64_t& at) {
+    const std::int64_t behind = at - pad.start, from = behind / pad.step;
+    if (behind % pad.step != 0 || from < 0 || from >= extent) return false;
+    at = from;
+    return true;
+  }
+  /// The node as an array.
+  constexpr node_id whole(node_id id) {
+    if (whole_[id] != none) return whole_[id];
+    ops::value all(out_, number_of(id, 0));
+    for (std::int64_t i = 1; i < numbers(id); ++i)
+      all = {out_, out_.emit({.op = opcode::concat, .type = g_[id].type, .arity = 2, .shape = out_.intern({2, {samples_, i + 1}}), .in = {all.id, number_of(id, i), none}, .attr = 1})};
+    return whole_[id] = ops::reshape_to(all, extents(g_.shape_of(id))).id;
+  }
+
+  // ---- the numbers of a node -----------------------------------------------------------------------------------------
+
+  constexpr void scalarize(node_id id) {
+    ir::array<node_id> found;
+    for (std::int64_t i = 0; i < numbers(id); ++i) found.push_back(number(id, i));
+    first_[id] = numbers_.size();
+    for (const node_id x : found) numbers_.push_back(x);
+  }
+
+  constexpr ops::value at(node_id id, std::int64_t i) { return {out_, number_of(id, i)}; }
+  constexpr ops::value at(node_id id, const std::int64_t* index) { return at(id, position<1>(g_.shape_of(id), index)); }
+
+  constexpr node_id number(node_id id, std::int64_t i) {
+    if (const shared_product p = shared_product_of(id); p.rows != none) return product(p, i);
+    ir::node n = g_[id];
+    std::int64_t index[max_rank + 1] = {};
+    const extents& s = g_.shapes[n.shape];
+    indices<1>(s, i, index);
+    const int axis = static_cast<int>(n.attr);
+    switch (n.op) {
+      case opcode::reshape: return number_of(n.in[0], i);
+      case opcode::slice:
+        index[axis] = n.start + index[axis] * n.step;
+        return at(n.in[0], index).id;
+      case opcode::pad: return padded_from(n, g_.shape_of(n.in[0])[axis], index[axis]) ? at(n.in[0], index).id : out_.constant(n.type, scalar_, 0);
+      case opcode::concat: {
+        const std::int64_t first = g_.shape_of(n.in[0])[axis];
+        if (index[axis] < first) return at(n.in[0], index).id;
+        index[axis] -= first;
+        return at(n.in[1], index).id;
+      }
+      case opcode::permute: {
+        std::int64_t from[max_rank + 1] = {};
+        for (int a = 0; a < s.rank; ++a) from[ir::unpack_axis(n.attr, a)] = index[a];
+        return at(n.in[0], from).id;
+      }
+      case opcode::broadcast: return stretched(n, index);
+      case opcode::reduce: return reduced(n, index);
+      case opcode::matmul: return product(n, index);
+      default: break;
+    }
+    n.shape = scalar_;
+    for (int k = 0; k < n.arity; ++k) n.in[k] = number_of(n.in[k], i);
+    return out_.emit(n);
+  }
+
+  constexpr node_id stretched(const ir::node& n, const std::int64_t* index) {
+    const extents& from = g_.shape_of(n.in[0]);
+    const bool is_shared = sample_axis(n) < 0;
+    std::int64_t position = 0;
+    for (int a = is_shared ? 0 : 1; a < from.rank; ++a) position = position * from[a] + (from[a] == 1 ? 0 : index[ir::unpack_axis(n.attr, a)]);
+    return is_shared ? shared_number(n.in[0], position) : number_of(n.in[0], position);
+  }
+
+  constexpr node_id reduced(const ir::node& n, const std::int64_t* index) {
+    const extents& s = g_.shape_of(n.in[0]);
+    std::int64_t from[max_rank + 1] = {};
+    ops::value all;
+    for (std::int64_t i = 0; i < numbers(n.in[0]); ++i) {
+      indices<1>(s, i, from);
+      bool is_term = true;
+      for (int a = 1, kept = 1; a < s.rank; ++a)
+        if (!((n.attr >> a) & 1)) is_term = is_term && from[a] == index[kept++];
+      if (!is_term) continue;
+      const ops::value x = at(n.in[0], i);
+      all = all.id == none ? x : combined(static_cast<ir::reduction>(n.start), all, x);
+    }
+    return all.id;
+  }
+  static constexpr ops::value combined(ir::reduction kind, ops::value x, ops::value y) {
+    if (kind == ir::reduction::sum) return x + y;
+    return kind == ir::reduction::min ? ops::pointwise_value<ops::minimum>(x, y, {}) : ops::pointwise_value<ops::maximum>(x, y, {});
+  }
+
+  constexpr node_id product(const ir::node& n, const std::int64_t* index) {
+    const int last = g_.shape_of(n.in[0]).rank - 1;
+    const std::int64_t terms = g_.shape_of(n.in[0])[last];
+    std::int64_t of_left[max_rank + 1] = {}, of_right[max_rank + 1] = {};
+    for (int a = 1; a < last; ++a) of_left[a] = of_right[a] = index[a];
+    of_right[last] = index[last];
+    ops::value sum;
+    for (std::int64_t k = 0; k < terms; ++k) {
+      of_left[last] = of_right[last - 1] = k;
+      sum = plus_product(sum, at(n.in[0], of_left), at(n.in[1], of_right));
+    }
+    return sum.id;
+  }
+  constexpr node_id product(const shared_product& p, std::int64_t i) {
+    const std::int64_t terms = g_.shape_of(p.matrix)[0], columns = g_.shape_of(p.matrix)[1];
+    ops::value sum;
+    for (std::int64_t k = 0; k < terms; ++k)
+      sum = plus_product(sum, at(p.rows, i / columns * terms + k), {out_, shared_number(p.matrix, k * columns + i % columns)});
+    return sum.id;
+  }
+  static constexpr ops::value plus_product(ops::value sum, ops::value x, ops::value y) {
+    const ops::value term = x * y;
+    return sum.id == none ? term : sum + term;
+  }
+
+  ir::graph_view g_;
+  std::int64_t samples_;
+  ir::builder out_;
+  std::int16_t scalar_;
+  ir::array<char> is_scalarized_;
+  ir::array<node_id> whole_;    // of a node, in the new graph
+  ir::array<int> first_;        // of the numbers of a node, in numbers_
+  ir::array<node_id> numbers_;
+};
+
+/// The graph with each number of a sample directly before the array or the number that reads it first. The order decides how many registers the
+/// kernel needs: in the order of the arrays, all numbers of all rows of a Jacobian are alive at once. Other nodes keep their order.
+// Law: in_order_of_use keeps the meaning, and never adds nodes.
+constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samples) {
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none), path;
+  const auto waits = [&](node_id id) {
+    const extents& s = g.shape_of(id);
+    return ops::is_pointwise(g[id].op) && s.rank == 2 && s[0] == samples && s[1] == 1;
+  };
+  const auto emit = [&](node_id wanted) {
+    path.push_back(wanted);
+    while (path.size() > 0) {
+      const node_id id = path.back();
+      node_id missing = none;
+      for (int k = g[id].arity - 1; k >= 0; --k)
+        if (renamed[g[id].in[k]] == none) missing = g[id].in[k];
+      if (missing != none) {
+        path.push_back(missing);
+      } else {
+        if (renamed[id] == none) renamed[id] = out.emit(with_renamed_operands(g[id], renamed));
+        path.pop_back();
+      }
+    }
+  };
+  ir::array<char> is_bounded(g.count, 0);
+  for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
+  for (node_id id = 0; id < g.count; ++id)
+    if (!waits(id) || is_bounded[id]) emit(id);
+  for (int i = 0; i < g.output_count; ++i) emit(g.outputs[i]);
+  finish(g, renamed, out);
+  return out;
+}
+
+/// Whether vmap took a function over at least so many samples. A run-time extent is enough.
+constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = least_samples) {
+  for (int i = 0; i < g.samples.count; ++i)
+    if (!is_static(g.samples.at[i]) || g.samples.at[i] >= least) return true;
+  return false;
+}
+
+/// Replaces arrays of few numbers for each of many samples by nodes of one number for each sample. `least` is at least 2.
+constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = least_samples) {
+  ir::builder now = cse(g);
+  for (int i = 0; i < g.samples.count; ++i) {
+    const bool has_many = !is_static(g.samples.at[i]) || g.samples.at[i] >= least;
+    if (!has_many) continue;
+    now = dead_code(scalarizer(now.view(), g.samples.at[i]).run().view());
+    now = in_order_of_use(now.view(), g.samples.at[i]);
+  }
+  return now;
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+// Small functions over many samples, compiled: the numbers of a sample are nodes of their own, and lanes are samples.
+#include "../control_flow/reference.hpp"
+
+#include <limits>
+
+namespace tn = tenure;
+
+namespace {
+
+template <class T, std::int64_t... E>
+using samples_of = tn::tensor<T, tn::shape<tn::dyn, E...>>;
+
+template <class T, std::int64_t... E>
+samples_of<T, E...> samples(std::int64_t n) {
+  samples_of<T, E...> x = tn::zeros<T>(tn::shape<tn::dyn, E...>{}, n);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) tn::as_span(x)[i] = static_cast<T>(0.9 - 0.17 * static_cast<double>((i * 7 + i / 5) % 12));
+  return x;
+}
+
+// A rotation by a vector, then a division. The Jacobian is 2 x 6.
+constexpr auto seen = [](auto p) {
+  const auto w = p.at(tn::range<0, 3>()), x = p.at(tn::range<3, 6>());
+  const auto shifted = tn::concat<0>(x.at(tn::range<1, 3>()), x.at(tn::range<0, 1>()));
+  const auto moved = x + tn::sin(tn::sum(w * w)) * w * shifted;
+  return moved.at(tn::range<0, 2>()) / (moved.at(2) + 4.0);
+};
+constexpr auto jacobians = tn::vmap(tn::jacobian(seen));
+
+// Products of matrices, also with one that all samples share, a transposition and a reduction.
+constexpr auto chain = [](auto a, auto b, auto shared) { return tn::tanh(tn::matmul(tn::transpose<0, 1>(a), b)) + tn::amax(tn::matmul(a, shared), tn::axis<1>); };
+constexpr auto chains = tn::vmap<0, 0, tn::unmapped>(chain);
+
+}  // namespace
+
+TEST_CASE("Jacobians of few numbers are one loop over the samples, for any number of samples") {
+  using plan = decltype(jacobians.plan(samples_of<double, 6>()));
+  STATIC_REQUIRE(plan::kernels() == 1);
+  for (const std::int64_t n : {0, 1, 2, 5, 16, 103}) judged::agrees_with_reference(("samples: " + std::to_string(n)).c_str(), jacobians.function, samples<double, 6>(n));
+}
+
+TEST_CASE("Matrices of few numbers, float32, with infinities and NaN") {
+  using plan = decltype(chains.plan(samples_of<float, 3, 3>(), samples_of<float, 3, 3>(), tn::tensor<float, tn::shape<3, 3>>()));
+  STATIC_REQUIRE(plan::kernels() == 1);
+  const tn::tensor<float, tn::shape<3, 3>> shared = {{0.5f, -1, 0.25f}, {1, 0.75f, -0.5f}, {2, 0.125f, -1}};
+  samples_of<float, 3, 3> a = samples<float, 3, 3>(37), b = samples<float, 3, 3>(37);
+  tn::as_span(a)[40] = std::numeric_limits<float>::infinity();
+  tn::as_span(b)[100] = std::numeric_limits<float>::quiet_NaN();
+  judged::agree(chains(a, b, shared), judged::by_reference(chains.function, a, b, shared), 1e-5);
+}
+
+TEST_CASE("Small functions over samples within other programs") {
+  const auto x = samples<double, 6>(21);
+  const auto w = tn::tensor<double, tn::shape<6>>{0.3, -0.2, 0.8, 0.5, -0.7, 0.1};
+  const auto loss = [](auto w, auto x) { return tn::sum(tn::vmap<0, tn::unmapped>([](auto p, auto w) { return tn::sum(seen(p * w)); })(x, w)); };
+  judged::agrees_with_reference("a gradient with respect to what the samples share", tn::grad<0>(loss).function, w, x);
+  const auto steps = [](auto x) { return tn::fori_loop(3, [](auto, auto s) { return tn::vmap([](auto p) { return tn::concat<0>(seen(p), p.at(tn::range<0, 4>())); })(s); }, x); };
+  judged::agrees_with_reference("in a loop", steps, x);
+}
