@@ -34,7 +34,21 @@ std::string text(const ir::symbol& x) {
 std::string text(const ir::constraint& c) {
   return "{" + number(c.a) + ", " + number(c.b) + ", \"" + c.call + "\", " + std::to_string(c.lhs) + ", " + std::to_string(c.rhs) + ", " + (c.at_least ? "true" : "false") + "}";
 }
-std::string text(const ir::bound& b) { return "{" + std::to_string(b.indices) + ", " + number(b.extent) + ", \"" + b.call + "\"}"; }
+std::string text(bool b) { return b ? "true" : "false"; }
+std::string text(const ir::bound& b) { return "{" + std::to_string(b.indices) + ", " + number(b.extent) + ", \"" + b.call + "\", " + text(b.is_checked) + "}"; }
+std::string text(const ir::body& b) {
+  std::ostringstream s;
+  s << "{" << b.first_node << ", " << b.node_count << ", " << b.first_output << ", " << b.output_count << ", " << b.first_bound << ", " << b.bound_count << ", " << b.input_count << "}";
+  return s.str();
+}
+/// A loop or a branch. A random graph has no annotations, and calls no functions.
+std::string text(const ir::construct& c) {
+  std::ostringstream s;
+  s << "{.what = static_cast<ir::construct::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts) << ", .carries = " << c.carries
+    << ", .scanned = " << c.scanned << ", .captures = {" << c.captures[0] << ", " << c.captures[1] << "}, .bodies = {" << c.bodies[0] << ", " << c.bodies[1] << "}, .length = " << number(c.length)
+    << "}";
+  return s.str();
+}
 std::string text(ir::node_id id) { return std::to_string(id); }
 
 /// An array, and its name for the view; C++ has no array of none.
@@ -57,7 +71,12 @@ void write(std::ostream& out, std::uint64_t seed) {
   view += ", " + table(out, "ir::constraint", "constraints", g.constraints, g.constraint_count);
   view += ", " + table(out, "ir::bound", "bounds", g.bounds, g.bound_count);
   view += ", " + table(out, "ir::node_id", "outputs", g.outputs, g.output_count);
-  out << "  static constexpr ir::builder trace() { return passes::dead_code({" << view << ", " << g.input_count << "}); }\n};\n"
+  std::string inner = table(out, "ir::node", "body_nodes", g.inner.nodes, g.inner.node_count);
+  inner += ", " + table(out, "ir::node_id", "body_outputs", g.inner.outputs, g.inner.output_count);
+  inner += ", " + table(out, "ir::bound", "body_bounds", g.inner.bounds, g.inner.bound_count);
+  inner += ", " + table(out, "ir::body", "bodies", g.inner.bodies, g.inner.count);
+  inner += ", " + table(out, "ir::construct", "constructs", g.inner.constructs, g.inner.construct_count);
+  out << "  static constexpr ir::builder trace() { return passes::dead_code({" << view << ", " << g.input_count << ", {}, {" << inner << "}}); }\n};\n"
       << "TEST_CASE(\"random program " << seed << "\") { fuzz::check<graph_" << seed << ">(" << seed << "); }\n\n";
 }
 
