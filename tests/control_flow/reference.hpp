@@ -51,8 +51,8 @@ std::vector<tn::reference::array> interpreted(F, const X&... x) {
   const tn::ir::builder smaller = tn::passes::algebra(live.view());
   const tn::ir::builder scalar = tn::passes::scalarize(tn::passes::dead_code(smaller.view()).view(), 2);
   const tn::ir::builder joined = tn::passes::join(scalar.view());
-  const tn::ir::builder last = tn::passes::materialize(tn::passes::cse(joined.view()).view());
-  const auto after = run("materialize", last);
+  const tn::ir::builder whole = tn::passes::materialize(tn::passes::cse(joined.view()).view());
+  const auto after = run("recompute", tn::passes::recompute(whole.view()));
   REQUIRE(after.size() == written.size());
   for (std::size_t r = 0; r < after.size(); ++r)
     for (std::int64_t i = 0; i < after[r].size(); ++i) {

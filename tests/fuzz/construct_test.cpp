@@ -7,7 +7,7 @@
 
 #include <tenure/passes/batch.hpp>
 #include <tenure/passes/join.hpp>
-#include <tenure/passes/materialize.hpp>
+#include <tenure/passes/recompute.hpp>
 #include <tenure/passes/verify.hpp>
 
 #include "both_modes.hpp"
@@ -43,8 +43,8 @@ TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") 
     tried += has_constructs(passes::dead_code(g).view());
     const ir::builder live = passes::dead_code(g), smaller = passes::algebra(live.view());
     const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
-    const ir::builder merged = passes::cse(joined.view()), last = passes::materialize(merged.view());
-    require_valid(seed, "materialize", last.view());
+    const ir::builder merged = passes::cse(joined.view()), whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
+    require_valid(seed, "the passes", last.view());
     const results wanted = reference_of(seed, g, s.arguments);
     const judgement j = judge(g, s.arguments, wanted, reference_of(seed, last.view(), s.arguments));
     if (!j.wrong.empty()) FAIL(report(seed, "the passes", j.wrong, g, last.view()));

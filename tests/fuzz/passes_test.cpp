@@ -3,10 +3,13 @@
 #include "../catch.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/materialize.hpp>
+#include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
+#include <tenure/passes/schedule.hpp>
 #include <tenure/passes/verify.hpp>
 
 #include "both_modes.hpp"
@@ -156,4 +159,54 @@ TEST_CASE("Law: materialize keeps the meaning, and then every output has memory 
     const std::string wrong = exact_difference(reference_of(seed, g, s.arguments), reference_of(seed, m, s.arguments));
     if (!wrong.empty()) FAIL(report(seed, "materialize", wrong, g, m));
   }
+}
+
+namespace {
+
+/// The elements of the arrays that the kernels of a plan read and write. Each kernel counts each buffer once. An array that is stretched
+/// along an axis does not count: a bias, one value for each row.
+std::int64_t traffic(const ir::graph_view& g) {
+  const passes::plan_builder p = passes::schedule(g);
+  std::int64_t total = 0;
+  for (const passes::step& s : p.steps) {
+    if (!s.is_fused()) continue;
+    const passes::kernel& k = p.kernels[s.kernel];
+    std::set<int> buffers;
+    for (int a = s.first_access; a < s.first_access + s.access_count; ++a) {
+      bool is_stretched = p.accesses[a].buffer < 0;
+      for (int d = 0; d < k.outer + k.inner; ++d) is_stretched = is_stretched || p.strides[p.accesses[a].strides][d].factor == 0;
+      if (!is_stretched) buffers.insert(p.accesses[a].buffer);
+    }
+    std::int64_t walked = 1;
+    for (int d = 0; d < k.outer + k.inner; ++d) walked *= k.extent[d].factor;
+    total += walked * static_cast<std::int64_t>(buffers.size());
+  }
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("Law: recompute keeps every value, and the steps read and write no more elements") {
+  int changed = 0, less = 0;
+  const auto check = [&](std::uint64_t seed, const sample& s) {
+    const ir::builder simple = passes::algebra(passes::dead_code(s.graph.view()).view());
+    const ir::builder unique = passes::cse(passes::dead_code(simple.view()).view()), before = passes::materialize(unique.view());
+    const ir::builder after = passes::recompute(before.view());
+    require_valid(seed, "recompute", after.view());
+    if (after.count() == before.count()) return;
+    ++changed;
+    const std::string wrong = exact_difference(reference_of(seed, before.view(), s.arguments), reference_of(seed, after.view(), s.arguments));
+    if (!wrong.empty()) FAIL(report(seed, "recompute", wrong, before.view(), after.view()));
+    if (before.view().symbol_count > 0) return;
+    const std::int64_t was = traffic(before.view()), is = traffic(after.view());
+    if (is > was) FAIL(report(seed, "recompute", "more elements: " + std::to_string(was) + " -> " + std::to_string(is), before.view(), after.view()));
+    less += is < was;
+  };
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) check(seed, random_sample(seed, options_of(seed)));
+  for (std::uint64_t seed = 0; seed < graphs / 2; ++seed) {
+    const both_modes m(seed, {.nodes = 4 + static_cast<int>(seed % 37), .floating = true, .symbols = seed % 3 == 0, .strided = false});
+    if (m.flows) check(seed, m.made);
+  }
+  CHECK(changed > static_cast<int>(graphs / 100));
+  CHECK(less > changed / 2);
 }

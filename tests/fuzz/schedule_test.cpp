@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 
 #include <tenure/passes/join.hpp>
+#include <tenure/passes/recompute.hpp>
 
 #include "judge.hpp"
 #include "spread.hpp"
@@ -22,7 +23,7 @@ ir::builder finished(const ir::graph_view& traced) {
   const ir::builder small = passes::dead_code(simple.view());
   const ir::builder joined = passes::join(small.view());
   const ir::builder unique = passes::cse(joined.view());
-  return passes::materialize(unique.view());
+  return passes::recompute(passes::materialize(unique.view()).view());
 }
 
 options options_of(std::uint64_t seed) {

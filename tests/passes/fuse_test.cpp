@@ -136,3 +136,27 @@ TEST_CASE("a plan counts the bytes of the elements that a step reads") {
   constexpr auto stretched = tn::compile([](auto m, auto v) { return m + v; });
   CHECK(decltype(stretched.plan(matrix(), vector()))::bytes() == 8 * (24 + 8 + 24));
 }
+
+TEST_CASE("a gradient keeps products and functions, and computes again what is cheap") {
+  using tn::to_text;
+  const auto kept_line = [](const std::string& text) {
+    const std::size_t at = text.find("kept for the gradient:");
+    return at == std::string::npos ? std::string("no line") : text.substr(at, text.find('\n', at) - at);
+  };
+  // gelu_tanh(z): hand-written code keeps z and the tanh. The product of the second layer reads gelu_tanh(z) itself.
+  constexpr auto two_layers = tn::value_and_grad<1, 2, 3>([](auto a, auto w1, auto bias, auto w2) { return sum(square(matmul(gelu_tanh(matmul(a, w1) + bias), w2))); });
+  using layers = decltype(two_layers.plan(tn::tensor<float, shape<16, 8>>(), tn::tensor<float, shape<8, 32>>(), tn::tensor<float, shape<32>>(), tn::tensor<float, shape<32, 8>>()));
+  CHECK(kept_line(to_text(layers{})) == "kept for the gradient: add %6 (2048 bytes) tanh %16 (2048 bytes) mul %19 (2048 bytes) matmul %20 (512 bytes)");
+  STATIC_REQUIRE(layers::kept_bytes() == 3 * 2048 + 512);
+
+  // layer_norm: the mean and the factor of each row. The centred rows are computed again from the argument.
+  constexpr auto norm = tn::value_and_grad<0, 1, 2>([](auto a, auto gain, auto w) { return sum(square(matmul(layer_norm(a, gain, gain), w))); });
+  using normed = decltype(norm.plan(tn::tensor<float, shape<16, 32>>(), tn::tensor<float, shape<32>>(), tn::tensor<float, shape<32, 8>>()));
+  STATIC_REQUIRE(normed::kept_bytes() == 2 * 16 * 4 + 2048 + 512);
+
+  // What is not elementwise, or not cheap, is kept. Without reverse mode there is no line.
+  constexpr auto dear = tn::grad<0>([](auto a, auto w) { return sum(matmul(exp(a) / (1.0f + exp(a)), w)); });
+  STATIC_REQUIRE(decltype(dear.plan(rows(), tn::tensor<float, shape<100, 3>>()))::kept_bytes() <= 2 * 32 * 100 * 4);
+  CHECK(kept_line(to_text(decltype(layer_norm.plan(rows(), row(), row())){})) == "no line");
+  CHECK(kept_line(to_text(decltype(softmax_gradient.plan(rows())){})) == "kept for the gradient: nothing");
+}

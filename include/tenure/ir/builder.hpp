@@ -163,6 +163,15 @@ class builder {
       if (needed[b.indices]) kept.push_back(b);
     bounds_ = kept;
   }
+  /// Says that the nodes from here on are the backward half of a derivative. The first one who says it counts: of a second derivative, the first.
+  constexpr void begin_backward() {
+    if (backward_from_ == 0) backward_from_ = nodes_.size();
+  }
+  /// The same for a graph that a pass makes of another one. renamed[i] is the node that stands for node i.
+  constexpr void keep_backward(const graph_view& from, const array<node_id>& renamed) {
+    for (node_id id = 0; id < from.backward_from; ++id)
+      if (renamed[id] >= backward_from_) backward_from_ = renamed[id] + 1;
+  }
   constexpr void output(node_id id) { outputs_.push_back(id); }
   constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }
 
@@ -261,6 +270,7 @@ class builder {
     b.output_count = body_outputs_.size() - b.first_output;
     b.bound_count = body_bounds_.size() - b.first_bound;
     nodes_.resize(first);
+    if (backward_from_ > first) backward_from_ = 0;
     int next = 0;
     for (int i = first_captured; i < captured.size(); ++i)
       if (captured[i] == none) captured[i] = append(outside[next++]);
@@ -352,7 +362,7 @@ class builder {
   constexpr graph_view view() const {
     return {nodes_.data(),       nodes_.size(),       shapes_.data(),  shapes_.size(),  symbols_.data(),  symbols_.size(),
             constraints_.data(), constraints_.size(), bounds_.data(),  bounds_.size(),  outputs_.data(),  outputs_.size(),
-            input_count_,        refused_,              bodies(),           is_body_,     samples_};
+            input_count_,        refused_,              bodies(),           is_body_,     samples_,        backward_from_};
   }
   constexpr bodies_view bodies() const {
     if (shares_) return shared_;
@@ -466,6 +476,7 @@ class builder {
   int input_count_ = 0;
   bool is_body_ = false;
   sample_extents samples_;
+  node_id backward_from_ = 0;
   refusal refused_;
 };
 

@@ -52,12 +52,13 @@ struct graph {
   bodies_view bodies;
   bool is_body;
   sample_extents samples;
+  node_id backward_from;
 
   constexpr explicit graph(const graph_view& g) : graph(g, g.inner) {}
 
   constexpr graph_view view() const {
     return {nodes, count, shapes, shape_count, symbols, symbol_count, constraints, constraint_count, bounds, bound_count,
-            outputs, output_count, input_count, refused, bodies, is_body, samples};
+            outputs, output_count, input_count, refused, bodies, is_body, samples, backward_from};
   }
 
  protected:
@@ -65,7 +66,8 @@ struct graph {
       : nodes(g.nodes, g.count), shapes(g.shapes, g.shape_count), symbols(g.symbols, g.symbol_count),
         constraints(g.constraints, g.constraint_count), bounds(g.bounds, g.bound_count), outputs(g.outputs, g.output_count),
         count(g.count), shape_count(g.shape_count), symbol_count(g.symbol_count), constraint_count(g.constraint_count),
-        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)), refused(g.refused), bodies(b), is_body(g.is_body), samples(g.samples) {}
+        bound_count(g.bound_count), output_count(g.output_count), input_count(g.input_count), sizes(sizes_of(g)), refused(g.refused), bodies(b), is_body(g.is_body), samples(g.samples),
+        backward_from(g.backward_from) {}
 };
 
 /// A graph with its bodies.

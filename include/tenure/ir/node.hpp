@@ -227,6 +227,7 @@ struct graph_view {
   bodies_view inner{};
   bool is_body = false;
   sample_extents samples{};
+  node_id backward_from = 0;  // the first node that reverse mode appended; 0: none
 
   constexpr const node& operator[](node_id id) const { return nodes[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }
@@ -247,6 +248,7 @@ struct graph_view {
     g.input_count = b.input_count;
     g.refused = {};
     g.is_body = true;
+    g.backward_from = 0;
     return g;
   }
 };

@@ -366,6 +366,7 @@ constexpr ir::builder algebra(const ir::graph_view& g) {
       if (g.bounds[k].indices == i) out.check_bound({renamed[i], g.bounds[k].extent, g.bounds[k].call, g.bounds[k].is_checked});
   }
   for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
+  out.keep_backward(g, renamed);
   return out;
 }
 

@@ -15,6 +15,7 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
   for (int i = 0; i < wrt_count; ++i) gradients[i] = ir::none;
   if (output_count == 0) return;
+  g.begin_backward();
   ir::array<char> active(last + 1, 0);  // whether the node depends on wrt
   ir::node_id first = last;             // no node before the first of wrt does
   for (int i = 0; i < wrt_count; ++i)

@@ -66,6 +66,12 @@ constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
   return reads_values ? g.nodes[n.in[0]].type : n.type;
 }
 
+/// Whether a node of a kernel reads its operands from memory only. A cast between lanes of different types does: its operand is computed in
+/// other lanes. Bool is a mask in lanes of any type. A copy does, because it makes memory of its own.
+constexpr bool reads_memory(const ir::graph_view& g, const ir::node& n) {
+  return n.op == ir::opcode::copy || (n.op == ir::opcode::cast && n.type != dtype::boolean && g.nodes[n.in[0]].type != dtype::boolean);
+}
+
 class fuser {
  public:
   constexpr explicit fuser(const ir::graph_view& g) : g_(g), all_notes_(g.count), notes_(all_notes_.data()), of_(g.count), root_(g.count), recent_(g.shape_count, -1) {
@@ -249,9 +255,7 @@ class fuser {
       recent_.data()[c.space] = position;
       ++c.row_reductions;
     }
-    // The operand of a cast is computed in lanes of another type, so it goes through memory. Bool is a mask in lanes of any type.
-    const bool converts = n.op == ir::opcode::cast && n.type != dtype::boolean && g_.nodes[n.in[0]].type != dtype::boolean;
-    const int least = 2 * position + (converts || n.op == ir::opcode::copy ? 1 : 0);
+    const int least = 2 * position + (reads_memory(g_, n) ? 1 : 0);
     for (int k = 0; k < n.arity; ++k) {
       const ir::node_id below = root_.data()[n.in[k]];
       note &operand = notes_[n.in[k]], &root = notes_[below];

@@ -133,6 +133,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     out.output(id);
   }
   for (int i = 0; i < g.bound_count; ++i) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call, g.bounds[i].is_checked});
+  out.keep_backward(g, renamed);
   return out;
 }
 

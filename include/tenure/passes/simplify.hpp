@@ -15,6 +15,7 @@ constexpr void finish(const ir::graph_view& g, const ir::array<node_id>& renamed
   for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
   for (int i = 0; i < g.bound_count; ++i)
     if (renamed[g.bounds[i].indices] != none) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call, g.bounds[i].is_checked});
+  out.keep_backward(g, renamed);
 }
 
 constexpr ir::node with_renamed_operands(const ir::node& n, const ir::array<node_id>& renamed) {

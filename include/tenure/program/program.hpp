@@ -7,6 +7,7 @@
 #include <tenure/passes/algebra.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/memory.hpp>
+#include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
 #include <tenure/program/encode.hpp>
 
@@ -111,6 +112,36 @@ struct body_source {
 template <class Program, int Body>
 inline constexpr auto& traced_graph<body_source<Program, Body>> = body_source<Program, Body>::graph;
 
+/// The clusters of a graph with so many nodes, as a constant. The number of nodes bounds the number of clusters.
+template <int Nodes>
+struct frozen_clusters {
+  ir::frozen<passes::cluster, Nodes> at;
+  ir::frozen<std::int32_t, Nodes> of;
+  ir::frozen<ir::node_id, Nodes> root;
+  ir::frozen<char, Nodes> in_memory;
+  ir::frozen<ir::node_id, Nodes> concats;
+  int count, concat_count;
+
+  constexpr explicit frozen_clusters(const passes::clusters_view& c) : frozen_clusters(c, c.of == nullptr ? 0 : Nodes) {}
+  constexpr frozen_clusters(const passes::clusters_view& c, int nodes)
+      : at(c.at, c.count), of(c.of, nodes), root(c.root, nodes), in_memory(c.in_memory, nodes), concats(c.concats, c.concat_count),
+        count(c.count), concat_count(c.concat_count) {}
+  constexpr passes::clusters_view view() const { return {at, count, of, root, in_memory, concats, concat_count}; }
+};
+
+/// The nodes that share a kernel.
+template <auto& Graph>
+struct fused_kernels {
+#if defined(__CUDACC__)
+  struct fusing {
+    static constexpr passes::clusters run() { return passes::fuse(Graph.view()); }
+  };
+  static constexpr frozen_clusters<Graph.count> value = frozen_apart<frozen_clusters<Graph.count>, fusing>();
+#else
+  static constexpr frozen_clusters<Graph.count> value{passes::fuse(Graph.view()).view()};
+#endif
+};
+
 template <int N>
 struct word_list {
   std::int64_t at[N] = {};
@@ -167,37 +198,28 @@ struct program {
   using joined_stage = std::conditional_t<passes::may_join(scalar.view()), joining, scalar_stage>;
   static constexpr auto& joined = program_detail::frozen_stage<ir::graph, joined_stage>::value;
 
+ private:
+  static constexpr auto& materialized = program_detail::frozen_stage<ir::graph, materialization>::value;
+  using written_kernels = program_detail::fused_kernels<materialized>;
+  struct recomputation {
+    static constexpr ir::graph_sizes guess() {
+      ir::graph_sizes s = materialized.sizes;
+      s.nodes += s.nodes / 4 + 16;
+      return s;
+    }
+    static constexpr ir::builder run() { return passes::recompute(materialized.view(), written_kernels::value.view()); }
+  };
+  static constexpr bool recomputes = passes::recomputes(materialized.view(), written_kernels::value.view());
+
  public:
   /// The graph that is scheduled.
-  static constexpr auto& value = program_detail::frozen_stage<ir::graph, materialization>::value;
+  static constexpr auto& value = std::conditional_t<recomputes, program_detail::frozen_stage<ir::graph, recomputation>,
+                                                    program_detail::frozen_stage<ir::graph, materialization>>::value;
   static_assert(value.refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
   static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
 
  private:
-  // The number of nodes bounds the number of clusters.
-  struct frozen_clusters {
-    ir::frozen<passes::cluster, value.count> at;
-    ir::frozen<std::int32_t, value.count> of;
-    ir::frozen<ir::node_id, value.count> root;
-    ir::frozen<char, value.count> in_memory;
-    ir::frozen<ir::node_id, value.count> concats;
-    int count, concat_count;
-
-    constexpr explicit frozen_clusters(const passes::clusters_view& c)
-        : frozen_clusters(c, c.of == nullptr ? 0 : value.count) {}
-    constexpr frozen_clusters(const passes::clusters_view& c, int nodes)
-        : at(c.at, c.count), of(c.of, nodes), root(c.root, nodes), in_memory(c.in_memory, nodes), concats(c.concats, c.concat_count),
-          count(c.count), concat_count(c.concat_count) {}
-    constexpr passes::clusters_view view() const { return {at, count, of, root, in_memory, concats, concat_count}; }
-  };
-#if defined(__CUDACC__)
-  struct fusing {
-    static constexpr passes::clusters run() { return passes::fuse(value.view()); }
-  };
-  static constexpr frozen_clusters fused = program_detail::frozen_apart<frozen_clusters, fusing>();
-#else
-  static constexpr frozen_clusters fused{passes::fuse(value.view()).view()};
-#endif
+  static constexpr auto& fused = program_detail::fused_kernels<value>::value;
 
   struct scheduling {
     // Guesses: one access for each result and operand. In large graphs many instructions, kernels and strides are equal.

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <tenure/backend/backend.hpp>
+#include <tenure/passes/kept.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -55,6 +56,20 @@ struct plan {
     require_static();
     return backend<Device>::template workspace_bytes<Program>();
   }
+
+  /// The part of workspace_bytes() that holds values of the function for its gradient: what the steps of the backward half read of the forward
+  /// half. 0 where there is no reverse mode. print() lists these values.
+  static constexpr std::int64_t kept_bytes() {
+    require_static();
+    const ir::graph_view g = Program::value.view();
+    const passes::clusters fused = passes::fuse(g);
+    std::int64_t total = 0;
+    for (const ir::node_id id : passes::kept_for_backward(g, fused.view())) total += bytes_of(g, id);
+    return total;
+  }
+
+  /// The bytes of the value of a node.
+  static constexpr std::int64_t bytes_of(const ir::graph_view& g, ir::node_id id) { return count(g.shape_of(id)) * size_of(g[id].type); }
 
  private:
   /// The cost of all loops and branches. An external function counts 0. cost(body) gives the cost of one turn of a body.

@@ -23,6 +23,15 @@ std::string to_text(plan<Program, Device>) {
       if (fused.of[id] == p) out << ' ' << passes::name_of(g[id]) << " %" << id;
     out << '\n';
   }
+  if (g.backward_from > 0) {
+    out << "kept for the gradient:";
+    const ir::array<ir::node_id> kept = passes::kept_for_backward(g, fused.view());
+    for (const ir::node_id id : kept) {
+      out << ' ' << passes::name_of(g[id]) << " %" << id;
+      if constexpr (Program::is_static) out << " (" << plan<Program, Device>::bytes_of(g, id) << " bytes)";
+    }
+    out << (kept.size() == 0 ? " nothing\n" : "\n");
+  }
   if constexpr (Program::is_static) out << "workspace: " << plan<Program, Device>::workspace_bytes() << " bytes\n";
   return out.text();
 }

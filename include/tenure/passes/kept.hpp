@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSL-1.0
+// Lists what a program keeps from the forward half of a derivative for the backward half.
+#pragma once
+
+#include <tenure/passes/fuse.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// The nodes of the forward half whose memory is temporary and which a step of the backward half reads, in ascending order. Arguments and
+/// results do not count, because their memory belongs to the caller.
+constexpr ir::array<ir::node_id> kept_for_backward(const ir::graph_view& g, const clusters_view& c) {
+  ir::array<ir::node_id> kept;
+  if (g.backward_from == 0) return kept;
+  ir::array<char> is_read(g.count, 0);
+  for (ir::node_id id = g.backward_from; id < g.count; ++id) {
+    if (c.of[id] < 0 || is_result(g[id].op)) continue;
+    const auto read = [&](ir::node_id operand) {
+      const ir::node_id root = c.root[operand];
+      if (root < g.backward_from && c.of[root] != c.of[id]) is_read[root] = 1;
+    };
+    for (int k = 0; k < g[id].arity; ++k) ir::for_each_operand(g.nodes, g[id].in[k], read);
+  }
+  for (int i = 0; i < g.output_count; ++i) is_read[c.root[g.outputs[i]]] = 0;
+  for (ir::node_id id = 0; id < g.backward_from; ++id)
+    if (is_read[id] && !is_source(g[id].op)) kept.push_back(id);
+  return kept;
+}
+
+}  // namespace tenure::passes
