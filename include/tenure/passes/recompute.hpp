@@ -182,7 +182,7 @@ class recomputer {
   constexpr bool is_at_hand(ir::node_id x, int p) const { return is_number(clusters_.root[x]) || notes_[x].read_by == p || is_small(x); }
 
   constexpr int copy_in(int p, ir::node_id id) const {
-    int c = notes_[id].copies;
+    int c = copies_.size() == 0 ? -1 : notes_[id].copies;
     while (c >= 0 && copies_[c].kernel != p) c = copies_[c].next;
     return c;
   }
