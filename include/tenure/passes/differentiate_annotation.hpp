@@ -8,7 +8,7 @@
 // A value of the graph around the function, which it captures, has its ordinary derivative: the rule is for the arguments.
 #pragma once
 
-#include <tenure/ops/derivative.hpp>
+#include <tenure/passes/flow.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -16,8 +16,6 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
                        const ir::node_id* wrt, int wrt_count, ir::node_id* gradients);
 
 namespace annotations {
-
-using id_list = ir::array<ir::node_id>;
 
 constexpr bool is_floating_node(const ir::builder& g, ir::node_id id) { return is_floating(g[id].type); }
 constexpr ir::node_id zero_like(ir::builder& g, ir::node_id id) { return g.constant(g[id].type, g[id].shape, 0); }
@@ -42,22 +40,6 @@ constexpr id_list paste_body(ir::builder& g, const ir::construct& c, const id_li
   id_list outputs;
   for (int i = 0; i < body.output_count; ++i) outputs.push_back(pasted[body.outputs[i]]);
   return outputs;
-}
-
-/// Which results depend on marked nodes by a derivative.
-constexpr ir::array<char> flow(const ir::graph_view& g, ir::node_id id, const char* active) {
-  const ir::construct& c = g.construct_of(g[id]);
-  id_list operands;
-  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(o); });
-  bool by_rule = false;
-  for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i)
-    by_rule = by_rule || (active[operands[i]] && is_floating(g[operands[i]].type));
-  ir::array<char> results(c.carries, 0);
-  for (int i = 0; i < c.carries; ++i) {
-    const ir::node_id value = operands[c.operand_of_result(i)];
-    results[i] = is_floating(g[value].type) && (by_rule || active[value]);
-  }
-  return results;
 }
 
 /// The cotangents that arrive at floating results, and these results.
@@ -194,6 +176,3 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
 
 }  // namespace annotations
 }  // namespace tenure::passes
-
-// reverse() goes through annotations and constructs, and these through the nodes of their bodies: each header needs the others.
-#include <tenure/passes/differentiate_construct.hpp>

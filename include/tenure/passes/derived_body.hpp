@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// Writes the body of the derivative of a loop or a branch: inputs, then the nodes of the body that it is the derivative of, then their
+// derivatives. Decides what the derivative of a loop keeps of each turn.
+#pragma once
+
+#include <tenure/passes/flow.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients);
+constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
+                       const ir::node_id* outputs, int output_count, ir::node_id* results);
+
+/// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
+class derived_body {
+ public:
+  constexpr derived_body(ir::builder& g, int which) : g_(g), first_(g.count()), which_(which) {}
+
+  constexpr ir::node_id input(dtype type, std::int16_t shape) { return g_.body_input(type, shape); }
+  constexpr ir::node_id input_like(ir::node_id x) { return g_.body_input(g_[x].type, g_[x].shape); }
+  /// A value of the graph around the body, as a node of the body, so that a derivative stops here.
+  constexpr ir::node_id variable(ir::node_id x) {
+    return g_.append({.op = ir::opcode::cast, .type = g_[x].type, .arity = 1, .shape = g_[x].shape, .in = {x, ir::none, ir::none}});
+  }
+  constexpr ir::node_id zero_like(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
+
+  /// Computes the body again. `inputs` are its inputs.
+  constexpr void paste(const id_list& inputs) {
+    first_pasted_ = g_.count();
+    pasted_ = g_.paste(which_, inputs);
+    end_pasted_ = g_.count();
+  }
+  constexpr ir::node_id output(int i) const {
+    const ir::graph_view body = g_.view().body_at(which_);
+    return pasted_[body.outputs[i]];
+  }
+
+  /// Makes an input of each pasted node that is kept from the first loop. Appends its id in the written body to `kept`, and the input to
+  /// `inputs`. Sets is_read[i] if the written body reads before[i]. Products, sums and looked-up elements are always kept if they are read.
+  /// Of the rest either nothing is kept, and it is computed again, or everything that the derivative reads is kept, where that takes no more
+  /// memory: then what leads to it is neither kept nor computed again. An LSTM keeps its gates and not the two products that they come from.
+  constexpr void keep(const id_list& outputs, const id_list& before, ir::array<char>& is_read, id_list& kept, id_list& inputs) {
+    ir::array<char> of_fewest = needed(outputs, false), of_direct = needed(outputs, true);
+    const bool keeps_direct = size_of_kept(of_direct, before, true) <= size_of_kept(of_fewest, before, false);
+    const ir::array<char>& marks = keeps_direct ? of_direct : of_fewest;
+    for (ir::node_id id = end_pasted_ - 1; id >= first_pasted_; --id) {
+      if (!is_kept(marks, id, keeps_direct)) continue;
+      kept.push_back(local_of(id));
+      inputs.push_back(id);
+      g_.become_body_input(id);
+    }
+    for (int i = 0; i < before.size(); ++i) is_read[i] = before[i] >= first_ && marks[before[i] - first_] != 0;
+  }
+
+  constexpr ir::node_id first() const { return first_; }
+  constexpr int written() const { return which_; }
+  /// The id in the written body of a pasted node that keep() would keep, or -1.
+  constexpr int kept_node(ir::node_id id) const {
+    return id >= first_pasted_ && id < end_pasted_ && is_kept(g_[id].op) ? local_of(id) : -1;
+  }
+
+  constexpr int cut(const id_list& inputs, const id_list& outputs, id_list& captured) { return g_.cut(first_, inputs, outputs, captured); }
+
+ private:
+  /// Kept from turn to turn: results of more than pointwise work.
+  static constexpr bool is_kept(ir::opcode op) {
+    return op == ir::opcode::matmul || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::result;
+  }
+
+  enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the pasted node
+
+  constexpr bool is_kept(const ir::array<char>& marks, ir::node_id id, bool keeps_direct) const {
+    const char m = marks[id - first_];
+    return m != 0 && (is_kept(g_[id].op) || (keeps_direct && (m & is_direct) && ops::is_pointwise(g_[id].op)));
+  }
+  /// Marks the nodes of the body that the outputs need. A kept node does not need its operands.
+  constexpr ir::array<char> needed(const id_list& outputs, bool keeps_direct) const {
+    const int count = g_.count();
+    ir::array<char> marks(count - first_, 0);
+    const auto need = [&](ir::node_id id, char how) {
+      if (id >= first_) marks[id - first_] = static_cast<char>(marks[id - first_] | how);
+    };
+    for (const ir::node_id id : outputs) need(id, is_needed | is_direct);
+    for (ir::node_id id = count - 1; id >= first_; --id) {
+      const bool is_pasted = id >= first_pasted_ && id < end_pasted_;
+      if (!marks[id - first_] || (is_pasted && is_kept(marks, id, keeps_direct))) continue;
+      for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k], is_pasted ? is_needed : is_needed | is_direct);
+    }
+    return marks;
+  }
+  /// The elements that are kept for a turn, if run-time extents were 64. `before` are carries and slices; all count, though slices are there
+  /// anyway: what reads them is computed again.
+  constexpr double size_of_kept(const ir::array<char>& marks, const id_list& before, bool keeps_direct) const {
+    double size = 0;
+    const auto add = [&](ir::node_id id) {
+      double elements = static_cast<double>(size_of(g_[id].type));
+      for (int a = 0; a < g_.shape_of(id).rank; ++a) elements *= is_static(g_.shape_of(id)[a]) ? static_cast<double>(g_.shape_of(id)[a]) : 64;
+      size += elements;
+    };
+    for (ir::node_id id = first_pasted_; id < end_pasted_; ++id)
+      if (is_kept(marks, id, keeps_direct)) add(id);
+    for (const ir::node_id id : before)
+      if (id >= first_ && marks[id - first_]) add(id);
+    return size;
+  }
+  constexpr int local_of(ir::node_id id) const {
+    int local = 0;
+    while (pasted_[local] != id) ++local;
+    return local;
+  }
+
+  ir::builder& g_;
+  ir::node_id first_, first_pasted_ = 0, end_pasted_ = 0;
+  int which_;
+  id_list pasted_;
+};
+
+}  // namespace tenure::passes

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSL-1.0
+// Cotangents of scan: a second scan runs from the last turn to the first. Its carry has the cotangents of the carry and the sums of the
+// cotangents of the captures. The first scan gets more results: what the second one reads of each turn. These are the carry, and the
+// products, sums and looked-up elements. Everything else is computed again. The cotangent of a matrix is often a product in each turn:
+// these products can be one product after the loop, see stacked_products.
+#pragma once
+
+#include <tenure/passes/derived_body.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// The id in a body of its input i.
+constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
+  ir::node_id at = 0;
+  while (body[at].op != ir::opcode::input || body[at].attr != i) ++at;
+  return at;
+}
+
+/// The products in the cotangents of the captures of a scan. The sum over the turns of L_t R_t, [k, m] x [m, n], is one product of the
+/// stacked factors, [k, turns * m] x [turns * m, n]. In the loop each turn reads and writes the whole sum, k n elements. After the loop it is
+/// written once, but the factors of all turns need memory: m n elements for a turn, and m k more unless the left factor is kept anyway,
+/// as a carry or a slice is. So a product is taken out of the loop where these are static and not more than k n. That is a weight with
+/// more rows than the batch: the gradient of an LSTM of width 64 with batch 16 took 1.5 times as long with all products in the loop.
+class stacked_products {
+ public:
+  /// The first `own` of `given` are the carries and slices in the body that is being written.
+  constexpr stacked_products(ir::builder& g, const derived_body& body, const id_list& given, int own) : g_(g), body_(body), first_(body.first()), given_(given), own_(own) {
+    const ir::graph_view written = g.view().body_at(body.written());
+    for (int i = 0; i < written.count; ++i)
+      if (written[i].op == ir::opcode::construct && written.construct_of(written[i]).what == ir::construct::kind::checkpoint) is_allowed_ = false;
+  }
+
+  /// Takes products out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
+  constexpr ir::node_id take(int capture, ir::node_id sum) {
+    if (!is_allowed_) return sum;
+    const ir::node n = g_[sum];
+    if (n.op == ir::opcode::add && sum >= first_) {
+      const ir::node_id a = take(capture, n.in[0]), b = take(capture, n.in[1]);
+      if (a == n.in[0] && b == n.in[1]) return sum;
+      if (a == ir::none || b == ir::none) return a == ir::none ? b : a;
+      return (ops::value(g_, a) + ops::value(g_, b)).id;
+    }
+    ir::node_id product = sum;
+    while (product >= first_ && (g_[product].op == ir::opcode::reshape || g_[product].op == ir::opcode::permute)) product = g_[product].in[0];
+    if (product < first_ || g_[product].op != ir::opcode::matmul) return sum;
+    const ir::node& m = g_[product];
+    factor left{m.in[0]}, right{m.in[1]};
+    const extents a = g_.shape_of(left.id), b = g_.shape_of(right.id);
+    if (a.rank != 2 || b.rank != 2 || !is_static(a[0]) || !is_static(a[1]) || !is_static(b[1])) return sum;
+    const std::int64_t k = a[0], inner = a[1], columns = b[1];
+    const bool is_transposed = g_[left.id].op == ir::opcode::permute && left.id >= first_;
+    if (is_transposed) left.id = g_[left.id].in[0];
+    else if (inner != 1) left.id = ops::transposed({g_, left.id}).id;  // a column and a row have the same memory
+    find(left), find(right);
+    if ((left.is_stacked() ? 0 : inner * k) + (right.is_stacked() ? 0 : inner * columns) > k * columns) return sum;
+    products_.push_back({capture, sum, product, left, right, inner, k, columns});
+    return ir::none;
+  }
+
+  /// Appends the factors that the body computes.
+  constexpr void add_computed(id_list& list) const {
+    for (int i = 0; i < products_.size(); ++i)
+      for (const factor* f : {&products_[i].left, &products_[i].right})
+        if (!f->is_stacked()) add(list, f->id);
+  }
+  /// Appends those that the body has to return. `kept`: its inputs that are kept for each turn. Call it before the body is cut off.
+  constexpr void add_outputs(id_list& outputs, const id_list& kept) {
+    for (int i = 0; i < products_.size(); ++i)
+      for (factor* f : {&products_[i].left, &products_[i].right}) {
+        if (f->is_stacked()) continue;
+        for (int k = 0; k < kept.size(); ++k)
+          if (kept[k] == f->id) f->position = k;
+        if (f->position < 0) f->output = add(outputs, f->id);
+      }
+    for (int i = 0; i < products_.size(); ++i)  // the views between a product and its place in the cotangent
+      for (ir::node_id id = products_[i].sum; id != products_[i].product; id = g_[id].in[0]) views_.push_back(g_[id]), view_of_.push_back(i);
+  }
+
+  /// Appends the factors that the written body has to return: carries, and nodes that are kept.
+  constexpr void add_kept(const ir::graph_view& written, const ir::construct& c, id_list& kept) {
+    for (int i = 0; i < products_.size(); ++i)
+      for (factor* f : {&products_[i].left, &products_[i].right}) {
+        if (f->given >= 0 && f->given < c.carries) f->local = input_of_body(written, f->given);
+        if (f->local >= 0) f->position = add(kept, f->local);
+      }
+  }
+
+  /// Calls accumulate(capture, cotangent) for each product. stacked_result(i) and kept_result(i) are results of the two loops.
+  template <class Stacked, class Kept, class Accumulate>
+  constexpr void finish(const id_list& operands, std::int64_t turns, Stacked stacked_result, Kept kept_result, Accumulate accumulate) {
+    for (int i = 0; i < products_.size(); ++i) {
+      const one p = products_[i];
+      const std::int64_t rows = g_.derived(ir::symbol::kind::product, turns, p.inner);
+      const auto stacked = [&](const factor& f, std::int64_t columns) {
+        const ir::node_id all = f.output >= 0 ? stacked_result(f.output) : f.position >= 0 ? kept_result(f.position) : operands[f.given];
+        return ops::reshape_to({g_, all}, {2, {rows, columns}});
+      };
+      ops::value y = ops::matrix_product(ops::transposed(stacked(p.left, p.rows)), stacked(p.right, p.columns));
+      for (int v = views_.size() - 1; v >= 0; --v)
+        if (view_of_[v] == i) {
+          ir::node n = views_[v];
+          n.in[0] = y.id;
+          y = {g_, g_.emit(n)};
+        }
+      accumulate(p.capture, y.id);
+    }
+  }
+
+ private:
+  /// A factor in a turn: a carry or a slice (given), a kept node of the written body (local), or a node that the body has to return. Only
+  /// its elements in row-major order count.
+  struct factor {
+    ir::node_id id = ir::none;
+    int given = -1, local = -1, position = -1, output = -1;
+
+    constexpr bool is_stacked() const { return given >= 0 || local >= 0; }
+  };
+  struct one {
+    int capture;
+    ir::node_id sum, product;
+    factor left, right;
+    std::int64_t inner, rows, columns;
+  };
+
+  constexpr void find(factor& f) const {
+    while (f.id >= first_ && g_[f.id].op == ir::opcode::reshape) f.id = g_[f.id].in[0];
+    for (int i = 0; i < own_; ++i)
+      if (given_[i] == f.id) f.given = i;
+    f.local = body_.kept_node(f.id);
+  }
+  static constexpr int add(id_list& list, ir::node_id id) {
+    for (int i = 0; i < list.size(); ++i)
+      if (list[i] == id) return i;
+    return list.push_back(id);
+  }
+
+  ir::builder& g_;
+  const derived_body& body_;
+  ir::node_id first_;
+  const id_list& given_;
+  int own_;
+  bool is_allowed_ = true;  // a checkpoint in a turn asks for less memory
+  ir::array<one> products_;
+  ir::array<ir::node> views_;
+  ir::array<int> view_of_;
+};
+
+/// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes them.
+template <class Accumulate>
+constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+  const ir::construct c = g.construct_at(id);
+  const flow f = flow_through(g.view(), id, active);
+  const id_list operands = g.operands_of(id);
+  const int own = c.own_operands(), first_capture = own + c.counts;
+  const int results = cotangents.size();
+
+  derived_body body(g, c.bodies[0]);
+  id_list carry_cotangents(c.carries, ir::none), sums(c.captures[0], ir::none), stacked_cotangents(results, ir::none);
+  id_list carries, scanned, carry_operands, scanned_operands;
+  id_list given, wrt, values, arriving;
+  for (int i = 0; i < c.carries; ++i)
+    if (f.inputs(0)[i]) carries.push_back(carry_cotangents[i] = body.input_like(operands[i]));
+  for (int j = 0; j < c.captures[0]; ++j)
+    if (f.inputs(0)[first_capture + j]) sums[j] = body.input_like(operands[own + j]);
+  for (int i = c.carries; i < results; ++i)
+    if (f.results[i] && cotangents[i] != ir::none) {
+      const ir::graph_view written = g.view().body_at(c.bodies[0]);
+      const ir::node n = written[written.outputs[i]];
+      scanned.push_back(stacked_cotangents[i] = body.input(n.type, n.shape));
+      scanned_operands.push_back(cotangents[i]);
+    }
+  for (int i = 0; i < own + c.counts; ++i) {
+    const ir::graph_view written = g.view().body_at(c.bodies[0]);
+    const ir::node n = written[input_of_body(written, i)];
+    given.push_back(body.input(n.type, n.shape));
+  }
+  for (int j = 0; j < c.captures[0]; ++j) given.push_back(sums[j] != ir::none ? body.variable(operands[own + j]) : operands[own + j]);
+  body.paste(given);
+
+  for (int i = 0; i < results; ++i) {
+    const ir::node_id arrives = i < c.carries ? carry_cotangents[i] : stacked_cotangents[i];
+    if (arrives == ir::none || !f.results[i]) continue;
+    values.push_back(body.output(i));
+    arriving.push_back(arrives);
+  }
+  for (int i = 0; i < given.size(); ++i)
+    if (f.inputs(0)[i]) wrt.push_back(given[i]);
+  id_list gradients(wrt.size(), ir::none);
+  reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+
+  id_list next, slices;  // the outputs: carries, then the cotangents of scanned slices, then factors of products
+  stacked_products products(g, body, given, own);
+  int at = 0;
+  for (int i = 0; i < given.size(); ++i) {
+    if (!f.inputs(0)[i]) continue;
+    const ir::node_id found = gradients[at++];
+    if (i < c.carries) {
+      next.push_back(found != ir::none ? found : body.zero_like(given[i]));
+    } else if (i < own) {
+      slices.push_back(found != ir::none ? found : body.zero_like(given[i]));
+    } else {
+      ir::node_id& sum = sums[i - first_capture];
+      const ir::node_id rest = found != ir::none ? products.take(i - first_capture, found) : ir::none;
+      if (rest == ir::none) sum = ir::none;
+      if (rest == ir::none) continue;
+      carries.push_back(sum);
+      next.push_back((ops::value(g, sum) + ops::value(g, rest)).id);
+    }
+  }
+  id_list outputs = next, factors;
+  for (const ir::node_id s : slices) outputs.push_back(s);
+  id_list read = outputs;
+  products.add_computed(read);
+
+  id_list kept, kept_inputs;
+  ir::array<char> is_read(own + c.counts + 1, 0);
+  id_list before;
+  for (int i = 0; i < own + c.counts; ++i) before.push_back(given[i]);
+  body.keep(read, before, is_read, kept, kept_inputs);
+  products.add_outputs(factors, kept_inputs);
+  for (const ir::node_id s : factors) outputs.push_back(s);
+  for (int i = c.carries; i < own; ++i)
+    if (is_read[i]) scanned.push_back(given[i]), scanned_operands.push_back(operands[i]);
+  for (int i = 0; i < c.carries; ++i)
+    if (is_read[i]) kept.push_back(input_of_body(g.view().body_at(c.bodies[0]), i)), kept_inputs.push_back(given[i]);
+
+  ir::construct back{.what = ir::construct::kind::scan, .reverse = !c.reverse, .counts = c.counts && is_read[own], .carries = carries.size(), .scanned = scanned.size() + kept.size(), .length = c.length};
+  id_list inputs = carries, captured;
+  for (const ir::node_id s : scanned) inputs.push_back(s);
+  for (const ir::node_id s : kept_inputs) inputs.push_back(s);
+  if (back.counts) inputs.push_back(given[own]);
+  back.bodies[0] = body.cut(inputs, outputs, captured);
+  back.captures[0] = captured.size();
+
+  id_list all_kept = kept;
+  products.add_kept(g.view().body_at(c.bodies[0]), c, all_kept);
+  if (all_kept.size() > 0) {
+    ir::construct more = c;
+    more.bodies[0] = g.extended(c.bodies[0], all_kept);
+    g.replace_construct(id, more);
+  }
+  const int written_results = g.view().results_of(c);
+  id_list all;
+  for (int i = 0; i < c.carries; ++i)
+    if (f.inputs(0)[i]) all.push_back(cotangents[i] != ir::none ? cotangents[i] : g.constant(g[operands[i]].type, g[operands[i]].shape, 0));
+  for (int j = 0; j < c.captures[0]; ++j)
+    if (sums[j] != ir::none) all.push_back(g.constant(g[operands[own + j]].type, g[operands[own + j]].shape, 0));
+  for (const ir::node_id s : scanned_operands) all.push_back(s);
+  for (int k = 0; k < kept.size(); ++k) all.push_back(g.result(id, written_results + k));
+  for (const ir::node_id s : captured) all.push_back(s);
+  const ir::node_id loop = g.add_construct(back, all);
+
+  int result = 0;
+  for (int i = 0; i < c.carries; ++i)
+    if (f.inputs(0)[i]) {
+      if (active[operands[i]]) accumulate(operands[i], g.result(loop, result));
+      ++result;
+    }
+  for (int j = 0; j < c.captures[0]; ++j)
+    if (sums[j] != ir::none) accumulate(operands[own + j], g.result(loop, result++));
+  for (int i = c.carries; i < own; ++i)
+    if (f.inputs(0)[i]) accumulate(operands[i], g.result(loop, result++));
+  products.finish(
+      operands, c.length, [&](int i) { return g.result(loop, result + i); }, [&](int k) { return g.result(id, written_results + k); },
+      [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });
+}
+
+}  // namespace tenure::passes
