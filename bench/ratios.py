@@ -4,7 +4,8 @@
 
 ratios.py results.json                       the tables, in Markdown
 ratios.py results.json --check FILE          exit status 1 where a ratio grew by more than the tolerance (default 0.15)
-ratios.py results.json --publish             write baseline.json, and the tables in README.md and docs/performance.md
+ratios.py results.json --baseline            write the ratios of this compiler and kind of processor to baseline.json
+ratios.py results.json --publish             the same, and the tables in README.md and docs/performance.md
 Times are medians of the processor time of all repetitions; of the time on the clock for rows of several threads. Ratios are taken
 within a pass over all programs, and are medians of the passes: a minute in which the machine is slow would otherwise meet the two
 rows of a ratio in different shares. Times differ from machine to machine, ratios within a run carry over.
@@ -82,6 +83,11 @@ class Run:
     @property
     def compiler(self):
         return "clang++" if "clang" in self.context.get("compiler", "") else "g++"
+
+    @property
+    def kind(self):
+        """The compiler and the vectors of the processor: ratios of 512-bit and of 256-bit code are different."""
+        return f"{self.compiler}, {self.context.get('vectors', 'AVX-512')}"
 
     def reference(self, workload, size):
         """The row that the ratio is taken to: for a function of math/, the fastest peer that was never more than 2 ulp off."""
@@ -199,13 +205,16 @@ def replace_between(path, name, lines):
         path.write_text(pattern.sub(lambda m: m.group(1) + "\n".join(lines) + "\n" + m.group(2), text))
 
 
-def publish(run, ratios):
+def write_baseline(run, ratios):
     path = root / "bench" / "baseline.json"
     baseline = json.loads(path.read_text()) if path.exists() else {}
-    known = baseline.get(run.compiler, {}).get("ratios", {})
+    known = baseline.get(run.kind, {}).get("ratios", {})
     machine = {key: run.context.get(key, "") for key in ("compiler", "machine")}
-    baseline[run.compiler] = {**machine, "ratios": dict(sorted((known | ratios).items()))}
-    path.write_text(json.dumps(baseline, indent=1) + "\n")
+    baseline[run.kind] = {**machine, "ratios": dict(sorted((known | ratios).items()))}
+    path.write_text(json.dumps(dict(sorted(baseline.items())), indent=1) + "\n")
+
+
+def publish(run):
     performance = root / "docs" / "performance.md"
     for name, table in (("workloads", workloads_table), ("functions", functions_table), ("limits", limits_table), ("goals", goals_table)):
         replace_between(performance, f"{name}, {run.compiler}", table(run))
@@ -214,19 +223,20 @@ def publish(run, ratios):
 
 
 def slower(run, ratios, path, tolerance):
-    known = json.loads(Path(path).read_text()).get(run.compiler, {}).get("ratios", {})
+    known = json.loads(Path(path).read_text()).get(run.kind, {}).get("ratios", {})
     for name, ratio in ratios.items():
         if name in known and ratio > known[name] * (1 + tolerance):
             noise = ", noisy: measure it again" if run.is_noisy(*name.split("/")) else ""
             yield f"slower: {name}: {ratio:.2f} of its reference, was {known[name]:.2f}{noise}"
     if not any(name in known for name in ratios):
-        yield f"{path} knows none of these rows for {run.compiler}"
+        yield f"{path} knows none of these rows for {run.kind}: scripts/bench.sh --baseline writes them"
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("results")
     options.add_argument("--check", metavar="FILE")
+    options.add_argument("--baseline", action="store_true")
     options.add_argument("--publish", action="store_true")
     options.add_argument("--tolerance", type=float, default=0.15)
     given = options.parse_args()
@@ -239,8 +249,10 @@ def main():
 
     tables = (workloads_table, functions_table, limits_table, goals_table)
     print("\n\n".join("\n".join(lines) for lines in (table(run) for table in tables) if len(lines) > 2))
+    if given.baseline or given.publish:
+        write_baseline(run, ratios)
     if given.publish:
-        publish(run, ratios)
+        publish(run)
     if given.check:
         found = list(slower(run, ratios, given.check, given.tolerance))
         print("\n".join(found), file=sys.stderr)

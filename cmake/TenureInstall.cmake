@@ -11,6 +11,7 @@ else()
   install(TARGETS tenure EXPORT tenureTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
+install(TARGETS tenure_large_programs EXPORT tenureTargets)
 install(DIRECTORY kernels/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")  # beside the headers, so tenure::cuda needs no further include folder
 install(EXPORT tenureTargets NAMESPACE tenure:: DESTINATION "${package_dir}")
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# bench.sh [--peers] [--check] [--publish] [filter]: runs every benchmark whose row <workload>/<implementation>/<size> matches the filter.
+# bench.sh [--peers] [--check] [--baseline] [--publish] [filter]: runs every benchmark whose row <workload>/<implementation>/<size> matches the filter.
 # Writes build/bench/results.json with machine, compiler and flags, tables to results.md and pictures to figures/. --peers adds libtorch
-# from Debian's package. --check fails if a ratio is worse than in bench/baseline.json. --publish implies --peers and writes
-# bench/baseline.json, the tables in README.md and docs/performance.md, and docs/figures.
+# from Debian's package. --check fails if a ratio is worse than in bench/baseline.json, which has ratios for each compiler and kind of
+# processor; --baseline writes them. --publish implies --peers and --baseline, and writes the tables in README.md and docs/performance.md,
+# and docs/figures.
 # bench.sh --compile [--publish]: measures compile time, memory and sizes instead, and writes to build/bench/compile.
 # bench.sh --cuda: measures a GPU instead, with PyTorch if python3 has torch; writes build/bench/cuda.jsonl and a table to cuda.md.
 # BENCH_ARGS replaces the repetitions and times for Google Benchmark, BENCH_PASSES the number of passes over all programs, CXX the
@@ -15,11 +16,12 @@ for argument in "$@"; do
   case "$argument" in
     --peers) peers=ON ;;
     --check) ratio_options+=(--check bench/baseline.json) ;;
+    --baseline) ratio_options+=(--baseline) ;;
     --publish) peers=ON ratio_options+=(--publish) ;;
     --compile) what=compile ;;
     --cuda) what=cuda ;;
     -*)
-      sed -n '3,10s/^# //p' "$0"
+      sed -n '3,11s/^# //p' "$0"
       exit 2
       ;;
     *) filter=$argument ;;
@@ -123,7 +125,12 @@ for ((pass = 1; pass <= passes; ++pass)); do
 done
 
 step "merge into $results/results.json"
-python3 bench/merge.py "$build/json" "$build/results.json" compiler="$("$gxx" --version | head -n 1)" flags="$flags" \
+case " $(grep -m1 -E '^(flags|Features)' /proc/cpuinfo) " in
+  *" avx512vl "*) vectors=AVX-512 ;;
+  *" avx2 "*) vectors=AVX2 ;;
+  *) vectors=$(uname -m) ;;
+esac
+python3 bench/merge.py "$build/json" "$build/results.json" vectors="$vectors" compiler="$("$gxx" --version | head -n 1)" flags="$flags" \
   machine="$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)"
 cp "$build/results.json" "$results/results.json"
 
