@@ -79,6 +79,7 @@ tests = {
     "interop/dlpack": ["interop/dlpack_test"],
     "interop/eigen": ["interop/eigen_test"],
     "interop/mdspan": ["interop/mdspan_test"],
+    "backend/cpu/fused/arguments": ["passes/fuse_test", "laws/rows"],
     "backend/cpu/matmul": ["backend/matmul_test"],
     "backend/cpu/gemm_small": ["backend/matmul_test"],
     "backend/reference": ["backend/reference_test"],

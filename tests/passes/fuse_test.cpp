@@ -160,3 +160,12 @@ TEST_CASE("a gradient keeps products and functions, and computes again what is c
   CHECK(kept_line(to_text(decltype(layer_norm.plan(rows(), row(), row())){})) == "no line");
   CHECK(kept_line(to_text(decltype(softmax_gradient.plan(rows())){})) == "kept for the gradient: nothing");
 }
+
+TEST_CASE("the memory of a kernel with blocks: columns of sums, and rows that are kept") {
+  using tn::cpu_backend::kernel_memory;
+  constexpr kernel_memory three(3, 100, 2, 1, 4), one(1, 100, 2, 1, 4);
+  CHECK(three.alone == 2 * 100 * 4);
+  CHECK(three.on_threads == 2 * three.alone);
+  CHECK(three.of_helper == 100 * 4);
+  CHECK((one.alone == 0 && one.on_threads == 0 && one.of_helper == 0));
+}
