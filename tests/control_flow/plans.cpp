@@ -3,7 +3,9 @@
 #include "../catch.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <random>
 
 #include <tenure/tenure.hpp>
 
@@ -73,7 +75,9 @@ workspace: 192 bytes
   const std::string dot = tn::to_dot(plan{});
   CHECK_THAT(dot, Catch::Matchers::Contains("label=\"if false\"") && Catch::Matchers::Contains("scan of 10 turns") && Catch::Matchers::Contains("label=\"condition\""));
   if (std::system("dot -V >/dev/null 2>&1") == 0) {
-    std::ofstream("plan_of_loops.dot") << dot;
-    CHECK(std::system("dot -Tsvg plan_of_loops.dot -o plan_of_loops.svg") == 0);
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / ("tenure-plan-" + std::to_string(std::random_device{}()) + ".dot");
+    std::ofstream(file) << dot;
+    CHECK(std::system(("dot -Tsvg '" + file.string() + "' -o /dev/null").c_str()) == 0);
+    std::filesystem::remove(file);
   }
 }
