@@ -31,6 +31,21 @@ TEST_CASE("a scan of run-time length, also without turns") {
   }
 }
 
+TEST_CASE("a loop updates a block of the array that it carries, in place and of a copy") {
+  constexpr auto f = [](auto cache, auto xs, auto first) {
+    const auto turn = [](auto state, auto x) {
+      const auto [c, i] = state;
+      const auto next = tn::dynamic_update(c, tn::stack(x, c[i]), std::tuple{i, 0});
+      return std::tuple{std::tuple{tn::dynamic_update(next, tn::unsqueeze<0>(x + c[0]), std::tuple{i + 1, 0}), i + 1}, sum(next)};
+    };
+    const auto [last, sums] = tn::scan(turn, std::tuple{cache, first}, xs);
+    return sum(square(std::get<0>(last))) + sum(sums);
+  };
+  check(tn::grad<0, 1>(f), some<float, 30, 4>(), some<float, 5, 4>(), tn::tensor<std::int64_t, tn::shape<>>(std::int64_t{20}));
+  constexpr auto put = [](auto cache, auto x, auto i) { return tn::dynamic_update(cache, x, std::tuple{0, i}); };
+  check(put, some<double, 30, 4>(), some<double, 30, 2>(), tn::tensor<std::int32_t, tn::shape<>>(std::int32_t{1}));
+}
+
 TEST_CASE("while_loop, with a gradient where it has a bound") {
   const auto x = some<float, 5>(1, 2);
   check(doubled, x, array_of<>(200.0f));

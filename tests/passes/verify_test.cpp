@@ -290,6 +290,27 @@ TEST_CASE("the element type of an operand is the operation's") {
   }
 }
 
+TEST_CASE("an update replaces a block of its operand, from one integer with a bound on") {
+  inputs i;
+  const ir::node_id block = i.g.input(dtype::float32, {2, {1, 3}}), column = i.g.input(dtype::float32, {2, {2, 1}}), start = i.g.input(dtype::int64, {});
+  ir::node update = node(opcode::update, dtype::float32, 3, i.g[i.x].shape, block, i.x);
+  update.in[2] = start;
+  const auto with = [&](ir::node_id given, ir::node_id from, std::int64_t axis) {
+    inputs j = i;
+    ir::node n = update;
+    n.in[0] = given, n.in[2] = from, n.attr = axis;
+    return j.with(n);
+  };
+  check(with(block, start, 0), "indices that no bound speaks of", 7, start, 0);
+  i.g.check_bound({start, 2, "dynamic_update"});
+  CHECK(with(block, start, 0).ok());
+  CHECK(with(column, start, 1).ok());
+  check(with(column, start, 0), "another extent than the operation's rule gives", 7, 1, 3);
+  check(with(block, start, 2), "no such axis", 7, 2, 2);
+  check(with(block, i.k, 0), "another rank than the operation's rule gives", 7, 1, 0);
+  check(with(block, i.y, 0), "indices are no integers", 7, static_cast<int>(dtype::float32), 0);
+}
+
 TEST_CASE("slice and pad read and write within their axis") {
   struct step_of_axis {
     std::int64_t start, step, length;

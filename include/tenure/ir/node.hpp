@@ -32,6 +32,7 @@ enum class opcode : std::uint8_t {
   matmul,     // [batch..., m, k] x [batch..., k, n]
   gather,     // attr: axis; operands: source, integer indices; result: axis replaced by the shape of the indices
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
+  update,     // attr: axis; operands: block, x, one integer: x with the block in the place of its elements from this position along the axis on
   solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   stop_gradient,
   barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers

@@ -2,7 +2,9 @@
 // Blocks at positions that are known only when the program runs: dynamic_slice reads a block, dynamic_update replaces one.
 // Errors: a block that does not lie inside its axes throws index_error before any result is written.
 // Cost: a read copies the block; where two axes and more start at such positions, it computes one index for each row of the block. An
-// update passes over the whole operand. For a block that is not one long along its axes it first writes a second operand of zeros.
+// update copies the operand, or writes the block in place where nothing reads the operand afterwards: in a loop that carries it, and into()
+// the operand itself. With positions along two axes and more it passes over the whole operand, and for a block that is not one long along its
+// axes it first writes a second operand of zeros.
 #pragma once
 
 #include <tenure/ops/comparison.hpp>
@@ -88,10 +90,7 @@ constexpr positioned_block positioned(value x, const block& b, const char* call)
   positioned_block p;
   if (b.positioned == 1) {
     const block_axis& along = b.axes[b.last];
-    const extents line{1, {along.length}};
-    const std::int16_t shape = g.intern(line);
-    const value along_line = along.length == 1 ? reshape_to(along.start, line) : counting(g, dtype::int64, shape, 0) + stretched_to(cast_to(along.start, dtype::int64), shape);
-    p = {x.shape(), b.last, along_line};
+    return {x.shape(), b.last, positions_from(along.start, along.length, x.shape()[b.last], call)};
   } else {
     p.flat.push_back(elements_along(g, x.shape(), all_axes(b.last + 1)));
     for (int a = b.last + 1; a < x.shape().rank; ++a) p.flat.push_back(x.shape()[a]);
@@ -109,6 +108,30 @@ constexpr value read_block(value x, const block& b, const char* call, const char
   return gathered(reshape_to(x, p.flat), p.positions, p.axis);
 }
 
+/// Which elements of a shape lie in a block. Positions are computed in the type of the elements, T, where it is exact.
+template <class T>
+constexpr value inside_of(ir::builder& g, std::int16_t shape, const block& b, const char* call) {
+  value mask;
+  const auto take = [&](value inside) { mask = mask.id == ir::none ? inside : pointwise_value<logical_and>(mask, inside); };
+  for (int a = 0; a < b.axes.size(); ++a) {
+    const block_axis& along = b.axes[a];
+    if (along.is_whole()) continue;
+    const std::int64_t extent = g.shape(shape)[a];
+    const dtype type = position_dtype<T>(g, extent, call);
+    const value at = counting(g, type, shape, a), first = stretched_to(cast_to(along.start, type), shape);
+    if (along.length == 1) {
+      take(pointwise_value<equal>(at, first));
+    } else {
+      take(pointwise_value<greater_equal>(at, first));
+      take(pointwise_value<less>(at - first, stretched_to(number_of_extent(g, type, along.length), shape)));
+    }
+  }
+  return mask;
+}
+
+/// An array of so many elements is replaced as a whole, in one kernel with the operations around it. A step of its own takes as long as that.
+constexpr std::int64_t most_replaced = 64;
+
 /// x with y in the place of a block. y has the shape of the block.
 template <class T>
 constexpr value write_block(value x, value y, const block& b) {
@@ -116,23 +139,11 @@ constexpr value write_block(value x, value y, const block& b) {
   if (b.positioned == 0) return y;
   ir::builder& g = *x.graph;
   require_block_inside(x, b, call, "dynamic_update: start of the block");
+  const bool is_small = all_static(x.shape()) && count(x.shape()) <= most_replaced;
+  if (b.positioned == 1 && !is_small && b.axes[b.last].start.node().op != ir::opcode::constant) return updated(x, y, b.axes[b.last].start, b.last);
   const std::int16_t shape = x.node().shape;
   bool is_one_long = true;
-  value mask;
-  const auto take = [&](value inside) { mask = mask.id == ir::none ? inside : pointwise_value<logical_and>(mask, inside); };
-  for (int a = 0; a < b.axes.size(); ++a) {
-    const block_axis& along = b.axes[a];
-    if (along.is_whole()) continue;
-    const dtype type = position_dtype<T>(g, x.shape()[a], call);
-    const value at = counting(g, type, shape, a), first = stretched_to(cast_to(along.start, type), shape);
-    if (along.length == 1) {
-      take(pointwise_value<equal>(at, first));
-    } else {
-      is_one_long = false;
-      take(pointwise_value<greater_equal>(at, first));
-      take(pointwise_value<less>(at - first, at.like(static_cast<double>(along.length))));
-    }
-  }
+  for (int a = 0; a < b.axes.size(); ++a) is_one_long = is_one_long && (b.axes[a].is_whole() || b.axes[a].length == 1);
   value placed;
   if (is_one_long) {
     placed = broadcast_to(y, shape);
@@ -140,7 +151,7 @@ constexpr value write_block(value x, value y, const block& b) {
     const positioned_block p = positioned(x, b, call);
     placed = reshape_to(scattered(p.positions, y, p.axis, g.intern(p.flat)), extents(x.shape()));
   }
-  return pointwise_value<where>(mask, placed, x);
+  return pointwise_value<where>(inside_of<T>(g, shape, b, call), placed, x);
 }
 
 /// The block of x from the starts on, as long as Lengths. Starts that are constants give a view.

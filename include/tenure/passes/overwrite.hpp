@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Whether a result may be written into the memory of an argument. It may if every read of the argument is in an earlier step, or in the
-// kernel that writes the result, at the same element and in the same pass.
+// kernel that writes the result, at the same element and in the same pass, or in an update that gives the result.
 #pragma once
 
 #include <tenure/passes/schedule.hpp>
@@ -38,6 +38,13 @@ constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int arg
   return stored >= 0;
 }
 
+/// Whether the step is an update of the argument, and reads it nowhere else. Where both have one memory, it writes the block only.
+constexpr bool overwrites_by_update(const plan_view& p, const step& s, int argument_buffer, int result_buffer) {
+  const access* const a = p.accesses + s.first_access;  // block, argument, start, result
+  return s.op == ir::opcode::update && a[1].buffer == argument_buffer && a[3].buffer == result_buffer && a[0].buffer != argument_buffer &&
+         a[2].buffer != argument_buffer && same_elements(a[1], a[3]);
+}
+
 template <int Arguments, int Results>
 constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p) {
   overwrite_table<Arguments, Results> table;
@@ -48,8 +55,9 @@ constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p
       const buffer& r = p.buffers[j];
       if (r.where != buffer::place::result) continue;
       const bool unread = a.first >= p.step_count;
-      const bool here = !unread && a.last == r.first && p.steps[a.last].is_fused();
-      table.safe[a.index * Results + r.index] = unread || a.last < r.first || (here && overwrites_elementwise(p, p.steps[a.last], i, j));
+      const bool here = !unread && a.last == r.first, fused = here && p.steps[a.last].is_fused();
+      table.safe[a.index * Results + r.index] = unread || a.last < r.first || (fused && overwrites_elementwise(p, p.steps[a.last], i, j)) ||
+                                                (here && !fused && overwrites_by_update(p, p.steps[a.last], i, j));
     }
   }
   return table;

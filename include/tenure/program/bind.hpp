@@ -278,9 +278,10 @@ struct opaque_operation {
 
   int axis = 0;
   std::int64_t start = 0, step = 1;
-  operand in[2];
+  operand in[3];
   operand_view out;
 
+  constexpr opaque_operation() = default;
   constexpr explicit opaque_operation(const std::int64_t* numbers) : next_(numbers) {
     const auto operands = static_cast<int>(next());
     axis = static_cast<int>(next());
@@ -303,7 +304,7 @@ struct opaque_operation {
     for (int d = 0; d < v.rank; ++d) v.stride[d] = next();
   }
 
-  const std::int64_t* next_;  // the next number to read; after the constructor, the first number of the bounds
+  const std::int64_t* next_ = nullptr;  // the next number to read; after the constructor, the first number of the bounds
 };
 
 /// Calls check(call, type, first, indices, extent) for each argument, or view of an argument, that holds indices. The indices select from

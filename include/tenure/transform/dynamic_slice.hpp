@@ -84,7 +84,8 @@ constexpr auto dynamic_slice(const X& x, const Start& start, [[maybe_unused]] sh
 }
 
 /// x with y in the place of its elements from `start` on. y has as many axes as x. Errors: as dynamic_slice.
-/// Cost: a pass over x, and another one where y has more than one element along an axis on which it is placed.
+/// Cost: y is copied to its place, in x itself where nothing reads x afterwards (a loop that carries x, into(x)), else in a copy of x. If x has at most
+/// 64 elements, or y lies somewhere along two axes and more: a pass over x, and another one where y has more than one element along such an axis.
 template <class X, class Y, class Start>
 constexpr auto dynamic_update(const X& x, const Y& y, const Start& start) {
   if constexpr (detail::in_trace<X, Y, Start>) {

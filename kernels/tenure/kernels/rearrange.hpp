@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations that are not one loop nest: copies between strides, gather, index_add, checks of indices, and products that cuBLAS
+// Operations that are not one loop nest: copies between strides, gather, blocks at computed places, index_add, checks of indices, and products that cuBLAS
 // does not have. Each is a function of one thread for one element of the result. For repeated indices one thread adds all updates
 // of an element, in their order, so that the result is repeatable.
 #pragma once
@@ -72,6 +72,21 @@ struct copy_element {
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const auto at = space.at(i);
     to[at.of[1]] = from[at.of[0]];
+  }
+};
+
+/// Copies one element of a block to its place. The device knows where the block begins.
+template <class T>
+struct place_element {
+  walk<2> space;  // block, result
+  std::int64_t row_stride;
+  index_source start;
+  const T* from;
+  T* to;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
+    const auto at = space.at(i);
+    to[start[0] * row_stride + at.of[1]] = from[at.of[0]];
   }
 };
 

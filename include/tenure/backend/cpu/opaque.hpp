@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are not fused loops: matmul, gather, scatter, pad, check, solve. Operands can have any strides. Each step reads its shapes from
+// The steps that are not fused loops: matmul, gather, scatter, update, pad, check, solve. Operands can have any strides. Each step reads its shapes from
 // its numbers, in the order in which the encoder wrote them.
 #pragma once
 
@@ -162,6 +162,15 @@ void gather_step(void* const* p, const opaque_operation& n) {
   });
 }
 
+/// Copies the operand, unless the result is written over it, and then the block.
+template <class T>
+void update_step(void* const* p, const opaque_operation& n) {
+  const operand_view &block = n.in[0], &x = n.in[1], &to = n.out;
+  T* const out = static_cast<T*>(p[3]);
+  if (p[1] != p[3]) detail::copy_strided(x, static_cast<const T*>(p[1]), x.stride, out, to.stride);
+  detail::copy_strided(block, static_cast<const T*>(p[0]), block.stride, out + detail::index_at(n.in[2].type, p[2], 0) * to.stride[n.axis], to.stride);
+}
+
 template <class T>
 void pad_step(void* const* p, const opaque_operation& n) {
   const operand_view& from = n.in[0];
@@ -196,6 +205,7 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   if constexpr (Op == ir::opcode::matmul) matmul_step<T>(p, n, scratch, on);
   else if constexpr (Op == ir::opcode::gather) gather_step<T, false>(p, n);
   else if constexpr (Op == ir::opcode::scatter) gather_step<T, true>(p, n);
+  else if constexpr (Op == ir::opcode::update) update_step<T>(p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
   else if constexpr (Op == ir::opcode::solve) solve_step<T>(p, n, scratch);

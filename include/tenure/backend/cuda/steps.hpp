@@ -119,6 +119,17 @@ void scatter_step(Device& device, void* const* p, const opaque_operation& n, voi
   if (pieces > 1) device.for_each(elements, fold);
 }
 
+/// Copies the operand, unless the result is written over it, and then the block.
+template <class T, class Device>
+void update_step(Device& device, void* const* p, const opaque_operation& n) {
+  const operand_view &block = n.in[0], &x = n.in[1], &to = n.out;
+  T* const out = static_cast<T*>(p[3]);
+  if (p[1] != p[3]) detail::copy(device, x, static_cast<const T*>(p[1]), x.stride, out, to.stride);
+  kernels::place_element<T> f{{}, to.stride[n.axis], detail::indices_of(n.in[2].type, p[2]), static_cast<const T*>(p[0]), out};
+  for (int d = 0; d < block.rank; ++d) f.space.add(block.extent[d], block.stride[d], to.stride[d]);
+  device.for_each(f.space.size(), f);
+}
+
 template <class T, class Device>
 void pad_step(Device& device, void* const* p, const opaque_operation& n) {
   const operand_view& from = n.in[0];
@@ -176,6 +187,7 @@ void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[ma
   if constexpr (Op == ir::opcode::matmul) matmul_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::gather) gather_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::scatter) scatter_step<T>(device, p, n, beside);
+  else if constexpr (Op == ir::opcode::update) update_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);
   else if constexpr (Op == ir::opcode::solve) solve_step<T>(device, p, n, beside);

@@ -137,6 +137,7 @@ class interpreter {
       case opcode::reduce: return reduce(n, y);
       case opcode::matmul: return matmul(n, y);
       case opcode::scatter: return scatter(n, y);
+      case opcode::update: return update(n);
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
       case opcode::solve: return solve(n, y);
@@ -419,6 +420,20 @@ class interpreter {
     const array &x = value(n.in[0]), &indices = value(n.in[1]);
     std::int64_t at = 0;
     for_each_index(y.shape, [&](const extents& i) { copy_element(y, at++, x, position_of(x.shape, looked_up(i, static_cast<int>(n.attr), indices, x))); });
+    return y;
+  }
+
+  array update(const ir::node& n) const {
+    array y = value(n.in[1]);
+    const array& block = value(n.in[0]);
+    const std::int64_t start = value(n.in[2]).index(0);
+    std::int64_t at = 0;
+    for_each_index(block.shape, [&](extents i) {
+      std::int64_t& position = i[static_cast<int>(n.attr)];
+      position += start;
+      if (position < 0 || position >= y.shape[static_cast<int>(n.attr)]) tenure::detail::throw_outside("reference", position, y.shape[static_cast<int>(n.attr)]);
+      copy_element(y, position_of(y.shape, i), block, at++);
+    });
     return y;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// gather, which reads at computed positions, and its transpose scatter, which adds at computed positions.
+// gather, which reads at computed positions, its transpose scatter, which adds at computed positions, and update, which replaces a block.
 #pragma once
 
 #include <tenure/ops/structural/mark.hpp>
@@ -92,6 +92,20 @@ constexpr value scattered(value indices, value updates, int axis, std::int16_t t
   return {*updates.graph, updates.graph->emit({.op = ir::opcode::scatter, .type = updates.type(), .arity = 2, .shape = to, .in = {indices.id, updates.id, ir::none}, .attr = axis})};
 }
 
+/// The same for a batch of samples, each with its own indices. `one` is the shape of one result. updates: [samples, axes before, axes of the
+/// indices, axes after].
+template <class B, class V>
+constexpr V scattered_for_samples(const B& b, V indices, V updates, int axis, const extents& one) {
+  ir::builder& g = *b.graph;
+  const int added = indices.shape().rank - 1;
+  for (int a = 0; a < axis; ++a) updates = moved_axis(updates, 1, axis + added);
+  extents rows{1, {g.derived(ir::symbol::kind::product, b.samples(), one[axis])}}, split{2, {b.samples(), one[axis]}};
+  for (int a = 0; a < one.rank; ++a)
+    if (a != axis) rows.push_back(one[a]), split.push_back(one[a]);
+  const V all = scattered(indices_of_samples(b, indices, one[axis]), updates, 0, g.intern(rows));
+  return moved_axis(reshape_to(all, split), 1, axis + 1);
+}
+
 namespace nodes {
 struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::axis> {
   static constexpr const char* name = "scatter";
@@ -106,18 +120,69 @@ struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::
     const int axis = static_cast<int>(b.node().attr);
     const extents one = g.shape(b.node().shape), to = b.batch_of(one);
     if (b.is_shared(0)) return scattered(b.given(0), b.given(1), axis + 1, g.intern(to));
-    const int added = b.sample(0).rank;
-    value updates = b.operand(1);  // [samples, axes before, axes of the indices, axes after]
-    for (int a = 0; a < axis; ++a) updates = moved_axis(updates, 1, axis + added);
-    extents rows{1, {g.derived(ir::symbol::kind::product, b.samples(), one[axis])}}, split{2, {b.samples(), one[axis]}};
-    for (int a = 0; a < one.rank; ++a)
-      if (a != axis) rows.push_back(one[a]), split.push_back(one[a]);
-    const value all = scattered(indices_of_samples(b, b.given(0), one[axis]), updates, 0, g.intern(rows));
-    return moved_axis(reshape_to(all, split), 1, axis + 1);
+    return scattered_for_samples(b, b.given(0), b.operand(1), axis, one);
   }
   static constexpr void verify(rule_check& c) {
     c.same_type(1);
     verify_indexed(c, 0, c.shape(), c.shape_of(1));
+  }
+};
+}  // namespace nodes
+
+/// x with a block in the place of its elements from `start` on along an axis. start is one integer, and the graph has a bound for it.
+constexpr value updated(value x, value block, value start, int axis) {
+  return {*x.graph, x.graph->emit({.op = ir::opcode::update, .type = x.type(), .arity = 3, .shape = x.node().shape, .in = {block.id, x.id, start.id}, .attr = axis})};
+}
+/// The positions start ... start + length - 1, for gather and scatter along an axis of so many elements. They lie inside where the block does.
+template <class V>
+constexpr V positions_from(V start, std::int64_t length, std::int64_t extent, const char* call) {
+  ir::builder& g = *start.graph;
+  const extents line{1, {length}};
+  const std::int16_t shape = g.intern(line);
+  const V found = length == 1 ? V(reshape_to(start, line)) : V(counting(g, dtype::int64, shape, 0)) + V(broadcast_along(cast_to(start, dtype::int64), shape, 0));
+  const ir::bound inside{found.id, extent, call, true};
+  g.check_bound(inside);
+  return found;
+}
+
+namespace nodes {
+struct update : structural<ir::opcode::update, 3, lowering::step, attributes::axis> {
+  static constexpr const char* name = "update";
+  static constexpr bool flows_to(int i) { return i < 2; }
+  /// The cotangent of the block is computed first: it reads g, and the other one may be written over g.
+  template <class V>
+  static constexpr V pull(V y, int i, V g) {
+    const int axis = static_cast<int>(y.node().attr);
+    const V block = operand_of(y, 0), start = operand_of(y, 2);
+    if (i == 1) return updated(g, block.like(0), start, axis);
+    return gathered(g, positions_from(start, block.shape()[axis], y.shape()[axis], "dynamic_update"), axis);
+  }
+  template <class V>
+  static constexpr V push(V y, const V* tangents) {
+    const V of_block = tangents[0].id != ir::none ? tangents[0] : V(operand_of(y, 0).like(0)), of_x = tangents[1].id != ir::none ? tangents[1] : V(y.like(0));
+    return updated(of_x, of_block, operand_of(y, 2), static_cast<int>(y.node().attr));
+  }
+  /// Where each sample has its own start, there is no block for all of them.
+  template <class B>
+  static constexpr value batch(const B& b) {
+    const int axis = static_cast<int>(b.node().attr);
+    if (b.is_shared(2)) return updated(b.operand(1), b.operand(0), b.given(2), axis + 1);
+    return updated_for_samples(b, b.operand(1), b.operand(0), b.given(2), axis);
+  }
+  static constexpr void verify(rule_check& c) {
+    const extents &y = c.shape_of(0), &x = c.shape_of(1);
+    c.same_type(0);
+    c.same_type(1);
+    c.same_shape(1);
+    c.is_integer(2);
+    c.rank_is(c.shape_of(2), 0);
+    c.rank_is(y, x.rank);
+    if (!c.axis_in(c.self().attr, x) || !c.found.ok()) return;
+    for (int a = 0; a < x.rank; ++a)
+      if (a != c.self().attr) c.extent_is(y[a], x[a]);
+    bool is_bounded = false;
+    for (int i = 0; i < c.graph.bound_count; ++i) is_bounded = is_bounded || c.graph.bounds[i].indices == c.self().in[2];
+    c.expect(is_bounded, "indices that no bound speaks of", c.self().in[2]);
   }
 };
 }  // namespace nodes

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// dynamic_update of arrays that are too large for a kernel around it: a step that writes the block only, where nothing reads the old array
+// afterwards. Here in loops. Law: it is the update of a copy.
+#include "reference.hpp"
+
+namespace tn = tenure;
+using table = tn::tensor<double, tn::shape<40, 3>>;
+using judged::agrees_with_reference;
+
+namespace {
+
+table counted(double from = 0) {
+  table t = tn::zeros<double>(tn::shape<40, 3>());
+  for (std::size_t i = 0; i < 120; ++i) tn::as_span(t)[i] = std::sin(from + 0.7 * static_cast<double>(i));
+  return t;
+}
+
+constexpr auto put = [](auto x, auto row, auto i) { return tn::dynamic_update(x, tn::unsqueeze<0>(row), std::tuple{i, 0}); };
+/// A ring of rows. Each turn reads the row that it replaces: before the update, or the old array after it.
+template <bool ReadsAfter>
+constexpr auto ring = [](auto cache, auto xs, auto first) {
+  const auto turn = [](auto state, auto x) {
+    const auto [c, i] = state;
+    if constexpr (ReadsAfter) {
+      const auto next = put(c, x + c[0], i);
+      return std::tuple{std::tuple{next, i + 1}, sum(c * next)};
+    } else {
+      const auto old = c[i];
+      return std::tuple{std::tuple{put(c, sin(old) + x, i), i + 1}, sum(old * x)};
+    }
+  };
+  const auto [last, ys] = tn::scan(turn, std::tuple{cache, first}, xs);
+  return std::tuple{std::get<0>(last), ys};
+};
+template <bool ReadsAfter>
+constexpr auto loss = [](auto cache, auto xs, auto first) {
+  const auto [last, ys] = ring<ReadsAfter>(cache, xs, first);
+  return sum(square(last)) + sum(ys);
+};
+
+}  // namespace
+
+TEST_CASE("a loop updates the array that it carries: in place, and with the old array still read") {
+  const table cache = counted();
+  tn::tensor<double, tn::shape<5, 3>> xs = tn::zeros<double>(tn::shape<5, 3>());
+  for (std::size_t i = 0; i < 15; ++i) tn::as_span(xs)[i] = std::cos(static_cast<double>(i));
+  agrees_with_reference("in place", ring<false>, cache, xs, std::int64_t{33});
+  agrees_with_reference("read afterwards", ring<true>, cache, xs, std::int64_t{33});
+  agrees_with_reference("gradient in place", tn::grad<0, 1>(loss<false>), cache, xs, std::int64_t{33});
+  agrees_with_reference("gradient, read afterwards", tn::grad<0, 1>(loss<true>), cache, xs, std::int64_t{33});
+  const auto [gc, gx] = tn::grad<0, 1>(loss<false>)(cache, xs, std::int64_t{33});
+  const auto value = [&](const auto& c) { return tn::compile(loss<false>)(c, xs, std::int64_t{33}).item(); };
+  for (const std::size_t at : {0u, 100u, 119u}) {
+    table up = tn::deepcopy(cache), down = tn::deepcopy(cache);
+    tn::as_span(up)[at] += 1e-6, tn::as_span(down)[at] -= 1e-6;
+    CHECK(gc.data()[at] == Approx((value(up) - value(down)) / 2e-6).epsilon(1e-6).margin(1e-8));
+  }
+  // The carry has one place: the results and the indices need no second array.
+  using plan = decltype(tn::compile(ring<false>).plan(cache, xs, std::int64_t{}));
+  static_assert(plan::workspace_bytes() < 2 * 960);
+}
+
+TEST_CASE("a turn with a position outside throws, and nothing was written") {
+  constexpr auto f = tn::compile([](auto cache, auto xs, auto first) { return std::get<0>(ring<false>(cache, xs, first)); });
+  const table cache = counted();
+  const tn::tensor<double, tn::shape<5, 3>> xs = tn::ones<double>(tn::shape<5, 3>());
+  const table before = counted(1);
+  table target = counted(1);
+  CHECK_THROWS_AS(f.into(target)(cache, xs, std::int64_t{37}), tn::index_error);
+  CHECK(std::equal(target.data(), target.data() + 120, before.data()));
+  CHECK_THROWS_AS(f.into(target)(target, xs, std::int64_t{37}), tn::index_error);
+  CHECK(std::equal(target.data(), target.data() + 120, before.data()));
+  f.into(target)(target, xs, std::int64_t{35});
+  CHECK(target(39, 0) == std::sin(before(39, 0)) + 1);
+  CHECK(target(34, 0) == before(34, 0));
+}
