@@ -1,61 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// extern_op: ordinary C++ functions as steps of compiled functions.
-#include "reference.hpp"
+// extern_op: values, gradients, types of results, exceptions.
+#include "external.hpp"
 
 #include <span>
-#include <stdexcept>
 
-namespace tn = tenure;
+using namespace external_tests;
 using vector = tn::tensor<double, tn::shape<3>>;
 using number = tn::tensor<double, tn::shape<>>;
 using judged::agrees_with_reference;
 
 namespace {
-
-/// x^3 for each element. It counts its calls, and refuses a negative element after it has written a part of its result.
-struct cube {
-  static constexpr const char* name = "cube";
-  static inline int calls = 0;
-  void operator()(auto y, auto x) const {
-    ++calls;
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      y[i] = x[i] * x[i] * x[i];
-      if (x[i] < 0) throw std::runtime_error("cube: negative");
-    }
-  }
-};
-constexpr auto cubed = tn::extern_op(cube{}, tn::like<0>, [](auto x, auto y, auto g) { return 3.0 * g * y / x; });
-/// The same, with a C++ function as the rule.
-constexpr auto slope_of_cube = tn::extern_op(
-    [](auto gx, auto x, auto, auto g) noexcept {
-      for (std::int64_t i = 0; i < x.size(); ++i) gx[i] = 3 * x[i] * x[i] * g[i];
-    },
-    tn::like<0>);
-constexpr auto cubed_outside = tn::extern_op(cube{}, tn::like<0>, slope_of_cube);
-constexpr auto plain = [](auto x) { return x * x * x; };
-
-/// An inner product and a bin: two results of other shapes and types, and an argument without a derivative.
-constexpr auto dot_and_bin = tn::extern_op(
-    [](double& dot, std::int64_t& bin, auto x, auto y, std::int64_t k) noexcept {
-      dot = 0;
-      for (std::int64_t i = 0; i < x.size(); ++i) dot += x[i] * y[i];
-      bin = static_cast<std::int64_t>(std::floor(x(0))) + k;
-    },
-    std::tuple{tn::result<double>, tn::result<std::int64_t>},
-    [](auto x, auto y, auto, auto, auto g) { return std::tuple{std::get<0>(g) * y, std::get<0>(g) * x, tn::nothing}; });
-
-/// A function of one number.
-constexpr auto gamma_of = tn::extern_op([](double x) noexcept { return std::lgamma(x); }, tn::result<double>);
-
-/// The sums of the rows of a matrix. A traced function states the type of the result.
-constexpr auto row_sums = tn::extern_op(
-    [](auto y, auto x) noexcept {
-      for (std::int64_t i = 0; i < x.extent(0); ++i) {
-        y(i) = 0;
-        for (std::int64_t j = 0; j < x.extent(1); ++j) y(i) += x(i, j);
-      }
-    },
-    [](auto x) { return sum(x, tn::axis<1>); }, [](auto x, auto, auto g) { return zeros_like(x) + tn::unsqueeze<1>(g); });
 
 /// Central differences of a loss.
 template <class F, class X>
@@ -113,46 +67,6 @@ TEST_CASE("external functions: the adjoint identity of a linear one") {
   const auto [y, pulled] = tn::vjp(row_sums)(x, w);
   CHECK(y(1) == 15);
   CHECK(tn::eval(sum(row_sums(v) * w)).item() == Approx(tn::eval(sum(v * pulled)).item()));
-}
-
-TEST_CASE("external functions in loops, branches and batches") {
-  constexpr auto looped = [](auto c, auto xs) {
-    const auto turn = [](auto carry, auto x) { return std::tuple{cubed(0.5 * carry + x), sum(cubed(x))}; };
-    const auto [last, sums] = tn::scan(turn, c, xs);
-    return sum(last) + sum(tn::square(sums));
-  };
-  constexpr auto unrolled = [](auto c, auto xs) {
-    auto total = sum(0.0 * c);
-    for (int i = 0; i < 2; ++i) {
-      total = total + square(sum(plain(xs[i])));
-      c = plain(0.5 * c + xs[i]);
-    }
-    return sum(c) + total;
-  };
-  const vector c{0.5, 0.25, 1};
-  const tn::tensor<double, tn::shape<2, 3>> xs{{0.5, 0.75, 0.25}, {1, 0.125, 0.5}};
-  const auto [gc, gx] = tn::grad<0, 1>(looped)(c, xs);
-  const auto [ec, ex] = tn::grad<0, 1>(unrolled)(c, xs);
-  for (int i = 0; i < 3; ++i) {
-    CHECK(gc(i) == Approx(ec(i)));
-    CHECK(gx(1, i) == Approx(ex(1, i)));
-  }
-  agrees_with_reference("scan", tn::grad<0, 1>(looped), c, xs);
-  constexpr auto branched = [](auto x) { return sum(tn::cond(sum(x) > 1.0, [](auto a) { return cubed(a); }, [](auto a) { return a; }, x)); };
-  CHECK(tn::grad(branched)(c)(2) == Approx(3));
-  // A call for each sample.
-  cube::calls = 0;
-  const auto batch = tn::vmap(cubed)(xs);
-  CHECK(cube::calls == 2);
-  CHECK(batch(1, 2) == 0.125);
-  const auto each = tn::vmap(tn::grad([](auto x) { return sum(cubed(x) * x); }))(xs);
-  CHECK(each(1, 0) == Approx(4));
-  CHECK(each(1, 2) == Approx(4 * 0.125));
-  agrees_with_reference("vmap of grad", tn::vmap(tn::grad([](auto x) { return sum(cubed(x) * x); })), xs);
-  constexpr auto shared = tn::vmap<0, tn::unmapped>([](auto x, auto y) { return std::get<0>(dot_and_bin(x, y, 1)); });
-  CHECK(shared(xs, c)(0) == Approx(0.5 * 0.5 + 0.75 * 0.25 + 0.25));
-  const auto of_shared = tn::grad<1>([](auto a, auto b) { return sum(tn::vmap<0, tn::unmapped>([](auto x, auto y) { return std::get<0>(dot_and_bin(x, y, 1)); })(a, b)); })(xs, c);
-  CHECK(of_shared(0) == 1.5);
 }
 
 TEST_CASE("external functions with run-time and empty extents") {
