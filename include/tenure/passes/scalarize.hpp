@@ -61,6 +61,7 @@ class scalarizer {
         if (g_.bounds[k].indices == id) out_.check_bound({whole(id), g_.bounds[k].extent, g_.bounds[k].call, g_.bounds[k].is_checked});
     }
     for (int i = 0; i < g_.output_count; ++i) out_.output(whole(g_.outputs[i]));
+    out_.keep_backward(g_, whole_);
     return static_cast<ir::builder&&>(out_);
   }
 
