@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Small functions over many samples, by vmap, against C++ loops over the samples. projection_jacobian is the Jacobian, 2 x 15, of the projection
-// of a point by a camera with lens distortion: by hand in reverse mode, and by dual numbers. products_3x3 is the product of two matrices.
+// of a point by a camera with lens distortion: by hand in reverse mode, and by dual numbers. products_3x3 is the product of two matrices. rk4_steps is a
+// step of Runge and Kutta for four numbers.
 #include <harness.hpp>
 
 #include <array>
@@ -156,6 +157,47 @@ struct matrices {
   }
 };
 
+// ---- a step of Runge and Kutta for two coupled pendulums: angles a and b, speeds c and d -----------------------------
+
+template <class T>
+std::array<T, 4> slope(const std::array<T, 4>& s) {
+  using std::sin;
+  return {s[2], s[3], sin(s[1]) - s[0], sin(s[0]) - s[1]};
+}
+constexpr auto slope_of = [](auto s) {
+  const auto a = s.at(0), b = s.at(1);
+  return tn::stack(s.at(2), s.at(3), sin(b) - a, sin(a) - b);
+};
+constexpr auto rk4_steps = tn::vmap<0, tn::unmapped>([](auto s, auto h) {
+  const auto k1 = slope_of(s), k2 = slope_of(s + h * 0.5 * k1), k3 = slope_of(s + h * 0.5 * k2), k4 = slope_of(s + h * k3);
+  return s + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+});
+
+struct pendulums {
+  std::int64_t samples;
+  double h = 0.01;
+  tn::tensor<double, tn::shape<tn::dyn, 4>> states, by_tenure, by_hand;
+
+  explicit pendulums(std::int64_t n) : samples(n), states(tn::zeros<double>(tn::shape<tn::dyn, 4>{}, n)), by_tenure(states.clone()), by_hand(states.clone()) {
+    bench::fill_uniform(bench::data_of(states), 4 * n, -1, 1, 1);
+    tenure(), hand();
+    bench::require_agreement("rk4_steps", by_tenure.data(), by_hand.data(), 4 * n, 1e-14);
+  }
+  std::int64_t items() const { return samples; }
+  void tenure() { rk4_steps.into(by_tenure)(states, h); }
+  void hand() {
+    using state = std::array<double, 4>;
+    const auto moved = [](const state& s, double by, const state& k) { return state{s[0] + by * k[0], s[1] + by * k[1], s[2] + by * k[2], s[3] + by * k[3]}; };
+    const double* const from = states.data();
+    double* const to = bench::data_of(by_hand);
+    for (std::int64_t i = 0; i < 4 * samples; i += 4) {
+      const state s{from[i], from[i + 1], from[i + 2], from[i + 3]};
+      const state k1 = slope(s), k2 = slope(moved(s, h / 2, k1)), k3 = slope(moved(s, h / 2, k2)), k4 = slope(moved(s, h, k3));
+      for (std::size_t j = 0; j < 4; ++j) to[i + static_cast<std::int64_t>(j)] = s[j] + h / 6 * (k1[j] + 2 * k2[j] + 2 * k3[j] + k4[j]);
+    }
+  }
+};
+
 const bool registered = [] {
   bench::keep_heap_warm();
   for (const std::int64_t n : {1000, 100000}) {
@@ -164,6 +206,8 @@ const bool registered = [] {
     bench::row<cameras>("projection_jacobian", "duals", n, [](cameras& p) { p.duals(); });
     bench::row<matrices>("products_3x3", "tenure", n, [](matrices& p) { p.tenure(); });
     bench::row<matrices>("products_3x3", "hand", n, [](matrices& p) { p.hand(); });
+    bench::row<pendulums>("rk4_steps", "tenure", n, [](pendulums& p) { p.tenure(); });
+    bench::row<pendulums>("rk4_steps", "hand", n, [](pendulums& p) { p.hand(); });
   }
   return true;
 }();

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include <tenure/threads.hpp>
+
 namespace tn = tenure;
 
 namespace {
@@ -29,6 +31,7 @@ constexpr auto jacobians = tn::vmap(tn::jacobian(seen));
 
 // Products of matrices, also with one that all samples share, a transposition and a reduction.
 constexpr auto chain = [](auto a, auto b, auto shared) { return tn::tanh(tn::matmul(tn::transpose<0, 1>(a), b)) + tn::amax(tn::matmul(a, shared), tn::axis<1>); };
+constexpr auto pair = [](auto p) { return tn::stack(p.at(0) * p.at(1), p.at(0) - tn::exp(p.at(1))); };
 constexpr auto chains = tn::vmap<0, 0, tn::unmapped>(chain);
 
 }  // namespace
@@ -56,4 +59,22 @@ TEST_CASE("Small functions over samples within other programs") {
   judged::agrees_with_reference("a gradient with respect to what the samples share", tn::grad<0>(loss).function, w, x);
   const auto steps = [](auto x) { return tn::fori_loop(3, [](auto, auto s) { return tn::vmap([](auto p) { return tn::concat<0>(seen(p), p.at(tn::range<0, 4>())); })(s); }, x); };
   judged::agrees_with_reference("in a loop", steps, x);
+}
+
+TEST_CASE("Small functions over samples on several threads have the bits of one thread") {
+  const auto x = samples<double, 6>(5003);
+  const auto alone = jacobians(x);
+  const tn::thread_pool pool(3, 0);
+  const auto threads = pool.scope();
+  const auto shared = jacobians(x);
+  CHECK(std::equal(alone.data(), alone.data() + alone.size(), shared.data()));
+}
+
+TEST_CASE("Static numbers of samples, along the last axis, and in a slice of an array") {
+  tn::tensor<double, tn::shape<2, 70>> x = tn::zeros<double>(tn::shape<2, 70>{});
+  for (std::size_t i = 0; i < 140; ++i) tn::as_span(x)[i] = 0.01 * static_cast<double>((i * 31) % 97);
+  constexpr auto each = tn::vmap<-1>(pair);
+  STATIC_REQUIRE(decltype(each.plan(x))::kernels() == 1);
+  judged::agrees_with_reference("along the last axis", each.function, x);
+  judged::agrees_with_reference("of a slice", [](auto x) { return tn::vmap<-1>(pair)(x.at(tn::all, tn::range<3, 67>())); }, x);
 }
