@@ -60,6 +60,21 @@ TEST_CASE("a loop updates the array that it carries: in place, and with the old 
   static_assert(plan::workspace_bytes() < 2 * 960);
 }
 
+TEST_CASE("what a turn computes before an update, and two updates, have the memory of the carry") {
+  static constexpr auto f = [](auto cache, auto xs) {
+    const auto turn = [](auto c, auto i) { return put(put(0.5 * c, tn::cos(c[i]), i), tn::sin(c[0]), i + 7); };
+    return tn::fori_loop(5, [=](auto i, auto c) { return turn(c + xs[i][0], i); }, cache);
+  };
+  const table cache = counted();
+  const tn::tensor<double, tn::shape<5, 3>> xs = tn::ones<double>(tn::shape<5, 3>());
+  agrees_with_reference("two updates", f, cache, xs);
+  agrees_with_reference("gradient of two updates", tn::grad<0, 1>([](auto c, auto x) { return sum(square(f(c, x))); }), cache, xs);
+  constexpr auto in_place = [](auto c, auto x) { return tn::fori_loop(5, [=](auto i, auto state) { return put(put(0.5 * state, x[i], i), 2.0 * x[i], i + 7); }, c); };
+  agrees_with_reference("in place", in_place, cache, xs);
+  using plan = decltype(tn::compile(in_place).plan(cache, xs));
+  static_assert(plan::workspace_bytes() < 960);
+}
+
 TEST_CASE("a turn with a position outside throws, and nothing was written") {
   constexpr auto f = tn::compile([](auto cache, auto xs, auto first) { return std::get<0>(ring<false>(cache, xs, first)); });
   const table cache = counted();

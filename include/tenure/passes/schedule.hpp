@@ -82,14 +82,35 @@ class scheduler {
     }
   }
 
+  /// Marks the updates whose operand is computed here and read by nothing else: both have one memory, and the step writes the block only.
+  constexpr ir::array<char> updates_in_place() const {
+    bool any = false;
+    for (ir::node_id id = 0; id < g_.count && !any; ++id) any = g_.nodes[id].op == ir::opcode::update;
+    if (!any) return {};
+    ir::array<char> marks(g_.count, 0);
+    ir::array<int> readers(g_.count, 0);
+    for (ir::node_id id = 0; id < g_.count; ++id)
+      for (int k = 0; k < g_.nodes[id].arity; ++k) ++readers[g_.nodes[id].in[k]];
+    for (int i = 0; i < g_.output_count; ++i) ++readers[g_.outputs[i]];
+    for (ir::node_id id = 0; id < g_.count; ++id) {
+      if (g_.nodes[id].op != ir::opcode::update) continue;
+      const ir::node_id x = g_.nodes[id].in[1];
+      const bool has_memory = !is_source(g_.nodes[x].op) && !is_view(g_.nodes[x].op) && notes_[x].whole == ir::none && notes_[id].whole == ir::none;
+      marks[id] = has_memory && readers[x] == 1;
+    }
+    return marks;
+  }
+
   constexpr void make_buffers() {
     place_parts();
+    const ir::array<char> in_place = updates_in_place();
     for (ir::node_id id = 0; id < g_.count; ++id) {
       const ir::node& n = g_.nodes[id];
       if (n.op < ir::opcode::pointwise && is_view(n.op)) layouts_.enter(g_, id, layout_below(n.in[0]));
       const bool is_input = n.op == ir::opcode::input;
       const bool is_computed = notes_[id].whole == ir::none ? clusters_.of[id] >= 0 && clusters_.in_memory[id] : notes_[id].whole == id;
-      if (is_input || is_computed)
+      if (in_place.size() > 0 && in_place[id]) notes_[id].buffer = notes_[n.in[1]].buffer;
+      else if (is_input || is_computed)
         notes_[id].buffer = plan_.buffers.push_back({.where = is_input ? buffer::place::argument : buffer::place::workspace,
                                                      .type = n.type,
                                                      .index = is_input ? static_cast<int>(n.attr) : -1,
