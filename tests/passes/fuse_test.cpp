@@ -154,6 +154,14 @@ TEST_CASE("a gradient keeps products and functions, and computes again what is c
   using normed = decltype(norm.plan(tn::tensor<float, shape<16, 32>>(), tn::tensor<float, shape<32>>(), tn::tensor<float, shape<32, 8>>()));
   STATIC_REQUIRE(normed::kept_bytes() == 2 * 16 * 4 + 2048 + 512);
 
+  // A loop keeps h of each turn: 10 turns of 4 x 8 floats.
+  constexpr auto recurrence = tn::grad<1>([](auto h, auto u) {
+    return sum(std::get<0>(tn::scan([=](auto state, auto row) { return std::tuple{tanh(matmul(state, u) + row), tn::nothing}; }, h, tn::expand<10, 4, 8>(h))));
+  });
+  using loop = decltype(recurrence.plan(tn::tensor<float, shape<4, 8>>(), tn::tensor<float, shape<8, 8>>()));
+  STATIC_REQUIRE(loop::kept_bytes() >= 10 * 4 * 8 * 4);
+  STATIC_REQUIRE(loop::kept_bytes() <= 2 * 10 * 4 * 8 * 4 + 128);
+
   // What is not elementwise, or not cheap, is kept. Without reverse mode there is no line.
   constexpr auto dear = tn::grad<0>([](auto a, auto w) { return sum(matmul(exp(a) / (1.0f + exp(a)), w)); });
   STATIC_REQUIRE(decltype(dear.plan(rows(), tn::tensor<float, shape<100, 3>>()))::kept_bytes() <= 2 * 32 * 100 * 4);

@@ -6,22 +6,23 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The nodes of the forward half whose memory is temporary and which a step of the backward half reads, in ascending order. Arguments and
-/// results do not count, because their memory belongs to the caller.
+/// The nodes whose memory is temporary, which a step of the forward half computes and a step of the backward half reads, in ascending order.
+/// Arguments and results do not count, because their memory belongs to the caller. What a loop keeps of each turn is a result of the loop.
 constexpr ir::array<ir::node_id> kept_for_backward(const ir::graph_view& g, const clusters_view& c) {
   ir::array<ir::node_id> kept;
   if (g.backward_from == 0) return kept;
+  const auto is_forward = [&](ir::node_id root) { return (is_result(g[root].op) ? g[root].in[0] : root) < g.backward_from; };
   ir::array<char> is_read(g.count, 0);
   for (ir::node_id id = g.backward_from; id < g.count; ++id) {
     if (c.of[id] < 0 || is_result(g[id].op)) continue;
     const auto read = [&](ir::node_id operand) {
       const ir::node_id root = c.root[operand];
-      if (root < g.backward_from && c.of[root] != c.of[id]) is_read[root] = 1;
+      if (is_forward(root) && c.of[root] != c.of[id]) is_read[root] = 1;
     };
     for (int k = 0; k < g[id].arity; ++k) ir::for_each_operand(g.nodes, g[id].in[k], read);
   }
   for (int i = 0; i < g.output_count; ++i) is_read[c.root[g.outputs[i]]] = 0;
-  for (ir::node_id id = 0; id < g.backward_from; ++id)
+  for (ir::node_id id = 0; id < g.count; ++id)
     if (is_read[id] && !is_source(g[id].op)) kept.push_back(id);
   return kept;
 }
