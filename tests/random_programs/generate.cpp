@@ -61,6 +61,19 @@ std::string table(std::ostream& out, const char* type, const char* name, const T
   return std::string(name) + ", " + std::to_string(count);
 }
 
+/// Run-time extents along which arrays are taken for samples, as by vmap.
+ir::sample_extents samples_of(const ir::graph_view& g) {
+  ir::sample_extents found;
+  for (int i = 0; i < g.count; ++i)
+    if (const extents& s = g.shape_of(i); s.rank > 1 && !tenure::is_static(s[0])) found.add(s[0]);
+  return found;
+}
+std::string text(const ir::sample_extents& s) {
+  std::string all;
+  for (const std::int64_t e : s.at) all += (all.empty() ? "" : ", ") + number(e);
+  return "{{" + all + "}, " + std::to_string(s.count) + "}";
+}
+
 void write(std::ostream& out, std::uint64_t seed) {
   const sample s = sample_of(seed);
   const ir::graph_view g = s.graph.view();
@@ -76,7 +89,7 @@ void write(std::ostream& out, std::uint64_t seed) {
   inner += ", " + table(out, "ir::bound", "body_bounds", g.inner.bounds, g.inner.bound_count);
   inner += ", " + table(out, "ir::body", "bodies", g.inner.bodies, g.inner.count);
   inner += ", " + table(out, "ir::construct", "constructs", g.inner.constructs, g.inner.construct_count);
-  out << "  static constexpr ir::builder trace() { return passes::dead_code({" << view << ", " << g.input_count << ", {}, {" << inner << "}}); }\n};\n"
+  out << "  static constexpr ir::builder trace() { return passes::dead_code({" << view << ", " << g.input_count << ", {}, {" << inner << "}, false, " << text(samples_of(g)) << "}); }\n};\n"
       << "TEST_CASE(\"random program " << seed << "\") { fuzz::check<graph_" << seed << ">(" << seed << "); }\n\n";
 }
 
