@@ -45,3 +45,13 @@ TEST_CASE("external functions in loops, branches and batches") {
   const auto of_shared = tn::grad<1>([](auto a, auto b) { return sum(tn::vmap<0, tn::unmapped>([](auto x, auto y) { return std::get<0>(dot_and_bin(x, y, 1)); })(a, b)); })(xs, c);
   CHECK(of_shared(0) == 1.5);
 }
+
+TEST_CASE("root with an external function in its equation has a value, and derivatives where the function is outside") {
+  constexpr auto inside = tn::root([](auto z, auto a) { return z * z - sum(cubed(a)); }, [](auto a) { return sqrt(sum(cubed(a))); });
+  static constexpr auto by_value = tn::root([](auto z, auto b) { return z * z - b; }, [](auto b) { return sqrt(b); });
+  const vector a{0.5, 0.25, 1};
+  const double total = 0.125 + 0.015625 + 1;
+  CHECK(tn::compile(inside)(a).item() == Approx(std::sqrt(total)));
+  const auto g = tn::grad([](auto x) { return by_value(sum(cubed(x))); })(a);
+  for (int i = 0; i < 3; ++i) CHECK(g(i) == Approx(3 * a(i) * a(i) / (2 * std::sqrt(total))));
+}

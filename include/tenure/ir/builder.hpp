@@ -144,6 +144,13 @@ class builder {
   constexpr void refuse(const refusal& r) {
     if (refused_.what == refusal::kind::nothing) refused_ = r;
   }
+  /// Takes back a refusal that is about derivatives, and returns its kind: the graph is valid where no derivative goes this way.
+  constexpr refusal::kind take_refused_derivative() {
+    const refusal::kind what = refused_.what;
+    if (what < refusal::kind::reverse_while) return refusal::kind::nothing;
+    refused_ = {};
+    return what;
+  }
   /// Returns `index` if it is inside the axis. Otherwise it records the refusal and returns 0, so that the trace can continue.
   constexpr std::int64_t require_inside(std::int64_t index, std::int64_t extent) {
     const bool inside = 0 <= index && index < extent;

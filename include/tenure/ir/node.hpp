@@ -130,6 +130,13 @@ struct external_function {
   friend constexpr bool operator==(const external_function&, const external_function&) { return true; }
 };
 
+/// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
+/// number that is known only at run time, or more shapes than there are ids.
+struct refusal {
+  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while, forward_custom_vjp, reverse_extern, forward_extern } what = kind::nothing;
+  std::int64_t lhs = 0, rhs = 0;
+};
+
 /// A loop, a branch or an external function. Its operands and the inputs of its bodies:
 ///   scan:       (carries, scanned, captures). The body takes (carries, slices of scanned, the turn if `counts`, captures) and returns
 ///               (carries, slices of stacked). The results are (carries, stacked).
@@ -158,6 +165,7 @@ struct construct {
   int bodies[2] = {-1, -1};
   std::int64_t length = 0;  // scan: the number of turns, an extent
   external_function function{};
+  refusal::kind refused = refusal::kind::nothing;  // custom_jvp: why there is no rule. It matters only to derivatives
 
   constexpr bool annotates() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
@@ -188,13 +196,6 @@ struct bodies_view {
   int count = 0;
   const construct* constructs = nullptr;
   int construct_count = 0;
-};
-
-/// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
-/// number that is known only at run time, or more shapes than there are ids.
-struct refusal {
-  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while, forward_custom_vjp, reverse_extern, forward_extern } what = kind::nothing;
-  std::int64_t lhs = 0, rhs = 0;
 };
 
 /// The extents of the axes along which samples lie: vmap notes them, and scalarize() reads them. Extents after the first four are not noted.
