@@ -169,6 +169,26 @@ TEST_CASE("a gradient keeps products and functions, and computes again what is c
   CHECK(kept_line(to_text(decltype(softmax_gradient.plan(rows())){})) == "kept for the gradient: nothing");
 }
 
+TEST_CASE("what is computed again: all of a chain, and nothing that takes longer than a read") {
+  using square_matrix = tn::tensor<float, shape<16, 16>>;
+  constexpr int n = 16 * 16;
+  // The products need a and b in memory. The last kernel reads the products and x, and computes a and b again.
+  constexpr auto chain = tn::compile([](auto x, auto w) {
+    const auto a = x + 1.0f, b = a * 2.0f;
+    return matmul(a, w) * matmul(b, w) + a * b * x;
+  });
+  using short_chain = decltype(chain.plan(square_matrix(), square_matrix()));
+  CHECK(short_chain::bytes() == 4 * n * (3 + 2 * 3 + 4));
+  CHECK(short_chain::flops() == n * (2 + 2 + 4) + 2 * 2 * 16 * n);
+  // 40 operations take longer than a read.
+  constexpr auto work = tn::compile([](auto x, auto w) {
+    auto a = x;
+    for (int i = 0; i < 20; ++i) a = a * x + 1.0f;
+    return matmul(a, w) + a + x;
+  });
+  CHECK(decltype(work.plan(square_matrix(), square_matrix()))::flops() == n * (40 + 2) + 2 * 16 * n);
+}
+
 TEST_CASE("the memory of a kernel with blocks: columns of sums, and rows that are kept") {
   using tn::cpu_backend::kernel_memory;
   constexpr kernel_memory three(3, 100, 2, 1, 4), one(1, 100, 2, 1, 4);
