@@ -78,3 +78,33 @@ TEST_CASE("Static numbers of samples, along the last axis, and in a slice of an 
   judged::agrees_with_reference("along the last axis", each.function, x);
   judged::agrees_with_reference("of a slice", [](auto x) { return tn::vmap<-1>(pair)(x.at(tn::all, tn::range<3, 67>())); }, x);
 }
+
+namespace {
+
+// The pixel of a point: rotation by an axis, shift, perspective, distortion. Its Jacobian is one kernel of more than 256 instructions.
+constexpr auto projection = [](auto p) {
+  const auto wx = p.at(0), wy = p.at(1), wz = p.at(2), px = p.at(12), py = p.at(13), pz = p.at(14);
+  const auto square = wx * wx + wy * wy + wz * wz, angle = sqrt(square);
+  const auto s = sin(angle) / angle, c = (1.0 - cos(angle)) / square;
+  const auto ax = wy * pz - wz * py, ay = wz * px - wx * pz, az = wx * py - wy * px;
+  const auto bx = wy * az - wz * ay, by = wz * ax - wx * az, bz = wx * ay - wy * ax;
+  const auto x = px + s * ax + c * bx + p.at(3), y = py + s * ay + c * by + p.at(4), z = pz + s * az + c * bz + p.at(5);
+  const auto u = x / z, v = y / z, r = u * u + v * v, d = 1.0 + r * (p.at(10) + r * p.at(11));
+  return tn::stack(p.at(6) * d * u + p.at(8), p.at(7) * d * v + p.at(9));
+};
+
+}  // namespace
+
+TEST_CASE("A kernel of more instructions than clang takes in one fold, which runs on two packets at a time") {
+  constexpr auto all = tn::vmap(tn::jacobian(projection));
+  constexpr auto one = tn::jacobian(projection);
+  STATIC_REQUIRE(decltype(all.plan(samples_of<double, 15>()))::kernels() == 1);
+  samples_of<double, 15> x = samples<double, 15>(11);
+  for (std::size_t i = 0; i < 11; ++i) tn::as_span(x)[15 * i + 14] = 4 + 0.1 * static_cast<double>(i);
+  const auto y = all(x);
+  for (int i = 0; i < 11; ++i) {
+    const auto expected = one(x[i]);
+    for (int r = 0; r < 2; ++r)
+      for (int k = 0; k < 15; ++k) CHECK(y(i, r, k) == Approx(expected(r, k)).margin(1e-13));
+  }
+}

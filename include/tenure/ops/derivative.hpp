@@ -32,12 +32,12 @@ constexpr value updated_for_samples(const batch_call& b, value x, value block, v
   const value at = counting(g, type, shape, axis + 1), first = broadcast_along(cast_to(starts, type), shape, 0);
   if (length == 1) return pointwise_value<where>(pointwise_value<equal>(at, first), broadcast_to(block, shape), x);
   const std::int16_t lines = g.intern({2, {b.samples(), length}});
-  const value positions = counting(g, dtype::int64, lines, 1) + broadcast_along(cast_to(starts, dtype::int64), lines, 0);
-  const ir::bound inside{positions.id, extent, "dynamic_update", true};
+  const value places = counting(g, dtype::int64, lines, 1) + broadcast_along(cast_to(starts, dtype::int64), lines, 0);
+  const ir::bound inside{places.id, extent, "dynamic_update", true};
   g.check_bound(inside);
   const value end = broadcast_to(number_of_extent(g, type, length), shape);
   const value is_inside = pointwise_value<logical_and>(pointwise_value<greater_equal>(at, first), pointwise_value<less>(at - first, end));
-  return pointwise_value<where>(is_inside, scattered_for_samples(b, positions, block, axis, b.sample(1)), x);
+  return pointwise_value<where>(is_inside, scattered_for_samples(b, places, block, axis, b.sample(1)), x);
 }
 
 namespace detail {

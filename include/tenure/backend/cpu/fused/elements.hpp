@@ -23,7 +23,7 @@ TENURE_LAYER void fused<Code>::elements(const local_arguments& args, const posit
     (element<Pass, Choice, Partial, Way, I>(args, p, r, e, total, i, n), ...);
   } else {
     constexpr int folds = (count + of_one_fold - 1) / of_one_fold;
-    [&]<int... F>(std::integer_sequence<int, F...>) {
+    [&]<int... F>(std::integer_sequence<int, F...>) __attribute__((always_inline)) {
       (some_elements<Pass, Choice, Partial, Way, F * of_one_fold>(args, p, r, e, total, i, n, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
     }(std::make_integer_sequence<int, folds>{});
   }
@@ -45,9 +45,20 @@ template <int Pass, int... I>
 TENURE_LAYER void fused<Code>::pair(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
                               std::integer_sequence<int, I...>) {
   element_state a, b;
+  constexpr int count = static_cast<int>(sizeof...(I)), folds = (count + of_one_fold - 1) / of_one_fold;
+  [&]<int... F>(std::integer_sequence<int, F...>) __attribute__((always_inline)) {
+    (some_pairs<Pass, F * of_one_fold>(args, p, r, a, b, total, i, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
+  }(std::make_integer_sequence<int, folds>{});
+}
+
+template <class Code>
+template <int Pass, int First, int... J>
+TENURE_LAYER void fused<Code>::some_pairs(const local_arguments& args, const position& p, const row_state& r, element_state& a, element_state& b, sums& total,
+                                    std::int64_t i, std::integer_sequence<int, J...>) {
+  constexpr auto& list = concerned<part::element, Pass>::list;
   constexpr at_choice unknown = at_choice::unknown;
-  ((element<Pass, unknown, false, 0, I>(args, p, r, a, total, i, lanes),
-    element<Pass, unknown, false, 0, I>(args, p, r, b, total, i + lanes, lanes)), ...);
+  ((element<Pass, unknown, false, 0, list.at[First + J]>(args, p, r, a, total, i, lanes),
+    element<Pass, unknown, false, 0, list.at[First + J]>(args, p, r, b, total, i + lanes, lanes)), ...);
 }
 
 /// The packet or the mask in a slot.

@@ -285,6 +285,9 @@ struct fused {
   template <int Pass, at_choice Choice, bool Partial, int Way, int First, int... J>
   static TENURE_LAYER void some_elements(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                     std::int64_t i, int n, std::integer_sequence<int, J...>);
+  template <int Pass, int First, int... J>
+  static TENURE_LAYER void some_pairs(const local_arguments& args, const position& p, const row_state& r, element_state& a, element_state& b, sums& total,
+                                 std::int64_t i, std::integer_sequence<int, J...>);
   template <int Pass, int... I>
   static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
                                 std::integer_sequence<int, I...>);
