@@ -28,6 +28,15 @@ constexpr auto cube_root = [](auto a) {
 // The same as the root of an equation: grad goes through the equation, not through the turns.
 constexpr auto exact_root = tn::root([](auto x, auto a) { return x * x * x - a; }, cube_root);
 
+// The slope of the square root by Heron's method. The turns have a bound, so reverse mode goes through the loop.
+constexpr auto heron = tn::grad([](auto a) {
+  const auto goes_on = [=](auto x) { return abs(x * x - a) > 1e-12 * a; };
+  const auto turn = [=](auto x) { return (x + a / x) / 2.0; };
+  return tn::while_loop(goes_on, turn, a, tn::at_most<40>);
+});
+// The memory of all turns is a constant of the program.
+static_assert(decltype(heron.plan(array<>()))::workspace_bytes() < 2000);
+
 // ---- derivatives in all directions --------------------------------------------------------------------------------------
 
 // Angle and distance of a point, and their Jacobian.
@@ -55,6 +64,8 @@ int main() {
 
   const auto slopes = tn::vmap(tn::grad(exact_root))(a);
   right &= std::abs(slopes(0) * 3 * roots(0) * roots(0) - 1) < 1e-9;
+
+  right &= std::abs(heron(2.0).item() - 0.5 / std::sqrt(2.0)) < 1e-12;
 
   const array<2> p{3, 4};
   const auto j = tn::jacobian(polar)(p);
