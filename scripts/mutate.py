@@ -72,7 +72,7 @@ tests = {
     "ops": ["passes/verify_test", "passes/algebra_test", "passes/passes_test", "golden/pointwise golden/check", "backend/reference_test", "laws/kinks", "laws/types", "laws/adjoint_pointwise"],
     "passes/verify": ["passes/verify_test"],
     "passes": ["passes/algebra_test", "passes/passes_test", "passes/fuse_test", "passes/golden_test", "fuzz/passes_test fuzz/schedule_test", "laws/shapes", "laws/run_time"],
-    "program": ["laws/positions", "laws/shapes", "laws/run_time", "transform/compile_test"],
+    "program": ["batch/scalarize", "laws/positions", "laws/shapes", "laws/run_time", "transform/compile_test"],
     "interop": ["interop/npz_test", "interop/dlpack_test", "interop/mdspan_test", "interop/eigen_test"],
     "interop/npy": ["interop/npz_test"],
     "interop/npz": ["interop/npz_test"],
@@ -215,7 +215,7 @@ def judge(copy, header, options, main):
         if status != 0:
             errors = [line for line in said.split("\n") if "error:" in line] or ["the time is up" if status is None else said[-300:]]
             # The first error is the cause. What a constant evaluation refuses, an element past an array too, is C++ that gives a wrong graph.
-            is_red = status is None or any(word in errors[0] for word in ("static assertion", "constant", "constexpr", "outside the bounds", "overflow"))
+            is_red = status is None or any(word in errors[0] for word in ("static assertion", "static_assert failed", "constant", "constexpr", "outside the bounds", "overflow"))
             return ("killed" if is_red else "no C++", f"{test} does not compile", errors[0][:300])
         status, said = run([program, "--abort"], 200, cwd=copy)
         if status != 0:

@@ -248,6 +248,39 @@ return %5, %7
 )");
 }
 
+TEST_CASE("a transposed product is the product of the transposed operands, where nothing else reads it") {
+  ir::builder g;
+  const value a{g, g.input(dtype::float32, {2, {4, 6}})}, b{g, g.input(dtype::float32, {2, {6, 3}})};
+  CHECK(simple(g, {ops::transposed(ops::matrix_product(a, b))}) == R"(%0 = input 0 : float32[4,6]
+%1 = input 1 : float32[6,3]
+%2 = permute %1 axes=(1,0) : float32[3,6]
+%3 = permute %0 axes=(1,0) : float32[6,4]
+%4 = matmul %2, %3 : float32[3,4]
+return %4
+)");
+  ir::builder read_twice;
+  const value c{read_twice, read_twice.input(dtype::float32, {2, {4, 6}})}, d{read_twice, read_twice.input(dtype::float32, {2, {6, 3}})};
+  const value product = ops::matrix_product(c, d);
+  CHECK(simple(read_twice, {product, ops::transposed(product)}) == R"(%0 = input 0 : float32[4,6]
+%1 = input 1 : float32[6,3]
+%2 = matmul %0, %1 : float32[4,3]
+%3 = permute %2 axes=(1,0) : float32[3,4]
+return %2, %3
+)");
+  ir::builder batched;
+  const value left{batched, batched.input(dtype::float32, {3, {2, 4, 6}})}, right{batched, batched.input(dtype::float32, {3, {2, 6, 3}})};
+  const std::int64_t all_turned = ir::pack_axis(ir::pack_axis(ir::pack_axis(0, 0, 2), 1, 0), 2, 1);
+  CHECK(simple(batched, {ops::transposed(ops::matrix_product(left, right)), ops::permuted(ops::matrix_product(left, right), all_turned)}) == R"(%0 = input 0 : float32[2,4,6]
+%1 = input 1 : float32[2,6,3]
+%2 = permute %1 axes=(0,2,1) : float32[2,3,6]
+%3 = permute %0 axes=(0,2,1) : float32[2,6,4]
+%4 = matmul %2, %3 : float32[2,3,4]
+%5 = matmul %0, %1 : float32[2,4,3]
+%6 = permute %5 axes=(2,0,1) : float32[3,2,4]
+return %4, %6
+)");
+}
+
 TEST_CASE("movements compose") {
   ir::builder g;
   const value x{g, g.input(dtype::float32, {2, {6, 4}})}, v{g, g.input(dtype::float32, {1, {4}})};

@@ -234,6 +234,20 @@ constexpr node_id product(ir::builder& g, const ir::node& n) {
   return g.append(n);
 }
 
+/// Whether n is (A B)^T.
+constexpr bool is_transposed_product(const ir::builder& g, const ir::node& n) {
+  const ir::node& product = g[n.in[0]];
+  if (n.op != opcode::permute || product.op != opcode::matmul) return false;
+  const int rank = g.shape(n.shape).rank;
+  return n.attr == ops::swapped_last_axes(rank) && g.shape_of(product.in[0]).rank == rank && g.shape_of(product.in[1]).rank == rank;
+}
+/// (A B)^T as B^T A^T. A step reads transposed operands in place, but a transposed result would be copied: the gradient of a weight that is
+/// kept as (out, in), which is larger than both operands.
+constexpr node_id product_of_transposed(ir::builder& g, const ir::node& n) {
+  const value product{g, n.in[0]};
+  return ops::matrix_product(ops::transposed(operand_of(product, 1)), ops::transposed(operand_of(product, 0))).id;
+}
+
 // ---- movement ------------------------------------------------------------------------------------------------------
 
 /// Consecutive rows of an array: a slice along the first axis, or a reshape of one, as x[0] is.
@@ -360,8 +374,14 @@ constexpr ir::builder algebra(const ir::graph_view& g) {
   // A bound is added with its node and not at the end, because rules read bounds.
   ir::array<char> is_bounded(g.count, 0);
   for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
+  ir::array<int> uses(g.count, 0);  // a product that others read too would be computed twice
+  for (int i = 0; i < g.count; ++i)
+    for (int k = 0; k < g[i].arity; ++k) ++uses[g[i].in[k]];
+  for (int i = 0; i < g.output_count; ++i) ++uses[g.outputs[i]];
   for (int i = 0; i < g.count; ++i) {
-    renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+    const ir::node n = with_renamed_operands(g[i], renamed);
+    const bool moves_in = n.op == ir::opcode::permute && uses[g[i].in[0]] == 1 && rules::is_transposed_product(out, n);
+    renamed[i] = moves_in ? rules::product_of_transposed(out, n) : out.emit(n);
     for (int k = 0; is_bounded[i] && k < g.bound_count; ++k)
       if (g.bounds[k].indices == i) out.check_bound({renamed[i], g.bounds[k].extent, g.bounds[k].call, g.bounds[k].is_checked});
   }
