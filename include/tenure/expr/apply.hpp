@@ -39,6 +39,20 @@ template <class X, class Y>
 concept joinable = some_operand<X, Y> && operand_or_scalar<X> && operand_or_scalar<Y>;
 
 namespace detail {
+/// A plain bool as the condition of where. Other plain numbers take the type of the operands beside them.
+struct flag {
+  bool value;
+};
+}  // namespace detail
+template <>
+struct operand_traits<detail::flag> {
+  static constexpr bool is_operand = true;
+  static constexpr bool is_live = true;
+  using element_type = bool;
+  using shape_type = shape<>;
+};
+
+namespace detail {
 
 template <class X>
 constexpr dtype strong_dtype() {
@@ -67,6 +81,8 @@ template <class... All, class X>
 constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x) {
   if constexpr (is_traced_v<X>) {
     return x;
+  } else if constexpr (std::is_same_v<X, flag>) {
+    return lift<bool>(g, x.value);
   } else if constexpr (scalar<X>) {
     constexpr dtype type = scalar_dtype<X, All...>();
     X known{};
@@ -97,8 +113,9 @@ constexpr auto stand_in(const X& x, const Rest&... rest) {
 
 template <class Operation, class... X>
 constexpr auto apply(const X&... x) {
-  constexpr bool are_operands = (operand_or_scalar<X> && ...);
-  static_assert(are_operands, "tenure: operation: an operand is neither a tensor nor a number");
+  constexpr bool are_known = (operand_or_scalar<X> && ...), are_operands = are_known && some_operand<X...>;
+  static_assert(are_known, "tenure: operation: an operand is neither a tensor nor a number");
+  static_assert(!are_known || are_operands, "tenure: operation: a plain number has no axes: this function takes tensors and traced values");
   if constexpr (!are_operands) {
     return detail::stand_in(x...);
   } else if constexpr ((is_traced_v<X> || ...)) {

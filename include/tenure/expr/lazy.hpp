@@ -126,6 +126,8 @@ auto to_operand(const X& x) {
     } else {
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), {}};
     }
+  } else if constexpr (std::is_same_v<X, flag>) {
+    return number_operand<bool>{x.value};
   } else {
     using T = element_of_t<scalar_dtype<X, All...>()>;
     return number_operand<T>{number::convert<T>(x)};

@@ -82,8 +82,8 @@ namespace TENURE_NAMESPACE {
 
 /// The product, the running sums and the running products along axis<A>, whose extent must be static. prod drops the axis, and an empty
 /// axis does not compile. Integers and bool give int64. Gradients are right where elements are 0.
-template <operand X, class Along> constexpr auto prod(const X& x, const Along&) { return apply<ops::prod<ops::single_axis<Along>::value>>(x); }
-template <operand X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }
-template <operand X, class Along> constexpr auto cumprod(const X& x, const Along&) { return apply<ops::cumprod<ops::single_axis<Along>::value>>(x); }
+template <operand_or_scalar X, class Along> constexpr auto prod(const X& x, const Along&) { return apply<ops::prod<ops::single_axis<Along>::value>>(x); }
+template <operand_or_scalar X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }
+template <operand_or_scalar X, class Along> constexpr auto cumprod(const X& x, const Along&) { return apply<ops::cumprod<ops::single_axis<Along>::value>>(x); }
 
 }  // namespace tenure

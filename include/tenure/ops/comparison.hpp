@@ -126,6 +126,9 @@ template <class X, class Y> requires joinable<X, Y> constexpr auto operator%(con
 /// x where c is true, else y. c must be bool. All three broadcast, and the element types of x and y promote. A NaN in the operand that is
 /// not chosen does not reach the result. Its gradient is 0 times the derivative of that operand: where that derivative is infinite or NaN,
 /// the gradient is NaN, as in PyTorch.
-template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr auto where(const C& c, const X& x, const Y& y) { return apply<ops::where>(c, x, y); }
+template <class C, class X, class Y> requires some_operand<C, X, Y> constexpr auto where(const C& c, const X& x, const Y& y) {
+  if constexpr (std::is_same_v<C, bool>) return apply<ops::where>(detail::flag{c}, x, y);
+  else return apply<ops::where>(c, x, y);
+}
 
 }  // namespace tenure

@@ -113,11 +113,11 @@ namespace TENURE_NAMESPACE {
 
 /// The matrix product. The last axis of x is contracted with the second last axis of y, or with the only axis of a vector y. Leading axes
 /// are batches, and they broadcast. Element types must be equal, and bool does not compile. A scalar operand does not compile.
-template <operand X, class Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
+template <operand_or_scalar X, class Y> constexpr auto matmul(const X& x, const Y& y) { return apply<ops::matmul>(x, y); }
 /// x w^T, and x w^T + b. w is (out, in), x is (..., in), b broadcasts against (..., out).
-template <operand X, class W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }
-template <operand X, class W, class B> constexpr auto linear(const X& x, const W& w, const B& b) { return apply<ops::linear>(x, w, b); }
+template <operand_or_scalar X, class W> constexpr auto linear(const X& x, const W& w) { return apply<ops::linear>(x, w); }
+template <operand_or_scalar X, class W, class B> constexpr auto linear(const X& x, const W& w, const B& b) { return apply<ops::linear>(x, w, b); }
 /// x[i] * y[j] of two vectors. Element types promote as in x * y.
-template <operand X, class Y> constexpr auto outer(const X& x, const Y& y) { return apply<ops::outer>(x, y); }
+template <operand_or_scalar X, class Y> constexpr auto outer(const X& x, const Y& y) { return apply<ops::outer>(x, y); }
 
 }  // namespace tenure

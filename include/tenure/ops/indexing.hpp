@@ -125,12 +125,12 @@ namespace TENURE_NAMESPACE {
 
 /// The rows of x at the indices along axis A: the shape of x, with axis A replaced by the shape of the indices. Indices must be int32 or
 /// int64. Errors: index_error for an index outside 0 .. extent - 1; a negative index is outside.
-template <int A = 0, operand X, class I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
+template <int A = 0, operand_or_scalar X, class I> constexpr auto gather(const X& x, const I& indices) { return apply<ops::gather<A>>(x, indices); }
 /// x with the updates added to its rows at the indices along axis A. The shape of the updates is the one that gather<A>(x, indices) has,
 /// and the element types are equal. Repeated indices add up. Errors: as gather.
-template <int A = 0, operand X, class I, class U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }
+template <int A = 0, operand_or_scalar X, class I, class U> constexpr auto index_add(const X& x, const I& indices, const U& updates) { return apply<ops::index_add<A>>(x, indices, updates); }
 /// x[..., indices[...]]: one element of each row of the last axis, which is dropped. The shape of the indices is the shape of x without its
 /// last axis. Errors: as gather.
-template <operand X, class I> constexpr auto pick(const X& x, const I& indices) { return apply<ops::pick>(x, indices); }
+template <operand_or_scalar X, class I> constexpr auto pick(const X& x, const I& indices) { return apply<ops::pick>(x, indices); }
 
 }  // namespace tenure

@@ -148,19 +148,19 @@ namespace TENURE_NAMESPACE {
 
 /// Each loss is a scalar, the mean over all elements or rows. Predictions are floating. Prediction and target
 /// have equal shapes, or one of them is a scalar: they do not broadcast.
-template <operand X, class Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
+template <operand_or_scalar X, class Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
 /// cross_entropy takes logits, nll takes log probabilities. The last axis of both is the classes. The labels are class numbers, int32 or
 /// int64, one for each row. Errors: index_error for a label outside 0 .. classes - 1.
-template <operand X, class I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
-template <operand X, class I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
+template <operand_or_scalar X, class I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
+template <operand_or_scalar X, class I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
 /// Infinite logits have a loss of 0 where the target agrees, else inf.
-template <operand X, class Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
+template <operand_or_scalar X, class Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
 /// Logarithms are at least -100. At this bound the gradient is 0.
-template <operand X, class Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
+template <operand_or_scalar X, class Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
 /// The gradient is 0 where x and y are equal, and NaN where their difference is NaN.
-template <operand X, class Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
+template <operand_or_scalar X, class Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
 /// An infinite difference has the same gradient as any difference above delta.
-template <operand X, class Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
-template <operand X, class Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
+template <operand_or_scalar X, class Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
+template <operand_or_scalar X, class Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
 
 }  // namespace tenure

@@ -252,25 +252,25 @@ namespace TENURE_NAMESPACE {
 
 /// Views without arithmetic. transpose swaps the last two axes, or the axes A and B. permute<A...>: axis i of the result is axis A[i] of x.
 /// A negative axis counts from the end. Errors: a wrong axis or number of axes does not compile.
-template <operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
-template <int A, int B, operand X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }
-template <int... A, operand X> constexpr auto permute(const X& x) { return apply<ops::permute<A...>>(x); }
+template <operand_or_scalar X> constexpr auto transpose(const X& x) { return apply<ops::transpose<-2, -1>>(x); }
+template <int A, int B, operand_or_scalar X> constexpr auto transpose(const X& x) { return apply<ops::transpose<A, B>>(x); }
+template <int... A, operand_or_scalar X> constexpr auto permute(const X& x) { return apply<ops::permute<A...>>(x); }
 /// x in the shape E, in row-major order. A named extent is that of the axis of x with this name. One other extent may be open, and is
 /// computed from the number of elements. Errors: another number of elements does not compile, or throws shape_error where only the call
 /// knows the extents.
-template <std::int64_t... E, operand X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
+template <std::int64_t... E, operand_or_scalar X> constexpr auto reshape(const X& x) { return apply<ops::reshape<E...>>(x); }
 /// x broadcast to the shape E. Only new leading axes and axes of static extent 1 stretch. A run-time extent is that of the axis of x.
 /// Errors: as for reshape.
-template <std::int64_t... E, operand X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
+template <std::int64_t... E, operand_or_scalar X> constexpr auto expand(const X& x) { return apply<ops::expand<E...>>(x); }
 /// slice: the Length elements First, First + Step, ... of axis A. Step may be negative. select: the element I of axis A, which is dropped;
 /// a negative I counts from the end of a static extent. Errors: a position outside the axis does not compile, or throws at the call where
 /// the extent is a run-time one.
-template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step = 1, operand X>
+template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step = 1, operand_or_scalar X>
 constexpr auto slice(const X& x) {
   static_assert(Length >= 0 && Step != 0, "tenure: slice: needs a length of at least 0 and a step that is not 0");
   return apply<ops::slice<A, First, Length, Step>>(x);
 }
-template <int A, std::int64_t I, operand X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
+template <int A, std::int64_t I, operand_or_scalar X> constexpr auto select(const X& x) { return apply<ops::select<A, I>>(x); }
 /// concat joins along axis A. The other extents and the element types must be equal. Only the last operand may have a run-time extent
 /// along A. stack joins operands of equal shapes along a new axis A.
 template <int A = 0, class... X> requires some_operand<X...> constexpr auto concat(const X&... x) { return apply<ops::concat<A>>(x...); }

@@ -89,7 +89,7 @@ namespace TENURE_NAMESPACE {
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias, with the variance divided by n. Mean and variance are over the last axes of x, as
 /// many as gain has. gain and bias have the extents of these axes. x must be floating.
-template <operand X, class G, class B>
+template <operand_or_scalar X, class G, class B>
 constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsilon = 1e-5) {
   constexpr bool are_tensors = !scalar<G> && !scalar<B>;
   static_assert(are_tensors, "tenure: layer_norm: gain and bias must be tensors, epsilon is the number after them");
@@ -97,7 +97,7 @@ constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsil
   else return apply<ops::layer_norm>(x, gain, bias, epsilon);
 }
 /// x / sqrt(mean of x^2 + epsilon) * gain. The mean is over the last axes of x, as many as gain has. x must be floating.
-template <operand X, class G>
+template <operand_or_scalar X, class G>
 constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {
   constexpr bool is_tensor = !scalar<G>;
   static_assert(is_tensor, "tenure: rms_norm: the gain must be a tensor, epsilon is the number after it");

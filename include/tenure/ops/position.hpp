@@ -136,24 +136,24 @@ struct take_along {
 namespace TENURE_NAMESPACE {
 
 /// The positions 0, 1, 2, ... along axis A, as int64 in the shape of x. No gradient flows to x.
-template <int A, operand X> constexpr auto index_along(const X& x) { return apply<ops::index_along<A>>(x); }
+template <int A, operand_or_scalar X> constexpr auto index_along(const X& x) { return apply<ops::index_along<A>>(x); }
 /// The lower or upper triangle of the last two axes: the other elements become 0. The diagonal K belongs to both. K > 0 lies above the main
 /// diagonal. x has at least two axes.
-template <int K = 0, operand X> constexpr auto tril(const X& x) { return apply<ops::triangle<false, K>>(x); }
-template <int K = 0, operand X> constexpr auto triu(const X& x) { return apply<ops::triangle<true, K>>(x); }
+template <int K = 0, operand_or_scalar X> constexpr auto tril(const X& x) { return apply<ops::triangle<false, K>>(x); }
+template <int K = 0, operand_or_scalar X> constexpr auto triu(const X& x) { return apply<ops::triangle<true, K>>(x); }
 /// The int64 position of the largest or smallest element along axis<A>, which is dropped. The first of equal elements wins, and a NaN wins
 /// over every number. An empty axis does not compile, or throws at the call where its extent is a run-time one. No gradient flows.
-template <operand X, class Along> constexpr auto argmax(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
-template <operand X, class Along> constexpr auto argmin(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
+template <operand_or_scalar X, class Along> constexpr auto argmax(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
+template <operand_or_scalar X, class Along> constexpr auto argmin(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
 /// The largest or smallest element along axis<A>, which is dropped. NaN and empty axes: as argmax. At a tie the first element gets all of
 /// the gradient (PyTorch's max(dim)). With amax and amin the elements share it. maximum(x, y) compares two values.
-template <operand X, class Along>
+template <operand_or_scalar X, class Along>
 constexpr auto max(const X& x, const Along&) {
   constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
   static_assert(!is_value, "tenure: max: it works along an axis, axis<0>: for two values call maximum(x, y)");
   return apply<ops::extremum<ir::reduction::max, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
 }
-template <operand X, class Along>
+template <operand_or_scalar X, class Along>
 constexpr auto min(const X& x, const Along&) {
   constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
   static_assert(!is_value, "tenure: min: it works along an axis, axis<0>: for two values call minimum(x, y)");
@@ -162,6 +162,6 @@ constexpr auto min(const X& x, const Along&) {
 /// result[..., j, ...] = x[..., indices[..., j, ...], ...] along axis A. The indices are int32 or int64, and have the rank of x. Other axes
 /// broadcast. Errors: index_error for an index outside the axis. Cost for each row: the product of both extents along the axis; from a
 /// static extent of 64 on one read for each index.
-template <int A, operand X, class I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
+template <int A, operand_or_scalar X, class I> constexpr auto take_along(const X& x, const I& indices) { return apply<ops::take_along<A>>(x, indices); }
 
 }  // namespace tenure

@@ -162,16 +162,16 @@ namespace TENURE_NAMESPACE {
 
 /// Movements of elements. None changes a value or the element type, and gradients move back the same way. unsqueeze adds an axis of extent
 /// 1 before axis A (-1: after the last); squeeze drops axis A of static extent 1. All others need static extents along the axis.
-template <int A, operand X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
-template <int A, operand X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
-template <int A, std::int64_t Before, std::int64_t After = Before, operand X> constexpr auto pad(const X& x) { return apply<ops::pad<A, Before, After>>(x); }
-template <int A = 0, operand X> constexpr auto flip(const X& x) { return apply<ops::flip<A>>(x); }
-template <std::int64_t Shift, int A = 0, operand X> constexpr auto roll(const X& x) { return apply<ops::roll<A, Shift>>(x); }
+template <int A, operand_or_scalar X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
+template <int A, operand_or_scalar X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
+template <int A, std::int64_t Before, std::int64_t After = Before, operand_or_scalar X> constexpr auto pad(const X& x) { return apply<ops::pad<A, Before, After>>(x); }
+template <int A = 0, operand_or_scalar X> constexpr auto flip(const X& x) { return apply<ops::flip<A>>(x); }
+template <std::int64_t Shift, int A = 0, operand_or_scalar X> constexpr auto roll(const X& x) { return apply<ops::roll<A, Shift>>(x); }
 /// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
-template <std::int64_t... Times, operand X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
-template <int A, std::int64_t Size, std::int64_t Step = 1, operand X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
+template <std::int64_t... Times, operand_or_scalar X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
+template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
 /// diagonal takes the vector x[i, i] from a matrix. diag puts a vector on the diagonal of a square matrix of zeros.
-template <operand X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal>(x); }
-template <operand X> constexpr auto diag(const X& x) { return apply<ops::diag>(x); }
+template <operand_or_scalar X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal>(x); }
+template <operand_or_scalar X> constexpr auto diag(const X& x) { return apply<ops::diag>(x); }
 
 }  // namespace tenure

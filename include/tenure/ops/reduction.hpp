@@ -171,15 +171,15 @@ namespace TENURE_NAMESPACE {
 /// sum of integers and bool is int64, and of no elements is 0. mean and var need floating elements.
 /// amax and amin keep the element type. At a tie the elements share the gradient equally. An empty axis does not compile, or throws at the
 /// call where its extent is a run-time one. logsumexp does not overflow. var divides by n - Correction.
-template <operand X, class... Along> constexpr auto sum(const X& x, const Along&...) { return apply<typename ops::along<ops::sum, Along...>::type>(x); }
-template <operand X, class... Along> constexpr auto mean(const X& x, const Along&...) { return apply<typename ops::along<ops::mean, Along...>::type>(x); }
-template <operand X, class... Along> constexpr auto amax(const X& x, const Along&...) { return apply<typename ops::along<ops::amax, Along...>::type>(x); }
-template <operand X, class... Along> constexpr auto amin(const X& x, const Along&...) { return apply<typename ops::along<ops::amin, Along...>::type>(x); }
-template <operand X, class... Along> constexpr auto logsumexp(const X& x, const Along&...) { return apply<typename ops::along<ops::logsumexp, Along...>::type>(x); }
-template <int Correction = 1, operand X, class... Along> constexpr auto var(const X& x, const Along&...) { return apply<typename ops::along<ops::corrected<Correction>::template var, Along...>::type>(x); }
+template <operand_or_scalar X, class... Along> constexpr auto sum(const X& x, const Along&...) { return apply<typename ops::along<ops::sum, Along...>::type>(x); }
+template <operand_or_scalar X, class... Along> constexpr auto mean(const X& x, const Along&...) { return apply<typename ops::along<ops::mean, Along...>::type>(x); }
+template <operand_or_scalar X, class... Along> constexpr auto amax(const X& x, const Along&...) { return apply<typename ops::along<ops::amax, Along...>::type>(x); }
+template <operand_or_scalar X, class... Along> constexpr auto amin(const X& x, const Along&...) { return apply<typename ops::along<ops::amin, Along...>::type>(x); }
+template <operand_or_scalar X, class... Along> constexpr auto logsumexp(const X& x, const Along&...) { return apply<typename ops::along<ops::logsumexp, Along...>::type>(x); }
+template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto var(const X& x, const Along&...) { return apply<typename ops::along<ops::corrected<Correction>::template var, Along...>::type>(x); }
 /// exp(x) / sum(exp(x)) along one axis (by default the last one), and its logarithm, computed without overflow. If the largest element of a
 /// row is infinite, or one is NaN, the row is NaN.
-template <operand X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }
-template <operand X, class Along = axis_list<-1>> constexpr auto log_softmax(const X& x, const Along& = {}) { return apply<ops::log_softmax<ops::single_axis<Along>::value>>(x); }
+template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }
+template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto log_softmax(const X& x, const Along& = {}) { return apply<ops::log_softmax<ops::single_axis<Along>::value>>(x); }
 
 }  // namespace tenure

@@ -52,6 +52,6 @@ namespace TENURE_NAMESPACE {
 /// The x of a x = b. a is (..., n, n). b is (..., n), one right-hand side for each matrix, or (..., n, m) with a column for each. The batch
 /// extents are equal, and so are the floating element types. A singular matrix gives inf and NaN.
 /// Source: LU decomposition with partial pivoting. Cost: 2/3 n^3 operations a matrix. It is meant for small n and many matrices.
-template <operand A, class B> constexpr auto solve(const A& a, const B& b) { return apply<ops::solve>(a, b); }
+template <operand_or_scalar A, class B> constexpr auto solve(const A& a, const B& b) { return apply<ops::solve>(a, b); }
 
 }  // namespace tenure

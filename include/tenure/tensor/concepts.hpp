@@ -86,8 +86,8 @@ constexpr bool is_source() {
 /// requires_grad_v<X>, but false for a number.
 template <class X>
 constexpr bool is_tracked_source() {
-  if constexpr (scalar<X>) return false;
-  else return requires_grad_v<X>;
+  if constexpr (any_tensor<X> || expression<X>) return requires_grad_v<X>;
+  else return false;
 }
 
 }  // namespace detail

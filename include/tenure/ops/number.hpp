@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+// The pointwise functions of plain numbers, for generic code in which an argument is sometimes a number: square(0.3), where(b, 1.0f, 2.0f).
+// Law: the result is a plain number. Functions with values in between (exp, sqrt, ...) take integers as double, as <cmath> does; the others
+// keep the type, after the promotions of C++. A program computes by <cmath>; a trace, or another constant, by math/constant.hpp.
+#pragma once
+
+#include <tenure/math/constant.hpp>
+#include <tenure/ops/activation.hpp>
+#include <tenure/ops/trigonometric.hpp>
+
+namespace TENURE_NAMESPACE {
+namespace detail {
+
+template <class... X>
+concept numbers = (scalar<X> && ...);
+
+/// x, as double if it is an integer.
+template <class X>
+constexpr auto floating_number(X x) {
+  if constexpr (std::is_floating_point_v<X>) return x;
+  else return static_cast<double>(x);
+}
+template <class... X>
+using floating_type = std::common_type_t<decltype(floating_number(X()))...>;
+
+/// known(x...) where the numbers are constants, else the operation of them.
+template <class Operation, class Known, class... X>
+constexpr auto evaluated(Known known, X... x) {
+  using T = floating_type<X...>;
+  if (!std::is_constant_evaluated()) return Operation::reference(static_cast<T>(x)...);
+  const long double r = known(static_cast<long double>(x)...);
+  constexpr long double most = std::numeric_limits<T>::max();
+  return r > most ? std::numeric_limits<T>::infinity() : r < -most ? -std::numeric_limits<T>::infinity() : static_cast<T>(r);
+}
+
+}  // namespace detail
+
+template <scalar X> constexpr auto exp(X x) { return detail::evaluated<ops::exp>(math::constant::exp, x); }
+template <scalar X> constexpr auto expm1(X x) { return detail::evaluated<ops::expm1>(math::constant::expm1, x); }
+template <scalar X> constexpr auto log(X x) { return detail::evaluated<ops::log>(math::constant::log, x); }
+template <scalar X> constexpr auto log1p(X x) { return detail::evaluated<ops::log1p>(math::constant::log1p, x); }
+template <scalar X> constexpr auto log2(X x) { return detail::evaluated<ops::log2>(math::constant::log2, x); }
+template <scalar X> constexpr auto sqrt(X x) { return detail::evaluated<ops::sqrt>(math::constant::sqrt, x); }
+template <scalar X> constexpr auto rsqrt(X x) { return 1 / sqrt(detail::floating_number(x)); }
+template <scalar X, scalar Y> constexpr auto pow(X x, Y y) { return detail::evaluated<ops::pow>(math::constant::pow, x, y); }
+template <scalar X> constexpr auto sin(X x) { return detail::evaluated<ops::sin>(math::constant::sin, x); }
+template <scalar X> constexpr auto cos(X x) { return detail::evaluated<ops::cos>(math::constant::cos, x); }
+template <scalar X> constexpr auto atan(X x) { return detail::evaluated<ops::atan>(math::constant::atan, x); }
+template <scalar Y, scalar X> constexpr auto atan2(Y y, X x) { return detail::evaluated<ops::atan2>(math::constant::atan2, y, x); }
+template <scalar X> constexpr auto sinh(X x) { return detail::evaluated<ops::sinh>(math::constant::sinh, x); }
+template <scalar X> constexpr auto cosh(X x) { return detail::evaluated<ops::cosh>(math::constant::cosh, x); }
+template <scalar X> constexpr auto tanh(X x) { return detail::evaluated<ops::tanh>(math::constant::tanh, x); }
+template <scalar X> constexpr auto erf(X x) { return detail::evaluated<ops::erf>(math::constant::erf, x); }
+
+template <scalar X> constexpr auto square(X x) { return x * x; }
+template <scalar X> constexpr auto reciprocal(X x) { return 1 / detail::floating_number(x); }
+template <scalar X> constexpr auto abs(X x) { return x < 0 ? -x : x + X(0); }  // -0.0 + 0.0 is 0.0
+template <scalar X> constexpr auto sign(X x) { return x > 0 ? X(1) + X(0) : x < 0 ? -(X(1) + X(0)) : x * X(0); }
+template <scalar X> constexpr auto floor(X x) {
+  if constexpr (std::is_integral_v<X>) return x;
+  else return detail::evaluated<ops::floor>(math::constant::floor, x);
+}
+template <scalar X> constexpr auto round(X x) {
+  if constexpr (std::is_integral_v<X>) return x;
+  else return detail::evaluated<ops::round>(math::constant::round, x);
+}
+template <scalar X, scalar Y>
+constexpr auto maximum(X x, Y y) {
+  using T = std::common_type_t<X, Y>;
+  const T a = static_cast<T>(x), b = static_cast<T>(y);
+  return a != a ? a : b != b ? b : a < b ? b : a;
+}
+template <scalar X, scalar Y>
+constexpr auto minimum(X x, Y y) {
+  using T = std::common_type_t<X, Y>;
+  const T a = static_cast<T>(x), b = static_cast<T>(y);
+  return a != a ? a : b != b ? b : b < a ? b : a;
+}
+template <scalar X, scalar L, scalar H> constexpr auto clamp(X x, L lo, H hi) { return minimum(maximum(x, lo), hi); }
+template <scalar X, scalar L> constexpr auto clamp_min(X x, L lo) { return maximum(x, lo); }
+template <scalar X, scalar H> constexpr auto clamp_max(X x, H hi) { return minimum(x, hi); }
+template <scalar X, scalar Y, scalar W> constexpr auto lerp(X x, Y y, W w) { return x + w * (y - x); }
+template <scalar X, scalar Y> constexpr auto where(bool c, X x, Y y) { return c ? static_cast<std::common_type_t<X, Y>>(x) : static_cast<std::common_type_t<X, Y>>(y); }
+
+template <scalar X> constexpr auto relu(X x) { return x < 0 ? x * 0 : x + X(0); }
+template <scalar X>
+constexpr auto sigmoid(X x) {
+  const auto v = detail::floating_number(x), e = exp(v < 0 ? v : -v);
+  return v < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+template <scalar X>
+constexpr auto softplus(X x) {
+  const auto v = detail::floating_number(x);
+  return v > 20 ? v : relu(v) + log1p(exp(v < 0 ? v : -v));
+}
+template <scalar X> constexpr auto log_sigmoid(X x) { return -(relu(-detail::floating_number(x)) + log1p(exp(-abs(detail::floating_number(x))))); }
+template <scalar X> constexpr auto silu(X x) { return x * sigmoid(x); }
+template <scalar X> constexpr auto mish(X x) { return x * tanh(softplus(x)); }
+template <scalar X> constexpr auto softsign(X x) { return detail::floating_number(x) / (1 + abs(x)); }
+template <scalar X> constexpr auto leaky_relu(X x, double slope = 0.01) { return static_cast<detail::floating_type<X>>(x > 0 ? static_cast<double>(x) : static_cast<double>(x) * slope); }
+template <scalar X> constexpr auto elu(X x, double alpha = 1.0) { return static_cast<detail::floating_type<X>>(x > 0 ? static_cast<double>(x) : alpha * expm1(static_cast<double>(x))); }
+template <scalar X> constexpr auto selu(X x) { return static_cast<detail::floating_type<X>>(1.0507009873554804934 * elu(static_cast<double>(x), 1.6732632423543772848)); }
+template <scalar X> constexpr auto hardtanh(X x, double lo = -1, double hi = 1) { return static_cast<detail::floating_type<X>>(clamp(static_cast<double>(x), lo, hi)); }
+template <scalar X> constexpr auto relu6(X x) { return hardtanh(x, 0, 6); }
+template <scalar X> constexpr auto gelu(X x) { return static_cast<detail::floating_type<X>>(0.5 * static_cast<double>(x) * (1 + erf(static_cast<double>(x) * 0.70710678118654752440))); }
+template <scalar X>
+constexpr auto gelu_tanh(X x) {
+  const auto v = static_cast<double>(x);
+  return static_cast<detail::floating_type<X>>(0.5 * v * (1 + tanh(0.79788456080286535588 * (v + 0.044715 * v * v * v))));
+}
+
+/// A plain number has one element, and nothing flows through it.
+template <scalar X> constexpr auto sum(X x) { return x + X(0); }
+template <scalar X> constexpr auto mean(X x) { return detail::floating_number(x); }
+template <scalar X> constexpr auto amax(X x) { return x; }
+template <scalar X> constexpr auto amin(X x) { return x; }
+template <int P = 2, scalar X> constexpr auto norm(X x) { return abs(detail::floating_number(x)); }
+template <scalar X> constexpr auto stop_gradient(X x) { return x; }
+template <element To, scalar X> constexpr auto cast(X x) { return number::convert<To>(x); }
+
+}  // namespace tenure
