@@ -3,7 +3,7 @@
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 
-tn::tensor<double, tn::shape<3>> weight{1, 2, 3};
+tn::variable<double, tn::shape<3>> weight{1, 2, 3};
 #ifdef TENURE_MISUSE
 constexpr auto f = tn::compile([](auto x) { return x * weight; });
 #else

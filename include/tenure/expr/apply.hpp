@@ -77,6 +77,14 @@ constexpr ir::builder* graph_of(const X& x) {
   else return nullptr;
 }
 
+/// Whether X is what a factory returns. In a trace such a tensor may be a constant.
+template <class X>
+inline constexpr bool may_be_constant = false;
+template <class T, class S>
+inline constexpr bool may_be_constant<tensor<T, S>> = true;
+template <class X>
+constexpr auto constant_of(ir::builder& g, const X& x);  // ops/like.hpp
+
 template <class... All, class X>
 constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x) {
   if constexpr (is_traced_v<X>) {
@@ -91,6 +99,8 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
     // An integer keeps all its bits.
     if constexpr (std::is_integral_v<X> && !is_floating(type)) return traced<element_of_t<type>, shape<>>{&g, g.constant_bits(type, g.intern({}), static_cast<std::int64_t>(known))};
     else return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(known))};
+  } else if constexpr (may_be_constant<X>) {
+    return constant_of(g, x);
   } else {
     static_assert(always_false<X>,
                   "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");

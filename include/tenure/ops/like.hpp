@@ -2,9 +2,40 @@
 // Constants with the shape of a traced value: zeros_like, ones_like, full_like, the first carry of a loop for example. No gradient flows to it.
 #pragma once
 
-#include <tenure/ops/value.hpp>
+#include <tenure/ops/registry.hpp>
+#include <tenure/tensor/tensor.hpp>
 
 namespace TENURE_NAMESPACE {
+namespace detail {
+
+/// The tensor of a factory as a constant of the graph. A tensor in memory is refused.
+template <class X>
+constexpr auto constant_of(ir::builder& g, const X& x) {
+  using T = element_t<X>;
+  using result = traced<T, shape_of_t<X>>;
+  // Not a const bool, which g++ evaluates before x is known.
+  if (!std::is_constant_evaluated() || !__builtin_constant_p(bool(tensor_access::storage(x)))) {
+    g.refuse({ir::refusal::kind::capture});
+    extents s = shape_of_t<X>::value;
+    for (int a = 0; a < s.rank; ++a) s[a] = is_static(s[a]) ? s[a] : 1;
+    return result{&g, g.constant(dtype_v<T>, g.intern(s), 0)};
+  }
+  const auto& elements = *static_cast<const constant_block*>(tensor_access::storage(x).get());
+  const std::int16_t shape = g.intern(x.extents());
+  using pattern = constant_block::pattern;
+  if (elements.what == pattern::filled)
+    return result{&g, std::is_integral_v<T> ? g.constant_bits(dtype_v<T>, shape, elements.whole) : g.constant(dtype_v<T>, shape, elements.first)};
+  if (elements.what == pattern::diagonal) {
+    const ops::value row = ops::counting(g, dtype::int64, shape, 0), column = ops::counting(g, dtype::int64, shape, 1);
+    return result{&g, ops::cast_to(ops::pointwise_value<ops::equal>(row, column), dtype_v<T>).id};
+  }
+  const ops::value i = ops::counting(g, dtype::float64, shape, 0);
+  ops::value each = elements.step == 1 && elements.first == 0 ? i : i * elements.step + elements.first;
+  if (elements.has_last) each = ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(static_cast<double>(x.size() - 1))), i.like(elements.last), each);
+  return result{&g, ops::cast_to(each, dtype_v<T>).id};
+}
+
+}  // namespace detail
 
 /// `value` in each element, in the shape of x. The element type is that of x unless T is given. `value` is converted as by static_cast.
 template <class T = void, element E, class S, scalar U>

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "../core/atomic.hpp"
@@ -26,28 +27,39 @@ struct alignas(pool::alignment) block {
   void (*release)(block*) noexcept = nullptr;
 };
 
+/// The elements of a tensor that a factory makes in constant evaluation, as in a trace: `filled` with one value, `counted` from `first` by
+/// `step`, or ones on the diagonal. There is no memory for them.
+struct constant_block : block {
+  enum class pattern : unsigned char { filled, counted, diagonal } what = pattern::filled;
+  std::int64_t whole = 0;  // the value of integers that fill
+  double first = 0, step = 0, last = 0;
+  bool has_last = false;  // linspace ends with `last`, without rounding
+};
+
 /// A counted reference to a block. It may be empty.
 class storage_handle {
  public:
-  storage_handle() = default;
+  constexpr storage_handle() = default;
   /// Takes over the first reference of `b`, which a new block counts already.
-  explicit storage_handle(block* b) noexcept : block_(b) {}
+  constexpr explicit storage_handle(block* b) noexcept : block_(b) {}
   storage_handle(const storage_handle& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->references.fetch_add(1);
   }
-  storage_handle(storage_handle&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  constexpr storage_handle(storage_handle&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   storage_handle& operator=(storage_handle other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~storage_handle() {
-    if (block_ != nullptr) drop();
+  constexpr ~storage_handle() {
+    if (block_ == nullptr) return;
+    if (std::is_constant_evaluated()) delete static_cast<constant_block*>(block_);
+    else drop();
   }
 
-  explicit operator bool() const { return block_ != nullptr; }
+  constexpr explicit operator bool() const { return block_ != nullptr; }
   friend bool operator==(const storage_handle& a, const storage_handle& b) { return a.block_ == b.block_; }
 
-  block* get() const { return block_; }
+  constexpr block* get() const { return block_; }
   void* data() const { return block_->payload; }
   std::size_t bytes() const { return block_->bytes; }
   bool is_shared() const { return block_->references.load_acquire() > 1; }

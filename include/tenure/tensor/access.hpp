@@ -24,8 +24,8 @@ struct stored_sink {
 };
 template <>
 struct stored_sink<role::constant> {
-  stored_sink() = default;
-  stored_sink(const sink_handle&) {}
+  constexpr stored_sink() = default;
+  constexpr stored_sink(const sink_handle&) {}
 };
 
 struct tensor_access {
@@ -74,7 +74,7 @@ struct tensor_access {
   static element_t<X>* fresh(const X& x) { return x.data_; }
 
   template <class X>
-  static const storage_handle& storage(const X& x) { return x.storage_; }
+  static constexpr const storage_handle& storage(const X& x) { return x.storage_; }
   template <class X>
   static const sink_handle& sink(const X& x) {
     static_assert(requires_grad_v<X>);
@@ -87,7 +87,7 @@ struct tensor_access {
   /// Makes a tensor of type X over existing memory. `data` points to the first element, inside `storage`. An owning X ignores the
   /// strides, and a constant X ignores the sink.
   template <class X>
-  static X make(storage_handle storage, element_t<X>* data, const extents& shape, const extents& strides,
+  static constexpr X make(storage_handle storage, element_t<X>* data, const extents& shape, const extents& strides,
                 stored_sink<role_of_v<X>> sink = {}) {
     return X(raw{}, std::move(storage), data, shape, strides, std::move(sink));
   }
@@ -156,8 +156,8 @@ struct stored_strides {
 };
 template <int Rank>
 struct stored_strides<ownership::owning, Rank> {
-  stored_strides() = default;
-  explicit stored_strides(const extents&) {}
+  constexpr stored_strides() = default;
+  constexpr explicit stored_strides(const extents&) {}
   static constexpr extents get(const extents& shape) { return row_major(shape); }
 };
 

@@ -2,7 +2,8 @@
 // Factories: functions that make an owning constant on the host. The shape is a type, and one integer follows for each run-time
 // extent (each dyn, and each name once): zeros<float>(shape<3, 3>{}), zeros<float>(shape<dyn, 3>{}, n). The element type is float
 // if it is not given. Each throws shape_error if an extent is negative, and std::bad_alloc.
-// Law: the result shares no memory, and its version is 0.
+// Law: the result shares no memory, and its version is 0. In constant evaluation a factory keeps only how the elements follow from their
+// positions, so in a trace its result is a constant operand; `empty` gives zeros there.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +25,59 @@ tensor<float, shape<>> refused_factory() {
   static_assert(!holds || never<T>, "tenure: shape: the shape is a type and comes first: zeros<float>(shape<2, 3>{})");
   return {};
 }
+
+/// A tensor in constant evaluation.
+template <class X, class... N>
+constexpr X constant_tensor(const constant_block& like, N... n) {
+  const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
+  auto* const made = new constant_block;
+  made->what = like.what, made->whole = like.whole, made->first = like.first, made->step = like.step, made->last = like.last, made->has_last = like.has_last;
+  return tensor_access::make<X>(storage_handle(made), nullptr, bind_extents(shape_of_t<X>::value, given), {});
+}
+template <class X, class T, class... N>
+constexpr X constant_filled(T value, N... n) {
+  constant_block like;
+  like.whole = std::is_integral_v<T> ? static_cast<std::int64_t>(value) : 0;
+  like.first = static_cast<double>(value);
+  return constant_tensor<X>(like, n...);
+}
+template <class X, class... N>
+constexpr X constant_counted(double first, double step, N... n) {
+  constant_block like;
+  like.what = constant_block::pattern::counted, like.first = first, like.step = step;
+  return constant_tensor<X>(like, n...);
+}
 }  // namespace detail
 
 /// A tensor with unspecified elements.
 template <element T = float, any_shape Shape, std::integral... N>
-tensor<T, Shape> empty(Shape, N... n) { return tensor<T, Shape>(uninitialized, n...); }
+constexpr tensor<T, Shape> empty(Shape, N... n) {
+  if (std::is_constant_evaluated()) return detail::constant_filled<tensor<T, Shape>>(T(0), n...);
+  return tensor<T, Shape>(uninitialized, n...);
+}
 
 /// A tensor whose elements are all `value`, converted to T as by static_cast.
 template <element T = float, any_shape Shape, scalar U, std::integral... N>
-tensor<T, Shape> full(Shape, U value, N... n) {
+constexpr tensor<T, Shape> full(Shape, U value, N... n) {
+  if (std::is_constant_evaluated()) return detail::constant_filled<tensor<T, Shape>>(number::convert<T>(value), n...);
   tensor<T, Shape> made(uninitialized, n...);
   detail::fill_elements(detail::tensor_access::fresh(made), made.strides(), made.extents(), number::convert<T>(value));
   return made;
 }
 template <element T = float, any_shape Shape, std::integral... N>
-tensor<T, Shape> zeros(Shape s, N... n) { return full<T>(s, T(0), n...); }
+constexpr tensor<T, Shape> zeros(Shape s, N... n) { return full<T>(s, T(0), n...); }
 template <element T = float, any_shape Shape, std::integral... N>
-tensor<T, Shape> ones(Shape s, N... n) { return full<T>(s, T(1), n...); }
+constexpr tensor<T, Shape> ones(Shape s, N... n) { return full<T>(s, T(1), n...); }
 
 /// A matrix with ones on the diagonal and zeros elsewhere. The shape must have two axes; it need not be square.
 template <element T = float, any_shape Shape, std::integral... N>
-tensor<T, Shape> eye(Shape s, N... n) {
+constexpr tensor<T, Shape> eye(Shape s, N... n) {
   static_assert(Shape::rank == 2, "tenure: eye: the shape does not have two axes");
+  if (std::is_constant_evaluated()) {
+    detail::constant_block like;
+    like.what = detail::constant_block::pattern::diagonal;
+    return detail::constant_tensor<tensor<T, Shape>>(like, n...);
+  }
   tensor<T, Shape> made = zeros<T>(s, n...);
   const layout d = detail::diagonal(detail::tensor_access::layout_of(made));
   detail::fill_elements(detail::tensor_access::fresh(made), d.strides, d.shape, T(1));
@@ -54,8 +86,9 @@ tensor<T, Shape> eye(Shape s, N... n) {
 
 /// The values 0, 1, 2, ... The shape must have one axis.
 template <element T = float, any_shape Shape, std::integral... N>
-tensor<T, Shape> arange(Shape, N... n) {
+constexpr tensor<T, Shape> arange(Shape, N... n) {
   static_assert(Shape::rank == 1, "tenure: arange: the shape does not have one axis");
+  if (std::is_constant_evaluated()) return detail::constant_counted<tensor<T, Shape>>(0, 1, n...);
   tensor<T, Shape> made(uninitialized, n...);
   T* const to = detail::tensor_access::fresh(made);
   for (std::int64_t i = 0; i < made.size(); ++i) to[i] = static_cast<T>(i);
@@ -64,12 +97,13 @@ tensor<T, Shape> arange(Shape, N... n) {
 /// The values first, first + step, ... up to `last`, which is not included. Throws shape_error if the step is 0, NaN or leads away
 /// from `last`. The value i is computed as first + i * step.
 template <element T = float, scalar A, scalar B, scalar C = int>
-tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
+constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   const double steps = (static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step);
   if (!(steps >= 0 && steps < 1e15))
     throw shape_error("tenure: arange: the step does not lead from the first value to the last");
   std::int64_t n = static_cast<std::int64_t>(steps);
   n += static_cast<double>(n) < steps;
+  if (std::is_constant_evaluated()) return detail::constant_counted<tensor<T, shape<dyn>>>(static_cast<double>(first), static_cast<double>(step), n);
   tensor<T, shape<dyn>> made(uninitialized, n);
   T* const to = detail::tensor_access::fresh(made);
   for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(first + static_cast<T>(i) * step);
@@ -77,13 +111,20 @@ tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
 }
 /// The values 0, 1, ..., n - 1.
 template <element T = float, std::integral N>
-tensor<T, shape<dyn>> arange(N n) { return arange<T>(shape<dyn>{}, n); }
+constexpr tensor<T, shape<dyn>> arange(N n) { return arange<T>(shape<dyn>{}, n); }
 
 /// Evenly spaced values from `first` to `last`, both included. The shape must have one axis; with one element the value is `first`.
 /// Values are computed in double and converted to T.
 template <element T = float, any_shape Shape, scalar A, scalar B, std::integral... N>
-tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
+constexpr tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   static_assert(Shape::rank == 1, "tenure: linspace: the shape does not have one axis");
+  if (std::is_constant_evaluated()) {
+    auto made = detail::constant_counted<tensor<T, Shape>>(static_cast<double>(first), 0, n...);
+    auto* const block = static_cast<detail::constant_block*>(detail::tensor_access::storage(made).get());
+    block->last = static_cast<double>(last), block->has_last = made.size() > 1;
+    block->step = made.size() > 1 ? (block->last - block->first) / static_cast<double>(made.size() - 1) : 0;
+    return made;
+  }
   tensor<T, Shape> made(uninitialized, n...);
   T* const to = detail::tensor_access::fresh(made);
   const std::int64_t steps = made.size() - 1;

@@ -263,7 +263,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
     return static_cast<std::size_t>(Shape::value.extent[axis < rank ? axis : 0]);
   }
 
-  tensor(typename access_door::raw, detail::storage_handle storage, T* data, const extents_type& shape,
+  constexpr tensor(typename access_door::raw, detail::storage_handle storage, T* data, const extents_type& shape,
          const extents_type& strides, detail::stored_sink<R> sink)
       : data_(data), storage_(std::move(storage)), extents_(shape), strides_(strides), sink_(std::move(sink)) {}
 

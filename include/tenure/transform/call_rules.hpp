@@ -39,7 +39,7 @@ constexpr bool is_argument() {
   static_assert(!expression<X>, "tenure: call: an argument is an expression that is not computed yet: pass tn::eval() of it");
   static_assert(expression<X> || tree<X>::is_tree, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
   static_assert(scalar<X> || tree<X>::has_elements, "tenure: call: a number within a tuple, an array or a model has a type that no tensor has: static_cast it");
-  constexpr bool is_captured = InTrace && tree<X>::lives;
+  constexpr bool is_captured = InTrace && tree<X>::in_memory;
   static_assert(!is_captured, "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");
   return tree<X>::is_tree && !is_captured;
 }
@@ -68,6 +68,7 @@ constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
       using given = std::remove_cvref_t<decltype(leaf)>;
       using E = typename leaf_type<given>::element_type;
       if constexpr (is_traced_v<given>) ids.push_back(leaf.id);
+      else if constexpr (may_be_constant<given>) ids.push_back(constant_of(g, leaf).id);
       else if constexpr (any_tensor<given>) ids.push_back(g.constant(dtype_v<E>, g.intern(shape_of_t<given>::value), 0));  // is refused
       else ids.push_back(lift<traced<E, shape<>>>(g, number::convert<E>(leaf)).id);
     });

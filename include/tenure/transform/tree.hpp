@@ -185,6 +185,7 @@ template <class X, class = void>
 struct tree_properties {
   static constexpr bool is_tree = is_tree_leaf<X>;
   static constexpr bool traces = is_traced_v<X>, lives = any_tensor<X>, has_numbers = scalar<X>;
+  static constexpr bool in_memory = lives && !may_be_constant<X>;  // in a trace, a factory's tensor is a constant
   // Whether no leaf is a number of a type that tensors cannot have. long long has 64 bits and is read as int64.
   static constexpr bool has_elements = !scalar<X> || element<X> || (std::is_integral_v<X> && std::is_signed_v<X> && sizeof(X) == sizeof(std::int64_t));
   static constexpr bool has_floats = [] {
@@ -210,7 +211,7 @@ struct tree_properties {
 template <class... X>
 struct tree_properties<std::tuple<X...>> {
   static constexpr bool is_tree = (tree_properties<X>::is_tree && ...);
-  static constexpr bool traces = (tree_properties<X>::traces || ...), lives = (tree_properties<X>::lives || ...);
+  static constexpr bool traces = (tree_properties<X>::traces || ...), lives = (tree_properties<X>::lives || ...), in_memory = (tree_properties<X>::in_memory || ...);
   static constexpr bool has_numbers = (tree_properties<X>::has_numbers || ...), has_floats = (tree_properties<X>::has_floats || ...);
   static constexpr bool has_elements = (tree_properties<X>::has_elements && ...);
   static constexpr bool tracked = (tree_properties<X>::tracked || ...);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+// Factories in a trace give constants of the graph, with the elements that they give in memory.
+#include "../catch.hpp"
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+namespace {
+
+template <class A, class B>
+void check_same(const A& a, const B& b) {
+  REQUIRE(a.extents() == b.extents());
+  const auto x = a.clone().template reshape<tn::dyn>(), y = b.clone().template reshape<tn::dyn>();
+  for (std::int64_t i = 0; i < x.size(); ++i) CHECK(x(i) == y(i));
+}
+
+}  // namespace
+
+TEST_CASE("a factory in a trace gives the elements that it gives in memory") {
+  const tn::tensor<double, tn::shape<>> none = 0.0;
+  check_same(tn::compile([](auto x) { return x + tn::zeros<double>(tn::shape<2, 3>{}); })(none), tn::zeros<double>(tn::shape<2, 3>{}));
+  check_same(tn::compile([](auto x) { return x * tn::ones<float>(tn::shape<2>{}) + 1; })(none), tn::ones<float>(tn::shape<2>{}));
+  check_same(tn::compile([](auto x) { return x + tn::full<double>(tn::shape<2>{}, 2.5); })(none), tn::full<double>(tn::shape<2>{}, 2.5));
+  check_same(tn::compile([](auto x) { return x + tn::eye<double>(tn::shape<2, 3>{}); })(none), tn::eye<double>(tn::shape<2, 3>{}));
+  check_same(tn::compile([](auto x) { return x + tn::arange<double>(tn::shape<5>{}); })(none), tn::arange<double>(tn::shape<5>{}));
+  check_same(tn::compile([](auto x) { return x + tn::arange<double>(1, 2, 0.25); })(none), tn::arange<double>(1, 2, 0.25));
+  check_same(tn::compile([](auto x) { return x + tn::linspace<double>(tn::shape<4>{}, 0, 0.3); })(none), tn::linspace<double>(tn::shape<4>{}, 0, 0.3));
+}
+
+TEST_CASE("the constants of factories are arguments of functions in a trace: first states, operands of any operation") {
+  const tn::tensor<float, tn::shape<tn::dyn, 3>> rows = tn::ones(tn::shape<tn::dyn, 3>{}, 4);
+  constexpr auto sums = [](auto xs) {
+    const auto turn = [](auto state, auto x) { return std::tuple{std::tuple{std::get<0>(state) + x, std::get<1>(state) + 1}, tn::nothing}; };
+    return std::get<0>(tn::scan(turn, std::tuple{tn::zeros(tn::shape<3>{}), tn::full<std::int64_t>(tn::shape<>{}, 5)}, xs));
+  };
+  const auto [total, turns] = tn::compile(sums)(rows);
+  CHECK(total(2) == 4);
+  CHECK(turns.item() == 9);
+  constexpr auto loss = [](auto xs) { return sum(matmul(xs, tn::eye(tn::shape<3, 3>{})) * tn::arange(tn::shape<3>{})); };
+  const auto g = tn::grad(loss)(rows);
+  CHECK(g(3, 0) == 0);
+  CHECK(g(3, 2) == 2);
+  const auto joined = tn::compile([](auto xs) { return concat<0>(tn::zeros(tn::shape<1, 3>{}), xs); })(rows);
+  CHECK(joined.extent(0) == 5);
+  CHECK(joined(0, 1) == 0);
+  CHECK(tn::compile([](auto xs) { return where(xs > 0.f, tn::full(tn::shape<tn::dyn, 3>{}, 7, 4), xs); })(rows)(3, 1) == 7);
+  const auto by_vmap = tn::vmap([](auto x) { return x + tn::arange(tn::shape<3>{}); })(rows);
+  CHECK(by_vmap(1, 2) == 3);
+}
