@@ -169,6 +169,17 @@ TEST_CASE("a gradient keeps products and functions, and computes again what is c
   CHECK(kept_line(to_text(decltype(softmax_gradient.plan(rows())){})) == "kept for the gradient: nothing");
 }
 
+TEST_CASE("vmap of a gradient keeps what the gradient keeps, for each sample") {
+  constexpr auto loss = [](auto w, auto a) { return sum(square(matmul(w, tanh(matmul(w, a))))); };
+  using matrix = tn::tensor<float, shape<40, 40>>;
+  using one = decltype(tn::grad(loss).plan(matrix(), tn::tensor<float, shape<40>>()));
+  using each = decltype(tn::vmap<tn::unmapped, 0>(tn::grad(loss)).plan(matrix(), tn::tensor<float, shape<10, 40>>()));
+  STATIC_REQUIRE(one::kept_bytes() == 2 * 40 * 4);
+  STATIC_REQUIRE(each::kept_bytes() == 10 * one::kept_bytes());
+  using twice = decltype(tn::vmap<tn::unmapped, 0>(tn::vmap<tn::unmapped, 0>(tn::grad(loss))).plan(matrix(), tn::tensor<float, shape<3, 10, 40>>()));
+  STATIC_REQUIRE(twice::kept_bytes() == 30 * one::kept_bytes());
+}
+
 TEST_CASE("what is computed again: all of a chain, and nothing that takes longer than a read") {
   using square_matrix = tn::tensor<float, shape<16, 16>>;
   constexpr int n = 16 * 16;

@@ -119,10 +119,11 @@ class builder {
     if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
     return kept;
   }
-  /// Adds a run-time check that an extent is at least `least`. If both are numbers, it does nothing.
-  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
+  /// Adds a run-time check that an extent is at least `least`. If both are numbers, it does nothing. If the check is only `for_next_node`,
+  /// drop_other_checks() drops it where no output needs that node.
+  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call, bool for_next_node = false) {
     const bool known = is_static(canonical(extent)) && is_static(canonical(least));
-    if (!known) constraints_.push_back({extent, least, call, -1, -1, true});
+    if (!known) constraints_.push_back({extent, least, call, -1, -1, true, for_next_node ? nodes_.size() : none});
   }
   constexpr std::int64_t canonical(std::int64_t e) const {
     while (!is_static(e) && equal_[symbol_of_extent(e)] != e) e = equal_[symbol_of_extent(e)];
@@ -159,12 +160,17 @@ class builder {
   }
 
   constexpr void check_bound(const bound& b) { bounds_.push_back(b); }
+  /// Drops the run-time checks that are for nodes that no output needs: a slice of which only the shape was used.
+  constexpr void drop_other_checks() {
+    bool any = false;
+    for (const constraint& c : constraints_) any = any || c.read_by != none;
+    if (!any) return;
+    const array<char> needed = needed_nodes();
+    keep_constraints([&](node_id id) { return needed[id] != 0; });
+  }
   /// Drops the bounds on nodes that no output needs.
   constexpr void drop_other_bounds() {
-    array<char> needed(nodes_.size(), 0);
-    for (const node_id id : outputs_) needed[id] = 1;
-    for (node_id id = nodes_.size() - 1; id >= 0; --id)
-      for (int k = 0; needed[id] && k < nodes_[id].arity; ++k) needed[nodes_[id].in[k]] = 1;
+    const array<char> needed = needed_nodes();
     array<bound> kept;
     for (const bound& b : bounds_)
       if (needed[b.indices]) kept.push_back(b);
@@ -253,6 +259,7 @@ class builder {
     for (int i = 0; i < copied.size(); ++i) copy_of[i] = put(nodes_[copied[i]]);
     const auto renamed = [&](node_id id) { return id >= first ? local[id - first] : find(id); };
     for (int i = first; i < nodes_.size(); ++i) {
+      if (i >= backward_from_ && backward_from_ > first && b.backward_from == 0) b.backward_from = body_nodes_.size() - b.first_node;
       if (local[i - first] != none || !live[i - first]) continue;
       node n = nodes_[i];
       for (int k = 0; k < n.arity; ++k) n.in[k] = renamed(n.in[k]);
@@ -276,6 +283,13 @@ class builder {
     b.node_count = body_nodes_.size() - b.first_node;
     b.output_count = body_outputs_.size() - b.first_output;
     b.bound_count = body_bounds_.size() - b.first_bound;
+    bool any_check = false;
+    for (const constraint& c : constraints_) any_check = any_check || c.read_by >= first;
+    if (any_check) {
+      keep_constraints([&](node_id id) { return id < first || live[id - first] != 0; });
+      for (constraint& c : constraints_)
+        if (c.read_by >= first) c.read_by = none;
+    }
     nodes_.resize(first);
     if (backward_from_ > first) backward_from_ = 0;
     int next = 0;
@@ -417,6 +431,23 @@ class builder {
   }
 
  private:
+  /// Whether an output needs the node.
+  constexpr array<char> needed_nodes() const {
+    array<char> needed(nodes_.size(), 0);
+    for (const node_id id : outputs_) needed[id] = 1;
+    for (node_id id = nodes_.size() - 1; id >= 0; --id)
+      for (int k = 0; needed[id] && k < nodes_[id].arity; ++k) needed[nodes_[id].in[k]] = 1;
+    return needed;
+  }
+  /// Keeps the constraints of nodes for which is_needed(node), and the others that belong to no node.
+  template <class Needed>
+  constexpr void keep_constraints(Needed is_needed) {
+    array<constraint> kept;
+    for (const constraint& c : constraints_)
+      if (c.read_by == none || is_needed(c.read_by)) kept.push_back(c);
+    constraints_ = kept;
+  }
+
   constexpr int add_symbol(const symbol& s) {
     equal_.push_back(extent_of_symbol(symbols_.size()));
     return symbols_.push_back(s);

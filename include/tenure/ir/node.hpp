@@ -99,6 +99,7 @@ struct constraint {
   const char* call = "";
   std::int16_t lhs = 0, rhs = 0;  // the ids of the shapes in the message; -1: none
   bool at_least = false;
+  node_id read_by = none;  // in a trace: the node that needs it. If nothing needs the node, there is no check
 };
 
 /// Integers that must lie in [0, extent): labels and gather indices. Arguments and views of arguments are checked when a call
@@ -117,6 +118,7 @@ struct body {
   int first_output = 0, output_count = 0;
   int first_bound = 0, bound_count = 0;
   int input_count = 0;
+  int backward_from = 0;  // the first node that reverse mode appended; 0: none. vmap keeps the mark where it writes the body for all samples
 };
 
 /// A function of the user's that the graph calls and knows nothing else about. It writes the results and reads the arguments, both row-major.

@@ -100,7 +100,7 @@ constexpr real pow(real x, real y) {
 constexpr real turned_sin(real x, long long turns) {
   if (!(x > -0x1p40L && x < 0x1p40L)) return nan;
   const real k = round(x / half_pi);
-  const real r = x - k * 0x1.921fb544p+0L - k * 0x0.42d18469p-32L - k * 0x0.898cc51701b839a25p-64L;  // half_pi in three parts
+  const real r = x - k * 0x1.921fb544p+0L - k * 0x0.42d18469p-32L - k * 0x0.898cc51701b839p-64L;  // half_pi in three parts
   turns += static_cast<long long>(k);
   const bool is_cosine = turns % 2 != 0, is_negative = (turns % 4 + 4) % 4 >= 2;
   real sum = 0;

@@ -48,6 +48,7 @@ class batching {
   constexpr values paste(int which, const values& inputs) {
     ir::array<ir::node> nodes;  // copies, because the arrays of the builder grow
     ir::array<ir::bound> bounds;
+    const int backward_from = g_.view().inner.bodies[which].backward_from;
     {
       const ir::graph_view body = g_.view().body_at(which);
       for (int i = 0; i < body.count; ++i) nodes.push_back(body[i]);
@@ -58,6 +59,7 @@ class batching {
     values results;
     for (int i = 0; i < nodes.size(); ++i) {
       const ir::node n = nodes[i];
+      if (i == backward_from && i > 0) g_.begin_backward();
       if (n.op == ir::opcode::input) {
         at[i] = inputs[static_cast<int>(n.attr)];
       } else if (n.op == ir::opcode::construct) {
