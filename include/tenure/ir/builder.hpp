@@ -165,8 +165,7 @@ class builder {
     bool any = false;
     for (const constraint& c : constraints_) any = any || c.read_by != none;
     if (!any) return;
-    const array<char> needed = needed_nodes();
-    keep_constraints([&](node_id id) { return needed[id] != 0; });
+    keep_constraints(0, needed_nodes());
   }
   /// Drops the bounds on nodes that no output needs.
   constexpr void drop_other_bounds() {
@@ -286,7 +285,7 @@ class builder {
     bool any_check = false;
     for (const constraint& c : constraints_) any_check = any_check || c.read_by >= first;
     if (any_check) {
-      keep_constraints([&](node_id id) { return id < first || live[id - first] != 0; });
+      keep_constraints(first, live);
       for (constraint& c : constraints_)
         if (c.read_by >= first) c.read_by = none;
     }
@@ -439,12 +438,11 @@ class builder {
       for (int k = 0; needed[id] && k < nodes_[id].arity; ++k) needed[nodes_[id].in[k]] = 1;
     return needed;
   }
-  /// Keeps the constraints of nodes for which is_needed(node), and the others that belong to no node.
-  template <class Needed>
-  constexpr void keep_constraints(Needed is_needed) {
+  /// Drops the constraints of nodes from `first` on that are not needed.
+  constexpr void keep_constraints(node_id first, const array<char>& needed) {
     array<constraint> kept;
     for (const constraint& c : constraints_)
-      if (c.read_by == none || is_needed(c.read_by)) kept.push_back(c);
+      if (c.read_by < first || needed[c.read_by - first] != 0) kept.push_back(c);
     constraints_ = kept;
   }
 
