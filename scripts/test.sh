@@ -13,7 +13,7 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and reads the headers once,
 # g++ runs the rest. The suites of the CPU on another device and, with clang++, the compiling twins of must-not-compile tests are left to --all.
 skip_gcc="batch;control_flow;far_suites;golden;laws;ownership"
-skip_clang="backend;blas;consumer;core;cuda;device;fuzz;interop;kernels;math;mixed_isa;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
+skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;interop;kernels;math;mixed_isa;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
 case "${1:-}" in
   "") not_by_clang='^(header[.]alone|fail[.].*[.]ok)$' ;;
   --all) skip_gcc="" skip_clang="" ;;
