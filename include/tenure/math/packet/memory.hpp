@@ -31,6 +31,16 @@ TENURE_KERNEL_INLINE P load(const scalar_of<P>* from) {
   else return detail::simd::ploadu<P>(from);
 }
 
+/// Keeps a loaded packet in its register. g++ knows that the register equals the memory, and loads the value again for each use: a
+/// processor loads two packets in a cycle, so a product that does this takes 1.5 times as long, and a layer norm 1.1 times. The empty asm
+/// hides the origin of the value.
+template <class P>
+TENURE_KERNEL_INLINE void stay_in_register([[maybe_unused]] P& value) {
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__) && !defined(__CUDACC__)
+  if constexpr (!is_one_lane<P>) asm("" : "+v"(value));
+#endif
+}
+
 template <class P>
 TENURE_KERNEL_INLINE void store(scalar_of<P>* to, P value) {
   if constexpr (is_one_lane<P>) *to = value;

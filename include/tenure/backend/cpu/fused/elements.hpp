@@ -84,11 +84,7 @@ TENURE_LAYER void fused<Code>::element(const local_arguments& args, const positi
   } else if constexpr (x.what == kind::load) {
     if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
     else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
-#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
-    // g++ knows that the register equals the memory and loads the value again for each use, which takes 10 % of a layer norm. The empty
-    // asm hides this.
-    if constexpr (std::is_floating_point_v<T> && lanes > 1 && !x.is_mask && uses_of(I, Pass) > 1) asm("" : "+v"(e.value[I]));
-#endif
+    if constexpr (std::is_floating_point_v<T> && lanes > 1 && !x.is_mask && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
   } else if constexpr (x.what == kind::compute) {
     constexpr bool is_first = x.access >= 0 && (x.passes & ((1u << Pass) - 1)) == 0;
     if constexpr (x.is_mask) e.mask[I] = compute<Choice, I>(r, e);
