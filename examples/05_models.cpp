@@ -62,6 +62,12 @@ int main() {
   const auto [value, grads] = tn::value_and_grad(loss)(model, x, y);
   right &= value.item() > 0.1f && grads.between[1].w.size() == 256;
 
+  // Arithmetic of whole models: a gradient with a norm of at most 1, and a step along it.
+  const auto clipped = tn::clip_by_global_norm(grads, 1.0f);
+  const auto ahead = model - 0.1f * clipped;
+  const auto blended = tn::map([](auto old, auto now) { return lerp(old, now, 0.5); }, model, ahead);
+  right &= norm(clipped).item() < 1.001f && blended.last.b(0) != model.last.b(0);
+
   // A rule has moments for each parameter. It updates the model and the moments in place.
   tn::optim::sgd rule{.learning_rate = 0.1f, .momentum = 0.9f};
   auto velocity = rule.init(model);

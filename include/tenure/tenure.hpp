@@ -76,6 +76,7 @@
 #include <tenure/transform/model.hpp>
 #include <tenure/transform/plan.hpp>
 #include <tenure/transform/root.hpp>
+#include <tenure/transform/tree_map.hpp>
 #include <tenure/transform/vmap.hpp>
 
 #include <tenure/eager/call_history.hpp>

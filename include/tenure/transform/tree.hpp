@@ -11,22 +11,58 @@
 
 namespace TENURE_NAMESPACE {
 
+namespace detail {
+
+struct plus {
+  constexpr auto operator()(const auto& a, const auto& b) const { return a + b; }
+};
+struct minus {
+  constexpr auto operator()(const auto& a, const auto& b) const { return a - b; }
+};
+struct times {
+  constexpr auto operator()(const auto& a, const auto& b) const { return a * b; }
+};
+struct over {
+  constexpr auto operator()(const auto& a, const auto& b) const { return a / b; }
+};
+struct negated {
+  constexpr auto operator()(const auto& a) const { return -a; }
+};
+template <class X>
+constexpr bool is_branch_type();
+template <class X>
+inline constexpr bool is_branch = is_branch_type<X>();
+template <class Operation, class... X>
+constexpr auto on_leaves(const X&... x);  // tree_map.hpp
+
+/// The arithmetic of models, leaf by leaf; a number or a single tensor goes to every leaf. A kind is a template argument of a model, so
+/// argument-dependent lookup finds these operators for models, and does not look at them for tensors.
+struct arithmetic_of_models {
+  template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator+(const A& a, const B& b) { return on_leaves<plus>(a, b); }
+  template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator-(const A& a, const B& b) { return on_leaves<minus>(a, b); }
+  template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator*(const A& a, const B& b) { return on_leaves<times>(a, b); }
+  template <class A, class B> requires(is_branch<A> || is_branch<B>) friend constexpr auto operator/(const A& a, const B& b) { return on_leaves<over>(a, b); }
+  template <class A> requires is_branch<A> friend constexpr auto operator-(const A& a) { return on_leaves<negated>(a); }
+};
+
+}  // namespace detail
+
 // Kinds of leaves. A kind decides the type of param<Kind, float, shape<3>> in a model.
 
 /// Traced values, the leaves while a function is traced.
-struct tracing {
+struct tracing : detail::arithmetic_of_models {
   template <class T, class S>
   using type = traced<T, S>;
 };
 /// Tensors that own their memory and carry no gradient: the leaves of models, results and gradients.
-struct values {
+struct values : detail::arithmetic_of_models {
   template <class T, class S>
   using type = tensor<T, S>;
 };
 
 /// The same in the memory of a device.
 template <class Device>
-struct values_on {
+struct values_on : detail::arithmetic_of_models {
   template <class T, class S>
   using type = tensor<T, S, ownership::owning, role::constant, access::read_write, Device>;
 };
@@ -232,6 +268,9 @@ struct tree_properties<X, std::enable_if_t<model_traits<X>::is_model>> : tree_pr
 
 template <class X>
 using tree = tree_properties<std::remove_cvref_t<X>>;
+
+template <class X>
+constexpr bool is_branch_type() { return !is_tree_leaf<X> && tree<X>::is_tree; }
 
 // ---- building ------------------------------------------------------------------------------------------------------
 
