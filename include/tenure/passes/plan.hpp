@@ -91,11 +91,23 @@ struct instruction {
   ir::opcode op = ir::opcode::copy;  // of a compute instruction: the operation
   bool is_mask = false;              // the value is a mask (bool)
   bool row = false;                  // one value for each row, not for each element
-  std::uint8_t phase = 0;            // the first pass over the row in which the value is known
-  std::uint16_t passes = 0;          // the passes that compute it
-  std::int16_t in[3] = {-1, -1, -1};
+  int phase = 0;                     // the first pass over the row in which the value is known
+  unsigned passes = 0;               // the passes that compute it
+  int in[3] = {-1, -1, -1};
   std::int64_t bits = 0;  // constant: the value as in a node; reduction: its kind
-  std::int16_t access = -1;  // of a compute: memory in which its first pass keeps the value for later passes
+  int access = -1;  // of a compute: memory in which its first pass keeps the value for later passes
+
+  constexpr bool runs_in(int pass) const { return (passes >> pass & 1) != 0; }
+  constexpr bool ran_before(int pass) const { return (passes & ((1u << pass) - 1)) != 0; }
+  constexpr bool is_kept() const { return what == kind::compute && access >= 0; }
+  constexpr int operands() const {
+    int n = 0;
+    while (n < 3 && in[n] >= 0) ++n;
+    return n;
+  }
+  constexpr bool stores_row() const { return what == kind::store && row; }
+  constexpr bool reduces() const { return what == kind::reduce_row || what == kind::reduce_columns || what == kind::reduce_all; }
+  constexpr ir::reduction reduction() const { return static_cast<ir::reduction>(bits); }
 
   /// Whether two instructions are equal. Passes and the memory between passes are not compared, because they follow from the other
   /// instructions of the kernel.

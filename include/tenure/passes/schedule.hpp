@@ -36,7 +36,7 @@ class scheduler {
     int buffer = -1;
     int slot = -1, slot_cluster = -1;  // the slot that holds it, and the cluster of the slot
     bool row = false;                  // row and phase are copies from the instruction of that slot
-    std::uint8_t phase = 0;
+    int phase = 0;
     int strides = -1;  // of a view or of a part of a concat
     ir::node_id whole = ir::none;  // of a part of a concat: the node whose memory contains it
     number offset{};               // of a part: its offset in that memory
@@ -194,9 +194,9 @@ class scheduler {
   }
   constexpr instruction& at(int slot) { return plan_.instructions.data()[first_ + slot]; }
 
-  constexpr std::int16_t add_access(const access& a) {
+  constexpr int add_access(const access& a) {
     hash_ = (hash_ ^ static_cast<std::uint64_t>(a.strides) << 8 ^ static_cast<std::uint64_t>(a.type) << 1 ^ static_cast<std::uint64_t>(a.buffer < 0)) * odd_;
-    return static_cast<std::int16_t>(plan_.accesses.push_back(a) - first_access_);
+    return plan_.accesses.push_back(a) - first_access_;
   }
 
   /// Strides along the axes of the space of the kernel, for a value with fewer axes: one for each row, or one for each column.
@@ -264,7 +264,7 @@ class scheduler {
       instruction i{.op = n.op, .is_mask = n.type == dtype::boolean, .row = true};
       for (int k = 0; k < n.arity; ++k) {
         const note& from = operand(p, c, n.in[k]);
-        i.in[k] = static_cast<std::int16_t>(from.slot), i.row = i.row && from.row, i.phase = from.phase > i.phase ? from.phase : i.phase;
+        i.in[k] = from.slot, i.row = i.row && from.row, i.phase = from.phase > i.phase ? from.phase : i.phase;
       }
       bool stores = clusters_.in_memory[id], per_row = n.shape != c.space;
       if (n.op == ir::opcode::reduce) {
@@ -284,7 +284,7 @@ class scheduler {
       hold(notes_[id], p, i);
       if (stores)
         add_instruction({.what = instruction::kind::store, .is_mask = i.is_mask, .row = per_row, .phase = i.phase,
-                         .in = {static_cast<std::int16_t>(notes_[id].slot), -1, -1}, .access = add_access(along_space(c, id))});
+                         .in = {notes_[id].slot, -1, -1}, .access = add_access(along_space(c, id))});
     }
     plan_.steps.push_back({.kernel = finish_kernel(c, free), .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_});
   }
@@ -343,18 +343,18 @@ class scheduler {
                         (i.what == instruction::kind::reduce_all && !i.row) || (i.what == instruction::kind::store && !i.row);
       if (sink) {
         const int pass = at(i.in[0]).phase;
-        i.passes = static_cast<std::uint16_t>(1 << pass);
+        i.passes = 1u << pass;
         passes = pass + 1 > passes ? pass + 1 : passes;
       } else if (i.row) {
         continue;
       }
       unsigned computed_in = i.passes;
       if (const unsigned first = computed_in & (0u - computed_in); first != computed_in && is_costly(i)) {
-        i.access = static_cast<std::int16_t>(plan_.accesses.push_back(row_memory(c)) - first_access_);
+        i.access = plan_.accesses.push_back(row_memory(c)) - first_access_;
         computed_in = first;
       }
       for (int k = 0; k < 3 && i.in[k] >= 0; ++k)
-        if (instruction& from = at(i.in[k]); !from.row) from.passes = static_cast<std::uint16_t>(from.passes | computed_in);
+        if (instruction& from = at(i.in[k]); !from.row) from.passes |= computed_in;
     }
     return static_cast<std::uint8_t>(passes);
   }

@@ -6,18 +6,6 @@
 
 namespace TENURE_NAMESPACE::program_detail {
 
-/// An instruction of a code. Its operands are slots. `access` is a position among the accesses of the code (-1: none).
-struct decoded_instruction {
-  passes::instruction::kind what = passes::instruction::kind::load;
-  bool is_mask = false, row = false;
-  ir::opcode op = ir::opcode::copy;
-  int phase = 0;
-  unsigned passes = 0;
-  int in[3] = {-1, -1, -1};
-  int access = -1;
-  std::int64_t bits = 0;  // the constant, or the kind of the reduction
-};
-
 struct decoded_access {
   dtype type = dtype::float32;
   bool counting = false;
@@ -42,7 +30,7 @@ struct decoded : code_sizes<Code> {
   using sizes = code_sizes<Code>;
   std::int64_t extent[max_rank + 1] = {};
   decoded_access access[sizes::accesses + 1] = {};
-  decoded_instruction instruction[sizes::instructions + 1] = {};
+  passes::instruction instruction[sizes::instructions + 1] = {};  // `access` is a position among the accesses of the code
 
   constexpr decoded() {
     int at = 1;
@@ -56,7 +44,7 @@ struct decoded : code_sizes<Code> {
     }
     for (int i = 0; i < sizes::instructions; ++i) {
       const auto w = static_cast<std::uint64_t>(Code::word[at++]);
-      decoded_instruction& x = instruction[i];
+      passes::instruction& x = instruction[i];
       x.what = static_cast<passes::instruction::kind>(w & 7);
       x.is_mask = (w >> 3 & 1) != 0;
       x.row = (w >> 4 & 1) != 0;

@@ -40,7 +40,7 @@ TENURE_FLATTEN TENURE_INLINE void fused<Code>::run(const kernel_arguments& given
     run_range(args, whole{}, totals);
     if constexpr (may_bypass_caches)
       if (args.bypasses_caches) math::end_of_streams();
-    write_totals(args, totals, instructions_of<part::total>{});
+    write_totals(args, totals, those<part::totals>{});
   }
 }
 

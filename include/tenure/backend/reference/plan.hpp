@@ -10,6 +10,7 @@
 #include <tenure/backend/reference/run.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/schedule.hpp>
+#include <tenure/program/walk.hpp>
 
 namespace TENURE_NAMESPACE::reference {
 
@@ -79,10 +80,15 @@ class plan_memory {
   std::vector<memory> at_;
 };
 
-/// One fused kernel. It has the structure of cpu_backend::fused with packets of one lane.
+using program_detail::action;
+using program_detail::in_pass;
+using program_detail::in_phase;
+using program_detail::part;
+
+/// One fused kernel. It follows the same walk as the kernels of the backends. Its numbers are those of the reference: the functions of libm,
+/// and sums in the next wider type.
 template <class T>
 class kernel_run {
-  using kind = passes::instruction::kind;
   using positions = std::vector<std::int64_t>;
 
  public:
@@ -93,10 +99,10 @@ class kernel_run {
     for (int d = 0; d < k_.outer + k_.inner; ++d) extent_.push_back(m.number(k_.extent[d]));
     for (int a = 0; a < k_.access_count; ++a) start.push_back(m.number(access(a).offset));
     require(k_.inner > 0, "a kernel without inner dimensions");
-    each(kind::reduce_all, [&](int i) { begin(i); });
+    each(part::totals, 0, [&](int i) { begin(i); });
     walk(0, start);
     if (first_) fill_empty_columns(start);
-    each(kind::reduce_all, [&](int i) { write(at(i).access, start[static_cast<std::size_t>(at(i).access)], finished(i)); });
+    each(part::totals, 0, [&](int i) { write(at(i).access, start[static_cast<std::size_t>(at(i).access)], finished(i)); });
   }
 
  private:
@@ -108,9 +114,9 @@ class kernel_run {
   const passes::instruction& at(int i) const { return p_.instructions[k_.first_instruction + i]; }
   const passes::access& access(int a) const { return p_.accesses[first_access_ + a]; }
   template <class F>
-  void each(kind what, F f) {
+  void each(part group, int pass, F f) {
     for (int i = 0; i < k_.instruction_count; ++i)
-      if (at(i).what == what) f(i);
+      if (is_in(group, pass, at(i))) f(i);
   }
   void advance(positions& p, int d) const {
     for (int a = 0; a < k_.access_count; ++a) p[static_cast<std::size_t>(a)] += m_.number(p_.stride(access(a), d));
@@ -131,9 +137,9 @@ class kernel_run {
   void row(const positions& p) {
     row_phase(0, p);
     for (int pass = 0; pass < k_.passes; ++pass) {
-      each(kind::reduce_row, [&](int i) { if (at(i).passes >> pass & 1) begin(i); });
+      each(part::row_sums, pass, [&](int i) { begin(i); });
       walk_row(pass, k_.outer, p);
-      each(kind::reduce_row, [&](int i) { if (at(i).passes >> pass & 1) row_[static_cast<std::size_t>(i)].value = finished(i); });
+      each(part::row_sums, pass, [&](int i) { row_[static_cast<std::size_t>(i)].value = finished(i); });
       row_phase(pass + 1, p);
     }
   }
@@ -143,8 +149,7 @@ class kernel_run {
       if (d + 1 < k_.outer + k_.inner) {
         walk_row(pass, d + 1, p);
       } else {
-        for (int s = 0; s < k_.instruction_count; ++s)
-          if (at(s).passes >> pass & 1) element(s, pass, p);
+        each(part::elements, pass, [&](int i) { run(i, in_pass(at(i), pass), element_, p); });
       }
       advance(p, d);
     }
@@ -207,82 +212,71 @@ class kernel_run {
     f(operands, x.is_mask ? static_cast<void*>(&to.mask) : &to.value);
   }
 
-  void element(int i, int pass, const positions& p) {
+  /// Runs an instruction for an element or for a row.
+  void run(int i, action does, std::vector<slot>& slots, const positions& p) {
     const passes::instruction& x = at(i);
-    slot& to = element_[static_cast<std::size_t>(i)];
-    const int last = k_.outer + k_.inner - 1;
+    slot& to = slots[static_cast<std::size_t>(i)];
     const std::int64_t position = x.access >= 0 ? p[static_cast<std::size_t>(x.access)] : 0;
     const auto along_memory = [&] {
-      const passes::number& step = p_.stride(access(x.access), last);
+      const passes::number& step = p_.stride(access(x.access), k_.outer + k_.inner - 1);
       require(step.is_static() && step.factor == 1, "a result that is not row-major");
     };
-    switch (x.what) {
-      case kind::load: return load(i, to, position);
-      case kind::compute:
-        if (x.access >= 0 && (x.passes & ((1u << pass) - 1)) != 0) return load(i, to, position);  // kept by an earlier pass
-        compute(i, to);
-        if (x.access >= 0) along_memory(), store(i, to, position);
+    switch (does) {
+      case action::nothing: return;
+      case action::constant:
+        require(x.row, "a constant per element");
+        if (x.is_mask) to.mask = x.bits != 0;
+        else to.value = program_detail::constant_of<T>(x);
         return;
-      case kind::store: return store(i, in(i, 0), position);
-      case kind::reduce_columns: {
+      case action::load: return load(i, to, position);
+      case action::compute: return compute(i, to);
+      case action::keep:
+        compute(i, to);
+        along_memory();
+        return store(i, to, position);
+      case action::store: return store(i, in(i, 0), position);
+      case action::reduce_columns: {
         along_memory();
         require(!at(x.in[0]).is_mask, "a reduction of masks");
         T* column = reinterpret_cast<T*>(typed(x.access, position));
         *column = first_ ? in(i, 0).value : combined(x, *column, in(i, 0).value);
         return;
       }
-      case kind::reduce_row:
-      case kind::reduce_all: return accumulate(i);
-      case kind::constant: require(false, "a constant per element");
+      case action::reduce_row:
+      case action::reduce_all: return accumulate(i);
     }
   }
 
   void row_phase(int phase, const positions& p) {
-    for (int i = 0; i < k_.instruction_count; ++i) {
-      const passes::instruction& x = at(i);
-      if (!x.row || x.phase != phase || x.what == kind::reduce_row) continue;
-      slot& to = row_[static_cast<std::size_t>(i)];
-      const std::int64_t position = x.access >= 0 ? p[static_cast<std::size_t>(x.access)] : 0;
-      switch (x.what) {
-        case kind::constant:
-          if (x.is_mask) to.mask = x.bits != 0;
-          else to.value = std::is_floating_point_v<T> ? static_cast<T>(std::bit_cast<double>(x.bits)) : static_cast<T>(x.bits);
-          break;
-        case kind::load: load(i, to, position); break;
-        case kind::compute: compute(i, to); break;
-        case kind::store: store(i, in(i, 0), position); break;
-        default: accumulate(i);
-      }
-    }
+    each(part::row, phase, [&](int i) { run(i, in_phase(at(i), phase), row_, p); });
   }
 
   // ---- reductions ----
 
-  static ir::reduction kind_of(const passes::instruction& x) { return static_cast<ir::reduction>(x.bits); }
   static T combined(const passes::instruction& x, T a, T b) {
-    if (kind_of(x) != ir::reduction::sum) return extremum(kind_of(x), a, b);
+    if (x.reduction() != ir::reduction::sum) return extremum(x.reduction(), a, b);
     return static_cast<T>(static_cast<accumulator_t<T>>(a) + static_cast<accumulator_t<T>>(b));
   }
   void begin(int i) {
     sum_[static_cast<std::size_t>(i)] = 0;
-    best_[static_cast<std::size_t>(i)].value = identity_of<T>(kind_of(at(i)));
+    best_[static_cast<std::size_t>(i)].value = identity_of<T>(at(i).reduction());
   }
   void accumulate(int i) {
     require(!at(at(i).in[0]).is_mask, "a reduction of masks");
     const T v = in(i, 0).value;
     sum_[static_cast<std::size_t>(i)] += static_cast<accumulator_t<T>>(v);
     T& best = best_[static_cast<std::size_t>(i)].value;
-    if (kind_of(at(i)) != ir::reduction::sum) best = extremum(kind_of(at(i)), best, v);
+    if (at(i).reduction() != ir::reduction::sum) best = extremum(at(i).reduction(), best, v);
   }
   T finished(int i) const {
     const auto s = static_cast<std::size_t>(i);
-    return kind_of(at(i)) == ir::reduction::sum ? static_cast<T>(sum_[s]) : best_[s].value;
+    return at(i).reduction() == ir::reduction::sum ? static_cast<T>(sum_[s]) : best_[s].value;
   }
   void fill_empty_columns(const positions& start) {
-    each(kind::reduce_columns, [&](int i) {
+    each(part::column_sums, 0, [&](int i) {
       std::int64_t n = 1;
       for (int d = k_.outer; d < k_.outer + k_.inner; ++d) n *= extent_[static_cast<std::size_t>(d)];
-      for (std::int64_t j = 0; j < n; ++j) write(at(i).access, start[static_cast<std::size_t>(at(i).access)] + j, identity_of<T>(kind_of(at(i))));
+      for (std::int64_t j = 0; j < n; ++j) write(at(i).access, start[static_cast<std::size_t>(at(i).access)] + j, identity_of<T>(at(i).reduction()));
     });
   }
 

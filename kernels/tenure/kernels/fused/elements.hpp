@@ -31,14 +31,14 @@ template <class Code>
 template <int I>
 TENURE_KERNEL_INLINE void fused<Code>::read(const arguments& args, const place& p, packet_state& e) {
   constexpr auto x = at(I);
-  if constexpr (keeps(I)) {
+  if constexpr (at(I).is_kept()) {
     const run_of_lanes kept = run_at(args, p.scratch, kept_before(I));
     for (int l = 0; l < lanes; ++l) e.value[I][l] = kept.at[l];
   } else {
     constexpr auto a = k.access[x.access];
-    const std::int64_t step = stride<x.access, last>(args);
+    const std::int64_t step = stride_of<Code, x.access, last>(args);
     if constexpr (a.counting) {
-      const std::int64_t first = position_at<x.access>(args, p.offset);
+      const std::int64_t first = position_of<Code, x.access>(args, p.offset);
       for (int l = 0; l < lanes; ++l) e.value[I][l] = static_cast<T>(first + l * step);
     } else {
       using from = element_of_t<a.type>;
@@ -61,10 +61,17 @@ TENURE_KERNEL_INLINE void fused<Code>::read(const arguments& args, const place& 
 template <class Code>
 template <int Slot>
 TENURE_KERNEL_INLINE auto fused<Code>::operand(const thread_state& t, const packet_state& e, int l) {
-  if constexpr (Slot < 0) return none{};
-  else if constexpr (at(Slot).row) return row_operand<Slot>(t);
+  if constexpr (at(Slot).row) return program_detail::row_slot<Code, Slot>(t);
   else if constexpr (at(Slot).is_mask) return e.mask[Slot][l];
   else return e.value[Slot][l];
+}
+
+template <class Code>
+template <int I, int... K>
+TENURE_KERNEL_INLINE auto fused<Code>::compute(const thread_state& t, const packet_state& e, int l, places<K...>) {
+  constexpr auto x = at(I);
+  if constexpr (ops::is_pointwise(x.op)) return ops::operation_of<x.op>::evaluate(operand<x.in[K]>(t, e, l)...);
+  else return program_detail::copied<T, x.is_mask, at(x.in[0]).is_mask>(operand<x.in[0]>(t, e, l));
 }
 
 template <class Code>
@@ -72,13 +79,12 @@ template <int I>
 TENURE_KERNEL_INLINE void fused<Code>::element(thread_state& t, const place& p, packet_state& e, int l) {
   constexpr auto x = at(I);
   if constexpr (x.what == kind::compute) {
-    const auto value = computed<x.op, x.is_mask>(operand<x.in[0]>(t, e, l), operand<x.in[1]>(t, e, l), operand<x.in[2]>(t, e, l));
-    if constexpr (x.is_mask) e.mask[I][l] = value;
-    else e.value[I][l] = value;
+    if constexpr (x.is_mask) e.mask[I][l] = compute<I>(t, e, l, operands_of<I>{});
+    else e.value[I][l] = compute<I>(t, e, l, operands_of<I>{});
   } else if constexpr (x.what == kind::reduce_row) {
-    if (lanes == 1 || l < p.count) t.sum[I] = combined<x.bits>(t.sum[I], operand<x.in[0]>(t, e, l));
+    if (lanes == 1 || l < p.count) t.sum[I] = ops::combine<at(I).reduction()>(t.sum[I], operand<x.in[0]>(t, e, l));
   } else if constexpr (x.what == kind::reduce_all) {
-    if (lanes == 1 || l < p.count) t.total[I] = combined<x.bits>(t.total[I], operand<x.in[0]>(t, e, l));
+    if (lanes == 1 || l < p.count) t.total[I] = ops::combine<at(I).reduction()>(t.total[I], operand<x.in[0]>(t, e, l));
   }
 }
 
@@ -86,16 +92,16 @@ template <class Code>
 template <int I>
 TENURE_KERNEL_INLINE void fused<Code>::write(const arguments& args, const thread_state& t, const place& p, const packet_state& e) {
   constexpr auto x = at(I);
-  if constexpr (keeps(I)) {
+  if constexpr (at(I).is_kept()) {
     run_of_lanes kept;
     for (int l = 0; l < lanes; ++l) kept.at[l] = e.value[I][l];
     run_at(args, p.scratch, kept_before(I)) = kept;
   } else if constexpr (x.what == kind::reduce_columns) {
     run_of_lanes mine;
     for (int l = 0; l < lanes; ++l) mine.at[l] = operand<x.in[0]>(t, e, l);
-    add_run<x.bits>(run_at(args, p.scratch, kept_rows + rank_of(I)), mine);
+    add_run<at(I).reduction()>(run_at(args, p.scratch, kept_rows + rank_of(I)), mine);
   } else {
-    const std::int64_t step = stride<x.access, last>(args);
+    const std::int64_t step = stride_of<Code, x.access, last>(args);
     using to = element_of_t<k.access[x.access].type>;
     to* const target = static_cast<to*>(args.pointer[x.access]) + p.offset[x.access];
     if constexpr (!x.is_mask && is_run<x.access>)
@@ -107,24 +113,6 @@ TENURE_KERNEL_INLINE void fused<Code>::write(const arguments& args, const thread
       }
     for (int l = 0; l < lanes; ++l)
       if (lanes == 1 || l < p.count) target[l * step] = number::convert<to>(operand<x.in[0]>(t, e, l));
-  }
-}
-
-/// The result of a compute instruction for one element.
-template <class Code>
-template <ir::opcode Op, bool IsMask, class A, class B, class C>
-TENURE_KERNEL_INLINE auto fused<Code>::computed(A a, [[maybe_unused]] B b, [[maybe_unused]] C c) {
-  if constexpr (ops::is_pointwise(Op)) {
-    using operation = ops::operation_of<Op>;
-    if constexpr (operation::arity == 1) return operation::evaluate(a);
-    else if constexpr (operation::arity == 2) return operation::evaluate(a, b);
-    else return operation::evaluate(a, b, c);
-  } else if constexpr (IsMask == std::is_same_v<A, bool>) {  // cast and copy: the load has already converted numbers
-    return a;
-  } else if constexpr (IsMask) {
-    return a != T(0);
-  } else {
-    return a ? T(1) : T(0);
   }
 }
 

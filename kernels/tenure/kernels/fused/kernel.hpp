@@ -6,18 +6,20 @@
 #include <bit>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <tenure/kernels/block.hpp>
 #include <tenure/kernels/fused/geometry.hpp>
-#include <tenure/math/packet.hpp>
-#include <tenure/ops/combine.hpp>
-#include <tenure/program/decode.hpp>
+#include <tenure/program/kernel.hpp>
 
 namespace TENURE_NAMESPACE::kernels {
 
-using passes::instruction;
+using program_detail::extent_of;
+using program_detail::instruction;
 using program_detail::is_dynamic;
+using program_detail::part;
+using program_detail::places;
+using program_detail::position_of;
+using program_detail::stride_of;
 
 /// The arguments of a kernel, passed by value. The pointer of an access that counts positions is null.
 template <class T, int Pointers, int Numbers>
@@ -33,46 +35,26 @@ struct fused_arguments {
 };
 
 template <class Code>
-struct fused {
-  using record = program_detail::decoded<Code>;
+struct fused : program_detail::coded_kernel<Code> {
+  using base = program_detail::coded_kernel<Code>;
+  using record = typename base::record;
   using kind = instruction::kind;
-  static constexpr record k{};
-  using T = element_of_t<record::lane>;
-  static constexpr int last = record::rank - 1;
-  static constexpr int slots = record::instructions > 0 ? record::instructions : 1;
-  static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
+  using T = typename base::T;
+  using stream_indices = typename base::stream_indices;
+  using base::k, base::last, base::slots, base::streams, base::at, base::rank_of, base::kept_before, base::kept_rows, base::number_count;
 
-  static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
-
-  static constexpr int count(kind what) {
-    int n = 0;
-    for (int i = 0; i < record::instructions; ++i) n += at(i).what == what;
-    return n;
-  }
-  /// The number of earlier instructions of the same kind, which gives the position of this one's memory.
-  static constexpr int rank_of(int slot) {
-    int n = 0;
-    for (int i = 0; i < slot; ++i) n += at(i).what == at(slot).what;
-    return n;
-  }
-  static constexpr bool keeps(int i) { return at(i).what == kind::compute && !at(i).row && at(i).access >= 0; }
-  static constexpr int kept_before(int slot) {
-    int n = 0;
-    for (int i = 0; i < slot; ++i) n += keeps(i);
-    return n;
-  }
-  static constexpr int kept_rows = kept_before(record::instructions);
-  static constexpr int column_sums = count(kind::reduce_columns), total_sums = count(kind::reduce_all), row_sums = count(kind::reduce_row);
+  static constexpr int column_sums = base::count_of(kind::reduce_columns), total_sums = base::count_of(kind::reduce_all);
+  static constexpr int row_sums = base::count_of(kind::reduce_row);
   // True if a later pass reads values that an earlier pass loaded or kept.
   static constexpr bool comes_back = [] {
     for (int i = 0; i < record::instructions; ++i)
-      if (keeps(i) || (at(i).what == kind::load && !at(i).row && std::popcount(static_cast<unsigned>(at(i).passes)) > 1)) return true;
+      if (at(i).is_kept() || (at(i).what == kind::load && !at(i).row && std::popcount(at(i).passes) > 1)) return true;
     return false;
   }();
   static constexpr bool reduces_rows = record::passes > 1 || row_sums > 0;
   static constexpr bool stores_rows = [] {
     for (int i = 0; i < record::instructions; ++i)
-      if (at(i).what == kind::store && at(i).row) return true;
+      if (at(i).stores_row()) return true;
     return false;
   }();
   // True if one team must take a whole row, because it reduces the row or stores one value for it.
@@ -92,28 +74,13 @@ struct fused {
   static constexpr int packet_bytes = record::instructions <= 48 ? 16 : record::instructions <= 96 ? 8 : 0;
   static constexpr int lanes = std::is_floating_point_v<T> && k.extent[last] != 1 && packet_bytes > 0 ? packet_bytes / static_cast<int>(sizeof(T)) : 1;
 
-  static constexpr int number_count = [] {
-    std::int64_t n = 0;
-    const auto see = [&](std::int64_t word) {
-      if (is_dynamic(word) && word - program_detail::first_dynamic >= n) n = word - program_detail::first_dynamic + 1;
-    };
-    for (int a = 0; a < record::accesses; ++a) see(k.access[a].start);
-    for (int d = 0; d < record::rank; ++d) {
-      see(k.extent[d]);
-      for (int a = 0; a < record::accesses; ++a) see(k.access[a].stride[d]);
-    }
-    return static_cast<int>(n);
-  }();
+  using arguments = fused_arguments<T, streams, base::numbers>;
 
-  using arguments = fused_arguments<T, streams, (number_count > 0 ? number_count : 1)>;
-
-  struct thread_state {
+  struct thread_state : base::row_state {
     int thread;      // its number in the block
     bool is_active;  // true if the thread has a row
     std::int64_t row;
     std::int64_t offset[streams];
-    T value[slots];  // values with one number for each row
-    bool mask[slots];
     T sum[slots];  // sums over the row
     T total[slots];
   };
@@ -155,44 +122,10 @@ struct fused {
     std::int64_t scratch, totals, columns, tiles, end;  // bytes
   };
 
-  /// The groups of instructions that run together in a pass or a phase.
-  enum class part { loads, computes, stores, row_values, row_stores, row_sums, column_sums, totals };
-
-  static constexpr bool is_in(part what, int pass, int i) {
-    const auto& x = at(i);
-    const bool runs = (x.passes >> pass & 1) != 0, ran = (x.passes & ((1u << pass) - 1)) != 0;
-    switch (what) {
-      case part::loads: return runs && (keeps(i) ? ran : x.what == kind::load);
-      case part::computes: return runs && (keeps(i) ? !ran : x.what != kind::load && x.what != kind::store && x.what != kind::reduce_columns);
-      case part::stores: return runs && (keeps(i) ? !ran : x.what == kind::store || x.what == kind::reduce_columns);
-      case part::row_values: return x.row && x.phase == pass && x.what != kind::reduce_row && x.what != kind::store;
-      case part::row_stores: return x.row && x.what == kind::store;
-      case part::row_sums: return runs && x.what == kind::reduce_row;
-      case part::column_sums: return x.what == kind::reduce_columns;
-      case part::totals: return x.what == kind::reduce_all;
-    }
-    return false;
-  }
-  /// A group as a sequence of instruction numbers. A loop over all instructions with a test would instantiate a function for each
-  /// instruction outside the group too, and nvcc took seconds for those.
-  template <part What, int Pass>
-  struct selection {
-    struct list {
-      int count = 0, at[slots] = {};
-    };
-    static constexpr list chosen = [] {
-      list l;
-      for (int i = 0; i < record::instructions; ++i)
-        if (is_in(What, Pass, i)) l.at[l.count++] = i;
-      return l;
-    }();
-    template <int... J>
-    static constexpr std::integer_sequence<int, chosen.at[J]...> sequence(std::integer_sequence<int, J...>);
-    using type = decltype(sequence(std::make_integer_sequence<int, chosen.count>{}));
-  };
-  template <part What, int Pass = 0>
-  using those = typename selection<What, Pass>::type;
-  using stream_indices = std::make_integer_sequence<int, record::accesses>;
+  template <part Part, int Pass = 0>
+  using those = typename base::template those<Part, Pass>;
+  template <int I>
+  using operands_of = typename base::template operands_of<I>;
 
   struct packet_state {
     T value[slots][lanes];
@@ -205,24 +138,6 @@ struct fused {
     int count;                     // the number of its elements inside the row
     T* scratch;                    // its first kept value; the values of other slots follow at a fixed distance
   };
-
-  template <std::int64_t Word>
-  static TENURE_KERNEL_INLINE std::int64_t number(const arguments& args) {
-    if constexpr (is_dynamic(Word)) return args.number[Word - program_detail::first_dynamic];
-    else return Word;
-  }
-  template <int D>
-  static TENURE_KERNEL_INLINE std::int64_t extent(const arguments& args) { return number<k.extent[D]>(args); }
-  template <int A, int D>
-  static TENURE_KERNEL_INLINE std::int64_t stride(const arguments& args) { return number<k.access[A].stride[D]>(args); }
-  /// The position that a counting access has at an offset.
-  template <int A>
-  static TENURE_KERNEL_INLINE std::int64_t position_at(const arguments& args, const std::int64_t* offset) { return number<k.access[A].start>(args) + offset[A]; }
-
-  template <int D, int... A>
-  static TENURE_KERNEL_INLINE void move(const arguments& args, std::int64_t* offset, std::int64_t by, std::integer_sequence<int, A...>) {
-    ((offset[A] += by * stride<A, D>(args)), ...);
-  }
 
   struct alignas(sizeof(T) * lanes) run_of_lanes {
     T at[lanes];
@@ -241,15 +156,6 @@ struct fused {
   static constexpr bool is_run = lanes > 1 && k.access[A].type == record::lane && (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] == 1);
 
   static TENURE_KERNEL_INLINE bool is_whole(const T* first, int n) { return n == lanes && reinterpret_cast<std::uintptr_t>(first) % sizeof(run_of_lanes) == 0; }
-
-  struct none {};
-
-  // ---- reductions ----
-
-  template <std::int64_t Kind>
-  static TENURE_KERNEL_INLINE T combined(T a, T b) { return ops::combine<static_cast<ir::reduction>(Kind)>(a, b); }
-  template <std::int64_t Kind>
-  static TENURE_KERNEL constexpr T identity() { return ops::identity<static_cast<ir::reduction>(Kind), T>(); }
 
   // ---- the shape and the memory of a launch: fused/launch_shape.hpp ----
 
@@ -282,29 +188,25 @@ struct fused {
   static TENURE_KERNEL_INLINE void read(const arguments& args, const place& p, packet_state& e);
   template <int Slot>
   static TENURE_KERNEL_INLINE auto operand(const thread_state& t, const packet_state& e, int l);
+  template <int I, int... K>
+  static TENURE_KERNEL_INLINE auto compute(const thread_state& t, const packet_state& e, int l, places<K...>);
   template <int I>
   static TENURE_KERNEL_INLINE void element(thread_state& t, const place& p, packet_state& e, int l);
   template <int I>
   static TENURE_KERNEL_INLINE void write(const arguments& args, const thread_state& t, const place& p, const packet_state& e);
-  template <ir::opcode Op, bool IsMask, class A, class B, class C>
-  static TENURE_KERNEL_INLINE auto computed(A a, [[maybe_unused]] B b, [[maybe_unused]] C c);
 
   // ---- the instructions of a row: fused/rows.hpp ----
 
   template <int... I>
   static TENURE_KERNEL_INLINE void row_phase(const arguments& args, thread_state& t, [[maybe_unused]] bool is_first, std::integer_sequence<int, I...>);
-  template <int Slot>
-  static TENURE_KERNEL_INLINE auto row_operand(const thread_state& t);
-  template <int I>
-  static TENURE_KERNEL_INLINE void row_instruction(const arguments& args, thread_state& t, bool is_first);
   template <int... I>
-  static TENURE_KERNEL_INLINE void store_row(const arguments& args, const thread_state& t, std::integer_sequence<int, I...>);
+  static TENURE_KERNEL_INLINE void store_row(const arguments& args, thread_state& t, std::integer_sequence<int, I...>);
 
   // ---- reductions: fused/reductions.hpp ----
 
   template <int... I>
   static TENURE_KERNEL_INLINE void begin_sums(thread_state& t, std::integer_sequence<int, I...>);
-  template <std::int64_t Kind, class Block>
+  template <ir::reduction Kind, class Block>
   static TENURE_KERNEL_INLINE T reduced_across(Block& block, int team, T mine);
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void reduce_rows(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>);
@@ -312,7 +214,7 @@ struct fused {
   static TENURE_KERNEL_INLINE void fold_tiles(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>);
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void finish_columns(Block& block, const arguments& args, const thread_state& t, T* scratch, std::integer_sequence<int, I...>);
-  template <std::int64_t Kind>
+  template <ir::reduction Kind>
   static TENURE_KERNEL_INLINE void add_run(run_of_lanes& to, run_of_lanes from);
   template <class Block, int... I>
   static TENURE_KERNEL_INLINE void fold(Block& block, const arguments& args, std::integer_sequence<int, I...>);

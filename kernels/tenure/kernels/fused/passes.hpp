@@ -31,17 +31,17 @@ template <class Code>
 template <int First, int D>
 TENURE_KERNEL_INLINE void fused<Code>::move_to(const arguments& args, std::int64_t* offset, std::int64_t index) {
   if constexpr (D == First) {
-    move<D>(args, offset, index, stream_indices{});
+    program_detail::move_along<Code, D>(args, offset, index, stream_indices{});
   } else if constexpr (D > First) {
-    const quotient q = divided(index, extent<D>(args));
-    move<D>(args, offset, q.rest, stream_indices{});
+    const quotient q = divided(index, extent_of<Code, D>(args));
+    program_detail::move_along<Code, D>(args, offset, q.rest, stream_indices{});
     move_to<First, D - 1>(args, offset, q.whole);
   }
 }
 
 template <class Code>
 TENURE_KERNEL_INLINE void fused<Code>::begin(const arguments& args, thread_state& t, T* scratch) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { ((t.total[I] = identity<at(I).bits>()), ...); }(those<part::totals>{});
+  [&]<int... I>(std::integer_sequence<int, I...>) { ((t.total[I] = ops::identity<at(I).reduction(), T>()), ...); }(those<part::totals>{});
   [&]<int... I>(std::integer_sequence<int, I...>) { (begin_column<I>(args, t, scratch), ...); }(those<part::column_sums>{});
 }
 
@@ -49,7 +49,7 @@ template <class Code>
 template <int I>
 TENURE_KERNEL_INLINE void fused<Code>::begin_column(const arguments& args, const thread_state& t, T* scratch) {
   run_of_lanes nothing;
-  for (int l = 0; l < lanes; ++l) nothing.at[l] = identity<at(I).bits>();
+  for (int l = 0; l < lanes; ++l) nothing.at[l] = ops::identity<at(I).reduction(), T>();
   for (std::int64_t s = 0; s < args.shape.packet_steps; ++s) run_at(args, scratch_at(args, scratch, t.thread, s), kept_rows + rank_of(I)) = nothing;
 }
 
@@ -91,7 +91,7 @@ TENURE_KERNEL_INLINE auto fused<Code>::place_of(const arguments& args, const thr
   place p;
   p.scratch = scratch;
   for (int a = 0; a < record::accesses; ++a) p.offset[a] = t.offset[a];
-  const std::int64_t n = extent<last>(args);
+  const std::int64_t n = extent_of<Code, last>(args);
   std::int64_t i = packet * lanes;
   p.column = i;
   if constexpr (record::inner > 1) {
@@ -100,7 +100,7 @@ TENURE_KERNEL_INLINE auto fused<Code>::place_of(const arguments& args, const thr
     i = q.rest * lanes;
     p.column = q.whole * n + i;
   }
-  move<last>(args, p.offset, i, stream_indices{});
+  program_detail::move_along<Code, last>(args, p.offset, i, stream_indices{});
   p.count = lanes == 1 || n - i >= lanes ? lanes : static_cast<int>(n - i);
   return p;
 }

@@ -9,19 +9,19 @@ namespace TENURE_NAMESPACE::kernels {
 template <class Code>
 template <int... I>
 TENURE_KERNEL_INLINE void fused<Code>::begin_sums(thread_state& t, std::integer_sequence<int, I...>) {
-  ((t.sum[I] = identity<at(I).bits>()), ...);
+  ((t.sum[I] = ops::identity<at(I).reduction(), T>()), ...);
 }
 
 template <class Code>
-template <std::int64_t Kind, class Block>
+template <ir::reduction Kind, class Block>
 TENURE_KERNEL_INLINE auto fused<Code>::reduced_across(Block& block, int team, T mine) -> T {
-  return across(block, team, mine, [](T a, T b) { return combined<Kind>(a, b); });
+  return across(block, team, mine, [](T a, T b) { return ops::combine<Kind>(a, b); });
 }
 
 template <class Code>
 template <class Block, int... I>
 TENURE_KERNEL_INLINE void fused<Code>::reduce_rows(Block& block, const arguments& args, thread_state& t, std::integer_sequence<int, I...>) {
-  ((t.value[I] = reduced_across<at(I).bits>(block, args.shape.team, t.sum[I])), ...);
+  ((t.value[I] = reduced_across<at(I).reduction()>(block, args.shape.team, t.sum[I])), ...);
   if constexpr (may_split_rows)
     if (splits_rows(args.shape)) fold_tiles(block, args, t, std::integer_sequence<int, I...>{});
 }
@@ -38,9 +38,10 @@ TENURE_KERNEL_INLINE void fused<Code>::fold_tiles(Block& block, const arguments&
   t.is_active = block.arrives_last(args.arrived + 1 + row, g.tiles);
   if (!t.is_active) return;
   ([&] {
-    T sum = identity<at(I).bits>();
-    for (int tile = t.thread; tile < g.tiles; tile += g.threads) sum = combined<at(I).bits>(sum, block.published(first_of(rank_of(I)) + tile));
-    t.value[I] = reduced_across<at(I).bits>(block, g.threads, sum);
+    T sum = ops::identity<at(I).reduction(), T>();
+    for (int tile = t.thread; tile < g.tiles; tile += g.threads)
+      sum = ops::combine<at(I).reduction()>(sum, block.published(first_of(rank_of(I)) + tile));
+    t.value[I] = reduced_across<at(I).reduction()>(block, g.threads, sum);
   }(), ...);
 }
 
@@ -54,7 +55,7 @@ TENURE_KERNEL_INLINE void fused<Code>::finish_columns(Block& block, const argume
     block.sync();
     if (t.thread < half * g.team)
       for (std::int64_t s = 0; s < g.packet_steps; ++s)
-        (add_run<at(I).bits>(sums_of(t.thread, s, rank_of(I)), sums_of(t.thread + half * g.team, s, rank_of(I))), ...);
+        (add_run<at(I).reduction()>(sums_of(t.thread, s, rank_of(I)), sums_of(t.thread + half * g.team, s, rank_of(I))), ...);
   }
   if (t.thread >= g.team) return;
   std::int64_t packet = std::int64_t{block.index % g.tiles} * g.team + t.thread;
@@ -74,9 +75,9 @@ TENURE_KERNEL_INLINE void fused<Code>::finish_columns(Block& block, const argume
 }
 
 template <class Code>
-template <std::int64_t Kind>
+template <ir::reduction Kind>
 TENURE_KERNEL_INLINE void fused<Code>::add_run(run_of_lanes& to, run_of_lanes from) {
-  for (int l = 0; l < lanes; ++l) to.at[l] = combined<Kind>(to.at[l], from.at[l]);
+  for (int l = 0; l < lanes; ++l) to.at[l] = ops::combine<Kind>(to.at[l], from.at[l]);
 }
 
 template <class Code>
@@ -88,14 +89,14 @@ TENURE_KERNEL_INLINE void fused<Code>::fold(Block& block, const arguments& args,
   const std::int64_t column = std::int64_t{block.index} * warp + block.thread % warp;
   T* const sums = static_cast<T*>(block.shared());
   ([&] {
-    T sum = identity<at(I).bits>();
+    T sum = ops::identity<at(I).reduction(), T>();
     const T* const table = args.columns + std::int64_t{rank_of(I)} * g.row_blocks * g.columns + column;
     if (column < g.columns)
-      for (int b = begin; b < end; ++b) sum = combined<at(I).bits>(sum, table[b * g.columns]);
+      for (int b = begin; b < end; ++b) sum = ops::combine<at(I).reduction()>(sum, table[b * g.columns]);
     sums[block.thread] = sum;
     block.sync();
     if (piece == 0 && column < g.columns) {
-      for (int p = 1; p < pieces; ++p) sum = combined<at(I).bits>(sum, sums[p * warp + block.thread]);
+      for (int p = 1; p < pieces; ++p) sum = ops::combine<at(I).reduction()>(sum, sums[p * warp + block.thread]);
       static_cast<T*>(args.pointer[at(I).access])[column] = sum;
     }
     block.sync();
@@ -108,14 +109,15 @@ template <class Block, int... I>
 TENURE_KERNEL_INLINE void fused<Code>::finish_totals(Block& block, const arguments& args, const thread_state& t, std::integer_sequence<int, I...>) {
   const int blocks = args.shape.blocks();
   ([&] {
-    const T total = reduced_across<at(I).bits>(block, args.shape.threads, t.total[I]);
+    const T total = reduced_across<at(I).reduction()>(block, args.shape.threads, t.total[I]);
     if (t.thread == 0) (blocks == 1 ? static_cast<T*>(args.pointer[at(I).access])[0] : args.totals[rank_of(I) * blocks + block.index]) = total;
   }(), ...);
   if (blocks == 1 || !block.arrives_last(args.arrived, blocks)) return;
   ([&] {
-    T total = identity<at(I).bits>();
-    for (int b = t.thread; b < blocks; b += args.shape.threads) total = combined<at(I).bits>(total, block.published(args.totals + rank_of(I) * blocks + b));
-    total = reduced_across<at(I).bits>(block, args.shape.threads, total);
+    T total = ops::identity<at(I).reduction(), T>();
+    for (int b = t.thread; b < blocks; b += args.shape.threads)
+      total = ops::combine<at(I).reduction()>(total, block.published(args.totals + rank_of(I) * blocks + b));
+    total = reduced_across<at(I).reduction()>(block, args.shape.threads, total);
     if (t.thread == 0) static_cast<T*>(args.pointer[at(I).access])[0] = total;
   }(), ...);
 }

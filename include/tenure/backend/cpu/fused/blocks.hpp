@@ -20,7 +20,7 @@ struct fused<Code>::whole {
   template <int D>
   static TENURE_LAYER std::int64_t begin() { return 0; }
   template <int D>
-  static TENURE_LAYER std::int64_t end(const local_arguments& args) { return extent<D>(args); }
+  static TENURE_LAYER std::int64_t end(const local_arguments& args) { return extent_of<Code, D>(args); }
 };
 
 template <class Code>
@@ -34,7 +34,7 @@ struct fused<Code>::block_range {
   template <int D>
   TENURE_LAYER std::int64_t end(const local_arguments& args) const {
     if constexpr (D < cuts) return last[D];
-    else return extent<D>(args);
+    else return extent_of<Code, D>(args);
   }
 };
 
@@ -57,11 +57,12 @@ struct fused<Code>::blocks {
     if constexpr (reduces_columns)
       if (b > 0)
         point_to(args, all.column_memory + (b - 1) * all.column_step, all.columns, [](int i) { return at(i).what == kind::reduce_columns; });
-    if constexpr (rows_kept > 0)
-      if (worker > 0) point_to(args, all.row_memory + (worker - 1) * rows_kept * all.columns, all.columns, keeps_row);
+    if constexpr (base::kept_rows > 0)
+      if (worker > 0)
+        point_to(args, all.row_memory + (worker - 1) * base::kept_rows * all.columns, all.columns, [](int i) { return at(i).is_kept(); });
     alignas(8) std::byte unused[8];
     if constexpr (record::outer == 0)
-      if (b > 0) point_to(args, unused, 0, stores_row);
+      if (b > 0) point_to(args, unused, 0, [](int i) { return at(i).stores_row(); });
     block_range range{};
     for (int d = 0; d < 2; ++d) {
       range.first[d] = all.grid.begin(d, b);
@@ -91,11 +92,11 @@ struct fused<Code>::blocks {
     const T* column = column_memory + (b - 1) * column_step;
     [&]<int... I>(std::integer_sequence<int, I...>) {
       ([&] {
-        T* const to = target<I>(args);
-        for (std::int64_t j = 0; j < columns; ++j) to[j] = combine<at(I).bits>(to[j], column[j]);
+        T* const to = result_of<I>(args);
+        for (std::int64_t j = 0; j < columns; ++j) to[j] = ops::combine<at(I).reduction()>(to[j], column[j]);
         column += columns;
       }(), ...);
-    }(instructions_of<part::column>{});
+    }(those<part::column_sums>{});
   }
 };
 
@@ -103,7 +104,9 @@ template <class Code>
 void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments& given) {
   const row_source* const source = given.rows;
   std::int64_t extents[record::rank], columns = 1, elements = 1;
-  [&]<int... D>(std::integer_sequence<int, D...>) { ((extents[D] = extent<D>(args)), ...); }(std::make_integer_sequence<int, record::rank>{});
+  [&]<int... D>(std::integer_sequence<int, D...>) {
+    ((extents[D] = extent_of<Code, D>(args)), ...);
+  }(std::make_integer_sequence<int, record::rank>{});
   for (int d = record::outer; d < record::rank; ++d) columns *= extents[d];
   for (const std::int64_t e : extents) elements *= e;
   blocks all;
@@ -132,8 +135,8 @@ void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments
     for (int b = 1; b < count; ++b) all.add_columns(b);
   }
   if constexpr (has_totals)
-    for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], instructions_of<part::total>{});
-  write_totals(args, all.totals[0], instructions_of<part::total>{});
+    for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], those<part::totals>{});
+  write_totals(args, all.totals[0], those<part::totals>{});
 }
 
 }  // namespace tenure::cpu_backend

@@ -3,6 +3,8 @@
 // element. A pass treats the mask as false in its whole loop, and computes the packet with that element separately.
 #pragma once
 
+#include <limits>
+
 #include <tenure/backend/cpu/fused/kernel.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -23,7 +25,7 @@ constexpr bool fused<Code>::counts_elements(int i) {
 
 template <class Code>
 constexpr bool fused<Code>::is_choice(int i) {
-  const program_detail::decoded_instruction& x = at(i);
+  const instruction& x = at(i);
   if (x.what != kind::compute || x.row || x.op != ops::code_of<ops::equal>()) return false;
   return (counts_elements(x.in[0]) && at(x.in[1]).row) || (counts_elements(x.in[1]) && at(x.in[0]).row);
 }
@@ -32,11 +34,12 @@ constexpr bool fused<Code>::is_choice(int i) {
 /// all positions.
 template <class Code>
 constexpr int fused<Code>::choice_of(int pass) {
-  const std::int64_t most = std::is_same_v<T, float> ? std::int64_t{1} << 24 : INT32_MAX;
+  const int digits = std::numeric_limits<T>::digits;
+  const std::int64_t most = digits < 31 ? std::int64_t{1} << digits : INT32_MAX;
   if (record::inner != 1 || is_dynamic(k.extent[last]) || k.extent[last] < 8 * lanes || k.extent[last] > most) return -1;
   int found = -1;
   for (int i = 0; i < record::instructions; ++i)
-    if ((at(i).passes >> pass & 1) && is_choice(i)) {
+    if (at(i).runs_in(pass) && is_choice(i)) {
       if (found >= 0) return -1;
       found = i;
     }
@@ -45,14 +48,14 @@ constexpr int fused<Code>::choice_of(int pass) {
 
 template <class Code>
 constexpr bool fused<Code>::is_zero_elsewhere(int i) {
-  const program_detail::decoded_instruction& x = at(i);
+  const instruction& x = at(i);
   if (x.what != kind::compute || x.op != ops::code_of<ops::where>() || !is_choice(x.in[0])) return false;
   return at(x.in[2]).what == kind::constant && at(x.in[2]).bits == 0;
 }
 
 template <class Code>
 constexpr bool fused<Code>::is_sum_of_chosen(int i) {
-  return at(i).what == kind::reduce_row && at(i).bits == static_cast<std::int64_t>(ir::reduction::sum) && is_zero_elsewhere(at(i).in[0]);
+  return at(i).what == kind::reduce_row && at(i).reduction() == ir::reduction::sum && is_zero_elsewhere(at(i).in[0]);
 }
 
 /// True if the loop of a pass can ignore the chosen element: the element affects only stores and sums that add nothing else.
@@ -60,12 +63,11 @@ template <class Code>
 constexpr bool fused<Code>::chooses(int pass) {
   if (choice_of(pass) < 0) return false;
   for (int i = 0; i < record::instructions; ++i) {
-    const program_detail::decoded_instruction& x = at(i);
-    if ((x.passes >> pass & 1) == 0) continue;
-    const bool keeps = x.what == kind::compute && x.access >= 0, writes_mask = x.what == kind::store && x.is_mask;
-    if (decided.at[i] && (keeps || writes_mask)) return false;
-    const bool reduces = x.what == kind::reduce_row || x.what == kind::reduce_all || x.what == kind::reduce_columns;
-    if (reduces && decided.at[x.in[0]] && !is_sum_of_chosen(i)) return false;
+    const instruction& x = at(i);
+    if (!x.runs_in(pass)) continue;
+    const bool writes_mask = x.what == kind::store && x.is_mask;
+    if (decided.at[i] && (x.is_kept() || writes_mask)) return false;
+    if (x.reduces() && decided.at[x.in[0]] && !is_sum_of_chosen(i)) return false;
   }
   return true;
 }
@@ -78,7 +80,7 @@ TENURE_LAYER std::int64_t fused<Code>::chosen_packet(const local_arguments& args
   constexpr auto x = at(choice_of(Pass));
   constexpr int counted = counts_elements(x.in[0]) ? 0 : 1, a = at(x.in[counted]).access;
   const T wanted = r.value[x.in[1 - counted]];
-  const std::int64_t first = position_at<a>(args, p);
+  const std::int64_t first = position_of<Code, a>(args, p.offset);
   if (!(wanted >= static_cast<T>(first + begin) && wanted < static_cast<T>(first + end))) return -1;  // also for NaN
   const std::int64_t i = static_cast<std::int64_t>(wanted) - first - begin;
   return i >= 0 && i < end - begin ? begin + i / lanes * lanes : -1;

@@ -27,8 +27,8 @@ TENURE_LAYER void fused<Code>::elements(const local_arguments& args, const posit
       (some_elements<Pass, Choice, Partial, Way, F * of_one_fold>(args, p, r, e, total, i, n, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
     }(std::make_integer_sequence<int, folds>{});
   }
-  if constexpr (Pass + 1 < record::passes) prefetch_stores(args, p, i, instructions_of<part::element, Pass + 1>{});
-  else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, instructions_of<part::element, 0>{});
+  if constexpr (Pass + 1 < record::passes) prefetch_stores(args, p, i, those<part::elements, Pass + 1>{});
+  else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, those<part::elements, 0>{});
 }
 
 /// The instructions of a pass from position First on.
@@ -36,7 +36,7 @@ template <class Code>
 template <int Pass, at_choice Choice, bool Partial, int Way, int First, int... J>
 TENURE_LAYER void fused<Code>::some_elements(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                         std::int64_t i, int n, std::integer_sequence<int, J...>) {
-  constexpr auto& list = concerned<part::element, Pass>::list;
+  constexpr auto& list = base::template selection<part::elements, Pass>::list;
   (element<Pass, Choice, Partial, Way, list.at[First + J]>(args, p, r, e, total, i, n), ...);
 }
 
@@ -55,7 +55,7 @@ template <class Code>
 template <int Pass, int First, int... J>
 TENURE_LAYER void fused<Code>::some_pairs(const local_arguments& args, const position& p, const row_state& r, element_state& a, element_state& b, sums& total,
                                     std::int64_t i, std::integer_sequence<int, J...>) {
-  constexpr auto& list = concerned<part::element, Pass>::list;
+  constexpr auto& list = base::template selection<part::elements, Pass>::list;
   constexpr at_choice unknown = at_choice::unknown;
   ((element<Pass, unknown, false, 0, list.at[First + J]>(args, p, r, a, total, i, lanes),
     element<Pass, unknown, false, 0, list.at[First + J]>(args, p, r, b, total, i + lanes, lanes)), ...);
@@ -76,42 +76,43 @@ template <int Pass, at_choice Choice, bool Partial, int Way, int I>
 TENURE_LAYER void fused<Code>::element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                   std::int64_t i, int n) {
   constexpr auto x = at(I);
+  constexpr action does = in_pass(at(I), Pass);
   constexpr bool is_sink = x.what != kind::load && x.what != kind::compute;
   if constexpr (is_sink && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
     // A sum of chosen elements adds nothing elsewhere, and at the chosen element only such sums add.
   } else if constexpr (!Partial && transposition::holds(I)) {
     if constexpr (transposition::moves_at(I)) move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::all.count>{});
-  } else if constexpr (x.what == kind::load) {
+  } else if constexpr (does == action::load) {
     if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
     else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
-    if constexpr (std::is_floating_point_v<T> && lanes > 1 && !x.is_mask && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
-  } else if constexpr (x.what == kind::compute) {
-    constexpr bool is_first = x.access >= 0 && (x.passes & ((1u << Pass) - 1)) == 0;
-    if constexpr (x.is_mask) e.mask[I] = compute<Choice, I>(r, e);
-    else if constexpr (x.access >= 0 && !is_first) e.value[I] = load<x.access, Partial, Way>(args, p, i, n);
-    else e.value[I] = compute<Choice, I>(r, e);
-    if constexpr (is_first && Choice != at_choice::there) {
-      store<x.access, Partial>(args, p, e.value[I], i, n);
-    }
-  } else if constexpr (x.what == kind::store) {
+    constexpr bool is_number = x.what == kind::load && !x.is_mask && std::is_floating_point_v<T> && lanes > 1;
+    if constexpr (is_number && uses_of(I, Pass) > 1) math::stay_in_register(e.value[I]);
+  } else if constexpr (does == action::compute || does == action::keep) {
+    if constexpr (x.is_mask) e.mask[I] = compute<Choice, I>(r, e, operands_of<I>{});
+    else e.value[I] = compute<Choice, I>(r, e, operands_of<I>{});
+    if constexpr (does == action::keep && Choice != at_choice::there) store<x.access, Partial>(args, p, e.value[I], i, n);
+  } else if constexpr (does == action::store) {
     if constexpr (x.is_mask) store_mask<x.access>(args, p, read<x.in[0]>(r, e), i, n);
     else store<x.access, Partial>(args, p, read<x.in[0]>(r, e), i, n);
-  } else if constexpr (x.what == kind::reduce_columns) {
+  } else if constexpr (does == action::reduce_columns) {
     using to = element_of_t<k.access[x.access].type>;
     static_assert(std::is_same_v<to, T>);
     T* at_column = static_cast<T*>(args.pointer[x.access]) + p.offset[x.access] + i;
     const P v = read<x.in[0]>(r, e);
     if constexpr (columns_in_registers) {
-      total.packet[I][0] = combine<x.bits>(total.packet[I][0], v);
+      total.packet[I][0] = ops::combine<at(I).reduction()>(total.packet[I][0], v);
     } else if constexpr (Partial) {
-      math::store_first<P>(at_column, combine<x.bits>(math::load_first<P>(at_column, n), v), n);
+      math::store_first<P>(at_column, ops::combine<at(I).reduction()>(math::load_first<P>(at_column, n), v), n);
     } else {
-      math::store<P>(at_column, combine<x.bits>(math::load<P>(at_column), v));
+      math::store<P>(at_column, ops::combine<at(I).reduction()>(math::load<P>(at_column), v));
     }
   } else {
     P v = read<x.in[0]>(r, e);
-    if constexpr (Partial) v = math::select(math::lt(lane_index(), math::set1<P>(static_cast<T>(n))), v, math::set1<P>(identity<x.bits>()));
-    total.packet[I][Way] = combine<x.bits>(total.packet[I][Way], v);
+    if constexpr (Partial) {
+      const P nothing = math::set1<P>(ops::identity<at(I).reduction(), T>());
+      v = math::select(math::lt(lane_index(), math::set1<P>(static_cast<T>(n))), v, nothing);
+    }
+    total.packet[I][Way] = ops::combine<at(I).reduction()>(total.packet[I][Way], v);
   }
 }
 
@@ -137,14 +138,14 @@ TENURE_LAYER void fused<Code>::prefetch_next_row(const local_arguments& args, co
       constexpr auto from = k.access[x.access];
       if constexpr (!from.counting && from.stride[last] == 1)
         __builtin_prefetch(static_cast<const element_of_t<from.type>*>(args.pointer[x.access]) + p.offset[x.access] +
-                           stride<x.access, record::outer - 1>(args) + i);
+                           stride_of<Code, x.access, record::outer - 1>(args) + i);
     }
   }(), ...);
 }
 
 template <class Code>
-template <at_choice Choice, int I>
-TENURE_LAYER auto fused<Code>::compute(const row_state& r, const element_state& e) {
+template <at_choice Choice, int I, int... K>
+TENURE_LAYER auto fused<Code>::compute(const row_state& r, const element_state& e, places<K...>) {
   constexpr auto x = at(I);
   constexpr bool elsewhere = Choice == at_choice::elsewhere, adds = elsewhere && x.op == ops::code_of<ops::add>();
   if constexpr (elsewhere && is_choice(I)) {
@@ -155,15 +156,10 @@ TENURE_LAYER auto fused<Code>::compute(const row_state& r, const element_state& 
     return read<x.in[1]>(r, e);
   } else if constexpr (adds && is_zero_elsewhere(x.in[1])) {
     return read<x.in[0]>(r, e);
-  } else if constexpr (!ops::is_pointwise(x.op)) {  // cast and copy: the load has already converted numbers
-    if constexpr (x.is_mask && !at(x.in[0]).is_mask) return math::ne(read<x.in[0]>(r, e), math::set1<P>(T(0)));
-    else if constexpr (!x.is_mask && at(x.in[0]).is_mask) return math::select(read<x.in[0]>(r, e), math::set1<P>(T(1)), math::set1<P>(T(0)));
-    else return read<x.in[0]>(r, e);
+  } else if constexpr (ops::is_pointwise(x.op)) {
+    return ops::operation_of<x.op>::evaluate(read<x.in[K]>(r, e)...);
   } else {
-    using operation = ops::operation_of<x.op>;
-    if constexpr (operation::arity == 1) return operation::evaluate(read<x.in[0]>(r, e));
-    else if constexpr (operation::arity == 2) return operation::evaluate(read<x.in[0]>(r, e), read<x.in[1]>(r, e));
-    else return operation::evaluate(read<x.in[0]>(r, e), read<x.in[1]>(r, e), read<x.in[2]>(r, e));
+    return program_detail::copied<P, x.is_mask, at(x.in[0]).is_mask>(read<x.in[0]>(r, e));
   }
 }
 

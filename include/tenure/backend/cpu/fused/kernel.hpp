@@ -6,14 +6,12 @@
 #include <bit>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <tenure/backend/cpu/blocks.hpp>
 #include <tenure/backend/cpu/fused/arguments.hpp>
 #include <tenure/backend/cpu/fused/packet_width.hpp>
 #include <tenure/math/packet.hpp>
-#include <tenure/ops/combine.hpp>
-#include <tenure/program/decode.hpp>
+#include <tenure/program/kernel.hpp>
 
 // g++ warns that a vector type loses its alignment attribute as a template argument, which is harmless. It also warns when a state
 // is passed on before all its slots are written. Each slot is written before it is read.
@@ -25,52 +23,41 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-using passes::instruction;
+using program_detail::action;
+using program_detail::extent_of;
+using program_detail::in_pass;
+using program_detail::instruction;
 using program_detail::is_dynamic;
+using program_detail::move_along;
+using program_detail::part;
+using program_detail::places;
+using program_detail::position_of;
+using program_detail::stride_of;
 
 /// What a pass knows about the packet that it computes: whether the packet holds the chosen element of the row (chosen_element.hpp).
 enum class at_choice { unknown, elsewhere, there };
 
 template <class Code>
-struct fused {
-  using record = program_detail::decoded<Code>;
-  static constexpr record k{};
-  using T = element_of_t<record::lane>;
-  static constexpr int last = record::rank - 1;
+struct fused : program_detail::coded_kernel<Code> {
+  using base = program_detail::coded_kernel<Code>;
+  using record = typename base::record;
+  using T = typename base::T;
+  using row_state = typename base::row_state;
+  using stream_indices = typename base::stream_indices;
+  using base::k, base::last, base::slots, base::streams, base::number_count;
   // A static row that is shorter than a register takes a narrower packet, which it fills. With a masked store the next step would
   // have to wait until the store buffer has written the row.
   using P = packet_filled_by<math::packet_of<T>, k.extent[last]>;
   using M = math::mask_of<P>;
   static constexpr int lanes = math::width<P>;
-  static constexpr int slots = record::instructions > 0 ? record::instructions : 1;
-  static constexpr int streams = record::accesses > 0 ? record::accesses : 1;
   // The most packets that a pass computes at a time, each with its own accumulator.
   static constexpr int most_ways = 4;
 
   // If one register holds the results of all columns, they stay in it from row to row. Otherwise each row reads and writes them.
   static constexpr bool columns_in_registers = record::inner == 1 && !is_dynamic(k.extent[last]) && k.extent[last] <= lanes;
 
-  // The run-time numbers are in the order in which the code mentions them.
-  static constexpr int number_count = [] {
-    std::int64_t n = 0;
-    const auto see = [&](std::int64_t word) {
-      if (is_dynamic(word) && word - program_detail::first_dynamic >= n) n = word - program_detail::first_dynamic + 1;
-    };
-    for (int a = 0; a < record::accesses; ++a) see(k.access[a].start);
-    for (int d = 0; d < record::rank; ++d) {
-      see(k.extent[d]);
-      for (int a = 0; a < record::accesses; ++a) see(k.access[a].stride[d]);
-    }
-    return static_cast<int>(n);
-  }();
-  static constexpr int numbers = number_count > 0 ? number_count : 1;
-
   struct position {
     std::int64_t offset[streams];
-  };
-  struct row_state {
-    T value[slots];
-    bool mask[slots];
   };
   struct element_state {
     P value[slots];
@@ -85,7 +72,7 @@ struct fused {
   // arguments behind a pointer again for every packet.
   struct local_arguments {
     void* pointer[streams];
-    std::int64_t number[numbers];
+    std::int64_t number[base::numbers];
     bool bypasses_caches = false;  // true if stores of full packets bypass them
   };
 
@@ -98,67 +85,19 @@ struct fused {
 
  private:
   using kind = instruction::kind;
-  static constexpr const program_detail::decoded_instruction& at(int i) { return k.instruction[i]; }
-
-  // The parts of the loop nest. Each part is expanded only for its own instructions, because an empty expansion also costs compile
-  // time.
-  enum class part { element, row, row_sum, total, column, accumulated };
+  using base::at, base::count_of, base::rank_of;
   template <part Part, int Pass = 0>
-  struct concerned {
-    static constexpr bool has(int i) {
-      const program_detail::decoded_instruction& x = at(i);
-      const bool in_pass = x.passes >> Pass & 1;
-      switch (Part) {
-        case part::element: return in_pass;
-        case part::row: return x.row && x.phase == Pass && x.what != kind::reduce_row;
-        case part::row_sum: return in_pass && x.what == kind::reduce_row;
-        case part::total: return is_total(i);
-        case part::column: return x.what == kind::reduce_columns;
-        case part::accumulated: return is_total(i) || (x.what == kind::reduce_columns && columns_in_registers);
-      }
-      return false;  // for nvcc
-    }
-    static constexpr int count = [] {
-      int n = 0;
-      for (int i = 0; i < record::instructions; ++i) n += has(i);
-      return n;
-    }();
-    static constexpr auto list = [] {
-      struct { int at[count > 0 ? count : 1]; } found{};
-      for (int i = 0, n = 0; i < record::instructions; ++i)
-        if (has(i)) found.at[n++] = i;
-      return found;
-    }();
-    template <int... J>
-    static auto listed(std::integer_sequence<int, J...>) -> std::integer_sequence<int, list.at[J]...>;
-    using type = decltype(listed(std::make_integer_sequence<int, count>{}));
-  };
-  template <part Part, int Pass = 0>
-  using instructions_of = typename concerned<Part, Pass>::type;
+  using those = typename base::template those<Part, Pass>;
+  template <int I>
+  using operands_of = typename base::template operands_of<I>;
+  // The reductions that stay in registers from row to row.
+  static constexpr part accumulated = columns_in_registers ? part::totals_and_columns : part::totals;
 
   // ---- facts about reductions, rows and blocks ----
 
-  static constexpr int count_of(kind what) {
-    int n = 0;
-    for (int i = 0; i < record::instructions; ++i) n += at(i).what == what;
-    return n;
-  }
-  static constexpr bool is_total(int i) { return at(i).what == kind::reduce_all; }
-  static constexpr int number_of_total(int i) {
-    int n = 0;
-    for (int j = 0; j < i; ++j) n += is_total(j);
-    return n;
-  }
   static constexpr int most_totals = count_of(kind::reduce_all) > 0 ? count_of(kind::reduce_all) : 1;
   static constexpr bool has_totals = count_of(kind::reduce_all) > 0;
   static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
-  static constexpr bool keeps_row(int i) { return at(i).what == kind::compute && at(i).access >= 0; }
-  static constexpr bool stores_row(int i) { return at(i).what == kind::store && at(i).row; }
-  static constexpr int rows_kept = [] {
-    int n = 0;
-    for (int i = 0; i < record::instructions; ++i) n += keeps_row(i);
-    return n;
-  }();
 
   /// The number of leading dimensions that blocks may cut. A row may be cut if the only reductions are over all elements. If the row
   /// has results of its own, it must be the only row, and the first block writes them.
@@ -166,7 +105,8 @@ struct fused {
     bool row = record::inner > 1;
     for (int i = 0; i < record::instructions; ++i) {
       const kind what = at(i).what;
-      row = row || what == kind::reduce_row || what == kind::reduce_columns || (at(i).row && what == kind::reduce_all) || (stores_row(i) && record::outer > 0);
+      const bool has_result = (at(i).row && what == kind::reduce_all) || (at(i).stores_row() && record::outer > 0);
+      row = row || what == kind::reduce_row || what == kind::reduce_columns || has_result;
     }
     const int n = record::outer + (row ? 0 : 1);
     return n < 2 ? n : 2;
@@ -177,27 +117,9 @@ struct fused {
     return cuts > 0 && work >= 2 * block_work;
   }();
   // memory_plan plans the memory without the code, so there the shape alone decides which dimensions are cut.
-  static_assert((!reduces_columns && rows_kept == 0) || cuts == (record::outer < 2 ? record::outer : 2));
+  static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
   static std::int64_t value_of(const local_arguments& args, std::int64_t word) {
     return is_dynamic(word) ? args.number[word - program_detail::first_dynamic] : word;
-  }
-
-  template <std::int64_t Word>
-  static TENURE_LAYER std::int64_t number(const local_arguments& args) {
-    if constexpr (is_dynamic(Word)) return args.number[Word - program_detail::first_dynamic];
-    else return Word;
-  }
-  template <int D>
-  static TENURE_LAYER std::int64_t extent(const local_arguments& args) { return number<k.extent[D]>(args); }
-  template <int A, int D>
-  static TENURE_LAYER std::int64_t stride(const local_arguments& args) { return number<k.access[A].stride[D]>(args); }
-  /// The position that a counting access has at p.
-  template <int A>
-  static TENURE_LAYER std::int64_t position_at(const local_arguments& args, const position& p) { return number<k.access[A].start>(args) + p.offset[A]; }
-
-  template <int D, int... A>
-  static TENURE_LAYER void advance(const local_arguments& args, position& p, std::integer_sequence<int, A...>, std::int64_t steps = 1) {
-    ((p.offset[A] += steps * stride<A, D>(args)), ...);
   }
 
   // ---- packets that are computed side by side: fused/side_by_side.hpp ----
@@ -300,8 +222,8 @@ struct fused {
   static TENURE_LAYER void prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
   template <int... I>
   static TENURE_LAYER void prefetch_next_row(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
-  template <at_choice Choice, int I>
-  static TENURE_LAYER auto compute(const row_state& r, const element_state& e);
+  template <at_choice Choice, int I, int... K>
+  static TENURE_LAYER auto compute(const row_state& r, const element_state& e, places<K...>);
 
   // ---- rows of neighbouring numbers, transposed in registers: fused/transposed.hpp ----
 
@@ -337,21 +259,13 @@ struct fused {
 
   // ---- the instructions of a row: fused/rows.hpp ----
 
-  template <int Phase, int... I>
+  template <int... I>
   static TENURE_LAYER void row_phase(const local_arguments& args, const position& p, row_state& r, sums& total, std::integer_sequence<int, I...>);
-  template <int Slot>
-  static TENURE_LAYER auto read_row(const row_state& r);
-  template <int Phase, int I>
-  static TENURE_LAYER void row_instruction(const local_arguments& args, const position& p, row_state& r, sums& total);
-  template <int I>
-  static TENURE_LAYER auto compute_row(const row_state& r);
 
   // ---- reductions: fused/reductions.hpp ----
 
-  template <std::int64_t Kind, class V>
-  static TENURE_LAYER V combine(V a, V b) { return ops::combine<static_cast<ir::reduction>(Kind)>(a, b); }
-  template <std::int64_t Kind>
-  static constexpr T identity() { return ops::identity<static_cast<ir::reduction>(Kind), T>(); }
+  template <int I>
+  static TENURE_LAYER T* result_of(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
   static constexpr int ways_of(int i) { return at(i).row && at(i).what == kind::reduce_all ? 1 : ways(std::countr_zero(at(i).passes)); }
   // across() and start() name each accumulator, because clang keeps an array in registers only if no loop indexes it.
   static_assert(most_ways == 4);
@@ -371,8 +285,6 @@ struct fused {
   static TENURE_LAYER void add_totals([[maybe_unused]] T* to, [[maybe_unused]] const T* from, std::integer_sequence<int, I...>);
   template <int... I>
   static TENURE_LAYER void write_totals(const local_arguments& args, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>);
-  template <int I>
-  static TENURE_LAYER T* target(const local_arguments& args) { return static_cast<T*>(args.pointer[at(I).access]); }
   template <int... I>
   static TENURE_LAYER void start_columns(const local_arguments& args, std::integer_sequence<int, I...>);
 };

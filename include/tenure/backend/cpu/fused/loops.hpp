@@ -17,11 +17,11 @@ template <class Code>
 template <class Range>
 TENURE_FLATTEN TENURE_LAYER void fused<Code>::run_range(const local_arguments& args, const Range& range, T* totals) {
   sums total;
-  start_all(total, instructions_of<part::accumulated>{});
+  start_all(total, those<accumulated>{});
   position start{};
-  if constexpr (!columns_in_registers) start_columns(args, instructions_of<part::column>{});
+  if constexpr (!columns_in_registers) start_columns(args, those<part::column_sums>{});
   walk<0>(args, range, start, total);
-  finish(args, total, totals, instructions_of<part::accumulated>{});
+  finish(args, total, totals, those<accumulated>{});
 }
 
 template <class Code>
@@ -31,10 +31,10 @@ TENURE_LAYER void fused<Code>::walk(const local_arguments& args, const Range& ra
     row(args, range, p, total);
   } else {
     const std::int64_t begin = range.template begin<D>(), n = range.template end<D>(args);
-    advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{}, begin);
+    move_along<Code, D>(args, p.offset, begin, stream_indices{});
     for (std::int64_t i = begin; i < n; ++i) {
       walk<D + 1>(args, range, p, total);
-      advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
+      move_along<Code, D>(args, p.offset, 1, stream_indices{});
     }
   }
 }
@@ -43,7 +43,7 @@ template <class Code>
 template <class Range>
 TENURE_LAYER void fused<Code>::row(const local_arguments& args, const Range& range, const position& p, sums& total) {
   row_state r;
-  row_phase<0>(args, p, r, total, instructions_of<part::row, 0>{});
+  row_phase(args, p, r, total, those<part::row, 0>{});
   row_passes<0>(args, range, p, r, total);
 }
 
@@ -51,10 +51,10 @@ template <class Code>
 template <int Pass, class Range>
 TENURE_LAYER void fused<Code>::row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total) {
   if constexpr (Pass < record::passes) {
-    start_all(total, instructions_of<part::row_sum, Pass>{});
+    start_all(total, those<part::row_sums, Pass>{});
     walk_row<Pass, record::outer>(args, range, p, r, total);
-    finish_row(r, total, instructions_of<part::row_sum, Pass>{});
-    row_phase<Pass + 1>(args, p, r, total, instructions_of<part::row, Pass + 1>{});
+    finish_row(r, total, those<part::row_sums, Pass>{});
+    row_phase(args, p, r, total, those<part::row, Pass + 1>{});
     row_passes<Pass + 1>(args, range, p, r, total);
   }
 }
@@ -66,7 +66,7 @@ TENURE_LAYER void fused<Code>::walk_row(const local_arguments& args, const Range
   if constexpr (D < last) {
     for (std::int64_t i = 0; i < n; ++i) {
       walk_row<Pass, D + 1>(args, range, p, r, total);
-      advance<D>(args, p, std::make_integer_sequence<int, record::accesses>{});
+      move_along<Code, D>(args, p.offset, 1, stream_indices{});
     }
   } else {
     std::int64_t i = range.template begin<D>();
@@ -74,11 +74,11 @@ TENURE_LAYER void fused<Code>::walk_row(const local_arguments& args, const Range
       element_state chosen;
       const std::int64_t c = chosen_packet<Pass>(args, p, r, i, n);
       const int width = static_cast<int>(n - c < lanes ? n - c : lanes);
-      if (c >= 0) choose<Pass>(args, p, r, chosen, total, c, width, instructions_of<part::element, Pass>{});
+      if (c >= 0) choose<Pass>(args, p, r, chosen, total, c, width, those<part::elements, Pass>{});
       walk_packets<Pass, at_choice::elsewhere>(args, p, r, total, i, n);
       // The packet is stored after the loop, because the loop writes there too. It is computed before the loop, because a result may
       // lie in the memory of an argument.
-      if (c >= 0) store_chosen(args, p, r, chosen, c, width, instructions_of<part::element, Pass>{});
+      if (c >= 0) store_chosen(args, p, r, chosen, c, width, those<part::elements, Pass>{});
     } else {
       walk_packets<Pass, at_choice::unknown>(args, p, r, total, i, n);
     }
@@ -89,7 +89,7 @@ template <class Code>
 template <int Pass, at_choice Choice>
 TENURE_LAYER void fused<Code>::walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                       std::int64_t i, std::int64_t n) {
-  constexpr instructions_of<part::element, Pass> list{};
+  constexpr those<part::elements, Pass> list{};
   constexpr int step = ways(Pass) * lanes;
   if constexpr (ways(Pass) > 1)
     for (; i + step <= n; i += step)

@@ -29,10 +29,10 @@ template <class Code>
 template <int A, bool Partial, int Way>
 TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position& p, std::int64_t i, int n) -> P {
   constexpr auto x = k.access[A];
-  const std::int64_t step = stride<A, last>(args);
+  const std::int64_t step = stride_of<Code, A, last>(args);
   if constexpr (x.counting) {
     // All packets of a step share this number.
-    const T base = static_cast<T>(position_at<A>(args, p) + (i - Way * lanes) * step);
+    const T base = static_cast<T>(position_of<Code, A>(args, p.offset) + (i - Way * lanes) * step);
     return math::add(math::set1<P>(base), math::mul(lane_index<Way>(), math::set1<P>(static_cast<T>(step))));
   } else {
     using from = element_of_t<x.type>;
@@ -63,7 +63,7 @@ TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position&
 template <class Code>
 template <int A, bool Partial>
 TENURE_LAYER auto fused<Code>::load_mask(const local_arguments& args, const position& p, std::int64_t i, int n) -> M {
-  const std::int64_t step = stride<A, last>(args);
+  const std::int64_t step = stride_of<Code, A, last>(args);
   const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
   if constexpr (lanes == 1) return *source;
   else {
@@ -76,7 +76,7 @@ TENURE_LAYER auto fused<Code>::load_mask(const local_arguments& args, const posi
 template <class Code>
 template <int A, bool Partial>
 TENURE_LAYER void fused<Code>::store(const local_arguments& args, const position& p, P v, std::int64_t i, int n) {
-  const std::int64_t step = stride<A, last>(args);
+  const std::int64_t step = stride_of<Code, A, last>(args);
   T* target = static_cast<T*>(args.pointer[A]) + p.offset[A] + i * step;
   if constexpr (is_dynamic(k.access[A].stride[last]) || k.access[A].stride[last] != 1) {  // a narrow operand of a concat
     T lane[lanes];
@@ -92,7 +92,7 @@ TENURE_LAYER void fused<Code>::store(const local_arguments& args, const position
 template <class Code>
 template <int A>
 TENURE_LAYER void fused<Code>::store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
-  const std::int64_t step = stride<A, last>(args);
+  const std::int64_t step = stride_of<Code, A, last>(args);
   bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i * step;
   const unsigned bits = math::lane_bits<P>(m);
   for (int l = 0; l < n; ++l) target[l * step] = (bits >> l & 1) != 0;

@@ -18,12 +18,11 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 template <class Code>
 template <int I>
 TENURE_LAYER auto fused<Code>::across(const sums& total) -> T {
-  constexpr std::int64_t what = at(I).bits;
-  const auto both = [](auto x, auto y) { return combine<what>(x, y); };
+  constexpr ir::reduction reduction = at(I).reduction();
+  const auto both = [](auto x, auto y) { return ops::combine<reduction>(x, y); };
   const auto& v = total.packet[I];
   P lane = v[0];
   if constexpr (ways_of(I) > 1) lane = both(both(v[0], v[1]), both(v[2], v[3]));
-  constexpr auto reduction = static_cast<ir::reduction>(what);
   if constexpr ((reduction != ir::reduction::max && reduction != ir::reduction::min) || !std::is_floating_point_v<T>) {
     return math::across<P>(lane, both);
   } else {
@@ -37,11 +36,11 @@ TENURE_LAYER auto fused<Code>::across(const sums& total) -> T {
 template <class Code>
 template <int I>
 TENURE_LAYER void fused<Code>::start(sums& total) {
-  const P nothing = math::set1<P>(identity<at(I).bits>());
+  const P nothing = math::set1<P>(ops::identity<at(I).reduction(), T>());
   auto& v = total.packet[I];
   v[0] = nothing;
   if constexpr (ways_of(I) > 1) v[1] = v[2] = v[3] = nothing;
-  total.scalar[I] = identity<at(I).bits>();
+  total.scalar[I] = ops::identity<at(I).reduction(), T>();
 }
 
 template <class Code>
@@ -59,12 +58,12 @@ TENURE_LAYER void fused<Code>::finish_row(row_state& r, const sums& total, std::
 template <class Code>
 template <int I>
 TENURE_LAYER void fused<Code>::finish_one(const local_arguments& args, const sums& total, T* totals) {
-  if constexpr (is_total(I)) {
-    if constexpr (at(I).row) totals[number_of_total(I)] = total.scalar[I];
-    else totals[number_of_total(I)] = across<I>(total);
+  if constexpr (at(I).what == kind::reduce_all) {
+    if constexpr (at(I).row) totals[rank_of(I)] = total.scalar[I];
+    else totals[rank_of(I)] = across<I>(total);
   } else {
-    if constexpr (k.extent[last] == lanes) math::store<P>(target<I>(args), total.packet[I][0]);
-    else math::store_first<P>(target<I>(args), total.packet[I][0], static_cast<int>(k.extent[last]));
+    if constexpr (k.extent[last] == lanes) math::store<P>(result_of<I>(args), total.packet[I][0]);
+    else math::store_first<P>(result_of<I>(args), total.packet[I][0], static_cast<int>(k.extent[last]));
   }
 }
 
@@ -77,13 +76,13 @@ TENURE_LAYER void fused<Code>::finish(const local_arguments& args, const sums& t
 template <class Code>
 template <int... I>
 TENURE_LAYER void fused<Code>::add_totals([[maybe_unused]] T* to, [[maybe_unused]] const T* from, std::integer_sequence<int, I...>) {
-  ((to[number_of_total(I)] = combine<at(I).bits>(to[number_of_total(I)], from[number_of_total(I)])), ...);
+  ((to[rank_of(I)] = ops::combine<at(I).reduction()>(to[rank_of(I)], from[rank_of(I)])), ...);
 }
 
 template <class Code>
 template <int... I>
 TENURE_LAYER void fused<Code>::write_totals(const local_arguments& args, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>) {
-  ((*target<I>(args) = totals[number_of_total(I)]), ...);
+  ((*result_of<I>(args) = totals[rank_of(I)]), ...);
 }
 
 /// Sets the column results to the identity before the first row.
@@ -91,8 +90,10 @@ template <class Code>
 template <int... I>
 TENURE_LAYER void fused<Code>::start_columns(const local_arguments& args, std::integer_sequence<int, I...>) {
   std::int64_t n = 1;
-  [&]<int... D>(std::integer_sequence<int, D...>) { ((n *= extent<record::outer + D>(args)), ...); }(std::make_integer_sequence<int, record::inner>{});
-  (std::fill_n(target<I>(args), n, identity<at(I).bits>()), ...);
+  [&]<int... D>(std::integer_sequence<int, D...>) {
+    ((n *= extent_of<Code, record::outer + D>(args)), ...);
+  }(std::make_integer_sequence<int, record::inner>{});
+  (std::fill_n(result_of<I>(args), n, ops::identity<at(I).reduction(), T>()), ...);
 }
 
 }  // namespace tenure::cpu_backend

@@ -18,8 +18,8 @@ template <class Code>
 constexpr int fused<Code>::ways(int pass) {
   int work = 0, gains = 0;
   for (int i = 0; i < record::instructions; ++i) {
-    const program_detail::decoded_instruction& x = k.instruction[i];
-    if ((x.passes >> pass & 1) == 0) continue;
+    const instruction& x = k.instruction[i];
+    if (!x.runs_in(pass)) continue;
     if (x.what == instruction::kind::compute) ++work;
     if (x.what == instruction::kind::reduce_row || x.what == instruction::kind::reduce_all) ++gains;
     if (x.what == instruction::kind::load && k.access[x.access].counting) ++gains;
@@ -32,7 +32,7 @@ template <class Code>
 constexpr int fused<Code>::uses_of(int i, int pass) {
   int n = 0;
   for (int j = i + 1; j < record::instructions; ++j)
-    if (k.instruction[j].passes >> pass & 1)
+    if (k.instruction[j].runs_in(pass))
       for (const int from : k.instruction[j].in) n += from == i;
   return n;
 }
@@ -43,9 +43,9 @@ template <class Code>
 constexpr bool fused<Code>::takes_pairs(int pass) {
   int depth[slots], most = 0;
   for (int i = 0; i < record::instructions; ++i) {
-    const program_detail::decoded_instruction& x = k.instruction[i];
+    const instruction& x = k.instruction[i];
     depth[i] = 0;
-    if ((x.passes >> pass & 1) == 0) continue;
+    if (!x.runs_in(pass)) continue;
     if (x.what != instruction::kind::compute && x.what != instruction::kind::load && x.what != instruction::kind::store) return false;
     for (const int from : x.in)
       if (from >= 0 && depth[from] > depth[i]) depth[i] = depth[from];

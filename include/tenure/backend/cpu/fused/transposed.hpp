@@ -33,7 +33,7 @@ struct fused<Code>::transposition {
       int of[streams + 1] = {}, before[streams + 1] = {};
       for (int a = 0; a < record::accesses; ++a) of[a] = before[a] = none;
       for (int i = 0; i < record::instructions; ++i) {
-        const program_detail::decoded_instruction& x = at(i);
+        const instruction& x = at(i);
         const bool moves = (x.what == kind::load || x.what == kind::store) && !x.row && !x.is_mask;
         if (moves && k.access[x.access].type == record::lane) of[x.access] = i;
       }
@@ -78,14 +78,14 @@ template <class Code>
 template <int B>
 TENURE_LAYER auto fused<Code>::block_at(const local_arguments& args, const position& p, std::int64_t i) -> T* {
   constexpr int first = at(transposition::all.blocks[B].at[0]).access;
-  return static_cast<T*>(args.pointer[first]) + p.offset[first] + i * stride<first, last>(args);
+  return static_cast<T*>(args.pointer[first]) + p.offset[first] + i * stride_of<Code, first, last>(args);
 }
 
 template <class Code>
 template <int B, int... L>
 TENURE_LAYER void fused<Code>::load_block(const local_arguments& args, const position& p, element_state& e, std::int64_t i, std::integer_sequence<int, L...>) {
   constexpr auto& block = transposition::all.blocks[B];
-  const std::int64_t step = stride<at(block.at[0]).access, last>(args);
+  const std::int64_t step = stride_of<Code, at(block.at[0]).access, last>(args);
   const T* const from = block_at<B>(args, p, i);
   P rows[lanes] = {math::load<P>(from + L * step)...};
   math::transpose<P>(rows);
@@ -97,7 +97,7 @@ template <int B, int... L>
 TENURE_LAYER void fused<Code>::store_block(const local_arguments& args, const position& p, const row_state& r, const element_state& e, std::int64_t i,
                                            std::integer_sequence<int, L...>) {
   constexpr auto& block = transposition::all.blocks[B];
-  const std::int64_t step = stride<at(block.at[0]).access, last>(args);
+  const std::int64_t step = stride_of<Code, at(block.at[0]).access, last>(args);
   T* const to = block_at<B>(args, p, i);
   P rows[lanes] = {read<at(block.at[L]).in[0]>(r, e)...};
   math::transpose<P>(rows);
