@@ -98,14 +98,12 @@ struct inputs_read {
 
   constexpr explicit inputs_read(int first = 0) {
     const ir::graph_view g = Program::value.view();
-    ir::array<bool> needed(g.count, false);
-    for (int i = first; i < g.output_count; ++i) needed[g.outputs[i]] = true;
-    for (int i = 0; first == 0 && i < g.bound_count; ++i) needed[g.bounds[i].indices] = true;
-    for (int i = g.count - 1; i >= 0; --i) {
-      if (!needed[i]) continue;
-      if (g[i].op == ir::opcode::input && g[i].attr < Inputs) at[g[i].attr] = true;
-      for (int k = 0; k < g[i].arity; ++k) needed[g[i].in[k]] = true;
-    }
+    ir::array<char> needed(g.count, 0);
+    for (int i = first; i < g.output_count; ++i) needed[g.outputs[i]] = 1;
+    for (int i = 0; first == 0 && i < g.bound_count; ++i) needed[g.bounds[i].indices] = 1;
+    ir::mark_needed(g.nodes, g.count, needed.data());
+    for (int i = 0; i < g.count; ++i)
+      if (needed[i] && g[i].op == ir::opcode::input && g[i].attr < Inputs) at[g[i].attr] = true;
   }
 };
 

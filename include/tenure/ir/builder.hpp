@@ -218,8 +218,7 @@ class builder {
     for (const node_id id : outputs) mark(id);
     for (const bound& x : bounds_)
       if (!x.is_checked) mark(x.indices);
-    for (node_id id = nodes_.size() - 1; id >= first; --id)
-      for (int k = 0; live[id - first] && k < nodes_[id].arity; ++k) mark(nodes_[id].in[k]);
+    mark_needed(nodes_.data(), nodes_.size(), live.data(), first);
     const auto put = [&](node n) { return body_nodes_.push_back(n) - b.first_node; };
     const auto put_input = [&](node_id id) {
       return put({.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape, .attr = b.input_count++});
@@ -434,8 +433,7 @@ class builder {
   constexpr array<char> needed_nodes() const {
     array<char> needed(nodes_.size(), 0);
     for (const node_id id : outputs_) needed[id] = 1;
-    for (node_id id = nodes_.size() - 1; id >= 0; --id)
-      for (int k = 0; needed[id] && k < nodes_[id].arity; ++k) needed[nodes_[id].in[k]] = 1;
+    mark_needed(nodes_.data(), nodes_.size(), needed.data());
     return needed;
   }
   /// Drops the constraints of nodes from `first` on that are not needed.

@@ -257,6 +257,14 @@ struct graph_view {
   }
 };
 
+/// Marks the nodes that marked nodes need: their operands, the operands of these, and so on, down to node `first`. `marks` begins with the
+/// mark of this node.
+constexpr void mark_needed(const node* nodes, int count, char* marks, node_id first = 0) {
+  for (node_id id = count - 1; id >= first; --id)
+    for (int k = 0; marks[id - first] && k < nodes[id].arity; ++k)
+      if (const node_id operand = nodes[id].in[k]; operand >= first) marks[operand - first] = 1;
+}
+
 /// Calls f(operand) for the operands of a construct, in order. `at` gives the node of an id.
 template <class Nodes, class F>
 constexpr void for_each_operand(const Nodes& at, node_id tuple, F&& f) {

@@ -30,16 +30,11 @@ constexpr ir::builder dead_code(const ir::graph_view& g) {
   ir::array<char> live(g.count, 0);
   for (int i = 0; i < g.output_count; ++i) live[g.outputs[i]] = 1;
   for (int i = 0; i < g.bound_count; ++i) live[g.bounds[i].indices] = 1;
-  for (int i = g.count - 1; i >= 0; --i) {
-    const ir::node& n = g[i];
-    if (n.op == ir::opcode::input) live[i] = 1;
-    if (live[i])
-      for (int k = 0; k < n.arity; ++k) live[n.in[k]] = 1;
-  }
+  ir::mark_needed(g.nodes, g.count, live.data());
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
   for (int i = 0; i < g.count; ++i)
-    if (live[i]) renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
+    if (live[i] || g[i].op == ir::opcode::input) renamed[i] = out.emit(with_renamed_operands(g[i], renamed));
   finish(g, renamed, out);
   return out;
 }
