@@ -10,7 +10,7 @@
 // Cost: no node more for an operation, except axes that move (views) and gather with other indices for each sample.
 #pragma once
 
-#include <tenure/ops/derivative.hpp>
+#include <tenure/passes/flow.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -23,7 +23,6 @@ struct batch_value {
 class batching {
   using values = ir::array<batch_value>;
   using ids = ir::array<ir::node_id>;
-  using marks = ir::array<char>;
 
  public:
   /// `mask` is a bool for each sample, or none: the results of a sample whose mask is false are not used, so its indices are not checked.
@@ -107,85 +106,12 @@ class batching {
     return mask == ir::none ? flags : ops::pointwise_value<ops::logical_and>({g_, mask}, {g_, flags}, {}).id;
   }
 
-  // ---- which values depend on the sample ----------------------------------------------------------------------------
-
-  struct construct_marks {
-    marks of_first, of_second;  // inputs of each body. Workaround for g++ 12: it does not copy an array of them in constant evaluation
-    marks results;
-    bool flag = false;  // of the condition of a while_loop, or of a cond
-
-    constexpr marks& inputs(int body) { return body == 0 ? of_first : of_second; }
-    constexpr const marks& inputs(int body) const { return body == 0 ? of_first : of_second; }
-  };
-
-  static constexpr marks marks_of(const ir::graph_view& body, const marks& inputs) {
-    marks found(body.count, 0), results;
-    ir::array<int> first_result(body.count, 0);
-    for (int i = 0; i < body.count; ++i) {
-      const ir::node& n = body[i];
-      if (n.op == ir::opcode::input) {
-        found[i] = inputs[static_cast<int>(n.attr)];
-      } else if (n.op == ir::opcode::construct) {
-        first_result[i] = results.size();
-        marks operands;
-        ir::for_each_operand(body.nodes, n.in[0], [&](ir::node_id id) { operands.push_back(char(found[id])); });
-        for (const char m : marks_of(body, body.construct_of(n), operands).results) results.push_back(char(m));
-      } else if (n.op == ir::opcode::result) {
-        found[i] = results[first_result[n.in[0]] + static_cast<int>(n.attr)];
-      } else {
-        for (int k = 0; k < n.arity; ++k) found[i] = found[i] || found[n.in[k]];
-      }
-    }
-    return found;
-  }
-  /// A carry depends on the sample if its start does, or what a turn returns.
-  static constexpr construct_marks marks_of(const ir::graph_view& g, const ir::construct& c, const marks& operands) {
-    using kind = ir::construct::kind;
-    construct_marks m;
-    if (c.annotates() || c.what == kind::external) {
-      char any = 0;
-      for (const char o : operands) any = any || o;
-      m.results.resize(g.results_of(c), any);
-      return m;
-    }
-    const int own = c.what == kind::cond ? 0 : c.own_operands();
-    int captured = c.own_operands();
-    for (int b = 0; b < 2; ++b) {
-      for (int i = 0; i < own; ++i) m.inputs(b).push_back(char(operands[i]));
-      if (c.counts) m.inputs(b).push_back(0);
-      for (int j = 0; j < c.captures[b]; ++j) m.inputs(b).push_back(char(operands[captured++]));
-    }
-    m.results.resize(g.results_of(c), 0);
-    if (c.what == kind::cond) m.flag = operands[0];
-    const int first = c.what == kind::while_loop ? 1 : 0, last = c.what == kind::scan ? 0 : 1;
-    for (bool again = true; again;) {
-      again = false;
-      for (int b = first; b <= last; ++b) {
-        const ir::graph_view body = g.body_at(c.bodies[b]);
-        const marks found = marks_of(body, m.inputs(b));
-        for (int i = 0; i < m.results.size(); ++i)
-          if (found[body.outputs[i]] || m.flag) m.results[i] = 1;
-      }
-      for (int i = 0; i < c.carries; ++i) {
-        m.results[i] = m.results[i] || m.inputs(first)[i];
-        if (!m.results[i] || m.inputs(first)[i]) continue;
-        m.inputs(0)[i] = m.inputs(1)[i] = 1;
-        again = true;
-      }
-      if (c.what != kind::while_loop || m.flag) continue;
-      const ir::graph_view condition = g.body_at(c.bodies[0]);
-      m.flag = marks_of(condition, m.inputs(0))[condition.outputs[0]];
-      again = again || m.flag;
-    }
-    return m;
-  }
-
   // ---- loops and branches -------------------------------------------------------------------------------------------
 
   constexpr values construct(const ir::construct c, const values& operands) {  // a copy: the records of the builder move
-    marks mapped;
+    mark_list mapped;
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
-    const construct_marks m = marks_of(g_.view(), c, mapped);
+    const flow m = flow_through<by_sample>(g_.view(), c, mapped);
     if (c.annotates()) return annotation(c, operands, mapped);
     switch (c.what) {
       case ir::construct::kind::scan: return scan(c, operands, m);
@@ -203,7 +129,7 @@ class batching {
     values given;
   };
   /// Starts a body with the own inputs of another. They have the axis of the samples where they are marked.
-  constexpr writing start(int which, int own, const marks& mapped) {
+  constexpr writing start(int which, int own, const mark_list& mapped) {
     writing w{g_.count(), {}, {}};
     ids types, shapes;
     types.resize(own, 0), shapes.resize(own, 0);
@@ -222,14 +148,14 @@ class batching {
     return w;
   }
   /// The carries as operands of a loop.
-  constexpr ids carried(const ir::construct& c, const values& operands, const construct_marks& m) const {
+  constexpr ids carried(const ir::construct& c, const values& operands, const flow& m) const {
     ids all;
     for (int i = 0; i < c.carries; ++i) all.push_back(m.results[i] ? over(operands[i]) : operands[i].id);
     return all;
   }
 
   /// Results and their tangents and cotangents are over the batch if any operand is. Those of the other operands are like the operands.
-  constexpr values annotation(const ir::construct& c, const values& operands, marks mapped) {
+  constexpr values annotation(const ir::construct& c, const values& operands, mark_list mapped) {
     using kind = ir::construct::kind;
     bool any = false;
     for (const char m : mapped) any = any || m;
@@ -240,7 +166,7 @@ class batching {
     const auto is_floating_at = [&](int i) { return is_floating(g_[operands[i].id].type); };
     ids all;
     for (int i = 0; i < own; ++i) all.push_back(any && (is_value(i) || mapped[i]) ? over(operands[i]) : operands[i].id);
-    marks inputs;
+    mark_list inputs;
     if (c.what == kind::custom_jvp) {
       for (int i = c.carries; i < own; ++i) inputs.push_back(char(mapped[i]));
       for (int i = c.carries; i < own; ++i)
@@ -299,7 +225,7 @@ class batching {
     return found;
   }
 
-  constexpr values scan(const ir::construct& c, const values& operands, const construct_marks& m) {
+  constexpr values scan(const ir::construct& c, const values& operands, const flow& m) {
     const int own = c.own_operands();
     ids all = carried(c, operands, m);
     for (int i = c.carries; i < own; ++i) all.push_back(operands[i].is_mapped ? ops::moved_axis({g_, operands[i].id}, 1, 0).id : operands[i].id);
@@ -320,8 +246,8 @@ class batching {
     return results;
   }
 
-  constexpr values while_loop(const ir::construct& c, const values& operands, construct_marks m) {
-    if (m.flag)
+  constexpr values while_loop(const ir::construct& c, const values& operands, flow m) {
+    if (m.condition)
       for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs(0)[i] = m.inputs(1)[i] = 1;
     ids all = carried(c, operands, m);
     const int of_step = c.carries + c.captures[0];
@@ -341,18 +267,18 @@ class batching {
     const int before = all.size();
     writing w = start(c.bodies[1], c.carries, m.inputs(1));
     ir::node_id goes_on = ir::none;
-    if (m.flag) {
+    if (m.condition) {
       values given = w.given;
       for (int j = c.carries; j < of_step; ++j) given.push_back(operands[j]);
       goes_on = outputs(c.bodies[0], given)[0].id;
     }
     add_captures(w, of_step, operands.size());
-    batching step(g_, samples_, m.flag ? both(mask_, goes_on) : mask_);
+    batching step(g_, samples_, m.condition ? both(mask_, goes_on) : mask_);
     const values found = step.outputs(c.bodies[1], w.given);
     out.clear();
     for (int i = 0; i < c.carries; ++i) {
       const ir::node_id next = m.results[i] ? over(found[i]) : found[i].id;
-      out.push_back(m.flag ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
+      out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
     }
     loop.bodies[1] = g_.cut(w.first, w.inputs, out, all);
     loop.captures[1] = all.size() - before;
@@ -367,12 +293,12 @@ class batching {
     return ops::pointwise_value<ops::greater>(count, count.like(0), {}).id;
   }
 
-  constexpr values cond(const ir::construct& c, const values& operands, const construct_marks& m) {
+  constexpr values cond(const ir::construct& c, const values& operands, const flow& m) {
     values of_branch[2];
     for (int b = 0, at = 1; b < 2; ++b)
       for (int j = 0; j < c.captures[b]; ++j) of_branch[b].push_back(operands[at++]);
     values results;
-    if (m.flag) {
+    if (m.condition) {
       const ops::value flags(g_, operands[0].id);
       values found[2];
       for (int b = 0; b < 2; ++b) {

@@ -14,7 +14,7 @@ namespace TENURE_NAMESPACE::passes {
 template <class Accumulate>
 constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
   const ir::construct c = g.construct_at(id);
-  const flow f = flow_through(g.view(), id, active);
+  const flow f = flow_through<by_derivative>(g.view(), id, active);
   const id_list operands = g.operands_of(id);
   id_list all, wanted;
   all.push_back(operands[0]);
@@ -91,7 +91,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
       if (g[r].op == ir::opcode::result && g[r].in[0] == id) tangent[r] = tangents[static_cast<int>(g[r].attr)];
     return;
   }
-  const flow f = flow_through(g.view(), id, active.data());
+  const flow f = flow_through<by_derivative>(g.view(), id, active.data());
   if (c.what == ir::construct::kind::external) {
     for (const char result : f.results)
       if (result) g.refuse({ir::refusal::kind::forward_extern});

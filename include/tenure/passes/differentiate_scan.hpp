@@ -149,7 +149,7 @@ class stacked_products {
 template <class Accumulate>
 constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
   const ir::construct c = g.construct_at(id);
-  const flow f = flow_through(g.view(), id, active);
+  const flow f = flow_through<by_derivative>(g.view(), id, active);
   const id_list operands = g.operands_of(id);
   const int own = c.own_operands(), first_capture = own + c.counts;
   const int results = cotangents.size();

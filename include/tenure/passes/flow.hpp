@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where a derivative flows: which nodes of a graph depend on marked nodes by a derivative, through loops, branches and rules too.
+// How marks spread through a graph, its loops, branches and rules: which nodes depend on marked nodes. A kind of marks states
+//   carries(type): whether a value of this type can be marked;  goes_through(g, n, k): whether node n is marked if its operand k is;
+//   by_condition: whether the results of a loop or a branch are marked if its condition is;
+//   annotated(c, operands, i): whether result i of an annotation is marked, given the marks of its operands.
+// A carry of a loop is marked if its start is, or what a turn returns: a turn is walked again until no carry changes.
 #pragma once
 
 #include <tenure/ops/derivative.hpp>
@@ -7,100 +11,131 @@
 namespace TENURE_NAMESPACE::passes {
 
 using id_list = ir::array<ir::node_id>;
+using mark_list = ir::array<char>;
 
-/// Which results of an annotation depend on marked nodes by a derivative.
-constexpr ir::array<char> flow_through_annotation(const ir::graph_view& g, ir::node_id id, const char* active) {
-  const ir::construct& c = g.construct_of(g[id]);
-  id_list operands;
-  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(o); });
-  bool by_rule = false;
-  for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i)
-    by_rule = by_rule || (active[operands[i]] && is_floating(g[operands[i]].type));
-  ir::array<char> results(c.carries, 0);
-  for (int i = 0; i < c.carries; ++i) {
-    const ir::node_id value = operands[c.operand_of_result(i)];
-    results[i] = is_floating(g[value].type) && (by_rule || active[value]);
-  }
-  return results;
+constexpr bool any_of(const mark_list& marks, int first, int end) {
+  for (int i = first; i < end; ++i)
+    if (marks[i]) return true;
+  return false;
 }
 
-/// Where a derivative flows through a construct: whether it reaches each input of a body, and each result.
+/// The marks of a construct: of the inputs of each body, and of the results.
 struct flow {
-  ir::array<char> of_first, of_second, results;
+  mark_list of_first, of_second, results;  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays
+  bool condition = false;                  // of a while_loop or of a cond
 
-  constexpr ir::array<char>& inputs(int body) { return body == 0 ? of_first : of_second; }
-  constexpr const ir::array<char>& inputs(int body) const { return body == 0 ? of_first : of_second; }
+  constexpr mark_list& inputs(int body) { return body == 0 ? of_first : of_second; }
+  constexpr const mark_list& inputs(int body) const { return body == 0 ? of_first : of_second; }
 };
 
-constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first = 0);
+template <class Kind>
+constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first = 0);
 
-/// Marks the inputs of a body, and returns the marks of all its nodes.
-constexpr ir::array<char> marks_of_body(const ir::graph_view& body, const ir::array<char>& inputs) {
-  ir::array<char> active(body.count + 1, 0);
+/// The marks of all nodes of a body, given those of its inputs.
+template <class Kind>
+constexpr mark_list marks_of_body(const ir::graph_view& body, const mark_list& inputs) {
+  mark_list marks(body.count + 1, 0);
   for (ir::node_id i = 0; i < body.count; ++i)
-    if (body[i].op == ir::opcode::input) active[i] = inputs[static_cast<int>(body[i].attr)];
-  mark_active(body, active.data());
-  return active;
+    if (body[i].op == ir::opcode::input) marks[i] = inputs[static_cast<int>(body[i].attr)];
+  spread<Kind>(body, marks.data());
+  return marks;
 }
 
-constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char* active) {
-  const ir::construct c = g.construct_of(g[id]);
-  const bool branches = c.what == ir::construct::kind::cond, is_while = c.what == ir::construct::kind::while_loop;
+/// The marks of a construct, given those of its operands.
+template <class Kind>
+constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, const mark_list& operands) {
+  using kind = ir::construct::kind;
+  const bool branches = c.what == kind::cond, is_while = c.what == kind::while_loop;
   flow f;
-  if (c.annotates()) {
-    f.results = flow_through_annotation(g, id, active);
-    return f;
-  }
   f.results.resize(g.results_of(c), 0);
-  id_list operands;
-  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(o); });
-  const auto flows = [&](int i) { return static_cast<char>(active[operands[i]] != 0 && is_floating(g[operands[i]].type)); };
-  if (c.what == ir::construct::kind::external) {
-    bool any = false;
-    for (int i = 0; i < operands.size(); ++i) any = any || flows(i);
-    const ir::graph_view body = g.body_at(c.bodies[0]);
-    for (int i = 0; i < f.results.size(); ++i) f.results[i] = any && is_floating(body[body.outputs[i]].type);
+  if (c.annotates()) {
+    for (int i = 0; i < c.carries; ++i) f.results[i] = Kind::annotated(c, operands, i);
     return f;
   }
+  const auto carries = [](const ir::graph_view& body, int i) { return Kind::carries(body[body.outputs[i]].type); };
+  if (c.what == kind::external) {
+    const ir::graph_view body = g.body_at(c.bodies[0]);
+    const bool any = any_of(operands, 0, operands.size());
+    for (int i = 0; i < f.results.size(); ++i) f.results[i] = any && carries(body, i);
+    return f;
+  }
+  const int own = branches ? 0 : c.own_operands();
   int captured = c.own_operands();
   for (int b = 0; b < 2; ++b) {
-    if (!branches)
-      for (int i = 0; i < c.own_operands(); ++i) f.inputs(b).push_back(flows(i));
+    for (int i = 0; i < own; ++i) f.inputs(b).push_back(char(operands[i]));
     if (c.counts) f.inputs(b).push_back(0);
-    for (int i = 0; i < c.captures[b]; ++i) f.inputs(b).push_back(flows(captured++));
+    for (int i = 0; i < c.captures[b]; ++i) f.inputs(b).push_back(char(operands[captured++]));
   }
-  for (int b = is_while ? 1 : 0; b < (branches || is_while ? 2 : 1); ++b) {
-    const ir::graph_view body = g.body_at(c.bodies[b]);
-    for (bool again = true; again;) {
-      again = false;
-      const ir::array<char> marks = marks_of_body(body, f.inputs(b));
-      for (int i = 0; i < f.results.size(); ++i) {
-        if (!marks[body.outputs[i]] || !is_floating(body[body.outputs[i]].type)) continue;
-        f.results[i] = 1;
-        if (i < c.carries && !f.inputs(b)[i]) f.inputs(b)[i] = again = true;
-      }
+  if (Kind::by_condition && branches) f.condition = operands[0] != 0;
+  const int first = is_while ? 1 : 0, last = branches || is_while ? 1 : 0;
+  for (bool again = true; again;) {
+    again = false;
+    for (int b = first; b <= last; ++b) {
+      const ir::graph_view body = g.body_at(c.bodies[b]);
+      const mark_list marks = marks_of_body<Kind>(body, f.inputs(b));
+      for (int i = 0; i < f.results.size(); ++i)
+        if (f.condition || (marks[body.outputs[i]] && carries(body, i))) f.results[i] = 1;
     }
-    for (int i = 0; i < c.carries; ++i) f.results[i] = f.results[i] || f.inputs(b)[i];
+    for (int i = 0; i < c.carries; ++i) {
+      f.results[i] = f.results[i] || f.inputs(first)[i];
+      if (!f.results[i] || f.inputs(first)[i]) continue;
+      f.of_first[i] = f.of_second[i] = 1;
+      again = true;
+    }
+    if (!Kind::by_condition || !is_while || f.condition) continue;
+    const ir::graph_view condition = g.body_at(c.bodies[0]);
+    f.condition = marks_of_body<Kind>(condition, f.of_first)[condition.outputs[0]] != 0;
+    again = again || f.condition;
   }
   return f;
 }
 
-/// Marks the nodes from `first` on that depend on marked nodes by a derivative.
-constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first) {
+/// The same for the construct of a node, given the marks of the graph.
+template <class Kind>
+constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char* marks) {
+  mark_list operands;
+  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(marks[o] && Kind::carries(g[o].type)); });
+  return flow_through<Kind>(g, g.construct_of(g[id]), operands);
+}
+
+/// Marks the nodes from `first` on that depend on marked nodes.
+template <class Kind>
+constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first) {
   for (ir::node_id id = first; id < g.count; ++id) {
     const ir::node& n = g.nodes[id];
-    if (n.op == ir::opcode::result) {
-      continue;  // its construct marks it
-    } else if (n.op == ir::opcode::construct) {
-      if (!active[n.in[0]]) continue;
-      const flow f = flow_through(g, id, active);
-      for (ir::node_id r = id + 1; r < g.count; ++r)
-        if (g.nodes[r].op == ir::opcode::result && g.nodes[r].in[0] == id) active[r] = f.results[static_cast<int>(g.nodes[r].attr)];
+    if (n.op == ir::opcode::result) continue;  // its construct marks it
+    if (n.op == ir::opcode::construct) {
+      if (!marks[n.in[0]]) continue;
+      const flow f = flow_through<Kind>(g, id, marks);
+      for (ir::node_id r = id + 1; r < g.count; ++r) {
+        const ir::node& result = g.nodes[r];
+        if (result.op == ir::opcode::result && result.in[0] == id) marks[r] = f.results[static_cast<int>(result.attr)] && Kind::carries(result.type);
+      }
     } else {
       for (int k = 0; k < n.arity; ++k)
-        if (active[n.in[k]] && ops::flows_to(n, k, g.nodes[n.in[k]])) active[id] = 1;
+        if (marks[n.in[k]] && Kind::goes_through(g, n, k)) marks[id] = 1;
     }
   }
 }
+
+/// The nodes through which a derivative flows.
+struct by_derivative {
+  static constexpr bool by_condition = false;
+  static constexpr bool carries(dtype type) { return is_floating(type); }
+  static constexpr bool goes_through(const ir::graph_view& g, const ir::node& n, int k) { return ops::flows_to(n, k, g.nodes[n.in[k]]); }
+  static constexpr bool annotated(const ir::construct& c, const mark_list& operands, int i) {
+    const bool by_rule = !c.is_taken && any_of(operands, c.first_argument(), c.first_argument() + c.scanned);
+    return by_rule || operands[c.operand_of_result(i)];
+  }
+};
+constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first = 0) { spread<by_derivative>(g, active, first); }
+
+/// The nodes whose value depends on the sample of a batch.
+struct by_sample {
+  static constexpr bool by_condition = true;
+  static constexpr bool carries(dtype) { return true; }
+  static constexpr bool goes_through(const ir::graph_view&, const ir::node&, int) { return true; }
+  static constexpr bool annotated(const ir::construct&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
+};
 
 }  // namespace tenure::passes
