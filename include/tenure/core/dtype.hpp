@@ -52,8 +52,8 @@ using element_of_t = typename detail::element_of<D>::type;
 
 constexpr bool is_floating(dtype d) { return d == dtype::float32 || d == dtype::float64; }
 
-/// True if a float64 can be converted to float32 without overflow. False for infinities and NaN.
-constexpr bool is_float32_range(double x) { return -3.4028234663852886e38 <= x && x <= 3.4028234663852886e38; }
+/// The element type of a floating result where no operand is floating, as in PyTorch.
+inline constexpr dtype default_floating = dtype::float32;
 
 /// The size of one element in bytes.
 constexpr std::int64_t size_of(dtype d) {
@@ -88,6 +88,12 @@ constexpr decltype(auto) visit_dtype(dtype d, F&& f) {
     case dtype::float32: return f(element_tag<float>{});
     default: return f(element_tag<double>{});
   }
+}
+/// The same for floating types: code is compiled for no other type, and f is not called for one.
+template <class F>
+constexpr void visit_floating(dtype d, F&& f) {
+  if (d == dtype::float32) f(element_tag<float>{});
+  else if (d == dtype::float64) f(element_tag<double>{});
 }
 
 }  // namespace tenure

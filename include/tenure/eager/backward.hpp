@@ -23,11 +23,11 @@ namespace detail {
 
 /// Adds n elements of the given type.
 inline void accumulate(dtype type, const storage_handle& to, const storage_handle& from, std::int64_t n) {
-  const auto add = [n](auto* t, const auto* f) {
+  visit_floating(type, [&]<class T>(element_tag<T>) {
+    T* const t = static_cast<T*>(to.data());
+    const T* const f = static_cast<const T*>(from.data());
     for (std::int64_t i = 0; i < n; ++i) t[i] += f[i];
-  };
-  if (type == dtype::float32) add(static_cast<float*>(to.data()), static_cast<const float*>(from.data()));
-  else add(static_cast<double*>(to.data()), static_cast<const double*>(from.data()));
+  });
 }
 
 /// The same, on the device of the sink.

@@ -66,7 +66,7 @@ template <class Scalar, class... X>
 constexpr dtype scalar_dtype() {
   dtype common = dtype::boolean;
   ((common = promote(common, strong_dtype<X>())), ...);
-  if (std::is_floating_point_v<Scalar>) return is_floating(common) ? common : dtype::float32;
+  if (std::is_floating_point_v<Scalar>) return is_floating(common) ? common : default_floating;
   if (std::is_same_v<Scalar, bool>) return common;
   return common == dtype::boolean ? dtype::int64 : common;
 }

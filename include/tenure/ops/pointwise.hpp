@@ -34,7 +34,7 @@ constexpr dtype common_dtype(typing rule, const dtype* types, const int* ranks, 
   }
   const bool scalars_yield = any_axes && category(scalars) <= category(with_axes);
   const dtype common = scalars_yield ? with_axes : promote(with_axes, scalars);
-  return rule == typing::floating && !is_floating(common) ? dtype::float32 : common;
+  return rule == typing::floating && !is_floating(common) ? default_floating : common;
 }
 
 template <class Op>

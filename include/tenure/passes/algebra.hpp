@@ -111,8 +111,11 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
   const value x{g, n.in[0]}, y{g, n.in[1]};
   if (is_constant(x) && is_constant(y)) {
     const double a = ir::value_of(x.node()), b = ir::value_of(y.node());
-    if (n.type == dtype::float32 && folds<float>(n.op, a, b)) return g.constant(n.type, n.shape, folded<float>(n.op, a, b));
-    if (n.type == dtype::float64 && folds<double>(n.op, a, b)) return g.constant(n.type, n.shape, folded<double>(n.op, a, b));
+    node_id known = none;
+    visit_floating(n.type, [&]<class T>(element_tag<T>) {
+      if (folds<T>(n.op, a, b)) known = g.constant(n.type, n.shape, folded<T>(n.op, a, b));
+    });
+    if (known != none) return known;
   }
   const double neutral = adds || subtracts ? 0 : 1;
   if (is_constant(y, neutral)) return x.id;
@@ -270,18 +273,27 @@ constexpr node_id joint(ir::builder& g, const ir::node& n) {
   return ops::reshape_to(ops::sliced({g, a.from}, 0, a.start, a.length + b.length, 1), to).id;
 }
 
+/// Rounds x to a floating type. Returns false for NaN and where x overflows, which constant evaluation does not allow.
+constexpr bool round_to(dtype type, double& x) {
+  bool fits = false;
+  visit_floating(type, [&]<class T>(element_tag<T>) {
+    constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
+    fits = -largest <= x && x <= largest;
+    if (fits) x = static_cast<double>(static_cast<T>(x));
+  });
+  return fits;
+}
+
 /// Computes the value of a constant after a cast. Returns false where the cast must be done at run time.
 constexpr bool cast_constant(const ir::node& constant, dtype to, double& value) {
   value = ir::value_of(constant);
   const bool is_exact = -0x1p53 <= value && value <= 0x1p53;  // a larger int64 is not exact in a double
-  if (constant.type == dtype::float32 && is_float32_range(value)) value = static_cast<double>(static_cast<float>(value));
+  static_cast<void>(round_to(constant.type, value));
   if (to == dtype::boolean) value = value != 0;
   if (to == dtype::boolean || constant.type == dtype::boolean) return true;
-  if (to == dtype::float64) return is_floating(constant.type) || is_exact;
-  if (to == dtype::float32) {
-    if (!is_float32_range(value) || (!is_floating(constant.type) && !is_exact)) return false;
-    value = static_cast<double>(static_cast<float>(value));
-    return true;
+  if (is_floating(to)) {
+    if (!is_floating(constant.type)) return is_exact && round_to(to, value);
+    return size_of(constant.type) <= size_of(to) || round_to(to, value);
   }
   return is_exact && (to == dtype::int64 || (-0x1p31 < value && value < 0x1p31));
 }

@@ -111,27 +111,20 @@ struct device_operations {
   void (*fill_zero)(dtype, void* to, const extents& strides, const extents& shape);
 };
 
-/// Calls f(element_tag<T>{}) with T = float or double. A gradient has no other element types.
-template <class F>
-void with_floating(dtype type, F f) {
-  if (type == dtype::float32) f(element_tag<float>{});
-  else f(element_tag<double>{});
-}
-
 template <class Device>
 struct operations_of {
   static void copy(dtype type, void* to, const extents& to_strides, const void* from, const extents& from_strides, const extents& shape) {
-    with_floating(type, [&]<class T>(element_tag<T>) {
+    visit_floating(type, [&]<class T>(element_tag<T>) {
       device_memory<Device>::copy(static_cast<T*>(to), to_strides, static_cast<const T*>(from), from_strides, shape);
     });
   }
   static void add(dtype type, void* to, const extents& to_strides, const void* from, const extents& from_strides, const extents& shape) {
-    with_floating(type, [&]<class T>(element_tag<T>) {
+    visit_floating(type, [&]<class T>(element_tag<T>) {
       device_memory<Device>::add(static_cast<T*>(to), to_strides, static_cast<const T*>(from), from_strides, shape);
     });
   }
   static void fill_zero(dtype type, void* to, const extents& strides, const extents& shape) {
-    with_floating(type, [&]<class T>(element_tag<T>) { device_memory<Device>::fill(static_cast<T*>(to), strides, shape, T(0)); });
+    visit_floating(type, [&]<class T>(element_tag<T>) { device_memory<Device>::fill(static_cast<T*>(to), strides, shape, T(0)); });
   }
   static constexpr device_operations table{device_memory<Device>::allocate, device_memory<Device>::clear, copy, add, fill_zero};
 };

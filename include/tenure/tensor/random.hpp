@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "factories.hpp"
 
@@ -74,8 +75,9 @@ std::uint64_t random_bits(G& g, int wanted) {
 /// A uniform value in [0, 1). It is a multiple of half of the type's epsilon.
 template <class T, class G>
 T random_unit(G& g) {
-  if constexpr (std::is_same_v<T, float>) return static_cast<float>(random_bits(g, 24)) * 0x1p-24f;
-  else return static_cast<T>(static_cast<double>(random_bits(g, 53)) * 0x1p-53);
+  constexpr int digits = std::numeric_limits<T>::digits;
+  constexpr T unit = T(1) / static_cast<T>(std::uint64_t{1} << digits);
+  return static_cast<T>(random_bits(g, digits)) * unit;
 }
 
 constexpr double polynomial(const double (&c)[8], double x) {

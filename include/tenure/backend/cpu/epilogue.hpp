@@ -182,12 +182,11 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
 
 template <class Program>
 bool run_with_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), const kernel_arguments& next) {
-  const auto of_type = [&]<dtype Type>(std::integral_constant<dtype, Type>) {
-    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, Type))
-      if (Program::tables.steps[s].type == Type) return run_epilogue<element_of_t<Type>, Program>(s, m, product, kernel, next);
-    return false;
-  };
-  return of_type(std::integral_constant<dtype, dtype::float32>{}) || of_type(std::integral_constant<dtype, dtype::float64>{});
+  bool has_run = false;
+  visit_floating(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {
+    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) has_run = run_epilogue<T, Program>(s, m, product, kernel, next);
+  });
+  return has_run;
 }
 
 }  // namespace detail
