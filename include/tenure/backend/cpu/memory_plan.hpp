@@ -27,11 +27,14 @@ struct kept_by_blocks {
     for (int i = 0; i < k.instruction_count; ++i) {
       const passes::instruction& x = Program::plan.instructions[k.first_instruction + i];
       sums += x.what == kind::reduce_columns;
-      rows += x.what == kind::compute && x.access >= 0;
+      rows += x.is_kept();
     }
   }
   constexpr bool any() const { return sums + rows > 0; }
 };
+
+/// The operand that a step copies into scratch memory, or -1.
+constexpr int copied_operand(const bound_step& s) { return s.is_fused() ? -1 : ops::structural_record_of(s.op).copies; }
 
 template <class Program>
 struct memory_plan;
@@ -42,13 +45,13 @@ constexpr decltype(auto) plan_of_body(const std::int64_t* symbols);
 /// scratch memory of each step. A call takes all of it before it writes anything.
 template <class Program>
 struct memory_plan : program_detail::placement<Program> {
-  std::int64_t scratch = 0;                    // for the packed panels of one product, the matrix of one system of equations, or the columns of one block of a kernel
+  std::int64_t scratch = 0;  // for the packed panels of one product, a matrix that a step copies, or the columns of one block of a kernel
   std::int64_t on_threads = 0, of_helper = 0;  // for blocks on several threads: the memory they share, and the memory of each worker after the first
 
   /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; s.op == ir::opcode::matmul || s.op == ir::opcode::solve || s.construct >= 0) return true;
+      if (const bound_step& s = Program::tables.steps[i]; s.op == ir::opcode::matmul || copied_operand(s) >= 0 || s.construct >= 0) return true;
     for (int i = 0; i < Program::kernel_count; ++i)
       if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
     return false;
@@ -72,15 +75,18 @@ struct memory_plan : program_detail::placement<Program> {
     const bound_step& s = Program::tables.steps[i];
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
     if (s.construct >= 0) find_construct_scratch(s, symbols);
-    if (s.op != ir::opcode::matmul && s.op != ir::opcode::solve) return;
+    const int copied = copied_operand(s);
+    if (s.op != ir::opcode::matmul && copied < 0) return;
     std::int64_t n[64] = {};
     for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
-    const opaque_operation product(n);
-    const operand_view &a = product.in[0], &c = product.out;
-    if (s.op == ir::opcode::solve) return want(scratch, a.extent[a.rank - 1] * a.extent[a.rank - 1] * size_of(s.type));
+    const opaque_operation operation(n);
+    if (copied >= 0) {
+      const operand_view& matrix = operation.in[copied];
+      return want(scratch, matrix.extent[matrix.rank - 2] * matrix.extent[matrix.rank - 1] * size_of(s.type));
+    }
+    const operand_view &a = operation.in[0], &c = operation.out;
     const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
-    if (s.type == dtype::float32) want(scratch, matmul_workspace<float>(rows, columns, inner));
-    if (s.type == dtype::float64) want(scratch, matmul_workspace<double>(rows, columns, inner));
+    visit_floating(s.type, [&]<class T>(element_tag<T>) { want(scratch, matmul_workspace<T>(rows, columns, inner)); });
     if constexpr (detail::has_epilogues<Program>)
       if (const epilogue& e = detail::epilogues<Program>.at[i]; e.is_one) {
         const int kernel = Program::tables.steps[i + 1].kernel;

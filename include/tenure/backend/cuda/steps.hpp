@@ -178,7 +178,8 @@ template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
   if constexpr (Op == ir::opcode::scatter) return index_add_memory<T, Device>(n).end;
   else if constexpr (Op == ir::opcode::check) return sizeof(kernels::refusal);
-  else if constexpr (Op == ir::opcode::solve) return elements_of(n.in[0]) * static_cast<std::int64_t>(sizeof(T));
+  else if constexpr (constexpr int copied = ops::structural_record_of(Op).copies; copied >= 0)
+    return elements_of(n.in[copied]) * static_cast<std::int64_t>(sizeof(T));
   else return 0;
 }
 

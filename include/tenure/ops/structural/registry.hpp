@@ -18,6 +18,7 @@ struct structural_record {
   int arity;
   lowering lowers;
   attributes shows;
+  int copies;
   bool (*flows_to)(int operand);
   std::int64_t (*flops)(const ir::graph_view& g, ir::node_id id);
   void (*verify)(rule_check& check);
@@ -33,7 +34,7 @@ struct structural_records<structural_list<Op...>> {
   }();
   static_assert(are_in_order, "the records are not in the order of their opcodes, or one is missing");
   static constexpr structural_record value[sizeof...(Op)] = {
-      {Op::name, Op::arity, Op::lowers, Op::shows, &Op::flows_to, &Op::flops, &Op::verify}...};
+      {Op::name, Op::arity, Op::lowers, Op::shows, Op::copies, &Op::flows_to, &Op::flops, &Op::verify}...};
 };
 
 constexpr const structural_record& structural_record_of(ir::opcode op) { return structural_records<structural_operations>::value[static_cast<int>(op)]; }

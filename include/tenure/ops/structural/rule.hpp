@@ -176,6 +176,9 @@ struct structural {
   /// The node for a batch of samples. There is no default, so that a forgotten rule does not compile.
   template <class B>
   static constexpr value batch(const B& samples) = delete;
+  /// The operand of which a step needs a copy, because it computes in its place, or -1. The axes before the last two are batches, so a
+  /// backend may copy one matrix after the other.
+  static constexpr int copies = -1;
   /// The number of arithmetic operations of a node. A transcendental function counts as one.
   static constexpr std::int64_t flops(const ir::graph_view&, ir::node_id) { return 0; }
 

@@ -15,6 +15,7 @@ namespace nodes {
 /// x = a^-1 b, so dx = a^-1 (db - da x).
 struct solve : structural<ir::opcode::solve, 2, lowering::step> {
   static constexpr const char* name = "solve";
+  static constexpr int copies = 0;  // elimination overwrites the matrix
   template <class V>
   static constexpr V pull(V y, int i, V g) {
     const V of_b = solution(transposed(operand_of(y, 0)), g);
