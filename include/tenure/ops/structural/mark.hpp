@@ -27,10 +27,9 @@ constexpr value stopped(value x) {
 }
 
 namespace nodes {
-/// The value of its operand. No gradient flows through it. The pass `algebra` removes it.
-struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> {
-  static constexpr const char* name = "stop_gradient";
-  static constexpr bool flows_to(int) { return false; }
+/// The value of its operand, marked for derivatives or for the plan.
+template <ir::opcode Code, lowering Lowers>
+struct marked : structural<Code, 1, Lowers> {
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
   template <class B>
@@ -39,6 +38,12 @@ struct stop_gradient : structural<ir::opcode::stop_gradient, 1, lowering::none> 
     c.same_type(0);
     c.same_shape(0);
   }
+};
+
+/// The value of its operand. No gradient flows through it. The pass `algebra` removes it.
+struct stop_gradient : marked<ir::opcode::stop_gradient, lowering::none> {
+  static constexpr const char* name = "stop_gradient";
+  static constexpr bool flows_to(int) { return false; }
 };
 
 }  // namespace nodes
@@ -50,43 +55,22 @@ constexpr value behind_barrier(value x) {
 
 namespace nodes {
 /// The value of its operand. The pass `materialize` removes it, after cse.
-struct barrier : structural<ir::opcode::barrier, 1, lowering::none> {
+struct barrier : marked<ir::opcode::barrier, lowering::none> {
   static constexpr const char* name = "barrier";
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
-  static constexpr void verify(rule_check& c) {
-    c.same_type(0);
-    c.same_shape(0);
-  }
 };
 
 /// A copy in a buffer of its own, of a value that would be a view or an argument. Only the pass `materialize` makes it, after derivatives.
-struct copy : structural<ir::opcode::copy, 1, lowering::kernel> {
+struct copy : marked<ir::opcode::copy, lowering::kernel> {
   static constexpr const char* name = "copy";
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
-  static constexpr void verify(rule_check& c) {
-    c.same_type(0);
-    c.same_shape(0);
-  }
 };
 
 /// A copy of computed indices in a buffer of its own, made after all their bounds were checked. Only the pass `materialize` makes it.
-struct check : structural<ir::opcode::check, 1, lowering::step> {
+struct check : marked<ir::opcode::check, lowering::step> {
   static constexpr const char* name = "check";
   static constexpr bool flows_to(int) { return false; }
-  template <class V>
-  static constexpr V pull(V, int, V g) { return g; }
-  template <class B>
-  static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
     c.is_integer(0);
-    c.same_type(0);
-    c.same_shape(0);
+    marked::verify(c);
   }
 };
 }  // namespace nodes
