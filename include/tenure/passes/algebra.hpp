@@ -248,7 +248,8 @@ constexpr bool is_transposed_product(const ir::builder& g, const ir::node& n) {
 /// kept as (out, in), which is larger than both operands.
 constexpr node_id product_of_transposed(ir::builder& g, const ir::node& n) {
   const value product{g, n.in[0]};
-  return ops::matrix_product(ops::transposed(operand_of(product, 1)), ops::transposed(operand_of(product, 0))).id;
+  const value left = ops::transposed(operand_of(product, 1));  // a statement: compilers differ in the order of arguments, and so in the graph
+  return ops::matrix_product(left, ops::transposed(operand_of(product, 0))).id;
 }
 
 // ---- movement ------------------------------------------------------------------------------------------------------
