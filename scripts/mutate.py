@@ -59,7 +59,7 @@ tests = {
     "ops/position": ["laws/positions", "golden/indexing golden/check", "laws/kinks"],
     "ops/movement": ["expr/traced_test", "golden/movement golden/check", "laws/shapes", "laws/run_time", "laws/adjoint_shapes"],
     "ops/rearrangement": ["golden/movement golden/check", "laws/shapes", "laws/adjoint_shapes", "laws/positions"],
-    "ops/reduction": ["transform/eager_test", "golden/reduction golden/check", "golden/reduction_of_axes golden/check", "laws/kinks", "laws/rows"],
+    "ops/reduction": ["numbers/integers", "transform/eager_test", "golden/reduction golden/check", "golden/reduction_of_axes golden/check", "laws/kinks", "laws/rows"],
     "ops/accumulation": ["transform/eager_test", "golden/reduction_of_axes golden/check", "laws/adjoint_shapes"],
     "ops/indexing": ["golden/indexing golden/check", "laws/positions", "laws/shapes", "laws/adjoint_shapes"],
     "ops/contraction": ["golden/contraction golden/check", "laws/shapes", "laws/adjoint_shapes"],

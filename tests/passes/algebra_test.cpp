@@ -213,6 +213,34 @@ return %10, %11
   }
 }
 
+TEST_CASE("a mask of positions is computed in the type of the values that it selects") {
+  const auto of = [](std::int64_t rows, std::int64_t columns, dtype type, double shift) {
+    ir::builder g;
+    const std::int64_t n = columns < 0 ? g.new_symbol({ir::symbol::kind::argument, 0, 1, 0}) : columns;
+    const value x{g, g.input(type, {2, {rows, n}})};
+    const std::int16_t shape = x.node().shape;
+    const value column = ops::counting(g, dtype::int64, shape, 1), row = ops::counting(g, dtype::int64, shape, 0);
+    const value seen = ops::pointwise_value<ops::less_equal>(column, row + row.like(shift));
+    g.output(ops::pointwise_value<ops::where>(ops::pointwise_value<ops::logical_and>(seen, ops::pointwise_value<ops::logical_not>(ops::pointwise_value<ops::less>(row, column))), x, x.like(0)).id);
+    g.output(ops::cast_to(seen, type).id);
+    REQUIRE(passes::verify(g.view()).ok());
+    const ir::builder all = passes::algebra(g.view());
+    REQUIRE(passes::verify(all.view()).ok());
+    const ir::builder live = passes::dead_code(all.view());
+    int integers = 0;
+    for (int i = 0; i < live.count(); ++i) integers += live[i].type == dtype::int64;
+    return integers;
+  };
+  CHECK(of(4, 6, dtype::float32, 1) == 0);
+  CHECK(of(4, 6, dtype::float64, 1) == 0);
+  CHECK(of(4, 6, dtype::int64, 1) > 0);                 // x itself
+  CHECK(of(1, 1 << 24, dtype::float32, 0x1p23) == 0);   // up to here float represents every position
+  CHECK(of(1, 1 << 24, dtype::float32, 0x1p23 + 1) > 0);
+  CHECK(of(1, (1 << 24) + 1, dtype::float32, 1) > 0);
+  CHECK(of((1 << 23) + 1, 1, dtype::float32, 1) > 0);   // a sum may be twice as large
+  CHECK(of(4, -1, dtype::float32, 1) > 0);
+}
+
 TEST_CASE("a product with one number, or with equal rows, is none") {
   ir::builder g;
   const value a{g, g.input(dtype::float32, {2, {4, 3}})}, c{g, g.input(dtype::float32, {})}, row{g, g.input(dtype::float32, {1, {3}})}, weights{g, g.input(dtype::float32, {1, {5}})};

@@ -16,14 +16,6 @@ constexpr void require_integer_indices() {
   static_assert(is_index_v<I>, "tenure: index: indices must be int32 or int64");
 }
 
-/// The largest extent for which T represents every position along an axis exactly.
-template <class T>
-inline constexpr std::int64_t exact_positions = INT64_MAX;  // no array in memory is as long
-template <>
-inline constexpr std::int64_t exact_positions<float> = std::int64_t{1} << 24;
-template <>
-inline constexpr std::int64_t exact_positions<std::int32_t> = std::int64_t{1} << 31;
-
 /// The element type for positions along an axis: T where T represents all of them, else int64. A comparison of positions in T
 /// fuses with the computation of x.
 template <class T>

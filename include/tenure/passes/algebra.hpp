@@ -161,6 +161,71 @@ constexpr bool sums_chosen(const value& x, int axis) {
   return x.node().op == ops::code_of<ops::where>() && is_constant(operand_of(x, 2), 0) && is_one_hot(operand_of(x, 0), axis);
 }
 
+// ---- masks of positions --------------------------------------------------------------------------------------------
+
+/// A mask of positions, such as index_along<1>(x) <= index_along<0>(x), is computed in the lanes of the `where` that reads it. A kernel has
+/// lanes of one type, so a comparison of int64 would be a kernel of its own, with the mask in memory: a causal softmax took 4 times as long.
+
+/// The integer x in `type`, where x follows from positions and constants and is exact. Otherwise a value without a node.
+constexpr value positions_in(dtype type, const value& x, std::int64_t most) {
+  const auto nothing = value{*x.graph, none};
+  ir::builder& g = *x.graph;
+  const ir::node n = x.node();
+  switch (n.op) {
+    case opcode::iota: {
+      const std::int64_t extent = x.shape()[static_cast<int>(n.attr)];
+      return is_static(extent) && extent <= most ? ops::counting(g, type, n.shape, static_cast<int>(n.attr)) : nothing;
+    }
+    case opcode::constant: {
+      const double c = ir::value_of(n);
+      return -static_cast<double>(most) <= c && c <= static_cast<double>(most) ? value{g, g.constant(type, n.shape, c)} : nothing;
+    }
+    case opcode::broadcast: {
+      const value from = positions_in(type, operand_of(x, 0), most);
+      return from.id == none ? nothing : ops::broadcast_along(from, n.shape, n.attr);
+    }
+    case opcode::add:
+    case opcode::sub: {
+      const value a = positions_in(type, operand_of(x, 0), most / 2);
+      if (a.id == none) return nothing;
+      const value b = positions_in(type, operand_of(x, 1), most / 2);
+      return b.id == none ? nothing : ops::arithmetic(n.op, a, b);
+    }
+    default: return nothing;
+  }
+}
+
+/// The mask with its comparisons of positions in `type`. A value without a node where nothing changes.
+constexpr value mask_in(dtype type, const value& mask) {
+  const auto nothing = value{*mask.graph, none};
+  ir::node n = mask.node();
+  if (n.op == opcode::broadcast) {
+    const value from = mask_in(type, operand_of(mask, 0));
+    return from.id == none ? nothing : ops::broadcast_along(from, n.shape, n.attr);
+  }
+  if (!ops::is_pointwise(n.op) || n.arity == 0 || n.arity > 2) return nothing;
+  const dtype compared = operand_of(mask, 0).type();
+  const bool compares = n.arity == 2 && compared == dtype::int64;
+  if (!compares && compared != dtype::boolean) return nothing;
+  node_id in[2] = {none, none};
+  bool changes = false;
+  for (int i = 0; i < n.arity; ++i) {
+    in[i] = compares ? positions_in(type, operand_of(mask, i), ops::exact_positions<float>).id : mask_in(type, operand_of(mask, i)).id;
+    if (compares && in[i] == none) return nothing;
+    changes = changes || in[i] != none;
+  }
+  for (int i = 0; i < n.arity; ++i)
+    if (in[i] != none) n.in[i] = in[i];
+  return changes ? value{*mask.graph, mask.graph->emit(n)} : nothing;
+}
+
+/// A `where`, or a cast of a mask: operand 0 is the mask.
+constexpr node_id of_mask(ir::builder& g, ir::node n) {
+  const value mask = is_floating(n.type) ? mask_in(n.type, {g, n.in[0]}) : value{g, none};
+  if (mask.id != none) n.in[0] = mask.id;
+  return g.append(n);
+}
+
 // ---- reductions ----------------------------------------------------------------------------------------------------
 
 /// Whether a reduction of a permuted operand can reduce the axes of the unpermuted operand instead. The axes that remain must have the
@@ -309,6 +374,7 @@ constexpr node_id movement(ir::builder& g, const ir::node& n) {
     case opcode::cast:
       if (from.type == n.type) return x.id;
       if (double known = 0; from.op == opcode::constant && cast_constant(from, n.type, known)) return g.constant(n.type, n.shape, known);
+      if (from.type == dtype::boolean) return of_mask(g, n);
       break;
     case opcode::broadcast:
       if (from.shape == n.shape && is_identity(n.attr, rank)) return x.id;
@@ -359,6 +425,7 @@ constexpr node_id movement(ir::builder& g, const ir::node& n) {
 /// Appends a node in its simplest form, or returns an existing node of the same value.
 constexpr node_id simplest(ir::builder& g, const ir::node& n) {
   if (n.arity == 0) return g.append(n);
+  if (n.op == ops::code_of<ops::where>()) return of_mask(g, n);
   switch (n.op) {
     case opcode::neg: return negation(g, n);
     case opcode::add:

@@ -161,7 +161,6 @@ class scheduler {
     a.offset = l.offset;
     const ir::node& root = g_.nodes[l.root];
     const bool counts = root.op == ir::opcode::iota || root.op == ir::opcode::extent;
-    a.type = root.type;
     a.buffer = counts ? access::counting : notes_[l.root].buffer;
     return a;
   }

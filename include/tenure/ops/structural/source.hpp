@@ -26,6 +26,14 @@ struct constant : structural<ir::opcode::constant, 0, lowering::source, attribut
 };
 }  // namespace nodes
 
+/// The largest extent for which T represents every position along an axis exactly.
+template <class T>
+inline constexpr std::int64_t exact_positions = INT64_MAX;  // no array in memory is as long
+template <>
+inline constexpr std::int64_t exact_positions<float> = std::int64_t{1} << 24;
+template <>
+inline constexpr std::int64_t exact_positions<std::int32_t> = std::int64_t{1} << 31;
+
 /// 0, 1, 2, ... along one axis of a shape.
 constexpr value counting(ir::builder& g, dtype type, std::int16_t shape, int axis) {
   return {g, g.emit({.op = ir::opcode::iota, .type = type, .shape = shape, .attr = axis})};
