@@ -134,6 +134,20 @@ constexpr auto kepler = [](auto e, auto m) {
   return tn::while_loop(goes_on, turn, std::tuple{m, 0});
 };
 
+// How far a ball flies that is thrown at 30 m/s and slowed down by the air: steps until it is below the ground, and then back along the last
+// step. The number of steps depends on the throw.
+constexpr auto reach = [](auto angle, auto drag) {
+  constexpr double dt = 0.001;
+  const auto flies = [](auto s) { return std::get<1>(s) >= 0.0; };
+  const auto step = [=](auto s) {
+    const auto [x, y, u, v] = s;
+    const auto slowed = drag * sqrt(u * u + v * v);
+    return std::tuple{x + dt * u, y + dt * v, u - dt * slowed * u, v - dt * (slowed * v + 9.81)};
+  };
+  const auto [x, y, u, v] = tn::while_loop(flies, step, std::tuple{0.0, 0.0, 30.0 * cos(angle), 30.0 * sin(angle)});
+  return x - y * u / v;
+};
+
 // Only one branch runs. Without a weight the penalty is not computed, and neither is its gradient.
 constexpr auto penalty = [](auto weight, auto w) {
   return tn::cond(weight > 0.0, [=] { return weight * sum(exp(square(w))); }, [] { return 0.0; });
@@ -159,13 +173,23 @@ int main() {
   std::printf("largest eigenvalue %.6f\n", largest.item());
   right &= std::abs(largest.item() - (5 + std::sqrt(5.0)) / 2) < 1e-9 && std::abs(dm(0, 0) + dm(1, 1) - 1) < 1e-9;
 
-  // Forward mode goes through while_loop: d(anomaly)/d(e) = sin(anomaly) / (1 - e cos(anomaly)).
+  // Forward mode goes through while_loop too: d(anomaly)/d(e) = sin(anomaly) / (1 - e cos(anomaly)).
   const array<double, 3> mean_anomaly{0.5, 1.5, 3}, still{0, 0, 0};
   const auto [solved, tangent] = tn::jvp(kepler)(0.7, mean_anomaly, 1.0, still);
   const auto& [anomaly, turns] = solved;
   const auto& [slope, none] = tangent;
   std::printf("Kepler: %.6f after %d turns, slope %.6f\n", anomaly(0), static_cast<int>(turns.item()), slope(0));
   right &= std::abs(slope(0) - std::sin(anomaly(0)) / (1 - 0.7 * std::cos(anomaly(0)))) < 1e-6;
+
+  // The drag with which a throw reaches 52.5 m, by Newton's iteration.
+  double drag = 0.005, distance = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto [reached, by_drag] = tn::value_and_grad<1>(reach)(0.7, drag);
+    distance = reached.item();
+    drag -= (distance - 52.5) / by_drag.item();
+  }
+  std::printf("drag: %.6f for %.4f m\n", drag, distance);
+  right &= std::abs(distance - 52.5) < 1e-6;
 
   const auto penalty_and_slope = tn::value_and_grad<1>(penalty);
   const auto [off, no_slope] = penalty_and_slope(0.0, anomaly);

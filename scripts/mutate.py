@@ -41,6 +41,8 @@ tests = {
     "passes/batch": ["batch/operations", "batch/loops"],
     "passes/differentiate_construct": ["control_flow/laws"],
     "passes/differentiate_scan": ["control_flow/laws"],
+    "passes/differentiate_while": ["control_flow/nesting_reverse_while"],
+    "program/snapshots": ["control_flow/snapshots", "control_flow/reverse_while"],
     "passes/derived_body": ["control_flow/laws"],
     "passes/flow": ["control_flow/laws", "control_flow/custom"],
     "passes/recompute": ["passes/fuse_test", "fuzz/passes_test"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Loops whose body stands once, against C++ loops. rk4 is 10,000 steps of Runge and Kutta for two coupled pendulums, four numbers in
 // float64; rk4_gradient is its value and gradients, by hand with a stash of the states; while is a loop of a million turns over one number.
+// while_gradient is the value and gradients of a million turns over two numbers, by hand with a stash that grows.
 // row_update and row_read write and read one of 256 rows of 64 floats in each turn, at a position that the loop carries; the hand writes in place.
 #include <harness.hpp>
 
@@ -117,6 +118,47 @@ struct counting {
   }
 };
 
+// ---- a gradient through turns whose number is known when they have been taken -------------------------------------------
+
+// x' = a - x x until a time.
+constexpr auto goes_on_until = [](auto end) { return [=](auto s) { return std::get<1>(s) < end; }; };
+constexpr auto step_of = [](auto a) { return [=](auto s) { return std::tuple{std::get<0>(s) + 1e-6 * (a - std::get<0>(s) * std::get<0>(s)), std::get<1>(s) + 1.0}; }; };
+constexpr auto approach = tn::value_and_grad<1, 2>([](auto end, auto a, auto x) { return std::get<0>(tn::while_loop(goes_on_until(end), step_of(a), std::tuple{x, 0.0})); });
+constexpr auto bounded_approach =
+    tn::value_and_grad<1, 2>([](auto end, auto a, auto x) { return std::get<0>(tn::while_loop(goes_on_until(end), step_of(a), std::tuple{x, 0.0}, tn::at_most<1000000>)); });
+
+struct approaching {
+  double a = 2, start = 0.3;
+  tn::tensor<double, tn::shape<>> end, da, dx;
+  double by_hand[3] = {};
+
+  explicit approaching(std::int64_t) {
+    hand();
+    for (const bool has_bound : {false, true}) {
+      has_bound ? bounded() : tenure();
+      const double found[] = {end.item(), da.item(), dx.item()};
+      bench::require_agreement("while_gradient", found, by_hand, 3, 1e-9);
+    }
+  }
+  std::int64_t items() const { return static_cast<std::int64_t>(last); }
+  void tenure() { approach.into(end, da, dx)(last, a, start); }
+  void bounded() { bounded_approach.into(end, da, dx)(last, a, start); }
+  void hand() {
+    std::vector<double> stash;
+    double x = start, ga = 0, gx = 1;
+    for (double time = 0; time < last; time += 1.0) {
+      stash.push_back(x);
+      x += 1e-6 * (a - x * x);
+    }
+    for (; !stash.empty(); stash.pop_back()) {
+      ga += 1e-6 * gx;
+      gx -= 2e-6 * stash.back() * gx;
+    }
+    by_hand[0] = x, by_hand[1] = ga, by_hand[2] = gx;
+    benchmark::ClobberMemory();
+  }
+};
+
 // ---- rows at positions that the loop carries -----------------------------------------------------------------------------
 
 constexpr std::int64_t row_count = 256, columns = 64;
@@ -174,6 +216,9 @@ const bool registered = [] {
   bench::row<pendulums>("rk4_gradient", "hand", steps, [](pendulums& p) { p.by_hand(); });
   bench::row<counting>("while", "tenure", static_cast<std::int64_t>(last), [](counting& p) { p.tenure(); });
   bench::row<counting>("while", "hand", static_cast<std::int64_t>(last), [](counting& p) { p.hand(); });
+  bench::row<approaching>("while_gradient", "tenure", static_cast<std::int64_t>(last), [](approaching& p) { p.tenure(); });
+  bench::row<approaching>("while_gradient", "tenure_bounded", static_cast<std::int64_t>(last), [](approaching& p) { p.bounded(); });
+  bench::row<approaching>("while_gradient", "hand", static_cast<std::int64_t>(last), [](approaching& p) { p.hand(); });
   bench::row<rows_at_positions>("row_update", "tenure", row_count, [](rows_at_positions& p) { p.update(); });
   bench::row<rows_at_positions>("row_update", "hand", row_count, [](rows_at_positions& p) { p.update_by_hand(); });
   bench::row<rows_at_positions>("row_read", "tenure", row_count, [](rows_at_positions& p) { p.read(); });

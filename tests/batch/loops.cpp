@@ -124,6 +124,14 @@ TEST_CASE("vmap: an index is checked only where a sample uses it") {
   const auto sums = tn::vmap<unmapped, 0>(walk)(t, at);
   const double totals[] = {15, 5, 0, 12};
   for (int i = 0; i < 4; ++i) CHECK(sums.data()[i] == totals[i]);
+  // So are gradients: what they read and write lies inside, also for samples that take the other branch or have ended.
+  const integers far = {0, 4, 3000000, 2};
+  const auto slopes = tn::vmap<unmapped, 0>(tn::grad<0>(guarded))(t, far), steps = tn::vmap<unmapped, 0>(tn::grad<0>(walk))(t, far);
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t k = 0; k < 5; ++k) {
+      CHECK(slopes(i, k) == (k == far(i) ? 1.0 : 0.0));
+      CHECK(steps(i, k) == (k >= far(i) ? 1.0 : 0.0));
+    }
   const integers below = {0, -1, 2, 3};
   CHECK_THROWS_WITH((tn::vmap<unmapped, 0>(walk)(t, below)), Catch::Matchers::Contains("gather"));
 }

@@ -52,11 +52,12 @@ TEST_CASE("loops: scan and fori_loop with gradients, positions, run-time lengths
   for (const std::int64_t n : {0, 1, 6}) check("run-time length", running, some<float, 3>(1, 1), some<float, tn::dyn, 3>(0, 0.25, n));
 }
 
-TEST_CASE("loops: while_loop, with a gradient where it has a bound") {
+TEST_CASE("loops: while_loop with its gradient, without and with a bound") {
   const auto x = some<float, 5>(1, 0.2);
   check("while_loop", doubled, x, some<float>(200, 0));
   check("no turn", doubled, x, some<float>(-1, 0));
-  check("gradient", gradient_of_square_root, x);
+  check("gradient", gradient_of_doubled, x, some<float>(200, 0));
+  check("gradient with a bound", gradient_of_square_root, x);
 }
 
 TEST_CASE("branches: cond in a scan, and switch_case, with their gradient") {

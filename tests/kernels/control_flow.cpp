@@ -46,10 +46,12 @@ TEST_CASE("a loop updates a block of the array that it carries, in place and of 
   check(put, some<double, 30, 4>(), some<double, 30, 2>(), tn::tensor<std::int32_t, tn::shape<>>(std::int32_t{1}));
 }
 
-TEST_CASE("while_loop, with a gradient where it has a bound") {
+TEST_CASE("while_loop with its gradient, without and with a bound") {
   const auto x = some<float, 5>(1, 2);
   check(doubled, x, array_of<>(200.0f));
   check(doubled, x, array_of<>(-1.0f));
+  check(gradient_of_doubled, x, array_of<>(200.0f));
+  check(gradient_of_doubled, x, array_of<>(-1.0f));
   check(gradient_of_square_root, x);
 }
 
@@ -78,6 +80,7 @@ TEST_CASE("the memory of all turns is taken at once, and the host waits for cond
   CHECK(reads == 0);
   CHECK(launches < 40);
   CHECK(count(doubled, some<float, 5>(1, 1), array_of<>(20.0f)).second == 3);  // 5, 12.5 and 23.75 are compared with 20
+  CHECK(count(gradient_of_doubled, some<float, 5>(1, 1), array_of<>(20.0f)).second == 4);  // and the number of turns
   CHECK(count(branching, some<float, 4>(), tn::tensor<std::int64_t, tn::shape<>>(std::int64_t{2})).second >= 4);
   // This loop needs memory only for the second place of its number, and for its condition.
   constexpr auto powers = [](auto x) { return tn::while_loop([](auto c) { return c < 9.0f; }, [](auto c) { return c * 2.0f; }, x); };

@@ -49,6 +49,7 @@ constexpr auto doubled = [](auto x, auto limit) {
   const auto goes_on = [=](auto state) { return sum(std::get<0>(state)) < limit; };
   return tn::while_loop(goes_on, [=](auto state) { return std::tuple{std::get<0>(state) * 1.5f + x, std::get<1>(state) + 1}; }, std::tuple{x, 0});
 };
+constexpr auto gradient_of_doubled = tn::value_and_grad<0>([](auto x, auto limit) { return sum(square(std::get<0>(doubled(x, limit)))); });
 constexpr auto square_root = [](auto a) {
   const auto goes_on = [=](auto x) { return amax(abs(x * x - a)) > 1e-3f; };
   return sum(tn::while_loop(goes_on, [=](auto x) { return 0.5f * (x + a / x); }, a * 0.0f + 1.0f, tn::at_most<6>));

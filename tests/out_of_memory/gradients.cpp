@@ -141,12 +141,16 @@ struct model {
 };
 constexpr auto products = tn::compile([](auto a, auto b) { return std::tuple(matmul(tanh(matmul(a, b)), b), matmul(b, a)); });
 constexpr auto loss = [](auto m, auto x) { return mean(square(m(x))); };
+constexpr auto through_while =
+    tn::value_and_grad([](auto x) { return sum(tn::while_loop([](auto c) { return sum(c) > 1.0; }, [](auto c) { return c * c; }, x)); });
 }  // namespace
 
 TEST_CASE("compiled functions write all targets or none") {
   const auto make = [] { return std::tuple(tn::full<double>(shape<40, 40>{}, 0.5), tn::full<double>(shape<40, 40>{}, 0.25)); };
   CHECK(check_failures(make, [](auto& w) { return products(std::get<0>(w), std::get<1>(w)); }) >= 3);
   CHECK(check_failures(make, [](auto& w) { products.into(std::get<0>(w), std::get<1>(w))(std::get<0>(w), std::get<1>(w)); }) >= 2);
+  const auto row = [] { return std::tuple(tn::full<double>(shape<>{}, 0.0), tn::full<double>(shape<tn::dyn>{}, 0.5, 40)); };
+  CHECK(check_failures(row, [](auto& w) { through_while.into(std::get<0>(w), std::get<1>(w))(std::get<1>(w)); }) >= 1);
 }
 
 TEST_CASE("optimizers and training steps change all or nothing") {

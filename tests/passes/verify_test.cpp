@@ -123,6 +123,20 @@ construct_graph while_graph() {
   s.add({.what = ir::construct::kind::while_loop, .carries = 1, .captures = {1, 0}, .bodies = {condition, step}}, operands, 1);
   return s;
 }
+/// The cotangents of row -> row * row and of a number, some turns back.
+construct_graph reverse_while_graph() {
+  construct_graph s;
+  ir::array<ir::node_id> operands;
+  for (const ir::node_id x : {s.w, s.number, s.w, s.g.input(dtype::int64, {})}) operands.push_back(x);
+  ir::node_id first = s.g.count();
+  const ops::value state = s.input(s.row);
+  const int step = s.cut(first, {state}, {state * state}, operands);
+  first = s.g.count();
+  const ops::value cotangent = s.input(s.row), sum = s.input(s.scalar), before = s.input(s.row);
+  const int pull = s.cut(first, {cotangent, sum, before}, {cotangent * before, sum + sum}, operands);
+  s.add({.what = ir::construct::kind::reverse_while, .carries = 2, .scanned = 2, .bodies = {step, pull}}, operands, 2);
+  return s;
+}
 /// flag ? -w : w + w.
 construct_graph cond_graph() {
   construct_graph s;
@@ -402,7 +416,7 @@ TEST_CASE("a scan keeps to its body") {
   check(s.after([&](auto& r) { r.nodes[stacked].shape = r.row; }), rank, stacked, 1, 2);
 }
 
-TEST_CASE("a while_loop and a cond keep to their bodies") {
+TEST_CASE("a while_loop, its reverse and a cond keep to their bodies") {
   const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64), flag = static_cast<int>(dtype::boolean);
   const char* const type = "another element type than the operation takes";
   construct_graph w = while_graph();
@@ -411,6 +425,20 @@ TEST_CASE("a while_loop and a cond keep to their bodies") {
   check(w.after([](auto& r) { r.bodies[0].output_count = 2; }), "a condition is no single bool", w.id, 2, 1);
   check(w.after([](auto& r) { r.constructs[0].bodies[1] = 2; }), "no such body", w.id, 2, 2);
   check(w.after([](auto& r) { r.body_nodes[static_cast<std::size_t>(r.bodies[1].first_node) + 1].type = dtype::float32; }), type, w.id, f32, f64);
+
+  // The last result of a while_loop that counts its turns is a number.
+  check(w.after([](auto& r) { r.constructs[0].counts_turns = true, r.nodes.back().attr = 1; }), type, w.id + 1, f64, static_cast<int>(dtype::int64));
+  check(w.after([](auto& r) { r.constructs[0].counts_turns = true, r.nodes.back().attr = 1, r.nodes.back().type = dtype::int64; }), "another rank than the operation's rule gives", w.id + 1, 1, 0);
+
+  construct_graph b = reverse_while_graph();
+  REQUIRE(b.after([](auto&) {}).ok());
+  check(b.after([](auto& r) { r.constructs[0].bodies[0] = 2; }), "no such body", b.id, 2, 2);
+  check(b.after([](auto& r) { r.bodies[0].input_count = 2; }), "another number of inputs than the construct gives", b.id, 2, 1);
+  check(b.after([](auto& r) { r.bodies[1].input_count = 2; }), "another number of inputs than the construct gives", b.id, 2, 3);
+  check(b.after([](auto& r) { r.bodies[0].output_count = 0; }), "a loop that does not return its carries", b.id, 0, 1);
+  check(b.after([](auto& r) { r.bodies[1].output_count = 1; }), "a loop that does not return its carries", b.id, 1, 2);
+  check(b.after([](auto& r) { r.body_nodes[1].shape = r.scalar; }), "another rank than the operation's rule gives", b.id, 0, 1);
+  check(b.after([](auto& r) { r.nodes[4].type = dtype::float64; }), type, b.id, f64, static_cast<int>(dtype::int64));
 
   construct_graph c = cond_graph();
   REQUIRE(c.after([](auto&) {}).ok());

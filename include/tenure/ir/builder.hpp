@@ -148,7 +148,7 @@ class builder {
   /// Takes back a refusal that is about derivatives, and returns its kind: the graph is valid where no derivative goes this way.
   constexpr refusal::kind take_refused_derivative() {
     const refusal::kind what = refused_.what;
-    if (what < refusal::kind::reverse_while) return refusal::kind::nothing;
+    if (what < refusal::kind::second_reverse_while) return refusal::kind::nothing;
     refused_ = {};
     return what;
   }
@@ -363,7 +363,8 @@ class builder {
       const node value = g[operand_at(g.nodes, g[construct_id].in[0], c.operand_of_result(i))];
       return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {construct_id, none, none}, .attr = i});
     }
-    const graph_view b = g.body_at(c.bodies[c.what == construct::kind::while_loop ? 1 : 0]);
+    if (c.counts_turns && i == c.carries) return append({.op = opcode::result, .type = dtype::int64, .arity = 1, .shape = intern({}), .in = {construct_id, none, none}, .attr = i});
+    const graph_view b = g.body_at(c.body_of_results());
     const node& n = b[b.outputs[i]];
     extents s;
     if (c.what == construct::kind::scan && i >= c.carries) s.push_back(c.length);

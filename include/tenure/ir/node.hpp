@@ -135,7 +135,7 @@ struct external_function {
 /// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
 /// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
-  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, reverse_while, forward_custom_vjp, reverse_extern, forward_extern } what = kind::nothing;
+  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, second_reverse_while, forward_custom_vjp, reverse_extern, forward_extern } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 
@@ -144,6 +144,9 @@ struct refusal {
 ///               (carries, slices of stacked). The results are (carries, stacked).
 ///   while_loop: (carries, captures of the condition, captures of the step). The condition takes (carries, its captures) and returns one
 ///               bool. The step takes (carries, its captures) and returns the carries. The results are the carries.
+///   reverse_while: the cotangents of a while_loop: (cotangents and sums: the carries; the initial states, the number of turns: `scanned`; captures of
+///               the step, captures of the pull). The step takes (states, its captures) and returns the next states. The pull takes (carries,
+///               the states before a turn, its captures) and returns the carries. The results are the carries after the pull of the first turn.
 ///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
 ///   external:   (arguments). It calls a function. Its body runs nothing: its inputs are like the arguments, and its outputs are constants like
 ///               the results.
@@ -155,9 +158,10 @@ struct refusal {
 ///               floating values, its captures) and returns the cotangents of the floating arguments.
 ///   checkpoint: (values, kept intermediate values, captures). The body takes its captures and computes the others again.
 struct construct {
-  enum class kind : std::uint8_t { scan, while_loop, cond, external, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
+  enum class kind : std::uint8_t { scan, while_loop, reverse_while, cond, external, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
   bool reverse = false;  // scan: from the last turn to the first
   bool counts = false;   // scan: the body takes the position of the turn, an int64
+  bool counts_turns = false;  // while_loop: after the carries it has one more result, the number of turns, an int64
   bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again;
                             // custom_vjp: the last kept residuals are
   bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
@@ -168,6 +172,17 @@ struct construct {
   std::int64_t length = 0;  // scan: the number of turns, an extent
   external_function function{};
   refusal::kind refused = refusal::kind::nothing;  // custom_jvp: why there is no rule. It matters only to derivatives
+
+  /// The body whose outputs are the results. A loop may have one result that is none of them, see counts_turns.
+  constexpr int body_of_results() const { return bodies[what == kind::while_loop || what == kind::reverse_while ? 1 : 0]; }
+  /// reverse_while: the number of states.
+  constexpr int states() const { return scanned - 1; }
+  /// The inputs of a body before its captures are these operands, and then the turn if `counts`.
+  constexpr int first_input(int body) const { return what == kind::reverse_while && body == 0 ? carries : 0; }
+  constexpr int own_inputs(int body) const {
+    if (what == kind::reverse_while) return body == 0 ? states() : carries + states();
+    return what == kind::cond ? 0 : carries + scanned;
+  }
 
   constexpr bool annotates() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
@@ -239,7 +254,7 @@ struct graph_view {
   constexpr const construct& construct_of(const node& n) const { return inner.constructs[n.attr]; }
   /// The number of results of a construct.
   constexpr int results_of(const construct& c) const {
-    return c.what == construct::kind::while_loop || c.annotates() ? c.carries : inner.bodies[c.bodies[0]].output_count;
+    return c.annotates() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_turns;
   }
   /// A body as a graph of its own. Constraints belong to the whole graph: they are checked when a call begins.
   constexpr graph_view body_at(int i) const {

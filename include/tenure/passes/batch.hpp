@@ -4,6 +4,7 @@
 // - scan: the same number of turns for all samples.
 // - while_loop: if the condition depends on the sample, the loop goes on while it holds for any sample. A sample whose condition is false
 //   keeps its carry.
+// - reverse_while: goes over the turns of all samples. A sample does nothing in a turn behind its own last one.
 // - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is their sum.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
 // - external functions: a scan calls the function for one sample after the other.
@@ -73,7 +74,7 @@ class batching {
       }
       for (const ir::bound& b : bounds) {
         if (b.indices != i) continue;
-        if (mask_ != ir::none && !b.is_checked) at[i] = masked(at[i]);
+        if (mask_ != ir::none) at[i] = masked(at[i]);
         g_.check_bound({at[i].id, b.extent, b.call, b.is_checked});
       }
     }
@@ -116,6 +117,7 @@ class batching {
     switch (c.what) {
       case ir::construct::kind::scan: return scan(c, operands, m);
       case ir::construct::kind::while_loop: return while_loop(c, operands, m);
+      case ir::construct::kind::reverse_while: return reverse_while(c, operands, m);
       case ir::construct::kind::external: return external(c, operands);
       default: break;
     }
@@ -251,21 +253,28 @@ class batching {
       for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs(0)[i] = m.inputs(1)[i] = 1;
     ids all = carried(c, operands, m);
     const int of_step = c.carries + c.captures[0];
+    const bool counts_each = c.counts_turns && m.condition;  // then the numbers of turns of the samples are one more carry
+    const std::int16_t each = g_.intern(call({}).batch_of({}));
+    if (counts_each) all.push_back(g_.constant(dtype::int64, each, 0));
     const auto add_captures = [&](writing& w, int from, int to) {
       for (int j = from; j < to; ++j) w.given.push_back(operands[j]);
     };
     ir::construct loop = c;
+    loop.counts_turns = c.counts_turns && !counts_each;
+    loop.carries += counts_each;
     ids out;
     {
       writing w = start(c.bodies[0], c.carries, m.inputs(0));
+      if (counts_each) w.inputs.push_back(g_.body_input(dtype::int64, each));
       add_captures(w, c.carries, of_step);
       const batch_value goes_on = outputs(c.bodies[0], w.given)[0];
       out.push_back(goes_on.is_mapped ? any(goes_on.id) : goes_on.id);
       loop.bodies[0] = g_.cut(w.first, w.inputs, out, all);
-      loop.captures[0] = all.size() - c.carries;
+      loop.captures[0] = all.size() - loop.carries;
     }
     const int before = all.size();
     writing w = start(c.bodies[1], c.carries, m.inputs(1));
+    if (counts_each) w.inputs.push_back(g_.body_input(dtype::int64, each));
     ir::node_id goes_on = ir::none;
     if (m.condition) {
       values given = w.given;
@@ -280,8 +289,46 @@ class batching {
       const ir::node_id next = m.results[i] ? over(found[i]) : found[i].id;
       out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
     }
+    if (counts_each) out.push_back((ops::value(g_, w.inputs.back()) + ops::cast_to({g_, goes_on}, dtype::int64)).id);
     loop.bodies[1] = g_.cut(w.first, w.inputs, out, all);
     loop.captures[1] = all.size() - before;
+    const ir::node_id node = g_.add_construct(loop, all);
+    values results;
+    for (int i = 0; i < c.carries + c.counts_turns; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
+    return results;
+  }
+  /// If the number of turns depends on the sample, the turn is one more state, and a sample whose turns are over keeps its state and cotangents.
+  constexpr values reverse_while(const ir::construct& c, const values& operands, const flow& m) {
+    const int states = c.states(), own = c.own_operands();
+    const std::int16_t scalar = g_.intern({});
+    const ir::node_id turns = operands[own - 1].id;
+    ids all = carried(c, operands, m);
+    for (int i = 0; i < states; ++i) all.push_back(m.inputs(0)[i] ? over(operands[c.carries + i]) : operands[c.carries + i].id);
+    if (m.condition) all.push_back(g_.constant(dtype::int64, scalar, 0));
+    all.push_back(m.condition ? ops::reduced({g_, turns}, 1, ir::reduction::max).id : turns);
+    ir::construct loop = c;
+    loop.scanned += m.condition;
+    for (int b = 0, captured = own; b < 2; captured += c.captures[b++]) {
+      const int before = all.size();
+      writing w = start(c.bodies[b], c.own_inputs(b), m.inputs(b));
+      for (int j = 0; j < c.captures[b]; ++j) w.given.push_back(operands[captured + j]);
+      ir::node_id turn = ir::none, goes_on = ir::none;
+      if (m.condition) {
+        turn = g_.body_input(dtype::int64, scalar);
+        w.inputs.push_back(turn);
+        goes_on = ops::pointwise_value<ops::less>({g_, over({turn, false})}, {g_, turns}, {}).id;
+      }
+      batching body(g_, samples_, m.condition ? both(mask_, goes_on) : mask_);
+      const values found = body.outputs(c.bodies[b], w.given);
+      ids out;
+      for (int i = 0; i < found.size(); ++i) {
+        const ir::node_id next = m.inputs(b)[i] ? over(found[i]) : found[i].id;
+        out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
+      }
+      if (m.condition && b == 0) out.push_back((ops::value(g_, turn) + ops::value(g_, turn).like(1)).id);
+      loop.bodies[b] = g_.cut(w.first, w.inputs, out, all);
+      loop.captures[b] = all.size() - before;
+    }
     const ir::node_id node = g_.add_construct(loop, all);
     values results;
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});

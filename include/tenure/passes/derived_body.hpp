@@ -53,6 +53,16 @@ class derived_body {
     for (int i = 0; i < before.size(); ++i) is_read[i] = before[i] >= first_ && marks[before[i] - first_] != 0;
   }
 
+  /// Which nodes from the first one on the outputs need.
+  constexpr ir::array<char> live(const id_list& outputs) const {
+    ir::array<char> marks(g_.count() - first_, 0);
+    const auto mark = [&](ir::node_id id) {
+      if (id >= first_) marks[id - first_] = 1;
+    };
+    for (const ir::node_id id : outputs) mark(id);
+    ir::mark_needed(g_.view().nodes, g_.count(), marks.data(), first_);
+    return marks;
+  }
   constexpr ir::node_id first() const { return first_; }
   constexpr int written() const { return which_; }
   /// The id in the written body of a pasted node that keep() would keep, or -1.

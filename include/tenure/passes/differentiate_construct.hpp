@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Derivatives of loops and branches. Each gives another loop or branch with a body of its own.
 // - Tangents: the body computes (carry, tangent of the carry) from the last one.
-// - Cotangents of scan: differentiate_scan.hpp.
+// - Cotangents of scan: differentiate_scan.hpp. Cotangents of while_loop, and their tangents: differentiate_while.hpp.
 // - Cotangents of cond: the same branch is taken again, and computes its result again.
 #pragma once
 
 #include <tenure/passes/differentiate_annotation.hpp>
-#include <tenure/passes/differentiate_scan.hpp>
+#include <tenure/passes/differentiate_while.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -69,7 +69,8 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   switch (c.what) {
     case ir::construct::kind::scan: return pull_scan(g, id, active, cotangents, accumulate);
     case ir::construct::kind::cond: return pull_cond(g, id, active, cotangents, accumulate);
-    case ir::construct::kind::while_loop: return g.refuse({ir::refusal::kind::reverse_while});
+    case ir::construct::kind::while_loop: return pull_while(g, id, active, cotangents, accumulate);
+    case ir::construct::kind::reverse_while: return g.refuse({ir::refusal::kind::second_reverse_while});
     case ir::construct::kind::external: return g.refuse({ir::refusal::kind::reverse_extern});
     default: return;
   }
@@ -85,19 +86,19 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   for (const ir::node_id o : operands)
     if (o <= last && tangent[o] != ir::none) active[o] = 1, any = true;
   if (!any) return;
-  if (c.annotates()) {
-    const id_list tangents = annotations::push(g, id, tangent);
+  const auto set = [&](const id_list& tangents) {
     for (ir::node_id r = id + 1; r <= last; ++r)
       if (g[r].op == ir::opcode::result && g[r].in[0] == id) tangent[r] = tangents[static_cast<int>(g[r].attr)];
-    return;
-  }
+  };
+  if (c.annotates()) return set(annotations::push(g, id, tangent));
+  if (c.what == ir::construct::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
   const flow f = flow_through<by_derivative>(g.view(), id, active.data());
   if (c.what == ir::construct::kind::external) {
     for (const char result : f.results)
       if (result) g.refuse({ir::refusal::kind::forward_extern});
     return;
   }
-  const int own = c.own_operands(), results = f.results.size();
+  const int own = c.own_operands(), results = f.results.size() - c.counts_turns;
   const auto zero = [&](ir::node_id x) { return g.constant(g[x].type, g[x].shape, 0); };
 
   ir::construct both{.what = c.what, .reverse = c.reverse, .counts = c.counts, .length = c.length};
@@ -164,7 +165,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     first_capture += c.captures[b];
   }
   const ir::node_id derived = g.add_construct(both, all);
-  id_list position(results, -1);
+  id_list position(f.results.size(), -1);
   int at = c.carries;
   for (int i = 0; i < results; ++i)
     if (f.results[i]) position[i] = at++;

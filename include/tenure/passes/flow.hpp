@@ -22,7 +22,7 @@ constexpr bool any_of(const mark_list& marks, int first, int end) {
 /// The marks of a construct: of the inputs of each body, and of the results.
 struct flow {
   mark_list of_first, of_second, results;  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays
-  bool condition = false;                  // of a while_loop or of a cond
+  bool condition = false;                  // of a while_loop or of a cond; of the number of turns of a reverse_while
 
   constexpr mark_list& inputs(int body) { return body == 0 ? of_first : of_second; }
   constexpr const mark_list& inputs(int body) const { return body == 0 ? of_first : of_second; }
@@ -39,6 +39,17 @@ constexpr mark_list marks_of_body(const ir::graph_view& body, const mark_list& i
     if (body[i].op == ir::opcode::input) marks[i] = inputs[static_cast<int>(body[i].attr)];
   spread<Kind>(body, marks.data());
   return marks;
+}
+
+/// Marks the first inputs of a body that its outputs are in the next turn; all of them if `all`.
+template <class Kind>
+constexpr void spread_over_turns(const ir::graph_view& body, mark_list& inputs, bool all) {
+  for (bool again = true; again;) {
+    again = false;
+    const mark_list marks = marks_of_body<Kind>(body, inputs);
+    for (int i = 0; i < body.output_count; ++i)
+      if (!inputs[i] && (all || (marks[body.outputs[i]] && Kind::carries(body[body.outputs[i]].type)))) inputs[i] = again = true;
+  }
 }
 
 /// The marks of a construct, given those of its operands.
@@ -59,12 +70,19 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
     for (int i = 0; i < f.results.size(); ++i) f.results[i] = any && carries(body, i);
     return f;
   }
-  const int own = branches ? 0 : c.own_operands();
   int captured = c.own_operands();
   for (int b = 0; b < 2; ++b) {
-    for (int i = 0; i < own; ++i) f.inputs(b).push_back(char(operands[i]));
+    for (int i = 0; i < c.own_inputs(b); ++i) f.inputs(b).push_back(char(operands[c.first_input(b) + i]));
     if (c.counts) f.inputs(b).push_back(0);
     for (int i = 0; i < c.captures[b]; ++i) f.inputs(b).push_back(char(operands[captured++]));
+  }
+  if (c.what == kind::reverse_while) {
+    f.condition = Kind::by_condition && operands[c.own_operands() - 1];
+    spread_over_turns<Kind>(g.body_at(c.bodies[0]), f.of_first, f.condition);
+    for (int i = 0; i < c.states(); ++i) f.of_second[c.carries + i] = char(f.of_first[i]);
+    spread_over_turns<Kind>(g.body_at(c.bodies[1]), f.of_second, f.condition);
+    for (int i = 0; i < c.carries; ++i) f.results[i] = char(f.of_second[i]);
+    return f;
   }
   if (Kind::by_condition && branches) f.condition = operands[0] != 0;
   const int first = is_while ? 1 : 0, last = branches || is_while ? 1 : 0;
@@ -73,7 +91,7 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
     for (int b = first; b <= last; ++b) {
       const ir::graph_view body = g.body_at(c.bodies[b]);
       const mark_list marks = marks_of_body<Kind>(body, f.inputs(b));
-      for (int i = 0; i < f.results.size(); ++i)
+      for (int i = 0; i < body.output_count; ++i)
         if (f.condition || (marks[body.outputs[i]] && carries(body, i))) f.results[i] = 1;
     }
     for (int i = 0; i < c.carries; ++i) {
@@ -87,6 +105,7 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
     f.condition = marks_of_body<Kind>(condition, f.of_first)[condition.outputs[0]] != 0;
     again = again || f.condition;
   }
+  if (c.counts_turns) f.results[c.carries] = f.condition;
   return f;
 }
 

@@ -60,9 +60,10 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
 
 /// The kind of a construct, and for a scan its turns.
 inline void print_construct(writer& out, const ir::graph_view& g, const ir::construct& c) {
-  constexpr const char* kinds[] = {"scan", "while_loop", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
+  constexpr const char* kinds[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
   out << ": " << kinds[static_cast<int>(c.what)];
   if (c.function.name != nullptr) out << ' ' << c.function.name;
+  if (c.counts_turns) out << ", counted";
   if (c.what != ir::construct::kind::scan) return;
   out << " of ";
   print_extent(out, g, c.length);
@@ -112,6 +113,7 @@ constexpr int printed_bodies(const ir::construct& c) {
 inline const char* name_of_body(const ir::construct& c, int b) {
   using kind = ir::construct::kind;
   if (c.what == kind::while_loop) return b == 0 ? "condition" : "turn";
+  if (c.what == kind::reverse_while) return b == 0 ? "turn" : "pull";
   if (c.what == kind::cond) return b == 0 ? "if true" : "if false";
   return c.what == kind::scan ? "turn" : c.what == kind::checkpoint ? "again" : "rule";
 }

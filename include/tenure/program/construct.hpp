@@ -2,8 +2,8 @@
 // Runs loops, branches and external functions, on each backend. A body is a program of its own, and a turn runs it with the pointers of this turn. A carry is
 // written over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn.
 // A Machine says how its backend runs a body: is_host, whether the host reads and writes the memory of a body; plan_of<Body>(), its memory;
-// run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address), a bool that a step has written; and, if it is not the
-// host, positions(address, n), which writes 0 ... n - 1.
+// run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address) and number(address), a bool or an int64 that a step has
+// written; write(address, number); and, if it is not the host, positions(address, n), which writes 0 ... n - 1.
 // Cost: a turn allocates nothing and copies nothing.
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include <tenure/passes/overwrite.hpp>
 #include <tenure/program/bind.hpp>
+#include <tenure/program/snapshots.hpp>
 
 namespace TENURE_NAMESPACE::program_detail {
 
@@ -24,7 +25,7 @@ template <class Program, int C, bool IsHost>
 class construct_frame {
  public:
   static constexpr ir::construct record = construct_at<Program, C>::value;
-  using body = typename construct_at<Program, C>::template body<record.what == ir::construct::kind::while_loop ? 1 : 0>;
+  using body = typename construct_at<Program, C>::template body<record.body_of_results() == record.bodies[1] ? 1 : 0>;
   static constexpr int results = body::value.output_count;
 
   constexpr construct_frame(const bound_step& s, const std::int64_t* symbols) {
@@ -53,6 +54,49 @@ class construct_frame {
   std::int64_t unread_[results + 1] = {}, other_[results + 1] = {}, at_host_ = 0, bytes_ = 0;
 };
 
+/// The scratch memory of a reverse_while: also two places for each state, from which one is computed from the other, the snapshots, and for the
+/// host the turns at which they were taken.
+template <class Program, int C, bool IsHost>
+class snapshot_frame : public construct_frame<Program, C, IsHost> {
+ public:
+  using around = construct_frame<Program, C, IsHost>;
+  using step = typename construct_at<Program, C>::template body<0>;
+  static constexpr int states = step::value.output_count;
+
+  constexpr snapshot_frame(const bound_step& s, const std::int64_t* symbols) : around(s, symbols), bytes_(around::bytes()) {
+    std::int64_t bytes_of_states = 0;
+    for (int i = 0; i < states; ++i) bytes_of_states += state_bytes_[i] = bytes_of_output<step>(i, symbols);
+    count_ = snapshots_of(bytes_of_states, IsHost);
+    const auto take = [&](std::int64_t bytes) {
+      const std::int64_t at = bytes_;
+      bytes_ += (bytes + 63) / 64 * 64;
+      return at;
+    };
+    for (int i = 0; i < states; ++i) {
+      first_[i] = take(state_bytes_[i]);
+      second_[i] = stays_in_place(i) ? first_[i] : take(state_bytes_[i]);
+      snapshots_[i] = take(count_ * state_bytes_[i]);
+    }
+    if constexpr (IsHost) turns_ = take((count_ + 1) * 8);
+  }
+  /// Whether state i can be computed in the memory of the last one.
+  static constexpr bool stays_in_place(int i) { return overwrites<step>.safe[i * states + i]; }
+  constexpr std::int64_t bytes() const { return bytes_; }
+  std::int64_t count() const { return count_; }
+  std::int64_t state_bytes(int i) const { return state_bytes_[i]; }
+  /// The place to which the state behind that in `from` is written.
+  void* next(int i, const void* from, char* scratch) const { return scratch + (from == scratch + first_[i] ? second_[i] : first_[i]); }
+  /// Snapshot k, counted from 1.
+  void* snapshot(int i, std::int64_t k, char* scratch) const { return scratch + snapshots_[i] + (k - 1) * state_bytes_[i]; }
+  std::int64_t* turns(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + turns_); }
+
+ private:
+  std::int64_t first_[states + 1] = {}, second_[states + 1] = {}, snapshots_[states + 1] = {}, state_bytes_[states + 1] = {};
+  std::int64_t turns_ = 0, count_ = 0, bytes_ = 0;
+};
+template <class Program, int C, bool IsHost>
+using frame_of = std::conditional_t<construct_at<Program, C>::value.what == ir::construct::kind::reverse_while, snapshot_frame<Program, C, IsHost>, construct_frame<Program, C, IsHost>>;
+
 /// Calls f(bytes of the frame, body as a std::type_identity) for each body of a construct. An external function has no body: it is void.
 template <class Program, bool IsHost, class F>
 constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, const F& f) {
@@ -61,7 +105,7 @@ constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, c
     if constexpr (record::value.what == ir::construct::kind::external) {
       f(unread_results<Program, C>(s, symbols).bytes, std::type_identity<void>{});
     } else {
-      const std::int64_t frame = construct_frame<Program, C, IsHost>(s, symbols).bytes();
+      const std::int64_t frame = frame_of<Program, C, IsHost>(s, symbols).bytes();
       f(frame, std::type_identity<typename record::template body<0>>{});
       if constexpr (record::value.what != ir::construct::kind::scan) f(frame, std::type_identity<typename record::template body<1>>{});
     }
@@ -128,6 +172,7 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
   void* result[frame::results + 1];
   void* home[frame::results + 1];
   bool goes_on = false;
+  [[maybe_unused]] std::int64_t turns = 0;
   void* const verdict[] = {Machine::is_host ? &goes_on : memory.variable(scratch)};
   for (int i = 0; i < carries; ++i) {
     argument[i] = tested[i] = pointer[i];
@@ -141,9 +186,85 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
       if (!frame::stays_in_place(i)) result[i] = argument[i] == home[i] ? memory.other(i, scratch) : home[i];
     machine.run(plan, argument, result, workspace);
     for (int i = 0; i < carries; ++i) argument[i] = tested[i] = result[i];
+    if constexpr (loop.counts_turns) ++turns;
   }
+  if constexpr (loop.counts_turns)
+    if (void* const count = pointer[loop.operands() + carries]; count != nullptr) machine.write(count, turns);
   for (int i = 0; i < carries; ++i)
     if (argument[i] != home[i]) machine.copy(home[i], argument[i], bytes_of_output<body>(i, machine.symbols()));
+}
+
+/// Whether a body reads one of its inputs first ... last - 1.
+template <class Body>
+constexpr bool reads_inputs(int first, int last) {
+  const passes::plan_view p = Body::plan.view(Body::value.view());
+  for (int i = 0; i < p.buffer_count; ++i) {
+    const passes::buffer& b = p.buffers[i];
+    if (b.where == passes::buffer::place::argument && b.index >= first && b.index < last && b.first < p.step_count) return true;
+  }
+  return false;
+}
+
+/// Takes the turns backwards. distance_of_snapshots() says which states are kept on the way to the state before a turn.
+template <class Program, int C, class Machine>
+void run_reverse_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
+  using frame = snapshot_frame<Program, C, Machine::is_host>;
+  using step = typename frame::step;
+  using pull = typename frame::body;
+  constexpr ir::construct loop = frame::record;
+  constexpr int carries = loop.carries, states = loop.states(), own = loop.own_operands();
+  constexpr bool reads_states = reads_inputs<pull>(carries, carries + states);
+  const frame memory(s, machine.symbols());
+  const auto& plan_of_step = machine.template plan_of<step>();
+  const auto& plan_of_pull = machine.template plan_of<pull>();
+  const void* state[step::value.input_count + 1];
+  void* next[states + 1];
+  const void* argument[pull::value.input_count + 1];
+  void* result[frame::results + 1];
+  void* home[frame::results + 1];
+  for (int i = 0; i < carries; ++i) {
+    argument[i] = pointer[i];
+    result[i] = home[i] = memory.home(i, pointer + loop.operands(), scratch);
+  }
+  for (int i = 0; i < states; ++i) argument[carries + i] = pointer[carries + i];
+  for (int i = 0; i < loop.captures[0]; ++i) state[states + i] = pointer[own + i];
+  for (int i = 0; i < loop.captures[1]; ++i) argument[carries + states + i] = pointer[own + loop.captures[0] + i];
+  void* const workspace = scratch + memory.bytes();
+
+  // Goes so many turns on from `state`, and writes the last state into a snapshot, unless its number is 0.
+  const auto go_on = [&](std::int64_t turns, std::int64_t snapshot) {
+    for (; turns > 0; --turns) {
+      for (int i = 0; i < states; ++i) next[i] = turns == 1 && snapshot > 0 ? memory.snapshot(i, snapshot, scratch) : memory.next(i, state[i], scratch);
+      machine.run(plan_of_step, state, next, workspace);
+      for (int i = 0; i < states; ++i) state[i] = next[i];
+    }
+  };
+  std::int64_t of_device[Machine::is_host ? 1 : most_snapshots_of_device + 1];
+  std::int64_t* const taken_at = Machine::is_host ? memory.turns(scratch) : of_device;  // the turns before which snapshots were taken
+  std::int64_t last = 0;                                                                // the last snapshot; 0 is the first state
+  taken_at[0] = 0;
+  const std::int64_t turns = machine.number(pointer[own - 1]);
+  for (std::int64_t left = turns; left > 0; --left) {
+    if constexpr (reads_states) {
+      if (last > 0 && taken_at[last] == left) --last;
+      std::int64_t at = taken_at[last];
+      for (int i = 0; i < states; ++i) state[i] = last == 0 ? pointer[carries + i] : memory.snapshot(i, last, scratch);
+      while (at + 1 < left) {
+        const bool has_room = last < memory.count();
+        const std::int64_t distance = has_room ? distance_of_snapshots(left - at, memory.count() - last + 1) : left - 1 - at;
+        go_on(distance, has_room ? last + 1 : 0);
+        at += distance;
+        if (has_room) taken_at[++last] = at;
+      }
+      for (int i = 0; i < states; ++i) argument[carries + i] = state[i];
+    }
+    for (int i = 0; i < carries; ++i)  // the pull of the first turn writes to the result
+      if (!frame::around::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);
+    machine.run(plan_of_pull, argument, result, workspace);
+    for (int i = 0; i < carries; ++i) argument[i] = result[i];
+  }
+  if (turns <= 0)
+    for (int i = 0; i < carries; ++i) machine.copy(home[i], pointer[i], bytes_of_output<pull>(i, machine.symbols()));
 }
 
 template <class Program, int C, class Machine>
@@ -187,6 +308,7 @@ void run_construct(const Machine& machine, const bound_step& s, void* const* poi
     char* const memory = static_cast<char*>(scratch);
     if constexpr (what == kind::scan) run_scan<Program, C>(machine, s, pointer, number[0], memory);
     else if constexpr (what == kind::while_loop) run_while<Program, C>(machine, s, pointer, memory);
+    else if constexpr (what == kind::reverse_while) run_reverse_while<Program, C>(machine, s, pointer, memory);
     else if constexpr (what == kind::cond) run_cond<Program, C>(machine, s, pointer, memory);
     else if constexpr (Machine::is_host) run_external<Program, C>(machine, s, pointer, memory);
   });

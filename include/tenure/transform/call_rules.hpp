@@ -138,8 +138,8 @@ constexpr bool is_traceable() {
     static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
     static_assert(refused.what != ir::refusal::kind::extent,
                   "tenure: trace: the extent of this axis is known only when the program runs: scan over the axis, or pass the number as an argument");
-    static_assert(refused.what != ir::refusal::kind::reverse_while,
-                  "tenure: grad: no reverse mode through while_loop without a bound, or fori_loop with a traced number of turns; give the bound tn::at_most<N>, or use scan, or jvp");
+    static_assert(refused.what != ir::refusal::kind::second_reverse_while,
+                  "tenure: grad: no second reverse mode through while_loop without a bound, or fori_loop with a traced number of turns; use jvp or hessian, or give the bound tn::at_most<N>");
     static_assert(refused.what != ir::refusal::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
     static_assert(refused.what != ir::refusal::kind::reverse_extern,
                   "tenure: grad: this extern_op has no derivative: give it a backward, or call it with tn::stop_gradient(x)");

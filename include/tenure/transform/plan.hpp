@@ -87,7 +87,7 @@ struct plan {
             total += record::value.length * first;
           } else {
             const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{});
-            total += record::value.what == kind::while_loop ? first + second : first > second ? first : second;
+            total += record::value.what != kind::cond ? first + second : first > second ? first : second;
           }
         }
       });

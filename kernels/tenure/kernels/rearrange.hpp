@@ -63,6 +63,14 @@ struct write_position {
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const { to[i] = i; }
 };
 
+/// Writes one number.
+struct write_number {
+  std::int64_t* to;
+  std::int64_t number;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t) const { *to = number; }
+};
+
 template <class T>
 struct copy_element {
   walk<2> space;  // from, to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops and branches: a scan with its gradient, a while_loop, a cond.
+// Loops and branches: a scan and a while_loop with their gradients, a cond.
 #include <tenure/cuda.hpp>
 
 namespace tn = tenure;
@@ -17,8 +17,8 @@ auto loops_and_branches() {
     return sum(std::get<0>(tn::scan(turn, w, xs)));
   };
   constexpr auto gradient = tn::value_and_grad<0, 1>(recurrence);
-  constexpr auto doubled = tn::compile([](auto x) {
-    return tn::while_loop([](auto c) { return sum(c) < 50.0f; }, [](auto c) { return c * 2.0f; }, x);
+  constexpr auto doubled = tn::value_and_grad([](auto x) {
+    return sum(tn::while_loop([](auto c) { return sum(c) < 50.0f; }, [](auto c) { return c * c; }, x));
   });
   constexpr auto chosen = tn::compile([](auto x) {
     return tn::cond(sum(x) > 0.0f, [=] { return x * 2.0f; }, [=] { return exp(x); });

@@ -27,6 +27,8 @@ struct turns_on_host {
   }
   void copy(void* to, const void* from, std::int64_t bytes) const { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
   bool flag(const void* at) const { return *static_cast<const bool*>(at); }
+  std::int64_t number(const void* at) const { return *static_cast<const std::int64_t*>(at); }
+  void write(void* at, std::int64_t number) const { *static_cast<std::int64_t*>(at) = number; }
 };
 
 }  // namespace detail

@@ -91,7 +91,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
       else if (s.construct >= 0) program_detail::run_construct<Program>(turns, s, pointer, number, scratch);
       else if constexpr (program_detail::different_opaque_steps<Program>.count == 0) continue;  // g++ warns of the numbers of a step that does not exist
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
-      else run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
+      else if constexpr (program_detail::different_opaque_steps<Program>.count > 0) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
     }
   }
 }

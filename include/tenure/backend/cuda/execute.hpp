@@ -23,7 +23,7 @@ using program_detail::call_memory;
 
 namespace detail {
 
-/// Whether a program has loops and branches, whether some of them wait for a condition, and whether it has other steps that are not kernels.
+/// Whether a program has loops and branches, whether some of them wait for a condition or a number of turns, and whether it has other steps that are not kernels.
 template <class Program>
 inline constexpr bool has_constructs = program_detail::constructs<Program>.count > 0;
 template <class Program>
@@ -152,12 +152,18 @@ struct turns_on_device {
     run_steps<Body>(device, {arguments, results, workspace, extents}, plan, program_detail::no_notice{});
   }
   void copy(void* to, const void* from, std::int64_t bytes) const { device.copy(to, from, bytes); }
-  bool flag(const void* at) const {
-    bool is_set = false;
-    device.read(&is_set, at, sizeof is_set);
-    return is_set;
-  }
+  bool flag(const void* at) const { return read<bool>(at); }
+  std::int64_t number(const void* at) const { return read<std::int64_t>(at); }
+  void write(void* at, std::int64_t number) const { device.for_each(1, kernels::write_number{static_cast<std::int64_t*>(at), number}); }
   void positions(void* at, std::int64_t n) const { device.for_each(n, kernels::write_position{static_cast<std::int64_t*>(at)}); }
+
+ private:
+  template <class T>
+  T read(const void* at) const {
+    T x{};
+    device.read(&x, at, sizeof x);
+    return x;
+  }
 };
 
 /// Gives the steps of a call to the device. The memory is what the plan asks for.

@@ -40,15 +40,15 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
       c.expect(x.bodies[b] >= 0 && x.bodies[b] < g.inner.count, "no such body", x.bodies[b], g.inner.count);
       if (!c.found.ok()) return;
       const ir::graph_view body = g.body_at(x.bodies[b]);
-      const int own = x.what == kind::cond ? 0 : x.own_operands() + x.counts;
+      const int own = x.own_inputs(b) + x.counts, first = x.first_input(b);
       c.expect(body.input_count == own + x.captures[b], "another number of inputs than the construct gives", body.input_count, own + x.captures[b]);
       for (int i = 0; i < body.count && c.found.ok(); ++i) {
         const ir::node& in = body[i];
         if (in.op != ir::opcode::input) continue;
         const int at = static_cast<int>(in.attr);
         const bool is_turn = x.counts && at == x.own_operands();
-        c.is_type(in, is_turn ? dtype::int64 : g[operands[at < own ? at : captured + at - own]].type);
-        extents given = is_turn ? extents{} : g.shape_of(operands[at < own ? at : captured + at - own]);
+        c.is_type(in, is_turn ? dtype::int64 : g[operands[at < own ? first + at : captured + at - own]].type);
+        extents given = is_turn ? extents{} : g.shape_of(operands[at < own ? first + at : captured + at - own]);
         const bool is_slice = x.what == kind::scan && at >= x.carries && at < x.own_operands();
         if (is_slice) {
           c.extent_is(given[0], x.length);
@@ -59,11 +59,15 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
       captured += x.captures[b];
       const bool is_condition = x.what == kind::while_loop && b == 0;
       if (is_condition) c.expect(body.output_count == 1 && body[body.outputs[0]].type == dtype::boolean, "a condition is no single bool", body.output_count, 1);
-      for (int i = 0; i < x.carries && !is_condition && c.found.ok(); ++i) {
-        c.is_type(body[body.outputs[i]], g[operands[i]].type);
-        c.extents_are(body.shape_of(body.outputs[i]), g.shape_of(operands[i]));
+      const bool steps = x.what == kind::reverse_while && b == 0;
+      const int returned = is_condition ? 0 : steps ? x.states() : x.carries;
+      c.expect(body.output_count >= returned, "a loop that does not return its carries", body.output_count, returned);
+      for (int i = 0; i < returned && c.found.ok(); ++i) {
+        c.is_type(body[body.outputs[i]], g[operands[first + i]].type);
+        c.extents_are(body.shape_of(body.outputs[i]), g.shape_of(operands[first + i]));
       }
     }
+    if (x.what == kind::reverse_while && c.found.ok()) c.is_type(g[operands[x.own_operands() - 1]], dtype::int64);
     if (x.what != kind::cond || !c.found.ok()) return;
     const ir::graph_view first = g.body_at(x.bodies[0]), second = g.body_at(x.bodies[1]);
     c.is_type(g[operands[0]], dtype::boolean);
@@ -128,7 +132,8 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
       c.is_type(c.self(), c.graph[value].type);
       return c.extents_are(c.shape(), c.graph.shape_of(value));
     }
-    const ir::graph_view body = c.graph.body_at(x.bodies[x.what == ir::construct::kind::while_loop ? 1 : 0]);
+    if (x.counts_turns && c.self().attr == x.carries) return c.is_type(c.self(), dtype::int64), c.extents_are(c.shape(), {});
+    const ir::graph_view body = c.graph.body_at(x.body_of_results());
     const ir::node_id id = body.outputs[c.self().attr];
     c.is_type(c.self(), body[id].type);
     extents s;

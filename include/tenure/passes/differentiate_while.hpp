@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+// Cotangents of a while_loop without a bound: a reverse_while takes the turns from the last one to the first. It has room for a fixed number of
+// states, so it computes the states of other turns again (program/reverse_while.hpp). The while_loop counts its turns for it. The condition
+// has no derivative: the gradient is that of the turns that were taken.
+// Cost: nothing is kept between the two loops but the number of turns.
+#pragma once
+
+#include <tenure/passes/differentiate_scan.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// Marks the states of a loop that a turn reads for its marked states, and so on. `turn` returns the states.
+constexpr void mark_states_for(const ir::graph_view& turn, ir::array<char>& needed) {
+  for (bool again = true; again;) {
+    again = false;
+    ir::array<char> live(turn.count, 0);
+    for (int i = 0; i < needed.size(); ++i)
+      if (needed[i]) live[turn.outputs[i]] = 1;
+    ir::mark_needed(turn.nodes, turn.count, live.data());
+    for (ir::node_id id = 0; id < turn.count; ++id) {
+      const ir::node& n = turn[id];
+      const bool is_found = live[id] && n.op == ir::opcode::input && n.attr < needed.size() && !needed[static_cast<int>(n.attr)];
+      if (is_found) needed[static_cast<int>(n.attr)] = again = true;
+    }
+  }
+}
+
+/// Adds the cotangents of the operands of a while_loop. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes
+/// them. Those of captures are summed up in each turn. States that only the condition reads, as a number of turns, are not computed again.
+template <class Accumulate>
+constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+  const ir::construct c = g.construct_at(id);
+  const flow f = flow_through<by_derivative>(g.view(), id, active);
+  const id_list operands = g.operands_of(id);
+  const int turn = c.bodies[1], first_capture = c.carries + c.captures[0];
+  ir::construct counted = c;
+  counted.counts_turns = true;
+  g.replace_construct(id, counted);
+  const ir::node_id turns = g.result(id, c.carries);
+  const auto state_of = [&](derived_body& body, int i) {
+    const ir::graph_view written = g.view().body_at(turn);
+    const ir::node n = written[input_of_body(written, i)];
+    return body.input(n.type, n.shape);
+  };
+
+  id_list all, wanted;
+  for (int i = 0; i < c.carries + c.captures[1]; ++i) {
+    if (!f.inputs(1)[i]) continue;
+    const ir::node_id operand = operands[i < c.carries ? i : first_capture + i - c.carries], arrives = i < c.carries ? cotangents[i] : ir::none;
+    wanted.push_back(operand);
+    all.push_back(arrives != ir::none ? arrives : g.constant(g[operand].type, g[operand].shape, 0));
+  }
+
+  derived_body pull(g, turn);
+  id_list inputs, given, wrt, values, arriving, outputs;
+  for (const ir::node_id operand : wanted) inputs.push_back(pull.input_like(operand));
+  for (int i = 0; i < c.carries; ++i) given.push_back(state_of(pull, i));
+  for (int j = 0; j < c.captures[1]; ++j) {
+    const ir::node_id operand = operands[first_capture + j];
+    given.push_back(f.inputs(1)[c.carries + j] ? pull.variable(operand) : operand);
+  }
+  pull.paste(given);
+  for (int i = 0; i < given.size(); ++i)
+    if (f.inputs(1)[i]) wrt.push_back(given[i]);
+  for (int i = 0; i < c.carries; ++i)
+    if (f.inputs(1)[i]) values.push_back(pull.output(i)), arriving.push_back(inputs[arriving.size()]);
+  id_list gradients(wrt.size(), ir::none);
+  reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+  for (int k = 0; k < wrt.size(); ++k) {
+    const bool is_sum = k >= values.size(), is_zero = gradients[k] == ir::none;
+    if (!is_sum) outputs.push_back(is_zero ? pull.zero_like(wrt[k]) : gradients[k]);
+    else outputs.push_back(is_zero ? inputs[k] : (ops::value(g, inputs[k]) + ops::value(g, gradients[k])).id);
+  }
+
+  ir::array<char> needed(c.carries, 0), live = pull.live(outputs);
+  bool any = false, every = true;
+  for (int i = 0; i < c.carries; ++i) needed[i] = char(live[given[i] - pull.first()]);
+  mark_states_for(g.view().body_at(turn), needed);
+  for (int i = 0; i < c.carries; ++i) any = any || needed[i];
+  for (int i = 0; i < c.carries; ++i) every = every && (needed[i] = needed[i] || !any);
+  for (int i = 0; i < c.carries; ++i)
+    if (needed[i]) inputs.push_back(given[i]), all.push_back(operands[i]);
+  all.push_back(turns);
+  ir::construct back{.what = ir::construct::kind::reverse_while, .carries = wanted.size(), .scanned = all.size() - wanted.size()};
+  id_list captured;
+  back.bodies[1] = pull.cut(inputs, outputs, captured);
+  back.captures[1] = captured.size();
+
+  const int before = all.size();
+  back.bodies[0] = turn;
+  if (every && g.view().body_at(turn).bound_count == 0) {
+    for (int j = 0; j < c.captures[1]; ++j) all.push_back(operands[first_capture + j]);
+  } else {  // the while_loop has checked the bounds
+    derived_body step(g, turn);
+    id_list states, in_turn, next;
+    for (int i = 0; i < c.carries; ++i) {
+      in_turn.push_back(needed[i] ? state_of(step, i) : step.zero_like(operands[i]));
+      if (needed[i]) states.push_back(in_turn.back());
+    }
+    for (int j = 0; j < c.captures[1]; ++j) in_turn.push_back(operands[first_capture + j]);
+    step.paste(in_turn);
+    for (int i = 0; i < c.carries; ++i)
+      if (needed[i]) next.push_back(step.output(i));
+    back.bodies[0] = step.cut(states, next, all);
+  }
+  back.captures[0] = all.size() - before;
+  for (const ir::node_id x : captured) all.push_back(x);
+
+  const ir::node_id loop = g.add_construct(back, all);
+  for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g.result(loop, k));
+}
+
+/// The reverse_while of (carries, tangents of the carries) over (states, tangents of the states), given the tangents of its operands. Returns
+/// the tangents of its results, or none.
+constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& tangent) {
+  const ir::construct c = g.construct_at(id);
+  const flow f = flow_through<by_derivative>(g.view(), id, active);
+  const id_list operands = g.operands_of(id);
+  const int own = c.own_operands();
+  const auto tangent_of_operand = [&](int i) {
+    const ir::node_id x = operands[i];
+    return active[x] ? tangent[x] : g.constant(g[x].type, g[x].shape, 0);
+  };
+  ir::construct both{.what = c.what};
+  id_list all;
+  const auto add = [&](int from, int to) {
+    for (int i = from; i < to; ++i) all.push_back(operands[i]);
+    for (int i = from; i < to; ++i)
+      if (f.inputs(1)[i]) all.push_back(tangent_of_operand(i));
+  };
+  add(0, c.carries);
+  both.carries = all.size();
+  add(c.carries, c.carries + c.states());
+  all.push_back(operands[own - 1]);
+  both.scanned = all.size() - both.carries;
+  int first_capture = own;
+  for (int b = 0; b < 2; ++b) {
+    derived_body body(g, c.bodies[b]);
+    const int own_inputs = c.own_inputs(b), returned = b == 0 ? c.states() : c.carries;
+    id_list inputs, given(own_inputs, ir::none), wrt, tangents, values, outputs;
+    const auto take = [&](int from, int to) {
+      const auto input = [&](int i) {
+        const ir::graph_view written = g.view().body_at(c.bodies[b]);
+        const ir::node n = written[input_of_body(written, i)];
+        inputs.push_back(body.input(n.type, n.shape));
+        return inputs.back();
+      };
+      for (int i = from; i < to; ++i) given[i] = input(i);
+      for (int i = from; i < to; ++i)
+        if (f.inputs(b)[i]) wrt.push_back(given[i]), tangents.push_back(input(i));
+    };
+    take(0, returned);
+    take(returned, own_inputs);
+    for (int j = 0; j < c.captures[b]; ++j) {
+      const ir::node_id operand = operands[first_capture + j];
+      given.push_back(active[operand] ? body.variable(operand) : operand);
+      if (active[operand]) wrt.push_back(given.back()), tangents.push_back(tangent[operand]);
+    }
+    body.paste(given);
+    for (int i = 0; i < returned; ++i) values.push_back(body.output(i));
+    id_list found(returned, ir::none);
+    forward(g, wrt.data(), tangents.data(), wrt.size(), values.data(), returned, found.data());
+    for (const ir::node_id v : values) outputs.push_back(v);
+    for (int i = 0; i < returned; ++i)
+      if (f.inputs(b)[i]) outputs.push_back(found[i] != ir::none ? found[i] : body.zero_like(values[i]));
+    const int before = all.size();
+    both.bodies[b] = body.cut(inputs, outputs, all);
+    both.captures[b] = all.size() - before;
+    first_capture += c.captures[b];
+  }
+  const ir::node_id derived = g.add_construct(both, all);
+  id_list results;
+  for (int i = 0, at = c.carries; i < c.carries; ++i) results.push_back(f.results[i] ? g.result(derived, at++) : ir::none);
+  return results;
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which states a reverse_while keeps: it never has more than it has room for, and it computes as few turns again as possible.
+#include "../catch.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <tenure/program/snapshots.hpp>
+
+namespace rule = tenure::program_detail;
+
+namespace {
+
+struct cost {
+  std::int64_t computed = 0, most_kept = 0;
+};
+
+/// The turns that are computed again on the way back through `turns` turns, with this many snapshots besides the first state.
+cost of(std::int64_t turns, std::int64_t snapshots) {
+  cost c;
+  std::vector<std::int64_t> taken_at = {0};
+  for (std::int64_t left = turns; left > 0; --left) {
+    if (taken_at.back() == left) taken_at.pop_back();
+    std::int64_t at = taken_at.back();
+    while (at + 1 < left) {
+      const std::int64_t room = snapshots - static_cast<std::int64_t>(taken_at.size()) + 1;
+      const std::int64_t distance = room > 0 ? rule::distance_of_snapshots(left - at, room + 1) : left - 1 - at;
+      REQUIRE(distance > 0);
+      REQUIRE(at + distance < left);
+      c.computed += distance;
+      at += distance;
+      if (room > 0) taken_at.push_back(at);
+    }
+    c.most_kept = std::max(c.most_kept, static_cast<std::int64_t>(taken_at.size()) - 1);
+  }
+  return c;
+}
+
+/// The fewest turns, over all choices of the next snapshot.
+std::vector<std::vector<std::int64_t>> fewest(std::int64_t turns, std::int64_t snapshots) {
+  const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  std::vector<std::vector<std::int64_t>> all(index(snapshots + 1), std::vector<std::int64_t>(index(turns + 1), 0));
+  for (std::int64_t n = 2; n <= turns; ++n) all[0][index(n)] = n * (n - 1) / 2;
+  for (std::int64_t s = 1; s <= snapshots; ++s)
+    for (std::int64_t n = 2; n <= turns; ++n) {
+      std::int64_t best = n * n;
+      for (std::int64_t d = 1; d < n; ++d) best = std::min(best, d + all[index(s - 1)][index(n - d)] + all[index(s)][index(d)]);
+      all[index(s)][index(n)] = best;
+    }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("snapshots: no choice computes fewer turns again, and there is room for all of them") {
+  const auto best = fewest(120, 6);
+  for (std::int64_t s = 1; s <= 6; ++s)
+    for (std::int64_t n = 0; n <= 120; ++n) {
+      INFO(n << " turns, " << s << " snapshots");
+      const cost c = of(n, s);
+      CHECK(c.computed == best[static_cast<std::size_t>(s)][static_cast<std::size_t>(n)]);
+      CHECK(c.most_kept <= s);
+    }
+}
+
+TEST_CASE("snapshots: a turn is computed again at most r times while the binomial reaches") {
+  // r n - (s + 1 + r)! / ((s + 2)! (r - 1)!) turns for s snapshots
+  CHECK(of(2049, 2048).computed == 2049 - 1);  // every state is kept
+  CHECK(of(2050, 2048).computed == 2 * 2050 - 2051);
+  CHECK(of(100000, 2048).computed == 2 * 100000 - 2051);
+  CHECK(of(100000, 2048).most_kept == 2048);
+  CHECK(of(595, 32).computed == 2 * 595 - 35);
+  CHECK(of(596, 32).computed == 3 * 596 - 630);
+  CHECK(rule::distance_of_snapshots(std::int64_t{1} << 40, 33) > 0);
+  CHECK(rule::distance_of_snapshots(std::int64_t{1} << 40, 2) > 0);
+}
+
+TEST_CASE("snapshots: their number is that of the states in 256 KiB, within limits") {
+  CHECK(rule::snapshots_of(8, true) == 2048);
+  CHECK(rule::snapshots_of(1024, true) == 256);
+  CHECK(rule::snapshots_of(1 << 20, true) == 32);
+  CHECK(rule::snapshots_of(0, true) == 32);
+  CHECK(rule::snapshots_of(8, false) == rule::most_snapshots_of_device);
+}
