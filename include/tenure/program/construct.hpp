@@ -3,7 +3,8 @@
 // written over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn.
 // A Machine says how its backend runs a body: is_host, whether the host reads and writes the memory of a body; plan_of<Body>(), its memory;
 // run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address) and number(address), a bool or an int64 that a step has
-// written; write(address, number); and, if it is not the host, positions(address, n), which writes 0 ... n - 1.
+// written; write(address, number); on the host run_all(), which may run all turns of a scan at once; and, if it is not the host,
+// positions(address, n), which writes 0 ... n - 1.
 // Cost: a turn allocates nothing and copies nothing.
 #pragma once
 
@@ -124,7 +125,7 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   const void* argument[inputs + 1];
   void* result[frame::results + 1];
   void* home[frame::results + 1];
-  std::int64_t step[frame::results + loop.scanned + 1];
+  std::int64_t step[frame::results + loop.scanned + 1] = {};
   std::int64_t turn = loop.reverse ? turns - 1 : 0;
   const std::int64_t forward = loop.reverse ? -1 : 1;
   for (int i = 0; i < frame::results; ++i) result[i] = home[i] = memory.home(i, given, scratch);
@@ -146,6 +147,9 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   void* const workspace = scratch + memory.bytes();
   if (turns == 0)
     for (int i = 0; i < carries; ++i) machine.copy(home[i], pointer[i], bytes_of_output<body>(i, machine.symbols()));
+  if constexpr (Machine::is_host) {
+    if (machine.template run_all<body, carries, loop.scanned, loop.counts>(argument, result, step, turns, &turn, forward)) return;
+  }
   for (std::int64_t left = turns; left > 0; --left, turn += forward) {
     for (int i = 0; i < carries; ++i)  // the last turn writes to the result
       if (!frame::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);

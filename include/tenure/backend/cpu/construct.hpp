@@ -13,6 +13,43 @@ TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& pl
 
 namespace detail {
 
+/// A scan whose body is one kernel, for this kernel.
+template <class Body, int Carries, int Scanned, bool Counts>
+struct scan_of_kernel {
+  static constexpr int carries = Carries;
+  std::int64_t step[Body::tables.steps[0].binding_count + 1];  // in bytes, from turn to turn
+  std::int64_t turns, first, forward;
+  std::int64_t* position;  // the number of the turn, if the body reads it
+
+  static constexpr in_loop role(int access) {
+    const int buffer = Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer;
+    if (buffer < 0) return in_loop::fixed;  // it counts elements
+    const passes::buffer& b = Body::tables.buffers[buffer];
+    const bool is_argument = b.where == passes::buffer::place::argument;
+    if (b.index < Carries) return is_argument ? in_loop::carry_in : in_loop::carry_out;
+    return !is_argument || b.index < Carries + Scanned + Counts ? in_loop::of_turn : in_loop::fixed;
+  }
+  static constexpr int carry(int access) { return Body::tables.buffers[Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer].index; }
+};
+
+/// Whether all turns of a scan run as one kernel: its body is one, and each element of a carry depends on no other element of a carry.
+template <class Body, int Carries, int Scanned, bool Counts>
+inline constexpr bool is_scan_of_kernel = [] {
+  if constexpr (Body::step_count != 1 || Carries == 0) {
+    return false;
+  } else if constexpr (!Body::tables.steps[0].is_fused()) {
+    return false;
+  } else {
+    for (int i = 0; i < Carries; ++i)
+      if (!program_detail::overwrites<Body>.safe[i * Body::value.output_count + i]) return false;
+    using kernel = fused<typename Body::template code_of<Body::tables.steps[0].kernel>>;
+    return kernel::template may_run_turns<scan_of_kernel<Body, Carries, Scanned, Counts>>();
+  }
+}();
+
+/// The most elements of a carry for which turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
+constexpr std::int64_t most_elements_of_turn = 32768;
+
 /// What runs the turns.
 struct turns_on_host {
   static constexpr bool is_host = true;
@@ -24,6 +61,34 @@ struct turns_on_host {
   template <class Body>
   TENURE_INLINE void run(const memory_plan<Body>& plan, const void* const* arguments, void* const* results, void* workspace) const {
     execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, plan, program_detail::no_notice{});
+  }
+  /// All turns of a scan at once, where its body is a kernel that allows it. The arguments and results are those of the first turn. `step` has the
+  /// bytes to the next turn: for what is scanned, and from there on for each result.
+  template <class Body, int Carries, int Scanned, bool Counts>
+  bool run_all(const void* const* arguments, void* const* results, const std::int64_t* step, std::int64_t turns, std::int64_t* turn, std::int64_t forward) const {
+    if constexpr (is_scan_of_kernel<Body, Carries, Scanned, Counts>) {
+      constexpr const bound_step& s = Body::tables.steps[0];
+      using kernel = fused<typename Body::template code_of<s.kernel>>;
+      if (turns == 0 || program_detail::bytes_of_output<Body>(0, symbols()) > 8 * most_elements_of_turn) return false;
+      scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, turns, *turn, forward, Counts ? turn : nullptr};
+      const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
+      void* pointer[s.binding_count + 1];
+      std::int64_t number[s.number_count + 1];
+      for (int a = 0; a < s.binding_count; ++a) {
+        const program_detail::binding& b = Body::tables.bindings[s.first_binding + a];
+        pointer[a] = program_detail::pointer_of<Body>(memory, nullptr, b);
+        loop.step[a] = 0;
+        if (b.buffer < 0) continue;
+        const passes::buffer& of = Body::tables.buffers[b.buffer];
+        if (of.where == passes::buffer::place::argument) loop.step[a] = of.index >= Carries && of.index < Carries + Scanned ? step[of.index - Carries] : 0;
+        else if (of.index >= Carries) loop.step[a] = step[Scanned + of.index];
+      }
+      for (int i = 0; i < s.number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[s.first_number + i], symbols());
+      kernel::run_turns({pointer, number, nullptr}, loop);
+      return true;
+    } else {
+      return false;
+    }
   }
   void copy(void* to, const void* from, std::int64_t bytes) const { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
   bool flag(const void* at) const { return *static_cast<const bool*>(at); }

@@ -83,6 +83,13 @@ struct fused : program_detail::coded_kernel<Code> {
   /// True if it may store past the caches when its data does not fit into them.
   static constexpr bool stores_past_caches() { return may_bypass_caches; }
 
+  /// True if run_turns can run a loop whose body is this kernel.
+  template <class Loop>
+  static constexpr bool may_run_turns();
+  /// All turns of a loop whose body is this kernel, with the carries in registers: fused/turns.hpp.
+  template <class Loop>
+  TENURE_FLATTEN static void run_turns(const kernel_arguments& given, const Loop& loop);
+
  private:
   using kind = instruction::kind;
   using base::at, base::count_of, base::rank_of;
@@ -169,6 +176,18 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int Pass, at_choice Choice>
   static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                         std::int64_t i, std::int64_t n);
+
+  // ---- all turns of a loop: fused/turns.hpp ----
+
+  template <class Loop>
+  static constexpr bool varies_by_row();
+  template <class Loop>
+  static constexpr int packets_of_turn();
+  template <class Loop, bool Partial, int... W>
+  static TENURE_LAYER void run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n, std::integer_sequence<int, W...>);
+  template <class Loop, bool Partial, bool Prepares, int I>
+  static TENURE_LAYER void in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, const P* carried, P* next,
+                                   std::int64_t i, int n);
 
   // ---- the chosen element of a row: fused/chosen_element.hpp ----
 

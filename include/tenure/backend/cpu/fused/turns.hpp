@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+// All turns of a loop whose body is one elementwise kernel. The loop over the elements is outside, and the loop over the turns is inside: a few
+// packets of the carries stay in registers from the first turn to the last. Otherwise each turn reads and writes them, and a turn with few
+// elements waits until the processor has stored those of the turn before.
+// Law: each element is computed by the same instructions as in turns that run one after the other.
+#pragma once
+
+#include <tenure/backend/cpu/fused/kernel.hpp>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// What an access of a kernel is to the loop whose body it is: the same memory in all turns, a slice of each turn, or a carry.
+enum class in_loop { fixed, of_turn, carry_in, carry_out };
+
+template <class Code>
+template <class Loop>
+constexpr bool fused<Code>::may_run_turns() {
+  if (record::outer != 0 || record::inner != 1 || record::passes != 1 || may_transpose) return false;
+  int row_work = 0, stored = 0;
+  for (int i = 0; i < record::instructions; ++i) {
+    const instruction& x = at(i);
+    if (x.what != kind::load && x.what != kind::compute && x.what != kind::constant && x.what != kind::store) return false;
+    row_work += x.row && x.what == kind::compute;
+    if (x.what == kind::compute && x.access >= 0) return false;
+    if (x.what == kind::store && x.row) return false;
+    if (x.access < 0) continue;
+    const in_loop role = Loop::role(x.access);
+    if (role != in_loop::carry_in && role != in_loop::carry_out) continue;
+    const program_detail::decoded_access& a = k.access[x.access];
+    if (x.row || x.is_mask || a.counting || a.type != record::lane || a.stride[last] != 1) return false;
+    stored += role == in_loop::carry_out;
+  }
+  return stored == Loop::carries && row_work <= 4;  // what is the same for all elements is computed for each group of packets
+}
+
+/// Whether a number that all elements share is another one in each turn.
+template <class Code>
+template <class Loop>
+constexpr bool fused<Code>::varies_by_row() {
+  for (int i = 0; i < record::instructions; ++i)
+    if (at(i).row && at(i).what == kind::load && Loop::role(at(i).access) == in_loop::of_turn) return true;
+  return false;
+}
+
+/// The packets of a group. They hide the latency of a turn, which begins with the results of the turn before.
+template <class Code>
+template <class Loop>
+constexpr int fused<Code>::packets_of_turn() {
+  constexpr std::int64_t n = k.extent[last];
+  if (is_dynamic(n)) return lanes > 1 ? 4 : 1;
+  const std::int64_t packets = (n + lanes - 1) / lanes;
+  return packets < 4 ? static_cast<int>(packets < 1 ? 1 : packets) : 4;
+}
+
+/// One instruction for one packet: before the turns (Prepares) the loads of what stays the same, and in a turn all others.
+template <class Code>
+template <class Loop, bool Partial, bool Prepares, int I>
+TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, const P* carried, P* next,
+                                       std::int64_t i, int n) {
+  constexpr auto x = at(I);
+  constexpr in_loop role = x.access >= 0 ? Loop::role(x.access) : in_loop::fixed;
+  constexpr bool is_fixed = x.what == kind::load && role == in_loop::fixed;
+  sums none;
+  if constexpr (Prepares != is_fixed) {
+    // It belongs to the other time.
+  } else if constexpr (role == in_loop::carry_in) {
+    e.value[I] = carried[Loop::carry(x.access)];
+  } else if constexpr (role == in_loop::carry_out) {
+    next[Loop::carry(x.access)] = read<x.in[0]>(r, e);
+  } else if constexpr (Partial && x.access >= 0) {
+    if (n == lanes) element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
+    else if (n > 0) element<0, at_choice::unknown, true, 0, I>(args, p, r, e, none, i, n);
+  } else {
+    element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
+  }
+}
+
+/// All turns for the packets from element `first` on. With Partial they reach behind element n.
+template <class Code>
+template <class Loop, bool Partial, int... W>
+TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n,
+                                           std::integer_sequence<int, W...>) {
+  constexpr int ways = static_cast<int>(sizeof...(W)), accesses = record::accesses;
+  using row_list = those<part::row, 0>;
+  local_arguments args = given;
+  const position p{};
+  row_state r;
+  sums none;
+  element_state e[ways];
+  P carried[ways][Loop::carries + 1], next[ways][Loop::carries + 1];
+  [[maybe_unused]] const auto elements_of = [&](int way) {
+    const std::int64_t left = n - first - way * lanes;
+    return static_cast<int>(left > lanes ? lanes : left);
+  };
+  const auto for_all = [&]<bool Prepares, int... I>(std::bool_constant<Prepares>, std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    ([&]<int J>(std::integral_constant<int, J>) __attribute__((always_inline)) {
+      (in_turn<Loop, Partial, Prepares, J>(args, p, r, e[W], carried[W], next[W], first + W * lanes, Partial ? elements_of(W) : lanes), ...);
+    }(std::integral_constant<int, I>{}), ...);
+  };
+  // The first carries, and at the end the last ones.
+  const auto move_one = [&]<bool Loads, int Way, int A>(std::bool_constant<Loads>, std::integral_constant<int, Way>, std::integral_constant<int, A>)
+      __attribute__((always_inline)) {
+    P& packet = carried[Way][Loop::carry(A)];
+    const std::int64_t at = first + Way * lanes;
+    const int there = Partial ? elements_of(Way) : lanes;
+    if (there == lanes) {
+      if constexpr (Loads) packet = load<A, false, 0>(args, p, at, lanes);
+      else store<A, false>(args, p, packet, at, lanes);
+    } else if (there > 0) {
+      if constexpr (Loads) packet = load<A, true, 0>(args, p, at, there);
+      else store<A, true>(args, p, packet, at, there);
+    }
+  };
+  const auto move = [&]<bool Loads, int... A>(std::bool_constant<Loads> loads, std::integer_sequence<int, A...>) __attribute__((always_inline)) {
+    ([&]<int B>(std::integral_constant<int, B> access) __attribute__((always_inline)) {
+      if constexpr (Loop::role(B) == (Loads ? in_loop::carry_in : in_loop::carry_out)) (move_one(loads, std::integral_constant<int, W>{}, access), ...);
+    }(std::integral_constant<int, A>{}), ...);
+  };
+  constexpr std::make_integer_sequence<int, accesses> all_accesses{};
+  move(std::true_type{}, all_accesses);
+  if constexpr (!varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
+  for_all(std::true_type{}, those<part::elements, 0>{});
+  std::int64_t turn = loop.first;
+  for (std::int64_t left = loop.turns; left > 0; --left, turn += loop.forward) {
+    if (loop.position != nullptr) *loop.position = turn;
+    if constexpr (varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
+    for_all(std::false_type{}, those<part::elements, 0>{});
+    [&]<int... C>(std::integer_sequence<int, C...>) __attribute__((always_inline)) {  // not a loop: the packets stay in registers
+      ([&]<int Way>(std::integral_constant<int, Way>) __attribute__((always_inline)) { ((carried[Way][C] = next[Way][C]), ...); }(std::integral_constant<int, W>{}), ...);
+    }(std::make_integer_sequence<int, Loop::carries>{});
+    [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
+      ([&] {
+        if constexpr (Loop::role(A) == in_loop::of_turn) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
+      }(), ...);
+    }(all_accesses);
+  }
+  move(std::false_type{}, all_accesses);
+}
+
+template <class Code>
+template <class Loop>
+TENURE_FLATTEN void fused<Code>::run_turns(const kernel_arguments& given, const Loop& loop) {
+  local_arguments args;
+  for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
+  for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
+  constexpr int ways = packets_of_turn<Loop>(), step = ways * lanes;
+  constexpr std::make_integer_sequence<int, ways> packets{};
+  const std::int64_t n = extent_of<Code, last>(args);
+  std::int64_t i = 0;
+  constexpr bool is_known = !is_dynamic(k.extent[last]);
+  if constexpr (!is_known || k.extent[last] >= step)
+    for (; i + step <= n; i += step) run_packets<Loop, false>(args, loop, i, n, packets);
+  if constexpr (!is_known || k.extent[last] % step != 0)
+    if (i < n) run_packets<Loop, true>(args, loop, i, n, packets);
+}
+
+}  // namespace tenure::cpu_backend
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loops whose body is one elementwise kernel: all turns run with the carries in registers. Judged by the reference backend, for carries of no
+// elements, of a few, and of several groups of packets, and for no turns, one and several.
+#include "../catch.hpp"
+
+#include "reference.hpp"
+
+namespace {
+namespace tn = tenure;
+template <class T>
+using vec = tn::tensor<T, tn::shape<tn::dyn>>;
+template <class T>
+using rows = tn::tensor<T, tn::shape<tn::dyn, tn::dyn>>;
+
+// A number in each turn, the last one first; what stays the same is an array.
+constexpr auto horner = [](auto t, auto x) {
+  const auto turn = [=](auto sum, auto c) { return std::tuple{sum * t + c, tn::nothing}; };
+  return std::get<0>(tn::scan(turn, tn::zeros_like(t), x, {.reverse = true}));
+};
+// Two carries that read each other, a row and a number in each turn, and a result that is also a carry.
+constexpr auto gates = [](auto a, auto x, auto s) {
+  const auto turn = [=](auto state, auto of_turn) {
+    const auto [h, c] = state;
+    const auto [row, number] = of_turn;
+    const auto next = 0.5 * c + tanh(h * a + row) * number;
+    const auto shown = sin(next) * c;
+    return std::tuple{std::tuple{shown, next}, std::tuple{shown, c + row}};
+  };
+  return tn::scan(turn, std::tuple{a, a + 1.0}, std::tuple{x, s});
+};
+// The body reads the number of the turn.
+constexpr auto counts = [](auto a, auto b) {
+  return tn::fori_loop(5, [=](auto i, auto sum) { return sum * b + tn::cast<double>(i); }, a);
+};
+// The carries change places: one could not be written over the last one, so the turns run one after the other.
+constexpr auto swaps = [](auto a, auto b) {
+  return tn::fori_loop(5, [=](auto i, auto state) { return std::tuple{std::get<1>(state), std::get<0>(state) + tn::cast<double>(i) * a}; }, std::tuple{a, b});
+};
+
+template <class T>
+vec<T> numbers(std::int64_t n, double first, double step) {
+  vec<T> made(n);
+  for (std::int64_t i = 0; i < n; ++i) made.at(i) = static_cast<T>(first + step * static_cast<double>(i));
+  return made;
+}
+template <class T>
+rows<T> table(std::int64_t m, std::int64_t n) {
+  rows<T> made(m, n);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) made.at(i, j) = static_cast<T>(0.01 * static_cast<double>((7 * i + 3 * j) % 41) - 0.2);
+  return made;
+}
+
+template <class F, class... X>
+using body_of = typename tn::program_detail::construct_at<tn::program<tn::detail::source_of<F, X...>>, 0>::template body<0>;
+}  // namespace
+
+TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in registers") {
+  using tn::cpu_backend::detail::is_scan_of_kernel;
+  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(horner)>, vec<double>, vec<double>>, 1, 1, false>);
+  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(gates)>, vec<double>, rows<double>, vec<double>>, 2, 2, false>);
+  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(counts)>, vec<double>, vec<double>>, 1, 0, true>);
+}
+
+TEST_CASE("turns in registers give the results of the reference backend, for any number of elements and turns") {
+  for (const std::int64_t turns : {0, 1, 2, 7})
+    for (const std::int64_t n : {0, 1, 3, 8, 14, 16, 37, 64}) {
+      INFO(turns << " turns, " << n << " elements");
+      judged::agrees_with_reference("horner", horner, numbers<double>(n, -1, 0.05), numbers<double>(turns, 0.5, -0.3));
+      judged::agrees_with_reference("gates", gates, numbers<double>(n, -1, 0.05), table<double>(turns, n), numbers<double>(turns, 0.5, -0.3));
+      judged::agrees_with_reference("counts", counts, numbers<double>(n, -1, 0.05), numbers<double>(n, 0.3, 0.01));
+      judged::agrees_with_reference("swaps", swaps, numbers<double>(n, -1, 0.05), numbers<double>(n, 2, 0.25));
+    }
+  judged::agree(tn::compile(horner)(numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)),
+                judged::by_reference(horner, numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)), 1e-5);
+}
+
+TEST_CASE("the result of a call may be what the loop begins with") {
+  auto h = numbers<double>(37, -1, 0.05);
+  const auto x = numbers<double>(37, 2, 0.25);
+  const auto expected = judged::by_reference(swaps, h, x);
+  auto other = x.clone();
+  tn::compile(swaps).into(h, other)(h, x);
+  judged::agree(std::tuple{h.view(), other.view()}, expected);
+}
+
+TEST_CASE("a computed value that is a result twice is stored twice by the kernel that computes it") {
+  constexpr auto f = tn::compile([](auto x) {
+    const auto y = exp(x);
+    return std::tuple{y, y};
+  });
+  using plan = decltype(f.plan(vec<double>()));
+  CHECK(plan::kernels() == 1);
+  const auto x = numbers<double>(5, 0, 1);
+  const auto [a, b] = f(x);
+  CHECK(a(3) == b(3));
+  CHECK(a.data() != b.data());
+}
