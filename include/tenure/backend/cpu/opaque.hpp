@@ -30,13 +30,45 @@ void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x,
   for (std::int64_t i = 0; i < *extent; ++i) for_each_index(rank - 1, extent + 1, x + 1, y + 1, f, at_x + i * *x, at_y + i * *y);
 }
 
+/// Copies a row. Most rows that a step copies are short, and then a call of memcpy takes longer than the copy.
+template <class T>
+TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
+  const std::size_t bytes = static_cast<std::size_t>(length) * sizeof(T);
+  const auto in_pieces = [&]<std::size_t Piece>(std::integral_constant<std::size_t, Piece>) {
+    const auto* const a = reinterpret_cast<const std::byte*>(from);
+    auto* const b = reinterpret_cast<std::byte*>(to);
+    std::size_t i = 0;
+    for (; i + Piece <= bytes; i += Piece) std::memcpy(b + i, a + i, Piece);
+    if (i < bytes) std::memcpy(b + bytes - Piece, a + bytes - Piece, Piece);  // overlaps the last piece
+  };
+  if (bytes > 512) std::memcpy(to, from, bytes);
+  else if (bytes >= 32) in_pieces(std::integral_constant<std::size_t, 32>{});
+  else if (bytes >= 8) in_pieces(std::integral_constant<std::size_t, 8>{});
+  else for (std::int64_t j = 0; j < length; ++j) to[j] = from[j];
+}
+
+/// Whether the elements along these axes are neighbours, in row-major order.
+inline bool is_dense(const operand_view& v, int first, int last) {
+  std::int64_t step = 1;
+  for (int d = last - 1; d >= first; step *= v.extent[d--])
+    if (v.extent[d] != 1 && v.stride[d] != step) return false;
+  return true;
+}
+inline std::int64_t elements_along(const operand_view& v, int first, int last) {
+  std::int64_t n = 1;
+  for (int d = first; d < last; ++d) n *= v.extent[d];
+  return n;
+}
+
 template <class T>
 void copy_strided(const operand_view& shape, const T* from, const std::int64_t* from_stride, T* to, const std::int64_t* to_stride) {
   const int last = shape.rank - 1;
   const bool copies_rows = last >= 0 && shape.extent[last] > 0 && from_stride[last] == 1 && to_stride[last] == 1;
   if (copies_rows) {
-    const auto bytes = static_cast<std::size_t>(shape.extent[last]) * sizeof(T);
-    for_each_index(last, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { std::memcpy(to + b, from + a, bytes); });
+    int axis = last;
+    std::int64_t length = shape.extent[last];  // of a row, which may go over several axes
+    for (; axis > 0 && from_stride[axis - 1] == length && to_stride[axis - 1] == length; length *= shape.extent[--axis]) {}
+    for_each_index(axis, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { copy_row(from + a, to + b, length); });
   } else {
     for_each_index(shape.rank, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { to[b] = from[a]; });
   }
@@ -112,8 +144,50 @@ void matmul_step(void* const* p, const opaque_operation& n, void* scratch, execu
   });
 }
 
+namespace detail {
+
+/// Calls f with the indices as a pointer of their type.
+template <class F>
+void visit_indices(dtype type, const void* indices, const F& f) {
+  if (type == dtype::int32) f(static_cast<const std::int32_t*>(indices));
+  else f(static_cast<const std::int64_t*>(indices));
+}
+
+/// to[i] = the row of the table that index i names.
+template <class T, class Index>
+void gather_rows(const T* table, std::int64_t step, const Index* index, std::int64_t count, std::int64_t length, T* to) {
+  if (length == 1)
+    for (std::int64_t i = 0; i < count; ++i) to[i] = table[index[i] * step];
+  else
+    for (std::int64_t i = 0; i < count; ++i, to += length) copy_row(table + index[i] * step, to, length);
+}
+/// Adds row i of the updates to the row of the table that index i names.
+template <class T, class Index>
+void scatter_rows(T* table, std::int64_t step, const Index* index, std::int64_t count, std::int64_t length, const T* updates) {
+  for (std::int64_t i = 0; i < count; ++i, updates += length) {
+    T* const row = table + index[i] * step;
+    std::int64_t j = 0;
+    if constexpr (has_packets<T>) {
+      using packet = packet_of<T, most_lanes<T>>;
+      for (; j + most_lanes<T> <= length; j += most_lanes<T>)
+        packets::pstoreu(row + j, packets::padd(packets::ploadu<packet>(row + j), packets::ploadu<packet>(updates + j)));
+    }
+    for (; j < length; ++j) row[j] = number::add(row[j], updates[j]);
+  }
+}
+
+}  // namespace detail
+
 /// Throws index_error if an index is not in [0, extent).
 inline void check_indices(const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
+  if (detail::is_dense(v, 0, v.rank)) {  // one test for all
+    bool outside = false;
+    detail::visit_indices(type, indices, [&](const auto* index) {
+      const std::int64_t n = detail::elements_along(v, 0, v.rank);
+      for (std::int64_t i = 0; i < n; ++i) outside |= static_cast<std::uint64_t>(static_cast<std::int64_t>(index[i])) >= static_cast<std::uint64_t>(extent);
+    });
+    if (!outside) return;
+  }
   detail::for_each_index(v.rank, v.extent, v.stride, v.stride, [&](std::int64_t at, std::int64_t) {
     const std::int64_t index = detail::index_at(type, indices, at);
     if (index < 0 || index >= extent) tenure::detail::throw_outside(call, index, extent);
@@ -138,6 +212,19 @@ void gather_step(void* const* p, const opaque_operation& n) {
   // `table` is indexed, and `many` has one block for each index.
   const operand_view& table = Adds ? n.out : n.in[0];
   const operand_view& many = Adds ? n.in[1] : n.out;
+  T* out = static_cast<T*>(p[2]);
+  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
+  using detail::is_dense;
+  if (is_dense(table, axis + 1, table.rank) && is_dense(many, axis, many.rank) && is_dense(indices, 0, indices.rank)) {  // whole rows
+    const std::int64_t count = detail::elements_along(indices, 0, indices.rank), length = detail::elements_along(table, axis + 1, table.rank);
+    detail::visit_indices(index_type, index_data, [&](const auto* index) {
+      detail::for_each_index(axis, table.extent, table.stride, many.stride, [&](std::int64_t t, std::int64_t m) {
+        if constexpr (Adds) detail::scatter_rows(out + t, table.stride[axis], index, count, length, static_cast<const T*>(p[1]) + m);
+        else detail::gather_rows(static_cast<const T*>(p[0]) + t, table.stride[axis], index, count, length, out + m);
+      });
+    });
+    return;
+  }
   operand_view block;
   std::int64_t table_stride[max_rank], many_stride[max_rank];
   for (int d = 0; d < table.rank; ++d) {
@@ -147,8 +234,6 @@ void gather_step(void* const* p, const opaque_operation& n) {
     table_stride[block.rank] = table.stride[d];
     many_stride[block.rank++] = many.stride[in_many];
   }
-  T* out = static_cast<T*>(p[2]);
-  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
   detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
     const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
     if constexpr (Adds) {
