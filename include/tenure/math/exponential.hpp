@@ -33,14 +33,10 @@ struct exp_parts {
 // Requires |x| < 2^10 (float: 2^7.5). Then n ln2_high is exact, so r has only one rounding error, with or without fma.
 template <class P>
 TENURE_KERNEL_INLINE exp_parts<P> exp_reduce(P x) {
-  using T = scalar_of<P>;
-  constexpr bool wide = layout<P>::wide;
-  constexpr T log2e = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
-  constexpr T ln2_high = wide ? T(0x1.62e42fefa4000p-1) : T(0x1.62e8p-1);
-  constexpr T ln2_low = wide ? T(-0x1.8432a1b0e2634p-43) : T(-0x1.e8082ep-16);
-  const P shifter = set1<P>(layout<P>::shifter);
-  const P n = sub(fma(x, set1<P>(log2e), shifter), shifter);
-  return {n, fma(n, set1<P>(-ln2_low), fma(n, set1<P>(-ln2_high), x))};
+  using L = layout<P>;
+  const P shifter = set1<P>(L::shifter);
+  const P n = sub(fma(x, set1<P>(L::log2e), shifter), shifter);
+  return {n, fma(n, set1<P>(-L::ln2_low), fma(n, set1<P>(-L::ln2_high), x))};
 }
 
 // a 2^n for |n| <= 2 bias - 2. Without a scalef instruction it takes two multiplications, because 2^n itself may be out of range.
@@ -106,16 +102,13 @@ TENURE_KERNEL_INLINE P within(P x, scalar_of<P> bound) {
 template <bool Precise, class P>
 TENURE_KERNEL_INLINE P exp_by_table(P x) {
   using T = scalar_of<P>;
-  constexpr bool wide = layout<P>::wide;
-  constexpr T log2e = wide ? T(0x1.71547652b82fep+0) : T(0x1.715476p+0);
-  constexpr T ln2_high = wide ? T(0x1.62e42fefa4000p-1) : T(0x1.62e8p-1);
-  constexpr T ln2_low = wide ? T(-0x1.8432a1b0e2634p-43) : T(-0x1.e8082ep-16);
-  const P shifter = set1<P>(layout<P>::shifter / T(16));
-  const P shifted = fma(x, set1<P>(log2e), shifter);
+  using L = layout<P>;
+  const P shifter = set1<P>(L::shifter / T(16));
+  const P shifted = fma(x, set1<P>(L::log2e), shifter);
   const P n = sub(shifted, shifter);
-  const P r = within(fma(n, set1<P>(-ln2_low), fma(n, set1<P>(-ln2_high), x)), T(0.5));
+  const P r = within(fma(n, set1<P>(-L::ln2_low), fma(n, set1<P>(-L::ln2_high), x)), T(0.5));
   P p;
-  if constexpr (wide) {
+  if constexpr (L::wide) {
     const P z = mul(r, r);
     const P q = horner_by_pairs<P>(r, z, {0x1.0000000000005p-1, 0x1.555555548ebbbp-3, 0x1.555555545e082p-5, 0x1.11123b485d461p-7,
                                           0x1.6c185e8bc8a22p-10});

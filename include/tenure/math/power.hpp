@@ -18,8 +18,6 @@ template <class P>
 TENURE_KERNEL_INLINE twin<P> log_twin(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
-  constexpr T ln2_high = wide ? T(0x1.62e42fefa4000p-1) : T(0x1.62e8p-1);
-  constexpr T ln2_low = wide ? T(-0x1.8432a1b0e2634p-43) : T(-0x1.e8082ep-16);
   constexpr T third_high = wide ? T(0x1.5555555555555p-1) : T(0x1.555556p-1);
   constexpr T third_low = wide ? T(0x1.5555555555555p-55) : T(-0x1.555556p-26);
   const log_parts<P> parts = log_split_any(x);
@@ -45,11 +43,11 @@ TENURE_KERNEL_INLINE twin<P> log_twin(P x) {
   twin<P> c = fast_two_sum(set1<P>(third_high), zq);
   c.lo = add(c.lo, set1<P>(third_low));
   const twin<P> tail = twin_product(twin_product(s, z), c);
-  const P leading = mul(parts.e, set1<P>(ln2_high));
+  const P leading = mul(parts.e, set1<P>(layout<P>::ln2_high));
   // fast_two_sum requires |e ln2| >= 2|s|. That holds unless e = 0, and then the sum is exact.
   const twin<P> first = fast_two_sum(leading, add(s.hi, s.hi));
   const twin<P> second = fast_two_sum(first.hi, tail.hi);
-  const P low = add(add(add(first.lo, second.lo), fma(parts.e, set1<P>(ln2_low), add(s.lo, s.lo))), tail.lo);
+  const P low = add(add(add(first.lo, second.lo), fma(parts.e, set1<P>(layout<P>::ln2_low), add(s.lo, s.lo))), tail.lo);
   return fast_two_sum(second.hi, low);
 }
 

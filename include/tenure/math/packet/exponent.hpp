@@ -20,6 +20,10 @@ struct layout {
   static constexpr bits_of<P> mantissa_mask = (bits_of<P>(1) << mantissa) - 1;
   // 1.5 * 2^mantissa. If it is added to a number below 2^(mantissa-1), the low bits of the sum contain the rounded number.
   static constexpr scalar shifter = static_cast<scalar>(wide ? 6755399441055744.0 : 12582912.0);
+  // ln2 in two parts for the exponents n of exp and pow: n * ln2_high is exact.
+  static constexpr scalar log2e = wide ? scalar(0x1.71547652b82fep+0) : scalar(0x1.715476p+0);
+  static constexpr scalar ln2_high = wide ? scalar(0x1.62e42fefa4000p-1) : scalar(0x1.62e8p-1);
+  static constexpr scalar ln2_low = wide ? scalar(-0x1.8432a1b0e2634p-43) : scalar(-0x1.e8082ep-16);
 };
 
 // 2^n for an integer n in [-bias+1, bias]. It shifts the low bits of n + shifter + bias.
