@@ -17,6 +17,10 @@ inline constexpr std::int64_t most_numbers = 36;
 inline constexpr std::int64_t most_scalar_operations = 768;
 /// The same for a product with a matrix that all samples share. Otherwise it is one product for all samples, which does well if it is not tiny.
 inline constexpr std::int64_t most_shared_operations = 128;
+/// A row of so many numbers fills a register of a kernel over arrays. Such a kernel reads slices of it in place, adds and sums it.
+inline constexpr std::int64_t wide_row = 8;
+/// What an operation between short rows costs a kernel over arrays, in operations on numbers: about a step of its own.
+inline constexpr std::int64_t cost_of_short_rows = 16;
 /// With fewer samples the arrays are small, and the pass gains little.
 inline constexpr std::int64_t least_samples = 64;
 
@@ -137,14 +141,39 @@ class scalarizer {
     const extents& left = g_.shape_of(n.in[0]);
     return 2 * numbers(id) * left[left.rank - 1];
   }
-  /// Whether kernels over arrays do badly at it: it takes numbers of a sample apart, or combines them.
-  constexpr bool combines(node_id id) const {
+  /// The numbers of the last axis after that of the samples, not counting axes of extent 1.
+  constexpr std::int64_t row(node_id id) const {
+    const extents& s = g_.shape_of(id);
+    for (int a = s.rank - 1; a > 0; --a)
+      if (s[a] != 1) return s[a];
+    return 1;
+  }
+  constexpr bool is_wide(node_id id) const { return row(id) >= wide_row; }
+
+  /// What numbers gain over arrays, in operations: kernels over arrays do badly at what takes short rows apart, or combines them.
+  constexpr std::int64_t gain(node_id id) const {
     const ir::node& n = g_[id];
-    if (n.op == opcode::reshape) return shared_product_of(id).rows != none;
-    return n.op == opcode::slice || n.op == opcode::pad || n.op == opcode::concat || n.op == opcode::permute || n.op == opcode::matmul || n.op == opcode::reduce;
+    bool is_short = false;
+    switch (n.op) {
+      case opcode::matmul: return operations(id);
+      case opcode::reshape: return shared_product_of(id).rows != none ? operations(id) : 0;
+      case opcode::slice: is_short = !is_wide(id); break;
+      case opcode::concat: is_short = !is_wide(n.in[0]) || !is_wide(n.in[1]); break;
+      case opcode::pad:
+      case opcode::permute:
+      case opcode::reduce: is_short = !is_wide(n.in[0]); break;
+      default: break;
+    }
+    return is_short ? cost_of_short_rows : 0;
+  }
+  /// The operations that a kernel over arrays does well: on whole rows. A sum of padded arrays has none: it puts parts in their places.
+  constexpr std::int64_t whole_rows(node_id id, const ir::array<char>& is_assembled) const {
+    const ir::node& n = g_[id];
+    const bool is_row = is_wide(n.op == opcode::reduce ? n.in[0] : id) && n.op != opcode::matmul && !is_assembled[id];
+    return is_row ? operations(id) : 0;
   }
 
-  /// Marks the regions that gain: connected nodes, not too many, among which some combine the numbers of a sample.
+  /// Marks the regions that gain: connected nodes, not too many, of which more are on short rows than on whole ones.
   constexpr void choose() {
     ir::array<int> region(g_.count, none);  // a node of the region, from which others are found
     const auto root = [&](int i) {
@@ -160,14 +189,22 @@ class scalarizer {
       for (int k = 0; k < g_[id].arity; ++k) join(g_[id].in[k]);
       if (const shared_product p = shared_product_of(id); p.rows != none) join(p.rows);
     }
-    ir::array<std::int64_t> work(g_.count, 0);
-    ir::array<char> gains(g_.count, 0);
+    ir::array<std::int64_t> work(g_.count, 0), gains(g_.count, 0), losses(g_.count, 0);
+    ir::array<char> is_assembled(g_.count, 0);
     for (node_id id = 0; id < g_.count; ++id) {
+      const ir::node& n = g_[id];
+      const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape;
+      is_assembled[id] = n.op == opcode::pad || (moves && is_assembled[n.in[0]]) || (n.op == opcode::add && (is_assembled[n.in[0]] || is_assembled[n.in[1]]));
       if (region[id] == none) continue;
       work[root(id)] += operations(id);
-      if (combines(id)) gains[root(id)] = 1;
+      gains[root(id)] += gain(id);
+      losses[root(id)] += whole_rows(id, is_assembled);
     }
-    for (node_id id = 0; id < g_.count; ++id) is_scalarized_[id] = region[id] != none && gains[root(id)] && work[root(id)] <= most_scalar_operations;
+    for (node_id id = 0; id < g_.count; ++id) {
+      if (region[id] == none) continue;
+      const int of = root(id);
+      is_scalarized_[id] = gains[of] > 0 && gains[of] >= losses[of] && work[of] <= most_scalar_operations;
+    }
   }
 
   // ---- arrays and their numbers --------------------------------------------------------------------------------------
@@ -420,6 +457,70 @@ constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samp
   return out;
 }
 
+/// The cycles after which another instruction can read the result of an operation, about as on today's processors.
+constexpr int latency_of(const ir::node& n) {
+  if (!ops::is_pointwise(n.op)) return 0;
+  if (n.op == ops::code_of<ops::div>()) return 13;
+  if (n.op == ops::code_of<ops::sqrt>()) return 20;
+  return ops::record_of(n.op).types == ops::typing::floating ? 60 : 4;
+}
+/// The cycles for its instructions. A function such as sin has about 25.
+constexpr int cycles_of(const ir::node& n) { return latency_of(n) == 60 ? 25 : 1; }
+/// The numbers among which the next one is chosen. A processor looks ahead 200 to 500 instructions, which is not enough for a function of two
+/// rows: the second begins too late. The Jacobian of 2 x 15 gains a tenth by 32, and the same again by 250, which takes longer to compile.
+inline constexpr int looked_ahead = 96;
+
+/// The graph with numbers that wait for a division or a function behind later numbers that do not wait. Of the numbers that need not wait, the
+/// first one is next, so that the order changes little and few numbers are alive.
+// Law: in_order_of_latency keeps the meaning, and never adds nodes.
+constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t samples) {
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none), waiting;
+  ir::array<int> known_at(g.count, 0);
+  const auto is_number = [&](node_id id) {
+    const extents& s = g.shape_of(id);
+    return ops::is_pointwise(g[id].op) && s.rank == 2 && s[0] == samples && s[1] == 1;
+  };
+  const auto has_operands = [&](node_id id) {
+    bool all = true;
+    for (int k = 0; k < g[id].arity; ++k) all = all && renamed[g[id].in[k]] != none;
+    return all;
+  };
+  const auto operands_known_at = [&](node_id id) {
+    int at = 0;
+    for (int k = 0; k < g[id].arity; ++k)
+      if (known_at[g[id].in[k]] > at) at = known_at[g[id].in[k]];
+    return at;
+  };
+  int now = 0;
+  for (node_id next = 0; next < g.count || waiting.size() > 0;) {
+    for (; next < g.count && waiting.size() < looked_ahead; ++next) {
+      if (is_number(next) || !has_operands(next)) {
+        waiting.push_back(next);
+      } else {
+        known_at[next] = operands_known_at(next);
+        renamed[next] = out.emit(with_renamed_operands(g[next], renamed));
+      }
+    }
+    if (waiting.size() == 0) break;
+    int chosen = -1, soonest = 0;
+    for (int i = 0; i < waiting.size() && (chosen < 0 || soonest > now); ++i) {
+      if (!has_operands(waiting[i])) continue;
+      const int at = operands_known_at(waiting[i]);
+      if (chosen < 0 || at < soonest) chosen = i, soonest = at;
+    }
+    const node_id id = waiting[chosen];
+    if (soonest > now) now = soonest;
+    known_at[id] = now + latency_of(g[id]);
+    if (is_number(id)) now += cycles_of(g[id]);
+    renamed[id] = out.emit(with_renamed_operands(g[id], renamed));
+    for (int i = chosen; i + 1 < waiting.size(); ++i) waiting[i] = waiting[i + 1];
+    waiting.pop_back();
+  }
+  finish(g, renamed, out);
+  return out;
+}
+
 /// Whether vmap took a function over at least so many samples. A run-time extent is enough.
 constexpr bool may_scalarize(const ir::graph_view& g, std::int64_t least = least_samples) {
   for (int i = 0; i < g.samples.count; ++i)
@@ -435,6 +536,7 @@ constexpr ir::builder scalarize(const ir::graph_view& g, std::int64_t least = le
     if (!has_many) continue;
     now = dead_code(scalarizer(now.view(), g.samples.at[i]).run().view());
     now = in_order_of_use(now.view(), g.samples.at[i]);
+    now = in_order_of_latency(now.view(), g.samples.at[i]);
   }
   return now;
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// vmap of a model with a loop has the kernels and products of the same model that is written for a batch.
+// Law: the plan of a vmapped model with whole rows has as many steps as that of the model over the batch, in each body.
+#include "../catch.hpp"
+
+#include <string>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+namespace ir = tn::ir;
+
+namespace {
+
+constexpr int units = 24;
+template <std::int64_t... E>
+using array = tn::tensor<float, tn::shape<E...>>;
+
+// A gated recurrent unit. The gates are parts of the last axis, for one sample and for a batch.
+template <int I, class X>
+constexpr auto gate(const X& x) {
+  constexpr auto part = tn::range<I * units, (I + 1) * units>();
+  if constexpr (X::shape_type::rank == 1) return x.at(part);
+  else return x.at(tn::all, part);
+}
+constexpr auto turn = [](auto h, auto x, auto w, auto u, auto b) {
+  const auto a = matmul(x, w) + b, c = matmul(h, u);
+  const auto reset = sigmoid(gate<0>(a) + gate<0>(c)), update = sigmoid(gate<1>(a) + gate<1>(c));
+  const auto candidate = tanh(gate<2>(a) + reset * gate<2>(c));
+  return (1.0f - update) * candidate + update * h;
+};
+constexpr auto last_state = [](auto start, auto xs, auto w, auto u, auto b) {
+  return std::get<0>(tn::scan([=](auto h, auto x) { return std::tuple{turn(h, x, w, u, b), tn::nothing}; }, start, xs));
+};
+constexpr auto of_one = [](auto w, auto u, auto b, auto out, auto xs, auto y) { return square(sum(last_state(tn::zeros_like(out), xs, w, u, b) * out) - y); };
+constexpr auto mapped = [](auto w, auto u, auto b, auto out, auto xs, auto y) {
+  return mean(tn::vmap<tn::unmapped, tn::unmapped, tn::unmapped, tn::unmapped, 0, 0>(of_one)(w, u, b, out, xs, y));
+};
+constexpr auto over_batch = [](auto w, auto u, auto b, auto out, auto xs, auto y) {
+  const auto start = tn::expand<64, units>(tn::zeros_like(out));
+  return mean(square(sum(last_state(start, tn::transpose<0, 1>(xs), w, u, b) * out, tn::axis<1>) - y));
+};
+
+struct counts {
+  int kernels = 0, products = 0, nodes = 0;
+};
+// The passes of a program, at run time: compiling the models takes a minute.
+counts counts_of(const ir::graph_view& g) {
+  const ir::builder live = tn::passes::dead_code(g);
+  const ir::builder smaller = tn::passes::algebra(live.view());
+  const ir::builder simple = tn::passes::dead_code(smaller.view());
+  const ir::builder scalar = tn::passes::scalarize(simple.view());
+  const ir::builder joined = tn::passes::join(scalar.view());
+  const ir::builder whole = tn::passes::materialize(tn::passes::cse(joined.view()).view());
+  const tn::passes::clusters steps = tn::passes::fuse(whole.view());
+  counts n;
+  for (int i = 0; i < steps.at.size(); ++i) {
+    const ir::node_id opaque = steps.at[i].opaque;
+    n.kernels += opaque == ir::none;
+    n.products += opaque != ir::none && whole.view()[opaque].op == ir::opcode::matmul;
+    n.nodes += steps.at[i].nodes;
+  }
+  return n;
+}
+
+template <class F>
+std::vector<counts> bodies_of(F) {
+  const ir::builder traced =
+      tn::detail::source_of<F, array<8, 3 * units>, array<units, 3 * units>, array<3 * units>, array<units>, array<64, 10, 8>, array<64>>::trace();
+  const ir::graph_view g = traced.view();
+  REQUIRE(g.refused.what == ir::refusal::kind::nothing);
+  std::vector<counts> all{counts_of(g)};
+  for (int id = 0; id < g.count; ++id) {
+    if (g[id].op != ir::opcode::construct) continue;
+    all.push_back(counts_of(g.body_at(g.construct_of(g[id]).bodies[0])));
+  }
+  return all;
+}
+
+template <class F, class G>
+void have_the_same_steps(F f, G g) {
+  const std::vector<counts> of_mapped = bodies_of(f), of_batch = bodies_of(g);
+  REQUIRE(of_mapped.size() == of_batch.size());
+  for (std::size_t i = 0; i < of_batch.size(); ++i) {
+    INFO("body " << i << " (0: the program around the loops)");
+    CHECK(of_mapped[i].products == of_batch[i].products);
+    CHECK(of_mapped[i].kernels <= of_batch[i].kernels);
+    // A node for each number of a row would be 24 times as many.
+    CHECK(of_mapped[i].nodes <= of_batch[i].nodes + 8);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the plan of a vmapped model with whole rows has as many steps as that of the model over the batch, in each body") {
+  have_the_same_steps(mapped, over_batch);
+  have_the_same_steps(tn::grad<0, 1, 2, 3>(mapped).function, tn::grad<0, 1, 2, 3>(over_batch).function);
+}
