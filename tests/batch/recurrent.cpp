@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// vmap of a model with a loop has the kernels and products of the same model that is written for a batch.
+// vmap of a model with a loop has the kernels and products of the same model that is written for a batch. And the order of numbers, where
+// a function has few of them.
 // Law: the plan of a vmapped model with whole rows has as many steps as that of the model over the batch, in each body.
 #include "../catch.hpp"
 
@@ -95,4 +96,29 @@ void have_the_same_steps(F f, G g) {
 TEST_CASE("the plan of a vmapped model with whole rows has as many steps as that of the model over the batch, in each body") {
   have_the_same_steps(mapped, over_batch);
   have_the_same_steps(tn::grad<0, 1, 2, 3>(mapped).function, tn::grad<0, 1, 2, 3>(over_batch).function);
+}
+
+namespace {
+
+// The numbers that read the number directly before them.
+int waiting_numbers(const ir::graph_view& g) {
+  int n = 0;
+  for (int id = 1; id < g.count; ++id)
+    for (int k = 0; k < g[id].arity; ++k) n += g[id].in[k] == id - 1 && tn::ops::is_pointwise(g[id].op) && tn::ops::is_pointwise(g[id - 1].op);
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("Law: in_order_of_latency keeps the meaning, and never adds nodes: of two chains of divisions, each goes on while the other waits") {
+  constexpr auto chains = tn::vmap([](auto p) {
+    const auto a = p.at(0), b = p.at(1), c = p.at(2), d = p.at(3);
+    return tn::stack(a / b / c / d, d / c / b / a);
+  });
+  const ir::builder traced = tn::detail::source_of<std::remove_cvref_t<decltype(chains.function)>, array<64, 4>>::trace();
+  const ir::builder numbers = tn::passes::scalarize(tn::passes::dead_code(tn::passes::algebra(traced.view()).view()).view());
+  const ir::builder by_use = tn::passes::in_order_of_use(numbers.view(), 64), by_latency = tn::passes::in_order_of_latency(by_use.view(), 64);
+  CHECK(by_latency.count() == by_use.count());
+  CHECK(waiting_numbers(by_use.view()) == 4);
+  CHECK(waiting_numbers(by_latency.view()) == 0);
 }

@@ -108,6 +108,10 @@ TEST_CASE("Law: scalarize keeps infinities and NaN in their places, and values u
     const ir::builder after = passes::scalarize(g, 2);
     require_valid(seed, "scalarize", after.view());
     changed += after.count() > g.count;
+    // Law: in_order_of_latency keeps the meaning, and never adds nodes.
+    const ir::builder again = passes::in_order_of_latency(after.view(), g.samples.count > 0 ? g.samples.at[0] : 0);
+    require_valid(seed, "in_order_of_latency", again.view());
+    if (again.count() != after.count()) FAIL(report(seed, "in_order_of_latency", "another number of nodes", after.view(), again.view()));
     const judgement j = judge_extremes(g, s.arguments, after.view());
     if (!j.wrong.empty()) FAIL(report(seed, "scalarize", j.wrong, g, after.view()));
     excused += j.excused;
