@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake -DROOT=<dir> -DPROGRAMS=<list> -DFOLDER=<dir> -P readme.cmake
-# Law: each ```cpp block of README.md and of docs/<number>-*.md stands word for word in some example, or in the program of
-# tests/mixed_isa/dispatch, each ```text block in
-# what the numbered examples print.
+# Law: each ```cpp block of README.md, docs/pytorch.md and docs/<number>-*.md stands word for word in some example, in the program of
+# tests/mixed_isa/dispatch or in tests/transform/pytorch_test.cpp, each ```text block in what the numbered examples print.
 cmake_minimum_required(VERSION 3.22)
-file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu" "${ROOT}/tests/mixed_isa/dispatch/*.?pp")
+file(GLOB sources "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.cu" "${ROOT}/tests/mixed_isa/dispatch/*.?pp" "${ROOT}/tests/transform/pytorch_test.cpp")
 set(code "")
 foreach(source IN LISTS sources)
   file(READ "${source}" content)
@@ -44,7 +43,7 @@ function(check document content language where)  # every block of one language
   set(missing ${missing} PARENT_SCOPE)
 endfunction()
 
-file(GLOB chapters "${ROOT}/docs/[0-9]*.md")
+file(GLOB chapters "${ROOT}/docs/[0-9]*.md" "${ROOT}/docs/pytorch.md")
 foreach(document IN LISTS chapters ITEMS "${ROOT}/README.md")
   file(READ "${document}" content)
   check("${document}" "${content}" cpp "${code}")
