@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: scan: the scanned values have different extents along axis 0
+// expect: tenure: scan: the scanned values have different extents along axis 0: layers beside states are an array of tuples
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

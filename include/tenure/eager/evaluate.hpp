@@ -166,7 +166,7 @@ auto eval(const E& e) { return detail::evaluate(e); }
 template <class X>
   requires(!expression<X>)
 auto eval(const X& x) {
-  static_assert(detail::never<X>, "tenure: eval: only an expression is evaluated: a tensor is there already, and clone() copies it");
+  static_assert(detail::is_after_error<X>, "tenure: eval: only an expression is evaluated: a tensor is there already, and clone() copies it");
   return detail::stand_in(x);
 }
 

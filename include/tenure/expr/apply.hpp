@@ -52,6 +52,9 @@ struct operand_traits<detail::flag> {
   using shape_type = shape<>;
 };
 
+template <>
+struct operand_traits<after_error> : operand_traits<detail::flag> {};
+
 namespace detail {
 
 template <class X>
@@ -116,7 +119,7 @@ template <class X, class... Rest>
 constexpr auto stand_in(const X& x, const Rest&... rest) {
   if constexpr (is_traced_v<X>) return x;
   else if constexpr (sizeof...(Rest) > 0) return stand_in(rest...);
-  else return std::enable_if_t<sizeof(X) != 0, tensor<float, shape<>>>();  // depends on X: clang would look into a type that does not depend on it, and it is incomplete here
+  else return after_error();
 }
 
 }  // namespace detail
@@ -126,7 +129,9 @@ constexpr auto apply(const X&... x) {
   constexpr bool are_known = (operand_or_scalar<X> && ...), are_operands = are_known && some_operand<X...>;
   static_assert(are_known, "tenure: operation: an operand is neither a tensor nor a number");
   static_assert(!are_known || are_operands, "tenure: operation: a plain number has no axes: this function takes tensors and traced values");
-  if constexpr (!are_operands) {
+  if constexpr ((detail::is_after_error<X> || ...)) {
+    return after_error();
+  } else if constexpr (!are_operands) {
     return detail::stand_in(x...);
   } else if constexpr ((is_traced_v<X> || ...)) {
     ir::builder* g = nullptr;

@@ -92,7 +92,9 @@ auto values_of(const Model& model) {
 /// One step in place, with one fused kernel for each parameter.
 template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
-  if constexpr (tree<Model>::tracked) {
+  if constexpr (is_after_error<Gradients> || is_after_error<Model> || is_after_error<State>) {
+    return;
+  } else if constexpr (tree<Model>::tracked) {
     auto values = values_of(model);
     apply_update(rule, values, gradients, s);
   } else if constexpr (has_parameters<Model>()) {
@@ -134,7 +136,7 @@ class trainer {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
     if constexpr (captures_nothing && optim::detail::has_parameters<Model>()) return run(model, state, data...);
-    else return tensor<float, shape<>>();
+    else return after_error();
   }
 
   /// The plan of one step.

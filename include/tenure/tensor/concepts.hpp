@@ -11,6 +11,50 @@
 
 namespace TENURE_NAMESPACE {
 
+/// What a call returns after its message. Everything that takes a tensor takes it, and returns it without a further message.
+struct after_error {
+  template <class X>
+  operator X() const;
+  template <class... A> after_error operator()(const A&...) const;
+  template <class A> after_error operator[](const A&) const;
+  template <class A> after_error operator+=(const A&) const;
+  template <class A> after_error operator-=(const A&) const;
+  template <class A> after_error operator*=(const A&) const;
+  template <class A> after_error operator/=(const A&) const;
+  template <auto...> after_error transpose() const;
+  template <auto...> after_error permute() const;
+  template <auto...> after_error squeeze() const;
+  template <auto...> after_error unsqueeze() const;
+  template <auto..., class... A> after_error reshape(const A&...) const;
+  template <auto..., class... A> after_error expand(const A&...) const;
+  template <auto...> after_error requires_grad_() const;
+  template <class... T> after_error to(const T&...) const;
+  template <class... A> after_error at(const A&...) const;
+  template <class... A> after_error backward(const A&...) const;
+  template <class A> after_error add_(const A&) const;
+  template <class A> after_error sub_(const A&) const;
+  template <class A> after_error mul_(const A&) const;
+  template <class A> after_error div_(const A&) const;
+  template <class A> after_error copy_(const A&) const;
+  template <class A> after_error fill_(const A&) const;
+  after_error item() const, clone() const, view() const, detach() const, detach_() const, contiguous() const, diagonal() const, grad() const, retain_grad() const;
+  void zero_grad() const;
+  bool has_grad() const;
+  tenure::extents extents() const, strides() const;
+  std::int64_t extent(int) const, size() const;
+  template <class X> requires std::is_arithmetic_v<X> friend X& operator+=(X& x, const after_error&) { return x; }
+  template <class X> requires std::is_arithmetic_v<X> friend X& operator-=(X& x, const after_error&) { return x; }
+  template <class X> requires std::is_arithmetic_v<X> friend X& operator*=(X& x, const after_error&) { return x; }
+  template <class X> requires std::is_arithmetic_v<X> friend X& operator/=(X& x, const after_error&) { return x; }
+  template <class X> requires std::is_arithmetic_v<X> friend X& operator&=(X& x, const after_error&) { return x; }
+  template <class Stream>
+  friend Stream& operator<<(Stream& out, const after_error&) { return out; }
+};
+namespace detail {
+template <class X>
+inline constexpr bool is_after_error = std::is_same_v<std::remove_cvref_t<X>, after_error>;
+}
+
 /// X is a tensor, of any ownership, role and device.
 template <class X>
 concept any_tensor = detail::traits_of<X>::is_tensor;
@@ -67,7 +111,7 @@ concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires sca
 /// X is neither a number, a tensor nor an expression. Tuples are excluded, because std::tuple of one tensor asks whether a tensor
 /// can be made from a tuple.
 template <class X>
-concept foreign = !scalar<X> && !any_tensor<X> && !expression<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
+concept foreign = !scalar<X> && !is_after_error<X> && !any_tensor<X> && !expression<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
 
 /// Y is an owning temporary that differs from the constant X only in its shape type, and the extents may be equal.
 template <class Y, class X>
@@ -78,7 +122,8 @@ concept retyped_owner = any_tensor<Y> && !std::is_reference_v<Y> && !std::is_con
 /// True if the elements of X can be written to a tensor. Otherwise a static_assert fails.
 template <class X>
 constexpr bool is_source() {
-  constexpr bool holds = scalar<X> || any_tensor<X> || expression<X>;
+  if (is_after_error<X>) return false;
+  constexpr bool holds = scalar<X> || any_tensor<X> || expression<X> || is_after_error<X>;
   static_assert(holds, "tenure: write: the source is neither a tensor nor a number: from(memory) makes a tensor over memory");
   return holds;
 }

@@ -154,13 +154,13 @@ template <class P, class... Rest>
   requires std::is_pointer_v<P>
 auto from(const P&, const Rest&...) {
   static_assert(detail::never<P>, "tenure: from: a pointer does not contain the shape: write from<shape<2, 3>>(p) or from<shape<dyn>>(p, n)");
-  return tensor<float, shape<>>();
+  return after_error();
 }
 namespace detail {
 template <class V>
 auto from_container() {
   static_assert(never<V>, "tenure: from: a container has one axis: write from(v).reshape<2, 3>() for two");
-  return tensor<float, shape<>>();
+  return after_error();
 }
 template <class V>
 concept container = requires(V& v) { std::span(v); };
@@ -175,7 +175,7 @@ auto from(const V&, const Rest&...) { return detail::from_container<V>(); }
 template <any_tensor X>
 auto from(const X&) {
   static_assert(detail::never<X>, "tenure: from: the source is a tensor already: view() shares its memory, clone() copies it");
-  return tensor<float, shape<>>();
+  return after_error();
 }
 
 // from() and as_eigen() for Eigen are in <tenure/interop/eigen.hpp>, because <Eigen/Core> takes long to compile. These overloads

@@ -342,6 +342,7 @@ template <class E>
 tensor(E&&) -> tensor<element_t<E>, shape_of_t<E>, ownership_of_v<E>, role_of_v<E>, access_of_v<E>, device_of_t<E>>;
 template <scalar U>
 tensor(U) -> tensor<U, shape<>>;
+tensor(after_error) -> tensor<float, shape<>>;
 template <class... X>
   requires(sizeof...(X) > 0 && (sizeof...(X) > 1 || (detail::foreign<X> && ...)))
 tensor(const X&...) -> tensor<detail::undeduced, shape<>>;

@@ -232,7 +232,7 @@ constexpr auto refused(Make leaf) {
 }
 template <class F, class... X>
 auto refused_call(const X&...) {
-  return refused<F, sizeof...(X)>([] { return tensor<float, shape<>>(); });
+  return refused<F, sizeof...(X)>([] { return after_error(); });
 }
 /// The same in a trace: zeros in the graph of the arguments.
 template <class F, class... X>

@@ -44,7 +44,9 @@ struct compiled {
   /// call_history.hpp. With traced values it calls f inside the graph of the other function.
   template <class... X>
   constexpr auto operator()(const X&... x) const {
-    if constexpr ((detail::tree<X>::traces || ...)) {
+    if constexpr ((detail::is_after_error<X> || ...)) {
+      return detail::refused_call<F>(x...);
+    } else if constexpr ((detail::tree<X>::traces || ...)) {
       if constexpr (!(detail::is_argument<true, X>() && ...)) return detail::refused_in_trace<F>(x...);
       else return within(detail::graph_of_arguments(x...), x...);
     } else if constexpr (!detail::is_compilable<F, X...>()) {

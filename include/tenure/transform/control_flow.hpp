@@ -55,12 +55,46 @@ constexpr bool is_condition() {
   static_assert(is_bool, "tenure: loop: a condition is one traced bool, as x < 3 gives for a number x");
   return is_bool;
 }
+/// Extents as messages print them: extent<8>, n for one that is known at run time, or name<'b', 'a', 't', 'c', 'h'>.
+namespace printed {
+template <std::int64_t>
+struct extent {};
+struct n {};
+template <char...>
+struct name {};
+}  // namespace printed
+template <std::int64_t E, std::size_t... I>
+constexpr auto printed_name(std::index_sequence<I...>) { return printed::name<static_cast<char>(E >> (8 * I) & 0x7f)...>{}; }
+template <std::int64_t E>
+constexpr auto printed_extent() {
+  constexpr std::size_t length = [] {
+    std::size_t i = 0;
+    while (i < 8 && (E >> (8 * i) & 0x7f) != 0) ++i;
+    return i;
+  }();
+  if constexpr (is_static(E)) return printed::extent<E>{};
+  else if constexpr (E == dyn) return printed::n{};
+  else return printed_name<E>(std::make_index_sequence<length>{});
+}
+template <class Xs, int Leaf>
+inline constexpr std::int64_t leading_extent = [] {
+  leaf_description leaves[tree<Xs>::leaves + 1];
+  leaf_description* end = leaves;
+  tree<Xs>::describe(end);
+  return leaves[Leaf].shape[0];
+}();
+template <class... Extent>
+constexpr void agree_along_axis_0() {
+  static_assert(sizeof...(Extent) == 0, "tenure: scan: the scanned values have different extents along axis 0: layers beside states are an array of tuples");
+}
+
 template <class Xs>
 constexpr bool is_scanned() {
   constexpr common_axis axis = leading_axis_of<Xs>();
   static_assert(tree<Xs>::leaves > 0, "tenure: scan: there is nothing to scan: fori_loop takes a number of turns");
   static_assert(axis.exists, "tenure: scan: a number has no axis to scan");
-  static_assert(axis.agrees, "tenure: scan: the scanned values have different extents along axis 0");
+  if constexpr (axis.exists && !axis.agrees)
+    [&]<int... I>(std::integer_sequence<int, I...>) { agree_along_axis_0<decltype(printed_extent<leading_extent<Xs, I>>())...>(); }(std::make_integer_sequence<int, tree<Xs>::leaves>{});
   return tree<Xs>::leaves > 0 && axis.exists && axis.agrees;
 }
 /// Whether a body of scan returns a pair. If not, a static_assert gives the reason.
@@ -107,7 +141,7 @@ constexpr bool runs_at_once() {
 template <class X>
 constexpr auto stand_in_for([[maybe_unused]] const X& x) {
   if constexpr (scalar<X>) return x;
-  else return std::enable_if_t<sizeof(X) != 0, tensor<float, shape<>>>();
+  else return after_error();
 }
 
 // ---- bodies ----------------------------------------------------------------------------------------------------------
@@ -406,7 +440,7 @@ constexpr auto cond(const Flag& flag, F f, G g, const X&... x) {
     if constexpr (is_flag<std::remove_cvref_t<decltype(which)>>()) return branch_of(graph, which, f, g, as_traced(graph, x)...);
     else return as_traced(graph, f(as_traced(graph, x)...));
   } else if constexpr (!runs_at_once<F, G>()) {
-    return tensor<float, shape<>>();
+    return after_error();
   } else {
     return compile(branch_call<F, G>{})(flag, x...);
   }
@@ -434,7 +468,7 @@ constexpr auto switch_of(const Index& index, const std::tuple<F...>& functions, 
     if constexpr (is_index<std::remove_cvref_t<decltype(which)>>()) return as_traced(g, choose<0, sizeof...(F)>(which, functions, as_traced(g, x)...));
     else return as_traced(g, std::get<0>(functions)(as_traced(g, x)...));
   } else if constexpr (!runs_at_once<F...>()) {
-    return tensor<float, shape<>>();
+    return after_error();
   } else {
     return compile(switch_call<F...>{})(index, x...);
   }
