@@ -8,8 +8,8 @@ namespace {
 
 using gradbench::mode;
 
-/// The square of where the particle crosses the x axis. Reverse mode through the flight needs a bound for its turns.
-template <mode Outer, mode Inner>
+/// The square of where the particle crosses the x axis.
+template <mode Inner>
 constexpr auto miss = [](auto w) {
   constexpr double dt = 0.1;
   const auto potential = [=](auto x, auto y) {
@@ -24,18 +24,14 @@ constexpr auto miss = [](auto w) {
   };
   const auto number = [=](double v) { return tn::full_like(w, v); };
   const std::tuple start{number(0), number(8), number(0.75), number(0)};
-  const auto last = [&] {
-    if constexpr (Outer == mode::reverse) return tn::while_loop(is_above, step, start, tn::at_most<512>);
-    else return tn::while_loop(is_above, step, start);
-  }();
   // One step more, and from there along a line.
-  const auto [x, y, vx, vy] = last;
+  const auto [x, y, vx, vy] = tn::while_loop(is_above, step, start);
   const auto below = y + dt * vy;
   return square(x + dt * vx - below / vy * vx);
 };
 
 template <mode Outer, mode Inner>
-constexpr auto best = tn::compile([](auto w) { return std::get<0>(gradbench::lowest<Outer>(miss<Outer, Inner>, std::tuple{w})); });
+constexpr auto best = tn::compile([](auto w) { return std::get<0>(gradbench::lowest<Outer>(miss<Inner>, std::tuple{w})); });
 
 template <mode Outer, mode Inner>
 void argmin(const gradbench::input& in) {
