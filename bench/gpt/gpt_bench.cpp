@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// A training step of a GPT: forward, backward and AdamW, float32. Sizes are layers x width x time x batch.
+#include "hand.hpp"
+#include "model.hpp"
+
+#include <harness.hpp>
+
+namespace {
+
+namespace tn = tenure;
+
+constexpr int vocabulary = 64, heads = 4;
+
+template <int Layers, int Width, int Time, int Batch>
+struct workload {
+  using text = tn::tensor<std::int64_t, tn::shape<Batch, Time>>;
+
+  tn::engine random{1};
+  decltype(tn::init<gpt::model, vocabulary, Time, Width, heads, Layers>(random)) model =
+      tn::init<gpt::model, vocabulary, Time, Width, heads, Layers>(random);
+  decltype(tn::train_step(gpt::loss, tn::optim::adam{})) train = tn::train_step(gpt::loss, tn::optim::adam{.learning_rate = rate});
+  decltype(train.rule.init(model)) state = train.rule.init(model);
+  text now, next;
+  hand::gpt<vocabulary, Time, Width, heads, Layers, Batch> hand;
+  tn::flush_denormals scope;
+  static constexpr float rate = 3e-4f;
+
+  explicit workload(std::int64_t) {
+    std::int64_t *const a = bench::data_of(now), *const b = bench::data_of(next);
+    std::mt19937 letters(7);
+    for (int i = 0; i < Batch * Time; ++i) a[i] = letters() % vocabulary, b[i] = (a[i] * 5 + 3) % vocabulary;
+    std::size_t at = 0;
+    tn::for_each_leaf(
+        model, [&](const auto& p) { at = static_cast<std::size_t>(std::copy_n(p.data(), p.size(), &hand.parameters[at]) - hand.parameters.data()); });
+    const auto [value, grads] = tn::value_and_grad(gpt::loss)(model, now, next);
+    hand.forward(a, b), hand.backward(a, b);
+    bench::require_agreement("gpt: loss", value.data(), &hand.loss, 1, 1e-5);
+    at = 0;
+    tn::for_each_leaf(grads, [&](const auto& g) {
+      bench::require_agreement("gpt: gradients", g.data(), &hand.gradients[at], g.size(), 1e-3);
+      at += static_cast<std::size_t>(g.size());
+    });
+  }
+  std::int64_t items() const { return Batch * Time; }
+  void tenure() { benchmark::DoNotOptimize(train(model, state, now, next).item()); }
+  void by_hand() { benchmark::DoNotOptimize(hand.step(bench::data_of(now), bench::data_of(next), rate)); }
+};
+
+template <int Layers, int Width, int Time, int Batch>
+void rows() {
+  using w = workload<Layers, Width, Time, Batch>;
+  const std::string name = "gpt_" + std::to_string(Layers) + "x" + std::to_string(Width) + "x" + std::to_string(Time);
+  bench::row<w>(name, "tenure", Batch, [](w& p) { p.tenure(); });
+  bench::row<w>(name, "hand", Batch, [](w& p) { p.by_hand(); });
+}
+
+const bool registered = [] {
+  bench::keep_heap_warm();
+  rows<2, 64, 64, 4>();
+  rows<4, 128, 64, 8>();
+  return true;
+}();
+
+}  // namespace
