@@ -25,19 +25,15 @@ by_hand logistic_by_hand(std::int64_t n, double a, double x) {
   return r;
 }
 
-// Until the sum is above a limit: a matrix with run-time rows, a vector that only a turn in two changes, a number and the turns.
+// Until the sum is above a limit: a matrix with run-time rows, a number and the turns.
 constexpr auto growth = [](auto limit, auto w, auto x) {
-  const auto goes_on = [=](auto s) { return tn::sum(std::get<0>(s)) < limit && std::get<3>(s) < 1000; };
+  const auto goes_on = [=](auto s) { return tn::sum(std::get<0>(s)) < limit && std::get<2>(s) < 1000; };
   const auto turn = [=](auto s) {
-    const auto m = std::get<0>(s);
-    const auto v = std::get<1>(s);
-    const auto q = std::get<2>(s);
-    const auto i = std::get<3>(s);
-    const auto even = tn::cond(i - i / 2 * 2 == 0, [=](auto u) { return u * 0.9 + tn::sum(m, tn::axis<0>); }, [](auto u) { return u; }, v);
-    return std::tuple{m + 0.1 * tn::matmul(m, w) + 0.01 * q * v, even, tn::sin(q) + 0.5, i + 1};
+    const auto [m, q, i] = s;
+    return std::tuple{m + 0.1 * tn::matmul(m, w) + 0.01 * q, tn::sin(q) + 0.5, i + 1};
   };
-  const auto [m, v, q, i] = tn::while_loop(goes_on, turn, std::tuple{x * x, tn::sum(x, tn::axis<0>), 0.3 * tn::sum(w), 0});
-  return std::tuple{m, q * tn::sum(v * v)};
+  const auto [m, q, i] = tn::while_loop(goes_on, turn, std::tuple{x * x, 0.3 * tn::sum(w), 0});
+  return std::tuple{m, q * tn::sum(m)};
 };
 constexpr auto growth_loss = [](auto limit, auto w, auto x) {
   const auto [m, q] = growth(limit, w, x);
@@ -67,7 +63,9 @@ TEST_CASE("the gradient of a while_loop is that of the turns that were taken, wh
   using plan = decltype(gradient.plan(std::int64_t{0}, 0.0, 0.0));
   CHECK(plan::workspace_bytes() < 2048 * 24 + 2048);
   CHECK(plan::kept_bytes() == 8);  // the number of turns
-  CHECK_THAT(tn::to_text(plan{}), Catch::Matchers::Contains("while_loop, counted") && Catch::Matchers::Contains(": reverse_while\n  turn:") && Catch::Matchers::Contains("\n  pull:"));
+  const std::string text = tn::to_text(plan{});
+  CHECK_THAT(text, Catch::Matchers::Contains("while_loop, counted") && Catch::Matchers::Contains(": reverse_while\n  turn:"));
+  CHECK_THAT(text, Catch::Matchers::Contains("\n  pull:"));
   CHECK_THAT(tn::to_dot(plan{}), Catch::Matchers::Contains("label=\"pull\""));
 }
 
@@ -90,7 +88,8 @@ TEST_CASE("a carry of several tensors with run-time extents: the reference backe
     const auto x = rows(n);
     for (const double limit : {0.0, 3.0, 60.0, 1e4}) {
       INFO(n << " rows, limit " << limit);
-      judged::agree(tn::value_and_grad<1, 2>(growth_loss)(limit, w, x), judged::by_reference(tn::value_and_grad<1, 2>(growth_loss).function, limit, w, x), 1e-10);
+      constexpr auto gradient = tn::value_and_grad<1, 2>(growth_loss);
+      judged::agree(gradient(limit, w, x), judged::by_reference(gradient.function, limit, w, x), 1e-10);
     }
   }
   // Law: <J v, u> = <v, J' u>.

@@ -96,7 +96,8 @@ class snapshot_frame : public construct_frame<Program, C, IsHost> {
   std::int64_t turns_ = 0, count_ = 0, bytes_ = 0;
 };
 template <class Program, int C, bool IsHost>
-using frame_of = std::conditional_t<construct_at<Program, C>::value.what == ir::construct::kind::reverse_while, snapshot_frame<Program, C, IsHost>, construct_frame<Program, C, IsHost>>;
+using frame_of = std::conditional_t<construct_at<Program, C>::value.what == ir::construct::kind::reverse_while, snapshot_frame<Program, C, IsHost>,
+                                    construct_frame<Program, C, IsHost>>;
 
 /// Calls f(bytes of the frame, body as a std::type_identity) for each body of a construct. An external function has no body: it is void.
 template <class Program, bool IsHost, class F>
@@ -238,7 +239,8 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   // Goes so many turns on from `state`, and writes the last state into a snapshot, unless its number is 0.
   const auto go_on = [&](std::int64_t turns, std::int64_t snapshot) {
     for (; turns > 0; --turns) {
-      for (int i = 0; i < states; ++i) next[i] = turns == 1 && snapshot > 0 ? memory.snapshot(i, snapshot, scratch) : memory.next(i, state[i], scratch);
+      const bool is_kept = turns == 1 && snapshot > 0;
+      for (int i = 0; i < states; ++i) next[i] = is_kept ? memory.snapshot(i, snapshot, scratch) : memory.next(i, state[i], scratch);
       machine.run(plan_of_step, state, next, workspace);
       for (int i = 0; i < states; ++i) state[i] = next[i];
     }
