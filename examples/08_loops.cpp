@@ -92,6 +92,19 @@ constexpr auto predict = [](auto model, auto xs) {
 };
 constexpr auto loss = [](auto model, auto xs, auto y) { return square(predict(model, xs) - y); };
 
+// Two layers, for a sequence of any length: the body has both, and the second reads the h of the first in the same turn. The result has the h of
+// the second layer for each row.
+constexpr auto two_layers = [](auto first, auto second, auto xs) {
+  const auto turn = [=](auto state, auto x) {
+    const auto [h1, c1, h2, c2] = state;
+    const auto lower = first(h1, c1, x);
+    const auto upper = second(h2, c2, std::get<0>(lower));
+    return std::tuple{std::tuple_cat(lower, upper), std::get<0>(upper)};
+  };
+  const auto zero1 = tn::zeros_like(first.out), zero2 = tn::zeros_like(second.out);
+  return std::get<1>(tn::scan(turn, std::tuple{zero1, zero1, zero2, zero2}, xs));
+};
+
 // The network learns to remember the first number of a sequence. The sequences have 2 to 9 rows, and one program reads all of them.
 bool train_network() {
   tn::engine random(1);
@@ -167,6 +180,12 @@ constexpr auto roughness = [](auto x) { return sum(square(x[tn::range<1, tn::end
 int main() {
   bool right = fit_pendulum();
   right &= train_network();
+
+  tn::engine random(3);
+  const auto lower = tn::init<lstm, 2, 12>(random);
+  const auto upper = tn::init<lstm, 12, 8>(random);
+  const auto shown = tn::compile(two_layers)(lower, upper, tn::uniform(tn::shape<tn::dyn, 2>{}, random, -1.0, 1.0, 5));
+  right &= shown.extent(0) == 5 && shown.extent(1) == 8 && shown(4, 7) != 0 && std::abs(shown(4, 7)) < 1;
 
   const array<double, 2, 2> m{{2, 1}, {1, 3}};
   const auto [largest, dm] = tn::value_and_grad(largest_eigenvalue)(m, array<double, 2>{1, 0});
