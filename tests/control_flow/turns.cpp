@@ -34,7 +34,8 @@ constexpr auto counts = [](auto a, auto b) {
 };
 // The carries change places: one could not be written over the last one, so the turns run one after the other.
 constexpr auto swaps = [](auto a, auto b) {
-  return tn::fori_loop(5, [=](auto i, auto state) { return std::tuple{std::get<1>(state), std::get<0>(state) + tn::cast<double>(i) * a}; }, std::tuple{a, b});
+  const auto turn = [=](auto i, auto state) { return std::tuple{std::get<1>(state), std::get<0>(state) + tn::cast<double>(i) * a}; };
+  return tn::fori_loop(5, turn, std::tuple{a, b});
 };
 
 template <class T>

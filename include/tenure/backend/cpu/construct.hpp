@@ -29,7 +29,9 @@ struct scan_of_kernel {
     if (b.index < Carries) return is_argument ? in_loop::carry_in : in_loop::carry_out;
     return !is_argument || b.index < Carries + Scanned + Counts ? in_loop::of_turn : in_loop::fixed;
   }
-  static constexpr int carry(int access) { return Body::tables.buffers[Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer].index; }
+  static constexpr int carry(int access) {
+    return Body::tables.buffers[Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer].index;
+  }
 };
 
 /// Whether all turns of a scan run as one kernel: its body is one, and each element of a carry depends on no other element of a carry.
@@ -65,7 +67,8 @@ struct turns_on_host {
   /// All turns of a scan at once, where its body is a kernel that allows it. The arguments and results are those of the first turn. `step` has the
   /// bytes to the next turn: for what is scanned, and from there on for each result.
   template <class Body, int Carries, int Scanned, bool Counts>
-  bool run_all(const void* const* arguments, void* const* results, const std::int64_t* step, std::int64_t turns, std::int64_t* turn, std::int64_t forward) const {
+  bool run_all(const void* const* arguments, void* const* results, const std::int64_t* step, std::int64_t turns, std::int64_t* turn,
+               std::int64_t forward) const {
     if constexpr (is_scan_of_kernel<Body, Carries, Scanned, Counts>) {
       constexpr const bound_step& s = Body::tables.steps[0];
       using kernel = fused<typename Body::template code_of<s.kernel>>;
@@ -80,8 +83,9 @@ struct turns_on_host {
         loop.step[a] = 0;
         if (b.buffer < 0) continue;
         const passes::buffer& of = Body::tables.buffers[b.buffer];
-        if (of.where == passes::buffer::place::argument) loop.step[a] = of.index >= Carries && of.index < Carries + Scanned ? step[of.index - Carries] : 0;
-        else if (of.index >= Carries) loop.step[a] = step[Scanned + of.index];
+        const bool is_argument = of.where == passes::buffer::place::argument;
+        if (is_argument && of.index >= Carries && of.index < Carries + Scanned) loop.step[a] = step[of.index - Carries];
+        if (!is_argument && of.index >= Carries) loop.step[a] = step[Scanned + of.index];
       }
       for (int i = 0; i < s.number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[s.first_number + i], symbols());
       kernel::run_turns({pointer, number, nullptr}, loop);
