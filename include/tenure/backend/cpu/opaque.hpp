@@ -155,17 +155,17 @@ void visit_indices(dtype type, const void* indices, const F& f) {
 
 /// to[i] = the row of the table that index i names.
 template <class T, class Index>
-void gather_rows(const T* table, std::int64_t step, const Index* index, std::int64_t count, std::int64_t length, T* to) {
+void gather_rows(const T* table, std::int64_t step, const Index* rows, std::int64_t count, std::int64_t length, T* to) {
   if (length == 1)
-    for (std::int64_t i = 0; i < count; ++i) to[i] = table[index[i] * step];
+    for (std::int64_t i = 0; i < count; ++i) to[i] = table[rows[i] * step];
   else
-    for (std::int64_t i = 0; i < count; ++i, to += length) copy_row(table + index[i] * step, to, length);
+    for (std::int64_t i = 0; i < count; ++i, to += length) copy_row(table + rows[i] * step, to, length);
 }
 /// Adds row i of the updates to the row of the table that index i names.
 template <class T, class Index>
-void scatter_rows(T* table, std::int64_t step, const Index* index, std::int64_t count, std::int64_t length, const T* updates) {
+void scatter_rows(T* table, std::int64_t step, const Index* rows, std::int64_t count, std::int64_t length, const T* updates) {
   for (std::int64_t i = 0; i < count; ++i, updates += length) {
-    T* const row = table + index[i] * step;
+    T* const row = table + rows[i] * step;
     std::int64_t j = 0;
     if constexpr (has_packets<T>) {
       using packet = packet_of<T, most_lanes<T>>;
