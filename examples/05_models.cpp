@@ -2,6 +2,7 @@
 // Models are structs whose members Boost.Hana enumerates. The same struct holds parameters, gradients and moments.
 #include <array>
 #include <cstdio>
+#include <tuple>
 
 #include <boost/hana/define_struct.hpp>
 
@@ -31,6 +32,17 @@ struct network {
     auto h = tanh(first(x));
     for (const auto& layer : between) h = tanh(layer(h));
     return last(h);
+  }
+};
+
+// Many equal layers: tn::stacked gives each of their parameters a first axis for the layers. scan computes them with one body.
+template <class Kind, auto Width, auto Depth>
+struct deep_network {
+  using layers = dense<tn::stacked<Kind, Depth>, Width, Width>;
+  BOOST_HANA_DEFINE_STRUCT(deep_network, (layers, all));
+
+  constexpr auto operator()(const auto& x) const {
+    return std::get<0>(tn::scan([](auto h, auto layer) { return std::tuple{h + tanh(layer(h)), tn::nothing}; }, x, all));
   }
 };
 
@@ -95,5 +107,7 @@ int main() {
   tn::load("network.npz", other);
   constexpr auto predict = tn::compile([](auto m, auto at) { return m(at); });
   right &= predict(other, x)(5, 0) == predict(model, x)(5, 0);
+  const auto deep = tn::init<deep_network, 16, 24>(random);
+  right &= deep.all.w.size() == 24 * 16 * 16 && deep(tn::zeros(tn::shape<4, 16>{}))(3, 15) == 0;
   return right ? 0 : 1;
 }

@@ -3,7 +3,6 @@
 // the last matrix. A loop over the layers has one body.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include <boost/hana/define_struct.hpp>
@@ -62,7 +61,7 @@ template <class Kind, auto Vocabulary, auto Time, auto Width, auto Heads, auto L
 struct model {
   using tokens = tn::param<Kind, float, tn::shape<Vocabulary, Width>, small_normal>;
   using positions = tn::param<Kind, float, tn::shape<Time, Width>, small_normal>;
-  using blocks = std::array<block<Kind, Width, Heads>, Layers>;
+  using blocks = block<tn::stacked<Kind, Layers>, Width, Heads>;
   using gain = tn::param<Kind, float, tn::shape<Width>, tn::init_ones>;
   using bias = tn::param<Kind, float, tn::shape<Width>>;
   BOOST_HANA_DEFINE_STRUCT(model, (tokens, wte), (positions, wpe), (blocks, layers), (gain, g), (bias, c));

@@ -7,37 +7,6 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-// ---- types of slices and stacks --------------------------------------------------------------------------------------
-
-template <class S>
-struct without_first;
-template <std::int64_t First, std::int64_t... Rest>
-struct without_first<shape<First, Rest...>> { using type = shape<Rest...>; };
-template <>
-struct without_first<shape<>> { using type = shape<>; };  // scan refuses it with a message
-template <std::int64_t First, class S>
-struct with_first;
-template <std::int64_t First, std::int64_t... Rest>
-struct with_first<First, shape<Rest...>> { using type = shape<First, Rest...>; };
-
-/// The kind of one slice of traced values along axis 0.
-struct slices : shape_change {
-  template <class S>
-  using shape = typename without_first<S>::type;
-  template <class T, class S>
-  using type = traced<T, shape<S>>;
-};
-/// The kind of N traced values as one, along a new axis 0.
-template <std::int64_t N>
-struct stacks : shape_change {
-  template <class S>
-  using shape = typename with_first<N, S>::type;
-  template <class T, class S>
-  using type = traced<T, shape<S>>;
-};
-template <std::int64_t N>
-inline constexpr bool undoes<slices, stacks<N>> = true;
-
 /// An axis that the leaves of trees have in common: its extent, and whether all leaves have such an axis and the same extent along it.
 struct common_axis {
   std::int64_t extent = dyn;

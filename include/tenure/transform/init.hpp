@@ -4,6 +4,7 @@
 // An initializer of your own is a struct with template <class T, class S> static auto make(S shape, engine&), which gives a tensor<T, S>.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 
@@ -53,6 +54,20 @@ struct init_by_rank {
 };
 
 namespace detail {
+
+template <class Start, class Row>
+struct init_each {
+  template <class T, class S>
+  static auto make(S shape, engine& random) {
+    auto all = zeros<T>(shape);
+    T* at = tensor_access::fresh(all);
+    for (std::int64_t left = Row::size > 0 ? S::size / Row::size : 0; left > 0; --left) {
+      const auto row = Start::template make<T>(Row{}, random);
+      at = std::copy_n(row.data(), Row::size, at);
+    }
+    return all;
+  }
+};
 
 /// Whether every leaf is a parameter that can be made from its type alone.
 template <class Model>

@@ -105,12 +105,58 @@ struct with_changes<Base, Change, Next, Rest...> {
   using type = typename with_changes<Base, Change>::template type<T, typename with_changes<shape_itself, Next, Rest...>::template type<T, S>>;
 };
 
+/// The kind Kind with one more change, which comes before the others.
+template <class Kind, class Change>
+struct changed { using type = with_changes<Kind, Change>; };
+template <class Base, class... Later, class Change>
+struct changed<with_changes<Base, Later...>, Change> { using type = with_changes<Base, Later..., Change>; };
+
+template <class S>
+struct without_first;
+template <std::int64_t First, std::int64_t... Rest>
+struct without_first<shape<First, Rest...>> { using type = shape<Rest...>; };
+template <>
+struct without_first<shape<>> { using type = shape<>; };  // scan refuses it with a message
+template <std::int64_t First, class S>
+struct with_first;
+template <std::int64_t First, std::int64_t... Rest>
+struct with_first<First, shape<Rest...>> { using type = shape<First, Rest...>; };
+
+/// The kind of one slice of traced values along axis 0.
+struct slices : shape_change {
+  template <class S>
+  using shape = typename without_first<S>::type;
+  template <class T, class S>
+  using type = traced<T, shape<S>>;
+};
+/// The kind of N traced values as one, along a new axis 0.
+template <std::int64_t N>
+struct stacks : shape_change {
+  template <class S>
+  using shape = typename with_first<N, S>::type;
+  template <class T, class S>
+  using type = traced<T, shape<S>>;
+};
+template <std::int64_t N>
+inline constexpr bool undoes<slices, stacks<N>> = true;
+
+/// An initializer of an array of rows: each is made by Start.
+template <class Start, class Row>
+struct init_each;
+
 template <class Kind, class T, class S, class Start>
 struct parameter { using type = typename Kind::template type<T, S>; };
 template <class T, class S, class Start>
 struct parameter<declarations, T, S, Start> { using type = declarations::type<T, S, Start>; };
+template <class... Change, class T, class S, class Start>
+struct parameter<with_changes<declarations, Change...>, T, S, Start> { using type = declarations::type<T, S, init_each<Start, S>>; };
 
 }  // namespace detail
+
+/// The kind of N layers of a model as one: each parameter has a new axis 0 of extent N. block<tn::stacked<Kind, 12>, ...> is a member of a
+/// model, and tn::scan(f, x, model.layers) computes the layers. Compile time does not depend on N, and no parameter is copied.
+template <class Kind, std::int64_t N>
+using stacked = typename detail::changed<Kind, detail::stacks<N>>::type;
 
 /// A parameter of a model. Start is its initializer for init(), see init.hpp: init_ones for a gain, init_linear for the weights of
 /// linear().
