@@ -175,3 +175,6 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
 }
 
 }  // namespace tenure::passes
+
+// reverse() and forward() go through constructs, and constructs through the nodes of their bodies: each header needs the other.
+#include <tenure/passes/differentiate.hpp>

@@ -49,6 +49,10 @@ constexpr X constant_counted(double first, double step, N... n) {
 }
 }  // namespace detail
 
+#if defined(__CUDACC__)  // nvcc warns of is_constant_evaluated in each instance with a local tensor, though the call may be constant
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 3060
+#endif
 /// A tensor with unspecified elements.
 template <element T = float, any_shape Shape, std::integral... N>
 constexpr tensor<T, Shape> empty(Shape, N... n) {
@@ -135,6 +139,9 @@ constexpr tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   if (steps > 0) to[steps] = number::convert<T>(b);
   return made;
 }
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 
 // Overloads for wrong calls: numbers in place of a shape, or a T that is not an element type. They give the message.
 template <class T = float, class... N>
