@@ -239,6 +239,14 @@ TEST_CASE("a mask of positions is computed in the type of the values that it sel
   CHECK(of(1, (1 << 24) + 1, dtype::float32, 1) > 0);
   CHECK(of((1 << 23) + 1, 1, dtype::float32, 1) > 0);   // a sum may be twice as large
   CHECK(of(4, -1, dtype::float32, 1) > 0);
+
+  // A mask with shared parts has 2^40 paths from its end to its begin. The rule looks at a few nodes.
+  ir::builder g;
+  const value x{g, g.input(dtype::float32, {2, {4, 6}})}, a{g, g.input(dtype::boolean, {2, {4, 6}})};
+  value mask = a;
+  for (int i = 0; i < 40; ++i) mask = ops::pointwise_value<ops::logical_or>(ops::pointwise_value<ops::logical_and>(mask, a), ops::pointwise_value<ops::logical_not>(mask));
+  g.output(ops::pointwise_value<ops::where>(mask, x, x.like(0)).id);
+  CHECK(passes::algebra(g.view()).count() == g.count());
 }
 
 TEST_CASE("a product with one number, or with equal rows, is none") {

@@ -119,11 +119,11 @@ class builder {
     if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
     return kept;
   }
-  /// Adds a run-time check that an extent is at least `least`. If both are numbers, it does nothing. If the check is only `for_next_node`,
-  /// drop_other_checks() drops it where no output needs that node.
-  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call, bool for_next_node = false) {
+  /// Adds a run-time check that an extent is at least `least`. If both are numbers, it does nothing. The check stays where no output needs the
+  /// value: the derivative of a slice writes at the place that the slice would read.
+  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
     const bool known = is_static(canonical(extent)) && is_static(canonical(least));
-    if (!known) constraints_.push_back({extent, least, call, -1, -1, true, for_next_node ? nodes_.size() : none});
+    if (!known) constraints_.push_back({extent, least, call, -1, -1, true});
   }
   constexpr std::int64_t canonical(std::int64_t e) const {
     while (!is_static(e) && equal_[symbol_of_extent(e)] != e) e = equal_[symbol_of_extent(e)];
@@ -160,13 +160,6 @@ class builder {
   }
 
   constexpr void check_bound(const bound& b) { bounds_.push_back(b); }
-  /// Drops the run-time checks that are for nodes that no output needs: a slice of which only the shape was used.
-  constexpr void drop_other_checks() {
-    bool any = false;
-    for (const constraint& c : constraints_) any = any || c.read_by != none;
-    if (!any) return;
-    keep_constraints(0, needed_nodes());
-  }
   /// Drops the bounds on nodes that no output needs.
   constexpr void drop_other_bounds() {
     const array<char> needed = needed_nodes();
@@ -281,13 +274,6 @@ class builder {
     b.node_count = body_nodes_.size() - b.first_node;
     b.output_count = body_outputs_.size() - b.first_output;
     b.bound_count = body_bounds_.size() - b.first_bound;
-    bool any_check = false;
-    for (const constraint& c : constraints_) any_check = any_check || c.read_by >= first;
-    if (any_check) {
-      keep_constraints(first, live);
-      for (constraint& c : constraints_)
-        if (c.read_by >= first) c.read_by = none;
-    }
     nodes_.resize(first);
     if (backward_from_ > first) backward_from_ = 0;
     int next = 0;
@@ -437,14 +423,6 @@ class builder {
     mark_needed(nodes_.data(), nodes_.size(), needed.data());
     return needed;
   }
-  /// Drops the constraints of nodes from `first` on that are not needed.
-  constexpr void keep_constraints(node_id first, const array<char>& needed) {
-    array<constraint> kept;
-    for (const constraint& c : constraints_)
-      if (c.read_by < first || needed[c.read_by - first] != 0) kept.push_back(c);
-    constraints_ = kept;
-  }
-
   constexpr int add_symbol(const symbol& s) {
     equal_.push_back(extent_of_symbol(symbols_.size()));
     return symbols_.push_back(s);

@@ -99,7 +99,6 @@ struct constraint {
   const char* call = "";
   std::int16_t lhs = 0, rhs = 0;  // the ids of the shapes in the message; -1: none
   bool at_least = false;
-  node_id read_by = none;  // in a trace: the node that needs it. If nothing needs the node, there is no check
 };
 
 /// Integers that must lie in [0, extent): labels and gather indices. Arguments and views of arguments are checked when a call

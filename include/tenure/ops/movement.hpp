@@ -125,7 +125,7 @@ struct slice {
     constexpr std::int64_t extent = S::value[at], last = Length == 0 ? First : First + (Length - 1) * Step;
     static_assert(First >= 0 && last >= 0 && (!is_static(extent) || (First <= extent && (Length == 0 || (last < extent && First < extent)))),
                   "tenure: slice: reaches outside its axis");
-    x.graph->require_at_least(x.shape()[at], Length == 0 ? First : (First > last ? First : last) + 1, "slice", true);
+    x.graph->require_at_least(x.shape()[at], Length == 0 ? First : (First > last ? First : last) + 1, "slice");
     return traced<typename X::element_type, shape_from<sliced_shape<S, at, Length>>>{x.graph, sliced(x, at, First, Length, Step).id};
   }
 };

@@ -60,7 +60,7 @@ constexpr std::int64_t require_inside(ops::value x, int axis, std::int64_t index
   const std::int64_t extent = x.shape()[axis];
   if (is_static(extent)) return x.graph->require_inside(index, extent);
   if (index < 0) x.graph->refuse({ir::refusal::kind::index, index, 0});
-  else x.graph->require_at_least(extent, index + 1, "at", true);
+  else x.graph->require_at_least(extent, index + 1, "at");
   return index < 0 ? 0 : index;
 }
 
@@ -73,7 +73,7 @@ constexpr ops::value subscript_axis(ops::value x, int axis, I i) {
 constexpr ops::value subscript_axis(ops::value x, int, all_of_axis) { return x; }
 template <std::int64_t First, std::int64_t Last, std::int64_t Step>
 constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, Last, Step> r) {
-  x.graph->require_at_least(x.shape()[axis], Last, "at", true);
+  x.graph->require_at_least(x.shape()[axis], Last, "at");
   return ops::sliced(x, axis, First, r.size, Step);
 }
 template <std::int64_t First, index_from_end Last, std::int64_t Step>

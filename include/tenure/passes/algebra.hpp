@@ -163,9 +163,6 @@ constexpr bool sums_chosen(const value& x, int axis) {
 
 // ---- masks of positions --------------------------------------------------------------------------------------------
 
-/// A mask of positions, such as index_along<1>(x) <= index_along<0>(x), is computed in the lanes of the `where` that reads it. A kernel has
-/// lanes of one type, so a comparison of int64 would be a kernel of its own, with the mask in memory: a causal softmax took 4 times as long.
-
 /// The integer x in `type`, where x follows from positions and constants and is exact. Otherwise a value without a node.
 constexpr value positions_in(dtype type, const value& x, std::int64_t most) {
   const auto nothing = value{*x.graph, none};
@@ -195,12 +192,13 @@ constexpr value positions_in(dtype type, const value& x, std::int64_t most) {
   }
 }
 
-/// The mask with its comparisons of positions in `type`. A value without a node where nothing changes.
-constexpr value mask_in(dtype type, const value& mask) {
+/// The mask with its comparisons of positions in `type`. A value without a node where nothing changes. `left` bounds the nodes that it looks at.
+constexpr value mask_in(dtype type, const value& mask, int& left) {
   const auto nothing = value{*mask.graph, none};
+  if (--left < 0) return nothing;
   ir::node n = mask.node();
   if (n.op == opcode::broadcast) {
-    const value from = mask_in(type, operand_of(mask, 0));
+    const value from = mask_in(type, operand_of(mask, 0), left);
     return from.id == none ? nothing : ops::broadcast_along(from, n.shape, n.attr);
   }
   if (!ops::is_pointwise(n.op) || n.arity == 0 || n.arity > 2) return nothing;
@@ -210,7 +208,8 @@ constexpr value mask_in(dtype type, const value& mask) {
   node_id in[2] = {none, none};
   bool changes = false;
   for (int i = 0; i < n.arity; ++i) {
-    in[i] = compares ? positions_in(type, operand_of(mask, i), ops::exact_positions<float>).id : mask_in(type, operand_of(mask, i)).id;
+    // The bound of float32 serves float64 too.
+    in[i] = compares ? positions_in(type, operand_of(mask, i), ops::exact_positions<float>).id : mask_in(type, operand_of(mask, i), left).id;
     if (compares && in[i] == none) return nothing;
     changes = changes || in[i] != none;
   }
@@ -219,9 +218,12 @@ constexpr value mask_in(dtype type, const value& mask) {
   return changes ? value{*mask.graph, mask.graph->emit(n)} : nothing;
 }
 
-/// A `where`, or a cast of a mask: operand 0 is the mask.
+/// A `where`, or a cast of a mask: operand 0 is the mask. A mask of positions, such as index_along<1>(x) <= index_along<0>(x), is computed in
+/// the type of the result. A kernel has lanes of one type, so a comparison of int64 would be a kernel of its own, with the mask in memory: a
+/// causal softmax took 4 times as long.
 constexpr node_id of_mask(ir::builder& g, ir::node n) {
-  const value mask = is_floating(n.type) ? mask_in(n.type, {g, n.in[0]}) : value{g, none};
+  int left = 32;
+  const value mask = is_floating(n.type) ? mask_in(n.type, {g, n.in[0]}, left) : value{g, none};
   if (mask.id != none) n.in[0] = mask.id;
   return g.append(n);
 }

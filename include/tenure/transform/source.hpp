@@ -37,7 +37,6 @@ struct source {
     };
     const called call{make(element_tag<Traced>{})...};
     for_each_leaf(call.results, [&](const auto& r) { g.output(r.id); });
-    g.drop_other_checks();
     g.canonicalize();
     return g;
   }
