@@ -164,8 +164,9 @@ constexpr bool sums_chosen(const value& x, int axis) {
 // ---- masks of positions --------------------------------------------------------------------------------------------
 
 /// The integer x in `type`, where x follows from positions and constants and is exact. Otherwise a value without a node.
-constexpr value positions_in(dtype type, const value& x, std::int64_t most) {
+constexpr value positions_in(dtype type, const value& x, std::int64_t most, int& left) {
   const auto nothing = value{*x.graph, none};
+  if (--left < 0) return nothing;
   ir::builder& g = *x.graph;
   const ir::node n = x.node();
   switch (n.op) {
@@ -178,14 +179,14 @@ constexpr value positions_in(dtype type, const value& x, std::int64_t most) {
       return -static_cast<double>(most) <= c && c <= static_cast<double>(most) ? value{g, g.constant(type, n.shape, c)} : nothing;
     }
     case opcode::broadcast: {
-      const value from = positions_in(type, operand_of(x, 0), most);
+      const value from = positions_in(type, operand_of(x, 0), most, left);
       return from.id == none ? nothing : ops::broadcast_along(from, n.shape, n.attr);
     }
     case opcode::add:
     case opcode::sub: {
-      const value a = positions_in(type, operand_of(x, 0), most / 2);
+      const value a = positions_in(type, operand_of(x, 0), most / 2, left);
       if (a.id == none) return nothing;
-      const value b = positions_in(type, operand_of(x, 1), most / 2);
+      const value b = positions_in(type, operand_of(x, 1), most / 2, left);
       return b.id == none ? nothing : ops::arithmetic(n.op, a, b);
     }
     default: return nothing;
@@ -209,7 +210,7 @@ constexpr value mask_in(dtype type, const value& mask, int& left) {
   bool changes = false;
   for (int i = 0; i < n.arity; ++i) {
     // The bound of float32 serves float64 too.
-    in[i] = compares ? positions_in(type, operand_of(mask, i), ops::exact_positions<float>).id : mask_in(type, operand_of(mask, i), left).id;
+    in[i] = compares ? positions_in(type, operand_of(mask, i), ops::exact_positions<float>, left).id : mask_in(type, operand_of(mask, i), left).id;
     if (compares && in[i] == none) return nothing;
     changes = changes || in[i] != none;
   }
