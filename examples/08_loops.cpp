@@ -101,7 +101,8 @@ constexpr auto two_layers = [](auto first, auto second, auto xs) {
     const auto upper = second(h2, c2, std::get<0>(lower));
     return std::tuple{std::tuple_cat(lower, upper), std::get<0>(upper)};
   };
-  const auto zero1 = tn::zeros_like(first.out), zero2 = tn::zeros_like(second.out);
+  const auto zero1 = tn::zeros_like(first.out);
+  const auto zero2 = tn::zeros_like(second.out);
   return std::get<1>(tn::scan(turn, std::tuple{zero1, zero1, zero2, zero2}, xs));
 };
 

@@ -177,4 +177,4 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
 }  // namespace tenure::passes
 
 // reverse() and forward() go through constructs, and constructs through the nodes of their bodies: each header needs the other.
-#include <tenure/passes/differentiate.hpp>
+#include <tenure/passes/differentiate_construct.hpp>
