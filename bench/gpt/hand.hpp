@@ -164,9 +164,10 @@ class gpt {
     std::vector<float> up = zeros(4 * N * C), active = zeros(4 * N * C);
   };
 
+  // The model keeps a parameter of all layers as one array.
   static constexpr int offset(int l, int place) {
-    int at = of_embedding + l * of_layer;
-    for (int i = 0; i < place; ++i) at += sizes[i];
+    int at = of_embedding + l * sizes[place];
+    for (int i = 0; i < place; ++i) at += L * sizes[i];
     return at;
   }
   const float* w(int l, int place) const { return parameters.data() + offset(l, place); }
