@@ -90,7 +90,7 @@ tests = {
     "backend/cpu": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
     "optim": ["optim/optim_test"],
     "eager": ["transform/eager_test", "ownership/backward", "ownership/hazards", "ownership/versions", "ownership/variations_of_graphs"],
-    "eager/expression_program": ["transform/eager_test", "ownership/saved_pointwise", "ownership/backward", "ownership/saved_compound", "ownership/hazards"],
+    "eager/expression_program": ["transform/eager_test", "ownership/calls", "ownership/saved_pointwise", "ownership/backward", "ownership/saved_compound", "ownership/hazards"],
     "eager/to": ["optim/optim_test"],
     "eager/call_history": ["ownership/calls"],
     "eager/deepcopy": ["optim/optim_test"],
