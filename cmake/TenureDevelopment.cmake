@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: BSL-1.0
 # Options and flags for the tests, examples and benchmarks of Tenure. The build of a user's project does not read this file.
 find_package(benchmark 1.6 QUIET)
+find_package(Catch2 2.13 QUIET)
+if(NOT Catch2_FOUND)
+  find_package(Catch2 3 QUIET)
+endif()
 
-option(TENURE_BUILD_TESTS "Build the tests" ON)
+# BUILD_TESTING is the switch of CMake's own module CTest: distributions set it.
+set(tests_by_default ${Catch2_FOUND})
+if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)
+  set(tests_by_default OFF)
+elseif(NOT Catch2_FOUND AND NOT DEFINED TENURE_BUILD_TESTS)
+  message(STATUS "tenure: there is no Catch2 2.13 or 3, so the tests are not built")
+endif()
+option(TENURE_BUILD_TESTS "Build the tests (needs Catch2)" ${tests_by_default})
 option(TENURE_BUILD_EXAMPLES "Build the examples" ON)
 option(TENURE_BUILD_BENCH "Build the benchmarks (needs Google Benchmark)" ${benchmark_FOUND})
 option(TENURE_PEERS "Benchmark against libtorch too" OFF)
-option(TENURE_NATIVE "Compile tests, examples and benchmarks for this machine's processor" ON)
+# Off, because cross compilers refuse -march=native and packages must run on other processors. Benchmarks have the flag without it.
+option(TENURE_NATIVE "Compile tests and examples for this machine's processor" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_CXX_FLAGS)
   message(STATUS "tenure: no build type given, taking Release")

@@ -5,12 +5,8 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/tenure")
 
-if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.23)
-  install(TARGETS tenure EXPORT tenureTargets FILE_SET HEADERS)
-else()
-  install(TARGETS tenure EXPORT tenureTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-endif()
+install(TARGETS tenure EXPORT tenureTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS tenure_large_programs EXPORT tenureTargets)
 install(DIRECTORY kernels/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")  # beside the headers, so tenure::cuda needs no further include folder
 install(EXPORT tenureTargets NAMESPACE tenure:: DESTINATION "${package_dir}")
@@ -24,6 +20,12 @@ install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfigVersion.cmake"
   DESTINATION "${package_dir}")
 
+# An absolute folder, as some distributions give, stands in tenure.pc as it is.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(tenure_pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+else()
+  set(tenure_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
 # pkg-config computes the prefix from the path of the .pc file, so the installed tree can be moved.
 file(RELATIVE_PATH tenure_pc_prefix
   "${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")

@@ -81,7 +81,7 @@ fi
 # configure <tree> <compiler> <peers>: each compiler has a build tree of its own.
 configure() {
   cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DTENURE_NATIVE=ON -DTENURE_PEERS="$3" \
+    -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DTENURE_PEERS="$3" \
     -DTENURE_BUILD_BENCH=ON -DTENURE_BUILD_TESTS=OFF -DTENURE_BUILD_EXAMPLES=OFF
   rm -rf "$1/bench/bin"  # otherwise a program whose source was deleted would still run
 }

@@ -13,7 +13,7 @@ install_compiler
 
 step "configure in $build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$gxx" -DCMAKE_BUILD_TYPE=Release \
-  -DTENURE_BUILD_TESTS=OFF -DTENURE_BUILD_BENCH=OFF
+  -DTENURE_BUILD_TESTS=OFF -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON
 
 step "build, $jobs jobs"
 cmake --build "$build" -j "$jobs" --target example_01_quickstart example_digits

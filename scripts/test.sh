@@ -38,7 +38,7 @@ suite() {
   step "configure with $compiler in $build"
   # -O1, because kernels need inlining, and more optimisation would only lengthen the build. No -DNDEBUG, so that assertions are checked.
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
-    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_SKIPPED_TESTS="$skipped"
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped"
 
   step "build with $compiler, $jobs jobs"
   if ! cmake --build "$build" -j "$jobs" -- -k 0; then  # every error in one run
@@ -68,7 +68,7 @@ cuda_suite() {
 
   step "configure with $nvcc over $1 in $build"
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$1" -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_CUDA_HOST_COMPILER="$1" \
-    -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_CUDA=ON
+    -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_CUDA=ON
 
   step "build for ${CUDAARCHS:-80;90}, $jobs jobs"
   cmake --build "$build" -j "$jobs" --target cuda_tests -- -k 0 || fail "the build failed"
