@@ -103,6 +103,19 @@ TEST_CASE("a carry of several tensors with run-time extents: the reference backe
   CHECK(along == Approx((at(1e-6) - at(-1e-6)) / 2e-6).epsilon(1e-6));
 }
 
+TEST_CASE("a pull that reads no state after its passes keeps no snapshots") {
+  // The annotation custom_jvp reads the number of the turn, the value does not. The pass `algebra` removes the annotation.
+  constexpr auto gradient = tn::grad([](auto x) {
+    const auto two = tn::custom_jvp([](auto n) { return tn::zeros_like(n) + 2.0; },
+                                    [](auto n, auto t) { return std::tuple{tn::zeros_like(n) + 2.0, 0.0 * t}; });
+    const auto turn = [=](auto s) { return std::tuple{tn::stop_gradient(two(std::get<1>(s))) * std::get<0>(s), std::get<1>(s) + 1.0}; };
+    return tn::sum(std::get<0>(tn::while_loop([](auto s) { return tn::sum(std::get<1>(s)) < 4000.0; }, turn, std::tuple{x, tn::zeros_like(x)})));
+  });
+  const tn::tensor<double, tn::shape<1000>> x = tn::ones<double>(tn::shape<1000>{});
+  CHECK(gradient(x)(0) == 16);
+  STATIC_REQUIRE(decltype(gradient.plan(x))::workspace_bytes() <= 5 * 8000);
+}
+
 TEST_CASE("a while_loop joins the eager history") {
   auto x = tn::variable<double, tn::shape<2>>{1.5, 0.5};
   constexpr auto squares = tn::compile([](auto c) { return tn::while_loop([](auto c) { return tn::sum(c) < 20.0; }, [](auto c) { return c * c; }, c); });

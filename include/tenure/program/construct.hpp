@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs loops, branches and external functions, on each backend. A body is a program of its own, and a turn runs it with the pointers of this turn. A carry is
-// written over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn.
+// Runs loops, branches and external functions, on each backend. A body is a program of its own, which each turn runs with other pointers. A
+// carry is written over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn.
 // A Machine says how its backend runs a body: is_host, whether the host reads and writes the memory of a body; plan_of<Body>(), its memory;
 // run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address) and number(address), a bool or an int64 that a step has
 // written; write(address, number); on the host run_all(), which may run all turns of a scan at once; and, if it is not the host,
@@ -55,16 +55,30 @@ class construct_frame {
   std::int64_t unread_[results + 1] = {}, other_[results + 1] = {}, at_host_ = 0, bytes_ = 0;
 };
 
-/// The scratch memory of a reverse_while: also two places for each state, from which one is computed from the other, the snapshots, and for the
-/// host the turns at which they were taken.
+/// Whether a body reads one of its inputs first ... last - 1.
+template <class Body>
+constexpr bool reads_inputs(int first, int last) {
+  const passes::plan_view p = Body::plan.view(Body::value.view());
+  for (int i = 0; i < p.buffer_count; ++i) {
+    const passes::buffer& b = p.buffers[i];
+    if (b.where == passes::buffer::place::argument && b.index >= first && b.index < last && b.first < p.step_count) return true;
+  }
+  return false;
+}
+
+/// The scratch memory of a reverse_while. If the pull reads a state, there are also two places for each state, from which one is computed from the
+/// other, the snapshots, and for the host the turns at which they were taken.
 template <class Program, int C, bool IsHost>
 class snapshot_frame : public construct_frame<Program, C, IsHost> {
  public:
   using around = construct_frame<Program, C, IsHost>;
   using step = typename construct_at<Program, C>::template body<0>;
   static constexpr int states = step::value.output_count;
+  /// If it is false, no state is computed again. The passes over the pull may remove the last read of a state, so the plan decides.
+  static constexpr bool reads_states = reads_inputs<typename around::body>(around::record.carries, around::record.carries + states);
 
   constexpr snapshot_frame(const bound_step& s, const std::int64_t* symbols) : around(s, symbols), bytes_(around::bytes()) {
+    if constexpr (!reads_states) return;
     std::int64_t bytes_of_states = 0;
     for (int i = 0; i < states; ++i) bytes_of_states += state_bytes_[i] = bytes_of_output<step>(i, symbols);
     count_ = snapshots_of(bytes_of_states, IsHost);
@@ -75,17 +89,16 @@ class snapshot_frame : public construct_frame<Program, C, IsHost> {
     };
     for (int i = 0; i < states; ++i) {
       first_[i] = take(state_bytes_[i]);
-      second_[i] = stays_in_place(i) ? first_[i] : take(state_bytes_[i]);
+      second_[i] = overwrites_state(i) ? first_[i] : take(state_bytes_[i]);
       snapshots_[i] = take(count_ * state_bytes_[i]);
     }
     if constexpr (IsHost) turns_ = take((count_ + 1) * 8);
   }
-  /// Whether state i can be computed in the memory of the last one.
-  static constexpr bool stays_in_place(int i) { return overwrites<step>.safe[i * states + i]; }
+  /// Whether the step computes state i in the memory of the last one. stays_in_place() says it of the carries, which are those of the pull.
+  static constexpr bool overwrites_state(int i) { return overwrites<step>.safe[i * states + i]; }
   constexpr std::int64_t bytes() const { return bytes_; }
   std::int64_t count() const { return count_; }
-  std::int64_t state_bytes(int i) const { return state_bytes_[i]; }
-  /// The place to which the state behind that in `from` is written.
+  /// The place to which the state after that in `from` is written.
   void* next(int i, const void* from, char* scratch) const { return scratch + (from == scratch + first_[i] ? second_[i] : first_[i]); }
   /// Snapshot k, counted from 1.
   void* snapshot(int i, std::int64_t k, char* scratch) const { return scratch + snapshots_[i] + (k - 1) * state_bytes_[i]; }
@@ -199,17 +212,6 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
     if (argument[i] != home[i]) machine.copy(home[i], argument[i], bytes_of_output<body>(i, machine.symbols()));
 }
 
-/// Whether a body reads one of its inputs first ... last - 1.
-template <class Body>
-constexpr bool reads_inputs(int first, int last) {
-  const passes::plan_view p = Body::plan.view(Body::value.view());
-  for (int i = 0; i < p.buffer_count; ++i) {
-    const passes::buffer& b = p.buffers[i];
-    if (b.where == passes::buffer::place::argument && b.index >= first && b.index < last && b.first < p.step_count) return true;
-  }
-  return false;
-}
-
 /// Takes the turns backwards. distance_of_snapshots() says which states are kept on the way to the state before a turn.
 template <class Program, int C, class Machine>
 void run_reverse_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
@@ -218,7 +220,6 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   using pull = typename frame::body;
   constexpr ir::construct loop = frame::record;
   constexpr int carries = loop.carries, states = loop.states(), own = loop.own_operands();
-  constexpr bool reads_states = reads_inputs<pull>(carries, carries + states);
   const frame memory(s, machine.symbols());
   const auto& plan_of_step = machine.template plan_of<step>();
   const auto& plan_of_pull = machine.template plan_of<pull>();
@@ -248,10 +249,10 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   std::int64_t of_device[Machine::is_host ? 1 : most_snapshots_of_device + 1];
   std::int64_t* const taken_at = Machine::is_host ? memory.turns(scratch) : of_device;  // the turns before which snapshots were taken
   std::int64_t last = 0;                                                                // the last snapshot; 0 is the first state
-  taken_at[0] = 0;
+  if constexpr (frame::reads_states) taken_at[0] = 0;
   const std::int64_t turns = machine.number(pointer[own - 1]);
   for (std::int64_t left = turns; left > 0; --left) {
-    if constexpr (reads_states) {
+    if constexpr (frame::reads_states) {
       if (last > 0 && taken_at[last] == left) --last;
       std::int64_t at = taken_at[last];
       for (int i = 0; i < states; ++i) state[i] = last == 0 ? pointer[carries + i] : memory.snapshot(i, last, scratch);
@@ -265,7 +266,7 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
       for (int i = 0; i < states; ++i) argument[carries + i] = state[i];
     }
     for (int i = 0; i < carries; ++i)  // the pull of the first turn writes to the result
-      if (!frame::around::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);
+      if (!frame::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);
     machine.run(plan_of_pull, argument, result, workspace);
     for (int i = 0; i < carries; ++i) argument[i] = result[i];
   }
@@ -305,7 +306,8 @@ void run_external(const Machine& machine, const bound_step& s, void* const* poin
   shapes.record.function.call(result, pointer, extent);
 }
 
-/// Runs a step that is a loop, a branch or an external function, with its pointers, its numbers, and the scratch memory that its frame and its bodies need.
+/// Runs a step that is a loop, a branch or an external function, with its pointers, its numbers, and the scratch memory that its frame and its
+/// bodies need.
 template <class Program, class Machine>
 void run_construct(const Machine& machine, const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
   visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
