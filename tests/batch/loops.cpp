@@ -85,6 +85,11 @@ TEST_CASE("Law: vmap of derivatives of loops and branches") {
     return tn::sum(last * ys);
   }).function, x, w);
   law<0, unmapped>("gradient of cond", tn::grad<0, 1>([](auto x, auto w) { return tn::sum(std::get<0>(by_branch(x, w))); }).function, x, v);
+  constexpr auto linear = [](auto x, auto w) {
+    const auto turn = [=](auto c) { return std::tuple{2.0 * std::get<0>(c), std::get<1>(c) * w}; };
+    return tn::sum(std::get<1>(tn::while_loop([](auto c) { return std::get<0>(c) < 9.0; }, turn, std::tuple{tn::sum(x * x) + 1.0, x})));
+  };
+  law<0, unmapped>("gradient of a while_loop whose pull reads no state", tn::grad<0>(linear).function, x, v);
   law<0, 0, unmapped, 0>("tangent of while_loop", tn::jvp([](auto x, auto w) { return std::get<1>(by_while(x, w)); }).function, x, w, v, x);
 }
 

@@ -103,6 +103,35 @@ TEST_CASE("a carry of several tensors with run-time extents: the reference backe
   CHECK(along == Approx((at(1e-6) - at(-1e-6)) / 2e-6).epsilon(1e-6));
 }
 
+TEST_CASE("a pull that reads no state: no state is computed again, and there are no snapshots") {
+  using vector = tn::tensor<double, tn::shape<1000>>;
+  constexpr auto doubled = [](auto x) { return tn::sum(tn::while_loop([](auto c) { return tn::sum(c) < 9.0; }, [](auto c) { return 2.0 * c; }, x)); };
+  constexpr auto gradient = tn::grad(doubled);
+  const vector x = tn::tensor(tn::eval(tn::zeros<double>(tn::shape<1000>{}) + 0.001));
+  const auto g = gradient(x);
+  CHECK(g(0) == 16);
+  CHECK(g(999) == 16);
+  STATIC_REQUIRE(decltype(gradient.plan(x))::workspace_bytes() <= 4 * 8000);
+  // For a batch the number of the turn is a state, and the only one.
+  constexpr auto each = tn::vmap(gradient);
+  tn::tensor<double, tn::shape<2, 1000>> xs = tn::zeros<double>(tn::shape<2, 1000>{});
+  for (std::size_t i = 0; i < 2000; ++i) tn::as_span(xs)[i] = i < 1000 ? 0.001 : 0.02;
+  const auto gs = each(xs);
+  CHECK(gs(0, 999) == 16);
+  CHECK(gs(1, 0) == 1);
+  STATIC_REQUIRE(decltype(each.plan(xs))::workspace_bytes() <= 8 * 16000);
+  // Tangents of it.
+  const tn::tensor<double, tn::shape<3>> y = {0.25, 0.5, 0.25}, along = {1, 2, 3};
+  const auto second = judged::interpreted(
+      [](auto x, auto v) {
+        const auto below = [](auto c) { return tn::sum(c) < 9.0; };
+        const auto squared = [=](auto x) { return tn::sum(tn::square(tn::while_loop(below, [](auto c) { return 2.0 * c; }, x))); };
+        return tn::hvp(squared)(x, v);
+      },
+      y, along)[0];
+  for (std::int64_t i = 0; i < 3; ++i) CHECK(second[i] == 2 * 256.0 * static_cast<double>(i + 1));
+}
+
 TEST_CASE("a pull that reads no state after its passes keeps no snapshots") {
   // The annotation custom_jvp reads the number of the turn, the value does not. The pass `algebra` removes the annotation.
   constexpr auto gradient = tn::grad([](auto x) {

@@ -134,7 +134,9 @@ struct external_function {
 /// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
 /// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
-  enum class kind : std::uint8_t { nothing, index, capture, shapes, extent, second_reverse_while, forward_custom_vjp, reverse_extern, forward_extern } what = kind::nothing;
+  enum class kind : std::uint8_t {
+    nothing, index, capture, shapes, extent, second_reverse_while, forward_custom_vjp, reverse_extern, forward_extern
+  } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };
 
@@ -143,9 +145,11 @@ struct refusal {
 ///               (carries, slices of stacked). The results are (carries, stacked).
 ///   while_loop: (carries, captures of the condition, captures of the step). The condition takes (carries, its captures) and returns one
 ///               bool. The step takes (carries, its captures) and returns the carries. The results are the carries.
-///   reverse_while: the cotangents of a while_loop: (cotangents and sums: the carries; the initial states, the number of turns: `scanned`; captures of
-///               the step, captures of the pull). The step takes (states, its captures) and returns the next states. The pull takes (carries,
-///               the states before a turn, its captures) and returns the carries. The results are the carries after the pull of the first turn.
+///   reverse_while: the cotangents of a while_loop. Operands: first the carries (cotangents, and sums for captures); then `scanned` operands, which
+///               are the first states and the number of turns; then the captures of the step and of the pull. The step takes (states, its
+///               captures) and returns the next states. The pull takes (carries, the states before a turn, its captures) and returns the
+///               carries. The results are the carries after the pull of the first turn. If the pull needs no state, there is none, and the step
+///               returns nothing.
 ///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
 ///   external:   (arguments). It calls a function. Its body runs nothing: its inputs are like the arguments, and its outputs are constants like
 ///               the results.
@@ -172,7 +176,7 @@ struct construct {
   external_function function{};
   refusal::kind refused = refusal::kind::nothing;  // custom_jvp: why there is no rule. It matters only to derivatives
 
-  /// The body whose outputs are the results. A loop may have one result that is none of them, see counts_turns.
+  /// The body whose outputs are the results. With counts_turns a while_loop has one more result, which is no output of a body.
   constexpr int body_of_results() const { return bodies[what == kind::while_loop || what == kind::reverse_while ? 1 : 0]; }
   /// reverse_while: the number of states.
   constexpr int states() const { return scanned - 1; }

@@ -4,7 +4,7 @@
 // - scan: the same number of turns for all samples.
 // - while_loop: if the condition depends on the sample, the loop goes on while it holds for any sample. A sample whose condition is false
 //   keeps its carry.
-// - reverse_while: goes over the turns of all samples. A sample does nothing in a turn behind its own last one.
+// - reverse_while: goes over the turns of all samples. A sample does nothing in a turn after its own last one.
 // - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is their sum.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
 // - external functions: a scan calls the function for one sample after the other.
@@ -308,7 +308,8 @@ class batching {
     all.push_back(m.condition ? ops::reduced({g_, turns}, 1, ir::reduction::max).id : turns);
     ir::construct loop = c;
     loop.scanned += m.condition;
-    for (int b = 0, captured = own; b < 2; captured += c.captures[b++]) {
+    int captured = own;
+    for (int b = 0; b < 2; ++b) {
       const int before = all.size();
       writing w = start(c.bodies[b], c.own_inputs(b), m.inputs(b));
       for (int j = 0; j < c.captures[b]; ++j) w.given.push_back(operands[captured + j]);
@@ -328,6 +329,7 @@ class batching {
       if (m.condition && b == 0) out.push_back((ops::value(g_, turn) + ops::value(g_, turn).like(1)).id);
       loop.bodies[b] = g_.cut(w.first, w.inputs, out, all);
       loop.captures[b] = all.size() - before;
+      captured += c.captures[b];
     }
     const ir::node_id node = g_.add_construct(loop, all);
     values results;

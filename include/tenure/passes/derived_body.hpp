@@ -12,6 +12,13 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
                        const ir::node_id* outputs, int output_count, ir::node_id* results);
 
+/// The id in a body of its input i.
+constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
+  ir::node_id at = 0;
+  while (body[at].op != ir::opcode::input || body[at].attr != i) ++at;
+  return at;
+}
+
 /// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
 class derived_body {
  public:
@@ -19,6 +26,12 @@ class derived_body {
 
   constexpr ir::node_id input(dtype type, std::int16_t shape) { return g_.body_input(type, shape); }
   constexpr ir::node_id input_like(ir::node_id x) { return g_.body_input(g_[x].type, g_[x].shape); }
+  /// An input like input i of the body that this one is the derivative of.
+  constexpr ir::node_id input_of(int i) {
+    const ir::graph_view written = g_.view().body_at(which_);
+    const ir::node n = written[input_of_body(written, i)];
+    return input(n.type, n.shape);
+  }
   /// A value of the graph around the body, as a node of the body, so that a derivative stops here.
   constexpr ir::node_id variable(ir::node_id x) {
     return g_.append({.op = ir::opcode::cast, .type = g_[x].type, .arity = 1, .shape = g_[x].shape, .in = {x, ir::none, ir::none}});
@@ -75,7 +88,8 @@ class derived_body {
  private:
   /// Kept from turn to turn: results of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) {
-    return op == ir::opcode::matmul || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::result;
+    const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter;
+    return op == ir::opcode::matmul || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::result || moves;
   }
 
   enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the pasted node

@@ -123,9 +123,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     if (branches) given.resize(0);
     const auto take = [&](int from, int to) {
       const auto input = [&](int i) {
-        const ir::graph_view written = g.view().body_at(c.bodies[b]);
-        const ir::node n = written[input_of_body(written, i)];
-        inputs.push_back(body.input(n.type, n.shape));
+        inputs.push_back(body.input_of(i));
         return inputs.back();
       };
       for (int i = from; i < to; ++i) given[i] = input(i);
@@ -171,7 +169,9 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     if (f.results[i]) position[i] = at++;
   for (ir::node_id r = id + 1; r <= last; ++r) {
     const ir::node n = g[r];
-    if (n.op == ir::opcode::result && n.in[0] == id && position[static_cast<int>(n.attr)] >= 0) tangent[r] = g.result(derived, position[static_cast<int>(n.attr)]);
+    if (n.op != ir::opcode::result || n.in[0] != id) continue;
+    const int result = position[static_cast<int>(n.attr)];
+    if (result >= 0) tangent[r] = g.result(derived, result);
   }
 }
 

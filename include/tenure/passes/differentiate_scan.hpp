@@ -9,13 +9,6 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The id in a body of its input i.
-constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
-  ir::node_id at = 0;
-  while (body[at].op != ir::opcode::input || body[at].attr != i) ++at;
-  return at;
-}
-
 /// The products in the cotangents of the captures of a scan. The sum over the turns of L_t R_t, [k, m] x [m, n], is one product of the
 /// stacked factors, [k, turns * m] x [turns * m, n]. In the loop each turn reads and writes the whole sum, k n elements. After the loop it is
 /// written once, but the factors of all turns need memory: m n elements for a turn, and m k more unless the left factor is kept anyway,
@@ -24,7 +17,8 @@ constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
 class stacked_products {
  public:
   /// The first `own` of `given` are the carries and slices in the body that is being written.
-  constexpr stacked_products(ir::builder& g, const derived_body& body, const id_list& given, int own) : g_(g), body_(body), first_(body.first()), given_(given), own_(own) {
+  constexpr stacked_products(ir::builder& g, const derived_body& body, const id_list& given, int own)
+      : g_(g), body_(body), first_(body.first()), given_(given), own_(own) {
     const ir::graph_view written = g.view().body_at(body.written());
     for (int i = 0; i < written.count; ++i)
       if (written[i].op == ir::opcode::construct && written.construct_of(written[i]).what == ir::construct::kind::checkpoint) is_allowed_ = false;
@@ -169,11 +163,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
       scanned.push_back(stacked_cotangents[i] = body.input(n.type, n.shape));
       scanned_operands.push_back(cotangents[i]);
     }
-  for (int i = 0; i < own + c.counts; ++i) {
-    const ir::graph_view written = g.view().body_at(c.bodies[0]);
-    const ir::node n = written[input_of_body(written, i)];
-    given.push_back(body.input(n.type, n.shape));
-  }
+  for (int i = 0; i < own + c.counts; ++i) given.push_back(body.input_of(i));
   for (int j = 0; j < c.captures[0]; ++j) given.push_back(sums[j] != ir::none ? body.variable(operands[own + j]) : operands[own + j]);
   body.paste(given);
 
@@ -224,7 +214,12 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   for (int i = 0; i < c.carries; ++i)
     if (is_read[i]) kept.push_back(input_of_body(g.view().body_at(c.bodies[0]), i)), kept_inputs.push_back(given[i]);
 
-  ir::construct back{.what = ir::construct::kind::scan, .reverse = !c.reverse, .counts = c.counts && is_read[own], .carries = carries.size(), .scanned = scanned.size() + kept.size(), .length = c.length};
+  ir::construct back{.what = ir::construct::kind::scan,
+                     .reverse = !c.reverse,
+                     .counts = c.counts && is_read[own],
+                     .carries = carries.size(),
+                     .scanned = scanned.size() + kept.size(),
+                     .length = c.length};
   id_list inputs = carries, captured;
   for (const ir::node_id s : scanned) inputs.push_back(s);
   for (const ir::node_id s : kept_inputs) inputs.push_back(s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Cotangents of a while_loop without a bound: a reverse_while takes the turns from the last one to the first. It has room for a fixed number of
-// states, so it computes the states of other turns again (program/reverse_while.hpp). The while_loop counts its turns for it. The condition
+// states, so it computes the states of other turns again (program/snapshots.hpp). The while_loop counts its turns for it. The condition
 // has no derivative: the gradient is that of the turns that were taken.
-// Cost: nothing is kept between the two loops but the number of turns.
+// Cost: between the two loops the number of turns, the first state and the captured values are kept.
 #pragma once
 
 #include <tenure/passes/differentiate_scan.hpp>
@@ -26,7 +26,8 @@ constexpr void mark_states_for(const ir::graph_view& turn, ir::array<char>& need
 }
 
 /// Adds the cotangents of the operands of a while_loop. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes
-/// them. Those of captures are summed up in each turn. States that only the condition reads, as a number of turns, are not computed again.
+/// them. Those of captures are summed up in each turn. The states that the pull needs are computed again, but not the others, such as a number of
+/// turns that only the condition reads. The pull of a linear turn may need none.
 template <class Accumulate>
 constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
   const ir::construct c = g.construct_at(id);
@@ -37,11 +38,6 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
   counted.counts_turns = true;
   g.replace_construct(id, counted);
   const ir::node_id turns = g.result(id, c.carries);
-  const auto state_of = [&](derived_body& body, int i) {
-    const ir::graph_view written = g.view().body_at(turn);
-    const ir::node n = written[input_of_body(written, i)];
-    return body.input(n.type, n.shape);
-  };
 
   id_list all, wanted;
   for (int i = 0; i < c.carries + c.captures[1]; ++i) {
@@ -54,7 +50,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
   derived_body pull(g, turn);
   id_list inputs, given, wrt, values, arriving, outputs;
   for (const ir::node_id operand : wanted) inputs.push_back(pull.input_like(operand));
-  for (int i = 0; i < c.carries; ++i) given.push_back(state_of(pull, i));
+  for (int i = 0; i < c.carries; ++i) given.push_back(pull.input_of(i));
   for (int j = 0; j < c.captures[1]; ++j) {
     const ir::node_id operand = operands[first_capture + j];
     given.push_back(f.inputs(1)[c.carries + j] ? pull.variable(operand) : operand);
@@ -73,11 +69,10 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
   }
 
   ir::array<char> needed(c.carries, 0), live = pull.live(outputs);
-  bool any = false, every = true;
+  bool all_needed = true;
   for (int i = 0; i < c.carries; ++i) needed[i] = char(live[given[i] - pull.first()]);
   mark_states_for(g.view().body_at(turn), needed);
-  for (int i = 0; i < c.carries; ++i) any = any || needed[i];
-  for (int i = 0; i < c.carries; ++i) every = every && (needed[i] = needed[i] || !any);
+  for (int i = 0; i < c.carries; ++i) all_needed = all_needed && needed[i];
   for (int i = 0; i < c.carries; ++i)
     if (needed[i]) inputs.push_back(given[i]), all.push_back(operands[i]);
   all.push_back(turns);
@@ -88,13 +83,13 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
 
   const int before = all.size();
   back.bodies[0] = turn;
-  if (every && g.view().body_at(turn).bound_count == 0) {
+  if (all_needed && g.view().body_at(turn).bound_count == 0) {
     for (int j = 0; j < c.captures[1]; ++j) all.push_back(operands[first_capture + j]);
   } else {  // the while_loop has checked the bounds
     derived_body step(g, turn);
     id_list states, in_turn, next;
     for (int i = 0; i < c.carries; ++i) {
-      in_turn.push_back(needed[i] ? state_of(step, i) : step.zero_like(operands[i]));
+      in_turn.push_back(needed[i] ? step.input_of(i) : step.zero_like(operands[i]));
       if (needed[i]) states.push_back(in_turn.back());
     }
     for (int j = 0; j < c.captures[1]; ++j) in_turn.push_back(operands[first_capture + j]);
@@ -140,9 +135,7 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
     id_list inputs, given(own_inputs, ir::none), wrt, tangents, values, outputs;
     const auto take = [&](int from, int to) {
       const auto input = [&](int i) {
-        const ir::graph_view written = g.view().body_at(c.bodies[b]);
-        const ir::node n = written[input_of_body(written, i)];
-        inputs.push_back(body.input(n.type, n.shape));
+        inputs.push_back(body.input_of(i));
         return inputs.back();
       };
       for (int i = from; i < to; ++i) given[i] = input(i);
