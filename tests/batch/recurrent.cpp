@@ -110,6 +110,30 @@ int waiting_numbers(const ir::graph_view& g) {
 
 }  // namespace
 
+TEST_CASE("a product with a shared matrix: numbers where it is tiny, one product where it is not, whatever the shape of its rows") {
+  const auto products_after = []<class F, class X, class W>(F, const X*, const W*) {
+    const ir::builder traced = tn::detail::source_of<F, X, W>::trace();
+    const ir::builder numbers = tn::passes::scalarize(tn::passes::dead_code(tn::passes::algebra(traced.view()).view()).view());
+    int n = 0;
+    for (int id = 0; id < numbers.count(); ++id) n += numbers[id].op == ir::opcode::matmul;
+    return n;
+  };
+  constexpr auto layer = tn::vmap<0, tn::unmapped>([](auto p, auto w) { return tanh(matmul(p, w)); });
+  constexpr auto folded = tn::vmap<0, tn::unmapped>([](auto p, auto w) { return tanh(tn::reshape<4, 4>(matmul(p, w))); });
+  using f = std::remove_cvref_t<decltype(layer.function)>;
+  using g = std::remove_cvref_t<decltype(folded.function)>;
+  const array<64, 8>* const vectors = nullptr;
+  const array<64, 2, 4>* const matrices = nullptr;
+  const array<64, 16>* const long_vectors = nullptr;
+  const array<8, 8>* const of_vectors = nullptr;
+  const array<4, 8>* const of_matrices = nullptr;
+  const array<16, 16>* const large = nullptr;
+  CHECK(products_after(f{}, vectors, of_vectors) == 0);
+  CHECK(products_after(f{}, matrices, of_matrices) == 0);
+  CHECK(products_after(f{}, long_vectors, large) == 1);
+  CHECK(products_after(g{}, long_vectors, large) == 1);
+}
+
 TEST_CASE("Law: in_order_of_latency keeps the meaning, and never adds nodes: of two chains of divisions, each goes on while the other waits") {
   constexpr auto chains = tn::vmap([](auto p) {
     const auto a = p.at(0), b = p.at(1), c = p.at(2), d = p.at(3);
@@ -121,4 +145,25 @@ TEST_CASE("Law: in_order_of_latency keeps the meaning, and never adds nodes: of 
   CHECK(by_latency.count() == by_use.count());
   CHECK(waiting_numbers(by_use.view()) == 4);
   CHECK(waiting_numbers(by_latency.view()) == 0);
+}
+
+TEST_CASE("in_order_of_latency leaves each number in its half of a gradient") {
+  // The cosines of the backward half do not need the product. They could be computed while the forward half waits for sines.
+  constexpr auto gradients = tn::vmap<0, tn::unmapped>(tn::grad([](auto p, auto w) {
+    const auto a = p.at(0), b = p.at(1);
+    return sum(square(matmul(tn::stack(sin(a / b), sin(b / a)), w)));
+  }));
+  using f = std::remove_cvref_t<decltype(gradients.function)>;
+  const ir::builder traced = tn::detail::source_of<f, array<64, 2>, array<2, 40>>::trace();
+  const ir::builder numbers = tn::passes::scalarize(tn::passes::dead_code(tn::passes::algebra(traced.view()).view()).view());
+  const int half = numbers.view().backward_from;
+  int cosines = 0;
+  for (int id = 0; id < numbers.count(); ++id) {
+    if (numbers[id].op != tn::ops::code_of<tn::ops::cos>()) continue;
+    INFO("node " << id << ", the first one of the backward half is " << half);
+    CHECK(id >= half);
+    ++cosines;
+  }
+  CHECK(half > 0);
+  CHECK(cosines == 2);
 }

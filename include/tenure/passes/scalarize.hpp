@@ -119,7 +119,7 @@ class scalarizer {
       case opcode::slice:
       case opcode::pad: return after_samples && numbers(n.in[0]) > 0;
       case opcode::concat: return after_samples && numbers(n.in[0]) > 0 && numbers(n.in[1]) > 0;
-      case opcode::reshape: return is_small(n.in[0]) || is_shared_product(id);
+      case opcode::reshape: return shared_product_of(id).rows != none ? is_shared_product(id) : is_small(n.in[0]);
       case opcode::permute: return ir::unpack_axis(n.attr, 0) == 0;
       case opcode::reduce: return (n.attr & 1) == 0 && n.type != dtype::boolean && is_small(n.in[0]);
       case opcode::broadcast: return sample_axis(n) < 0 ? all_static(g_.shape_of(n.in[0])) : sample_axis(n) == 0 && is_small(n.in[0]);
@@ -169,7 +169,8 @@ class scalarizer {
   /// The operations that a kernel over arrays does well: on whole rows. A sum of padded arrays has none: it puts parts in their places.
   constexpr std::int64_t whole_rows(node_id id, const ir::array<char>& is_assembled) const {
     const ir::node& n = g_[id];
-    const bool is_row = is_wide(n.op == opcode::reduce ? n.in[0] : id) && n.op != opcode::matmul && !is_assembled[id];
+    const bool is_product = n.op == opcode::matmul || shared_product_of(id).rows != none;
+    const bool is_row = is_wide(n.op == opcode::reduce ? n.in[0] : id) && !is_product && !is_assembled[id];
     return is_row ? operations(id) : 0;
   }
 
@@ -194,7 +195,8 @@ class scalarizer {
     for (node_id id = 0; id < g_.count; ++id) {
       const ir::node& n = g_[id];
       const bool moves = n.op == opcode::broadcast || n.op == opcode::reshape;
-      is_assembled[id] = n.op == opcode::pad || (moves && is_assembled[n.in[0]]) || (n.op == opcode::add && (is_assembled[n.in[0]] || is_assembled[n.in[1]]));
+      const bool adds_assembled = n.op == opcode::add && (is_assembled[n.in[0]] || is_assembled[n.in[1]]);
+      is_assembled[id] = n.op == opcode::pad || (moves && is_assembled[n.in[0]]) || adds_assembled;
       if (region[id] == none) continue;
       work[root(id)] += operations(id);
       gains[root(id)] += gain(id);
@@ -309,8 +311,11 @@ class scalarizer {
   constexpr node_id whole(node_id id) {
     if (whole_[id] != none) return whole_[id];
     ops::value all(out_, number_of(id, 0));
-    for (std::int64_t i = 1; i < numbers(id); ++i)
-      all = {out_, out_.emit({.op = opcode::concat, .type = g_[id].type, .arity = 2, .shape = out_.intern({2, {samples_, i + 1}}), .in = {all.id, number_of(id, i), none}, .attr = 1})};
+    for (std::int64_t i = 1; i < numbers(id); ++i) {
+      const std::int16_t longer = out_.intern({2, {samples_, i + 1}});
+      const node_id next = number_of(id, i);
+      all = {out_, out_.emit({.op = opcode::concat, .type = g_[id].type, .arity = 2, .shape = longer, .in = {all.id, next, none}, .attr = 1})};
+    }
     return whole_[id] = ops::reshape_to(all, extents(g_.shape_of(id))).id;
   }
 
@@ -423,16 +428,18 @@ class scalarizer {
   ir::array<node_id> numbers_;
 };
 
+/// Whether the node is one number of each sample, by an operation on others.
+constexpr bool is_number_of_sample(const ir::graph_view& g, node_id id, std::int64_t samples) {
+  const extents& s = g.shape_of(id);
+  return ops::is_pointwise(g[id].op) && s.rank == 2 && s[0] == samples && s[1] == 1;
+}
+
 /// The graph with each number of a sample directly before the array or the number that reads it first. The order decides how many registers the
 /// kernel needs: in the order of the arrays, all numbers of all rows of a Jacobian are alive at once. Other nodes keep their order.
 // Law: in_order_of_use keeps the meaning, and never adds nodes.
 constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samples) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none), path;
-  const auto waits = [&](node_id id) {
-    const extents& s = g.shape_of(id);
-    return ops::is_pointwise(g[id].op) && s.rank == 2 && s[0] == samples && s[1] == 1;
-  };
   const auto emit = [&](node_id wanted) {
     path.push_back(wanted);
     while (path.size() > 0) {
@@ -451,36 +458,40 @@ constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samp
   ir::array<char> is_bounded(g.count, 0);
   for (int i = 0; i < g.bound_count; ++i) is_bounded[g.bounds[i].indices] = 1;
   for (node_id id = 0; id < g.count; ++id)
-    if (!waits(id) || is_bounded[id]) emit(id);
+    if (!is_number_of_sample(g, id, samples) || is_bounded[id]) emit(id);
   for (int i = 0; i < g.output_count; ++i) emit(g.outputs[i]);
   finish(g, renamed, out);
   return out;
 }
 
+constexpr bool is_division(const ir::node& n) { return n.op == ops::code_of<ops::div>(); }
+constexpr bool is_square_root(const ir::node& n) { return n.op == ops::code_of<ops::sqrt>(); }
+/// Whether an operation is a function of many instructions, such as sin.
+constexpr bool is_function(const ir::node& n) {
+  return ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::floating && !is_division(n) && !is_square_root(n);
+}
 /// The cycles after which another instruction can read the result of an operation, about as on today's processors.
 constexpr int latency_of(const ir::node& n) {
   if (!ops::is_pointwise(n.op)) return 0;
-  if (n.op == ops::code_of<ops::div>()) return 13;
-  if (n.op == ops::code_of<ops::sqrt>()) return 20;
-  return ops::record_of(n.op).types == ops::typing::floating ? 60 : 4;
+  if (is_function(n)) return 60;
+  return is_division(n) ? 13 : is_square_root(n) ? 20 : 4;
 }
-/// The cycles for its instructions. A function such as sin has about 25.
-constexpr int cycles_of(const ir::node& n) { return latency_of(n) == 60 ? 25 : 1; }
+/// The cycles in which its instructions keep other instructions from starting. A division or a square root is one instruction: the unit that
+/// computes it takes several cycles, but other instructions start meanwhile.
+constexpr int cycles_of(const ir::node& n) { return is_function(n) ? 25 : 1; }
 /// The numbers among which the next one is chosen. A processor looks ahead 200 to 500 instructions, which is not enough for a function of two
-/// rows: the second begins too late. The Jacobian of 2 x 15 gains a tenth by 32, and the same again by 250, which takes longer to compile.
+/// rows: the second begins too late. Measured on the Jacobian of 2 x 15: a window of 32 gains a tenth, 250 gains another tenth but compiles
+/// longer. 96 is between.
 inline constexpr int looked_ahead = 96;
 
-/// The graph with numbers that wait for a division or a function behind later numbers that do not wait. Of the numbers that need not wait, the
-/// first one is next, so that the order changes little and few numbers are alive.
+/// The graph with numbers that wait for a division or a function after later numbers that do not wait. Of the numbers that need not wait, the
+/// first one is next, so that the order changes little and few numbers are alive. No number goes into the other half of a gradient.
+/// Cost: O(looked_ahead n) for n nodes.
 // Law: in_order_of_latency keeps the meaning, and never adds nodes.
 constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t samples) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none), waiting;
   ir::array<int> known_at(g.count, 0);
-  const auto is_number = [&](node_id id) {
-    const extents& s = g.shape_of(id);
-    return ops::is_pointwise(g[id].op) && s.rank == 2 && s[0] == samples && s[1] == 1;
-  };
   const auto has_operands = [&](node_id id) {
     bool all = true;
     for (int k = 0; k < g[id].arity; ++k) all = all && renamed[g[id].in[k]] != none;
@@ -495,7 +506,9 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
   int now = 0;
   for (node_id next = 0; next < g.count || waiting.size() > 0;) {
     for (; next < g.count && waiting.size() < looked_ahead; ++next) {
-      if (is_number(next) || !has_operands(next)) {
+      const bool ends_forward_half = next == g.backward_from && waiting.size() > 0;
+      if (ends_forward_half) break;
+      if (is_number_of_sample(g, next, samples) || !has_operands(next)) {
         waiting.push_back(next);
       } else {
         known_at[next] = operands_known_at(next);
@@ -512,7 +525,7 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
     const node_id id = waiting[chosen];
     if (soonest > now) now = soonest;
     known_at[id] = now + latency_of(g[id]);
-    if (is_number(id)) now += cycles_of(g[id]);
+    if (is_number_of_sample(g, id, samples)) now += cycles_of(g[id]);
     renamed[id] = out.emit(with_renamed_operands(g[id], renamed));
     for (int i = chosen; i + 1 < waiting.size(); ++i) waiting[i] = waiting[i + 1];
     waiting.pop_back();
