@@ -26,10 +26,15 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
   static constexpr bool runs_in_blocks[sizeof...(K) + 1] = {fused<typename Program::template code_of<K>>::runs_in_blocks()...};
 };
 
+/// Whether a program has steps that are neither kernels nor constructs. Without them run_table() has no arm for them: g++ would warn of
+/// their numbers, which nobody has written.
+template <class Program>
+inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
+
 /// The operations of the opaque steps of a body without run-time extents, as constants: a turn does not read them from their numbers. In a
 /// loop that updates a row in each turn, that took half of the time. An epilogue reads the numbers of its product.
 template <class Program>
-inline constexpr bool knows_operations = Program::is_static && Program::value.is_body && !has_epilogues<Program> && program_detail::different_opaque_steps<Program>.count > 0;
+inline constexpr bool knows_operations = Program::is_static && Program::value.is_body && !has_epilogues<Program> && has_opaque<Program>;
 template <class Program>
 struct known_operations {
   static constexpr auto numbers = [] {
@@ -89,9 +94,8 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
         }
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on});
       else if (s.construct >= 0) program_detail::run_construct<Program>(turns, s, pointer, number, scratch);
-      else if constexpr (program_detail::different_opaque_steps<Program>.count == 0) continue;  // g++ warns of the numbers of a step that does not exist
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
-      else if constexpr (program_detail::different_opaque_steps<Program>.count > 0) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
+      else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
     }
   }
 }

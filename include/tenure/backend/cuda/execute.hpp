@@ -3,8 +3,8 @@
 // where that backend runs loops. Device is the GPU (gpu.cuh) or a class of the tests.
 // Law: all memory of a call is taken before a result is written.
 // Cost: one launch for each fused step, a second one if sums over rows must be added up, and the launches of cuBLAS for products. One
-// allocation for each call that needs memory. The host runs the turns of a loop: a turn costs the launches of its body, and each
-// condition waits for the device.
+// allocation for each call that needs memory. The host runs the turns of a loop: a turn costs the launches of its body, and the
+// host waits for each condition and each number of turns.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,8 @@ using program_detail::call_memory;
 
 namespace detail {
 
-/// Whether a program has loops and branches, whether some of them wait for a condition or a number of turns, and whether it has other steps that are not kernels.
+/// Whether a program has loops and branches, whether some of them wait for a condition or a number of turns, and whether it has other steps that
+/// are not kernels.
 template <class Program>
 inline constexpr bool has_constructs = program_detail::constructs<Program>.count > 0;
 template <class Program>
@@ -92,7 +93,7 @@ template <class Program, class Device>
 struct memory_plan : program_detail::placement<Program> {
   std::int64_t beside = 0;          // the most that a step needs
   bool multiplies_by_blas = false;  // BLAS has memory of its own
-  bool reads_flags = false;         // the host waits for conditions
+  bool reads_flags = false;         // the host waits for conditions and numbers of turns
 
   constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols) {
     using table = memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
@@ -137,7 +138,8 @@ struct memory_plan : program_detail::placement<Program> {
 template <class Program, class Device, class BeforeWriting>
 void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing);
 
-/// Gives the bodies of loops and branches to the device (program/construct.hpp has the turns). A condition waits for the device.
+/// Gives the bodies of loops and branches to the device (program/construct.hpp has the turns). The host waits for conditions and for
+/// numbers of turns.
 template <class Device>
 struct turns_on_device {
   static constexpr bool is_host = false;

@@ -194,7 +194,8 @@ class interpreter {
       std::vector<array> carry(given.begin(), given.begin() + c.carries);
       if (c.what == kind::while_loop) {
         std::int64_t turns = 0;
-        for (; run_body(c.bodies[0], with_captures(carry, captures(0)))[0].as<bool>()[0]; ++turns) carry = run_body(c.bodies[1], with_captures(carry, captures(1)));
+        const auto goes_on = [&] { return run_body(c.bodies[0], with_captures(carry, captures(0)))[0].as<bool>()[0]; };
+        for (; goes_on(); ++turns) carry = run_body(c.bodies[1], with_captures(carry, captures(1)));
         results = carry;
         if (c.counts_turns) results.emplace_back(extents{}, &turns);
       } else if (c.what == kind::reverse_while) {  // keeps the state before each turn
@@ -202,7 +203,10 @@ class interpreter {
         const std::int64_t turns = first_state[c.states()].as<std::int64_t>()[0];
         std::vector<std::vector<array>> states{{first_state, first_state + c.states()}};
         while (static_cast<std::int64_t>(states.size()) < turns) states.push_back(run_body(c.bodies[0], with_captures(states.back(), captures(0))));
-        for (std::int64_t turn = turns - 1; turn >= 0; --turn) carry = run_body(c.bodies[1], with_captures(with_captures(carry, states[static_cast<std::size_t>(turn)]), captures(1)));
+        for (std::int64_t turn = turns - 1; turn >= 0; --turn) {
+          const std::vector<array> own = with_captures(carry, states[static_cast<std::size_t>(turn)]);
+          carry = run_body(c.bodies[1], with_captures(own, captures(1)));
+        }
         results = carry;
       } else {
         const ir::graph_view body = g_.body_at(c.bodies[0]);
