@@ -26,7 +26,7 @@ constexpr ir::node_id variable(ir::builder& g, ir::node_id x) {
 constexpr void take(id_list& to, const id_list& from, int first, int count) {
   for (int i = first; i < first + count; ++i) to.push_back(from[i]);
 }
-/// The arguments of a rule. A node for a result stands behind its construct.
+/// The arguments of a rule. A node for a result comes after its construct.
 constexpr id_list arguments_of_rule(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands) {
   id_list given;
   for (int i = 0; c.of_results && i < c.carries; ++i) given.push_back(g.result(id, i));

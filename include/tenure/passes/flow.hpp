@@ -41,7 +41,7 @@ constexpr mark_list marks_of_body(const ir::graph_view& body, const mark_list& i
   return marks;
 }
 
-/// Marks the first inputs of a body that its outputs are in the next turn; all of them if `all`.
+/// The first inputs of a body are its outputs of the turn before. Marks each whose output is marked, until nothing changes. If `all`, marks all.
 template <class Kind>
 constexpr void spread_over_turns(const ir::graph_view& body, mark_list& inputs, bool all) {
   for (bool again = true; again;) {

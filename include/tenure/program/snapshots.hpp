@@ -20,7 +20,7 @@ constexpr std::int64_t snapshots_of(std::int64_t bytes, bool is_host) {
 }
 inline constexpr int most_snapshots_of_device = 256;
 
-/// How many turns after a snapshot the next one is taken, if `turns` >= 2 turns behind it are to go and `places` >= 2 snapshots fit, with this
+/// How many turns after a snapshot the next one is taken, if `turns` >= 2 turns after it are to go and `places` >= 2 snapshots fit, with this
 /// one. With few turns it is 1: then every state is kept.
 constexpr std::int64_t distance_of_snapshots(std::int64_t turns, std::int64_t places) {
   if (turns <= places + 1) return 1;
@@ -31,7 +31,7 @@ constexpr std::int64_t distance_of_snapshots(std::int64_t turns, std::int64_t pl
     ++r;
     reach = reach * (places + r) / r;
   }
-  const std::int64_t rest = turns - before * places / (places + r - 1);  // that of r - 1 with a place less
+  const std::int64_t rest = turns - before * places / (places + r - 1);  // turns minus the reach of r - 1 with places - 1
   return before < rest ? before : rest;
 }
 

@@ -3,8 +3,8 @@
 // the reference's run of a plan. They supply how a lane is loaded, stored, computed and combined, and they write the nest themselves:
 //   for each row: the instructions of phase 0; then in each pass
 //     start the sums of the row; for each element the instructions of the pass; finish the sums; the instructions of phase pass + 1
-// These five lines are no function, because on a GPU the threads of a block wait for each other between them, and a row may end in another
-// block. A function with a callback for each line costs more compile time than the lines.
+// The nest is not a function here, because on a GPU the threads of a block wait for each other within it, and a row may end in another block.
+// A function with a callback for each part of the nest costs more compile time than the nest.
 #pragma once
 
 #include <bit>

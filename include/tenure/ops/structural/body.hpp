@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops, branches and external functions: a construct, the tuple of its operands, and its results. passes/differentiate.hpp has their derivatives, because
-// these write new bodies.
+// Loops, branches and external functions: a construct, the tuple of its operands, and its results. passes/differentiate.hpp has
+// their derivatives, because these write new bodies.
 #pragma once
 
 #include <tenure/ops/structural/view.hpp>
