@@ -82,7 +82,7 @@ template <scalar X, scalar H> constexpr auto clamp_max(X x, H hi) { return minim
 template <scalar X, scalar Y, scalar W> constexpr auto lerp(X x, Y y, W w) { return x + w * (y - x); }
 template <scalar X, scalar Y> constexpr auto where(bool c, X x, Y y) { return c ? static_cast<std::common_type_t<X, Y>>(x) : static_cast<std::common_type_t<X, Y>>(y); }
 
-template <scalar X> constexpr auto relu(X x) { return x < 0 ? x * 0 : x + X(0); }
+template <scalar X> constexpr auto relu(X x) { return x < 0 ? X(0) : x + X(0); }  // not x * 0, which is NaN for -inf
 template <scalar X>
 constexpr auto sigmoid(X x) {
   const auto v = detail::floating_number(x), e = exp(v < 0 ? v : -v);
