@@ -25,6 +25,8 @@ TEST_CASE("a factory in a trace gives the elements that it gives in memory") {
   check_same(tn::compile([](auto x) { return x + tn::eye<double>(tn::shape<2, 3>{}); })(none), tn::eye<double>(tn::shape<2, 3>{}));
   check_same(tn::compile([](auto x) { return x + tn::arange<double>(tn::shape<5>{}); })(none), tn::arange<double>(tn::shape<5>{}));
   check_same(tn::compile([](auto x) { return x + tn::arange<double>(1, 2, 0.25); })(none), tn::arange<double>(1, 2, 0.25));
+  const tn::tensor<float, tn::shape<>> zero = 0.f;
+  check_same(tn::compile([](auto x) { return x + tn::arange<float>(0.3f, 50.f, 0.7f); })(zero), tn::arange<float>(0.3f, 50.f, 0.7f));
   check_same(tn::compile([](auto x) { return x + tn::linspace<double>(tn::shape<4>{}, 0, 0.3); })(none), tn::linspace<double>(tn::shape<4>{}, 0, 0.3));
 }
 

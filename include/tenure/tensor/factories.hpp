@@ -99,7 +99,8 @@ constexpr tensor<T, Shape> arange(Shape, N... n) {
   return made;
 }
 /// The values first, first + step, ... up to `last`, which is not included. Throws shape_error if the step is 0, NaN or leads away
-/// from `last`. The value i is computed as first + i * step.
+/// from `last`. The value i is first + i * step, computed in double, or in std::int64_t if both are integers, and then converted to T. A trace
+/// computes it so too; a double may differ there by one rounding, since the compiler may compute the product and the sum as one.
 template <element T = float, scalar A, scalar B, scalar C = int>
 constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   const double steps = (static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step);
@@ -110,7 +111,8 @@ constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   if (std::is_constant_evaluated()) return detail::constant_counted<tensor<T, shape<dyn>>>(static_cast<double>(first), static_cast<double>(step), n);
   tensor<T, shape<dyn>> made(uninitialized, n);
   T* const to = detail::tensor_access::fresh(made);
-  for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(first + static_cast<T>(i) * step);
+  using between = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<C>, std::int64_t, double>;
+  for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(static_cast<between>(first) + static_cast<between>(i) * static_cast<between>(step));
   return made;
 }
 /// The values 0, 1, ..., n - 1.
