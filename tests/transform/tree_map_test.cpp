@@ -61,6 +61,22 @@ TEST_CASE("the norm of a model and clipping by it") {
   CHECK(tn::clip_by_global_norm(a, 100.0f).parts[1].w(0, 0) == 3);
   const user::model<tn::values, 3> zeros{};
   CHECK(tn::clip_by_global_norm(zeros, 1.0f).scale.item() == 0);
+  CHECK(tn::clip_by_global_norm(zeros, 0.0f).scale.item() == 0);
+  CHECK(tn::clip_by_global_norm(a, INFINITY).parts[1].w(0, 0) == 3);
+  const auto g = tn::grad([](auto m) { return sum(tn::clip_by_global_norm(m, 2.0f).parts[0].b) * 3.0; })(zeros);
+  CHECK(g.parts[0].b(1) == 3);
+  CHECK(g.scale.item() == 0);
+}
+
+TEST_CASE("trees of one structure have leaves at the same places") {
+  using leaf = tn::tensor<float, tn::shape<3>>;
+  using pair = std::tuple<leaf, leaf>;
+  using tn::detail::have_one_structure;
+  static_assert(have_one_structure<std::array<leaf, 2>, pair>());
+  static_assert(have_one_structure<std::tuple<pair, leaf>, std::tuple<std::array<leaf, 2>, leaf>>());
+  static_assert(!have_one_structure<std::array<leaf, 4>, std::tuple<pair, pair>>());
+  static_assert(!have_one_structure<std::tuple<pair, leaf>, std::tuple<leaf, pair>>());
+  static_assert(have_one_structure<user::model<tn::values, 3>, user::model<tn::values, 3>>());
 }
 
 TEST_CASE("the same in a trace, and their gradients") {

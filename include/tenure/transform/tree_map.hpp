@@ -65,12 +65,28 @@ constexpr To map_tree(const F& f, const From&... from) {
   }
 }
 
-/// Whether the trees of a map have one structure. If not, a static_assert gives the reason.
+/// Whether two trees have leaves at the same places.
+template <class A, class B>
+constexpr bool have_one_structure() {
+  if constexpr (is_branch<A> && is_branch<B>) {
+    using a = typename parts<A>::type;
+    using b = typename parts<B>::type;
+    if constexpr (std::tuple_size<a>::value == std::tuple_size<b>::value)
+      return []<std::size_t... I>(std::index_sequence<I...>) {
+        return (have_one_structure<std::tuple_element_t<I, a>, std::tuple_element_t<I, b>>() && ...);
+      }(part_indices<A>{});
+    else return false;
+  } else {
+    return !is_branch<A> && !is_branch<B>;
+  }
+}
+
+/// Whether the trees of a map have one structure. A whole argument may be a single leaf. If not, a static_assert gives the reason.
 template <class To, class... X>
 constexpr bool are_alike() {
   constexpr bool any = is_branch<To>;
   static_assert(any, "tenure: map: no argument is a tuple, an array or a model");
-  constexpr bool alike = ((!is_branch<X> || tree<X>::leaves == tree<To>::leaves) && ...);
+  constexpr bool alike = ((!is_branch<X> || have_one_structure<X, To>()) && ...);
   static_assert(!any || alike, "tenure: map: the trees have different structures");
   return any && alike;
 }
@@ -113,7 +129,9 @@ struct norm_of_tree {
 struct clip_to_norm {
   template <class M, class C>
   constexpr auto operator()(const M& m, const C& most) const {
-    const auto factor = minimum(most / norm_of_tree{}(m), 1.0);
+    const auto norm = norm_of_tree{}(m);
+    const auto fits = norm <= most;
+    const auto factor = where(fits, 1.0, most / where(fits, 1.0, norm));  // the inner one: 0 times the derivative of a division by 0 is NaN
     return map_traced([](const auto& leaf, const auto& by) { return leaf * by; }, m, factor);
   }
 };
