@@ -38,6 +38,11 @@ constexpr auto swaps = [](auto a, auto b) {
   return tn::fori_loop(5, turn, std::tuple{a, b});
 };
 
+// A mask that stays the same.
+constexpr auto masked = [](auto a, auto b, auto flags) {
+  return tn::fori_loop(3, [=](auto, auto s) { return where(flags, s + b, s); }, a);
+};
+
 template <class T>
 vec<T> numbers(std::int64_t n, double first, double step) {
   vec<T> made(n);
@@ -61,6 +66,8 @@ TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in regi
   CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(horner)>, vec<double>, vec<double>>, 1, 1, false>);
   CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(gates)>, vec<double>, rows<double>, vec<double>>, 2, 2, false>);
   CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(counts)>, vec<double>, vec<double>>, 1, 0, true>);
+  using five = tn::tensor<std::int64_t, tn::shape<5>>;
+  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(masked)>, five, five, tn::tensor<bool, tn::shape<5>>>, 1, 0, false>);
 }
 
 TEST_CASE("turns in registers give the results of the reference backend, for any number of elements and turns") {
@@ -74,6 +81,18 @@ TEST_CASE("turns in registers give the results of the reference backend, for any
     }
   judged::agree(tn::compile(horner)(numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)),
                 judged::by_reference(horner, numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)), 1e-5);
+}
+
+TEST_CASE("packets of a turn behind the last element compute nothing") {
+  const auto check = [](auto extent) {
+    constexpr int n = extent;
+    tn::tensor<std::int64_t, tn::shape<n>> a = tn::arange<std::int64_t>(tn::shape<n>{}), b = tn::full<std::int64_t>(tn::shape<n>{}, 7);
+    tn::tensor<bool, tn::shape<n>> flags = tn::zeros<bool>(tn::shape<n>{});
+    for (int i = 0; i < n; i += 3) flags.at(i) = true;
+    judged::agrees_with_reference("masked", masked, a, b, flags);
+  };
+  check(std::integral_constant<int, 5>{});
+  check(std::integral_constant<int, 14>{});
 }
 
 TEST_CASE("the result of a call may be what the loop begins with") {

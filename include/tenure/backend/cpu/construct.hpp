@@ -49,8 +49,8 @@ inline constexpr bool is_scan_of_kernel = [] {
   }
 }();
 
-/// The most elements of a carry for which turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
-constexpr std::int64_t most_elements_of_turn = 32768;
+/// The most bytes of a carry for which all turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
+constexpr std::int64_t most_bytes_of_carry = 262144;
 
 /// What runs the turns.
 struct turns_on_host {
@@ -72,7 +72,9 @@ struct turns_on_host {
     if constexpr (is_scan_of_kernel<Body, Carries, Scanned, Counts>) {
       constexpr const bound_step& s = Body::tables.steps[0];
       using kernel = fused<typename Body::template code_of<s.kernel>>;
-      if (turns == 0 || program_detail::bytes_of_output<Body>(0, symbols()) > 8 * most_elements_of_turn) return false;
+      if (turns == 0) return false;
+      for (int i = 0; i < Carries; ++i)
+        if (program_detail::bytes_of_output<Body>(i, symbols()) > most_bytes_of_carry) return false;
       scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, turns, *turn, forward, Counts ? turn : nullptr};
       const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
       void* pointer[s.binding_count + 1];
@@ -94,7 +96,9 @@ struct turns_on_host {
       return false;
     }
   }
-  void copy(void* to, const void* from, std::int64_t bytes) const { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
+  void copy(void* to, const void* from, std::int64_t bytes) const {
+    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));  // no elements have no address, which memcpy must not be given
+  }
   bool flag(const void* at) const { return *static_cast<const bool*>(at); }
   std::int64_t number(const void* at) const { return *static_cast<const std::int64_t*>(at); }
   void write(void* at, std::int64_t number) const { *static_cast<std::int64_t*>(at) = number; }

@@ -15,7 +15,7 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// What an access of a kernel is to the loop whose body it is: the same memory in all turns, a slice of each turn, or a carry.
+/// How a loop uses an access of the kernel that is its body: the same memory in all turns, a slice of each turn, or a carry.
 enum class in_loop { fixed, of_turn, carry_in, carry_out };
 
 template <class Code>
@@ -68,7 +68,7 @@ TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const positi
   constexpr bool is_fixed = x.what == kind::load && role == in_loop::fixed;
   sums none;
   if constexpr (Prepares != is_fixed) {
-    // It belongs to the other time.
+    // This instruction runs in the other phase.
   } else if constexpr (role == in_loop::carry_in) {
     e.value[I] = carried[Loop::carry(x.access)];
   } else if constexpr (role == in_loop::carry_out) {
@@ -94,6 +94,13 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
   sums none;
   element_state e[ways];
   P carried[ways][Loop::carries + 1], next[ways][Loop::carries + 1];
+  if constexpr (Partial) {  // packets with no element load nothing, and compute with zeros: a branch at each instruction takes longer
+    for (int w = 0; w < ways; ++w) {
+      for (P& value : e[w].value) value = math::set1<P>(0);
+      for (M& mask : e[w].mask) mask = math::mask_set<P>(false);
+      for (P& value : carried[w]) value = math::set1<P>(0);
+    }
+  }
   [[maybe_unused]] const auto elements_of = [&](int way) {
     const std::int64_t left = n - first - way * lanes;
     return static_cast<int>(left > lanes ? lanes : left);
