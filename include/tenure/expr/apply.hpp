@@ -52,6 +52,7 @@ struct operand_traits<detail::flag> {
   using shape_type = shape<>;
 };
 
+/// The result of a failed call is an operand, so that the functions which take it are found. apply() gives it back without a second message.
 template <>
 struct operand_traits<after_error> : operand_traits<detail::flag> {};
 

@@ -36,7 +36,7 @@ enum class opcode : std::uint8_t {
   solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   stop_gradient,
   barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers
-  copy,       // copies a view or an argument to a buffer of its own
+  copy,       // copies a view, an argument or a computed value to a buffer of its own
   check,      // copies computed indices to a buffer of their own after every bound on this node was checked
   tuple,      // the operands of a construct: values, and before them possibly the tuple that it continues
   construct,  // attr: a record of the graph's constructs (a loop or a branch); operand: a tuple

@@ -67,8 +67,8 @@ constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {
 }
 
 /// Whether a node of a kernel reads its operands from memory only. A cast between lanes of different types does: its operand is computed in
-/// other lanes. Bool is a mask in lanes of any type. A copy of a view or an argument does. The copy of a computed value is an output for the
-/// second time, and the kernel that computes it stores it twice.
+/// other lanes. Bool is a mask in lanes of any type. A copy reads memory too, unless a pointwise operation computes its operand: then the kernel
+/// of that operation stores the value twice.
 constexpr bool reads_memory(const ir::graph_view& g, const ir::node& n) {
   return (n.op == ir::opcode::copy && g.nodes[n.in[0]].op < ir::opcode::pointwise) || (n.op == ir::opcode::cast && n.type != dtype::boolean && g.nodes[n.in[0]].type != dtype::boolean);
 }

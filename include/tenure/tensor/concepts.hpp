@@ -122,10 +122,9 @@ concept retyped_owner = any_tensor<Y> && !std::is_reference_v<Y> && !std::is_con
 /// True if the elements of X can be written to a tensor. Otherwise a static_assert fails.
 template <class X>
 constexpr bool is_source() {
-  if (is_after_error<X>) return false;
-  constexpr bool holds = scalar<X> || any_tensor<X> || expression<X> || is_after_error<X>;
-  static_assert(holds, "tenure: write: the source is neither a tensor nor a number: from(memory) makes a tensor over memory");
-  return holds;
+  constexpr bool holds = scalar<X> || any_tensor<X> || expression<X>;
+  static_assert(holds || is_after_error<X>, "tenure: write: the source is neither a tensor nor a number: from(memory) makes a tensor over memory");
+  return holds && !is_after_error<X>;
 }
 
 /// requires_grad_v<X>, but false for a number.

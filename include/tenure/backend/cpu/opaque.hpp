@@ -183,7 +183,7 @@ inline void check_indices(const char* call, dtype type, const void* indices, con
   if (detail::is_dense(v, 0, v.rank)) {  // one test for all
     bool outside = false;
     detail::visit_indices(type, indices, [&](const auto* index) {
-      const std::int64_t n = detail::elements_along(v, 0, v.rank);
+      const std::int64_t n = elements_of(v);
       for (std::int64_t i = 0; i < n; ++i) outside |= static_cast<std::uint64_t>(static_cast<std::int64_t>(index[i])) >= static_cast<std::uint64_t>(extent);
     });
     if (!outside) return;
@@ -216,7 +216,7 @@ void gather_step(void* const* p, const opaque_operation& n) {
   if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
   using detail::is_dense;
   if (is_dense(table, axis + 1, table.rank) && is_dense(many, axis, many.rank) && is_dense(indices, 0, indices.rank)) {  // whole rows
-    const std::int64_t count = detail::elements_along(indices, 0, indices.rank), length = detail::elements_along(table, axis + 1, table.rank);
+    const std::int64_t count = elements_of(indices), length = detail::elements_along(table, axis + 1, table.rank);
     detail::visit_indices(index_type, index_data, [&](const auto* index) {
       detail::for_each_index(axis, table.extent, table.stride, many.stride, [&](std::int64_t t, std::int64_t m) {
         if constexpr (Adds) detail::scatter_rows(out + t, table.stride[axis], index, count, length, static_cast<const T*>(p[1]) + m);
