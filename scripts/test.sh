@@ -94,7 +94,7 @@ cuda_suite() {
 }
 
 step "packages"
-install_packages "${build_packages[@]}" catch2 pkg-config graphviz
+install_packages "${build_packages[@]}" catch2 pkg-config graphviz nlohmann-json3-dev
 install_compiler
 if ((compilers == 2)); then
   clangxx=$(command -v clang++ || command -v clang++-14) || { install_packages clang && clangxx=clang++; }
