@@ -33,7 +33,7 @@ goals = [
     ("tiny_step/4", "hand", 1.0), ("chain4/4", "hand", 0.75), ("lstm/16", "hand", 1.0),
     ("rk4/1e4", "hand", 1.1), ("rk4_gradient/1e4", "hand", 1.2), ("while/1e6", "hand", 1.2), ("lstm/16", "scan", 0.95),
     ("projection_jacobian/1e5", "hand", 0.3), ("products_3x3/1e5", "hand", 1.0), ("rk4_steps/1e5", "hand", 0.3),
-    ("gpt_4x128x64/8", "hand", 0.5),
+    ("gpt_4x128x64/8", "hand", 0.5), ("gpt_2x64x64/4", "pytorch", 0.7), ("gpt_4x128x64/8", "pytorch", 0.7), ("gpt_2x128x1024/1", "pytorch", 0.7),
 ]  # fmt: skip
 goals += [(f"{f}_{t}/1024", "peer", 1.0) for f in ("exp", "log", "log1p", "tanh", "sin", "erf") for t in ("f32", "f64")]
 

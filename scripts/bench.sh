@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 # bench.sh [--peers] [--check] [--baseline] [--publish] [filter]: runs every benchmark whose row <workload>/<implementation>/<size> matches the filter.
 # Writes build/bench/results.json with machine, compiler and flags, tables to results.md and pictures to figures/. --peers adds libtorch
-# from Debian's package. --check fails if a ratio is worse than in bench/baseline.json, which has ratios for each compiler and kind of
-# processor; --baseline writes them. --publish implies --peers and --baseline, and writes the tables in README.md and docs/performance.md,
-# and docs/figures.
+# from Debian's package, and JAX and PyTorch where the Python in PEERS_PYTHON has them or pip brings them. --check fails if a ratio is
+# worse than in bench/baseline.json, which has ratios for each compiler and kind of processor; --baseline writes them. --publish implies
+# --peers and --baseline, and writes the tables in README.md and docs/performance.md, and docs/figures.
 # bench.sh --compile [--publish]: measures compile time, memory and sizes instead, and writes to build/bench/compile.
 # bench.sh --cuda: measures a GPU instead, with PyTorch if python3 has torch; writes build/bench/cuda.jsonl and a table to cuda.md.
 # BENCH_ARGS replaces the repetitions and times for Google Benchmark, BENCH_PASSES the number of passes over all programs, CXX the
@@ -99,7 +99,22 @@ fi
 
 step "build, $jobs jobs"
 cmake --build "$build" -j "$jobs"
-[[ $peers == OFF ]] || cmake --build "$results/peers" -j "$jobs" --target bench_peers
+if [[ $peers == ON ]]; then
+  cmake --build "$results/peers" -j "$jobs" --target bench_peers
+  python=${PEERS_PYTHON:-$results/python/bin/python}
+  for library in jax torch; do
+    if ! "$python" -c "import numpy, $library" 2>/dev/null && [[ -z ${PEERS_PYTHON:-} ]]; then
+      { python3 -m venv "$results/python" && "$results/python/bin/pip" install -q numpy "$library"; } || true
+    fi
+    if "$python" -c "import numpy, $library" 2>/dev/null; then
+      launcher=$results/peers/bench/bin/$library
+      printf '#!/bin/sh\nexec "%s" bench/peers/python_rows.py %s "$@"\n' "$python" "$library" >"$launcher"
+      chmod +x "$launcher"
+    else
+      echo "there is no $library: it is not measured"
+    fi
+  done
+fi
 
 # Several passes over all programs, so that a slow minute of the machine does not affect all repetitions of a row. A ratio is computed
 # within a pass.
