@@ -92,6 +92,8 @@
 #endif
 
 #include <tenure/optim/adam.hpp>
+#include <tenure/optim/clipped.hpp>
+#include <tenure/optim/schedule.hpp>
 #include <tenure/optim/sgd.hpp>
 
 #endif

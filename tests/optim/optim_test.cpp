@@ -173,3 +173,88 @@ TEST_CASE("deepcopy of a model shares nothing with it") {
   CHECK(at(std::get<0>(copy).grad(), 1) == 1);
   CHECK(std::get<1>(copy) == 4);
 }
+
+TEST_CASE("a clipped rule gets the gradients that clip_by_global_norm returns") {
+  tn::engine random(1);
+  auto a = there(tn::init<deep>(random));
+  auto b = tn::deepcopy(a);
+  auto c = tn::deepcopy(a);
+  const auto x = there(tn::normal<double>(tn::shape<5, 3>{}, random));
+  const auto y = there(tn::normal<double>(tn::shape<5, 1>{}, random));
+  const tn::optim::sgd rule{.learning_rate = 0.5, .momentum = 0.9};
+  auto step = tn::train_step(loss, tn::optim::clipped{rule, 0.1});
+  auto of_a = step.rule.init(a);
+  auto of_b = rule.init(b);
+  auto of_c = rule.init(c);
+  STATIC_REQUIRE(std::is_same_v<decltype(of_a), decltype(of_b)>);
+  for (int i = 0; i < 6; ++i) {
+    if (i == 3) step.rule.most = 0.2;
+    if (i == 4) step.rule.most = 1e9;
+    const double norm_of = norm(tn::grad(loss)(b, x, y)).item();
+    CHECK((norm_of > step.rule.most) == (i < 4));
+    step(a, of_a, x, y);
+    rule.update(b, tn::clip_by_global_norm(tn::grad(loss)(b, x, y), step.rule.most), of_b);
+    step.rule.update(c, tn::grad(loss)(c, x, y), of_c);
+    CHECK(of_a.steps == i + 1);
+    CHECK(at(a.body[1].w, 2, 1) == Approx(at(b.body[1].w, 2, 1)).epsilon(1e-12));
+    CHECK(at(c.body[1].w, 2, 1) == Approx(at(b.body[1].w, 2, 1)).epsilon(1e-12));
+  }
+  step.rule.learning_rate = 0;
+  const double before = at(a.head.b, 0);
+  step(a, of_a, x, y);
+  CHECK(at(a.head.b, 0) == before);
+}
+
+TEST_CASE("the norm that clips a model of floats does not depend on the type of the bound") {
+  const std::array<tn::tensor<float, tn::shape<2>>, 1> g{{{3, 4}}};
+  CHECK(std::get<0>(tn::clip_by_global_norm(g, 0.1f))(1) == Approx(0.08f));
+  CHECK(std::get<0>(tn::clip_by_global_norm(g, 0.1))(1) == std::get<0>(tn::clip_by_global_norm(g, 0.1f))(1));
+}
+
+TEST_CASE("a learning rate that grows and falls along a cosine") {
+  const tn::optim::warmup_cosine rate{.peak = 2, .warmup = 3, .steps = 11, .last = 1};
+  CHECK(rate(0) == 0.5);
+  CHECK(rate(1) == 1);
+  CHECK(rate(2) == 1.5);
+  CHECK(rate(3) == 2);
+  CHECK(rate(5) == Approx(1.5 + std::sqrt(0.125)));
+  CHECK(rate(7) == Approx(1.5));
+  CHECK(rate(11) == 1);
+  CHECK(rate(1000) == 1);
+  const tn::optim::warmup_cosine all_warm{.peak = 2, .warmup = 4, .steps = 4};
+  CHECK(all_warm(3) == Approx(1.6));
+  CHECK(all_warm(4) == 0);
+}
+
+TEST_CASE("a run that is saved and loaded goes on with the same bits") {
+  tn::engine random(1);
+  auto model = tn::init<deep>(random);
+  const auto x = there(tn::normal<double>(tn::shape<5, 3>{}, random));
+  const auto y = there(tn::normal<double>(tn::shape<5, 1>{}, random));
+  auto step = tn::train_step(loss, tn::optim::adam{.learning_rate = 0.1});
+  auto a = there(std::move(model));
+  auto of_a = step.rule.init(a);
+  for (int i = 0; i < 3; ++i) step(a, of_a, x, y);
+  const auto on_host = to(a, tn::cpu);
+  const tn::optim::state<std::remove_const_t<decltype(on_host)>, 2> state_on_host{to(of_a.moments, tn::cpu), of_a.steps};
+  tn::save("run.npz", on_host, state_on_host);
+
+  auto b = there(tn::init<deep>(random));
+  auto of_b = step.rule.init(b);
+  tn::load("run.npz", b, of_b);
+  CHECK(of_b.steps == 3);
+  for (int i = 0; i < 3; ++i) CHECK(step(a, of_a, x, y).item() == step(b, of_b, x, y).item());
+  CHECK(at(b.body[0].w, 1, 2) == at(a.body[0].w, 1, 2));
+  CHECK(at(of_b.moments[1].head.w, 1, 0) == at(of_a.moments[1].head.w, 1, 0));
+
+  auto c = there(tn::init<deep>(random));
+  tn::load("run.npz", c);  // a part of the file
+  CHECK(at(c.body[0].w, 1, 2) == on_host.body[0].w(1, 2));
+
+  // Two trees with one name; and nothing is loaded where one of several lacks an array.
+  CHECK_THROWS_WITH(tn::save("two.npz", on_host, on_host), "tenure: save: two.npz: array 'body.0.w': the name is taken by an array before it");
+  tn::save("model.npz", on_host);
+  const double before = at(b.body[0].w, 1, 2);
+  CHECK_THROWS_WITH(tn::load("model.npz", b, of_b), "tenure: load: model.npz: array 'moments.0.body.0.w': the file has no such array");
+  CHECK(at(b.body[0].w, 1, 2) == before);
+}

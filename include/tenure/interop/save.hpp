@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // save("model.npz", model) and load("model.npz", model): the parameters of a model, or one tensor, in NumPy's format. An array
-// has the name of its member, such as w1 or layers.0.w; a single tensor has the name "array". load() checks the names, types and
-// shapes of all arrays before it writes any. Cost: it includes <filesystem> and <fstream>, so <tenure/tenure.hpp> does not
-// include this header.
+// has the name of its member, such as w1 or layers.0.w; a single tensor has the name "array". The state of an optimizer has the arrays
+// moments.0.w1, ..., and steps. save("run.npz", model, state) writes one file, of which load("run.npz", model) reads a part. load() checks
+// the names, types and shapes of all arrays before it writes any. Cost: it includes <filesystem> and <fstream>, so <tenure/tenure.hpp> does
+// not include this header.
 #pragma once
 
 #include <string>
@@ -16,6 +17,7 @@
 
 #include <tenure/core/error.hpp>
 #include <tenure/interop/npz.hpp>
+#include <tenure/optim/rule.hpp>
 #include <tenure/transform/model.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -33,82 +35,114 @@ constexpr std::string_view npy_descriptor() {
   }
 }
 
-/// Calls f(name, tensor) for each parameter.
+template <class X>
+inline constexpr bool is_rule_state = false;
+template <class Model, int N>
+inline constexpr bool is_rule_state<optim::state<Model, N>> = true;
+
+/// Calls f(name, x) for each parameter, and for the numbers of an optimizer's state.
 template <class X, class F>
 void for_each_named(X& x, const std::string& name, F& f) {
   using tree = std::remove_cv_t<X>;
-  if constexpr (any_tensor<tree>) {
+  const auto inside = [&](const std::string& member) { return name.empty() ? member : name + "." + member; };
+  if constexpr (any_tensor<tree> || element<tree>) {
     f(name, x);
+  } else if constexpr (is_rule_state<tree>) {
+    for_each_named(x.moments, inside("moments"), f);
+    for_each_named(x.steps, inside("steps"), f);
   } else if constexpr (model_traits<tree>::is_model) {
-    boost::hana::unpack(boost::hana::accessors<tree>(), [&](auto... pair) {
-      (for_each_named(boost::hana::second(pair)(x), (name.empty() ? "" : name + ".") + boost::hana::to<const char*>(boost::hana::first(pair)), f), ...);
-    });
+    boost::hana::unpack(boost::hana::accessors<tree>(),
+                        [&](auto... pair) { (for_each_named(boost::hana::second(pair)(x), inside(boost::hana::to<const char*>(boost::hana::first(pair))), f), ...); });
   } else {
     std::size_t i = 0;
-    std::apply([&](auto&... part) { (for_each_named(part, (name.empty() ? "" : name + ".") + std::to_string(i++), f), ...); }, x);
+    std::apply([&](auto&... part) { (for_each_named(part, inside(std::to_string(i++)), f), ...); }, x);
   }
 }
+template <class F, class... X>
+void for_each_saved(F&& f, X&... x) { (for_each_named(x, any_tensor<std::remove_cv_t<X>> ? "array" : "", f), ...); }
+
+/// The element type, the extents and the memory of a tensor, or of a number, which has no axes.
+template <class X>
+struct saved_as {
+  using type = X;
+  static extents shape(const X&) { return {}; }
+  static const void* read(const X& x) { return &x; }
+};
+template <any_tensor X>
+struct saved_as<X> {
+  using type = element_t<X>;
+  static extents shape(const X& x) { return x.extents(); }
+  static const void* read(const X& x) {
+    static_assert(ownership_of_v<X> == ownership::owning, "tenure: save: a view is not saved: clone() it first");
+    static_assert(is_on_host_v<X>, "tenure: save: the elements lie in the memory of a device: call to(model, tn::cpu) first");
+    return tensor_access::read(x, "save");
+  }
+};
 
 }  // namespace detail
 
-/// Writes every parameter of a model, or one tensor. Each must be an owning tensor on the host. Throws io_error; then an existing
-/// file is unchanged.
-template <class Model>
-void save(const std::string& path, const Model& model) {
+/// Writes every parameter of models, every moment of optimizers' states, or one tensor, each with another name. Each must be an owning tensor
+/// on the host. Throws io_error; then an existing file is unchanged.
+template <class... X>
+void save(const std::string& path, const X&... x) {
   struct entry {
     std::string name;
     std::vector<std::int64_t> shape;
   };
   std::vector<entry> entries;
   std::vector<interop::array_view> views;
-  const auto count_all = [&](const std::string& name, const auto& x) {
+  const auto count_all = [&](const std::string& name, const auto& leaf) {
+    const extents s = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>::shape(leaf);
     entry e{name, {}};
-    for (int a = 0; a < x.extents().rank; ++a) e.shape.push_back(x.extents()[a]);
+    for (int a = 0; a < s.rank; ++a) e.shape.push_back(s[a]);
     entries.push_back(std::move(e));
   };
-  detail::for_each_named(model, any_tensor<Model> ? "array" : "", count_all);
+  detail::for_each_saved(count_all, x...);
   std::size_t i = 0;
-  const auto view_all = [&](const std::string&, const auto& x) {
-    using L = std::remove_cvref_t<decltype(x)>;
-    static_assert(ownership_of_v<L> == ownership::owning, "tenure: save: a view is not saved: clone() it first");
-    static_assert(is_on_host_v<L>, "tenure: save: the elements lie in the memory of a device: call to(model, tn::cpu) first");
+  const auto view_all = [&](const std::string&, const auto& leaf) {
+    using saved = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>;
+    using T = typename saved::type;
     const entry& e = entries[i++];
-    views.push_back({e.name, detail::npy_descriptor<element_t<L>>(), e.shape,
-                     std::span(reinterpret_cast<const std::byte*>(detail::tensor_access::read(x, "save")), static_cast<std::size_t>(x.size()) * sizeof(element_t<L>))});
+    std::size_t size = sizeof(T);
+    for (const std::int64_t extent : e.shape) size *= static_cast<std::size_t>(extent);
+    views.push_back({e.name, detail::npy_descriptor<T>(), e.shape, std::span(static_cast<const std::byte*>(saved::read(leaf)), size)});
   };
-  detail::for_each_named(model, any_tensor<Model> ? "array" : "", view_all);
+  detail::for_each_saved(view_all, x...);
   interop::write_npz(path, views);
 }
 
-/// Reads every parameter into an existing model, or into one tensor, on the host or on a device. Throws io_error if the file
-/// lacks an array or if the type or shape of one differs; then nothing has been written. Other arrays in the file are ignored.
-template <class Model>
-void load(const std::string& path, Model& model) {
+/// Reads every parameter into existing models and states of optimizers, or into one tensor, on the host or on a device. Throws io_error if the
+/// file lacks an array or if the type or shape of one differs; then nothing has been written. Other arrays in the file are ignored.
+template <class... X>
+void load(const std::string& path, X&... x) {
   const std::vector<interop::array> arrays = interop::read_npz(path);
   std::vector<const interop::array*> found;
-  const auto check = [&](const std::string& name, auto& x) {
-    using L = std::remove_cvref_t<decltype(x)>;
+  const auto check = [&](const std::string& name, auto& leaf) {
+    using saved = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>;
+    constexpr std::string_view descriptor = detail::npy_descriptor<typename saved::type>();
     const interop::array* match = nullptr;
     for (const interop::array& a : arrays)
       if (a.name == name) match = &a;
     const std::string where = "tenure: load: " + path + ": array '" + name + "': ";
     if (match == nullptr) throw io_error(where + "the file has no such array");
-    if (match->dtype != detail::npy_descriptor<element_t<L>>()) throw io_error(where + "has element type " + match->dtype + ", the model has " + std::string(detail::npy_descriptor<element_t<L>>()));
+    if (match->dtype != descriptor) throw io_error(where + "has element type " + match->dtype + ", the model has " + std::string(descriptor));
     extents s;
     if (match->shape.size() <= max_rank)
       for (const std::int64_t e : match->shape) s.push_back(e);
-    if (match->shape.size() > max_rank || !(s == x.extents())) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(x.extents()).c_str());
+    const extents expected = saved::shape(leaf);
+    if (match->shape.size() > max_rank || !(s == expected)) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(expected).c_str());
     found.push_back(match);
   };
-  detail::for_each_named(model, any_tensor<Model> ? "array" : "", check);
+  detail::for_each_saved(check, x...);
   std::size_t i = 0;
-  const auto write = [&](const std::string&, auto& x) {
+  const auto write = [&](const std::string&, auto& leaf) {
     const interop::array& a = *found[i++];
-    using L = std::remove_cvref_t<decltype(x)>;
-    if constexpr (is_on_host_v<L>) std::memcpy(detail::tensor_access::write(x, "load"), a.bytes.data(), a.bytes.size());
-    else detail::device_memory<device_of_t<L>>::upload(detail::tensor_access::write(x, "load"), a.bytes.data(), a.bytes.size());
+    using L = std::remove_cvref_t<decltype(leaf)>;
+    if constexpr (!any_tensor<L>) std::memcpy(&leaf, a.bytes.data(), sizeof leaf);
+    else if constexpr (is_on_host_v<L>) std::memcpy(detail::tensor_access::write(leaf, "load"), a.bytes.data(), a.bytes.size());
+    else detail::device_memory<device_of_t<L>>::upload(detail::tensor_access::write(leaf, "load"), a.bytes.data(), a.bytes.size());
   };
-  detail::for_each_named(model, any_tensor<Model> ? "array" : "", write);
+  detail::for_each_saved(write, x...);
 }
 
 }  // namespace tenure

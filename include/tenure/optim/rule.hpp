@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // The part that optimizers share. A rule is an aggregate of hyperparameters with one traced step for one parameter:
 //   static auto step(parameter, gradient, std::array<moment, N>, hyperparameters...) -> {parameter, moments...}
-// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. update() applies the rule to a whole
-// model in place, as one compiled function. train_step() compiles loss, gradient and rule together. Hyperparameters are run-time numbers,
-// so a schedule can change them without a new compilation.
+// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. It may have
+// prepare(gradients, hyperparameters...), which returns the gradients that the steps get. update() applies the rule to a whole model in
+// place, as one compiled function. train_step() compiles loss, gradient and rule together. Hyperparameters are run-time numbers, so a schedule
+// can change them without a new compilation.
 #pragma once
 
 #include <tenure/transform/gradient.hpp>
@@ -29,12 +30,18 @@ auto zeros_like_tree(const X&) {
   return build_tree<rebind_kind_t<X, results_on<device_of_tree<X>>>>(make);
 }
 
+template <class Rule, class Gradients, class... Hyper>
+constexpr Gradients prepared(const Gradients& gradients, [[maybe_unused]] const Hyper&... hyper) {
+  if constexpr (requires { Rule::prepare(gradients, hyper...); }) return Rule::prepare(gradients, hyper...);
+  else return gradients;
+}
+
 /// Applies the rule to every leaf. Model, gradients and moments are trees of the same structure.
 template <class Rule, class Model, class Gradients, class Moments, class... Hyper>
 constexpr auto step_tree(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) {
   constexpr std::size_t kept = std::tuple_size_v<Moments>;
   constexpr int leaves = tree<Model>::leaves;
-  const node_ids<Gradients> gradient(gradients);
+  const node_ids<Gradients> gradient(prepared<Rule>(gradients, hyper...));
   const node_ids<Moments> moment(moments);
   node_ids<Model, Moments> next;
   ir::builder* g = nullptr;

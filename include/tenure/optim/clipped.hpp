@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+// A rule that gets the gradients of the whole model scaled to the norm `most` where their norm is greater, as clip_by_global_norm does.
+// Law: the moments and the results are those of `rule` with clip_by_global_norm(gradients, most). All hyperparameters are those of the rule,
+// and `most`, which may change between steps too.
+// Cost: the update waits for all gradients, so it does not fuse with the computation of one.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include <tenure/optim/rule.hpp>
+#include <tenure/transform/tree_map.hpp>
+
+namespace TENURE_NAMESPACE::optim {
+
+template <class Rule>
+struct clipped : Rule {
+  double most = 1;
+
+  auto hyperparameters(std::int64_t steps) const {
+    const auto of_rule = Rule::hyperparameters(steps);
+    std::array<double, std::tuple_size_v<decltype(Rule::hyperparameters(steps))> + 1> all{most};
+    for (std::size_t i = 0; i < of_rule.size(); ++i) all[i + 1] = of_rule[i];
+    return all;
+  }
+
+  /// init() gives the state before the first step, as that of the rule. update() does one step in place.
+  template <class Model>
+  auto init(const Model& model) const { return detail::initial_state<clipped>(model); }
+  template <class Model, class Gradients, class State>
+  void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
+
+  /// The gradients that the steps of the parameters get.
+  template <class Gradients, class H, class... Hyper>
+  static constexpr auto prepare(const Gradients& gradients, const H& norm, const Hyper&...) { return detail::clip_to_norm{}(gradients, norm); }
+
+  template <class P, class M, class H, class... Hyper>
+  static constexpr auto step(const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) { return Rule::step(p, g, moments, hyper...); }
+};
+template <class Rule>
+clipped(Rule, double) -> clipped<Rule>;
+
+}  // namespace tenure::optim
