@@ -2,7 +2,7 @@
 // progress: on a terminal a bar with loss, accuracy and the time left; elsewhere a plain line after each tenth of the steps.
 //     examples::progress bar("digits", epochs);
 //     for (...) bar.step(loss, accuracy);
-// Cost: it writes to a terminal at most 20 times a second, so most steps only read the clock.
+// Cost: it writes to a terminal at most 20 times a second, so most steps only format the accuracy and read the clock.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <iostream>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -45,6 +46,13 @@ class progress {
 
   /// Counts one step. `accuracy` is a fraction: 0.978 is shown as 97.8 %.
   void step(double loss, double accuracy) {
+    char text[32];
+    std::snprintf(text, sizeof text, "accuracy %5.1f %%", 100 * accuracy);
+    step(loss, std::string_view(text));
+  }
+
+  /// Counts one step, and shows `numbers` after the loss.
+  void step(double loss, std::string_view numbers) {
     if (done_ == steps_) return;
     ++done_;
     const auto now = clock::now();
@@ -54,19 +62,19 @@ class progress {
         style_ == style::bar ? is_last || done_ == 1 || now - drawn_ >= std::chrono::milliseconds(50) : is_tenth;
     if (!is_due) return;
     drawn_ = now;
-    draw(loss, accuracy, std::chrono::duration<double>(now - start_).count());
+    draw(loss, numbers, std::chrono::duration<double>(now - start_).count());
   }
 
  private:
   using clock = std::chrono::steady_clock;
 
-  void draw(double loss, double accuracy, double elapsed) {
+  void draw(double loss, std::string_view more, double elapsed) {
     const bool is_last = done_ == steps_;
     const double left = elapsed / static_cast<double>(done_) * static_cast<double>(steps_ - done_);
     char numbers[160];
-    std::snprintf(numbers, sizeof numbers, "%3zu %%  %*zu/%zu  loss %-8.4g accuracy %5.1f %%  %s %s",
+    std::snprintf(numbers, sizeof numbers, "%3zu %%  %*zu/%zu  loss %-8.4g %.*s  %s %s",
                   done_ * 100 / steps_, static_cast<int>(std::to_string(steps_).size()), done_, steps_, loss,
-                  100 * accuracy, is_last ? "took" : "left", clock_text(is_last ? elapsed : left).c_str());
+                  static_cast<int>(more.size()), more.data(), is_last ? "took" : "left", clock_text(is_last ? elapsed : left).c_str());
     if (style_ == style::lines) {
       out_ << title_ << ' ' << numbers << std::endl;
       return;

@@ -150,6 +150,13 @@ TEST_CASE("progress draws one line over itself on a terminal") {
   CHECK(broken.str().ends_with("\n"));
 }
 
+TEST_CASE("progress shows other numbers than the accuracy") {
+  std::ostringstream out;
+  examples::progress bar("gpt", 1, out, examples::progress::style::lines);
+  bar.step(1.5, "held out 2.25");
+  CHECK(out.str() == "gpt 100 %  1/1  loss 1.5      held out 2.25  took 0:00\n");
+}
+
 TEST_CASE("clock_text") {
   CHECK(examples::clock_text(0) == "0:00");
   CHECK(examples::clock_text(59.6) == "1:00");

@@ -2,7 +2,7 @@
 // A rule that gets the gradients of the whole model scaled to the norm `most` where their norm is greater, as clip_by_global_norm does.
 // Law: the moments and the results are those of `rule` with clip_by_global_norm(gradients, most). All hyperparameters are those of the rule,
 // and `most`, which may change between steps too.
-// Cost: the update waits for all gradients, so it does not fuse with the computation of one.
+// Cost: the updates wait for all gradients. These need memory until then, or are computed again where that is cheap.
 #pragma once
 
 #include <array>

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// GPT-2's architecture for characters: learned positions, blocks of causal attention and a perceptron, each behind a layer norm, and the
+// embedding as the last matrix. A loop over the layers has one body.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include <boost/hana/define_struct.hpp>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+
+constexpr std::int64_t vocabulary = 96, context = 64, width = 64, heads = 4, layers = 2, batch = 16;
+
+struct small_normal {
+  template <class T, class S>
+  static auto make(S shape, tn::engine& random) { return tn::normal<T>(shape, random, 0.0, 0.02); }
+};
+
+// noise is uniform in [0, 1). A part 1 - keep of x becomes zero. The rest grows, so that the mean stays.
+constexpr auto dropout = [](auto x, auto noise, auto keep) { return where(noise < keep, x / keep, 0.0f); };
+
+// Position i of q sees position j of k and v where seen(i, j).
+constexpr auto attention = [](auto q, auto k, auto v, auto seen) {
+  const auto scores = matmul(q, transpose(k)) / tn::sqrt(static_cast<float>(width / heads));
+  const auto i = tn::index_along<-2>(scores), j = tn::index_along<-1>(scores);
+  return matmul(softmax(where(seen(i, j), scores, -1e30f)), v);
+};
+
+template <class Kind>
+struct block {
+  template <auto... N>
+  using gain = tn::param<Kind, float, tn::shape<N...>, tn::init_ones>;
+  template <auto... N>
+  using bias = tn::param<Kind, float, tn::shape<N...>>;
+  template <auto... N>
+  using matrix = tn::param<Kind, float, tn::shape<N...>, small_normal>;
+  using to_heads = matrix<width, 3 * width>;
+  using from_heads = matrix<width, width>;
+  using to_hidden = matrix<width, 4 * width>;
+  using from_hidden = matrix<4 * width, width>;
+  BOOST_HANA_DEFINE_STRUCT(block,
+    (gain<width>, g1), (bias<width>, c1), (to_heads, w_qkv), (bias<3 * width>, b_qkv), (from_heads, w_out), (bias<width>, b_out),
+    (gain<width>, g2), (bias<width>, c2), (to_hidden, w_up), (bias<4 * width>, b_up), (from_hidden, w_down), (bias<width>, b_down));
+
+  // Queries, keys and values [sequence, head, time, number] of x[sequence * time, width].
+  template <std::int64_t Time>
+  constexpr auto project(const auto& x) const {
+    const auto rows = matmul(layer_norm(x, g1, c1), w_qkv) + b_qkv;
+    const auto parts = tn::permute<2, 0, 3, 1, 4>(tn::reshape<-1, Time, 3, heads, width / heads>(rows));
+    return std::tuple{parts[0], parts[1], parts[2]};
+  }
+  constexpr auto mixed(const auto& found) const { return matmul(tn::reshape<-1, width>(tn::permute<0, 2, 1, 3>(found)), w_out) + b_out; }
+  constexpr auto perceptron(const auto& x) const { return matmul(gelu_tanh(matmul(layer_norm(x, g2, c2), w_up) + b_up), w_down) + b_down; }
+};
+
+template <class Kind>
+struct gpt {
+  using tokens = tn::param<Kind, float, tn::shape<vocabulary, width>, small_normal>;
+  using positions = tn::param<Kind, float, tn::shape<context, width>, small_normal>;
+  using blocks = block<tn::stacked<Kind, layers>>;
+  using gain = tn::param<Kind, float, tn::shape<width>, tn::init_ones>;
+  using bias = tn::param<Kind, float, tn::shape<width>>;
+  BOOST_HANA_DEFINE_STRUCT(gpt, (tokens, wte), (positions, wpe), (blocks, all), (gain, g), (bias, c));
+
+  // The logits of the next character after each one of text[batch, context].
+  constexpr auto operator()(const auto& text, const auto& noise, const auto& keep) const {
+    const auto turn = [=](auto x, auto each) {
+      const auto [layer, random] = each;
+      const auto [q, k, v] = layer.template project<context>(x);
+      const auto y = x + dropout(layer.mixed(attention(q, k, v, [](auto i, auto j) { return j <= i; })), random[0], keep);
+      return std::tuple{y + dropout(layer.perceptron(y), random[1], keep), tn::nothing};
+    };
+    const auto x = tn::reshape<-1, width>(tn::gather<0>(wte, text) + wpe);
+    const auto [last, none] = tn::scan(turn, x, std::tuple{all, noise});
+    return logits(last);
+  }
+
+  // The logits after one character, whose position in the text is known at run time. keys and values [layer, head, position, number] hold those
+  // of the characters before it, and in the result also its own.
+  constexpr auto next(const auto& keys, const auto& values, const auto& character, const auto& position) const {
+    const auto turn = [=](auto x, auto each) {
+      const auto [layer, old_keys, old_values] = each;
+      const auto [q, k, v] = layer.template project<1>(x);
+      const auto at = std::tuple{0, position, 0};
+      const auto all_keys = tn::dynamic_update(old_keys, k[0], at), all_values = tn::dynamic_update(old_values, v[0], at);
+      const auto y = x + layer.mixed(attention(q, all_keys, all_values, [=](auto, auto j) { return j <= position; }));
+      return std::tuple{y + layer.perceptron(y), std::tuple{all_keys, all_values}};
+    };
+    const auto x = tn::unsqueeze<0>(wte[character] + wpe[position]);
+    const auto [last, caches] = tn::scan(turn, x, std::tuple{all, keys, values});
+    return std::tuple{logits(last)[0], std::get<0>(caches), std::get<1>(caches)};
+  }
+
+  constexpr auto logits(const auto& x) const { return matmul(layer_norm(x, g, c), transpose(wte)); }
+};
+
+using model_type = gpt<tn::values>;
