@@ -205,6 +205,24 @@ TEST_CASE("a clipped rule gets the gradients that clip_by_global_norm returns") 
   CHECK(at(a.head.b, 0) == before);
 }
 
+TEST_CASE("the gradients of the parts of a batch add up") {
+  tn::engine random(1);
+  auto a = there(tn::init<deep>(random));
+  auto b = tn::deepcopy(a);
+  const auto x = tn::normal<double>(tn::shape<6, 3>{}, random);
+  const auto y = tn::normal<double>(tn::shape<6, 1>{}, random);
+  const auto part = [&](int first) {
+    return tn::grad(loss)(b, there(x[tn::window<2>(first)].clone()), there(y[tn::window<2>(first)].clone()));
+  };
+  const tn::optim::sgd rule{.learning_rate = 0.5};
+  auto of_a = rule.init(a), of_b = rule.init(b);
+  rule.update(a, tn::grad(loss)(a, there(x.clone()), there(y.clone())), of_a);
+  auto total = part(0);
+  for (const int first : {2, 4}) total = total + part(first);
+  rule.update(b, total / 3, of_b);
+  CHECK(at(b.body[1].w, 2, 1) == Approx(at(a.body[1].w, 2, 1)).epsilon(1e-12));
+}
+
 TEST_CASE("the norm that clips a model of floats does not depend on the type of the bound") {
   const std::array<tn::tensor<float, tn::shape<2>>, 1> g{{{3, 4}}};
   CHECK(std::get<0>(tn::clip_by_global_norm(g, 0.1f))(1) == Approx(0.08f));

@@ -51,8 +51,9 @@ void for_each_named(X& x, const std::string& name, F& f) {
     for_each_named(x.moments, inside("moments"), f);
     for_each_named(x.steps, inside("steps"), f);
   } else if constexpr (model_traits<tree>::is_model) {
-    boost::hana::unpack(boost::hana::accessors<tree>(),
-                        [&](auto... pair) { (for_each_named(boost::hana::second(pair)(x), inside(boost::hana::to<const char*>(boost::hana::first(pair))), f), ...); });
+    boost::hana::unpack(boost::hana::accessors<tree>(), [&](auto... pair) {
+      (for_each_named(boost::hana::second(pair)(x), inside(boost::hana::to<const char*>(boost::hana::first(pair))), f), ...);
+    });
   } else {
     std::size_t i = 0;
     std::apply([&](auto&... part) { (for_each_named(part, inside(std::to_string(i++)), f), ...); }, x);
@@ -130,7 +131,8 @@ void load(const std::string& path, X&... x) {
     if (match->shape.size() <= max_rank)
       for (const std::int64_t e : match->shape) s.push_back(e);
     const extents expected = saved::shape(leaf);
-    if (match->shape.size() > max_rank || !(s == expected)) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(expected).c_str());
+    const bool is_alike = match->shape.size() <= max_rank && s == expected;
+    if (!is_alike) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(expected).c_str());
     found.push_back(match);
   };
   detail::for_each_saved(check, x...);

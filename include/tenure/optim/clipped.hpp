@@ -35,7 +35,9 @@ struct clipped : Rule {
   static constexpr auto prepare(const Gradients& gradients, const H& norm, const Hyper&...) { return detail::clip_to_norm{}(gradients, norm); }
 
   template <class P, class M, class H, class... Hyper>
-  static constexpr auto step(const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) { return Rule::step(p, g, moments, hyper...); }
+  static constexpr auto step(const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) {
+    return Rule::step(p, g, moments, hyper...);
+  }
 };
 template <class Rule>
 clipped(Rule, double) -> clipped<Rule>;
