@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A training step of a GPT: forward, backward and AdamW, float32. Sizes are layers x width x time x batch.
+// A training step of a GPT: forward, backward and Adam, float32. Sizes are layers x width x time x batch.
 #include "hand.hpp"
 #include "model.hpp"
 
@@ -40,6 +40,19 @@ struct workload {
       bench::require_agreement("gpt: gradients", g.data(), &hand.gradients[at], g.size(), 1e-3);
       at += static_cast<std::size_t>(g.size());
     });
+    train(model, state, now, next);
+    hand.step(a, b, rate);
+    // The first step is the rate times the sign of each gradient. Where a gradient is mere rounding the steps differ, so the mean is compared.
+    double off = 0;
+    at = 0;
+    tn::for_each_leaf(model, [&](const auto& p) {
+      for (const float value : tn::as_span(p)) off += std::fabs(value - hand.parameters[at++]);
+    });
+    const double mean = off / static_cast<double>(at);
+    if (!(mean <= 0.02 * rate)) {
+      std::fprintf(stderr, "gpt: after one step the parameters are off by %g in the mean, with a learning rate of %g\n", mean, rate);
+      std::exit(1);
+    }
   }
   std::int64_t items() const { return Batch * Time; }
   void tenure() { benchmark::DoNotOptimize(train(model, state, now, next).item()); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A training step of GPT-2's architecture as plain loops, in the way of llm.c: every layer forward, then backward, each operation one
-// function over arrays that stay allocated, then AdamW over all parameters. The products have register tiles that compilers vectorise.
+// function over arrays that stay allocated, then Adam over all parameters. The products are written with vectors of eight floats.
 #pragma once
 
 #include <algorithm>
