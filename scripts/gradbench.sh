@@ -8,11 +8,15 @@
 set -euo pipefail
 
 case "${1:-}" in -*)
-  sed -n '3,6s/^# //p' "$0"
+  sed -n '3,7s/^# //p' "$0"
   exit 2
   ;;
 esac
 directory=${1:+$(realpath "$1")} filter=${2:-}
+if [[ -n $directory && ! -d $directory/tools/manual ]]; then
+  echo "gradbench.sh: $1 is not a checkout of GradBench: it has no tools/manual" >&2
+  exit 2
+fi
 steps=3
 source "$(dirname "$0")/common.sh"
 flags="-O3 -march=native"
@@ -38,7 +42,7 @@ if [[ -z $directory ]]; then
 fi
 
 step "build with $gxx $flags, $jobs jobs"
-install_packages libbenchmark-dev
+install_packages libbenchmark-dev g++  # bench/CMakeLists.txt compiles some files by g++, whichever the compiler is
 cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$gxx" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG" -DTENURE_NATIVE=ON \
   -DTENURE_BUILD_BENCH=ON -DTENURE_BUILD_TESTS=OFF -DTENURE_BUILD_EXAMPLES=OFF
 cmake --build "$build" -j "$jobs" --target bench_gradbench

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""run.py CHECKOUT OURS MANUAL RESULT [FILTER]: measures our programs beside the `manual` ones of a checkout of GradBench, in turns, so that a
-slow minute of the machine does not fall on one of them. Compares the results with the tolerance of GradBench's validators, prints the table and
-writes RESULT. Inputs have the sizes of the evals, and where the evals read data of the checkout, so do they."""
+"""run.py CHECKOUT OURS THEIRS RESULT [FILTER]: measures our programs beside those of the tool `manual` of a checkout of GradBench (or `finite`, for
+evals that it lacks), in turns, so that a slow minute of the machine does not fall on one of them. Compares the results with
+the tolerance of GradBench's validators, prints the table and writes RESULT. Inputs have the sizes of the evals, and where the evals read data of the
+checkout, so do they."""
 import glob
 import json
 import math
@@ -80,23 +81,22 @@ def hand(checkout, variant, number):
 
 
 def inputs(checkout):
-    """{eval: (functions, {name: how to make the input})}"""
-    r = random.Random(31337)
+    """{eval: (functions, {name: how to make the input from a random generator})}"""
     return {
-        "hello": (["square", "double"], {"3": lambda: 3.0}),
-        "lse": (["primal", "gradient"], {str(n): lambda n=n: dict(x=uniform(r, n)) for n in (2500, 160000)}),
-        "llsq": (["primal", "gradient"], {str(n): lambda n=n: dict(x=uniform(r, 128), n=n) for n in (256, 4096)}),
-        "gmm": (["objective", "jacobian"], {f"d{d} K{k}": lambda d=d, k=k: gmm(r, d, k, 1000) for d, k in ((10, 25), (64, 50))}),
-        "ba": (["objective", "jacobian"], {str(i): lambda i=i: ba(checkout, i) for i in (1, 8)}),
-        "lstm": (["objective", "jacobian"], {f"l{l} c{c}": lambda l=l, c=c: lstm(r, checkout, l, c) for l, c in ((2, 1024), (4, 4096))}),
-        "kmeans": (["cost", "dir"], {f"k{k} n{n} d{d}": lambda k=k, n=n, d=d: kmeans(r, k, n, d)
+        "hello": (["square", "double"], {"3": lambda r: 3.0}),
+        "lse": (["primal", "gradient"], {str(n): lambda r, n=n: dict(x=uniform(r, n)) for n in (2500, 160000)}),
+        "llsq": (["primal", "gradient"], {str(n): lambda r, n=n: dict(x=uniform(r, 128), n=n) for n in (256, 4096)}),
+        "gmm": (["objective", "jacobian"], {f"d{d} K{k}": lambda r, d=d, k=k: gmm(r, d, k, 1000) for d, k in ((10, 25), (64, 50))}),
+        "ba": (["objective", "jacobian"], {str(i): lambda r, i=i: ba(checkout, i) for i in (1, 8)}),
+        "lstm": (["objective", "jacobian"], {f"l{l} c{c}": lambda r, l=l, c=c: lstm(r, checkout, l, c) for l, c in ((2, 1024), (4, 4096))}),
+        "kmeans": (["cost", "dir"], {f"k{k} n{n} d{d}": lambda r, k=k, n=n, d=d: kmeans(r, k, n, d)
                                      for k, n, d in ((10, 1000, 8), (100, 10000, 8), (1000, 10000, 16))}),
-        "ode": (["primal", "gradient"], {f"{n} s{s}": lambda n=n, s=s: dict(x=uniform(r, n), s=s) for n, s in ((1000, 10), (10000, 10))}),
-        "ht": (["objective", "jacobian"], {f"{v} {i}": lambda v=v, i=i: hand(checkout, v, i)
+        "ode": (["primal", "gradient"], {f"{n} s{s}": lambda r, n=n, s=s: dict(x=uniform(r, n), s=s) for n, s in ((1000, 10), (10000, 10))}),
+        "ht": (["objective", "jacobian"], {f"{v} {i}": lambda r, v=v, i=i: hand(checkout, v, i)
                                            for v, i in (("simple_small", 1), ("complicated_small", 5), ("simple_big", 5), ("complicated_big", 8))}),
-        "det": (["primal", "gradient"], {str(n): lambda n=n: dict(A=uniform(r, n * n), ell=n) for n in (5, 7, 9)}),
-        "particle": (["ff", "fr", "rf", "rr"], {"0": lambda: dict(w=0.0)}),
-        "saddle": (["ff", "fr", "rf", "rr"], {"1 1": lambda: dict(start=[1.0, 1.0])}),
+        "det": (["primal", "gradient"], {str(n): lambda r, n=n: dict(A=uniform(r, n * n), ell=n) for n in (5, 7, 9)}),
+        "particle": (["ff", "fr", "rf", "rr"], {"0": lambda r: dict(w=0.0)}),
+        "saddle": (["ff", "fr", "rf", "rr"], {"1 1": lambda r: dict(start=[1.0, 1.0])}),
     }
 
 
@@ -126,17 +126,17 @@ def differences(a, b, at=""):
 
 
 def main():
-    checkout, ours, manual, result = sys.argv[1:5]
+    checkout, ours, theirs, result = sys.argv[1:5]
     wanted = sys.argv[5] if len(sys.argv) > 5 else ""
     passes = int(os.environ.get("PASSES", "5"))
     seconds = float(os.environ.get("SECONDS_EACH", "0.2"))
     rows, wrong = [], 0
-    print("| eval | function | input | Tenure, us | manual, us | Tenure / manual |\n|---|---|---|---|---|---|")
+    print("| eval | function | input | Tenure, us | tool | its time, us | Tenure / tool |\n|---|---|---|---|---|---|---|")
     for name, (functions, made) in inputs(checkout).items():
         if wanted not in name or not os.path.exists(f"{ours}/{name}"):
             continue
         for label, make in made.items():
-            value = make()
+            value = make(random.Random(f"{name} {label}"))  # so that an input does not depend on the filter
             if isinstance(value, dict):
                 value |= dict(min_runs=5, min_seconds=seconds)
             with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -146,23 +146,24 @@ def main():
                     best = {}
                     found = {}
                     programs = {"tenure": f"{ours}/{name}"}
-                    if os.path.exists(f"{manual}/{name}"):
-                        programs["manual"] = f"{manual}/{name}"
+                    tool = "manual" if os.path.exists(f"{checkout}/tools/manual/{name}.cpp") else "finite"
+                    if os.path.exists(f"{theirs}/{name}"):
+                        programs[tool] = f"{theirs}/{name}"
                     for _ in range(passes):
                         for who, program in programs.items():
                             found[who], ns = run(program, file.name, function)
                             best[who] = min(ns, best.get(who, ns))
-                    expected = found.get("manual", EXPECTED.get(name))
-                    bad = differences(expected, found["tenure"])
+                    expected = found.get(tool, EXPECTED.get(name))
+                    bad = differences(expected, found["tenure"]) if expected is not None else []
                     if bad:
                         wrong += 1
                         print(f"{name} {function} {label}: differs at {len(bad)} places: {bad[:3]}", file=sys.stderr)
-                    rows.append(dict(eval=name, function=function, input=label, tenure_ns=best["tenure"], manual_ns=best.get("manual"),
-                                     agrees=not bad))
-                    by_hand, ratio = ("", "")
-                    if "manual" in best:
-                        by_hand, ratio = f"{best['manual'] / 1e3:.4g}", f"{best['tenure'] / best['manual']:.3g}"
-                    print(f"| {name} | {function} | {label} | {best['tenure'] / 1e3:.4g} | {by_hand} | {ratio} |", flush=True)
+                    rows.append(dict(eval=name, function=function, input=label, tenure_ns=best["tenure"], tool=tool if tool in best else None,
+                                     tool_ns=best.get(tool), agrees=not bad if expected is not None else None))
+                    other = " | | "
+                    if tool in best:
+                        other = f"{tool} | {best[tool] / 1e3:.4g} | {best['tenure'] / best[tool]:.3g}"
+                    print(f"| {name} | {function} | {label} | {best['tenure'] / 1e3:.4g} | {other} |", flush=True)
     with open(result, "w") as file:
         json.dump(rows, file, indent=1)
     return 1 if wrong else 0

@@ -59,8 +59,7 @@ auto into(const F& f, R&... results) {
       else arguments.emplace_back(tn::extents{}, &leaf);
     };
     (tn::detail::for_each_leaf(x, add), ...);
-    const tn::ir::builder traced = source::trace();
-    const auto expected = tn::reference::run(traced.view(), arguments);
+    const auto expected = tn::reference::run(tn::program<source>::traced.view(), arguments);
     std::size_t at = 0;
     const auto compare = [&](const auto& leaf) {
       std::vector<double> a, b;
