@@ -51,6 +51,7 @@
 #include <tenure/tensor/random.hpp>
 
 #include <tenure/ops/accumulation.hpp>
+#include <tenure/ops/attention.hpp>
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/like.hpp>
 #include <tenure/ops/loss.hpp>

@@ -254,6 +254,17 @@ TEST_CASE("systems of linear equations") {
   check([](auto a, auto b) { return tn::solve(tn::transpose<1, 2>(a), b); }, some<double, 70, 3, 3>(), some<double, 70, 3, 2>());
 }
 
+TEST_CASE("attention and its gradient") {
+  const auto q = some<float, 2, 9, 4>(), k = some<float, 2, 9, 4>();
+  const auto v = some<float, 2, 9, 3>();
+  check([](auto q, auto k, auto v) { return tn::attention(q, k, v, tn::causal) * 2.0; }, q, k, v);
+  check(tn::value_and_grad<0, 1, 2>([](auto q, auto k, auto v) { return sum(sin(tn::attention(q, k, v, tn::causal))); }), q, k, v);
+  const auto few = some<double, 5, 4>();
+  const auto keys = some<double, 1, 4, 7>();
+  const auto values = some<double, 2, 7, 2>();
+  check(tn::value_and_grad<0, 1, 2>([](auto q, auto k, auto v) { return sum(sin(tn::attention(q, tn::transpose<1, 2>(k), v))); }), few, keys, values);
+}
+
 TEST_CASE("rows named by indices, and sums of rows at indices that repeat") {
   const auto i = some<std::int64_t, 50>(0, 9);
   const auto j = some<std::int64_t, 4, 3>(0, 9);

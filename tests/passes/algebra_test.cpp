@@ -41,6 +41,18 @@ TEST_CASE("a trace records what was written") {
   CHECK((v.x.like(2) + v.x.like(3)).node().op == ir::opcode::add);
 }
 
+TEST_CASE("a slice of an array between zeros is a slice of the array, or zeros; one of both stays") {
+  vectors v;
+  const value wide = ops::padded(v.x, 0, 2, 12, 1);
+  CHECK(simple(v.g, {ops::sliced(wide, 0, 2, 8, 1), ops::sliced(wide, 0, 4, 3, 1), ops::sliced(wide, 0, 10, 2, 1), ops::sliced(wide, 0, 0, 2, 1),
+                     ops::sliced(wide, 0, 1, 3, 1)}) == vector_inputs + R"(%2 = pad %0 axis=0 start=2 step=1 : float64[12]
+%3 = slice %0 axis=0 start=2 step=1 : float64[3]
+%4 = constant 0 : float64[2]
+%5 = constant 0 : float64[2]
+%6 = slice %2 axis=0 start=1 step=1 : float64[3]
+return %0, %3, %4, %5, %6
+)");
+}
 TEST_CASE("neutral operands leave arithmetic") {
   vectors v;
   CHECK(simple(v.g, {v.x + 0.0, v.x.like(0) + v.x, v.x - 0.0, v.x * 1.0, 1.0 * v.x, v.x / 1.0, -(-v.x)}) == vector_inputs + "return %0, %0, %0, %0, %0, %0, %0\n");

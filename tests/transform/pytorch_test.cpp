@@ -20,7 +20,8 @@ constexpr auto shapes = [](const auto& x) {
                     tn::concat<-1>(x, x),                     // torch.cat((x, x), -1)
                     where(x > 3.f, x, 0.f),                   // x.masked_fill(x <= 3, 0)
                     argmax(x, tn::axis<-1>),                  // x.argmax(-1)
-                    softmax(x, tn::axis<-1>)};                // x.softmax(-1)
+                    softmax(x, tn::axis<-1>),                 // x.softmax(-1)
+                    tn::attention(x, x, x, tn::causal)};      // F.scaled_dot_product_attention(x, x, x, is_causal=True)
 };
 
 template <std::size_t I, class S, class R>

@@ -34,6 +34,9 @@ enum class opcode : std::uint8_t {
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
   update,     // attr: axis; operands: block, x, one integer: x with the block in the place of its elements from this position along the axis on
   solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
+  attention,  // [batch..., q, d], [batch..., k, d], [batch..., k, e]: softmax of scaled products, times the third; attr: 1 if causal;
+              // result [batch..., q, e + 1]: the last column is the log-sum-exp of the scores of each row, times sqrt(d)
+  attention_gradient,  // its cotangents, by the formulas in ops/attention_rules.hpp; attr: 1 if causal; start: which of them
   stop_gradient,
   barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers
   copy,       // copies a view, an argument or a computed value to a buffer of its own

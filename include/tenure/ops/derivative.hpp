@@ -4,6 +4,7 @@
 // push and batch in structural/.
 #pragma once
 
+#include <tenure/ops/attention_rules.hpp>
 #include <tenure/ops/registry.hpp>
 #include <tenure/ops/structural/registry.hpp>
 

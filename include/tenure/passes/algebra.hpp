@@ -416,6 +416,15 @@ constexpr node_id movement(ir::builder& g, const ir::node& n) {
         composed.step = from.step * n.step;
         return g.emit(composed);
       }
+      // Consecutive elements of an array with zeros around it: they are all its own, or all zeros.
+      if (from.op == opcode::pad && from.attr == n.attr && from.step == 1 && n.step == 1) {
+        const int axis = static_cast<int>(n.attr);
+        const std::int64_t own = g.shape_of(from.in[0])[axis], length = g.shape(n.shape)[axis], first = n.start - from.start;
+        if (is_static(own) && is_static(length)) {
+          if (first >= 0 && first + length <= own) return ops::sliced({g, from.in[0]}, axis, first, length, 1).id;
+          if (first >= own || first + length <= 0) return g.constant(n.type, n.shape, 0);
+        }
+      }
       [[fallthrough]];
     case opcode::pad:
       if (from.shape == n.shape && n.step == 1 && n.start == 0) return x.id;

@@ -40,7 +40,8 @@ struct checkpoint_of {
     ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<result>::leaves};
     for (ir::node_id id = first; KeepsProducts && id < g.count(); ++id) {
       const ir::node n = g[id];
-      if ((n.op != ir::opcode::matmul && n.op != ir::opcode::reduce) || !is_floating(n.type)) continue;
+      const bool is_product = n.op == ir::opcode::matmul || n.op == ir::opcode::attention || n.op == ir::opcode::reduce;
+      if (!is_product || !is_floating(n.type)) continue;
       outputs.push_back(id);
       ++kept.kept;
     }

@@ -39,6 +39,9 @@ int main() {
   constexpr auto joined = tn::compile([](auto a) { return tn::pad<0, 2>(tn::concat<1>(a, a)); });
   const auto padded = joined(wide);
 
+  constexpr auto attended = tn::grad<0>([](auto a) { return sum(sin(tn::attention(a, a, a, tn::causal))); });
+  const auto pulled = attended(on_gpu<float, 2, 9, 4>());
+
   constexpr auto loss = [](auto m, auto a, auto i) { return cross_entropy(m(a), i); };
   const mlp<tn::values> host{};
   const auto model = tn::to(host, tn::cuda);

@@ -36,6 +36,8 @@ struct kept_by_blocks {
 /// The operand that a step copies into scratch memory, or -1.
 constexpr int copied_operand(const bound_step& s) { return s.is_fused() ? -1 : ops::structural_record_of(s.op).copies; }
 
+constexpr bool multiplies(const bound_step& s) { return s.op == ir::opcode::matmul || is_attention(s.op); }
+
 template <class Program>
 struct memory_plan;
 template <class Body>
@@ -51,7 +53,7 @@ struct memory_plan : program_detail::placement<Program> {
   /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; s.op == ir::opcode::matmul || copied_operand(s) >= 0 || s.construct >= 0) return true;
+      if (const bound_step& s = Program::tables.steps[i]; multiplies(s) || copied_operand(s) >= 0 || s.construct >= 0) return true;
     for (int i = 0; i < Program::kernel_count; ++i)
       if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
     return false;
@@ -76,14 +78,22 @@ struct memory_plan : program_detail::placement<Program> {
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
     if (s.construct >= 0) find_construct_scratch(s, symbols);
     const int copied = copied_operand(s);
-    if (s.op != ir::opcode::matmul && copied < 0) return;
-    std::int64_t n[64] = {};
+    if (!multiplies(s) && copied < 0) return;
+    std::int64_t n[96] = {};
     for (int j = 0; j < s.number_count; ++j) n[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
     const opaque_operation operation(n);
     if (copied >= 0) {
       const operand_view& matrix = operation.in[copied];
       return want(scratch, matrix.extent[matrix.rank - 2] * matrix.extent[matrix.rank - 1] * size_of(s.type));
     }
+    if (is_attention(s.op))
+      return visit_floating(s.type, [&]<class T>(element_tag<T>) {
+        const std::int64_t of_worker = s.op == ir::opcode::attention ? attention_workspace<ir::opcode::attention, T>(operation)
+                                                                     : attention_workspace<ir::opcode::attention_gradient, T>(operation);
+        want(scratch, of_worker);
+        want(on_threads, of_worker);
+        want(of_helper, of_worker);
+      });
     const operand_view &a = operation.in[0], &c = operation.out;
     const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
     visit_floating(s.type, [&]<class T>(element_tag<T>) { want(scratch, matmul_workspace<T>(rows, columns, inner)); });

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are not fused loops: matmul, gather, scatter, update, pad, check, solve. Operands can have any strides. Each step reads its shapes from
+// The steps that are not fused loops: matmul, gather, scatter, update, pad, check, solve, attention. Operands can have any strides. Each step reads its shapes from
 // its numbers, in the order in which the encoder wrote them.
 #pragma once
 
 #include <cstring>
 
+#include <tenure/backend/cpu/attention.hpp>
 #include <tenure/backend/cpu/blocks.hpp>
 #include <tenure/backend/cpu/matmul.hpp>
 #include <tenure/backend/execution.hpp>
@@ -294,6 +295,7 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
   else if constexpr (Op == ir::opcode::solve) solve_step<T>(p, n, scratch);
+  else if constexpr (is_attention(Op)) attention_step<Op, T>(p, n, scratch, on);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 

@@ -4,10 +4,12 @@
 // host implement them. A step allocates nothing: `beside` points to the memory that it needs in addition to its operands.
 #pragma once
 
+#include <cmath>
 #include <utility>
 
 #include <tenure/backend/cuda/products.hpp>
 #include <tenure/core/error.hpp>
+#include <tenure/kernels/attention.hpp>
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/kernels/solve.hpp>
 #include <tenure/program/bind.hpp>
@@ -156,6 +158,43 @@ void solve_step(Device& device, void* const* p, const opaque_operation& n, void*
   device.for_each(size / (rows * rows), kernels::solve_system<T>{rows, columns, matrices, to});
 }
 
+namespace detail {
+template <class T>
+kernels::attention_operands<T> attention_operands_of(void* const* p, const opaque_operation& n) {
+  const operand_view &q = n.in[0], &k = n.in[1], &v = n.in[2];
+  const int batch = q.rank - 2;
+  const auto matrix = [&](int i) {
+    return kernels::strided_matrix<T>{static_cast<const T*>(p[i]), n.in[i].stride[batch], n.in[i].stride[batch + 1]};
+  };
+  const T scale = T(1) / std::sqrt(static_cast<T>(k.extent[batch + 1]));
+  return {q.extent[batch], k.extent[batch], k.extent[batch + 1], v.extent[batch + 1], n.axis != 0, scale, matrix(0), matrix(1), matrix(2)};
+}
+inline kernels::walk<3> batches_of(const opaque_operation& n) {
+  kernels::walk<3> batches;
+  for (int a = 0; a < n.out.rank - 2; ++a) batches.add(n.out.extent[a], n.in[0].stride[a], n.in[1].stride[a], n.in[2].stride[a]);
+  return batches;
+}
+}  // namespace detail
+
+template <class T, class Device>
+void attention_step(Device& device, void* const* p, const opaque_operation& n) {
+  const auto x = detail::attention_operands_of<T>(p, n);
+  const kernels::walk<3> batches = detail::batches_of(n);
+  device.for_each(batches.size() * x.m, kernels::attend_row<T>{batches, x, static_cast<T*>(p[3])});
+}
+
+template <class T, class Device>
+void attention_gradient_step(Device& device, void* const* p, const opaque_operation& n) {
+  const auto x = detail::attention_operands_of<T>(p, n);
+  const kernels::walk<3> batches = detail::batches_of(n);
+  const std::int64_t width = n.out.extent[n.out.rank - 1];
+  const auto part = static_cast<ops::attention_part>(n.start);
+  T* const to = static_cast<T*>(p[3]);
+  if (part != ops::attention_part::of_k_and_v) device.for_each(batches.size() * x.m, kernels::pull_query<T>{batches, x, to, width});
+  T* const of_k = to + (part == ops::attention_part::all ? x.d : 0);
+  if (part != ops::attention_part::of_q) device.for_each(batches.size() * x.n, kernels::pull_key<T>{batches, x, of_k, width});
+}
+
 /// Throws index_error unless all indices lie in [0, extent). It waits for the device. `beside` has room for a refusal.
 template <class Device>
 void check_indices(Device& device, const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* beside) {
@@ -192,6 +231,8 @@ void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[ma
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);
   else if constexpr (Op == ir::opcode::solve) solve_step<T>(device, p, n, beside);
+  else if constexpr (Op == ir::opcode::attention) attention_step<T>(device, p, n);
+  else if constexpr (Op == ir::opcode::attention_gradient) attention_gradient_step<T>(device, p, n);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSL-1.0
+// Attention and its gradient, a block of rows of q by a block of columns at a time, so that the weights are never in memory as a whole.
+// Source: online softmax (Milakov and Gimelshein, 2018); the blocks and the gradient from the log-sum-exp (Dao et al., FlashAttention, 2022).
+// Law: the result does not depend on the number of threads: a thread computes whole batches.
+// Cost: the products run in the register tiles of matmul. Blocks above the diagonal are skipped if the product is causal.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/matmul.hpp>
+#include <tenure/backend/execution.hpp>
+#include <tenure/math/math.hpp>
+#include <tenure/ops/structural/attention.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+using program_detail::opaque_operation;
+using program_detail::operand_view;
+
+constexpr bool is_attention(ir::opcode op) { return op == ir::opcode::attention || op == ir::opcode::attention_gradient; }
+
+namespace detail {
+
+/// The extents of one batch: q [m, d], k [n, d], v [n, e].
+struct attention_extents {
+  index m = 0, n = 0, d = 0, e = 0;
+  bool causal = false;
+
+  /// The rows of a block. Fewer rows waste less above the diagonal, more rows read k and v less often.
+  constexpr index block_rows() const { return m >= 256 ? 32 : 16; }
+  /// The columns that the rows first ... first + rows - 1 see.
+  constexpr index columns_seen(index first, index rows) const { return causal && first + rows < n ? first + rows : n; }
+};
+
+constexpr attention_extents attention_extents_of(const opaque_operation& o) {
+  const operand_view &q = o.in[0], &k = o.in[1], &v = o.in[2];
+  const int last = k.rank - 1;
+  return {q.extent[last - 1], k.extent[last - 1], k.extent[last], v.extent[last], o.axis != 0};
+}
+
+/// Parts of one piece of memory, each aligned to a cache line. Without a pointer it only counts.
+template <class T>
+struct carved {
+  T* memory = nullptr;
+  index used = 0;
+
+  constexpr T* next(index elements) {
+    T* const part = memory == nullptr ? nullptr : memory + used;
+    used += ceil_div(elements, line) * line;
+    return part;
+  }
+  static constexpr index line = 64 / sizeof(T);
+};
+template <class T>
+constexpr index whole_packets(index n) { return ceil_div(n, most_lanes<T>) * most_lanes<T>; }
+
+/// C = A B or C += A B for whole packets of columns. B and C are row-major, and B is small enough for the cache.
+template <class T>
+void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, bool accumulate) {
+  constexpr index lanes = most_lanes<T>;
+  for (index left = n / lanes, wide = 0; left > 0; left -= wide, b += wide * lanes, c += wide * lanes) {
+    wide = ceil_div(left, ceil_div(left, tile_shape<T>::packets_wide));
+    const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
+    run(m, k, a, b, ldb, c, ldc, lanes, accumulate);
+  }
+}
+
+/// The columns of a block of scores: whole panels, and no power of two, because then all its rows would compete for the same sets of the cache.
+template <class T>
+inline constexpr index attention_columns = ceil_div(120, tile_shape<T>::panel_width) * tile_shape<T>::panel_width;
+
+/// The transpose of x [rows, columns] as panels of tile_shape<T>::panel_width columns, one behind the other, so that its rows are near each other.
+template <class T>
+struct turned {
+  static constexpr index width = tile_shape<T>::panel_width;
+  static constexpr index elements(index rows, index columns) { return columns * ceil_div(rows, width) * width; }
+
+  static void fill(index rows, index columns, matrix_ref<T> x, T* to) {
+    for (index j = 0; j < rows; j += width, to += columns * width)
+      pack<T>(columns, rows - j < width ? rows - j : width, width, {x.data + j * x.row_stride, x.col_stride, x.row_stride}, to);
+  }
+  /// C[m, count] = A x^T, for the rows first ... first + count - 1 of x, rounded up to whole packets. A panel begins at `first`.
+  static void product(index m, index columns, matrix_ref<T> a, const T* b, index first, index count, T* c, index ldc) {
+    b += first * columns;
+    for (index j = 0; j < count; j += width, b += columns * width) {
+      const index wide = ceil_div(count - j, most_lanes<T>);
+      const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
+      run(m, columns, a, b, width, c + j, ldc, most_lanes<T>, false);
+    }
+  }
+};
+
+/// A matrix with rows of whole packets, one behind the other: x itself, or a copy with zeros behind each row.
+template <class T>
+matrix_ref<T> in_packets(index rows, index columns, matrix_ref<T> x, T* memory) {
+  if (x.col_stride == 1 && x.row_stride == columns && columns % most_lanes<T> == 0) return x;
+  const index width = whole_packets<T>(columns);
+  if (rows > 0) pack<T>(rows, columns, width, x, memory);
+  return {memory, width, 1};
+}
+
+/// to[i] = the combination of all lanes of packet i. There are `count` packets, a multiple of the lanes.
+template <class T, class Combine>
+void fold_lanes(const T* from, index count, T* to, Combine combine) {
+  constexpr index lanes = most_lanes<T>, side = widest<T>(32 / sizeof(T), 32 / sizeof(T));
+  using packet = packet_of<T, side>;
+  for (index i = 0; i < count; i += side) {
+    packet all[side];
+    load_transposed<T, side>(from + i * lanes, lanes, all);
+    for (index s = 1; s < side; ++s) all[0] = combine(all[0], all[s]);
+    for (index half = side; half < lanes; half += side) {
+      packet more[side];
+      load_transposed<T, side>(from + i * lanes + half, lanes, more);
+      for (index s = 0; s < side; ++s) all[0] = combine(all[0], more[s]);
+    }
+    packets::pstoreu(to + i, all[0]);
+  }
+}
+
+/// Copies the first `count` numbers of each row. Rows are short: a call of memcpy would take as long as the copy.
+template <class T>
+void copy_columns(const T* from, index from_stride, index rows, index count, T* to, index to_stride) {
+  using packet = packet_of<T, most_lanes<T>>;
+  for (index r = 0; r < rows; ++r, from += from_stride, to += to_stride) {
+    index c = 0;
+    for (; c + most_lanes<T> <= count; c += most_lanes<T>) packets::pstoreu(to + c, packets::ploadu<packet>(from + c));
+    for (; c < count; ++c) to[c] = from[c];
+  }
+}
+
+/// Replaces the numbers own ... width - 1 of a row. Single stores would delay the packets that are loaded from them next.
+template <class T>
+TENURE_INLINE void hide(T* row, index own, index width, const packet_of<T, most_lanes<T>>& by) {
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>;
+  const packet left = packets::pset1<packet>(static_cast<T>(own % lanes));
+  index c = own - own % lanes;
+  if (c < width && own % lanes != 0) {
+    const auto stays = math::lt(packets::plset<packet>(T(0)), left);
+    packets::pstoreu(row + c, math::select(stays, packets::ploadu<packet>(row + c), by));
+    c += lanes;
+  }
+  for (; c < width; c += lanes) packets::pstoreu(row + c, by);
+}
+
+template <class T>
+struct attention_block {
+  using packet = packet_of<T, most_lanes<T>>;
+  static constexpr index lanes = most_lanes<T>, columns = attention_columns<T>;
+  static constexpr T lowest = -std::numeric_limits<T>::infinity();
+
+  T *keys = nullptr, *values = nullptr, *scores = nullptr, *sums = nullptr;
+  T *most = nullptr, *total = nullptr, *shift = nullptr, *moved = nullptr, *folded = nullptr, *by_lanes = nullptr;  // of the rows of a block
+
+  constexpr attention_block(const attention_extents& x, carved<T>& from)
+      : keys(from.next(turned<T>::elements(x.n, x.d))), values(from.next(x.n * whole_packets<T>(x.e))), scores(from.next(x.block_rows() * columns)),
+        sums(from.next(x.block_rows() * whole_packets<T>(x.e))), most(from.next(x.block_rows())), total(from.next(x.block_rows())),
+        shift(from.next(x.block_rows())), moved(from.next(x.block_rows())), folded(from.next(x.block_rows())),
+        by_lanes(from.next(x.block_rows() * lanes)) {}
+
+  /// Computes one batch. Row i of `to` has the e numbers of the result and lse: see ops/structural/attention.hpp.
+  void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* to) const {
+    const index wide = whole_packets<T>(x.e), block = x.block_rows();
+    const T scale = T(1) / std::sqrt(static_cast<T>(x.d));
+    turned<T>::fill(x.n, x.d, k, keys);
+    const matrix_ref<T> right = in_packets<T>(x.n, x.e, v, values);
+    for (index i = 0; i < x.m; i += block) {
+      const index rows = x.m - i < block ? x.m - i : block, seen = x.columns_seen(i, rows);
+      for (index r = 0; r < block; ++r) most[r] = lowest, total[r] = T(0);
+      for (index r = rows * lanes; r < block * lanes; ++r) by_lanes[r] = T(0);
+      if (seen == 0) std::memset(static_cast<void*>(sums), 0, static_cast<std::size_t>(rows * wide) * sizeof(T));
+      for (index j = 0; j < seen; j += columns) {
+        const index width = seen - j < columns ? seen - j : columns;
+        turned<T>::product(rows, x.d, {q.data + i * q.row_stride, q.row_stride, q.col_stride}, keys, j, width, scores, columns);
+        weigh(rows, block, x.causal ? i + 1 - j : width, width, scale);
+        for (index r = 0; r < rows && j > 0; ++r)
+          if (moved[r] != T(1)) scale_row(sums + r * wide, wide, moved[r]);
+        block_product<T>(rows, wide, width, {scores, columns, 1}, right.data + j * right.row_stride, right.row_stride, sums, wide, j > 0);
+      }
+      for (index r = 0; r < block; r += lanes) {
+        const packet sum = packets::ploadu<packet>(total + r);
+        packets::pstoreu(folded + r, packets::pdiv(packets::pset1<packet>(T(1)), sum));
+        packets::pstoreu(most + r, packets::pmadd(math::log(sum), packets::pset1<packet>(T(1) / scale), packets::ploadu<packet>(most + r)));
+      }
+      for (index r = 0; r < rows && seen > 0; ++r) scale_row(sums + r * wide, wide, folded[r]);
+      copy_columns(sums, wide, rows, x.e, to, x.e + 1);
+      for (index r = 0; r < rows; ++r, to += x.e + 1) to[x.e] = most[r];
+    }
+  }
+
+ private:
+  static TENURE_INLINE void scale_row(T* row, index width, T by) {
+    const packet factor = packets::pset1<packet>(by);
+    for (index c = 0; c < width; c += lanes) packets::pstoreu(row + c, packets::pmul(packets::ploadu<packet>(row + c), factor));
+  }
+  /// Replaces the products of a block by the exponentials of the distances of their scores from the largest score so far. Those that a row does
+  /// not see become 0: row r sees own + r of them, if that is less than `width`. `moved` becomes the factors by which the sums of earlier
+  /// columns shrink. A row whose scores are all -inf has no largest score, and its total stays 0.
+  void weigh(index rows, index block, index own, index width, T scale) const {
+    const packet none = packets::pset1<packet>(lowest), zero = packets::pset1<packet>(T(0)), factor = packets::pset1<packet>(scale);
+    const index padded = whole_packets<T>(width);
+    for (index r = 0; r < rows; ++r) {
+      T* const s = scores + r * columns;
+      hide(s, own + r < 0 ? 0 : own + r < width ? own + r : width, padded, none);
+      packet largest = none;
+      for (index c = 0; c < padded; c += lanes) largest = math::max_of_numbers(largest, packets::ploadu<packet>(s + c));
+      packets::pstoreu(by_lanes + r * lanes, largest);
+    }
+    fold_lanes(by_lanes, block, folded, [](const auto& a, const auto& b) { return math::max_of_numbers(a, b); });
+    for (index r = 0; r < block; r += lanes) {
+      const packet before = packets::ploadu<packet>(most + r), after = math::max_of_numbers(before, packets::ploadu<packet>(folded + r));
+      const packet down = math::select(math::eq(after, none), zero, after);
+      packets::pstoreu(most + r, after);
+      packets::pstoreu(shift + r, down);
+      packets::pstoreu(moved + r, math::exp(packets::pmul(packets::psub(before, down), factor)));
+    }
+    for (index r = 0; r < rows; ++r) {
+      T* const s = scores + r * columns;
+      const packet down = packets::pset1<packet>(shift[r]);
+      packet sum = zero;
+      for (index c = 0; c < padded; c += lanes) {
+        const packet p = math::exp(packets::pmul(packets::psub(packets::ploadu<packet>(s + c), down), factor));
+        packets::pstoreu(s + c, p);
+        sum = packets::padd(sum, p);
+      }
+      packets::pstoreu(by_lanes + r * lanes, sum);
+    }
+    fold_lanes(by_lanes, block, folded, [](const auto& a, const auto& b) { return packets::padd(a, b); });
+    for (index r = 0; r < block; r += lanes) {
+      const packet before = packets::ploadu<packet>(total + r), here = packets::ploadu<packet>(folded + r);
+      packets::pstoreu(total + r, packets::pmadd(before, packets::ploadu<packet>(moved + r), here));
+    }
+  }
+};
+
+template <class T>
+struct attention_gradient_block {
+  using packet = packet_of<T, most_lanes<T>>;
+  using part = ops::attention_part;
+  static constexpr index lanes = most_lanes<T>, columns = attention_columns<T>;
+
+  T *turned_k = nullptr, *turned_v = nullptr, *keys = nullptr, *of_k = nullptr, *of_v = nullptr;                 // of all columns
+  T *queries = nullptr, *given = nullptr, *of_q = nullptr, *weights = nullptr, *slopes = nullptr;  // of the rows of a block
+
+  constexpr attention_gradient_block(const attention_extents& x, carved<T>& from)
+      : turned_k(from.next(turned<T>::elements(x.n, x.d))), turned_v(from.next(turned<T>::elements(x.n, x.e))),
+        keys(from.next(x.n * whole_packets<T>(x.d))), of_k(from.next(x.n * whole_packets<T>(x.d))), of_v(from.next(x.n * whole_packets<T>(x.e))),
+        queries(from.next(x.block_rows() * whole_packets<T>(x.d))), given(from.next(x.block_rows() * whole_packets<T>(x.e))),
+        of_q(from.next(x.block_rows() * whole_packets<T>(x.d))),
+        weights(from.next(x.block_rows() * columns)), slopes(from.next(x.block_rows() * columns)) {}
+
+  /// Computes one batch. The rows of q are followed by those of the cotangent, lse and delta: see ops/structural/attention.hpp.
+  void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* to, part which) const {
+    const index wide_k = whole_packets<T>(x.d), wide_v = whole_packets<T>(x.e);
+    const index width_to = which == part::all ? 2 * x.d + x.e : which == part::of_q ? x.d : x.d + x.e;
+    const T scale = T(1) / std::sqrt(static_cast<T>(x.d));
+    turned<T>::fill(x.n, x.d, k, turned_k);
+    turned<T>::fill(x.n, x.e, v, turned_v);
+    const matrix_ref<T> right = which == part::of_k_and_v ? k : in_packets<T>(x.n, x.d, k, keys);
+    // Whole packets are summed in the result itself.
+    T* const to_k = to + (which == part::all ? x.d : 0);
+    const accumulated dk = sums_in(which, x.n, x.d, wide_k, to_k, width_to, of_k);
+    const accumulated dv = sums_in(which, x.n, x.e, wide_v, to_k + x.d, width_to, of_v);
+    for (index i = 0; i < x.m; i += x.block_rows()) {
+      const index rows = x.m - i < x.block_rows() ? x.m - i : x.block_rows(), seen = x.columns_seen(i, rows);
+      const T* const first = q.data + i * q.row_stride;
+      pack<T>(rows, x.d, wide_k, {first, q.row_stride, q.col_stride}, queries);
+      pack<T>(rows, x.e, wide_v, {first + x.d * q.col_stride, q.row_stride, q.col_stride}, given);
+      if (seen == 0) std::memset(static_cast<void*>(of_q), 0, static_cast<std::size_t>(rows * wide_k) * sizeof(T));
+      for (index j = 0; j < seen; j += columns) {
+        const index width = seen - j < columns ? seen - j : columns, padded = whole_packets<T>(width);
+        turned<T>::product(rows, x.d, {queries, wide_k, 1}, turned_k, j, width, weights, columns);
+        turned<T>::product(rows, x.e, {given, wide_v, 1}, turned_v, j, width, slopes, columns);
+        for (index r = 0; r < rows; ++r) {
+          const index sees = x.causal ? i + r + 1 - j : width, own = sees < 0 ? 0 : sees < width ? sees : width;
+          const T* const of_row = first + r * q.row_stride + (x.d + x.e) * q.col_stride;
+          weigh(weights + r * columns, slopes + r * columns, own, padded, scale, of_row[0], of_row[q.col_stride]);
+        }
+        if (which != part::of_q) {
+          block_product<T>(width, wide_v, rows, {weights, 1, columns}, given, wide_v, dv.at + j * dv.stride, dv.stride, true);
+          block_product<T>(width, wide_k, rows, {slopes, 1, columns}, queries, wide_k, dk.at + j * dk.stride, dk.stride, true);
+        }
+        if (which != part::of_k_and_v)
+          block_product<T>(rows, wide_k, width, {slopes, columns, 1}, right.data + j * right.row_stride, right.row_stride, of_q, wide_k, j > 0);
+      }
+      if (which != part::of_k_and_v) copy_columns(of_q, wide_k, rows, x.d, to + i * width_to, width_to);
+    }
+    if (dk.at == of_k) copy_columns(of_k, wide_k, x.n, x.d, to_k, width_to);
+    if (dv.at == of_v) copy_columns(of_v, wide_v, x.n, x.e, to_k + x.d, width_to);
+  }
+
+ private:
+  struct accumulated {
+    T* at;
+    index stride;
+  };
+  /// Zeros, in the result if its rows are whole packets.
+  static accumulated sums_in(part which, index rows, index columns_of_part, index wide, T* to, index width_to, T* memory) {
+    if (which == part::of_q) return {nullptr, 0};
+    const accumulated a = wide == columns_of_part ? accumulated{to, width_to} : accumulated{memory, wide};
+    for (index r = 0; r < rows; ++r)
+      for (index c = 0; c < wide; c += lanes) packets::pstoreu(a.at + r * a.stride + c, packets::pset1<packet>(T(0)));
+    return a;
+  }
+  /// From products: p = exp((p - lse) scale), slopes = p (slopes - delta) scale. Those after the first `own` become 0.
+  static void weigh(T* p, T* slopes, index own, index width, T scale, T lse, T delta) {
+    const packet factor = packets::pset1<packet>(scale), down = packets::pset1<packet>(lse), mean = packets::pset1<packet>(delta);
+    for (index c = 0; c < own; c += lanes) {
+      const packet weight = math::exp(packets::pmul(packets::psub(packets::ploadu<packet>(p + c), down), factor));
+      packets::pstoreu(p + c, weight);
+      packets::pstoreu(slopes + c, packets::pmul(packets::pmul(weight, factor), packets::psub(packets::ploadu<packet>(slopes + c), mean)));
+    }
+    hide(p, own, width, packets::pset1<packet>(T(0)));
+    hide(slopes, own, width, packets::pset1<packet>(T(0)));
+  }
+};
+
+template <ir::opcode Op, class T>
+using attention_block_of = std::conditional_t<Op == ir::opcode::attention, attention_block<T>, attention_gradient_block<T>>;
+
+/// The batches of an attention: block number b of the work is batch b.
+template <ir::opcode Op, class T>
+struct attention_batches {
+  const opaque_operation& o;
+  void* const* pointer;
+  T* memory;
+  index of_worker;
+
+  static void run(void* context, int block, int worker) {
+    const attention_batches& all = *static_cast<const attention_batches*>(context);
+    const opaque_operation& o = all.o;
+    const int batch = o.out.rank - 2;
+    index at[3] = {};
+    index rest = block;
+    for (int a = batch - 1; a >= 0; rest /= o.out.extent[a--])
+      for (int i = 0; i < 3; ++i) at[i] += rest % o.out.extent[a] * o.in[i].stride[a];
+    const auto operand = [&](int i) {
+      return matrix_ref<T>{static_cast<const T*>(all.pointer[i]) + at[i], o.in[i].stride[batch], o.in[i].stride[batch + 1]};
+    };
+    const attention_extents x = attention_extents_of(o);
+    T* const to = static_cast<T*>(all.pointer[3]) + block * o.out.extent[batch] * o.out.extent[batch + 1];
+    carved<T> parts{all.memory + worker * all.of_worker};
+    const attention_block_of<Op, T> work(x, parts);
+    if constexpr (Op == ir::opcode::attention) work.run(x, operand(0), operand(1), operand(2), to);
+    else work.run(x, operand(0), operand(1), operand(2), to, static_cast<ops::attention_part>(o.start));
+  }
+};
+
+}  // namespace detail
+
+/// The bytes of memory that one thread needs.
+template <ir::opcode Op, class T>
+constexpr std::int64_t attention_workspace(const opaque_operation& o) {
+  detail::carved<T> counted;
+  const detail::attention_block_of<Op, T> parts(detail::attention_extents_of(o), counted);
+  static_cast<void>(parts);
+  return counted.used * static_cast<std::int64_t>(sizeof(T)) + 64;
+}
+
+/// Computes all batches. `scratch` has attention_workspace() bytes for each thread.
+template <ir::opcode Op, class T>
+void attention_step(void* const* p, const opaque_operation& o, void* scratch, executor* on) {
+  std::int64_t batches = 1;
+  for (int a = 0; a < o.out.rank - 2; ++a) batches *= o.out.extent[a];
+  const detail::attention_extents x = detail::attention_extents_of(o);
+  const std::int64_t bytes = attention_workspace<Op, T>(o), aligned = (bytes + 63) / 64 * 64;
+  auto* const memory = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(scratch) + 63) & ~std::uintptr_t(63));
+  detail::attention_batches<Op, T> all{o, p, memory, (aligned - 64) / static_cast<std::int64_t>(sizeof(T))};
+  const std::int64_t multiplications = batches * x.m * x.n * (x.d + x.e);
+  if (on != nullptr && batches > 1 && on->gains_by(multiplications / multiplications_of_work))
+    return on->run(static_cast<int>(batches), &detail::attention_batches<Op, T>::run, &all);
+  for (std::int64_t b = 0; b < batches; ++b) detail::attention_batches<Op, T>::run(&all, static_cast<int>(b), 0);
+}
+
+}  // namespace tenure::cpu_backend

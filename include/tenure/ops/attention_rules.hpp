@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSL-1.0
+// The derivatives of attention. The first one is a node, attention_gradient. Tangents and the derivatives of this node are written in products
+// and pointwise operations, so they keep the matrix P of all weights in memory.
+#pragma once
+
+#include <limits>
+
+#include <tenure/ops/registry.hpp>
+#include <tenure/ops/structure.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+namespace detail {
+
+/// A sum in which a value that does not exist counts as zero.
+constexpr value plus(value a, value b) { return a.id == ir::none ? b : b.id == ir::none ? a : a + b; }
+constexpr value columns(value x, std::int64_t first, std::int64_t length) { return sliced(x, x.shape().rank - 1, first, length, 1); }
+constexpr value beside(value a, value b) { return concatenated(a, b, a.shape().rank - 1); }
+/// The sums of the rows, as one column.
+constexpr value sums_of_rows(value x) {
+  extents to = x.shape();
+  to[to.rank - 1] = 1;
+  return reshape_to(reduced(x, std::int64_t{1} << (x.shape().rank - 1), ir::reduction::sum), to);
+}
+/// A product that does not exist where an operand does not.
+constexpr value product_or_none(value a, value b) { return a.id == ir::none || b.id == ir::none ? value() : matrix_product(a, b); }
+constexpr value transposed_or_none(value x) { return x.id == ir::none ? x : transposed(x); }
+
+/// q, k, v and the quantities of a row: the matrices of the formulas in structural/attention.hpp.
+struct attention_terms {
+  value q, k, v, g, lse, delta;
+  bool causal;
+
+  /// x / sqrt(d), d being the length of the rows of q.
+  constexpr value scaled(value x) const { return x.id == ir::none ? x : x * broadcast_along(pointwise_value<rsqrt>(width(x)), x.node().shape, 0); }
+  /// x sqrt(d).
+  constexpr value unscaled(value x) const { return x * broadcast_along(pointwise_value<sqrt>(width(x)), x.node().shape, 0); }
+  /// The weights of the columns, P.
+  constexpr value weights() const {
+    const value products = matrix_product(q, transposed(k));
+    const std::int16_t shape = products.node().shape;
+    value s = scaled(products - broadcast_to(lse, shape));
+    if (causal) {
+      const int last = s.shape().rank - 1;
+      const auto is_exact = [](std::int64_t extent) { return is_static(extent) && extent <= exact_positions<float>; };  // then the mask fuses
+      const dtype type = is_exact(s.shape()[last]) && is_exact(s.shape()[last - 1]) ? s.type() : dtype::int64;
+      const value at = counting(*s.graph, type, shape, last), row = counting(*s.graph, type, shape, last - 1);
+      s = pointwise_value<where>(pointwise_value<less_equal>(at, row), s, s.like(-std::numeric_limits<double>::infinity()));
+    }
+    return pointwise_value<exp>(s);
+  }
+  /// g v^T - delta.
+  constexpr value slopes() const {
+    const value s = matrix_product(g, transposed(v));
+    return s - broadcast_to(delta, s.node().shape);
+  }
+
+ private:
+  constexpr value width(value x) const { return number_of_extent(*x.graph, x.type(), last_extent(k)); }
+};
+
+constexpr attention_terms terms_of_gradient(value y) {
+  const value rows = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
+  const std::int64_t d = last_extent(k), e = last_extent(v);
+  return {columns(rows, 0, d), k, v, columns(rows, d, e), columns(rows, d + e, 1), columns(rows, d + e + 1, 1), y.node().attr != 0};
+}
+
+}  // namespace detail
+
+/// The cotangents come from one node, which computes all of them where q and k have equally many rows.
+constexpr value attention_pull(value y, int i, value g) {
+  using detail::columns, detail::beside;
+  const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
+  const std::int64_t d = last_extent(k), e = last_extent(v);
+  const value of_result = columns(g, 0, e), lse = columns(y, e, 1);
+  const detail::attention_terms at{q, k, v, of_result, lse, {}, y.node().attr != 0};
+  const value delta = detail::sums_of_rows(of_result * columns(y, 0, e)) - at.unscaled(columns(g, e, 1));
+  const value rows = beside(beside(q, of_result), beside(lse, delta));
+  const bool together = row_count(q) == row_count(k);
+  const attention_part part = together ? attention_part::all : i == 0 ? attention_part::of_q : attention_part::of_k_and_v;
+  const std::int64_t first = i == 0 ? 0 : (together ? d : 0) + (i == 2 ? d : 0);
+  return columns(attention_cotangents(rows, k, v, at.causal, part), first, i == 2 ? e : d);
+}
+
+/// With S' the tangent of q k^T: lse' = the sums of P S', P' = P (S' - lse') s, and the result has P' v + P v'.
+constexpr value attention_push(value y, const value* tangents) {
+  using namespace detail;
+  const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
+  const attention_terms at{q, k, v, {}, columns(y, last_extent(v), 1), {}, y.node().attr != 0};
+  const value p = at.weights();
+  const value scores = plus(product_or_none(tangents[0], transposed(k)), product_or_none(q, transposed_or_none(tangents[1])));
+  const value by_v = product_or_none(p, tangents[2]);
+  if (scores.id == ir::none) return beside(by_v, at.lse.like(0));
+  const value lse = sums_of_rows(p * scores);
+  return beside(plus(matrix_product(p * at.scaled(scores - broadcast_to(lse, scores.node().shape)), v), by_v), lse);
+}
+
+/// The derivatives of the formulas in structural/attention.hpp, backwards. a, b and c are the cotangents of dq, dk and dv.
+constexpr value attention_gradient_pull(value y, int i, value g) {
+  using namespace detail;
+  const attention_terms at = terms_of_gradient(y);
+  const auto part = static_cast<attention_part>(y.node().start);
+  const std::int64_t d = last_extent(at.k), e = last_extent(at.v), of_k = part == attention_part::all ? d : 0;
+  const value a = part == attention_part::of_k_and_v ? value() : columns(g, 0, d);
+  const value b = part == attention_part::of_q ? value() : columns(g, of_k, d), c = part == attention_part::of_q ? value() : columns(g, of_k + d, e);
+  const value p = at.weights(), slopes = at.slopes();
+  const value of_slopes = at.scaled(p * plus(product_or_none(a, transposed(at.k)), product_or_none(at.q, transposed_or_none(b))));
+  const value of_scores = of_slopes * slopes + (c.id == ir::none ? p.like(0) : p * matrix_product(at.g, transposed(c)));
+  const value ds = at.scaled(p * slopes);
+  if (i == 1) return plus(product_or_none(transposed(ds), a), matrix_product(transposed(at.scaled(of_scores)), at.q));
+  if (i == 2) return matrix_product(transposed(of_slopes), at.g);
+  const value of_q = plus(product_or_none(ds, b), matrix_product(at.scaled(of_scores), at.k));
+  const value of_g = plus(product_or_none(p, c), matrix_product(of_slopes, at.v));
+  return beside(beside(of_q, of_g), beside(-sums_of_rows(at.scaled(of_scores)), -sums_of_rows(of_slopes)));
+}
+
+constexpr value attention_gradient_push(value y, const value* tangents) {
+  using namespace detail;
+  const attention_terms at = terms_of_gradient(y);
+  const auto part = static_cast<attention_part>(y.node().start);
+  const std::int64_t d = last_extent(at.k), e = last_extent(at.v);
+  const bool of_rows = tangents[0].id != ir::none;
+  const value tq = of_rows ? columns(tangents[0], 0, d) : value(), tg = of_rows ? columns(tangents[0], d, e) : value();
+  const value tk = tangents[1], tv = tangents[2], p = at.weights(), slopes = at.slopes();
+  const auto stretched = [&](value column) { return broadcast_to(column, p.node().shape); };
+  value scores = plus(product_or_none(tq, transposed(at.k)), product_or_none(at.q, transposed_or_none(tk)));
+  value of_slopes = plus(product_or_none(tg, transposed(at.v)), product_or_none(at.g, transposed_or_none(tv)));
+  if (of_rows) scores = scores - stretched(columns(tangents[0], d + e, 1)), of_slopes = of_slopes - stretched(columns(tangents[0], d + e + 1, 1));
+  const value tp = scores.id == ir::none ? scores : p * at.scaled(scores);
+  const value ds = at.scaled(p * slopes);
+  const value tds = at.scaled(plus(tp.id == ir::none ? tp : tp * slopes, of_slopes.id == ir::none ? of_slopes : p * of_slopes));
+  const value of_q = plus(product_or_none(tds, at.k), product_or_none(ds, tk));
+  const value of_k = plus(product_or_none(transposed_or_none(tds), at.q), product_or_none(transposed(ds), tq));
+  const value of_v = plus(product_or_none(transposed_or_none(tp), at.g), product_or_none(transposed(p), tg));
+  if (part == attention_part::of_q) return of_q;
+  const value k_and_v = beside(of_k, of_v.id == ir::none ? at.v.like(0) : of_v);
+  return part == attention_part::all ? beside(of_q, k_and_v) : k_and_v;
+}
+
+}  // namespace tenure::ops

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// Scaled dot product attention. Leading axes are batches, as in a matrix product.
+// With P = softmax(q k^T / sqrt(d)) the result is P v. A causal P has zeros above its diagonal: row i reads the first i + 1 rows of k and v.
+// The derivatives need only the log-sum-exp of the scores of each row. lse is that, times sqrt(d): then P is exp((q k^T - lse) / sqrt(d)), which
+// has no infinity where scores are as large as their type allows.
+#pragma once
+
+#include <tenure/ops/structural/rule.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+constexpr std::int64_t last_extent(value x) { return x.shape()[x.shape().rank - 1]; }
+constexpr std::int64_t row_count(value x) { return x.shape()[x.shape().rank - 2]; }
+
+/// [..., q, e + 1]: P v, and in the last column lse. The extents d and e are static.
+constexpr value attended(value q, value k, value v, bool causal) {
+  extents to = q.shape();
+  to[to.rank - 1] = last_extent(v) + 1;
+  const std::int16_t shape = q.graph->intern(to);
+  return {*q.graph, q.graph->emit({.op = ir::opcode::attention, .type = q.type(), .arity = 3, .shape = shape, .in = {q.id, k.id, v.id},
+                                   .attr = causal})};
+}
+
+/// Which cotangents a node attention_gradient computes. Its result has them side by side. `all` needs as many rows of q as of k.
+enum class attention_part : std::int64_t { all, of_q, of_k_and_v };
+
+/// Given rows = [q | g | lse | delta], where g is the cotangent of P v, h that of lse, and delta the sum of g P v along each row, less h / s:
+///   s = 1 / sqrt(d), P = exp((q k^T - lse) s), D = P (g v^T - delta) s
+///   dq = D k, dk = D^T q, dv = P^T g
+constexpr value attention_cotangents(value rows, value k, value v, bool causal, attention_part part) {
+  const std::int64_t d = last_extent(k), e = last_extent(v);
+  extents to = part == attention_part::of_k_and_v ? k.shape() : rows.shape();
+  to[to.rank - 1] = part == attention_part::all ? 2 * d + e : part == attention_part::of_q ? d : d + e;
+  const std::int16_t shape = k.graph->intern(to);
+  return {*k.graph, k.graph->emit({.op = ir::opcode::attention_gradient, .type = k.type(), .arity = 3, .shape = shape, .in = {rows.id, k.id, v.id},
+                                   .attr = causal, .start = static_cast<std::int64_t>(part)})};
+}
+
+namespace nodes {
+/// What both nodes check, and how they count.
+template <ir::opcode Code>
+struct attending : structural<Code, 3, lowering::step, attributes::causal> {
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
+
+ protected:
+  static constexpr void verify_operands(rule_check& c, std::int64_t more_columns) {
+    const extents &q = c.shape_of(0), &k = c.shape_of(1), &v = c.shape_of(2), &to = c.shape();
+    for (int i = 0; i < 3; ++i) c.same_type(i);
+    c.expect(is_floating(c.self().type), "attention of integers or bool");
+    c.expect(to.rank >= 2, "attention of less than matrices", to.rank, 2);
+    c.rank_is(q, to.rank);
+    c.rank_is(k, to.rank);
+    c.rank_is(v, to.rank);
+    if (!c.found.ok()) return;
+    const int last = to.rank - 1;
+    for (int i = 0; i < last - 1; ++i) c.extent_is(q[i], to[i]), c.extent_is(k[i], to[i]), c.extent_is(v[i], to[i]);
+    c.expect(is_static(k[last]) && is_static(v[last]), "attention over rows whose extents are not static");
+    c.extent_is(q[last], k[last] + more_columns);
+    c.extent_is(v[last - 1], k[last - 1]);
+  }
+  /// Multiplications and additions of so many products, with half of the columns where it is causal.
+  static constexpr std::int64_t flops_of(const ir::graph_view& g, ir::node_id id, std::int64_t by_d, std::int64_t by_e) {
+    const extents &k = g.shape_of(g[id].in[1]), &v = g.shape_of(g[id].in[2]), &q = g.shape_of(g[id].in[0]);
+    const int last = q.rank - 1;
+    const std::int64_t scores = count(without_axes(q, std::int64_t{1} << last)) * k[last - 1];
+    return 2 * scores * (by_d * k[last] + by_e * v[last]) / (g[id].attr != 0 ? 2 : 1);
+  }
+};
+
+struct attention : attending<ir::opcode::attention> {
+  static constexpr const char* name = "attention";
+  template <class V>
+  static constexpr V pull(V y, int i, V g) { return attention_pull(y, i, g); }
+  template <class V>
+  static constexpr V push(V y, const V* tangents) { return attention_push(y, tangents); }
+  static constexpr std::int64_t flops(const ir::graph_view& g, ir::node_id id) { return flops_of(g, id, 1, 1); }
+  static constexpr void verify(rule_check& c) {
+    verify_operands(c, 0);
+    if (!c.found.ok()) return;
+    const int last = c.shape().rank - 1;
+    c.extent_is(c.shape()[last - 1], c.shape_of(0)[last - 1]);
+    c.extent_is(c.shape()[last], c.shape_of(2)[last] + 1);
+  }
+};
+
+struct attention_gradient : attending<ir::opcode::attention_gradient> {
+  static constexpr const char* name = "attention_gradient";
+  template <class V>
+  static constexpr V pull(V y, int i, V g) { return attention_gradient_pull(y, i, g); }
+  template <class V>
+  static constexpr V push(V y, const V* tangents) { return attention_gradient_push(y, tangents); }
+  static constexpr std::int64_t flops(const ir::graph_view& g, ir::node_id id) {
+    const auto part = static_cast<attention_part>(g[id].start);
+    return flops_of(g, id, part == attention_part::all ? 3 : 2, part == attention_part::of_q ? 1 : 2);
+  }
+  static constexpr void verify(rule_check& c) {
+    const extents& v = c.shape_of(2);
+    verify_operands(c, v.rank > 0 ? v[v.rank - 1] + 2 : 0);
+    const bool is_part = c.self().start >= 0 && c.self().start <= static_cast<std::int64_t>(attention_part::of_k_and_v);
+    c.expect(is_part, "no such part of a gradient", c.self().start);
+    if (!c.found.ok()) return;
+    const auto part = static_cast<attention_part>(c.self().start);
+    const extents &k = c.shape_of(1), &to = c.shape();
+    const int last = to.rank - 1;
+    const std::int64_t d = k[last], e = v[last];
+    if (part != attention_part::of_k_and_v) c.extent_is(to[last - 1], c.shape_of(0)[last - 1]);
+    if (part != attention_part::of_q) c.extent_is(to[last - 1], k[last - 1]);
+    c.extent_is(to[last], part == attention_part::all ? 2 * d + e : part == attention_part::of_q ? d : d + e);
+  }
+};
+}  // namespace nodes
+
+}  // namespace tenure::ops

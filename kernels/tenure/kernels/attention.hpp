@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// Attention and its gradient: one thread for each row of the result. A thread computes the weights of its row again in each pass over the columns,
+// so they are never in memory.
+#pragma once
+
+#include <limits>
+
+#include <tenure/core/config.hpp>
+#include <tenure/kernels/rearrange.hpp>
+#include <tenure/math/math.hpp>
+
+namespace TENURE_NAMESPACE::kernels {
+
+template <class T>
+struct strided_matrix {
+  const T* at;
+  std::int64_t row, column;
+
+  TENURE_KERNEL_INLINE T operator()(std::int64_t i, std::int64_t j) const { return at[i * row + j * column]; }
+};
+
+/// The operands of one batch: q [m, d] (for a gradient with more columns behind), k [n, d], v [n, e].
+template <class T>
+struct attention_operands {
+  std::int64_t m, n, d, e;
+  bool causal;
+  T scale;
+  strided_matrix<T> q, k, v;
+
+  TENURE_KERNEL_INLINE attention_operands of_batch(const walk<3>& batches, std::int64_t batch) const {
+    const auto offsets = batches.at(batch);
+    const auto moved = [](const strided_matrix<T>& x, std::int64_t by) { return strided_matrix<T>{x.at + by, x.row, x.column}; };
+    return {m, n, d, e, causal, scale, moved(q, offsets.of[0]), moved(k, offsets.of[1]), moved(v, offsets.of[2])};
+  }
+  TENURE_KERNEL_INLINE std::int64_t columns_seen(std::int64_t i) const { return causal && i + 1 < n ? i + 1 : n; }
+  /// Element (i, j) of q k^T.
+  TENURE_KERNEL_INLINE T score(std::int64_t i, std::int64_t j) const {
+    T sum = 0;
+    for (std::int64_t c = 0; c < d; ++c) sum += q(i, c) * k(j, c);
+    return sum;
+  }
+  TENURE_KERNEL_INLINE T weight(std::int64_t i, std::int64_t j) const { return math::exp((score(i, j) - q(i, d + e)) * scale); }
+  TENURE_KERNEL_INLINE T slope(std::int64_t i, std::int64_t j) const {
+    T sum = -q(i, d + e + 1);
+    for (std::int64_t c = 0; c < e; ++c) sum += q(i, d + c) * v(j, c);
+    return sum;
+  }
+};
+
+/// Row i of the results of all batches, with its lse (see ops/structural/attention.hpp).
+template <class T>
+struct attend_row {
+  walk<3> batches;
+  attention_operands<T> all;
+  T* to;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
+    const attention_operands<T> x = all.of_batch(batches, row / all.m);
+    const std::int64_t i = row % all.m, seen = x.columns_seen(i);
+    T* const out = to + row * (x.e + 1);
+    const T lowest = -std::numeric_limits<T>::infinity();
+    T most = lowest, total = 0;
+    for (std::int64_t j = 0; j < seen; ++j) {
+      const T s = x.score(i, j);
+      most = s > most ? s : most;
+    }
+    for (std::int64_t c = 0; c < x.e; ++c) out[c] = 0;
+    for (std::int64_t j = 0; j < seen; ++j) {
+      const T p = math::exp((x.score(i, j) - (most == lowest ? T(0) : most)) * x.scale);
+      total += p;
+      for (std::int64_t c = 0; c < x.e; ++c) out[c] += p * x.v(j, c);
+    }
+    for (std::int64_t c = 0; c < x.e && seen > 0; ++c) out[c] /= total;
+    out[x.e] = most + math::log(total) / x.scale;
+  }
+};
+
+/// Row i of the cotangents of q, in rows of `width` numbers.
+template <class T>
+struct pull_query {
+  walk<3> batches;
+  attention_operands<T> all;
+  T* to;
+  std::int64_t width;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
+    const attention_operands<T> x = all.of_batch(batches, row / all.m);
+    const std::int64_t i = row % all.m, seen = x.columns_seen(i);
+    T* const out = to + row * width;
+    for (std::int64_t c = 0; c < x.d; ++c) out[c] = 0;
+    for (std::int64_t j = 0; j < seen; ++j) {
+      const T by = x.weight(i, j) * x.slope(i, j) * x.scale;
+      for (std::int64_t c = 0; c < x.d; ++c) out[c] += by * x.k(j, c);
+    }
+  }
+};
+
+/// Row j of the cotangents of k and v, side by side, in rows of `width` numbers.
+template <class T>
+struct pull_key {
+  walk<3> batches;
+  attention_operands<T> all;
+  T* to;
+  std::int64_t width;
+
+  TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
+    const attention_operands<T> x = all.of_batch(batches, row / all.n);
+    const std::int64_t j = row % all.n;
+    T* const out = to + row * width;
+    for (std::int64_t c = 0; c < x.d + x.e; ++c) out[c] = 0;
+    for (std::int64_t i = x.causal ? j : 0; i < x.m; ++i) {
+      const T p = x.weight(i, j), by = p * x.slope(i, j) * x.scale;
+      for (std::int64_t c = 0; c < x.d; ++c) out[c] += by * x.q(i, c);
+      for (std::int64_t c = 0; c < x.e; ++c) out[x.d + c] += p * x.q(i, x.d + c);
+    }
+  }
+};
+
+}  // namespace tenure::kernels

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: attention: the last extent of q is not the last extent of k
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+template <class T, std::int64_t... E>
+using array = tn::tensor<T, tn::shape<E...>>;
+
+#ifdef TENURE_MISUSE
+using queries = array<double, 4, 2>;
+#else
+using queries = array<double, 4, 3>;
+#endif
+
+auto f(const queries& q, const array<double, 5, 3>& k, const array<double, 5, 2>& v) { return tn::eval(tn::attention(q, k, v)); }

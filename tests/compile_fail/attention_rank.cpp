@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: attention: an operand has less than two axes: .*rows, columns
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+template <class T, std::int64_t... E>
+using array = tn::tensor<T, tn::shape<E...>>;
+
+#ifdef TENURE_MISUSE
+using queries = array<double, 3>;
+#else
+using queries = array<double, 1, 3>;
+#endif
+
+auto f(const queries& q, const array<double, 5, 3>& k, const array<double, 5, 2>& v) { return tn::eval(tn::attention(q, k, v)); }

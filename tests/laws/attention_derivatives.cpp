@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// attention: first and second derivatives in both directions.
+#include "attention.hpp"
+
+using namespace laws;
+
+namespace {
+template <bool Causal>
+constexpr auto loss = [](auto q, auto k, auto v) {
+  if constexpr (Causal) return sum(sin(attends_causally(q, k, v)));
+  else return sum(sin(attends(q, k, v)));
+};
+template <bool Causal>
+constexpr auto written_loss = [](auto q, auto k, auto v) { return sum(sin(written_out<Causal>(q, k, v))); };
+
+// A traced function captures nothing, so F is a type.
+template <class F>
+constexpr auto along = [](auto q, auto k, auto v, auto t) { return tn::hvp<1>(F{})(q, k, v, t); };
+template <class F>
+constexpr auto in_q = [](auto q, auto k, auto v) { return tn::jvp<0>(F{})(q, k, v, q); };
+template <auto& F>
+using type_of = std::remove_cvref_t<decltype(F)>;
+}  // namespace
+
+TEST_CASE("Law: <J t, w> = <t, J' w> for attention and for its gradient") {
+  const auto q = filled<double>(shape<2, 5, 3>{}, 1), k = filled<double>(shape<2, 5, 3>{}, 2);
+  const auto v = filled<double>(shape<2, 5, 4>{}, 3);
+  derivatives_agree<double>(attends_causally, q, k, v);
+  derivatives_agree<double>([](auto q, auto k, auto v) { return tn::grad<0, 1, 2>(loss<true>)(q, k, v); }, q, k, v);
+  const auto few = filled<double>(shape<3, 3>{}, 4);  // other rows than k: two nodes compute the cotangents
+  derivatives_agree<double>(attends, few, k, v);
+  derivatives_agree<double>([](auto q, auto k, auto v) { return tn::grad<0, 1, 2>(loss<false>)(q, k, v); }, few, k, v);
+}
+
+TEST_CASE("attention: derivatives of the definition written out") {
+  const auto q = filled<double>(shape<2, 6, 3>{}, 1), k = filled<double>(shape<2, 6, 3>{}, 2);
+  const auto v = filled<double>(shape<2, 6, 2>{}, 3);
+  same(tn::grad<0, 1, 2>(loss<true>), tn::grad<0, 1, 2>(written_loss<true>), 1e-13, q, k, v);
+  const auto t = filled<double>(shape<2, 6, 3>{}, 4);
+  same(along<type_of<loss<true>>>, along<type_of<written_loss<true>>>, 1e-12, q, k, v, t);
+  same(in_q<type_of<attends_causally>>, in_q<type_of<written_out<true>>>, 1e-13, q, k, v);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// attention: vmap, layers in a scan, backward().
+#include "attention.hpp"
+
+using namespace laws;
+
+namespace {
+constexpr auto loss = [](auto q, auto k, auto v) { return sum(sin(attends_causally(q, k, v))); };
+
+// A traced function captures nothing, so F is a type.
+template <class F>
+constexpr auto layers = [](auto x, auto w) {
+  const auto layer = [](auto h, auto m) { return std::tuple{h + matmul(F{}(h, matmul(h, m), h), m), tn::nothing}; };
+  return mean(square(std::get<0>(tn::scan(layer, x, w))));
+};
+template <auto& F>
+using type_of = std::remove_cvref_t<decltype(F)>;
+}  // namespace
+
+TEST_CASE("attention: vmap, also with shared keys") {
+  const auto q = filled<double>(shape<3, 4, 2>{}, 1);
+  const auto k = filled<double>(shape<5, 2>{}, 2);
+  const auto v = filled<double>(shape<3, 5, 2>{}, 3);
+  const auto mapped = tn::vmap<0, tn::unmapped, 0>(attends_causally);
+  same(mapped, attends_causally, 1e-14, q, k, v);
+  const auto gradients = tn::vmap<0, tn::unmapped, 0>(tn::grad<0>(loss));
+  same(gradients, tn::grad<0>(loss), 1e-13, q, k, v);
+}
+
+TEST_CASE("attention: layers in a scan, and backward()") {
+  const auto x = filled<double>(shape<2, 5, 4>{}, 1);
+  const auto w = filled<double>(shape<3, 4, 4>{}, 2);
+  same(tn::value_and_grad<0, 1>(layers<type_of<attends_causally>>), tn::value_and_grad<0, 1>(layers<type_of<written_out<true>>>), 1e-12, x, w);
+
+  auto leaf = filled<double>(shape<5, 4>{}, 3).requires_grad_();
+  sum(sin(tn::attention(leaf, leaf, leaf, tn::causal))).backward();
+  const auto plain = leaf.detach();
+  const auto found = leaf.grad();
+  const auto [a, b, c] = tn::grad<0, 1, 2>(loss)(plain, plain, plain);
+  for (int i = 0; i < 20; ++i) CHECK(found.data()[i] == Approx(a.data()[i] + b.data()[i] + c.data()[i]).epsilon(1e-12));
+}
