@@ -71,6 +71,7 @@ const bool registered = [] {
   bench::keep_heap_warm();
   rows<2, 64, 64, 4>();
   rows<4, 128, 64, 8>();
+  rows<2, 128, 1024, 1>();
   return true;
 }();
 

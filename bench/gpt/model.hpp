@@ -29,9 +29,7 @@ constexpr auto causal_attention(const auto& x, const auto& qkv) {
   const auto heads = permute<2, 0, 3, 1, 4>(tn::reshape<batch, time, 3, Heads, head>(qkv));
   const auto part = [&](auto i) { return tn::reshape<batch, Heads, time, head>(slice<0, decltype(i)::value, 1>(heads)); };
   const auto q = part(std::integral_constant<int, 0>{}), k = part(std::integral_constant<int, 1>{}), v = part(std::integral_constant<int, 2>{});
-  const auto scores = matmul(q, transpose(k)) * (1 / tn::sqrt(static_cast<float>(head)));
-  const auto seen = index_along<3>(scores) <= index_along<2>(scores);
-  const auto mixed = matmul(softmax(where(seen, scores, -1e30f)), v);
+  const auto mixed = attention(q, k, v, tn::causal);
   return tn::reshape<batch, time, width>(permute<0, 2, 1, 3>(mixed));
 }
 
