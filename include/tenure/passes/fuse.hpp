@@ -197,7 +197,7 @@ class fuser {
   constexpr void collect(ir::node_id id) {
     concats_.push_back(id);
     for (int k = 0; k < 2; ++k) {
-      const ir::node_id part = g_[id].in[k];
+      const ir::node_id part = root_[g_[id].in[k]];
       notes_[part].reader = several;
       notes_[part].is_output = notes_[part].is_output || notes_[id].is_output;
       if (notes_[id].lower >= 0) use(part, notes_[id].lower / 2, false);

@@ -7,7 +7,7 @@
 // - an operand of concat that cannot be computed in its part of the result;
 // - an operand of a construct that is not row-major.
 // Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
-// operand of a concat is computed by a kernel or is a concat, and it is an operand of no other concat.
+// operand of a concat is computed by a kernel or is a concat, or such a node with other axes of extent 1, and it is an operand of no other concat.
 #pragma once
 
 #include <tenure/passes/layout.hpp>
@@ -30,7 +30,8 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
 
 /// Chooses the operands of concats that are computed directly in their parts of the result. They must be stored by a kernel, which
 /// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. Operands are also
-/// copied if a run-time extent follows the axis of the concat: some offsets would be sums of extents, and only products are possible.
+/// copied if they do not begin at an offset that is a number: some offsets would be sums of extents, and only products are possible. So would be
+/// the offset of a slice of an operand, if the strides of the concat are run-time numbers.
 class parts_of_concats {
  public:
   constexpr explicit parts_of_concats(const ir::graph_view& g) : g_(g) {
@@ -39,17 +40,23 @@ class parts_of_concats {
     if (!any) return;
     is_taken_.resize(g.count, 0);
     stays_whole_.resize(g.count, 0);
+    is_sliced_.resize(g.count, 0);
     for (ir::node_id id = 0; id < g.count; ++id)
       if (g.nodes[id].op == ir::opcode::reshape && !same_but_ones(g.shapes[g.nodes[id].shape], g.shape_of(g.nodes[id].in[0]))) stays_whole_[memory_of(id)] = 1;
+    for (ir::node_id id = 0; id < g.count; ++id)
+      if (g.nodes[id].op == ir::opcode::slice && g.nodes[id].start != 0) is_sliced_[below_views(id)] = 1;
     for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
   }
 
   /// Whether the operand is computed in place. Call it once for each operand of each concat, in order. `op`: the opcode that the operand
-  /// has now.
-  constexpr bool take(ir::node_id concat, ir::node_id part, ir::opcode op) {
-    if (is_taken_.size() == 0 || is_taken_[part]) return false;
+  /// has now, or the node below it, where it only adds or drops axes of extent 1.
+  constexpr bool take(ir::node_id concat, ir::node_id operand, ir::opcode op) {
+    const ir::node_id part = memory_of(operand);
+    if (is_taken_.size() == 0 || is_taken_[part] || !same_but_ones(g_.shape_of(operand), g_.shape_of(part))) return false;
     if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;
-    if (!has_known_offsets(concat) || (op == ir::opcode::concat && !has_known_offsets(part))) return false;
+    const int k = operand == g_[concat].in[0] ? 0 : 1;
+    if (op == ir::opcode::concat ? !has_known_offsets(concat) || !has_known_offsets(part) : !has_known_offset(concat, k)) return false;
+    if (is_sliced_[part] && !has_known_strides(concat)) return false;
     bool in_one_piece = true;
     for (int a = 0; a < g_[concat].attr; ++a) in_one_piece = in_one_piece && g_.shape_of(concat)[a] == 1;
     if (stays_whole_[part] && !in_one_piece) return false;
@@ -59,10 +66,18 @@ class parts_of_concats {
   }
 
  private:
-  /// Whether the parts of a concat begin at offsets that are numbers.
-  constexpr bool has_known_offsets(ir::node_id concat) const {
+  /// Whether the parts of a concat, and parts of these, begin at offsets that are numbers.
+  constexpr bool has_known_offsets(ir::node_id concat) const { return is_static_from(concat, static_cast<int>(g_[concat].attr)); }
+  /// Whether part k of a concat does.
+  constexpr bool has_known_offset(ir::node_id concat, int k) const {
+    const int axis = static_cast<int>(g_[concat].attr);
+    return k == 0 || (is_static(g_.shape_of(g_[concat].in[0])[axis]) && is_static_from(concat, axis + 1));
+  }
+  /// Whether a slice of a part moves by a number.
+  constexpr bool has_known_strides(ir::node_id concat) const { return is_static_from(concat, 1); }
+  constexpr bool is_static_from(ir::node_id concat, int axis) const {
     const extents& s = g_.shape_of(concat);
-    for (int a = static_cast<int>(g_[concat].attr); a < s.rank; ++a)
+    for (int a = axis; a < s.rank; ++a)
       if (!is_static(s[a])) return false;
     return true;
   }
@@ -71,8 +86,13 @@ class parts_of_concats {
     return id;
   }
 
+  constexpr ir::node_id below_views(ir::node_id id) const {
+    while (is_view(g_.nodes[id].op)) id = g_.nodes[id].in[0];
+    return id;
+  }
+
   ir::graph_view g_;
-  ir::array<char> is_taken_, stays_whole_;  // by node; empty if no operand can be computed in place
+  ir::array<char> is_taken_, stays_whole_, is_sliced_;  // by node; empty if no operand can be computed in place
 };
 
 /// The graph without barriers. cse is done, so nothing merges what they kept apart.
@@ -98,6 +118,17 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     while (is_view(out[id].op)) id = out[id].in[0];
     return out[id];
   };
+  const auto op_below_reshapes = [&](node_id id) {
+    while (out[id].op == ir::opcode::reshape) id = out[id].in[0];
+    return out[id].op;
+  };
+  // A constant between zeros has the shape of the kernel that computes its neighbours, so that this kernel stores it too.
+  const auto copy_of_part = [&](node_id id) {
+    node_id below = id;
+    while (out[below].op == ir::opcode::reshape) below = out[below].in[0];
+    const bool is_constant = out[below].op == ir::opcode::constant && same_but_ones(out.shape_of(below), out.shape_of(id));
+    return is_constant ? ops::reshape_to({out, copy(below)}, extents(out.shape_of(id))).id : copy(id);
+  };
   const auto rootless = [&](node_id id) { return is_source(root_of(id).op) && root_of(id).op != ir::opcode::input; };
   parts_of_concats parts(g);
   ir::array<char> is_bounded(g.count, 0);
@@ -116,7 +147,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
         if (out[n.in[k]].op != ir::opcode::tuple && !is_row_major(out, n.in[k])) n.in[k] = copy(n.in[k]);
     if (n.op == ir::opcode::concat)
       for (int k = 0; k < 2; ++k)
-        if (!parts.take(i, g[i].in[k], out[n.in[k]].op)) n.in[k] = copy(n.in[k]);
+        if (!parts.take(i, g[i].in[k], op_below_reshapes(n.in[k]))) n.in[k] = copy_of_part(n.in[k]);
     renamed[i] = out.emit(n);
     if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
     if (is_bounded[i] && (g.is_body || root_of(renamed[i]).op != ir::opcode::input)) {

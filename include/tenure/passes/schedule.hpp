@@ -73,13 +73,27 @@ class scheduler {
       const int axis = static_cast<int>(g_[id].attr);
       number start{};
       for (int k = 0; k < 2; ++k) {
-        note& part = notes_[g_[id].in[k]];
+        const ir::node_id operand = g_[id].in[k], computed = clusters_.root[operand];
+        note& part = notes_[computed];
         part.whole = whole.whole;
-        part.strides = whole.strides;
+        part.strides = computed == operand ? whole.strides : along_axes_of(computed, whole.strides, g_[operand].shape);
         part.offset = start.factor == 0 ? whole.offset : number{whole.offset.factor + start.factor, start.symbols};
         start = number_of(g_.shape_of(g_[id].in[k])[axis]) * plan_.strides[whole.strides][axis];
       }
     }
+  }
+
+  /// The strides of a shape, for a node whose shape differs in axes of extent 1 only.
+  constexpr int along_axes_of(ir::node_id id, int from, std::int16_t shape) {
+    const extents &s = g_.shapes[shape], &own = g_.shape_of(id);
+    const strides given = plan_.strides[from];
+    strides along;
+    for (int a = 0, i = 0; a < own.rank; ++a) {
+      if (own[a] == 1) continue;
+      while (s[i] == 1) ++i;
+      along[a] = given[i++];
+    }
+    return id_of(along);
   }
 
   /// Marks the updates whose operand is computed here and read by nothing else: both have one memory, and the step writes the block only.
