@@ -90,7 +90,7 @@ class encoder {
  public:
   constexpr explicit encoder(const passes::plan_view& plan) : p_(plan) {
     ir::array<int> code_of(p_.kernel_count), first_step(p_.kernel_count, -1);
-    if (p_.graph.samples.count > 0) find_neighbours();
+    find_neighbours();
     for (int k = 0; k < p_.kernel_count; ++k) code_of[k] = encode_kernel(p_.kernels[k]);
     first_word_.push_back(words_.size());
     bindings_.reserve(p_.access_count);
@@ -143,9 +143,21 @@ class encoder {
     return unique_code(begin, k);
   }
 
-  /// Finds neighbours among the accesses of kernels over samples: access b is the neighbour of access a if its memory begins one element
-  /// behind that of a, in all steps of the kernel. Such accesses read or write parts of rows, which a kernel transposes in registers.
+  /// Finds neighbours among the accesses of kernels that read or write numbers of a row, such as those of a sample or columns of a matrix:
+  /// access b is the neighbour of access a if its memory begins one element behind that of a, in all steps of the kernel. Such accesses read or
+  /// write parts of rows, which a kernel transposes in registers.
   constexpr void find_neighbours() {
+    bool any = false;
+    for (int i = 0; i < p_.step_count && !any; ++i) {
+      const passes::step& s = p_.steps[i];
+      if (!s.is_fused()) continue;
+      const int last = p_.kernels[s.kernel].outer + p_.kernels[s.kernel].inner - 1;
+      for (int a = 0; last >= 0 && a < s.access_count && !any; ++a) {
+        const passes::access& x = p_.accesses[s.first_access + a];
+        any = x.buffer >= 0 && x.offset.factor != 0 && p_.stride(x, last).factor != 0 && !(p_.stride(x, last) == passes::number{1, 0});
+      }
+    }
+    if (!any) return;
     neighbours_.resize(p_.access_count, -1);
     ir::array<char> known(p_.kernel_count, 0);
     for (int i = 0; i < p_.step_count; ++i) {
@@ -293,7 +305,7 @@ class encoder {
   ir::array<std::int64_t> words_;
   ir::array<int> first_word_;
   ir::array<passes::kernel> kernels_;
-  ir::array<int> neighbours_;  // of accesses; empty if no kernel walks samples
+  ir::array<int> neighbours_;  // of accesses; empty if no kernel walks along an axis that is not the last one in memory
   ir::array<passes::number> numbers_;
   ir::array<binding> bindings_;
   ir::array<bound_step> steps_;
