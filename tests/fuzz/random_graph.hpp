@@ -148,6 +148,7 @@ class generator {
     switch (s.what) {
       case ir::symbol::kind::argument: return made_.arguments[static_cast<std::size_t>(s.a)].shape[static_cast<int>(s.b)];
       case ir::symbol::kind::sum: return actual_of(s.a) + actual_of(s.b);
+      case ir::symbol::kind::difference: return actual_of(s.a) - actual_of(s.b);
       case ir::symbol::kind::product: return actual_of(s.a) * actual_of(s.b);
       case ir::symbol::kind::quotient: return actual_of(s.b) == 0 ? 0 : actual_of(s.a) / actual_of(s.b);
       default: return 0;
@@ -680,7 +681,9 @@ class generator {
     const extents s = e.x.shape();
     if (s.rank == 0 || e.x.type() == dtype::boolean) return;
     const int axis = dice_.below(s.rank);
-    if (!tenure::is_static(s[axis]) || s[axis] < 2) return;
+    if (!tenure::is_static(s[axis])) return shifts(e, axis);
+    if (s[axis] < 2) return;
+    if (dice_.chance(0.6)) return picks(e, axis);
     const std::int64_t cut[] = {0, 1 + dice_.below(s[axis] - 1), s[axis] - dice_.below(2)};
     const int first = dice_.below(2);
     value sum;
@@ -694,6 +697,51 @@ class generator {
       if (k == 0 && dice_.chance(0.4)) sum = sum + e.x;
     }
     add({sum, 2 * bound_of(e)});
+  }
+
+  /// Slices of an axis of run-time extent that leave out a few elements at its ends, computed further or not, put back where they were.
+  void shifts(const entry& e, int axis) {
+    const extents s = e.x.shape();
+    value sum;
+    for (int k = 1 + dice_.below(3); k > 0; --k) {
+      const std::int64_t left_out = dice_.below(3), n = actual_of(s[axis]);
+      if (left_out > n) return;
+      const std::int64_t length = made_.graph.derived(ir::symbol::kind::difference, s[axis], left_out);
+      const std::int64_t start = dice_.below(static_cast<int>(left_out) + 1);
+      value part = ops::sliced(dice_.chance(0.5) ? e.x : -e.x, axis, start, length, 1);
+      if (dice_.chance(0.5)) part = -part;
+      const value whole = ops::padded(part, axis, start, s[axis], 1);
+      sum = sum.graph == nullptr ? whole : sum + whole;
+    }
+    add({sum, 4 * bound_of(e)});
+  }
+
+  /// Elements and slices, which may overlap, leave gaps, come twice or have a step, put back where they were: the gradient of what reads them.
+  void picks(const entry& e, int axis) {
+    const extents s = e.x.shape();
+    const int n = 1 + dice_.below(5), most_step = 1 + dice_.below(3);
+    const bool are_elements = dice_.chance(0.5);
+    value sum;
+    for (int k = 0; k < n; ++k) {
+      const std::int64_t step = 1 + dice_.below(most_step), start = dice_.below(dice_.chance(0.3) ? std::min(step, s[axis]) : s[axis]);
+      const std::int64_t most = (s[axis] - start + step - 1) / step, length = are_elements ? 1 : dice_.chance(0.3) ? most : 1 + dice_.below(most);
+      value part = ops::sliced(e.x, axis, start, length, step);
+      if (dice_.chance(0.7)) part = -part;
+      if (are_elements && s.rank > 1) {  // an element of a matrix: one of a row, which is one of the rows
+        const int other = axis == 0 ? s.rank - 1 : 0, below = axis == 0 ? other - 1 : 0;
+        if (tenure::is_static(s[other]) && s[other] > 0) {
+          const extents row = part.shape();
+          const std::int64_t at = dice_.below(s[other]);
+          value one = ops::sliced(ops::reshape_to(part, ops::without_axes(row, std::int64_t{1} << axis)), below, at, 1, 1);
+          if (dice_.chance(0.5)) one = -one;
+          part = ops::reshape_to(ops::padded(one, below, at, s[other], 1), row);
+        }
+      }
+      const value whole = ops::padded(part, axis, start, s[axis], step);
+      sum = k == 0 ? whole : sum + whole;
+      if (k == 0 && dice_.chance(0.2)) sum = sum + e.x;
+    }
+    add({sum, 6 * bound_of(e)});
   }
 
   /// As the gradient of a weight that is used in several steps is; the operands computed, or not.

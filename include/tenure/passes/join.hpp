@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: BSL-1.0
-// Rewrites sums as concats. A sum of slices that are padded beside each other is a concat. A sum of matrix products is one product of
-// concats: A B + C D = [A C] [B; D]. Such a sum is the gradient of a weight that many steps of a recurrence use.
+// Rewrites sums as concats. A sum of padded slices is a concat (assemble.hpp). A sum of matrix products is one product of concats:
+// A B + C D = [A C] [B; D]. Such a sum is the gradient of a weight that many steps of a recurrence use.
 // Operands of a concat that a kernel computes are computed in their place (materialize.hpp). Then no copy is made.
 #pragma once
 
-#include <tenure/passes/algebra.hpp>
+#include <tenure/passes/assemble.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
 class joiner {
  public:
-  constexpr explicit joiner(const ir::graph_view& g) : g_(g), out_(g, rules::simplest), renamed_(g.count, none), uses_(g.count, 0), is_within_(g.count, 0) {
+  constexpr explicit joiner(const ir::graph_view& g)
+      : g_(g), out_(g, rules::simplest), renamed_(g.count, none), uses_(g.count, 0), is_within_(g.count, 0), is_term_(g.count, 0) {
     for (int i = 0; i < g.count; ++i)
       for (int k = 0; k < g[i].arity; ++k) ++uses_[g[i].in[k]];
     for (int i = 0; i < g.output_count; ++i) ++uses_[g.outputs[i]];
     for (int i = 0; i < g.count; ++i)
-      for (int k = 0; k < 2 && g[i].op == ir::opcode::add; ++k) is_within_[g[i].in[k]] = continues_sum(g[i].in[k]);
+      for (int k = 0; k < 2 && g[i].op == ir::opcode::add; ++k) is_within_[g[i].in[k]] = continues_sum(g[i].in[k]), is_term_[g[i].in[k]] = 1;
   }
 
   constexpr ir::builder run() {
     for (int i = 0; i < g_.count; ++i) {
-      renamed_[i] = out_.append(with_renamed_operands(g_[i], renamed_));
+      ir::node n = with_renamed_operands(g_[i], renamed_);
+      for (int k = 0; k < 2 && n.op == ir::opcode::concat; ++k) n.in[k] = sliced_operations::of({out_, n.in[k]}).id;
+      renamed_[i] = out_.append(n);
       if (g_[i].op == ir::opcode::add && !is_within_[i]) join_terms(i);
+      if (g_[i].op == ir::opcode::pad && (!is_term_[i] || uses_[i] > 1)) fill(i);
     }
     finish(g_, renamed_, out_);
     return static_cast<ir::builder&&>(out_);
@@ -34,9 +38,7 @@ class joiner {
 
   constexpr void join_terms(node_id sum) {
     ir::array<node_id> left;
-    ir::array<value> terms, products;
-    ir::array<piece> pieces;
-    int pads = 0;
+    ir::array<value> terms, products, pads;
     left.push_back(g_[sum].in[1]);
     left.push_back(g_[sum].in[0]);
     while (left.size() > 0) {
@@ -48,47 +50,26 @@ class joiner {
         continue;
       }
       const value term{out_, renamed_[id]};
-      const ir::node n = term.node();
-      const int axis = static_cast<int>(n.attr);
       if (uses_[id] == 1 && joins_products(term, products)) products.push_back(term);
-      else if (n.op == ir::opcode::pad && n.step == 1) ++pads, put_back(pieces, {{out_, n.in[0]}, axis, n.start, term.shape()[axis]});
+      else if (term.node().op == ir::opcode::pad) pads.push_back(term);
       else terms.push_back(term);
     }
-    if (products.size() < 2 && pieces.size() == pads) return;
+    assembly assembled;
+    const bool assembles = pads.size() > 0 && assembled.find(pads);
+    if (products.size() < 2 && !assembles) return;
     if (products.size() > 0) terms.push_back(products.size() == 1 ? products[0] : one_product(products));
-    for (const piece& p : pieces) terms.push_back(ops::padded(p.parts, p.axis, p.start, p.length, 1));
+    if (pads.size() > 0) terms.push_back(assembled.sum);
     value all = terms[0];
     for (int i = 1; i < terms.size(); ++i) all = all + terms[i];
     renamed_[sum] = all.id;
   }
 
-  // ---- slices put back ----
-
-  /// The parts that one pad, or several pads beside each other, put between zeros.
-  struct piece {
-    value parts;
-    int axis = 0;
-    std::int64_t start = 0, length = 0;  // length: the extent of the axis with the zeros
-
-    constexpr bool is_before(const piece& x) const {
-      const std::int64_t n = parts.shape()[axis];
-      return axis == x.axis && is_static(n) && start + n == x.start;
-    }
-  };
-
-  /// Joins `fresh` with its neighbours. Only the last 16 pieces are searched, so the cost of a piece is constant. This is enough, because
-  /// derivatives come in the order of the slices or in the reverse order.
-  static constexpr void put_back(ir::array<piece>& pieces, piece fresh) {
-    for (int i = pieces.size() - 1; i >= 0 && i >= pieces.size() - 16; --i) {
-      const bool before = pieces[i].is_before(fresh), behind = fresh.is_before(pieces[i]);
-      if (!before && !behind) continue;
-      const piece &first = before ? pieces[i] : fresh, &second = before ? fresh : pieces[i];
-      fresh = {ops::concatenated(first.parts, second.parts, first.axis), first.axis, first.start, first.length};
-      pieces[i] = pieces[pieces.size() - 1];
-      pieces.resize(pieces.size() - 1);
-      i = pieces.size();
-    }
-    pieces.push_back(fresh);
+  /// A pad that is not only a term of a sum.
+  constexpr void fill(node_id pad) {
+    ir::array<value> pads;
+    pads.push_back({out_, renamed_[pad]});
+    assembly assembled;
+    if (pads[0].node().op == ir::opcode::pad && assembled.find(pads)) renamed_[pad] = assembled.sum.id;
   }
 
   // ---- products ----
@@ -123,16 +104,22 @@ class joiner {
   ir::builder out_;
   ir::array<node_id> renamed_;
   ir::array<int> uses_;
-  ir::array<char> is_within_;  // a sum that only another sum uses
+  ir::array<char> is_within_, is_term_;  // a sum that only another sum uses; an operand of a sum
 };
 
-/// Whether the graph may contain a sum of two pads or of two products. Most graphs contain none and skip the sweep.
+/// Whether the graph may contain a pad, a concat of slices of what is computed, or a sum of two products. Most graphs contain none and skip the
+/// sweep.
 constexpr bool may_join(const ir::graph_view& g) {
-  const auto is_term = [&](node_id id) { return g.nodes[id].op == ir::opcode::pad || g.nodes[id].op == ir::opcode::matmul; };
-  const auto is_sum_or_term = [&](node_id id) { return is_term(id) || g.nodes[id].op == ir::opcode::add; };
-  for (int i = 0; i < g.count; ++i)
-    if (const ir::node& n = g.nodes[i]; n.op == ir::opcode::add && ((is_sum_or_term(n.in[0]) && is_term(n.in[1])) || (is_term(n.in[0]) && is_sum_or_term(n.in[1]))))
-      return true;
+  const auto is_product = [&](node_id id) { return g.nodes[id].op == ir::opcode::matmul; };
+  const auto is_sum_or_product = [&](node_id id) { return is_product(id) || g.nodes[id].op == ir::opcode::add; };
+  for (int i = 0; i < g.count; ++i) {
+    const ir::node& n = g.nodes[i];
+    if (n.op == ir::opcode::pad) return true;
+    for (int k = 0; k < 2 && n.op == ir::opcode::concat; ++k)
+      if (const ir::node& part = g.nodes[n.in[k]]; part.op == ir::opcode::slice && is_fused(g.nodes[part.in[0]].op)) return true;
+    if (n.op != ir::opcode::add) continue;
+    if ((is_sum_or_product(n.in[0]) && is_product(n.in[1])) || (is_product(n.in[0]) && is_sum_or_product(n.in[1]))) return true;
+  }
   return false;
 }
 

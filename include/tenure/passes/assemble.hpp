@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSL-1.0
+// A sum of pads as few concats. The gradient of a function that picks elements, columns or slices of an array is such a sum: each pick puts its
+// cotangent back between zeros. Pads of one place become the pad of one sum. Pads of different places become a concat of their operands, with
+// constants in the gaps. Kernels compute the operands of a concat in its memory (materialize.hpp), so each element is written once.
+// Law: assemble keeps the meaning. Only the order of sums and the sign of zero may change.
+// Cost: n log n for n picks in order of their places or in reverse, as derivatives give them.
+#pragma once
+
+#include <tenure/passes/sliced_operations.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+class assembly {
+ public:
+  using value = ops::value;
+
+  /// Whether a sum of these pads was found that differs from the pads added up. Then `sum` is the sum of all.
+  constexpr bool find(const ir::array<value>& pads) {
+    sum = sum_of_pads(pads);
+    return changes_;
+  }
+  value sum;
+
+ private:
+  /// A pad that writes at most so many elements is written whole: a constant for the others costs less than a step.
+  static constexpr std::int64_t small_array = 64;
+  /// A gap of at most so many slots is a constant for each slot. The kernel that computes the parts stores these constants too. A gap of at most so
+  /// many elements along the axis is a constant for each element, so that all such gaps have one kernel.
+  static constexpr std::int64_t slots_of_gap = 16;
+  /// Each larger gap of another extent is a kernel of its own.
+  static constexpr int most_gaps = 4;
+
+  struct slot {
+    value part;
+    std::int64_t start = 0;
+
+    constexpr std::int64_t extent(int axis) const { return part.shape()[axis]; }
+    constexpr bool is_at(const slot& x) const { return start == x.start && part.node().shape == x.part.node().shape; }
+  };
+  /// The array between whose zeros the parts stand.
+  struct whole {
+    extents shape;
+    int axis = 0;
+    std::int64_t step = 1;
+
+    constexpr std::int64_t length() const { return shape[axis]; }
+  };
+
+  static constexpr value plus(const value& a, const value& b) { return a.graph == nullptr || a.id == ir::none ? b : a + b; }
+  static constexpr value below_reshapes(const value& x) {
+    value v = x;
+    while (v.node().op == ir::opcode::reshape) v = ops::operand_of(v, 0);
+    return v;
+  }
+  /// Whether a kernel can compute x in the memory of a concat.
+  static constexpr bool is_computed(const value& x) {
+    const value from = below_reshapes(x);
+    const ir::opcode op = from.node().op;
+    return same_but_ones(from.shape(), x.shape()) && ((is_fused(op) && op != ir::opcode::reduce) || op == ir::opcode::concat);
+  }
+
+  constexpr value sum_of_pads(const ir::array<value>& pads) {
+    ir::array<char> is_done(pads.size(), 0);
+    value all;
+    for (int i = 0; i < pads.size(); ++i) {
+      if (is_done[i]) continue;
+      const ir::node first = pads[i].node();
+      ir::array<slot> slots;
+      for (int j = i; j < pads.size(); ++j) {
+        const ir::node n = pads[j].node();
+        if (is_done[j] || n.shape != first.shape || n.attr != first.attr || n.step != first.step) continue;
+        is_done[j] = 1;
+        slots.push_back({ops::operand_of(pads[j], 0), n.start});
+      }
+      all = plus(all, of_one_axis(slots, {pads[i].shape(), static_cast<int>(first.attr), first.step}));
+    }
+    return all;
+  }
+
+  /// The sum of values of one shape. Reshapes of pads, which picks of elements give, are pads below one reshape.
+  constexpr value sum_of(const ir::array<value>& terms) {
+    if (terms.size() == 1) return terms[0];
+    const auto shape_below = [](const value& x) { return x.node().op == ir::opcode::reshape ? ops::operand_of(x, 0).node().shape : std::int16_t{-1}; };
+    bool are_reshapes = shape_below(terms[0]) >= 0;
+    for (const value& t : terms) are_reshapes = are_reshapes && shape_below(t) == shape_below(terms[0]);
+    if (are_reshapes) {
+      ir::array<value> below;
+      for (const value& t : terms) below.push_back(ops::operand_of(t, 0));
+      return ops::reshape_to(sum_of(below), terms[0].shape());
+    }
+    ir::array<value> pads;
+    value all;
+    for (const value& t : terms)
+      if (t.node().op == ir::opcode::pad) pads.push_back(t);
+      else all = plus(all, t);
+    return pads.size() == 0 ? all : plus(all, sum_of_pads(pads));
+  }
+
+  /// In order of their places. Derivatives come in this order or in its reverse.
+  static constexpr void sort(ir::array<slot>& slots) {
+    const int n = slots.size();
+    if (n > 1 && slots[n - 1].start < slots[0].start)
+      for (int i = 0; i < n / 2; ++i) {
+        const slot x = slots[i];
+        slots[i] = slots[n - 1 - i];
+        slots[n - 1 - i] = x;
+      }
+    for (int i = 1; i < n; ++i) {
+      if (slots[i - 1].start <= slots[i].start) continue;
+      const slot x = slots[i];
+      int at = i;
+      for (; at > 0 && slots[at - 1].start > x.start; --at) slots[at] = slots[at - 1];
+      slots[at] = x;
+    }
+  }
+
+  constexpr value of_one_axis(ir::array<slot>& slots, const whole& to) {
+    sort(slots);
+    ir::array<slot> places;  // one slot for each place
+    ir::array<char> is_done(slots.size(), 0);
+    for (int i = 0; i < slots.size(); ++i) {
+      if (is_done[i]) continue;
+      ir::array<value> here;
+      for (int j = i; j < slots.size() && slots[j].start == slots[i].start; ++j)
+        if (!is_done[j] && slots[i].is_at(slots[j])) is_done[j] = 1, here.push_back(slots[j].part);
+      changes_ = changes_ || here.size() > 1;
+      places.push_back({sum_of(here), slots[i].start});
+    }
+    if (to.step == 1) return of_places(places, to);
+    return interleaves(places, to) ? interleaved(places, to) : padded(places, to);
+  }
+
+  static constexpr value padded(const ir::array<slot>& places, const whole& to) {
+    value all;
+    for (const slot& x : places) all = plus(all, ops::padded(x.part, to.axis, x.start, to.length(), to.step));
+    return all;
+  }
+
+  /// Every second element and the others between them, or the same with another step: slots of one element along a new axis.
+  constexpr bool interleaves(const ir::array<slot>& places, const whole& to) const {
+    bool fits = is_static(to.length()) && to.length() % to.step == 0 && to.shape.rank < max_rank && places.size() > 1;
+    for (const slot& x : places) fits = fits && x.start < to.step && x.extent(to.axis) * to.step == to.length();
+    return fits;
+  }
+  constexpr value interleaved(ir::array<slot>& places, const whole& to) {
+    const auto with_new_axis = [&](std::int64_t extent) {
+      extents s;
+      for (int a = 0; a < to.shape.rank; ++a) {
+        s.push_back(a == to.axis ? to.length() / to.step : to.shape[a]);
+        if (a == to.axis) s.push_back(extent);
+      }
+      return s;
+    };
+    for (slot& x : places) x.part = ops::reshape_to(x.part, with_new_axis(1));
+    return ops::reshape_to(of_places(places, {with_new_axis(to.step), to.axis + 1, 1}), to.shape);
+  }
+
+  /// Slots in order, which may overlap: layers of slots that do not.
+  constexpr value of_places(const ir::array<slot>& places, const whole& to) {
+    ir::array<char> is_done(places.size(), 0);
+    value all;
+    for (int i = 0; i < places.size(); ++i) {
+      if (is_done[i]) continue;
+      ir::array<slot> layer;
+      std::int64_t end = places[i].start;
+      for (int j = i; j < places.size(); ++j) {
+        if (is_done[j] || places[j].start < end) continue;
+        const std::int64_t extent = places[j].extent(to.axis);
+        if (!is_static(extent) && j > i) continue;
+        is_done[j] = 1;
+        layer.push_back(places[j]);
+        if (!is_static(extent)) break;
+        end = places[j].start + extent;
+      }
+      all = plus(all, of_layer(layer, to));
+    }
+    return all;
+  }
+
+  /// The zeros behind a slot of an axis of run-time extent, or -1 where their number is not known.
+  static constexpr std::int64_t behind(const slot& x, const whole& to) {
+    const ir::builder& g = *x.part.graph;
+    const std::int64_t n = x.extent(to.axis), length = to.length();
+    if (is_static(n) || is_static(length)) return -1;
+    if (n == length) return 0;
+    const ir::symbol s = g.view().symbols[ir::symbol_of_extent(n)];
+    return s.what == ir::symbol::kind::difference && s.a == length && is_static(s.b) && s.b >= x.start ? s.b - x.start : -1;
+  }
+  /// A part that covers all but a few elements of an axis of run-time extent, between its zeros. A body has no extents of its own, so there the
+  /// zeros stand on one side only: then the extents on the way are those of the part and of the whole.
+  static constexpr bool is_filled_at_run_time(const slot& x, const whole& to) {
+    const std::int64_t after = behind(x, to);
+    const bool has_known_extents = x.start == 0 || after == 0, is_thin = after >= 0 && x.start + after > 0 && x.start + after <= slots_of_gap;
+    return is_thin && has_known_extents && x.part.type() != dtype::boolean && is_computed(x.part);
+  }
+  static constexpr value filled_at_run_time(const slot& x, const whole& to) {
+    ir::builder& g = *x.part.graph;
+    const std::int64_t after = behind(x, to), gap = x.start + after;
+    extents s = to.shape;
+    s[to.axis] = gap;
+    const value zeros{g, g.constant(x.part.type(), g.intern(s), 0)};
+    return after == 0 ? ops::concatenated(zeros, x.part, to.axis) : ops::concatenated(x.part, zeros, to.axis);
+  }
+
+  /// Slots in order that do not overlap.
+  constexpr value of_layer(ir::array<slot>& layer, const whole& to) {
+    for (slot& x : layer) x.part = sliced_operations::of(x.part);
+    if (!is_static(layer[0].extent(to.axis))) {
+      if (!is_filled_at_run_time(layer[0], to)) return padded(layer, to);
+      changes_ = true;
+      return filled_at_run_time(layer[0], to);
+    }
+    if (is_filled(layer, to)) {
+      changes_ = true;
+      return filled(layer, to);
+    }
+    value all, run;
+    std::int64_t start = 0, end = 0;
+    for (const slot& x : layer) {
+      const bool continues = run.graph != nullptr && x.start == end;
+      if (!continues && run.graph != nullptr) all = plus(all, ops::padded(run, to.axis, start, to.length(), 1));
+      changes_ = changes_ || continues;
+      run = continues ? ops::concatenated(run, x.part, to.axis) : x.part;
+      if (!continues) start = x.start;
+      end = x.start + x.extent(to.axis);
+    }
+    return plus(all, ops::padded(run, to.axis, start, to.length(), 1));
+  }
+
+  /// The extent of all slots, where it is one that gaps are multiples of.
+  static constexpr std::int64_t unit(const ir::array<slot>& layer, const whole& to) {
+    const std::int64_t n = layer[0].extent(to.axis);
+    if (n == 0 || to.length() % n != 0) return 0;
+    for (const slot& x : layer)
+      if (x.extent(to.axis) != n || x.start % n != 0) return 0;
+    return n;
+  }
+  static constexpr bool fills_with_slots(std::int64_t gap, std::int64_t unit) { return unit > 0 && gap <= slots_of_gap * unit; }
+
+  /// Whether constants in the gaps cost less than pads, of which each writes the whole array.
+  static constexpr bool is_filled(const ir::array<slot>& layer, const whole& to) {
+    if (!is_static(to.length()) || layer[0].part.type() == dtype::boolean) return false;
+    const std::int64_t n = unit(layer, to);
+    ir::array<std::int64_t> gaps;  // different ones
+    std::int64_t end = 0, covered = 0;
+    int runs = 0;
+    const auto see = [&](std::int64_t gap) {
+      bool known = fills_with_slots(gap, n) || gap <= slots_of_gap;
+      for (const std::int64_t x : gaps) known = known || x == gap;
+      if (!known) gaps.push_back(gap);
+    };
+    for (const slot& x : layer) {
+      runs += x.start != end || runs == 0;
+      see(x.start - end);
+      end = x.start + x.extent(to.axis);
+      covered += x.extent(to.axis);
+    }
+    see(to.length() - end);
+    if (covered == to.length() && layer.size() > 1) return true;
+    if (gaps.size() > most_gaps) return false;
+    if (runs > 1) return true;
+    const bool is_row_of_slots = n > 0 && gaps.size() == 0;
+    const bool is_thin = 8 * (to.length() - covered) <= to.length(), is_small = all_static(to.shape) && count(to.shape) <= small_array;
+    bool are_computed = true;
+    for (const slot& x : layer) are_computed = are_computed && is_computed(x.part);
+    return are_computed && (is_row_of_slots || is_thin || is_small);
+  }
+
+  static constexpr value filled(const ir::array<slot>& layer, const whole& to) {
+    ir::builder& g = *layer[0].part.graph;
+    const dtype type = layer[0].part.type();
+    const std::int64_t n = unit(layer, to);
+    value all;
+    const auto append = [&](const value& part) { all = all.graph == nullptr ? part : ops::concatenated(all, part, to.axis); };
+    const auto zeros = [&](std::int64_t extent) {
+      extents s = to.shape;
+      s[to.axis] = extent;
+      const value like = below_reshapes(layer[0].part);
+      const std::int16_t shape = g.intern(s);
+      if (extent != n || !same_but_ones(like.shape(), s)) return value{g, g.constant(type, shape, 0)};
+      // In the shape of the kernel that computes the parts. It is appended as it is, since the algebra would take the reshape away.
+      const ir::node_id zero = g.constant(type, like.node().shape, 0);
+      if (like.node().shape == shape) return value{g, zero};
+      return value{g, g.append({.op = ir::opcode::reshape, .type = type, .arity = 1, .shape = shape, .in = {zero, ir::none, ir::none}})};
+    };
+    value last;
+    std::int64_t last_zeros = 0;
+    const auto fill = [&](std::int64_t gap) {
+      if (gap == 0) return;
+      const std::int64_t by = fills_with_slots(gap, n) ? n : gap <= slots_of_gap ? 1 : gap;
+      if (by != last_zeros) last = zeros(by), last_zeros = by;
+      for (std::int64_t at = 0; at < gap; at += by) append(last);
+    };
+    std::int64_t end = 0;
+    for (const slot& x : layer) {
+      fill(x.start - end);
+      append(x.part);
+      end = x.start + x.extent(to.axis);
+    }
+    fill(to.length() - end);
+    return all;
+  }
+
+  bool changes_ = false;
+};
+
+}  // namespace tenure::passes
