@@ -22,11 +22,10 @@ struct small_normal {
 // noise is uniform in [0, 1). A part 1 - keep of x becomes zero. The rest grows, so that the mean stays.
 constexpr auto dropout = [](auto x, auto noise, auto keep) { return where(noise < keep, x / keep, 0.0f); };
 
-// Position i of q sees position j of k and v where seen(i, j).
-constexpr auto attention = [](auto q, auto k, auto v, auto seen) {
+// The one row of q sees the rows 0 ... last of k and v.
+constexpr auto attention_until = [](auto last, auto q, auto k, auto v) {
   const auto scores = matmul(q, transpose(k)) / tn::sqrt(static_cast<float>(width / heads));
-  const auto i = tn::index_along<-2>(scores), j = tn::index_along<-1>(scores);
-  return matmul(softmax(where(seen(i, j), scores, -1e30f)), v);
+  return matmul(softmax(where(tn::index_along<-1>(scores) <= last, scores, -1e30f)), v);
 };
 
 template <class Kind>
@@ -70,7 +69,7 @@ struct gpt {
     const auto turn = [=](auto x, auto each) {
       const auto [layer, random] = each;
       const auto [q, k, v] = layer.template project<context>(x);
-      const auto y = x + dropout(layer.mixed(attention(q, k, v, [](auto i, auto j) { return j <= i; })), random[0], keep);
+      const auto y = x + dropout(layer.mixed(tn::attention(q, k, v, tn::causal)), random[0], keep);
       return std::tuple{y + dropout(layer.perceptron(y), random[1], keep), tn::nothing};
     };
     const auto x = tn::reshape<-1, width>(tn::gather<0>(wte, text) + wpe);
@@ -86,7 +85,7 @@ struct gpt {
       const auto [q, k, v] = layer.template project<1>(x);
       const auto at = std::tuple{0, position, 0};
       const auto all_keys = tn::dynamic_update(old_keys, k[0], at), all_values = tn::dynamic_update(old_values, v[0], at);
-      const auto y = x + layer.mixed(attention(q, all_keys, all_values, [=](auto, auto j) { return j <= position; }));
+      const auto y = x + layer.mixed(attention_until(position, q, all_keys, all_values));
       return std::tuple{y + layer.perceptron(y), std::tuple{all_keys, all_values}};
     };
     const auto x = tn::unsqueeze<0>(wte[character] + wpe[position]);
