@@ -79,7 +79,7 @@ int main(int argc, char** argv) try {
   auto step = tn::train_step(loss, tn::optim::clipped{tn::optim::adam{.beta2 = 0.99, .weight_decay = 0.1}, 1.0});
   auto state = step.rule.init(model);
   if (o.resume) tn::load("gpt.npz", model, state);
-  const tn::optim::warmup_cosine rate{.peak = 3e-3, .warmup = 20, .steps = o.steps, .last = 3e-4};
+  const tn::optim::warmup_cosine rate{.peak = 3e-3, .warmup = 20, .steps = o.steps, .end = 3e-4};
   const tn::flush_denormals scope;
 
   characters text, next;
@@ -107,7 +107,10 @@ int main(int argc, char** argv) try {
     noise = tn::uniform(tn::shape<layers, 2, batch * context, width>{}, random);
     step.rule.learning_rate = rate(state.steps);
     const double now = step(model, state, text, next, noise, 0.9f).item();
-    if (state.steps * 10 / o.steps > (state.steps - 1) * 10 / o.steps) after = held_out_loss();
+    if (state.steps * 10 / o.steps > (state.steps - 1) * 10 / o.steps) {
+      after = held_out_loss();
+      tn::save("gpt.npz", model, state);  // a run that is killed goes on from here
+    }
     char numbers[64];
     std::snprintf(numbers, sizeof numbers, "held out %.3f  rate %.1e", after, rate(state.steps - 1));
     bar.step(now, std::string_view(numbers));

@@ -40,6 +40,18 @@ inline constexpr bool is_rule_state = false;
 template <class Model, int N>
 inline constexpr bool is_rule_state<optim::state<Model, N>> = true;
 
+/// Tensors, numbers, models, states of rules, and tuples and arrays of these or of references to them.
+template <class X>
+constexpr bool has_names() {
+  if constexpr (requires { std::tuple_size<X>::value; }) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (has_names<std::remove_cvref_t<std::tuple_element_t<I, X>>>() && ...);
+    }(std::make_index_sequence<std::tuple_size_v<X>>{});
+  } else {
+    return is_rule_state<X> || tree<X>::is_tree;
+  }
+}
+
 /// Calls f(name, x) for each parameter, and for the numbers of an optimizer's state.
 template <class X, class F>
 void for_each_named(X& x, const std::string& name, F& f) {
@@ -60,7 +72,25 @@ void for_each_named(X& x, const std::string& name, F& f) {
   }
 }
 template <class F, class... X>
-void for_each_saved(F&& f, X&... x) { (for_each_named(x, any_tensor<std::remove_cv_t<X>> ? "array" : "", f), ...); }
+void for_each_saved(F&& f, X&... x) {
+  constexpr bool are_named = (!element<std::remove_cv_t<X>> && ...);
+  static_assert(are_named, "tenure: save: a number has no name: put numbers into a std::tuple or a std::array");
+  constexpr bool are_trees = (has_names<std::remove_cv_t<X>>() && ...);
+  static_assert(are_trees, "tenure: save: neither a tensor nor a model, a tuple, an array or the state of a rule");
+  if constexpr (are_named && are_trees) (for_each_named(x, any_tensor<std::remove_cv_t<X>> ? "array" : "", f), ...);
+}
+
+/// Throws if the file has a moment that this state has not: it is the state of another rule.
+template <class X>
+void check_moments(const std::string& path, const std::vector<interop::array>& arrays, const X& x) {
+  if constexpr (is_rule_state<X>) {
+    const std::size_t count = x.moments.size();
+    const std::string more = "moments." + std::to_string(count) + ".";
+    for (const interop::array& a : arrays)
+      if (a.name.starts_with(more))
+        throw io_error("tenure: load: " + path + ": array '" + a.name + "': the state has only " + std::to_string(count) + " of these");
+  }
+}
 
 /// The element type, the extents and the memory of a tensor, or of a number, which has no axes.
 template <class X>
@@ -82,8 +112,9 @@ struct saved_as<X> {
 
 }  // namespace detail
 
-/// Writes every parameter of models, every moment of optimizers' states, or one tensor, each with another name. Each must be an owning tensor
-/// on the host. Throws io_error; then an existing file is unchanged.
+/// Writes every parameter of models, every moment of optimizers' states, or one tensor. The names must differ: two models with equal members are
+/// saved as one std::tuple or std::tie, whose names begin with 0 and 1. Each must be an owning tensor on the host. Throws io_error; then an
+/// existing file is unchanged.
 template <class... X>
 void save(const std::string& path, const X&... x) {
   struct entry {
@@ -113,12 +144,17 @@ void save(const std::string& path, const X&... x) {
 }
 
 /// Reads every parameter into existing models and states of optimizers, or into one tensor, on the host or on a device. Throws io_error if the
-/// file lacks an array or if the type or shape of one differs; then nothing has been written. Other arrays in the file are ignored.
+/// file lacks an array, if the type or shape of one differs, if two arguments have an array of one name, or if a state has fewer moments than
+/// the file; then nothing has been written. Other arrays in the file are ignored.
 template <class... X>
 void load(const std::string& path, X&... x) {
   const std::vector<interop::array> arrays = interop::read_npz(path);
   std::vector<const interop::array*> found;
   const auto check = [&](const std::string& name, auto& leaf) {
+    if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) {
+      constexpr bool is_owner = ownership_of_v<std::remove_cvref_t<decltype(leaf)>> == ownership::owning;
+      static_assert(is_owner, "tenure: load: a view is not loaded: load a tensor, then copy_ it into the view");
+    }
     using saved = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>;
     constexpr std::string_view descriptor = detail::npy_descriptor<typename saved::type>();
     const interop::array* match = nullptr;
@@ -126,6 +162,8 @@ void load(const std::string& path, X&... x) {
       if (a.name == name) match = &a;
     const std::string where = "tenure: load: " + path + ": array '" + name + "': ";
     if (match == nullptr) throw io_error(where + "the file has no such array");
+    for (const interop::array* before : found)
+      if (before == match) throw io_error(where + "two arguments have an array of this name");
     if (match->dtype != descriptor) throw io_error(where + "has element type " + match->dtype + ", the model has " + std::string(descriptor));
     extents s;
     if (match->shape.size() <= max_rank)
@@ -136,6 +174,7 @@ void load(const std::string& path, X&... x) {
     found.push_back(match);
   };
   detail::for_each_saved(check, x...);
+  (detail::check_moments(path, arrays, x), ...);
   std::size_t i = 0;
   const auto write = [&](const std::string&, auto& leaf) {
     const interop::array& a = *found[i++];

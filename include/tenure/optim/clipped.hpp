@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// A rule that gets the gradients of the whole model scaled to the norm `most` where their norm is greater, as clip_by_global_norm does.
-// Law: the moments and the results are those of `rule` with clip_by_global_norm(gradients, most). All hyperparameters are those of the rule,
-// and `most`, which may change between steps too.
+// A rule that gets the gradients of the whole model scaled to the norm `max_norm` where their norm is greater, as clip_by_global_norm does.
+// Law: the moments and the results are those of `rule` with clip_by_global_norm(gradients, max_norm). All hyperparameters are those of the
+// rule, and `max_norm`, which may change between steps too.
 // Cost: the updates wait for all gradients. These need memory until then, or are computed again where that is cheap.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace TENURE_NAMESPACE::optim {
 
 template <class Rule>
 struct clipped : Rule {
-  double most = 1;
+  double max_norm = 1;
 
   auto hyperparameters(std::int64_t steps) const {
     const auto of_rule = Rule::hyperparameters(steps);
-    std::array<double, std::tuple_size_v<decltype(Rule::hyperparameters(steps))> + 1> all{most};
+    std::array<double, std::tuple_size_v<decltype(Rule::hyperparameters(steps))> + 1> all{max_norm};
     for (std::size_t i = 0; i < of_rule.size(); ++i) all[i + 1] = of_rule[i];
     return all;
   }
@@ -30,9 +30,12 @@ struct clipped : Rule {
   template <class Model, class Gradients, class State>
   void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
 
-  /// The gradients that the steps of the parameters get.
+  static constexpr bool prepares = true;
+  /// The gradients that the steps of the parameters get: those that the rule prepares, clipped.
   template <class Gradients, class H, class... Hyper>
-  static constexpr auto prepare(const Gradients& gradients, const H& norm, const Hyper&...) { return detail::clip_to_norm{}(gradients, norm); }
+  static constexpr auto prepare(const Gradients& gradients, const H& norm, const Hyper&... hyper) {
+    return detail::clip_to_norm{}(detail::prepared<Rule>(gradients, hyper...), norm);
+  }
 
   template <class P, class M, class H, class... Hyper>
   static constexpr auto step(const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) {

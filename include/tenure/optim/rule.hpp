@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // The part that optimizers share. A rule is an aggregate of hyperparameters with one traced step for one parameter:
 //   static auto step(parameter, gradient, std::array<moment, N>, hyperparameters...) -> {parameter, moments...}
-// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. It may have
-// prepare(gradients, hyperparameters...), which returns the gradients that the steps get. update() applies the rule to a whole model in
+// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. With `prepares` = true it has
+// prepare(gradients, hyperparameters...) too, which returns the gradients that the steps get. update() applies the rule to a whole model in
 // place, as one compiled function. train_step() compiles loss, gradient and rule together. Hyperparameters are run-time numbers, so a schedule
 // can change them without a new compilation.
 #pragma once
 
+#include <tenure/eager/deepcopy.hpp>
+#include <tenure/eager/to.hpp>
 #include <tenure/transform/gradient.hpp>
 
 namespace TENURE_NAMESPACE::optim {
@@ -32,7 +34,7 @@ auto zeros_like_tree(const X&) {
 
 template <class Rule, class Gradients, class... Hyper>
 constexpr Gradients prepared(const Gradients& gradients, [[maybe_unused]] const Hyper&... hyper) {
-  if constexpr (requires { Rule::prepare(gradients, hyper...); }) return Rule::prepare(gradients, hyper...);
+  if constexpr (requires { Rule::prepares; }) return Rule::prepare(gradients, hyper...);
   else return gradients;
 }
 
@@ -127,6 +129,15 @@ struct train_step_of {
 }  // namespace tenure::optim
 
 namespace TENURE_NAMESPACE {
+
+/// The state on a device, and a copy of a state. What a GPU recorded of the last step is not copied.
+template <class Model, int N, any_device D>
+auto to(const optim::state<Model, N>& s, D device) {
+  auto moments = to(s.moments, device);
+  return optim::state<typename decltype(moments)::value_type, N>{std::move(moments), s.steps};
+}
+template <class Model, int N>
+auto deepcopy(const optim::state<Model, N>& s) { return optim::state<Model, N>{deepcopy(s.moments), s.steps}; }
 
 /// A training step as one compiled function: forward, backward and update.
 template <class Loss, class Rule, class Execution = inherited>

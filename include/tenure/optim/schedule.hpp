@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: BSL-1.0
-// A learning rate that depends on the number of steps: rule.learning_rate = rate(state.steps).
+// A learning rate that depends on the number of steps: `step.rule.learning_rate = rate(state.steps)` before each step, where step is what
+// train_step returned. It holds a copy of the rule.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 
-#include <tenure/core/config.hpp>
+#include <tenure/core/error.hpp>
 
 namespace TENURE_NAMESPACE::optim {
 
-/// Grows linearly up to `peak`, which it reaches after `warmup` steps, and falls along half a period of the cosine to `last`, which it reaches
-/// after `steps` steps and keeps. The first step, whose number is 0, has peak / (warmup + 1).
+/// Grows linearly up to `peak`, which it reaches after `warmup` steps, and falls along half a period of the cosine to `end`, which it reaches
+/// after `steps` steps, those of the warm-up included, and keeps. The first step, whose number is 0, has peak / (warmup + 1). Throws an error if
+/// steps <= 0.
 struct warmup_cosine {
   double peak = 1e-3;
   std::int64_t warmup = 0;
   std::int64_t steps = 0;
-  double last = 0;
+  double end = 0;
 
   double operator()(std::int64_t step) const {
+    if (steps <= 0) throw error(tenure::detail::message("warmup_cosine") << "steps is " << steps << ", and has to be the number of steps of the whole run");
     if (step < warmup) return peak * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
-    if (step >= steps) return last;
+    if (step >= steps) return end;
     const double part = static_cast<double>(step - warmup) / static_cast<double>(steps - warmup);
-    return last + (peak - last) * (1 + std::cos(std::numbers::pi * part)) / 2;
+    return end + (peak - end) * (1 + std::cos(std::numbers::pi * part)) / 2;
   }
 };
 
