@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
 # test.sh            the tests, each with the compiler that shows more, and the must-not-compile tests and examples with both
-# test.sh --all      all tests with g++ and then with clang++, in about twice the time
+# test.sh --all      all tests with g++ and then with clang++, also those that the others leave out, in about twice the time
 # test.sh --quick    with g++ only
 # test.sh --cuda     compiles with nvcc (for sm_80 and sm_90) the device tests, and the suites of the CPU (golden values, laws, ownership,
 #                    compiled functions, optimizers) for the device; runs them, also under compute-sanitizer, if there is a GPU
@@ -12,11 +12,12 @@ compilers=2 cuda=0
 not_by_clang='^header[.]alone$'  # a missing include does not depend on the compiler
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and reads the headers once,
 # g++ runs the rest. The suites of the CPU on another device and, with clang++, the compiling twins of must-not-compile tests are left to --all.
+quick=ON
 skip_gcc="batch;control_flow;far_suites;golden;laws;ownership"
 skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;interop;kernels;math;mixed_isa;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
 case "${1:-}" in
   "") not_by_clang='^(header[.]alone|fail[.].*[.]ok)$' ;;
-  --all) skip_gcc="" skip_clang="" ;;
+  --all) skip_gcc="" skip_clang="" quick=OFF ;;
   --quick) compilers=1 skip_gcc="" ;;
   --cuda) compilers=1 cuda=1 ;;
   *)
@@ -38,7 +39,7 @@ suite() {
   step "configure with $compiler in $build"
   # -O1, because kernels need inlining, and more optimisation would only lengthen the build. No -DNDEBUG, so that assertions are checked.
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
-    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped"
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped" -DTENURE_QUICK_TESTS="$quick"
 
   step "build with $compiler, $jobs jobs"
   if ! cmake --build "$build" -j "$jobs" -- -k 0; then  # every error in one run

@@ -5,6 +5,13 @@
 
 #include "agree.hpp"
 
+// Rules of derivatives do not depend on the type, so the quick tests have double only. Floats meet the kernels in rows, positions and golden values.
+#ifdef TENURE_QUICK_TESTS
+#define TENURE_LAW_TYPES double
+#else
+#define TENURE_LAW_TYPES double, float
+#endif
+
 namespace laws {
 
 /// A tree like x of numbers between -1 and 1; integers and bool are 0, since nothing flows through them.

@@ -20,7 +20,7 @@ void of_two(F f, double lo, double hi) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("derivatives of functions of any number", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of functions of any number", "", TENURE_LAW_TYPES) {
   of_one<TestType>([](auto x) { return std::tuple{exp(x), expm1(x), sin(x), cos(x), sinh(x), cosh(x), atan(x), erf(x), -x, square(x)}; }, -2, 2);
   of_one<TestType>([](auto x) { return std::tuple{tanh(x), sigmoid(x), softplus(x), silu(x), gelu(x), gelu_tanh(x), mish(x), log_sigmoid(x), softsign(x)}; }, -3, 3);
   of_one<TestType>(
@@ -30,12 +30,12 @@ TEMPLATE_TEST_CASE("derivatives of functions of any number", "", double, float) 
       -2, 2);
 }
 
-TEMPLATE_TEST_CASE("derivatives of functions of positive numbers", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of functions of positive numbers", "", TENURE_LAW_TYPES) {
   of_one<TestType>([](auto x) { return std::tuple{log(x), log1p(x), log2(x), sqrt(x), rsqrt(x), reciprocal(x), pow(x, 1.75), 2.0 / x, 3.0 - x}; }, 0.25, 3);
   of_two<TestType>([](auto x, auto y) { return std::tuple{pow(x, y), x / y, atan2(x, y), lerp(x, y, 0.25), lerp(x, y, x)}; }, 0.25, 3);
 }
 
-TEMPLATE_TEST_CASE("derivatives of functions of two", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of functions of two", "", TENURE_LAW_TYPES) {
   of_two<TestType>(
       [](auto x, auto y) {
         return std::tuple{x + y, x - y, x * y, maximum(x, y), minimum(x, y), where(x > y, x * y, y), clamp_min(x, y), clamp_max(x, y), x * 2.0 + y};
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("derivatives of functions of two", "", double, float) {
       -2, 2);
 }
 
-TEMPLATE_TEST_CASE("derivatives of losses", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of losses", "", TENURE_LAW_TYPES) {
   using T = TestType;
   const auto losses = [](auto x, auto y) { return std::tuple{mse(x, y), l1(x, y), huber(x, y, 0.75), smooth_l1(x, y, 0.5), bce_with_logits(x, y)}; };
   derivatives_agree<T>(losses, filled<T>(shape<4, 3>{}, 41), filled<T>(shape<4, 3>{}, 42));
@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("derivatives of losses", "", double, float) {
   derivatives_agree<T>(of_classes, filled<T>(shape<dyn, 3>{}, 49, -2.0, 2.0, 4), filled<std::int32_t>(shape<dyn>{}, 50, 0.0, 3.0, 4));
 }
 
-TEMPLATE_TEST_CASE("derivatives of functions of trees", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of functions of trees", "", TENURE_LAW_TYPES) {
   using T = TestType;
   const auto f = [](const auto& model, auto x) {
     const auto& [layers, scale] = model;

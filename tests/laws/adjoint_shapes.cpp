@@ -6,7 +6,7 @@ using namespace laws;
 using tn::axis;
 using tn::keepdim;
 
-TEMPLATE_TEST_CASE("derivatives of reductions", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of reductions", "", TENURE_LAW_TYPES) {
   using T = TestType;
   const auto sums = [](auto x) {
     return std::tuple{sum(x), sum(x, axis<0>), mean(x), mean(x, axis<1>, keepdim), logsumexp(x), logsumexp(x, axis<1>), var(x), var(x, axis<0>), stddev(x, axis<1>)};
@@ -23,7 +23,7 @@ TEMPLATE_TEST_CASE("derivatives of reductions", "", double, float) {
   derivatives_agree<T>([](auto x) { return std::tuple{prod(x, axis<1>), cumsum(x, axis<0>), cumprod(x, axis<1>)}; }, filled<T>(shape<3, 4>{}, 63));
 }
 
-TEMPLATE_TEST_CASE("derivatives of normalisations", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of normalisations", "", TENURE_LAW_TYPES) {
   using T = TestType;
   const auto f = [](auto x, auto gain, auto bias) { return std::tuple{layer_norm(x, gain, bias), rms_norm(x, gain)}; };
   derivatives_agree<T>(f, filled<T>(shape<3, 5>{}, 64), filled<T>(shape<5>{}, 65), filled<T>(shape<5>{}, 66));
@@ -31,7 +31,7 @@ TEMPLATE_TEST_CASE("derivatives of normalisations", "", double, float) {
   derivatives_agree<T>(f, filled<T>(shape<2, 3, 4>{}, 64), filled<T>(shape<3, 4>{}, 65), filled<T>(shape<3, 4>{}, 66));
 }
 
-TEMPLATE_TEST_CASE("derivatives of products", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of products", "", TENURE_LAW_TYPES) {
   using T = TestType;
   const auto f = [](auto x, auto w, auto b) { return std::tuple{matmul(x, w), linear(x, transpose(w), b), outer(b, b), matmul(b, b), matmul(transpose(x), x)}; };
   derivatives_agree<T>(f, filled<T>(shape<3, 5>{}, 71), filled<T>(shape<5, 4>{}, 72), filled<T>(shape<4>{}, 73));
@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("derivatives of products", "", double, float) {
   derivatives_agree<T>([](auto x, auto y) { return matmul(x, y); }, filled<T>(shape<2, 3, 4>{}, 77), filled<T>(shape<4, 2>{}, 78));
 }
 
-TEMPLATE_TEST_CASE("derivatives of movement", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of movement", "", TENURE_LAW_TYPES) {
   using T = TestType;
   derivatives_agree<T>(
       [](auto x) {
@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("derivatives of movement", "", double, float) {
                        filled<T>(shape<dyn, 4>{}, 86, -2.0, 2.0, 3), filled<T>(shape<dyn, 4>{}, 87, -2.0, 2.0, 3));
 }
 
-TEMPLATE_TEST_CASE("derivatives of indexing", "", double, float) {
+TEMPLATE_TEST_CASE("derivatives of indexing", "", TENURE_LAW_TYPES) {
   using T = TestType;
   const auto i = filled<std::int64_t>(shape<4>{}, 91, 0.0, 3.0);
   derivatives_agree<T>([](auto x, auto at) { return std::tuple{tn::gather<0>(x, at), tn::gather<1>(x, at)}; }, filled<T>(shape<3, 3>{}, 92), i);
