@@ -91,6 +91,22 @@ TEST_CASE("loops and branches, and their derivatives, agree with the reference b
   }).function, vector{1, 2, 3}, vector{1, -1, 0.5});
 }
 
+// A loop reads the rows of its arrays one behind the other, and the columns of a part of a concat lie between those of others.
+TEST_CASE("a loop reads an array that is also a part of a concat") {
+  agrees_with_reference("a part", [](auto x) {
+    const auto a = exp(x);
+    const auto s = tn::scan([](auto c, auto row) { return std::tuple{c + row, tn::nothing}; }, tn::zeros_like(x[0]), a);
+    return std::tuple{tn::concat<1>(a, sin(x)), std::get<0>(s)};
+  }, tn::tensor<double, tn::shape<3, 4>>{{1, -2, 3, 0.5}, {0.1, 0.2, -0.3, 0.4}, {-1, 2, 0.25, -0.75}});
+  agrees_with_reference("the gradient of columns", tn::grad([](auto x) {
+    const auto ys = std::get<1>(tn::scan([](auto c, auto e) {
+      const auto n = sin(c) + e;
+      return std::tuple{n, n};
+    }, 0.0, x.at(tn::all, 0)));
+    return sum(cos(ys + x.at(tn::all, 1)) * x.at(tn::all, 2));
+  }).function, tn::tensor<double, tn::shape<4, 3>>{{1, -2, 3}, {0.1, 0.2, -0.3}, {-1, 2, 0.25}, {0.7, 0.6, 0.5}});
+}
+
 TEST_CASE("0 turns give init and empty ys; 1 turn is the function") {
   tn::tensor<double, tn::shape<tn::dyn>> none = tn::zeros<double>(tn::shape<tn::dyn>{}, 0);
   const auto sum = [](auto c, auto x) { return std::tuple{c + x, c * x}; };

@@ -8,6 +8,7 @@
 #include <tenure/passes/batch.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/recompute.hpp>
+#include <tenure/passes/schedule.hpp>
 #include <tenure/passes/verify.hpp>
 
 #include "both_modes.hpp"
@@ -32,6 +33,23 @@ bool has_constructs(const ir::graph_view& g) {
   return false;
 }
 
+/// Whether all operands of loops and branches are row-major in memory, since a construct gets only pointers to them.
+bool reads_row_major(const ir::graph_view& g) {
+  const passes::plan_builder p = passes::schedule(g);
+  bool all = true;
+  for (const passes::step& s : p.steps) {
+    if (s.op != ir::opcode::construct) continue;
+    int at = s.first_access;
+    ir::for_each_operand(g.nodes, g[s.node].in[0], [&](ir::node_id operand) {
+      const passes::access& read = p.accesses[at++];
+      const tenure::extents& shape = g.shape_of(operand);
+      const passes::strides found = p.strides[read.strides], wanted = passes::row_major(operand, shape).stride;
+      for (int a = 0; a < shape.rank; ++a) all = all && (shape[a] == 1 || found[a] == wanted[a]);
+    });
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") {
@@ -45,6 +63,7 @@ TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") 
     const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
     const ir::builder merged = passes::cse(joined.view()), whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
     require_valid(seed, "the passes", last.view());
+    if (!reads_row_major(last.view())) FAIL(report(seed, "the passes", "a construct reads what is not row-major", g, last.view()));
     const results wanted = reference_of(seed, g, s.arguments);
     const judgement j = judge(g, s.arguments, wanted, reference_of(seed, last.view(), s.arguments));
     if (!j.wrong.empty()) FAIL(report(seed, "the passes", j.wrong, g, last.view()));

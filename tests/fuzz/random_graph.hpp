@@ -931,6 +931,9 @@ class generator {
     const ir::node_id node = g.add_construct(loop, operands);
     add({{g, g.result(node, 0)}, 0});
     if (dice_.chance(0.8)) add({{g, g.result(node, 1)}, bound});
+    // What a loop reads is often a part of a concat too: the gradient of picks is one.
+    const entry read = dice_.chance(0.5) ? c : entry{xs, all.bound};
+    if (read.x.shape().rank > 0 && dice_.chance(0.4)) add_joined(read.x, bound_of(read));
   }
 
   void while_loop() {

@@ -29,7 +29,8 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
 }
 
 /// Chooses the operands of concats that are computed directly in their parts of the result. They must be stored by a kernel, which
-/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. Operands are also
+/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. A construct gets only
+/// pointers to its operands and reads them row-major, so what it reads stays in one piece. Operands are also
 /// copied if they do not begin at an offset that is a number: some offsets would be sums of extents, and only products are possible. So would be
 /// the offset of a slice of an operand, if the strides of the concat are run-time numbers.
 class parts_of_concats {
@@ -43,6 +44,8 @@ class parts_of_concats {
     is_sliced_.resize(g.count, 0);
     for (ir::node_id id = 0; id < g.count; ++id)
       if (g.nodes[id].op == ir::opcode::reshape && !same_but_ones(g.shapes[g.nodes[id].shape], g.shape_of(g.nodes[id].in[0]))) stays_whole_[memory_of(id)] = 1;
+    for (ir::node_id id = 0; id < g.count; ++id)
+      for (int k = 0; g.nodes[id].op == ir::opcode::tuple && k < g.nodes[id].arity; ++k) stays_whole_[memory_of(g.nodes[id].in[k])] = 1;
     for (ir::node_id id = 0; id < g.count; ++id)
       if (g.nodes[id].op == ir::opcode::slice && g.nodes[id].start != 0) is_sliced_[below_views(id)] = 1;
     for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
