@@ -86,7 +86,8 @@ class assembly {
     if (are_reshapes) {
       ir::array<value> below;
       for (const value& t : terms) below.push_back(ops::operand_of(t, 0));
-      return ops::reshape_to(sum_of(below), terms[0].shape());
+      const value added = sum_of(below);  // may grow the table of shapes, so no reference into it is taken before
+      return ops::reshape_to(added, extents(terms[0].shape()));
     }
     ir::array<value> pads;
     value all;

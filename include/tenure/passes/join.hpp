@@ -89,7 +89,10 @@ class joiner {
     return is_transposed(a) == is_transposed(ops::operand_of(first, 0)) && is_transposed(b) == is_transposed(ops::operand_of(first, 1));
   }
 
-  constexpr value one_product(const ir::array<value>& products) { return ops::matrix_product(beside(products, 0, 1), beside(products, 1, 0)); }
+  constexpr value one_product(const ir::array<value>& products) {
+    const value left = beside(products, 0, 1), right = beside(products, 1, 0);  // in this order with each compiler
+    return ops::matrix_product(left, right);
+  }
   constexpr value beside(const ir::array<value>& products, int operand, int axis) {
     const auto part = [&](int i) { return untransposed(ops::operand_of(products[i], operand)); };
     const bool flips = is_transposed(ops::operand_of(products[0], operand));
