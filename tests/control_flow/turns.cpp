@@ -43,6 +43,11 @@ constexpr auto masked = [](auto a, auto b, auto flags) {
   return tn::fori_loop(3, [=](auto, auto s) { return where(flags, s + b, s); }, a);
 };
 
+// Two columns of a row: neighbours in memory, but too few for a block that is transposed in registers.
+constexpr auto two_columns = [](auto h, auto xs) {
+  return std::get<0>(tn::scan([](auto c, auto x) { return std::tuple{c * x.at(tn::all, 0) + x.at(tn::all, 1), tn::nothing}; }, h, xs));
+};
+
 template <class T>
 vec<T> numbers(std::int64_t n, double first, double step) {
   vec<T> made(n);
@@ -68,6 +73,7 @@ TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in regi
   CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(counts)>, vec<double>, vec<double>>, 1, 0, true>);
   using five = tn::tensor<std::int64_t, tn::shape<5>>;
   CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(masked)>, five, five, tn::tensor<bool, tn::shape<5>>>, 1, 0, false>);
+  CHECK(is_scan_of_kernel<body_of<std::remove_const_t<decltype(two_columns)>, tn::tensor<float, tn::shape<1000>>, tn::tensor<float, tn::shape<200, 1000, 2>>>, 1, 1, false>);
 }
 
 TEST_CASE("turns in registers give the results of the reference backend, for any number of elements and turns") {
@@ -79,6 +85,11 @@ TEST_CASE("turns in registers give the results of the reference backend, for any
       judged::agrees_with_reference("counts", counts, numbers<double>(n, -1, 0.05), numbers<double>(n, 0.3, 0.01));
       judged::agrees_with_reference("swaps", swaps, numbers<double>(n, -1, 0.05), numbers<double>(n, 2, 0.25));
     }
+  for (const std::int64_t n : {3, 37}) {
+    tn::tensor<double, tn::shape<tn::dyn, tn::dyn, 2>> pairs(5, n);
+    for (std::int64_t i = 0; i < 10 * n; ++i) pairs.at(i / (2 * n), i / 2 % n, i % 2) = 0.01 * static_cast<double>(7 * i % 41) - 0.2;
+    judged::agrees_with_reference("two columns", two_columns, numbers<double>(n, -1, 0.05), pairs);
+  }
   judged::agree(tn::compile(horner)(numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)),
                 judged::by_reference(horner, numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)), 1e-5);
 }

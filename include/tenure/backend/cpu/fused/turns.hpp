@@ -5,7 +5,7 @@
 // Law: each element is computed by the same instructions as in turns that run one after the other.
 #pragma once
 
-#include <tenure/backend/cpu/fused/kernel.hpp>
+#include <tenure/backend/cpu/fused/transposed.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -21,7 +21,7 @@ enum class in_loop { fixed, of_turn, carry_in, carry_out };
 template <class Code>
 template <class Loop>
 constexpr bool fused<Code>::may_run_turns() {
-  if (record::outer != 0 || record::inner != 1 || record::passes != 1 || may_transpose) return false;
+  if (record::outer != 0 || record::inner != 1 || record::passes != 1 || transposition::all.count > 0) return false;
   int row_work = 0, stored = 0;
   for (int i = 0; i < record::instructions; ++i) {
     const instruction& x = at(i);
