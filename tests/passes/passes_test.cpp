@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <tenure/ops/derivative.hpp>
 #include <tenure/passes/differentiate.hpp>
@@ -201,6 +202,36 @@ return %10
 %5 = reshape %4 : float32[2,8]
 return %5
 )");
+}
+
+TEST_CASE("join fills gaps with few constants and few kernels, where there are many more zeros than parts") {
+  const auto parts_and_kernels = [](value x, auto pick, int picks) {
+    ir::builder& g = *x.graph;
+    value sum = pick(0);
+    for (int i = 1; i < picks; ++i) sum = sum + pick(i);
+    g.output(sum.id);
+    const ir::builder joined = passes::join(g.view()), after = passes::materialize(passes::cse(joined.view()).view());
+    CHECK(passes::verify(after.view()).ok());
+    const ir::graph_view v = after.view();
+    CHECK(std::none_of(v.nodes, v.nodes + v.count, [](const ir::node& n) { return n.op == ir::opcode::pad; }));
+    const auto concats = std::count_if(v.nodes, v.nodes + v.count, [](const ir::node& n) { return n.op == ir::opcode::concat; });
+    return std::vector{static_cast<int>(concats) + 1, passes::schedule(v).kernels.size()};
+  };
+  ir::builder vector, matrix, many;
+  const value x{vector, vector.input(dtype::float32, {1, {1700}})}, y{matrix, matrix.input(dtype::float32, {2, {16, 16}})};
+  const auto element = [](const value& of, int at, int length) { return ops::padded(ops::pointwise_value<ops::exp>(ops::sliced(of, 0, at, 1, 1)), 0, at, length, 1); };
+  // 100 elements, and a constant for each gap of 16.
+  CHECK(parts_and_kernels(x, [&](int i) { return element(x, 17 * i, 1700); }, 100) == std::vector{200, 2});
+  // The diagonal.
+  const auto of_diagonal = [&](int i) {
+    const value row = ops::sliced(y, 0, i, 1, 1);
+    const value one = ops::pointwise_value<ops::exp>(ops::sliced(row, 1, i, 1, 1));
+    return ops::padded(ops::padded(one, 1, i, 16, 1), 0, i, 16, 1);
+  };
+  CHECK(parts_and_kernels(y, of_diagonal, 16) == std::vector{80, 4});
+  // The table of shapes has room for 2000 such elements.
+  const value z{many, many.input(dtype::float32, {1, {34000}})};
+  CHECK(parts_and_kernels(z, [&](int i) { return element(z, 17 * i, 34000); }, 2000)[0] == 4000);
 }
 
 TEST_CASE("join does not take a run-time extent for a number") {

@@ -24,10 +24,11 @@ class assembly {
  private:
   /// A pad that writes at most so many elements is written whole: a constant for the others costs less than a step.
   static constexpr std::int64_t small_array = 64;
-  /// A gap of at most so many slots is a constant for each slot. The kernel that computes the parts stores these constants too. A gap of at most so
-  /// many elements along the axis is a constant for each element, so that all such gaps have one kernel.
-  static constexpr std::int64_t slots_of_gap = 16;
-  /// Each larger gap of another extent is a kernel of its own.
+  /// A gap of at most so many slots is short, or, where slots differ, a gap of so many elements along the axis.
+  static constexpr std::int64_t units_of_gap = 16;
+  /// Constants for single units of short gaps: at most so many, and two for each part.
+  static constexpr std::int64_t most_units = 8;
+  /// Each longer gap of another extent is a kernel of its own.
   static constexpr int most_gaps = 4;
 
   struct slot {
@@ -191,7 +192,7 @@ class assembly {
   /// zeros stand on one side only: then the extents on the way are those of the part and of the whole.
   static constexpr bool is_filled_at_run_time(const slot& x, const whole& to) {
     const std::int64_t after = behind(x, to);
-    const bool has_known_extents = x.start == 0 || after == 0, is_thin = after >= 0 && x.start + after > 0 && x.start + after <= slots_of_gap;
+    const bool has_known_extents = x.start == 0 || after == 0, is_thin = after >= 0 && x.start + after > 0 && x.start + after <= units_of_gap;
     return is_thin && has_known_extents && x.part.type() != dtype::boolean && is_computed(x.part);
   }
   static constexpr value filled_at_run_time(const slot& x, const whole& to) {
@@ -228,40 +229,64 @@ class assembly {
     return plus(all, ops::padded(run, to.axis, start, to.length(), 1));
   }
 
-  /// The extent of all slots, where it is one that gaps are multiples of.
-  static constexpr std::int64_t unit(const ir::array<slot>& layer, const whole& to) {
+  /// The gaps of a layer. Short ones are filled in units: with a constant for each unit, which the kernel of the parts stores too, or, where these
+  /// would be many more than the parts, with constants of 1, 2, 4, 8 and 16 units. Then at most 5 kernels fill all short gaps, and at most 4
+  /// constants fill one.
+  struct gaps {
+    std::int64_t unit = 1;
+    bool are_slots = false;     // a unit is the extent of all slots, and divides the axis
+    bool by_unit = true;        // a constant for each unit
+    std::int64_t covered = 0;   // elements of the axis in slots
+    int runs = 0;               // of slots without a gap between them
+    std::int64_t units = 0;     // of all short gaps
+    int others = 0;             // different extents of gaps that are not short
+    std::int64_t other[most_gaps + 1] = {};
+
+    constexpr bool is_short(std::int64_t gap) const { return gap <= units_of_gap * unit; }
+    constexpr void see(std::int64_t gap) {
+      if (is_short(gap)) {
+        units += gap / unit;
+        return;
+      }
+      bool known = others > most_gaps;
+      for (int i = 0; i < others && !known; ++i) known = other[i] == gap;
+      if (!known) other[others++] = gap;
+    }
+    /// The extent of the first constant of a gap.
+    constexpr std::int64_t piece(std::int64_t gap) const {
+      if (!is_short(gap)) return gap;
+      std::int64_t n = unit;
+      while (!by_unit && 2 * n <= gap) n *= 2;
+      return n;
+    }
+  };
+  static constexpr gaps gaps_of(const ir::array<slot>& layer, const whole& to) {
+    gaps found;
     const std::int64_t n = layer[0].extent(to.axis);
-    if (n == 0 || to.length() % n != 0) return 0;
-    for (const slot& x : layer)
-      if (x.extent(to.axis) != n || x.start % n != 0) return 0;
-    return n;
+    found.are_slots = n > 0 && to.length() % n == 0;
+    for (const slot& x : layer) found.are_slots = found.are_slots && x.extent(to.axis) == n && x.start % n == 0;
+    if (found.are_slots) found.unit = n;
+    std::int64_t end = 0;
+    for (const slot& x : layer) {
+      found.runs += x.start != end || found.runs == 0;
+      found.see(x.start - end);
+      end = x.start + x.extent(to.axis);
+      found.covered += x.extent(to.axis);
+    }
+    found.see(to.length() - end);
+    found.by_unit = found.units <= 2 * std::int64_t{layer.size()} + most_units;
+    return found;
   }
-  static constexpr bool fills_with_slots(std::int64_t gap, std::int64_t unit) { return unit > 0 && gap <= slots_of_gap * unit; }
 
   /// Whether constants in the gaps cost less than pads, of which each writes the whole array.
   static constexpr bool is_filled(const ir::array<slot>& layer, const whole& to) {
     if (!is_static(to.length()) || layer[0].part.type() == dtype::boolean) return false;
-    const std::int64_t n = unit(layer, to);
-    ir::array<std::int64_t> gaps;  // different ones
-    std::int64_t end = 0, covered = 0;
-    int runs = 0;
-    const auto see = [&](std::int64_t gap) {
-      bool known = fills_with_slots(gap, n) || gap <= slots_of_gap;
-      for (const std::int64_t x : gaps) known = known || x == gap;
-      if (!known) gaps.push_back(gap);
-    };
-    for (const slot& x : layer) {
-      runs += x.start != end || runs == 0;
-      see(x.start - end);
-      end = x.start + x.extent(to.axis);
-      covered += x.extent(to.axis);
-    }
-    see(to.length() - end);
-    if (covered == to.length() && layer.size() > 1) return true;
-    if (gaps.size() > most_gaps) return false;
-    if (runs > 1) return true;
-    const bool is_row_of_slots = n > 0 && gaps.size() == 0;
-    const bool is_thin = 8 * (to.length() - covered) <= to.length(), is_small = all_static(to.shape) && count(to.shape) <= small_array;
+    const gaps g = gaps_of(layer, to);
+    if (g.covered == to.length() && layer.size() > 1) return true;
+    if (g.others > most_gaps) return false;
+    if (g.runs > 1) return true;
+    const bool is_row_of_slots = g.are_slots && g.others == 0 && g.by_unit;
+    const bool is_thin = 8 * (to.length() - g.covered) <= to.length(), is_small = all_static(to.shape) && count(to.shape) <= small_array;
     bool are_computed = true;
     for (const slot& x : layer) are_computed = are_computed && is_computed(x.part);
     return are_computed && (is_row_of_slots || is_thin || is_small);
@@ -270,15 +295,15 @@ class assembly {
   static constexpr value filled(const ir::array<slot>& layer, const whole& to) {
     ir::builder& g = *layer[0].part.graph;
     const dtype type = layer[0].part.type();
-    const std::int64_t n = unit(layer, to);
+    const gaps between = gaps_of(layer, to);
     value all;
-    const auto append = [&](const value& part) { all = all.graph == nullptr ? part : ops::concatenated(all, part, to.axis); };
+    const auto append = [&](const value& part) { all = ops::concatenated(all, part, to.axis); };
     const auto zeros = [&](std::int64_t extent) {
       extents s = to.shape;
       s[to.axis] = extent;
       const value like = below_reshapes(layer[0].part);
       const std::int16_t shape = g.intern(s);
-      if (extent != n || !same_but_ones(like.shape(), s)) return value{g, g.constant(type, shape, 0)};
+      if (!between.are_slots || extent != between.unit || !same_but_ones(like.shape(), s)) return value{g, g.constant(type, shape, 0)};
       // In the shape of the kernel that computes the parts. It is appended as it is, since the algebra would take the reshape away.
       const ir::node_id zero = g.constant(type, like.node().shape, 0);
       if (like.node().shape == shape) return value{g, zero};
@@ -286,16 +311,20 @@ class assembly {
     };
     value last;
     std::int64_t last_zeros = 0;
-    const auto fill = [&](std::int64_t gap) {
-      if (gap == 0) return;
-      const std::int64_t by = fills_with_slots(gap, n) ? n : gap <= slots_of_gap ? 1 : gap;
-      if (by != last_zeros) last = zeros(by), last_zeros = by;
-      for (std::int64_t at = 0; at < gap; at += by) append(last);
+    const auto fill = [&](std::int64_t gap, bool is_in_front = false) {
+      while (gap > 0) {
+        const std::int64_t n = between.piece(gap);
+        if (n != last_zeros) last = zeros(n), last_zeros = n;
+        if (is_in_front) all = ops::concatenated(last, all, to.axis);
+        else append(last);
+        gap -= n;
+      }
     };
+    // The first part comes first: a concat of zeros only would be shared with other layers, and copied to each.
     std::int64_t end = 0;
     for (const slot& x : layer) {
-      fill(x.start - end);
-      append(x.part);
+      if (all.graph != nullptr) fill(x.start - end), append(x.part);
+      else all = x.part, fill(x.start, true);
       end = x.start + x.extent(to.axis);
     }
     fill(to.length() - end);
