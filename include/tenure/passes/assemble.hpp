@@ -3,7 +3,7 @@
 // cotangent back between zeros. Pads of one place become the pad of one sum. Pads of different places become a concat of their operands, with
 // constants in the gaps. Kernels compute the operands of a concat in its memory (materialize.hpp), so each element is written once.
 // Law: assemble keeps the meaning. Only the order of sums and the sign of zero may change.
-// Cost: n log n for n picks in order of their places or in reverse, as derivatives give them.
+// Cost: n log n for n picks, and at most n for each layer of picks where they overlap.
 #pragma once
 
 #include <tenure/passes/sliced_operations.hpp>
@@ -98,7 +98,10 @@ class assembly {
     return pads.size() == 0 ? all : plus(all, sum_of_pads(pads));
   }
 
-  /// In order of their places. Derivatives come in this order or in its reverse.
+  static constexpr bool is_before(const slot& a, const slot& b) {
+    return a.start != b.start ? a.start < b.start : a.part.node().shape < b.part.node().shape;
+  }
+  /// In order of their places. Derivatives come in this order or in its reverse, and then n comparisons suffice.
   static constexpr void sort(ir::array<slot>& slots) {
     const int n = slots.size();
     if (n > 1 && slots[n - 1].start < slots[0].start)
@@ -107,26 +110,29 @@ class assembly {
         slots[i] = slots[n - 1 - i];
         slots[n - 1 - i] = x;
       }
-    for (int i = 1; i < n; ++i) {
-      if (slots[i - 1].start <= slots[i].start) continue;
-      const slot x = slots[i];
-      int at = i;
-      for (; at > 0 && slots[at - 1].start > x.start; --at) slots[at] = slots[at - 1];
-      slots[at] = x;
+    bool is_sorted = true;
+    for (int i = 1; i < n && is_sorted; ++i) is_sorted = !is_before(slots[i], slots[i - 1]);
+    if (is_sorted) return;
+    ir::array<slot> merged(n);
+    for (int run = 1; run < n; run *= 2) {
+      for (int first = 0; first < n; first += 2 * run) {
+        const int middle = first + run < n ? first + run : n, end = middle + run < n ? middle + run : n;
+        for (int at = first, a = first, b = middle; at < end; ++at)
+          merged[at] = a < middle && (b == end || !is_before(slots[b], slots[a])) ? slots[a++] : slots[b++];
+      }
+      for (int i = 0; i < n; ++i) slots[i] = merged[i];
     }
   }
 
   constexpr value of_one_axis(ir::array<slot>& slots, const whole& to) {
     sort(slots);
     ir::array<slot> places;  // one slot for each place
-    ir::array<char> is_done(slots.size(), 0);
-    for (int i = 0; i < slots.size(); ++i) {
-      if (is_done[i]) continue;
+    for (int i = 0; i < slots.size();) {
+      const slot first = slots[i];
       ir::array<value> here;
-      for (int j = i; j < slots.size() && slots[j].start == slots[i].start; ++j)
-        if (!is_done[j] && slots[i].is_at(slots[j])) is_done[j] = 1, here.push_back(slots[j].part);
+      for (; i < slots.size() && first.is_at(slots[i]); ++i) here.push_back(slots[i].part);
       changes_ = changes_ || here.size() > 1;
-      places.push_back({sum_of(here), slots[i].start});
+      places.push_back({sum_of(here), first.start});
     }
     if (to.step == 1) return of_places(places, to);
     return interleaves(places, to) ? interleaved(places, to) : padded(places, to);
@@ -157,6 +163,18 @@ class assembly {
     return ops::reshape_to(of_places(places, {with_new_axis(to.step), to.axis + 1, 1}), to.shape);
   }
 
+  /// The first place from position `from` on that begins at `start` or later.
+  static constexpr int first_at(const ir::array<slot>& places, int from, std::int64_t start) {
+    int end = places.size();
+    if (from < end && places[from].start >= start) return from;
+    while (from < end) {
+      const int middle = from + (end - from) / 2;
+      if (places[middle].start < start) from = middle + 1;
+      else end = middle;
+    }
+    return from;
+  }
+
   /// Slots in order, which may overlap: layers of slots that do not.
   constexpr value of_places(const ir::array<slot>& places, const whole& to) {
     ir::array<char> is_done(places.size(), 0);
@@ -165,8 +183,8 @@ class assembly {
       if (is_done[i]) continue;
       ir::array<slot> layer;
       std::int64_t end = places[i].start;
-      for (int j = i; j < places.size(); ++j) {
-        if (is_done[j] || places[j].start < end) continue;
+      for (int j = i; j < places.size(); j = first_at(places, j + 1, end)) {
+        if (is_done[j]) continue;
         const std::int64_t extent = places[j].extent(to.axis);
         if (!is_static(extent) && j > i) continue;
         is_done[j] = 1;
