@@ -50,7 +50,8 @@ bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
       is_dense = is_dense && step == dense;
       dense *= value_of(args, k.extent[d]);
     }
-    if (last > 0 && !in_lines && !is_dense) return false;
+    const bool begins_line = reinterpret_cast<std::uintptr_t>(args.pointer[a]) % 64 == 0;  // a part of a concat may begin in the middle of one
+    if (last > 0 && !(in_lines && begins_line) && !is_dense) return false;
     for (int b = 0; b < record::accesses; ++b)
       if (b != a && args.pointer[b] == args.pointer[a]) return false;
   }
