@@ -70,7 +70,6 @@ TEST_CASE("concats of concats with dynamic extents agree with the reference") {
   }
 }
 
-// The views of tensors and of traced values have one rule of their shapes.
 // Rows of the second part begin at 2 + 4n, and a row of it is read by another kernel.
 TEST_CASE("a slice of a part of a concat with a dynamic extent agrees with the reference") {
   const auto x = filled<double>(shape<3, dyn, 2>{}, 31, -1.0, 1.0, 3), y = filled<double>(shape<3, dyn, 2>{}, 32, -1.0, 1.0, 3);
@@ -81,6 +80,7 @@ TEST_CASE("a slice of a part of a concat with a dynamic extent agrees with the r
          x, y);
 }
 
+// The views of tensors and of traced values have one rule of their shapes.
 TEST_CASE("reshape and expand find run-time extents in a trace as in a view") {
   constexpr auto rows = tn::dim("rows"), columns = tn::dim("columns");
   const auto x = filled<double>(shape<rows, columns, 6>{}, 10, 4, 5);

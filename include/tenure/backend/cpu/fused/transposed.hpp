@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loads and stores of a kernel whose lanes are samples, and whose accesses are neighbouring numbers of a sample: instead of a number of each
-// sample, one by one, they take a part of the row of each sample, and transpose these parts in registers.
+// Loads and stores of a kernel whose lanes are rows in memory (samples, or the rows of a matrix whose columns it reads or writes), and whose
+// accesses are neighbouring numbers of a row: instead of a number of each row, one by one, they take a part of each row, and transpose these parts
+// in registers.
 // Cost: a block of 4 x 4 doubles takes 4 loads or stores and 8 shuffles. One by one, it takes 16 loads and 12 shuffles.
 #pragma once
 
