@@ -19,7 +19,7 @@ using namespace fuzz;
 
 namespace {
 
-constexpr std::uint64_t graphs = 8000;
+constexpr std::uint64_t graphs = 8000 / share;
 
 bool same_nodes(const ir::graph_view& a, const ir::graph_view& b) {
   if (a.count != b.count || a.output_count != b.output_count) return false;

@@ -14,7 +14,7 @@ namespace passes = tenure::passes;
 
 namespace {
 
-constexpr std::uint64_t graphs = 16000;
+constexpr std::uint64_t graphs = 16000 / share;
 
 /// The graph that program.hpp schedules.
 ir::builder finished(const ir::graph_view& traced) {
