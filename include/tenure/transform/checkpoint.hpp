@@ -8,7 +8,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// Besides the inputs, checkpoint keeps the results of matrix products and reductions. It computes elementwise operations again.
+/// Besides the inputs, checkpoint keeps the results of matrix products, attention and reductions. It computes elementwise operations again.
 struct save_products_policy {};
 inline constexpr save_products_policy save_products{};
 
@@ -40,8 +40,9 @@ struct checkpoint_of {
     ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<result>::leaves};
     for (ir::node_id id = first; KeepsProducts && id < g.count(); ++id) {
       const ir::node n = g[id];
-      const bool is_product = n.op == ir::opcode::matmul || n.op == ir::opcode::attention || n.op == ir::opcode::reduce;
-      if (!is_product || !is_floating(n.type)) continue;
+      const bool attends = n.op == ir::opcode::attention || n.op == ir::opcode::attention_gradient;
+      const bool is_kept = n.op == ir::opcode::matmul || attends || n.op == ir::opcode::reduce;
+      if (!is_kept || !is_floating(n.type)) continue;
       outputs.push_back(id);
       ++kept.kept;
     }
@@ -67,7 +68,7 @@ template <class F, class Execution = inherited>
 constexpr auto checkpoint(F f, Execution on = {}) {
   return detail::compiled_on(detail::checkpoint_of<decltype(detail::traced_function(f)), false>{detail::traced_function(f)}, on);
 }
-/// checkpoint(f, save_products) keeps the results of matrix products and reductions.
+/// checkpoint(f, save_products) keeps the results of matrix products, attention and reductions.
 template <class F, class Execution = inherited>
 constexpr auto checkpoint(F f, save_products_policy, Execution on = {}) {
   return detail::compiled_on(detail::checkpoint_of<decltype(detail::traced_function(f)), true>{detail::traced_function(f)}, on);
