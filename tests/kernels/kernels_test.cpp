@@ -265,6 +265,21 @@ TEST_CASE("attention and its gradient") {
   check(tn::value_and_grad<0, 1, 2>([](auto q, auto k, auto v) { return sum(sin(tn::attention(q, tn::transpose<1, 2>(k), v))); }), few, keys, values);
 }
 
+TEST_CASE("attention: more or less rows than columns, none, and a score of -inf") {
+  const auto causal = tn::value_and_grad<0, 1, 2>([](auto q, auto k, auto v) { return sum(sin(tn::attention(q, k, v, tn::causal))); });
+  const auto nine = some<float, 2, 9, 4>();
+  const auto five = some<float, 2, 5, 4>();
+  check(causal, nine, five, five);
+  check(causal, five, nine, nine);
+  const auto none = some<float, 2, 0, 4>();
+  check(causal, nine, none, none);
+  check(causal, none, nine, nine);
+  const auto all = [](auto q, auto k, auto v) { return std::tuple{tn::attention(q, k, v), tn::attention(q, k, v, tn::causal)}; };
+  const tn::tensor<double, tn::shape<2, 1>> q{{1.0}, {0.5}}, v{{3.0}, {4.0}};
+  check(all, q, tn::tensor<double, tn::shape<2, 1>>{{2.0}, {-std::numeric_limits<double>::infinity()}}, v);
+  check(all, q, tn::tensor<double, tn::shape<2, 1>>{{-std::numeric_limits<double>::infinity()}, {2.0}}, v);
+}
+
 TEST_CASE("rows named by indices, and sums of rows at indices that repeat") {
   const auto i = some<std::int64_t, 50>(0, 9);
   const auto j = some<std::int64_t, 4, 3>(0, 9);

@@ -18,6 +18,8 @@ template <class F>
 constexpr auto along = [](auto q, auto k, auto v, auto t) { return tn::hvp<1>(F{})(q, k, v, t); };
 template <class F>
 constexpr auto in_q = [](auto q, auto k, auto v) { return tn::jvp<0>(F{})(q, k, v, q); };
+template <class F>
+constexpr auto in_k = [](auto q, auto k, auto v, auto t) { return tn::jvp<1>(F{})(q, k, v, t); };
 template <auto& F>
 using type_of = std::remove_cvref_t<decltype(F)>;
 }  // namespace
@@ -39,4 +41,32 @@ TEST_CASE("attention: derivatives of the definition written out") {
   const auto t = filled<double>(shape<2, 6, 3>{}, 4);
   same(along<type_of<loss<true>>>, along<type_of<written_loss<true>>>, 1e-12, q, k, v, t);
   same(in_q<type_of<attends_causally>>, in_q<type_of<written_out<true>>>, 1e-13, q, k, v);
+}
+
+TEST_CASE("attention: tangents and second derivatives where one ulp of a score is more than exp can take") {
+  const auto in_double = [](const auto& x) { return tn::eval(tn::cast<double>(x)); };
+  const auto close = [&](auto f, auto g, const auto&... x) {
+    const std::vector<double> a = elements_of(tn::compile(f)(x...)), b = elements_of(tn::compile(g)(in_double(x)...));
+    REQUIRE(a.size() == b.size());
+    double largest = 1;
+    for (const double y : b) largest = std::fmax(largest, std::fabs(y));
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      INFO("element " << i << ": " << a[i] << " for " << b[i]);
+      CHECK(std::fabs(a[i] - b[i]) <= 1e-4 * largest);
+    }
+  };
+  const auto q = filled<float>(shape<1, 64>{}, 1, -1e5, 1e5);
+  auto k = filled<float>(shape<8, 64>{}, 2, -1e5, 1e5);
+  const auto v = filled<float>(shape<8, 3>{}, 3);
+  const auto t = filled<float>(shape<8, 64>{}, 4);
+  const auto tangents = [&] {
+    close(in_q<type_of<attends>>, in_q<type_of<written_out<false>>>, q, k, v);
+    close(in_k<type_of<attends>>, in_k<type_of<written_out<false>>>, q, k, v, t);
+  };
+  tangents();
+  for (const double x : elements_of(tn::compile(along<type_of<loss<false>>>)(q, k, v, t))) CHECK(std::isfinite(x));
+  for (const std::size_t row : {3u, 5u})  // two equal scores, the largest: their weights are 0.5
+    for (std::size_t c = 0; c < 64; ++c) tn::as_span(k)[row * 64 + c] = tn::as_span(q)[c];
+  tangents();
+  close(along<type_of<loss<false>>>, along<type_of<written_loss<false>>>, q, k, v, t);
 }

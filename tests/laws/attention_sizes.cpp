@@ -21,6 +21,8 @@ TEST_CASE("attention agrees with the reference: odd sizes, several blocks") {
   agree_at<float, 130, 130, 16, 16>(1024);
   agree_at<float, 5, 300, 8, 12>(1024);
   agree_at<float, 260, 33, 8, 9>(1024);
+  agree_at<double, 300, 300, 5, 7>(2048);
+  agree_at<float, 300, 300, 16, 16>(2048);
 }
 
 TEMPLATE_TEST_CASE("attention with run-time extents", "", double, float) {
@@ -33,4 +35,15 @@ TEMPLATE_TEST_CASE("attention with run-time extents", "", double, float) {
   constexpr std::int64_t rows = tn::dim("rows");
   const auto x = filled<TestType>(shape<2, rows, 4>{}, 3, 7);
   agrees(f, x, x, x);
+}
+
+TEST_CASE("attention refuses rows and batches that differ at run time") {
+  const auto f = tn::compile(attends);
+  const auto few = filled<float>(shape<dyn, 4>{}, 1, 3), many = filled<float>(shape<dyn, 4>{}, 2, 5);
+  CHECK_THROWS_AS(f(few, many, few), tn::shape_error);
+  agrees(f, few, many, many);
+  const auto two = filled<float>(shape<dyn, 3, 4>{}, 3, 2), three = filled<float>(shape<dyn, 3, 4>{}, 4, 3);
+  CHECK_THROWS_AS(f(two, three, three), tn::shape_error);
+  CHECK_THROWS_AS(f(two, two, three), tn::shape_error);
+  agrees(f, two, two, two);
 }

@@ -13,6 +13,9 @@ constexpr auto layers = [](auto x, auto w) {
   const auto layer = [](auto h, auto m) { return std::tuple{h + matmul(F{}(h, matmul(h, m), h), m), tn::nothing}; };
   return mean(square(std::get<0>(tn::scan(layer, x, w))));
 };
+/// The gradient of a gradient: the loop backwards holds attention_gradient, and is run backwards itself.
+template <class F>
+constexpr auto twice = [](auto x, auto w) { return tn::grad<0>([](auto y, auto u) { return sum(square(tn::grad<0>(layers<F>)(y, u))); })(x, w); };
 template <auto& F>
 using type_of = std::remove_cvref_t<decltype(F)>;
 }  // namespace
@@ -31,6 +34,9 @@ TEST_CASE("attention: layers in a scan, and backward()") {
   const auto x = filled<double>(shape<2, 5, 4>{}, 1);
   const auto w = filled<double>(shape<3, 4, 4>{}, 2);
   same(tn::value_and_grad<0, 1>(layers<type_of<attends_causally>>), tn::value_and_grad<0, 1>(layers<type_of<written_out<true>>>), 1e-12, x, w);
+  const auto small_x = filled<double>(shape<2, 5, 4>{}, 1, -0.5, 0.5);
+  const auto small_w = filled<double>(shape<3, 4, 4>{}, 2, -0.5, 0.5);
+  same(twice<type_of<attends_causally>>, twice<type_of<written_out<true>>>, 1e-12, small_x, small_w);
 
   auto leaf = filled<double>(shape<5, 4>{}, 3).requires_grad_();
   sum(sin(tn::attention(leaf, leaf, leaf, tn::causal))).backward();

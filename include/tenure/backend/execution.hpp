@@ -13,7 +13,7 @@ namespace TENURE_NAMESPACE {
 /// Runs blocks on several threads, the caller's among them.
 class executor {
  public:
-  /// What runs block number `block`; workers that run at once have different numbers below workers().
+  /// What runs block number `block`; workers that run at once have different numbers below workers(), and below the count of blocks.
   using block_function = void (*)(void* context, int block, int worker);
 
   executor() = default;

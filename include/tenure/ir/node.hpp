@@ -35,7 +35,7 @@ enum class opcode : std::uint8_t {
   update,     // attr: axis; operands: block, x, one integer: x with the block in the place of its elements from this position along the axis on
   solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   attention,  // [batch..., q, d], [batch..., k, d], [batch..., k, e]: softmax of scaled products, times the third; attr: 1 if causal;
-              // result [batch..., q, e + 1]: the last column is the log-sum-exp of the scores of each row, times sqrt(d)
+              // result [batch..., q, e + 2]: the last two columns are the numbers of each row from which its gradient computes the weights again
   attention_gradient,  // its cotangents, by the formulas in ops/attention_rules.hpp; attr: 1 if causal; start: which of them
   stop_gradient,
   barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The derivatives of attention. The first one is a node, attention_gradient. Tangents and the derivatives of this node are written in products
-// and pointwise operations, so they keep the matrix P of all weights in memory.
+// and pointwise operations, so they keep the matrix P of all weights in memory. They compute it as a softmax, and not from the numbers `most` and
+// `rest` that the node attention keeps: a product may round q k^T in another way than that node. With 1e5 in q and k, a difference of one ulp
+// would already make the exponentials infinite. Both are the same function of q and k, so derivatives of any order stay right.
 #pragma once
 
 #include <limits>
@@ -15,19 +17,20 @@ namespace detail {
 constexpr value plus(value a, value b) { return a.id == ir::none ? b : b.id == ir::none ? a : a + b; }
 constexpr value columns(value x, std::int64_t first, std::int64_t length) { return sliced(x, x.shape().rank - 1, first, length, 1); }
 constexpr value beside(value a, value b) { return concatenated(a, b, a.shape().rank - 1); }
-/// The sums of the rows, as one column.
-constexpr value sums_of_rows(value x) {
+/// The sums or largest elements of the rows, as one column.
+constexpr value reduced_rows(value x, ir::reduction kind) {
   extents to = x.shape();
   to[to.rank - 1] = 1;
-  return reshape_to(reduced(x, std::int64_t{1} << (x.shape().rank - 1), ir::reduction::sum), to);
+  return reshape_to(reduced(x, std::int64_t{1} << (x.shape().rank - 1), kind), to);
 }
+constexpr value sums_of_rows(value x) { return reduced_rows(x, ir::reduction::sum); }
 /// A product that does not exist where an operand does not.
 constexpr value product_or_none(value a, value b) { return a.id == ir::none || b.id == ir::none ? value() : matrix_product(a, b); }
 constexpr value transposed_or_none(value x) { return x.id == ir::none ? x : transposed(x); }
 
 /// q, k, v and the quantities of a row: the matrices of the formulas in structural/attention.hpp.
 struct attention_terms {
-  value q, k, v, g, lse, delta;
+  value q, k, v, g, delta;
   bool causal;
 
   /// x / sqrt(d), d being the length of the rows of q.
@@ -38,7 +41,7 @@ struct attention_terms {
   constexpr value weights() const {
     const value products = matrix_product(q, transposed(k));
     const std::int16_t shape = products.node().shape;
-    value s = scaled(products - broadcast_to(lse, shape));
+    value s = scaled(products);
     if (causal) {
       const int last = s.shape().rank - 1;
       const auto is_exact = [](std::int64_t extent) { return is_static(extent) && extent <= exact_positions<float>; };  // then the mask fuses
@@ -46,7 +49,8 @@ struct attention_terms {
       const value at = counting(*s.graph, type, shape, last), row = counting(*s.graph, type, shape, last - 1);
       s = pointwise_value<where>(pointwise_value<less_equal>(at, row), s, s.like(-std::numeric_limits<double>::infinity()));
     }
-    return pointwise_value<exp>(s);
+    const value e = pointwise_value<exp>(s - broadcast_to(stopped(reduced_rows(s, ir::reduction::max_of_numbers)), shape)), total = sums_of_rows(e);
+    return e * broadcast_to(total.like(1) / total, shape);
   }
   /// g v^T - delta.
   constexpr value slopes() const {
@@ -61,7 +65,7 @@ struct attention_terms {
 constexpr attention_terms terms_of_gradient(value y) {
   const value rows = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
   const std::int64_t d = last_extent(k), e = last_extent(v);
-  return {columns(rows, 0, d), k, v, columns(rows, d, e), columns(rows, d + e, 1), columns(rows, d + e + 1, 1), y.node().attr != 0};
+  return {columns(rows, 0, d), k, v, columns(rows, d, e), columns(rows, d + e + 2, 1), y.node().attr != 0};
 }
 
 }  // namespace detail
@@ -71,30 +75,32 @@ constexpr value attention_pull(value y, int i, value g) {
   using detail::columns, detail::beside;
   const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
   const std::int64_t d = last_extent(k), e = last_extent(v);
-  const value of_result = columns(g, 0, e), lse = columns(y, e, 1);
-  const detail::attention_terms at{q, k, v, of_result, lse, {}, y.node().attr != 0};
-  const value delta = detail::sums_of_rows(of_result * columns(y, 0, e)) - at.unscaled(columns(g, e, 1));
-  const value rows = beside(beside(q, of_result), beside(lse, delta));
+  const value of_result = columns(g, 0, e);
+  const detail::attention_terms at{q, k, v, of_result, {}, y.node().attr != 0};
+  const value delta = detail::sums_of_rows(of_result * columns(y, 0, e)) - at.unscaled(columns(g, e + 1, 1));
+  const value rows = beside(beside(q, of_result), beside(columns(y, e, 2), delta));
   const bool together = row_count(q) == row_count(k);
   const attention_part part = together ? attention_part::all : i == 0 ? attention_part::of_q : attention_part::of_k_and_v;
   const std::int64_t first = i == 0 ? 0 : (together ? d : 0) + (i == 2 ? d : 0);
   return columns(attention_cotangents(rows, k, v, at.causal, part), first, i == 2 ? e : d);
 }
 
-/// With S' the tangent of q k^T: lse' = the sums of P S', P' = P (S' - lse') s, and the result has P' v + P v'.
+/// With S' the tangent of q k^T: rest' = the sums of P S', most' = 0, P' = P (S' - rest') s, and the result has P' v + P v'.
 constexpr value attention_push(value y, const value* tangents) {
   using namespace detail;
   const value q = operand_of(y, 0), k = operand_of(y, 1), v = operand_of(y, 2);
-  const attention_terms at{q, k, v, {}, columns(y, last_extent(v), 1), {}, y.node().attr != 0};
+  const attention_terms at{q, k, v, {}, {}, y.node().attr != 0};
   const value p = at.weights();
   const value scores = plus(product_or_none(tangents[0], transposed(k)), product_or_none(q, transposed_or_none(tangents[1])));
   const value by_v = product_or_none(p, tangents[2]);
-  if (scores.id == ir::none) return beside(by_v, at.lse.like(0));
-  const value lse = sums_of_rows(p * scores);
-  return beside(plus(matrix_product(p * at.scaled(scores - broadcast_to(lse, scores.node().shape)), v), by_v), lse);
+  const value most = columns(y, last_extent(v), 1).like(0);
+  if (scores.id == ir::none) return beside(by_v, beside(most, most));
+  const value rest = sums_of_rows(p * scores);
+  return beside(plus(matrix_product(p * at.scaled(scores - broadcast_to(rest, scores.node().shape)), v), by_v), beside(most, rest));
 }
 
-/// The derivatives of the formulas in structural/attention.hpp, backwards. a, b and c are the cotangents of dq, dk and dv.
+/// The derivatives of the formulas in structural/attention.hpp, backwards. a, b and c are the cotangents of dq, dk and dv. P depends on the sum of
+/// `most` and `rest`, so both get the same cotangent; attention_pull() passes on that of `rest`.
 constexpr value attention_gradient_pull(value y, int i, value g) {
   using namespace detail;
   const attention_terms at = terms_of_gradient(y);
@@ -110,7 +116,8 @@ constexpr value attention_gradient_pull(value y, int i, value g) {
   if (i == 2) return matrix_product(transposed(of_slopes), at.g);
   const value of_q = plus(product_or_none(ds, b), matrix_product(at.scaled(of_scores), at.k));
   const value of_g = plus(product_or_none(p, c), matrix_product(of_slopes, at.v));
-  return beside(beside(of_q, of_g), beside(-sums_of_rows(at.scaled(of_scores)), -sums_of_rows(of_slopes)));
+  const value of_rest = -sums_of_rows(at.scaled(of_scores));
+  return beside(beside(of_q, of_g), beside(beside(of_rest, of_rest), -sums_of_rows(of_slopes)));
 }
 
 constexpr value attention_gradient_push(value y, const value* tangents) {
@@ -124,7 +131,10 @@ constexpr value attention_gradient_push(value y, const value* tangents) {
   const auto stretched = [&](value column) { return broadcast_to(column, p.node().shape); };
   value scores = plus(product_or_none(tq, transposed(at.k)), product_or_none(at.q, transposed_or_none(tk)));
   value of_slopes = plus(product_or_none(tg, transposed(at.v)), product_or_none(at.g, transposed_or_none(tv)));
-  if (of_rows) scores = scores - stretched(columns(tangents[0], d + e, 1)), of_slopes = of_slopes - stretched(columns(tangents[0], d + e + 1, 1));
+  if (of_rows) {
+    scores = scores - stretched(columns(tangents[0], d + e, 1) + columns(tangents[0], d + e + 1, 1));
+    of_slopes = of_slopes - stretched(columns(tangents[0], d + e + 2, 1));
+  }
   const value tp = scores.id == ir::none ? scores : p * at.scaled(scores);
   const value ds = at.scaled(p * slopes);
   const value tds = at.scaled(plus(tp.id == ir::none ? tp : tp * slopes, of_slopes.id == ir::none ? of_slopes : p * of_slopes));

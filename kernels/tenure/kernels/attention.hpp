@@ -39,15 +39,15 @@ struct attention_operands {
     for (std::int64_t c = 0; c < d; ++c) sum += q(i, c) * k(j, c);
     return sum;
   }
-  TENURE_KERNEL_INLINE T weight(std::int64_t i, std::int64_t j) const { return math::exp((score(i, j) - q(i, d + e)) * scale); }
+  TENURE_KERNEL_INLINE T weight(std::int64_t i, std::int64_t j) const { return math::exp(((score(i, j) - q(i, d + e)) - q(i, d + e + 1)) * scale); }
   TENURE_KERNEL_INLINE T slope(std::int64_t i, std::int64_t j) const {
-    T sum = -q(i, d + e + 1);
+    T sum = -q(i, d + e + 2);
     for (std::int64_t c = 0; c < e; ++c) sum += q(i, d + c) * v(j, c);
     return sum;
   }
 };
 
-/// Row i of the results of all batches, with its lse (see ops/structural/attention.hpp).
+/// Row i of the results of all batches, with its numbers `most` and `rest` (see ops/structural/attention.hpp).
 template <class T>
 struct attend_row {
   walk<3> batches;
@@ -57,7 +57,7 @@ struct attend_row {
   TENURE_KERNEL_INLINE void operator()(std::int64_t row) const {
     const attention_operands<T> x = all.of_batch(batches, row / all.m);
     const std::int64_t i = row % all.m, seen = x.columns_seen(i);
-    T* const out = to + row * (x.e + 1);
+    T* const out = to + row * (x.e + 2);
     const T lowest = -std::numeric_limits<T>::infinity();
     T most = lowest, total = 0;
     for (std::int64_t j = 0; j < seen; ++j) {
@@ -71,7 +71,8 @@ struct attend_row {
       for (std::int64_t c = 0; c < x.e; ++c) out[c] += p * x.v(j, c);
     }
     for (std::int64_t c = 0; c < x.e && seen > 0; ++c) out[c] /= total;
-    out[x.e] = most + math::log(total) / x.scale;
+    out[x.e] = most;
+    out[x.e + 1] = math::log(total) / x.scale;
   }
 };
 

@@ -162,7 +162,7 @@ struct attention_block {
         shift(from.next(x.block_rows())), moved(from.next(x.block_rows())), folded(from.next(x.block_rows())),
         by_lanes(from.next(x.block_rows() * lanes)) {}
 
-  /// Computes one batch. Row i of `to` has the e numbers of the result and lse: see ops/structural/attention.hpp.
+  /// Computes one batch. Row i of `to` has the e numbers of the result, `most` and `rest`: see ops/structural/attention.hpp.
   void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* to) const {
     const index wide = whole_packets<T>(x.e), block = x.block_rows();
     const T scale = T(1) / std::sqrt(static_cast<T>(x.d));
@@ -184,11 +184,11 @@ struct attention_block {
       for (index r = 0; r < block; r += lanes) {
         const packet sum = packets::ploadu<packet>(total + r);
         packets::pstoreu(folded + r, packets::pdiv(packets::pset1<packet>(T(1)), sum));
-        packets::pstoreu(most + r, packets::pmadd(math::log(sum), packets::pset1<packet>(T(1) / scale), packets::ploadu<packet>(most + r)));
+        packets::pstoreu(total + r, packets::pmul(math::log(sum), packets::pset1<packet>(T(1) / scale)));
       }
       for (index r = 0; r < rows && seen > 0; ++r) scale_row(sums + r * wide, wide, folded[r]);
-      copy_columns(sums, wide, rows, x.e, to, x.e + 1);
-      for (index r = 0; r < rows; ++r, to += x.e + 1) to[x.e] = most[r];
+      copy_columns(sums, wide, rows, x.e, to, x.e + 2);
+      for (index r = 0; r < rows; ++r, to += x.e + 2) to[x.e] = most[r], to[x.e + 1] = total[r];
     }
   }
 
@@ -253,7 +253,7 @@ struct attention_gradient_block {
         of_q(from.next(x.block_rows() * whole_packets<T>(x.d))),
         weights(from.next(x.block_rows() * columns)), slopes(from.next(x.block_rows() * columns)) {}
 
-  /// Computes one batch. The rows of q are followed by those of the cotangent, lse and delta: see ops/structural/attention.hpp.
+  /// Computes one batch. The rows of q are followed by those of the cotangent, `most`, `rest` and delta: see ops/structural/attention.hpp.
   void run(const attention_extents& x, matrix_ref<T> q, matrix_ref<T> k, matrix_ref<T> v, T* to, part which) const {
     const index wide_k = whole_packets<T>(x.d), wide_v = whole_packets<T>(x.e);
     const index width_to = which == part::all ? 2 * x.d + x.e : which == part::of_q ? x.d : x.d + x.e;
@@ -278,7 +278,7 @@ struct attention_gradient_block {
         for (index r = 0; r < rows; ++r) {
           const index sees = x.causal ? i + r + 1 - j : width, own = sees < 0 ? 0 : sees < width ? sees : width;
           const T* const of_row = first + r * q.row_stride + (x.d + x.e) * q.col_stride;
-          weigh(weights + r * columns, slopes + r * columns, own, padded, scale, of_row[0], of_row[q.col_stride]);
+          weigh(weights + r * columns, slopes + r * columns, own, padded, scale, of_row[0], of_row[q.col_stride], of_row[2 * q.col_stride]);
         }
         if (which != part::of_q) {
           block_product<T>(width, wide_v, rows, {weights, 1, columns}, given, wide_v, dv.at + j * dv.stride, dv.stride, true);
@@ -306,11 +306,13 @@ struct attention_gradient_block {
       for (index c = 0; c < wide; c += lanes) packets::pstoreu(a.at + r * a.stride + c, packets::pset1<packet>(T(0)));
     return a;
   }
-  /// From products: p = exp((p - lse) scale), slopes = p (slopes - delta) scale. Those after the first `own` become 0.
-  static void weigh(T* p, T* slopes, index own, index width, T scale, T lse, T delta) {
-    const packet factor = packets::pset1<packet>(scale), down = packets::pset1<packet>(lse), mean = packets::pset1<packet>(delta);
+  /// From products: p = exp(((p - most) - rest) scale), slopes = p (slopes - delta) scale. Those after the first `own` become 0.
+  static void weigh(T* p, T* slopes, index own, index width, T scale, T most, T rest, T delta) {
+    const packet factor = packets::pset1<packet>(scale), mean = packets::pset1<packet>(delta);
+    const packet down = packets::pset1<packet>(most), more = packets::pset1<packet>(rest);
     for (index c = 0; c < own; c += lanes) {
-      const packet weight = math::exp(packets::pmul(packets::psub(packets::ploadu<packet>(p + c), down), factor));
+      const packet from_most = packets::psub(packets::ploadu<packet>(p + c), down);
+      const packet weight = math::exp(packets::pmul(packets::psub(from_most, more), factor));
       packets::pstoreu(p + c, weight);
       packets::pstoreu(slopes + c, packets::pmul(packets::pmul(weight, factor), packets::psub(packets::ploadu<packet>(slopes + c), mean)));
     }
@@ -322,28 +324,31 @@ struct attention_gradient_block {
 template <ir::opcode Op, class T>
 using attention_block_of = std::conditional_t<Op == ir::opcode::attention, attention_block<T>, attention_gradient_block<T>>;
 
-/// The batches of an attention: block number b of the work is batch b.
+/// The batches of an attention. A block of the work has `of_block` batches.
 template <ir::opcode Op, class T>
 struct attention_batches {
   const opaque_operation& o;
   void* const* pointer;
   T* memory;
-  index of_worker;
+  index of_worker, batches, of_block;
 
   static void run(void* context, int block, int worker) {
     const attention_batches& all = *static_cast<const attention_batches*>(context);
-    const opaque_operation& o = all.o;
+    const index first = block * all.of_block, last = first + all.of_block;
+    for (index b = first; b < last && b < all.batches; ++b) all.run_batch(b, worker);
+  }
+  void run_batch(index number, int worker) const {
     const int batch = o.out.rank - 2;
     index at[3] = {};
-    index rest = block;
+    index rest = number;
     for (int a = batch - 1; a >= 0; rest /= o.out.extent[a--])
       for (int i = 0; i < 3; ++i) at[i] += rest % o.out.extent[a] * o.in[i].stride[a];
     const auto operand = [&](int i) {
-      return matrix_ref<T>{static_cast<const T*>(all.pointer[i]) + at[i], o.in[i].stride[batch], o.in[i].stride[batch + 1]};
+      return matrix_ref<T>{static_cast<const T*>(pointer[i]) + at[i], o.in[i].stride[batch], o.in[i].stride[batch + 1]};
     };
     const attention_extents x = attention_extents_of(o);
-    T* const to = static_cast<T*>(all.pointer[3]) + block * o.out.extent[batch] * o.out.extent[batch + 1];
-    carved<T> parts{all.memory + worker * all.of_worker};
+    T* const to = static_cast<T*>(pointer[3]) + number * o.out.extent[batch] * o.out.extent[batch + 1];
+    carved<T> parts{memory + worker * of_worker};
     const attention_block_of<Op, T> work(x, parts);
     if constexpr (Op == ir::opcode::attention) work.run(x, operand(0), operand(1), operand(2), to);
     else work.run(x, operand(0), operand(1), operand(2), to, static_cast<ops::attention_part>(o.start));
@@ -361,19 +366,26 @@ constexpr std::int64_t attention_workspace(const opaque_operation& o) {
   return counted.used * static_cast<std::int64_t>(sizeof(T)) + 64;
 }
 
-/// Computes all batches. `scratch` has attention_workspace() bytes for each thread.
-template <ir::opcode Op, class T>
-void attention_step(void* const* p, const opaque_operation& o, void* scratch, executor* on) {
+/// A thread computes whole batches, so no more threads than these have work.
+constexpr std::int64_t attention_batch_count(const opaque_operation& o) {
   std::int64_t batches = 1;
   for (int a = 0; a < o.out.rank - 2; ++a) batches *= o.out.extent[a];
+  return batches;
+}
+
+/// Computes all batches. `scratch` has attention_workspace() bytes for each thread that has work.
+template <ir::opcode Op, class T>
+void attention_step(void* const* p, const opaque_operation& o, void* scratch, executor* on) {
+  const std::int64_t batches = attention_batch_count(o);
   const detail::attention_extents x = detail::attention_extents_of(o);
   const std::int64_t bytes = attention_workspace<Op, T>(o), aligned = (bytes + 63) / 64 * 64;
   auto* const memory = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(scratch) + 63) & ~std::uintptr_t(63));
-  detail::attention_batches<Op, T> all{o, p, memory, (aligned - 64) / static_cast<std::int64_t>(sizeof(T))};
+  constexpr std::int64_t countable = std::int64_t{1} << 30;  // blocks are counted in int
+  detail::attention_batches<Op, T> all{o, p, memory, (aligned - 64) / static_cast<std::int64_t>(sizeof(T)), batches, batches / countable + 1};
   const std::int64_t multiplications = batches * x.m * x.n * (x.d + x.e);
   if (on != nullptr && batches > 1 && on->gains_by(multiplications / multiplications_of_work))
-    return on->run(static_cast<int>(batches), &detail::attention_batches<Op, T>::run, &all);
-  for (std::int64_t b = 0; b < batches; ++b) detail::attention_batches<Op, T>::run(&all, static_cast<int>(b), 0);
+    return on->run(static_cast<int>(detail::ceil_div(batches, all.of_block)), &detail::attention_batches<Op, T>::run, &all);
+  for (std::int64_t b = 0; b < batches; ++b) all.run_batch(b, 0);
 }
 
 }  // namespace tenure::cpu_backend

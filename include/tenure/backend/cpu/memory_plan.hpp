@@ -49,6 +49,7 @@ template <class Program>
 struct memory_plan : program_detail::placement<Program> {
   std::int64_t scratch = 0;  // for the packed panels of one product, a matrix that a step copies, or the columns of one block of a kernel
   std::int64_t on_threads = 0, of_helper = 0;  // for blocks on several threads: the memory they share, and the memory of each worker after the first
+  std::int64_t of_limited = 0, all_limited = 0;  // the same where only some workers have work: of each, and of all after the first together
 
   /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
@@ -65,10 +66,12 @@ struct memory_plan : program_detail::placement<Program> {
   }
   /// The number of bytes for so many workers.
   constexpr std::int64_t total(std::int64_t workers = 1) const {
-    const std::int64_t beside = workers > 1 ? on_threads + (workers - 1) * of_helper : 0;
+    std::int64_t helpers = (workers - 1) * of_limited < all_limited ? (workers - 1) * of_limited : all_limited;
+    want(helpers, (workers - 1) * of_helper);
+    const std::int64_t beside = workers > 1 ? on_threads + helpers : 0;
     return this->bytes + (beside > scratch ? beside : scratch);
   }
-  constexpr bool grows_with_workers() const { return on_threads + of_helper > 0; }
+  constexpr bool grows_with_workers() const { return on_threads + of_helper + all_limited > 0; }
 
  private:
   static constexpr void want(std::int64_t& most, std::int64_t wanted) { most = wanted > most ? wanted : most; }
@@ -90,9 +93,12 @@ struct memory_plan : program_detail::placement<Program> {
       return visit_floating(s.type, [&]<class T>(element_tag<T>) {
         const std::int64_t of_worker = s.op == ir::opcode::attention ? attention_workspace<ir::opcode::attention, T>(operation)
                                                                      : attention_workspace<ir::opcode::attention_gradient, T>(operation);
+        const std::int64_t helpers = attention_batch_count(operation) - 1;
         want(scratch, of_worker);
+        if (helpers < 1) return;
         want(on_threads, of_worker);
-        want(of_helper, of_worker);
+        want(of_limited, of_worker);
+        want(all_limited, helpers * of_worker);
       });
     const operand_view &a = operation.in[0], &c = operation.out;
     const std::int64_t rows = c.extent[c.rank - 2], columns = c.extent[c.rank - 1], inner = a.extent[a.rank - 1];
@@ -113,6 +119,8 @@ struct memory_plan : program_detail::placement<Program> {
         want(scratch, frame + body.total());
         want(on_threads, frame + body.bytes + (body.on_threads > body.scratch ? body.on_threads : body.scratch));
         want(of_helper, body.of_helper);
+        want(of_limited, body.of_limited);
+        want(all_limited, body.all_limited);
       }
     });
   }

@@ -401,22 +401,24 @@ class interpreter {
   }
   array attention(const ir::node& n, array& y) const {
     const array &q = value(n.in[0]), &k = value(n.in[1]), &v = value(n.in[2]);
-    const std::int64_t rows = y.shape[y.shape.rank - 2], e = y.shape[y.shape.rank - 1] - 1;
+    const std::int64_t rows = y.shape[y.shape.rank - 2], e = y.shape[y.shape.rank - 1] - 2;
     const long double root = std::sqrt(static_cast<long double>(k.shape[k.shape.rank - 1]));
     visit_floating(y.type, [&]<class T>(element_tag<T>) {
-      for (std::int64_t row = 0; row < y.size() / (e + 1); ++row) {
+      for (std::int64_t row = 0; row < y.size() / (e + 2); ++row) {
         const std::int64_t b = row / rows, i = row % rows;
         std::vector<long double> s = scores<T>(q, k, b, i, n.attr != 0);
         long double most = -std::numeric_limits<long double>::infinity(), total = 0;
         for (const long double x : s) most = x > most ? x : most;
         for (long double& x : s) total += x = std::exp((x - most) / root);
-        T* const to = y.as<T>() + row * (e + 1);
+        T* const to = y.as<T>() + row * (e + 2);
         for (std::int64_t c = 0; c < e; ++c) {
           long double sum = 0;
           for (std::size_t j = 0; j < s.size(); ++j) sum += s[j] * element<T>(v, b, static_cast<std::int64_t>(j), c);
           to[c] = static_cast<T>(s.empty() ? sum : sum / total);
         }
-        to[e] = static_cast<T>(most + std::log(total) * root);
+        // The gradient computes more exact products than fit T, so the second number also has what the first one loses.
+        to[e] = static_cast<T>(most);
+        to[e + 1] = static_cast<T>(most - to[e] + std::log(total) * root);
       }
     });
     return y;
@@ -433,13 +435,14 @@ class interpreter {
       const auto sum = [&](std::int64_t b, std::int64_t i, std::int64_t c) -> long double& {
         return sums[static_cast<std::size_t>((b * y.shape[rank - 2] + i) * width + c)];
       };
-      const std::int64_t queries = rows.shape[rank - 2], all = d + e + 2 > 0 ? rows.size() / (d + e + 2) : 0;
+      const std::int64_t queries = rows.shape[rank - 2], all = rows.size() / (d + e + 3);
       for (std::int64_t row = 0; row < all; ++row) {
         const std::int64_t b = row / queries, i = row % queries;
         const std::vector<long double> s = scores<T>(rows, k, b, i, n.attr != 0);
         for (std::int64_t j = 0; j < static_cast<std::int64_t>(s.size()); ++j) {
-          const long double p = std::exp((s[static_cast<std::size_t>(j)] - element<T>(rows, b, i, d + e)) * scale);
-          long double slope = -element<T>(rows, b, i, d + e + 1);
+          const long double from_most = s[static_cast<std::size_t>(j)] - element<T>(rows, b, i, d + e);
+          const long double p = std::exp((from_most - element<T>(rows, b, i, d + e + 1)) * scale);
+          long double slope = -element<T>(rows, b, i, d + e + 2);
           for (std::int64_t c = 0; c < e; ++c) slope += element<T>(rows, b, i, d + c) * element<T>(v, b, j, c);
           for (std::int64_t c = 0; c < d && part != ops::attention_part::of_k_and_v; ++c) sum(b, i, c) += p * slope * scale * element<T>(k, b, j, c);
           for (std::int64_t c = 0; c < d && part != ops::attention_part::of_q; ++c) sum(b, j, of_k + c) += p * slope * scale * element<T>(rows, b, i, c);

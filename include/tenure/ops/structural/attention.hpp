@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Scaled dot product attention. Leading axes are batches, as in a matrix product.
 // With P = softmax(q k^T / sqrt(d)) the result is P v. A causal P has zeros above its diagonal: row i reads the first i + 1 rows of k and v.
-// The derivatives need only the log-sum-exp of the scores of each row. lse is that, times sqrt(d): then P is exp((q k^T - lse) / sqrt(d)), which
-// has no infinity where scores are as large as their type allows.
+// The derivatives compute P again from two numbers for each row: `most` is the largest element of the row of q k^T, and `rest` is the logarithm of
+// the sum of exp((q k^T - most) / sqrt(d)), times sqrt(d). Then P is exp(((q k^T - most) - rest) / sqrt(d)). Their sum alone, the log-sum-exp, has
+// no digits for `rest` where products are large: two equal products of 1e8 would get the weights 1 and 1 in float. A backend rounds an element
+// of q k^T in the same way in both nodes, so that the first difference is exact for the largest ones.
+// Only the sum of both depends on q and k in a smooth way. To derivatives `most` is a constant, and `rest` carries the derivative of the sum.
 #pragma once
 
 #include <tenure/ops/structural/rule.hpp>
@@ -12,10 +15,10 @@ namespace TENURE_NAMESPACE::ops {
 constexpr std::int64_t last_extent(value x) { return x.shape()[x.shape().rank - 1]; }
 constexpr std::int64_t row_count(value x) { return x.shape()[x.shape().rank - 2]; }
 
-/// [..., q, e + 1]: P v, and in the last column lse. The extents d and e are static.
+/// [..., q, e + 2]: P v, and in the last two columns `most` and `rest`. The extents d and e are static.
 constexpr value attended(value q, value k, value v, bool causal) {
   extents to = q.shape();
-  to[to.rank - 1] = last_extent(v) + 1;
+  to[to.rank - 1] = last_extent(v) + 2;
   const std::int16_t shape = q.graph->intern(to);
   return {*q.graph, q.graph->emit({.op = ir::opcode::attention, .type = q.type(), .arity = 3, .shape = shape, .in = {q.id, k.id, v.id},
                                    .attr = causal})};
@@ -24,8 +27,9 @@ constexpr value attended(value q, value k, value v, bool causal) {
 /// Which cotangents a node attention_gradient computes. Its result has them side by side. `all` needs as many rows of q as of k.
 enum class attention_part : std::int64_t { all, of_q, of_k_and_v };
 
-/// Given rows = [q | g | lse | delta], where g is the cotangent of P v, h that of lse, and delta the sum of g P v along each row, less h / s:
-///   s = 1 / sqrt(d), P = exp((q k^T - lse) s), D = P (g v^T - delta) s
+/// Given rows = [q | g | most | rest | delta], where g is the cotangent of P v, h that of `rest`, and delta the sum of g P v along each row, less
+/// h / s:
+///   s = 1 / sqrt(d), P = exp(((q k^T - most) - rest) s), D = P (g v^T - delta) s
 ///   dq = D k, dk = D^T q, dv = P^T g
 constexpr value attention_cotangents(value rows, value k, value v, bool causal, attention_part part) {
   const std::int64_t d = last_extent(k), e = last_extent(v);
@@ -59,12 +63,13 @@ struct attending : structural<Code, 3, lowering::step, attributes::causal> {
     c.extent_is(q[last], k[last] + more_columns);
     c.extent_is(v[last - 1], k[last - 1]);
   }
-  /// Multiplications and additions of so many products, with half of the columns where it is causal.
+  /// Multiplications and additions of so many products. A causal one counts the columns that each row sees.
   static constexpr std::int64_t flops_of(const ir::graph_view& g, ir::node_id id, std::int64_t by_d, std::int64_t by_e) {
     const extents &k = g.shape_of(g[id].in[1]), &v = g.shape_of(g[id].in[2]), &q = g.shape_of(g[id].in[0]);
     const int last = q.rank - 1;
-    const std::int64_t scores = count(without_axes(q, std::int64_t{1} << last)) * k[last - 1];
-    return 2 * scores * (by_d * k[last] + by_e * v[last]) / (g[id].attr != 0 ? 2 : 1);
+    const std::int64_t batches = count(without_axes(q, std::int64_t{3} << (last - 1))), m = q[last - 1], n = k[last - 1];
+    const std::int64_t scores = g[id].attr == 0 ? m * n : m <= n ? m * (m + 1) / 2 : n * (n + 1) / 2 + (m - n) * n;
+    return 2 * batches * scores * (by_d * k[last] + by_e * v[last]);
   }
 };
 
@@ -80,7 +85,7 @@ struct attention : attending<ir::opcode::attention> {
     if (!c.found.ok()) return;
     const int last = c.shape().rank - 1;
     c.extent_is(c.shape()[last - 1], c.shape_of(0)[last - 1]);
-    c.extent_is(c.shape()[last], c.shape_of(2)[last] + 1);
+    c.extent_is(c.shape()[last], c.shape_of(2)[last] + 2);
   }
 };
 
@@ -96,7 +101,7 @@ struct attention_gradient : attending<ir::opcode::attention_gradient> {
   }
   static constexpr void verify(rule_check& c) {
     const extents& v = c.shape_of(2);
-    verify_operands(c, v.rank > 0 ? v[v.rank - 1] + 2 : 0);
+    verify_operands(c, v.rank > 0 ? v[v.rank - 1] + 3 : 0);
     const bool is_part = c.self().start >= 0 && c.self().start <= static_cast<std::int64_t>(attention_part::of_k_and_v);
     c.expect(is_part, "no such part of a gradient", c.self().start);
     if (!c.found.ok()) return;
