@@ -12,7 +12,7 @@ mutant is killed where a test or a static_assert is red, or where the time is up
 score. Not counted are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each
 with the reason.
 """
-import argparse, os, random, re, shutil, subprocess, sys, tempfile, time
+import argparse, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -201,16 +201,20 @@ def command(copy, test, header, cxx, program, main):
     if "backend/cpu" in str(header):
         flags += ["-fsanitize=address"]  # what reads past an array gives the right result
     includes = [f"-I{copy}/include", f"-I{root}/tests", f"-I{root}", f"-I{root}/kernels", "-isystem", "/usr/include/eigen3"]
-    return ["nice", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]
+    return ["nice", "-n", "19", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]
 
 
 def run(what, seconds, **more):
-    """(exit status or None where the time was up, output)"""
+    """(exit status or None where the time was up, output). The seconds are those of a processor, so that other work on the machine kills no mutant."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     try:
-        done = subprocess.run(what, capture_output=True, text=True, errors="replace", timeout=seconds, **more)
-        return done.returncode, done.stdout + done.stderr
-    except subprocess.TimeoutExpired:
+        done = subprocess.run(what, capture_output=True, text=True, errors="replace", timeout=20 * seconds, preexec_fn=limit, **more)
+    except subprocess.TimeoutExpired:  # it waits for something
         return None, ""
+    output = done.stdout + done.stderr
+    # The compiler's driver reports the signal of the compiler proper.
+    is_up = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL) or (done.returncode != 0 and re.search(r"CPU time limit|Killed", output))
+    return (None if is_up else done.returncode), output
 
 
 def judge(copy, header, options, main):
@@ -236,7 +240,7 @@ def main():
     parser.add_argument("-n", type=int, default=20, help="how many mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--limit", type=int, default=900, help="seconds for one build")
+    parser.add_argument("--limit", type=int, default=900, help="seconds of a processor for one build")
     parser.add_argument("--cxx", default="g++")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--only", action="append", default=[], help="a mutant by its name")

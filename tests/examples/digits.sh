@@ -2,20 +2,11 @@
 # SPDX-License-Identifier: BSL-1.0
 # digits.sh <program> <digits.csv> <folder>: the training run as a user sees it: accuracies, artefacts, and what is wrong with a file.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 program=$1 data=$2
 rm -rf "$3"
 mkdir -p "$3"
 cd "$3"
-
-failed=0
-expect() { # <what> <command...>
-  local what=$1
-  shift
-  if ! "$@"; then
-    echo "FAILED: $what"
-    failed=1
-  fi
-}
 
 # The last line is "accuracy NN.N %": at least 97 for the first seed, and for the mean of five.
 sum=0
@@ -37,23 +28,13 @@ expect "weights" test "$(head -c 2 digits.npz)" = PK
 expect "loss curve" grep -q '</svg>' digits_loss.svg
 if command -v dot >/dev/null; then expect "plan" grep -q '</svg>' digits_plan.svg; else expect "plan" grep -q '^digraph' digits_plan.dot; fi
 
-# refuses <what> <file> <pattern>: a non-zero exit, one line on standard error, nothing on standard output.
-refuses() {
-  local status=0
-  "$program" 1 "$2" >out.txt 2>err.txt || status=$?
-  echo "$1: $(cat err.txt)"
-  expect "$1: exit status 1, not $status" test "$status" -eq 1
-  expect "$1: the message" grep -qE "$3" err.txt
-  expect "$1: one line" test "$(wc -l <err.txt)" -eq 1
-  expect "$1: nothing before" test ! -s out.txt
-}
-refuses "missing" none.csv '^digits: none\.csv: cannot be opened: No such file'
+refuses "missing" '^digits: none\.csv: cannot be opened: No such file' 1 none.csv
 sed '3s/,[^,]*,/,x,/' "$data" >letter.csv
-refuses "a letter" letter.csv "^digits: letter\.csv:3: column 2: 'x' is not a number"
+refuses "a letter" "^digits: letter\.csv:3: column 2: 'x' is not a number" 1 letter.csv
 sed '7s/,[^,]*$//' "$data" >short.csv
-refuses "a short row" short.csv '^digits: short\.csv:7: 64 columns'
+refuses "a short row" '^digits: short\.csv:7: 64 columns' 1 short.csv
 sed '1797s/[^,]*$/10/' "$data" >label.csv
-refuses "a label" label.csv "^digits: label\.csv:1797: column 65: '10' is not a label"
+refuses "a label" "^digits: label\.csv:1797: column 65: '10' is not a label" 1 label.csv
 : >empty.csv
-refuses "empty" empty.csv '^digits: empty\.csv:1: the file is empty'
+refuses "empty" '^digits: empty\.csv:1: the file is empty' 1 empty.csv
 exit "$failed"

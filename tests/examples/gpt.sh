@@ -3,20 +3,11 @@
 # gpt.sh <program> <folder>: a short training run as a user sees it. The loss falls, a run that was interrupted goes on with the same bits, and
 # wrong arguments are refused. The program itself compares the logits of the sampling with those of the whole text.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 program=$1
 rm -rf "$2"
 mkdir -p "$2/text" "$2/whole" "$2/parts"
 cd "$2"
-
-failed=0
-expect() { # <what> <command...>
-  local what=$1
-  shift
-  if ! "$@"; then
-    echo "FAILED: $what"
-    failed=1
-  fi
-}
 
 # 30 steps at once, and in two parts.
 (cd whole && "$program" --steps 30 >out.txt)
@@ -33,17 +24,6 @@ after=$(tail -n 1 whole/out.txt | hundredths)
 expect "the untrained loss is about 4.56, not $before hundredths" test "$before" -ge 450 -a "$before" -le 462
 expect "the loss falls below 3.6, not $after hundredths" test "$after" -lt 360
 
-# refuses <what> <pattern> <argument...>: a non-zero exit, one line on standard error, nothing on standard output.
-refuses() {
-  local status=0 what=$1 pattern=$2
-  shift 2
-  "$program" "$@" >out.txt 2>err.txt || status=$?
-  echo "$what: $(cat err.txt)"
-  expect "$what: exit status 1, not $status" test "$status" -eq 1
-  expect "$what: the message" grep -qE "$pattern" err.txt
-  expect "$what: one line" test "$(wc -l <err.txt)" -eq 1
-  expect "$what: nothing before" test ! -s out.txt
-}
 refuses "an option" '^gpt: --stpes: no such option' --stpes 3
 refuses "no value" '^gpt: --steps: a value is missing' --steps
 refuses "no text" '^gpt: text: less than 10,000 characters' --text text

@@ -36,7 +36,7 @@ enum class opcode : std::uint8_t {
   solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   attention,  // [batch..., q, d], [batch..., k, d], [batch..., k, e]: softmax of scaled products, times the third; attr: 1 if causal;
               // result [batch..., q, e + 2]: the last two columns are the numbers of each row from which its gradient computes the weights again
-  attention_gradient,  // its cotangents, by the formulas in ops/attention_rules.hpp; attr: 1 if causal; start: which of them
+  attention_gradient,  // its cotangents, by the formulas in ops/structural/attention.hpp; attr: 1 if causal; start: which of them
   stop_gradient,
   barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers
   copy,       // copies a view, an argument or a computed value to a buffer of its own

@@ -48,16 +48,11 @@ class assembly {
   };
 
   static constexpr value plus(const value& a, const value& b) { return a.graph == nullptr || a.id == ir::none ? b : a + b; }
-  static constexpr value below_reshapes(const value& x) {
-    value v = x;
-    while (v.node().op == ir::opcode::reshape) v = ops::operand_of(v, 0);
-    return v;
-  }
+  static constexpr value memory_of(const value& x) { return {*x.graph, below_reshapes(*x.graph, x.id)}; }
   /// Whether a kernel can compute x in the memory of a concat.
   static constexpr bool is_computed(const value& x) {
-    const value from = below_reshapes(x);
-    const ir::opcode op = from.node().op;
-    return same_but_ones(from.shape(), x.shape()) && ((is_fused(op) && op != ir::opcode::reduce) || op == ir::opcode::concat);
+    const value from = memory_of(x);
+    return same_but_ones(from.shape(), x.shape()) && stores_by_strides(from.node().op);
   }
 
   constexpr value sum_of_pads(const ir::array<value>& pads) {
@@ -319,7 +314,7 @@ class assembly {
     const auto zeros = [&](std::int64_t extent) {
       extents s = to.shape;
       s[to.axis] = extent;
-      const value like = below_reshapes(layer[0].part);
+      const value like = memory_of(layer[0].part);
       const std::int16_t shape = g.intern(s);
       if (!between.are_slots || extent != between.unit || !same_but_ones(like.shape(), s)) return value{g, g.constant(type, shape, 0)};
       // In the shape of the kernel that computes the parts. It is appended as it is, since the algebra would take the reshape away.

@@ -89,8 +89,7 @@ class derived_body {
   /// Kept from turn to turn: results of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) {
     const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter;
-    const bool attends = op == ir::opcode::attention || op == ir::opcode::attention_gradient;
-    return op == ir::opcode::matmul || attends || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::result || moves;
+    return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::result || moves;
   }
 
   enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the pasted node

@@ -110,8 +110,7 @@ class joiner {
   ir::array<char> is_within_, is_term_;  // a sum that only another sum uses; an operand of a sum
 };
 
-/// Whether the graph may contain a pad, a concat of slices of what is computed, or a sum of two products. Most graphs contain none and skip the
-/// sweep.
+/// Whether join may find something to do: a pad, a concat of slices of computed values, or a sum of two products. Other graphs skip the sweep.
 constexpr bool may_join(const ir::graph_view& g) {
   const auto is_product = [&](node_id id) { return g.nodes[id].op == ir::opcode::matmul; };
   const auto is_sum_or_product = [&](node_id id) { return is_product(id) || g.nodes[id].op == ir::opcode::add; };

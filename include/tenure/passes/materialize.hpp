@@ -18,7 +18,7 @@ namespace TENURE_NAMESPACE::passes {
 /// Whether a node is row-major in memory in every call: it is computed here, or it is an argument whose type guarantees this (start == 1
 /// marks a strided argument).
 constexpr bool is_row_major(const ir::builder& g, ir::node_id id) {
-  while (g[id].op == ir::opcode::reshape) id = g[id].in[0];
+  id = below_reshapes(g, id);
   return is_fused(g[id].op) || is_opaque(g[id].op) || is_result(g[id].op) || g[id].op == ir::opcode::concat || (g[id].op == ir::opcode::input && g[id].start == 0);
 }
 
@@ -47,7 +47,7 @@ class parts_of_concats {
     for (ir::node_id id = 0; id < g.count; ++id)
       for (int k = 0; g.nodes[id].op == ir::opcode::tuple && k < g.nodes[id].arity; ++k) stays_whole_[memory_of(g.nodes[id].in[k])] = 1;
     for (ir::node_id id = 0; id < g.count; ++id)
-      if (g.nodes[id].op == ir::opcode::slice && g.nodes[id].start != 0) is_sliced_[below_views(id)] = 1;
+      if (g.nodes[id].op == ir::opcode::slice && g.nodes[id].start != 0) is_sliced_[below_views(g, id)] = 1;
     for (int i = 0; i < g.output_count; ++i) is_taken_[memory_of(g.outputs[i])] = 1;
   }
 
@@ -56,7 +56,7 @@ class parts_of_concats {
   constexpr bool take(ir::node_id concat, ir::node_id operand, ir::opcode op) {
     const ir::node_id part = memory_of(operand);
     if (is_taken_.size() == 0 || is_taken_[part] || !same_but_ones(g_.shape_of(operand), g_.shape_of(part))) return false;
-    if (op != ir::opcode::concat && (!is_fused(op) || op == ir::opcode::reduce)) return false;
+    if (!stores_by_strides(op)) return false;
     const int k = operand == g_[concat].in[0] ? 0 : 1;
     if (op == ir::opcode::concat ? !has_known_offsets(concat) || !has_known_offsets(part) : !has_known_offset(concat, k)) return false;
     if (is_sliced_[part] && !has_known_strides(concat)) return false;
@@ -84,15 +84,7 @@ class parts_of_concats {
       if (!is_static(s[a])) return false;
     return true;
   }
-  constexpr ir::node_id memory_of(ir::node_id id) const {
-    while (g_.nodes[id].op == ir::opcode::reshape) id = g_.nodes[id].in[0];
-    return id;
-  }
-
-  constexpr ir::node_id below_views(ir::node_id id) const {
-    while (is_view(g_.nodes[id].op)) id = g_.nodes[id].in[0];
-    return id;
-  }
+  constexpr ir::node_id memory_of(ir::node_id id) const { return below_reshapes(g_, id); }
 
   ir::graph_view g_;
   ir::array<char> is_taken_, stays_whole_, is_sliced_;  // by node; empty if no operand can be computed in place
@@ -117,18 +109,10 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   const auto copy = [&](node_id of) {
     return out.emit({.op = ir::opcode::copy, .type = out[of].type, .arity = 1, .shape = out[of].shape, .in = {of, none, none}});
   };
-  const auto root_of = [&](node_id id) -> const ir::node& {
-    while (is_view(out[id].op)) id = out[id].in[0];
-    return out[id];
-  };
-  const auto op_below_reshapes = [&](node_id id) {
-    while (out[id].op == ir::opcode::reshape) id = out[id].in[0];
-    return out[id].op;
-  };
+  const auto root_of = [&](node_id id) -> const ir::node& { return out[below_views(out, id)]; };
   // A constant between zeros has the shape of the kernel that computes its neighbours, so that this kernel stores it too.
   const auto copy_of_part = [&](node_id id) {
-    node_id below = id;
-    while (out[below].op == ir::opcode::reshape) below = out[below].in[0];
+    const node_id below = below_reshapes(out, id);
     const bool is_constant = out[below].op == ir::opcode::constant && same_but_ones(out.shape_of(below), out.shape_of(id));
     return is_constant ? ops::reshape_to({out, copy(below)}, extents(out.shape_of(id))).id : copy(id);
   };
@@ -150,7 +134,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
         if (out[n.in[k]].op != ir::opcode::tuple && !is_row_major(out, n.in[k])) n.in[k] = copy(n.in[k]);
     if (n.op == ir::opcode::concat)
       for (int k = 0; k < 2; ++k)
-        if (!parts.take(i, g[i].in[k], op_below_reshapes(n.in[k]))) n.in[k] = copy_of_part(n.in[k]);
+        if (!parts.take(i, g[i].in[k], out[below_reshapes(out, n.in[k])].op)) n.in[k] = copy_of_part(n.in[k]);
     renamed[i] = out.emit(n);
     if (adds_run_time_offsets && is_view(n.op)) views.enter(out.view(), renamed[i], is_view(out[n.in[0]].op) ? views.of(n.in[0]) : layout_of_root(out.view(), n.in[0]));
     if (is_bounded[i] && (g.is_body || root_of(renamed[i]).op != ir::opcode::input)) {
@@ -160,8 +144,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
   }
   ir::array<char> taken(out.count() + g.output_count, 0);
   for (int i = 0; i < g.output_count; ++i) {
-    node_id id = renamed[g.outputs[i]], memory = id;
-    while (out[memory].op == ir::opcode::reshape) memory = out[memory].in[0];
+    node_id id = renamed[g.outputs[i]], memory = below_reshapes(out, id);
     if (taken[memory] || is_source(out[memory].op) || is_view(out[memory].op)) id = memory = copy(id);
     taken[memory] = 1;
     out.output(id);

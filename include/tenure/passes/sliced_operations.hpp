@@ -28,10 +28,7 @@ class sliced_operations {
   static constexpr bool is_cheap(ir::opcode op) {
     return op == ir::opcode::neg || op == ir::opcode::add || op == ir::opcode::sub || op == ir::opcode::mul;
   }
-  static constexpr bool is_in_memory(value x) {
-    while (is_view(x.node().op)) x = ops::operand_of(x, 0);
-    return !is_fused(x.node().op);
-  }
+  static constexpr bool is_in_memory(const value& x) { return !is_fused((*x.graph)[below_views(*x.graph, x.id)].op); }
   /// Whether x has equal elements along the axis.
   static constexpr bool repeats_along(const value& x, int axis) {
     if (x.node().op != ir::opcode::broadcast) return false;

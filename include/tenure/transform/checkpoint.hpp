@@ -40,8 +40,7 @@ struct checkpoint_of {
     ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<result>::leaves};
     for (ir::node_id id = first; KeepsProducts && id < g.count(); ++id) {
       const ir::node n = g[id];
-      const bool attends = n.op == ir::opcode::attention || n.op == ir::opcode::attention_gradient;
-      const bool is_kept = n.op == ir::opcode::matmul || attends || n.op == ir::opcode::reduce;
+      const bool is_kept = n.op == ir::opcode::matmul || ops::is_attention(n.op) || n.op == ir::opcode::reduce;
       if (!is_kept || !is_floating(n.type)) continue;
       outputs.push_back(id);
       ++kept.kept;

@@ -410,7 +410,7 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
 /// reverse mode does not.
 /// Cost of a gradient: the loop, each turn again at most r times for its state, and the pull of each turn. r is 1 or 2 up to two million turns over
 /// few numbers, see program/snapshots.hpp. Memory: 32 to 2048 carries, 256 KiB if these are not too few or too many, whatever the number of turns.
-/// On a GPU it is that of 32 to 256 carries.
+/// A GPU keeps 32 to 256 carries.
 template <class Condition, class F, class C>
 constexpr auto while_loop(Condition condition, F f, const C& init) {
   using namespace detail;

@@ -21,7 +21,7 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 using program_detail::opaque_operation;
 using program_detail::operand_view;
 
-constexpr bool is_attention(ir::opcode op) { return op == ir::opcode::attention || op == ir::opcode::attention_gradient; }
+using ops::is_attention;
 
 namespace detail {
 
@@ -64,8 +64,7 @@ void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index
   constexpr index lanes = most_lanes<T>;
   for (index left = n / lanes, wide = 0; left > 0; left -= wide, b += wide * lanes, c += wide * lanes) {
     wide = ceil_div(left, ceil_div(left, tile_shape<T>::packets_wide));
-    const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
-    run(m, k, a, b, ldb, c, ldc, lanes, accumulate);
+    panel_of<T>(wide)(m, k, a, b, ldb, c, ldc, lanes, accumulate);
   }
 }
 
@@ -73,7 +72,8 @@ void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index
 template <class T>
 inline constexpr index attention_columns = ceil_div(120, tile_shape<T>::panel_width) * tile_shape<T>::panel_width;
 
-/// The transpose of x [rows, columns] as panels of tile_shape<T>::panel_width columns, one behind the other, so that its rows are near each other.
+/// The transpose of x [rows, columns] as panels of tile_shape<T>::panel_width columns. The panels follow each other, so the rows of a panel are near
+/// each other.
 template <class T>
 struct turned {
   static constexpr index width = tile_shape<T>::panel_width;
@@ -88,13 +88,12 @@ struct turned {
     b += first * columns;
     for (index j = 0; j < count; j += width, b += columns * width) {
       const index wide = ceil_div(count - j, most_lanes<T>);
-      const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
-      run(m, columns, a, b, width, c + j, ldc, most_lanes<T>, false);
+      panel_of<T>(wide)(m, columns, a, b, width, c + j, ldc, most_lanes<T>, false);
     }
   }
 };
 
-/// A matrix with rows of whole packets, one behind the other: x itself, or a copy with zeros behind each row.
+/// A matrix whose rows are whole packets and follow each other in memory. It is x itself, or a copy of x with zeros at the end of each row.
 template <class T>
 matrix_ref<T> in_packets(index rows, index columns, matrix_ref<T> x, T* memory) {
   if (x.col_stride == 1 && x.row_stride == columns && columns % most_lanes<T> == 0) return x;

@@ -128,6 +128,10 @@ void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index
   if (i < m) tile<T, 1, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
 }
 
+/// The function for a panel of `wide` packets.
+template <class T>
+constexpr auto panel_of(index wide) { return wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>; }
+
 /// Packs a panel: to[k, width] = B[k, n], with zeros in the columns n..width.
 template <class T>
 void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
@@ -309,8 +313,7 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
             right = {packed, width, 1};
           }
           T* const to = c + i * ldc + j;
-          const auto run = wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>;
-          run(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
+          panel_of<T>(wide)(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
         }
       }
   }

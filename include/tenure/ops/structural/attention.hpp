@@ -12,6 +12,8 @@
 
 namespace TENURE_NAMESPACE::ops {
 
+constexpr bool is_attention(ir::opcode op) { return op == ir::opcode::attention || op == ir::opcode::attention_gradient; }
+
 constexpr std::int64_t last_extent(value x) { return x.shape()[x.shape().rank - 1]; }
 constexpr std::int64_t row_count(value x) { return x.shape()[x.shape().rank - 2]; }
 
@@ -26,15 +28,18 @@ constexpr value attended(value q, value k, value v, bool causal) {
 
 /// Which cotangents a node attention_gradient computes. Its result has them side by side. `all` needs as many rows of q as of k.
 enum class attention_part : std::int64_t { all, of_q, of_k_and_v };
+/// The columns of that result.
+constexpr std::int64_t columns_of(attention_part part, std::int64_t d, std::int64_t e) {
+  return part == attention_part::all ? 2 * d + e : part == attention_part::of_q ? d : d + e;
+}
 
 /// Given rows = [q | g | most | rest | delta], where g is the cotangent of P v, h that of `rest`, and delta the sum of g P v along each row, less
 /// h / s:
 ///   s = 1 / sqrt(d), P = exp(((q k^T - most) - rest) s), D = P (g v^T - delta) s
 ///   dq = D k, dk = D^T q, dv = P^T g
 constexpr value attention_cotangents(value rows, value k, value v, bool causal, attention_part part) {
-  const std::int64_t d = last_extent(k), e = last_extent(v);
   extents to = part == attention_part::of_k_and_v ? k.shape() : rows.shape();
-  to[to.rank - 1] = part == attention_part::all ? 2 * d + e : part == attention_part::of_q ? d : d + e;
+  to[to.rank - 1] = columns_of(part, last_extent(k), last_extent(v));
   const std::int16_t shape = k.graph->intern(to);
   return {*k.graph, k.graph->emit({.op = ir::opcode::attention_gradient, .type = k.type(), .arity = 3, .shape = shape, .in = {rows.id, k.id, v.id},
                                    .attr = causal, .start = static_cast<std::int64_t>(part)})};
@@ -108,10 +113,9 @@ struct attention_gradient : attending<ir::opcode::attention_gradient> {
     const auto part = static_cast<attention_part>(c.self().start);
     const extents &k = c.shape_of(1), &to = c.shape();
     const int last = to.rank - 1;
-    const std::int64_t d = k[last], e = v[last];
     if (part != attention_part::of_k_and_v) c.extent_is(to[last - 1], c.shape_of(0)[last - 1]);
     if (part != attention_part::of_q) c.extent_is(to[last - 1], k[last - 1]);
-    c.extent_is(to[last], part == attention_part::all ? 2 * d + e : part == attention_part::of_q ? d : d + e);
+    c.extent_is(to[last], columns_of(part, k[last], v[last]));
   }
 };
 }  // namespace nodes
