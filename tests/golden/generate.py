@@ -129,4 +129,5 @@ def main():
     (HERE / "README.md").write_text(readme(golden, groups))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -23,6 +23,14 @@ constexpr auto every_column = tn::grad<0>([](auto x) {
   const auto at = [=](int i) { return x.at(all, i); };
   return sum(at(0) * at(1) * sin(at(2)) + at(3) * at(4) * at(5) + at(6) * at(7) * at(8) * cos(at(9) * at(10)));
 });
+constexpr auto unbound = tn::grad<0>([](auto x) {
+  const auto [a, b, c] = tn::unbind<1>(x);
+  return sum(sin(a * b) * c + a);
+});
+constexpr auto split_up = tn::grad<0>([](auto x) {
+  const auto [a, b] = tn::split<1, 4, 7>(x);
+  return sum(sin(a)) + sum(b * b);
+});
 constexpr auto picked_twice = tn::grad<0>([](auto x) { return sum(x.at(all, 1) * x.at(all, 2) + sin(x.at(all, 1)) + x.at(all, 2) * x.at(all, 9)); });
 constexpr auto shifted = tn::grad<0>([](auto x) { return sum(x[range<1, end>()] * sin(x[range<0, end - 1>()])); });
 constexpr auto interleaved = tn::grad<0>([](auto x) { return sum(x[range<0, end, 2>()] * sin(x[range<1, end, 2>()])); });
@@ -49,6 +57,10 @@ TEST_CASE("a plan writes each element of the gradient of picks once") {
   using every = plan_of<decltype(every_column), doubles<rows, 11>>;
   STATIC_REQUIRE(every::kernels() == 1);
   STATIC_REQUIRE(every::bytes() == (11 + 11) * rows * number);
+  using all_columns = plan_of<decltype(unbound), doubles<rows, 3>>;
+  STATIC_REQUIRE(all_columns::kernels() == 1);
+  STATIC_REQUIRE(all_columns::bytes() == (3 + 3) * rows * number);
+  STATIC_REQUIRE(plan_of<decltype(split_up), doubles<rows, 11>>::bytes() == (11 + 11) * rows * number);
   using twice = plan_of<decltype(picked_twice), doubles<rows, 11>>;
   STATIC_REQUIRE(twice::kernels() <= 2);
   STATIC_REQUIRE(twice::bytes() <= (3 + 11 + 4) * rows * number);
@@ -70,6 +82,8 @@ TEMPLATE_TEST_CASE("gradients of picks agree with the reference", "", double, fl
   using T = TestType;
   agrees(three_columns, filled<T>(shape<37, 11>{}, 1));
   agrees(every_column, filled<T>(shape<dyn, 11>{}, 2, -2.0, 2.0, 21));
+  agrees(unbound, filled<T>(shape<dyn, 3>{}, 22, -2.0, 2.0, 21));
+  agrees(split_up, filled<T>(shape<37, 11>{}, 23));
   agrees(picked_twice, filled<T>(shape<dyn, 11>{}, 3, -2.0, 2.0, 9));
   agrees(shifted, filled<T>(shape<130>{}, 4));
   for (const std::int64_t n : {1, 2, 3, 40}) agrees(shifted, filled<T>(shape<dyn>{}, 5, -2.0, 2.0, n));

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: BSL-1.0
-// In-place arithmetic. x += e on a constant writes its elements. If x is a node or e is tracked, x keeps its memory and gets a new history.
+// In-place arithmetic and masked writes. x += e on a constant writes its elements. If x is a node or e is tracked, x keeps its memory and gets a new history.
 // Law: if the derivative reads the old value, a copy of it is made before it is overwritten. A direct operand that shares elements with
 // the target, but not at equal positions, throws overlap_error. If a call throws, nothing was written or consumed.
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
+#include <tenure/ops/comparison.hpp>
 #include <tenure/tensor/later.hpp>
 #include <tenure/eager/assign.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+/// value where the mask is true, else x; and x where it is true, else y.
+struct fill_where {
+  template <class X, class M, class V>
+  static constexpr auto trace(const X& x, const M& mask, const V& value) { return where::trace(mask, value, x); }
+};
+struct keep_where {
+  template <class X, class M, class Y>
+  static constexpr auto trace(const X& x, const M& mask, const Y& y) { return where::trace(mask, x, y); }
+};
+
+}  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE::detail {
 
@@ -22,6 +37,10 @@ template <>
 struct in_place_operation<divide_in_place> { using type = ops::div; };
 template <>
 struct in_place_operation<replace_in_place> { using type = ops::replace; };
+template <>
+struct in_place_operation<fill_where_in_place> { using type = ops::fill_where; };
+template <>
+struct in_place_operation<keep_where_in_place> { using type = ops::keep_where; };
 
 template <class E>
 constexpr extents source_shape() {
@@ -34,16 +53,16 @@ constexpr dtype source_dtype() {
   else return dtype_v<element_t<E>>;
 }
 
-/// Whether X op= E has the shape of X and an element type that X can hold. If not, a static_assert gives the reason.
-template <class Op, class X, class E>
+/// Whether X op= E... has the shape of X and an element type that X can hold. If not, a static_assert gives the reason.
+template <class Op, class X, class... E>
 constexpr bool is_update() {
-  constexpr bool fits = may_broadcast(source_shape<E>(), shape_of_t<X>::value);
+  constexpr bool fits = (may_broadcast(source_shape<E>(), shape_of_t<X>::value) && ...);
   static_assert(fits, "tenure: in-place: the result would be larger than the target");
-  constexpr bool stays_integer = is_floating(dtype_v<element_t<X>>) || !is_floating(source_dtype<X, E>()) || std::is_same_v<Op, replace_in_place>;
+  constexpr bool stays_integer = is_floating(dtype_v<element_t<X>>) || (!is_floating(source_dtype<X, E>()) && ...) || std::is_same_v<Op, replace_in_place>;
   static_assert(stays_integer, "tenure: in-place: the result is floating, the target holds integers");
   constexpr bool divides = is_floating(dtype_v<element_t<X>>) || !std::is_same_v<Op, divide_in_place>;
   static_assert(!stays_integer || divides, "tenure: in-place: a quotient is floating, the target holds integers");
-  constexpr bool stays_bool = !std::is_same_v<element_t<X>, bool> || source_dtype<X, E>() == dtype::boolean || std::is_same_v<Op, replace_in_place>;
+  constexpr bool stays_bool = !std::is_same_v<element_t<X>, bool> || ((source_dtype<X, E>() == dtype::boolean) && ...) || std::is_same_v<Op, replace_in_place>;
   static_assert(!stays_integer || stays_bool, "tenure: in-place: the result is an integer, the target holds bool");
   return fits && stays_integer && divides && stays_bool;
 }
@@ -56,18 +75,21 @@ void check_overlap(const X& x, const E& e, const char* call) {
       throw overlap_error(message(call) << "source and target share elements, but not element by element: clone() the source");
 }
 
-/// x op= e on a constant. Only the operands of an expression e can have old versions. x itself is read now, so its version is not checked:
+/// x op= e... on a constant. Only the operands of an expression e can have old versions. x itself is read now, so its version is not checked:
 /// another thread may write other elements of its storage at the same time.
-template <class Op, class X, class E>
-void update_constant(X& x, const E& e) {
+template <class Op, class X, class... E>
+void update_constant(X& x, const E&... e) {
   tensor_access::check_alive(x, "in-place");
-  check_overlap(x, e, "in-place");
-  if constexpr (expression<E>) check_versions(e, "in-place");
+  const auto check = [&](const auto& operand) {
+    check_overlap(x, operand, "in-place");
+    if constexpr (expression<std::remove_cvref_t<decltype(operand)>>) check_versions(operand, "in-place");
+  };
+  (check(e), ...);
   if (x.is_contiguous()) {
     const auto target = as_contiguous(x);
-    write_current_value(x, apply<typename in_place_operation<Op>::type>(target, e), "in-place");
+    write_current_value(x, apply<typename in_place_operation<Op>::type>(target, e...), "in-place");
   } else {
-    const auto updated = apply<typename in_place_operation<Op>::type>(x.clone(), e);
+    const auto updated = apply<typename in_place_operation<Op>::type>(x.clone(), e...);
     copy_into(x, compute_constant(updated), "in-place");
   }
 }
@@ -105,36 +127,37 @@ auto converted_to(const E& e) {
   else return apply<ops::cast<element_t<X>>>(e);
 }
 
-template <class Op, class X, class E>
-auto update_tracked(X&& x, const E& e) {
+template <class Op, class X, class... E>
+auto update_tracked(X&& x, const E&... e) {
   using operation = typename in_place_operation<Op>::type;
-  check_overlap(x, e, "in-place");
-  if constexpr (requires_grad_v<X>) return write_tracked(std::move(x), converted_to<X>(apply<operation>(x, e)));
-  else return write_tracked(std::move(x), converted_to<X>(apply<operation>(as_contiguous(x), e)));
+  (check_overlap(x, e, "in-place"), ...);
+  if constexpr (requires_grad_v<X>) return write_tracked(std::move(x), converted_to<X>(apply<operation>(x, e...)));
+  else return write_tracked(std::move(x), converted_to<X>(apply<operation>(as_contiguous(x), e...)));
 }
 
-/// x op= e. It changes the elements of x, and of a node also the history.
-template <class Op, class X, class E>
-void update_from(later_phase, Op, X& x, const E& e) {
+/// x op= e... It changes the elements of x, and of a node also the history.
+template <class Op, class X, class... E>
+void update_from(later_phase, Op, X& x, const E&... e) {
   if constexpr (requires_grad_v<X>) {
-    if constexpr (is_update<Op, X, E>()) {
+    if constexpr (is_update<Op, X, E...>()) {
       tensor_access::check_alive(x, "in-place");
-      tensor_access::rebind(x, update_tracked<Op>(std::move(x), e));
+      tensor_access::rebind(x, update_tracked<Op>(std::move(x), e...));
     }
   } else {
-    static_assert(!is_tracked_source<E>(), "tenure: in-place: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
-    if constexpr (!is_tracked_source<E>())
-      if constexpr (is_update<Op, X, E>()) update_constant<Op>(x, e);
+    constexpr bool takes_role = (is_tracked_source<E>() || ...);
+    static_assert(!takes_role, "tenure: in-place: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
+    if constexpr (!takes_role)
+      if constexpr (is_update<Op, X, E...>()) update_constant<Op>(x, e...);
   }
 }
 /// The same, but it consumes x and returns a node.
-template <class Op, class X, class E>
+template <class Op, class X, class... E>
   requires(!std::is_lvalue_reference_v<X>)
-auto update_from(later_phase, Op, X&& x, const E& e) {
+auto update_from(later_phase, Op, X&& x, const E&... e) {
   static_assert(ownership_of_v<X> == ownership::owning, "tenure: in-place: a view of an untracked base cannot take a tracked operand: consume the base");
   tensor_access::check_alive(x, "in-place");
   if constexpr (ownership_of_v<X> != ownership::owning) return X(std::move(x));
-  else if constexpr (is_update<Op, X, E>()) return update_tracked<Op>(std::move(x), e);
+  else if constexpr (is_update<Op, X, E...>()) return update_tracked<Op>(std::move(x), e...);
   else return X(std::move(x));
 }
 
@@ -150,13 +173,13 @@ auto copy_tracked(later_phase, X&& x, const Y& y) {
 }
 
 /// In-place arithmetic through the view `seen` of a consumed node. The base keeps its memory and gets a new history.
-template <class Op, class Base, class View, class E>
-Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, const E& e) {
-  if constexpr (is_update<Op, View, E>()) {
-    check_overlap(seen, e, "in-place");
+template <class Op, class Base, class View, class... E>
+Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, const E&... e) {
+  if constexpr (is_update<Op, View, E...>()) {
+    (check_overlap(seen, e, "in-place"), ...);
     const auto region = [&] {
-      if constexpr (std::is_same_v<Op, replace_in_place>) return apply<ops::replace>(seen.detach(), e);
-      else return converted_to<View>(apply<typename in_place_operation<Op>::type>(seen, e));
+      if constexpr (std::is_same_v<Op, replace_in_place>) return apply<ops::replace>(seen.detach(), e...);
+      else return converted_to<View>(apply<typename in_place_operation<Op>::type>(seen, e...));
     }();
     using region_type = std::remove_const_t<decltype(region)>;
     const sink_handle& old = tensor_access::sink(base);

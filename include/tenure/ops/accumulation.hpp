@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Products and running totals along one axis of static extent n: prod, cumsum, cumprod.
-// Cost: log2(n) steps. A step of cumsum or cumprod reads all elements; the steps of prod halve the elements. No step divides, so
-// gradients are right where elements are 0.
+// Products along axes of static extent, and running totals along one such axis of extent n: prod, cumsum, cumprod.
+// Cost: log2(n) steps for each axis. A step of cumsum or cumprod reads all elements; the steps of prod halve the elements. No step divides,
+// so gradients are right where elements are 0.
 #pragma once
 
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/movement.hpp>
+#include <tenure/ops/reduction.hpp>
 
 namespace TENURE_NAMESPACE::ops {
 namespace detail {
@@ -30,24 +31,45 @@ constexpr value running(value x, std::int64_t extent, Shift shifted, Combine com
 }
 }  // namespace detail
 
-template <int A>
+namespace detail {
+/// The product along one axis, which is kept with extent 1. The product of no elements is 1.
+constexpr value product_along(value x, int axis) {
+  const std::int64_t extent = x.shape()[axis];
+  if (extent == 0) {
+    const extents one = with_ones(x.shape(), std::int64_t{1} << axis);
+    ir::builder& g = *x.graph;
+    return {g, is_floating(x.type()) ? g.constant(x.type(), g.intern(one), 1) : g.constant_bits(x.type(), g.intern(one), 1)};
+  }
+  value halves = x, odd;
+  for (std::int64_t n = extent; n > 1; n /= 2) {
+    if (n % 2 == 1) {
+      const value last = sliced(halves, axis, n - 1, 1, 1);
+      odd = odd.id == ir::none ? last : odd * last;
+    }
+    const value front = sliced(halves, axis, 0, n / 2, 1);
+    halves = front * sliced(halves, axis, n / 2, n / 2, 1);
+  }
+  return odd.id != ir::none ? halves * odd : halves;
+}
+}  // namespace detail
+
+template <bool Keep, int... A>
 struct prod {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    using axis = detail::accumulated_axis<prod, S, A>;
-    static_assert(!is_static(axis::extent) || axis::extent > 0, "tenure: prod: the axis is empty");
-    value halves = detail::widened(x), odd;
-    for (std::int64_t n = axis::extent; n > 1; n /= 2) {
-      if (n % 2 == 1) {
-        const value last = sliced(halves, axis::at, n - 1, 1, 1);
-        odd = odd.id == ir::none ? last : odd * last;
-      }
-      halves = sliced(halves, axis::at, 0, n / 2, 1) * sliced(halves, axis::at, n / 2, n / 2, 1);
-    }
-    if (odd.id != ir::none) halves = halves * odd;
-    return traced<detail::total_of<X>, shape_from<dropped_axis<S, axis::at>>>{
-        x.graph, reshape_to(halves, without_axes(x.shape(), std::int64_t{1} << axis::at)).id};
+    constexpr std::int64_t mask = axis_mask<prod, S::rank, A...>::value;
+    constexpr bool are_static = [] {
+      for (int a = 0; a < S::rank; ++a)
+        if ((mask >> a & 1) && !is_static(S::value[a])) return false;
+      return true;
+    }();
+    static_assert(are_static, "tenure: prod, cumsum, cumprod: the axis needs a static extent");
+    value product = detail::widened(x);
+    for (int a = 0; a < S::rank && are_static; ++a)
+      if (mask >> a & 1) product = detail::product_along(product, a);
+    if (!Keep) product = reshape_to(product, without_axes(product.shape(), mask));
+    return traced<detail::total_of<X>, shape_from<reduced_shape<S, mask, Keep>>>{x.graph, product.id};
   }
 };
 
@@ -80,9 +102,10 @@ struct cumprod {
 
 namespace TENURE_NAMESPACE {
 
-/// The product, the running sums and the running products along axis<A>, whose extent must be static. prod drops the axis, and an empty
-/// axis does not compile. Integers and bool give int64. Gradients are right where elements are 0.
-template <operand_or_scalar X, class Along> constexpr auto prod(const X& x, const Along&) { return apply<ops::prod<ops::single_axis<Along>::value>>(x); }
+/// The product of all elements, or along axis<A> or axes<A, B>, which are dropped, or kept with extent 1 by keepdim. The product of no
+/// elements is 1. The extents of the axes must be static. Integers and bool give int64. Gradients are right where elements are 0.
+template <operand_or_scalar X, class... Along> constexpr auto prod(const X& x, const Along&...) { return apply<typename ops::along<ops::prod, Along...>::type>(x); }
+/// The running sums and the running products along axis<A>, whose extent must be static. Types and gradients: as prod.
 template <operand_or_scalar X, class Along> constexpr auto cumsum(const X& x, const Along&) { return apply<ops::cumsum<ops::single_axis<Along>::value>>(x); }
 template <operand_or_scalar X, class Along> constexpr auto cumprod(const X& x, const Along&) { return apply<ops::cumprod<ops::single_axis<Along>::value>>(x); }
 

@@ -31,11 +31,11 @@ constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* 
   return dtype_v<T>;
 }
 
-/// The element at the one position along an axis where the mask is true. The axis is dropped.
-constexpr value chosen_along(value mask, value x, int axis) {
+/// The element at the one position along axes where the mask is true. The axes are dropped.
+constexpr value chosen_along(value mask, value x, std::int64_t axes) {
   const bool of_bool = x.type() == dtype::boolean;
   const value one = cast_to(pointwise_value<where>(mask, x, x.like(0)), of_bool ? dtype::int32 : x.type());
-  const value r = reduced(one, std::int64_t{1} << axis, ir::reduction::sum);
+  const value r = reduced(one, axes, ir::reduction::sum);
   return of_bool ? pointwise_value<greater>(r, r.like(0)) : r;
 }
 
@@ -107,7 +107,7 @@ struct pick {
     const dtype type = position_dtype<typename X::element_type>(g, x.shape()[S::rank - 1], "pick");
     const value columns = counting(g, type, g.intern(extents(x.shape())), S::rank - 1);
     const value wanted = stretched_like(cast_to(indices, type), x, last);
-    return traced<typename X::element_type, rows>{&g, chosen_along(pointwise_value<equal>(columns, wanted), x, S::rank - 1).id};
+    return traced<typename X::element_type, rows>{&g, chosen_along(pointwise_value<equal>(columns, wanted), x, last).id};
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations that use the position of an element: index_along, tril, triu, argmax, argmin, max and min along an axis, take_along.
+// Operations that use the position of an element: index_along, tril, triu, argmax, argmin, max and min along axes, take_along.
 // Positions are exact and computed in registers. Where the element type represents all positions, they have this type, and the whole
 // expression fuses. Otherwise they are int64, and the result of their comparison goes through memory as bool.
 #pragma once
@@ -40,42 +40,94 @@ struct triangle {
 };
 
 namespace detail {
-template <class X, int At>
-using position_along = element_of_t<position_dtype<typename X::element_type>(X::shape_type::value[At])>;
+/// The positions of elements along the axes of a mask, in row-major order of these axes: their number, and an element type for them.
+template <class X, std::int64_t Mask>
+struct places {
+  static constexpr std::int64_t count = [] {
+    std::int64_t n = 1;
+    for (int a = 0; a < X::shape_type::rank; ++a)
+      if (Mask >> a & 1) n = is_static(n) && is_static(X::shape_type::value[a]) ? n * X::shape_type::value[a] : dyn;
+    return n;
+  }();
+  using type = element_of_t<position_dtype<typename X::element_type>(count)>;
 
-/// The position of the first extremum along an axis, or of the first NaN. The axis is kept with extent 1.
-template <ir::reduction Kind, int At, class X>
-constexpr auto first_extremum(const X& x) {
-  const auto position = index_along<At, position_along<X, At>>::trace(x);
-  const auto wins = logical_or::trace(equal::trace(x, reduce<Kind, true, At>::trace(x)), not_equal::trace(x, x));
-  const double past_all = std::is_same_v<position_along<X, At>, std::int32_t> ? 0x7fffffff : 0x1p53;
-  return reduce<ir::reduction::min, true, At>::trace(where::trace(wins, position, std::remove_const_t<decltype(position)>{x.graph, value(position).like(past_all).id}));
-}
-}  // namespace detail
-
-/// The position of the largest (smallest) element along an axis. Among equal elements it is the first one.
-template <ir::reduction Kind, int A>
-struct arg_extremum {
-  template <class X>
   static constexpr auto trace(const X& x) {
-    constexpr int at = axis_position<arg_extremum, X::shape_type::rank, A>::value;
-    detail::require_axes_with_elements<typename X::shape_type, std::int64_t{1} << at>();
-    detail::require_elements(x, std::int64_t{1} << at, Kind == ir::reduction::max ? "argmax" : "argmin");
-    return cast<std::int64_t>::trace(select<at, 0>::trace(detail::first_extremum<Kind, at>(x)));
+    ir::builder& g = *x.graph;
+    const std::int16_t shape = value(x).node().shape;
+    const extents s = x.shape();
+    value sum;
+    std::int64_t stride = 1;
+    for (int a = s.rank - 1; a >= 0; --a) {
+      if (!(Mask >> a & 1)) continue;
+      value along = counting(g, dtype_v<type>, shape, a);
+      if (stride != 1) along = along * broadcast_to(number_of_extent(g, dtype_v<type>, stride), shape);
+      sum = sum.id == ir::none ? along : sum + along;
+      stride = g.derived(ir::symbol::kind::product, stride, s[a]);
+    }
+    return traced<type, typename X::shape_type>{&g, sum.id == ir::none ? value(x).like(0).id : sum.id};
   }
 };
 
-/// The largest (smallest) element along one axis. At a tie the first element gets all of the gradient. With amax they share it.
-template <ir::reduction Kind, int A>
+/// The place of the first extremum along axes, or of the first NaN. The axes are kept with extent 1.
+template <ir::reduction Kind, int... A, class Place, class X>
+constexpr auto first_extremum(const Place& place, const X& x) {
+  using P = typename Place::element_type;
+  const auto wins = logical_or::trace(equal::trace(x, reduce<Kind, true, A...>::trace(x)), not_equal::trace(x, x));
+  const double past_all = std::is_same_v<P, std::int32_t> ? 0x7fffffff : 0x1p53;
+  return reduce<ir::reduction::min, true, A...>::trace(where::trace(wins, place, std::remove_const_t<Place>{x.graph, value(place).like(past_all).id}));
+}
+}  // namespace detail
+
+/// The position of the largest (smallest) element along axes. Among equal elements it is the first one.
+template <ir::reduction Kind, bool Keep, int... A>
+struct arg_extremum {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr std::int64_t mask = axis_mask<arg_extremum, S::rank, A...>::value;
+    using result = traced<std::int64_t, shape_from<reduced_shape<S, mask, Keep>>>;
+    detail::require_axes_with_elements<S, mask>();
+    detail::require_elements(x, mask, Kind == ir::reduction::max ? "argmax" : "argmin");
+    if constexpr (!axis_mask<arg_extremum, S::rank, A...>::is_valid) {
+      return x;
+    } else if constexpr (mask == 0) {
+      return result{x.graph, x.graph->constant_bits(dtype::int64, value(x).node().shape, 0)};
+    } else {
+      const value first = detail::first_extremum<Kind, A...>(detail::places<X, mask>::trace(x), x);
+      return result{x.graph, cast_to(Keep ? first : reshape_to(first, without_axes(x.shape(), mask)), dtype::int64).id};
+    }
+  }
+};
+
+/// The largest (smallest) element along axes. At a tie the first element gets all of the gradient. With amax they share it, and so they do
+/// where no axis is named, as in PyTorch.
+template <ir::reduction Kind, bool Keep, int... A>
 struct extremum {
   template <class X>
   static constexpr auto trace(const X& x) {
-    constexpr int at = axis_position<extremum, X::shape_type::rank, A>::value;
-    detail::require_axes_with_elements<typename X::shape_type, std::int64_t{1} << at>();
-    detail::require_elements(x, std::int64_t{1} << at, Kind == ir::reduction::max ? "max" : "min");
-    const auto chosen = equal::trace(index_along<at, detail::position_along<X, at>>::trace(x), detail::first_extremum<Kind, at>(x));
-    return traced<typename X::element_type, shape_from<dropped_axis<typename X::shape_type, at>>>{x.graph, chosen_along(chosen, x, at).id};
+    using S = typename X::shape_type;
+    constexpr std::int64_t mask = axis_mask<extremum, S::rank, A...>::value;
+    detail::require_axes_with_elements<S, mask>();
+    detail::require_elements(x, mask, Kind == ir::reduction::max ? "max" : "min");
+    if constexpr (!axis_mask<extremum, S::rank, A...>::is_valid) {
+      return x;
+    } else if constexpr (sizeof...(A) == 0) {
+      return reduce<Kind, Keep>::trace(x);
+    } else {
+      const auto place = detail::places<X, mask>::trace(x);
+      const auto chosen = equal::trace(place, detail::first_extremum<Kind, A...>(place, x));
+      value found = chosen_along(chosen, x, mask);
+      if (Keep) found = reshape_to(found, with_ones(x.shape(), mask));
+      return traced<typename X::element_type, shape_from<reduced_shape<S, mask, Keep>>>{x.graph, found.id};
+    }
   }
+};
+template <ir::reduction Kind>
+struct extreme {
+  template <bool Keep, int... A>
+  using value = extremum<Kind, Keep, A...>;
+  template <bool Keep, int... A>
+  using position = arg_extremum<Kind, Keep, A...>;
 };
 
 /// result[..., j, ...] = x[..., indices[..., j, ...], ...] (NumPy's take_along_axis, PyTorch's gather). Cost: each
@@ -122,11 +174,11 @@ struct take_along {
       return traced<typename X::element_type, typename I::shape_type>{&g, gathered(reshape_to(x, {1, {stride}}), position, 0).id};
     } else {
       const auto source = stack<at>::unsqueeze(x);
-      using position = detail::position_along<X, at>;
+      using position = element_of_t<position_dtype<typename X::element_type>(X::shape_type::value[at])>;
       const auto wanted = cast<position>::trace(stack<at + 1>::unsqueeze(indices));
       const auto chosen = equal::trace(index_along<at + 1, position>::trace(source), wanted);
       using result = shape_from<dropped_axis<typename std::remove_const_t<decltype(chosen)>::shape_type, at + 1>>;
-      return traced<typename X::element_type, result>{&g, chosen_along(chosen, broadcast_to(source, value(chosen).node().shape), at + 1).id};
+      return traced<typename X::element_type, result>{&g, chosen_along(chosen, broadcast_to(source, value(chosen).node().shape), std::int64_t{1} << (at + 1)).id};
     }
   }
 };
@@ -141,23 +193,27 @@ template <int A, operand_or_scalar X> constexpr auto index_along(const X& x) { r
 /// diagonal. x has at least two axes.
 template <int K = 0, operand_or_scalar X> constexpr auto tril(const X& x) { return apply<ops::triangle<false, K>>(x); }
 template <int K = 0, operand_or_scalar X> constexpr auto triu(const X& x) { return apply<ops::triangle<true, K>>(x); }
-/// The int64 position of the largest or smallest element along axis<A>, which is dropped. The first of equal elements wins, and a NaN wins
-/// over every number. An empty axis does not compile, or throws at the call where its extent is a run-time one. No gradient flows.
-template <operand_or_scalar X, class Along> constexpr auto argmax(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::max, ops::single_axis<Along>::value>>(x); }
-template <operand_or_scalar X, class Along> constexpr auto argmin(const X& x, const Along&) { return apply<ops::arg_extremum<ir::reduction::min, ops::single_axis<Along>::value>>(x); }
-/// The largest or smallest element along axis<A>, which is dropped. NaN and empty axes: as argmax. At a tie the first element gets all of
-/// the gradient (PyTorch's max(dim)). With amax and amin the elements share it. maximum(x, y) compares two values.
-template <operand_or_scalar X, class Along>
-constexpr auto max(const X& x, const Along&) {
-  constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
+/// The int64 position of the largest or smallest element of all, along axis<A>, or along axes<A, B>; keepdim after the axes keeps them. Along
+/// several axes it is the position in row-major order. The first of equal elements wins, and a NaN wins over every number. An empty axis does
+/// not compile, or throws at the call where its extent is a run-time one. No gradient flows.
+template <operand_or_scalar X, class... Along> constexpr auto argmax(const X& x, const Along&...) { return apply<typename ops::along<ops::extreme<ir::reduction::max>::position, Along...>::type>(x); }
+template <operand_or_scalar X, class... Along> constexpr auto argmin(const X& x, const Along&...) { return apply<typename ops::along<ops::extreme<ir::reduction::min>::position, Along...>::type>(x); }
+/// The largest or smallest element of all, along axis<A>, or along axes<A, B>; keepdim after the axes keeps them. NaN and empty axes: as argmax.
+/// At a tie along axes the first element, in row-major order, gets all of the gradient (PyTorch's max(dim)). Without axes the elements share
+/// it, as with amax and amin. maximum(x, y) compares two values.
+template <operand_or_scalar X, class... Along>
+constexpr auto max(const X& x, const Along&...) {
+  constexpr bool is_value = ((operand<Along> || std::is_floating_point_v<Along>) || ...);
   static_assert(!is_value, "tenure: max: it works along an axis, axis<0>: for two values call maximum(x, y)");
-  return apply<ops::extremum<ir::reduction::max, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
+  if constexpr (is_value) return apply<ops::amax<false>>(x);
+  else return apply<typename ops::along<ops::extreme<ir::reduction::max>::value, Along...>::type>(x);
 }
-template <operand_or_scalar X, class Along>
-constexpr auto min(const X& x, const Along&) {
-  constexpr bool is_value = operand<Along> || std::is_floating_point_v<Along>;
+template <operand_or_scalar X, class... Along>
+constexpr auto min(const X& x, const Along&...) {
+  constexpr bool is_value = ((operand<Along> || std::is_floating_point_v<Along>) || ...);
   static_assert(!is_value, "tenure: min: it works along an axis, axis<0>: for two values call minimum(x, y)");
-  return apply<ops::extremum<ir::reduction::min, ops::single_axis<std::conditional_t<is_value, axis_list<0>, Along>>::value>>(x);
+  if constexpr (is_value) return apply<ops::amin<false>>(x);
+  else return apply<typename ops::along<ops::extreme<ir::reduction::min>::value, Along...>::type>(x);
 }
 /// result[..., j, ...] = x[..., indices[..., j, ...], ...] along axis A. The indices are int32 or int64, and have the rank of x. Other axes
 /// broadcast. Errors: index_error for an index outside the axis. Cost for each row: the product of both extents along the axis; from a

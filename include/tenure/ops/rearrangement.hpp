@@ -38,18 +38,63 @@ struct pad {
     constexpr std::int64_t extent = S::value[at] + Before + After;
     return traced<typename X::element_type, shape_from<sliced_shape<S, at, extent>>>{x.graph, padded(x, at, Before, extent, 1).id};
   }
+
+  /// The same with a scalar in place of the zeros. The parts are beside each other, so an infinite value does not meet an element of x.
+  template <class X, class C>
+  static constexpr auto trace(const X& x, const C& fill) {
+    constexpr bool is_scalar = C::shape_type::rank == 0;
+    constexpr bool fits = is_floating(dtype_v<typename X::element_type>) || !is_floating(dtype_v<typename C::element_type>);
+    static_assert(is_scalar, "tenure: pad: the value is not a number or a scalar");
+    static_assert(!is_scalar || fits, "tenure: pad: the value is floating, x holds integers or bool");
+    const auto zeros = pad::trace(x);
+    if constexpr (!is_scalar || !fits) {
+      return zeros;
+    } else {
+      constexpr int at = axis_position<pad, X::shape_type::rank, A>::value;
+      ir::builder& g = *x.graph;
+      const value of_type = cast_to(fill, dtype_v<typename X::element_type>);
+      const auto beside = [&](std::int64_t length) {
+        extents s = x.shape();
+        s[at] = length;
+        return broadcast_to(of_type, g.intern(s));
+      };
+      value joined = x;
+      if constexpr (Before > 0) joined = concatenated(beside(Before), joined, at);
+      if constexpr (After > 0) joined = concatenated(joined, beside(After), at);
+      return std::remove_const_t<decltype(zeros)>{&g, joined.id};
+    }
+  }
 };
 
-/// x with the elements of an axis in reverse order.
+namespace detail {
+/// Operations one after the other.
+template <class First, class... Rest, class X>
+constexpr auto in_turn(const X& x) {
+  if constexpr (sizeof...(Rest) == 0) return First::trace(x);
+  else return in_turn<Rest...>(First::trace(x));
+}
 template <int A>
-struct flip {
+struct reversed {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    constexpr int at = axis_position<flip, S::rank, A>::value;
+    constexpr int at = axis_position<reversed, S::rank, A>::value;
     constexpr std::int64_t extent = S::value[at];
     static_assert(is_static(extent), "tenure: flip: the axis needs a static extent");
     return slice<at, (extent > 0 ? extent - 1 : 0), extent, -1>::trace(x);
+  }
+};
+}  // namespace detail
+
+/// x with the elements of each axis A in reverse order.
+template <int... A>
+struct flip {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    static_assert(sizeof...(A) > 0, "tenure: flip: no axis is named");
+    if constexpr (sizeof...(A) == 0) return x;
+    else if constexpr (!axis_mask<flip, X::shape_type::rank, A...>::is_valid) return x;
+    else return detail::in_turn<detail::reversed<A>...>(x);
   }
 };
 
@@ -65,6 +110,21 @@ struct roll {
     constexpr std::int64_t shift = extent > 0 ? (Shift % extent + extent) % extent : 0;
     if constexpr (shift == 0) return x;
     else return concat<at>::trace(slice<at, extent - shift, shift, 1>::trace(x), slice<at, 0, extent - shift, 1>::trace(x));
+  }
+};
+
+/// The same along several axes, each with its own shift.
+template <class Axes, std::int64_t... Shift>
+struct roll_axes;
+template <int... A, std::int64_t... Shift>
+struct roll_axes<axis_list<A...>, Shift...> {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    constexpr bool are_pairs = sizeof...(A) == sizeof...(Shift) && sizeof...(A) > 0;
+    static_assert(are_pairs, "tenure: roll: the number of shifts differs from the number of axes");
+    if constexpr (!are_pairs) return x;
+    else if constexpr (!axis_mask<roll_axes, X::shape_type::rank, A...>::is_valid) return x;
+    else return detail::in_turn<roll<A, Shift>...>(x);
   }
 };
 
@@ -129,7 +189,8 @@ struct windows {
   }
 };
 
-/// The elements x[i, i] of a matrix.
+/// The elements x[i, i + K] of a matrix.
+template <int K>
 struct diagonal {
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -138,21 +199,26 @@ struct diagonal {
     static_assert(is_matrix, "tenure: diagonal: needs a matrix of static extents");
     if constexpr (is_matrix) {
       constexpr std::int64_t rows = S::value[0], columns = S::value[1];
-      return slice<0, 0, (rows < columns ? rows : columns), columns + 1>::trace(reshape<rows * columns>::trace(x));
+      constexpr std::int64_t below = rows + (K < 0 ? K : 0), beside = columns - (K > 0 ? K : 0);
+      static_assert(below >= 0 && beside >= 0, "tenure: diagonal: the offset lies outside the matrix");
+      constexpr std::int64_t shorter = below < beside ? below : beside, length = shorter > 0 ? shorter : 0;
+      constexpr std::int64_t first = length == 0 ? 0 : K < 0 ? -K * columns : K;
+      return slice<0, first, length, columns + 1>::trace(reshape<rows * columns>::trace(x));
     } else {
       return x;
     }
   }
 };
 
-/// The matrix with x on its diagonal.
+/// The matrix with x on its diagonal K, as large as x needs.
+template <int K>
 struct diag {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
     static_assert(S::rank == 1 && S::is_static, "tenure: diag: needs a vector of a static extent; see diagonal for matrices");
-    constexpr std::int64_t n = S::value[0];
-    return traced<typename X::element_type, shape<n, n>>{x.graph, reshape_to(padded(x, 0, 0, n * n, n + 1), {2, {n, n}}).id};
+    constexpr std::int64_t n = S::value[0] + (K < 0 ? -K : K), first = K < 0 ? -K * n : K;
+    return traced<typename X::element_type, shape<n, n>>{x.graph, reshape_to(padded(x, 0, first, n * n, n + 1), {2, {n, n}}).id};
   }
 };
 
@@ -164,14 +230,21 @@ namespace TENURE_NAMESPACE {
 /// 1 before axis A (-1: after the last); squeeze drops axis A of static extent 1. All others need static extents along the axis.
 template <int A, operand_or_scalar X> constexpr auto unsqueeze(const X& x) { return apply<ops::unsqueeze<A>>(x); }
 template <int A, operand_or_scalar X> constexpr auto squeeze(const X& x) { return apply<ops::squeeze<A>>(x); }
+/// pad adds `Before` zeros, or copies of a value, in front of axis A and `After` behind it. The value is a number or a scalar, which takes the
+/// element type of x; a floating value for integers does not compile. Its gradient is the sum over the copies.
 template <int A, std::int64_t Before, std::int64_t After = Before, operand_or_scalar X> constexpr auto pad(const X& x) { return apply<ops::pad<A, Before, After>>(x); }
+template <int A, std::int64_t Before, std::int64_t After = Before, operand_or_scalar X, class C> constexpr auto pad(const X& x, const C& value) { return apply<ops::pad<A, Before, After>>(x, value); }
+/// flip reverses axis A, or each of axes<A, B>. roll moves the elements of axis A by Shift positions, and what leaves the axis comes back at its
+/// other end; roll<1, 2>(x, axes<0, 1>) moves axis 0 by 1 and axis 1 by 2.
 template <int A = 0, operand_or_scalar X> constexpr auto flip(const X& x) { return apply<ops::flip<A>>(x); }
+template <operand_or_scalar X, int... A> constexpr auto flip(const X& x, const axis_list<A...>&) { return apply<ops::flip<A...>>(x); }
 template <std::int64_t Shift, int A = 0, operand_or_scalar X> constexpr auto roll(const X& x) { return apply<ops::roll<A, Shift>>(x); }
+template <std::int64_t... Shift, operand_or_scalar X, int... A> constexpr auto roll(const X& x, const axis_list<A...>&) { return apply<ops::roll_axes<axis_list<A...>, Shift...>>(x); }
 /// repeat<Times...> copies x Times[i] times along axis i (NumPy's tile); x has at most 4 axes. windows: see PyTorch's unfold.
 template <std::int64_t... Times, operand_or_scalar X> constexpr auto repeat(const X& x) { return apply<ops::repeat<Times...>>(x); }
 template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> constexpr auto windows(const X& x) { return apply<ops::windows<A, Size, Step>>(x); }
-/// diagonal takes the vector x[i, i] from a matrix. diag puts a vector on the diagonal of a square matrix of zeros.
-template <operand_or_scalar X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal>(x); }
-template <operand_or_scalar X> constexpr auto diag(const X& x) { return apply<ops::diag>(x); }
+/// diagonal<K> takes the vector x[i, i + K] from a matrix. diag<K> puts a vector on the diagonal K of a square matrix of zeros.
+template <int K = 0, operand_or_scalar X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal<K>>(x); }
+template <int K = 0, operand_or_scalar X> constexpr auto diag(const X& x) { return apply<ops::diag<K>>(x); }
 
 }  // namespace tenure

@@ -28,6 +28,7 @@ struct after_error {
   template <auto..., class... A> after_error reshape(const A&...) const;
   template <auto..., class... A> after_error expand(const A&...) const;
   template <auto...> after_error requires_grad_() const;
+  template <auto...> after_error diagonal() const;
   template <class... T> after_error to(const T&...) const;
   template <class... A> after_error at(const A&...) const;
   template <class... A> after_error backward(const A&...) const;
@@ -37,7 +38,9 @@ struct after_error {
   template <class A> after_error div_(const A&) const;
   template <class A> after_error copy_(const A&) const;
   template <class A> after_error fill_(const A&) const;
-  after_error item() const, clone() const, view() const, detach() const, detach_() const, contiguous() const, diagonal() const, grad() const, retain_grad() const;
+  template <class M, class A> after_error masked_fill_(const M&, const A&) const;
+  template <class M, class A> after_error where_(const M&, const A&) const;
+  after_error item() const, clone() const, view() const, detach() const, detach_() const, contiguous() const, zero_() const, grad() const, retain_grad() const;
   void zero_grad() const;
   bool has_grad() const;
   tenure::extents extents() const, strides() const;
@@ -81,6 +84,8 @@ struct subtract_in_place {};
 struct multiply_in_place {};
 struct divide_in_place {};
 struct replace_in_place {};
+struct fill_where_in_place {};
+struct keep_where_in_place {};
 
 template <class...>
 inline constexpr bool never = false;

@@ -11,6 +11,7 @@
 #include "access.hpp"
 #include "later.hpp"
 #include "views.hpp"
+#include "writable.hpp"
 
 namespace TENURE_NAMESPACE::detail {
 
@@ -21,7 +22,7 @@ class consumed_view : public View {
 
   /// `where` is the layout of the view in contiguous memory of the base's extents.
   consumed_view(View&& view, Base&& base, const layout& where)
-      : View(std::move(view)), base_(std::move(base)), where_(where) {}
+      : View(std::move(view)), base_(std::move(base)), placed_(where) {}
 
   using View::add_;
   using View::at;
@@ -29,6 +30,7 @@ class consumed_view : public View {
   using View::diagonal;
   using View::div_;
   using View::fill_;
+  using View::masked_fill_;
   using View::mul_;
   using View::permute;
   using View::reshape;
@@ -36,6 +38,8 @@ class consumed_view : public View {
   using View::sub_;
   using View::transpose;
   using View::unsqueeze;
+  using View::where_;
+  using View::zero_;
   using View::operator[];
 
   template <class... I>
@@ -49,37 +53,48 @@ class consumed_view : public View {
   auto permute() && { return permuted_view<Axes...>(*this); }
   template <std::int64_t... E, std::integral... N>
   auto reshape(N... n) && { return reshaped_view<E...>(*this, n...); }
-  auto diagonal() && { return diagonal_view(*this); }
+  template <int K = 0>
+  auto diagonal() && { return diagonal_view<K>(*this); }
   template <int Axis>
   auto unsqueeze() && { return unsqueezed_view<Axis>(*this); }
   template <int Axis>
   auto squeeze() && { return squeezed_view<Axis>(*this); }
 
   template <class E>
-  auto add_(E&& e) && { return update_view(later_phase{}, add_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto add_(E&& e) && { return update_view(later_phase{}, add_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
   template <class E>
-  auto sub_(E&& e) && { return update_view(later_phase{}, subtract_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto sub_(E&& e) && { return update_view(later_phase{}, subtract_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
   template <class E>
-  auto mul_(E&& e) && { return update_view(later_phase{}, multiply_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto mul_(E&& e) && { return update_view(later_phase{}, multiply_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
   template <class E>
-  auto div_(E&& e) && { return update_view(later_phase{}, divide_in_place{}, std::move(base_), seen(), where_, std::forward<E>(e)); }
+  auto div_(E&& e) && { return update_view(later_phase{}, divide_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
   auto fill_(scalar auto value) && { return std::move(*this).copy_(value); }
+  auto zero_() && { return std::move(*this).copy_(0); }
+  template <class M, class E>
+  auto masked_fill_(M&& mask, E&& e) && { return masked<fill_where_in_place>(mask, e); }
+  template <class M, class E>
+  auto where_(M&& mask, E&& e) && { return masked<keep_where_in_place>(mask, e); }
   template <class X>
-  auto copy_(X&& x) && { return update_view(later_phase{}, replace_in_place{}, std::move(base_), seen(), where_, std::forward<X>(x)); }
+  auto copy_(X&& x) && { return update_view(later_phase{}, replace_in_place{}, std::move(base_), seen(), placed_, std::forward<X>(x)); }
 
   /// Makes a view of this view. It is a consumed view of the same base.
   template <class Shape, access Most, class Rule>
   auto further(const char* call, const Rule& rule) {
     auto inner = make_view<Shape, Most>(seen(), call, rule);
-    rule(where_);
-    return consumed_view<decltype(inner), Base>(std::move(inner), std::move(base_), where_);
+    rule(placed_);
+    return consumed_view<decltype(inner), Base>(std::move(inner), std::move(base_), placed_);
   }
 
  private:
   View& seen() { return *this; }
+  template <class Op, class M, class E>
+  Base masked(const M& mask, const E& e) {
+    if constexpr (is_masked_source<Op, M, E>()) return update_view(later_phase{}, Op{}, std::move(base_), seen(), placed_, mask, e);
+    else return std::move(base_);
+  }
 
   Base base_;
-  layout where_;
+  layout placed_;
 };
 
 template <class View, class Base>

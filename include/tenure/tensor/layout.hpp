@@ -110,10 +110,13 @@ TENURE_INLINE constexpr layout permute(const layout& l, const int* axes) {
   return {l.offset, permuted(l.shape, axes), permuted(l.strides, axes)};
 }
 
-/// The diagonal of the last two axes becomes the last axis.
-constexpr layout diagonal(layout l) {
+/// The diagonal of the last two axes becomes the last axis. It begins `offset` columns right of the first element, or -offset rows below it.
+constexpr layout diagonal(layout l, std::int64_t offset = 0) {
   const int r = l.shape.rank - 2;
-  const std::int64_t n = l.shape[r] < l.shape[r + 1] ? l.shape[r] : l.shape[r + 1];
+  const std::int64_t rows = l.shape[r] + (offset < 0 ? offset : 0), columns = l.shape[r + 1] - (offset > 0 ? offset : 0);
+  if (rows < 0 || columns < 0) throw shape_error(message("diagonal") << "the offset " << offset << " lies outside " << l.shape[r] << " rows and " << l.shape[r + 1] << " columns");
+  const std::int64_t n = rows < columns ? rows : columns;
+  if (n > 0) l.offset += offset < 0 ? -offset * l.strides[r] : offset * l.strides[r + 1];
   const std::int64_t step = l.strides[r] + l.strides[r + 1];
   l = drop_axis(l, r);
   l.shape[r] = n;

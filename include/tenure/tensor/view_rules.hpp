@@ -172,17 +172,24 @@ struct transposed_shape {
   static constexpr extents value = permuted(Shape::value, order.axis);
 };
 
-template <class Shape>
+template <class Shape, int K>
 struct diagonal_shape {
   static_assert(Shape::rank >= 2, "tenure: diagonal: the tensor has fewer than two axes");
+  static constexpr bool is_inside = [] {
+    if (Shape::rank < 2) return true;
+    const std::int64_t along = Shape::value[K < 0 ? Shape::rank - 2 : Shape::rank - 1];
+    return !is_static(along) || along >= (K < 0 ? -K : K);
+  }();
+  static_assert(is_inside, "tenure: diagonal: the offset lies outside the matrix");
   static constexpr extents value = [] {
     extents s = Shape::value;
     if (s.rank < 2) return s;
-    const std::int64_t rows = s[s.rank - 2];
-    const std::int64_t columns = s[s.rank - 1];
+    std::int64_t rows = s[s.rank - 2];
+    std::int64_t columns = s[s.rank - 1];
     s = without_axis(s, s.rank - 1);
-    const bool known = is_static(rows) && is_static(columns);
-    s[s.rank - 1] = rows == columns ? rows : !known ? dyn : rows < columns ? rows : columns;
+    const bool known = is_static(rows) && is_static(columns), is_square = K == 0 && rows == columns;
+    if (known) (K < 0 ? rows : columns) -= K < 0 ? -K : K;
+    s[s.rank - 1] = is_square ? rows : !known || !is_inside ? dyn : rows < columns ? rows : columns;
     return s;
   }();
 };

@@ -97,10 +97,10 @@ auto expanded_view(X& x, N... n) {
       x, "expand", [&](layout& l) { l = expand(l, shape_of_t<X>::value, to, "expand"); });
 }
 
-template <class X>
+template <int K, class X>
 auto diagonal_view(X& x) {
-  using rule = diagonal_shape<shape_of_t<X>>;
-  return make_view<shape_from<rule>>(x, "diagonal", [](layout& l) { l = diagonal(l); });
+  using rule = diagonal_shape<shape_of_t<X>, K>;
+  return make_view<shape_from<rule>>(x, "diagonal", [](layout& l) { l = diagonal(l, K); });
 }
 
 template <int Axis, class X>

@@ -60,5 +60,40 @@ constexpr void check_update(divide_in_place) {
   static_assert(is_free_of_leaf<X>, "tenure: div_: a leaf that requires a gradient is written only inside no_grad");
   static_assert(is_free_of_view<X>, "tenure: div_: a view of a tracked tensor is written only inside no_grad");
 }
+template <class X>
+constexpr void check_zero() {
+  static_assert(is_writable<X>, "tenure: zero_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: zero_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: zero_: a view of a tracked tensor is written only inside no_grad");
+}
+template <class X>
+constexpr void check_update(fill_where_in_place) {
+  static_assert(is_writable<X>, "tenure: masked_fill_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: masked_fill_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: masked_fill_: a view of a tracked tensor is written only inside no_grad");
+}
+template <class X>
+constexpr void check_update(keep_where_in_place) {
+  static_assert(is_writable<X>, "tenure: where_: the tensor is read-only");
+  static_assert(is_free_of_leaf<X>, "tenure: where_: a leaf that requires a gradient is written only inside no_grad");
+  static_assert(is_free_of_view<X>, "tenure: where_: a view of a tracked tensor is written only inside no_grad");
+}
+
+/// Whether M is a mask and E what a masked write takes. If not, a static_assert gives the reason.
+template <class Op, class M, class E>
+constexpr bool is_masked_source() {
+  constexpr bool is_fill = std::is_same_v<Op, fill_where_in_place>;
+  constexpr bool is_mask = [] {
+    if constexpr (any_tensor<M> || expression<M>) return std::is_same_v<element_t<M>, bool>;
+    else return false;
+  }();
+  static_assert(is_mask || is_after_error<M>, "tenure: masked_fill_, where_: the mask is not a tensor or an expression of bool: write x > 0, or cast<bool>(mask)");
+  constexpr bool fits = [] {
+    if constexpr (is_fill && (any_tensor<E> || expression<E>)) return shape_of_t<E>::rank == 0;
+    else return true;
+  }();
+  static_assert(fits, "tenure: masked_fill_: the value is not a number or a scalar: write x.where_(!mask, y) for a tensor y");
+  return is_mask && fits && is_source<E>();
+}
 
 }  // namespace tenure::detail

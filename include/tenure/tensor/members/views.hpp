@@ -89,12 +89,15 @@ class tensor_views {
   template <std::int64_t... E, std::integral... N>
   auto expand(N... n) const { return detail::expanded_view<E...>(self(), n...); }
 
-  /// The diagonal of the last two axes. It is the last axis of the result.
-  auto diagonal() & { return detail::diagonal_view(self()); }
-  auto diagonal() const& { return detail::diagonal_view(self()); }
+  /// The elements [..., i, i + K] of the last two axes. They are the last axis of the result. Throws shape_error if K lies outside them.
+  template <int K = 0>
+  auto diagonal() & { return detail::diagonal_view<K>(self()); }
+  template <int K = 0>
+  auto diagonal() const& { return detail::diagonal_view<K>(self()); }
+  template <int K = 0>
   auto diagonal() && {
     auto&& x = detail::as_consumable(self());
-    return detail::diagonal_view(x);
+    return detail::diagonal_view<K>(x);
   }
 
   /// unsqueeze adds an axis of extent 1, which becomes axis `Axis` of the result. squeeze removes such an axis; it throws

@@ -45,6 +45,16 @@ class tensor_writes {
     fill_(value);
     return std::move(self());
   }
+  /// Writes 0 to every element.
+  Tensor& zero_() & {
+    detail::check_zero<Tensor>();
+    if constexpr (may_write) fill_(0);
+    return self();
+  }
+  Tensor zero_() && {
+    zero_();
+    return std::move(self());
+  }
   /// Writes x, which broadcasts to this shape and converts to this element type. x may lie in the memory of another device. A
   /// node gets a new history. If x is tracked and the target is a constant, the result is a node, so the target must be consumed:
   /// auto y = std::move(target).copy_(x). Throws ownership_error, overlap_error or shape_error before it writes.
@@ -98,6 +108,18 @@ class tensor_writes {
   template <class E>
   auto div_(E&& e) && { return consume<detail::divide_in_place>(std::forward<E>(e)); }
 
+  /// masked_fill_ writes the value, a number or a scalar, where the mask is true. where_ keeps the elements where the mask is true and writes
+  /// those of y elsewhere, as PyTorch's x.where(mask, y). Mask and y broadcast to this shape. Element types, roles and errors: as add_. The
+  /// gradient flows to what each element comes from.
+  template <class M, class E>
+  decltype(auto) masked_fill_(M&& mask, E&& value) & { return masked<detail::fill_where_in_place>(self(), mask, value); }
+  template <class M, class E>
+  auto masked_fill_(M&& mask, E&& value) && { return consume_masked<detail::fill_where_in_place>(mask, value); }
+  template <class M, class E>
+  decltype(auto) where_(M&& mask, E&& y) & { return masked<detail::keep_where_in_place>(self(), mask, y); }
+  template <class M, class E>
+  auto where_(M&& mask, E&& y) && { return consume_masked<detail::keep_where_in_place>(mask, y); }
+
   /// add_, sub_, mul_ and div_ as operators.
   template <class E>
   Tensor& operator+=(E&& e) { return update<detail::add_in_place>(self(), std::forward<E>(e)); }
@@ -110,6 +132,11 @@ class tensor_writes {
 
   // The same functions on a const tensor. They do not compile and give a message.
   void fill_(scalar auto) const& { detail::check_fill<const Tensor>(); }
+  void zero_() const& { detail::check_zero<const Tensor>(); }
+  template <class M, class E>
+  void masked_fill_(M&&, E&&) const& { detail::check_update<const Tensor>(detail::fill_where_in_place{}); }
+  template <class M, class E>
+  void where_(M&&, E&&) const& { detail::check_update<const Tensor>(detail::keep_where_in_place{}); }
   template <class E>
   void copy_(E&&) const& { detail::check_copy_target<const Tensor>(); }
   template <class E>
@@ -145,15 +172,30 @@ class tensor_writes {
     if constexpr (may_write && detail::is_source<E>()) update_from(detail::later_phase{}, Op{}, x, std::forward<E>(e));
     return x;
   }
+  template <class Op, class M, class E>
+  static Tensor& masked(Tensor& x, const M& mask, const E& e) {
+    detail::check_update<Tensor>(Op{});
+    if constexpr (may_write && detail::is_masked_source<Op, M, E>()) update_from(detail::later_phase{}, Op{}, x, mask, e);
+    return x;
+  }
   template <class Op, class E>
   auto consume(E&& e) {
     detail::check_update<Tensor>(Op{});
-    if constexpr (!may_write || !detail::is_source<E>()) {
-      return Tensor(std::move(self()));
-    } else if constexpr (is_node || (is_floating(dtype_v<T>) && detail::is_tracked_source<E>())) {
-      return update_from(detail::later_phase{}, Op{}, std::move(self()), std::forward<E>(e));
+    if constexpr (!may_write || !detail::is_source<E>()) return Tensor(std::move(self()));
+    else return consumed<Op>(e);
+  }
+  template <class Op, class M, class E>
+  auto consume_masked(const M& mask, const E& e) {
+    detail::check_update<Tensor>(Op{});
+    if constexpr (!may_write || !detail::is_masked_source<Op, M, E>()) return Tensor(std::move(self()));
+    else return consumed<Op>(mask, e);
+  }
+  template <class Op, class... E>
+  auto consumed(const E&... e) {
+    if constexpr (is_node || (is_floating(dtype_v<T>) && (detail::is_tracked_source<E>() || ...))) {
+      return update_from(detail::later_phase{}, Op{}, std::move(self()), e...);
     } else {
-      update_from(detail::later_phase{}, Op{}, self(), std::forward<E>(e));
+      update_from(detail::later_phase{}, Op{}, self(), e...);
       return Tensor(std::move(self()));
     }
   }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: zero_: the tensor is read-only
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using target = const tn::tensor<double, tn::shape<3>>;
+#else
+using target = tn::tensor<double, tn::shape<3>>;
+#endif
+
+void f(target& x) { x.zero_(); }

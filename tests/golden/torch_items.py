@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Writes data_parts.hpp, data_reduced_loss.hpp and data_order.hpp, items that are not in the golden file, with the numbers of PyTorch: python3 torch_items.py.
+
+An item is an id, the expression in PyTorch, the shapes of its arguments x, y, ..., and constants. Values, gradients and Hessian-vector
+products are computed in float64, all from one seed.
+"""
+import torch
+import torch.nn.functional as F
+
+from generate import HERE, header
+
+torch.manual_seed(20240611)
+L = torch.tensor([2, 0, 4, 1, 2, 3])  # labels, of which 2 is to be ignored
+W = torch.tensor([0.5, 1.0, 2.0, 0.25, 1.5], dtype=torch.float64)
+
+PARTS = [
+    ("t_unbind", "(lambda a, b, c: a * b * torch.sin(c) + a)(*x.unbind(1))", [(4, 3)]),
+    ("t_split", "(lambda a, b, c: torch.exp(a) * b * c.sum(1, keepdim=True))(*x.split(2, 1))", [(3, 5)]),
+    ("t_split_sizes", "(lambda a, b: a.sum(0) * torch.exp(b).sum(0))(*x.split([1, 3], 0))", [(4, 2)]),
+    ("t_chunk", "(lambda a, b, c: a * b + c.sum())(*x.chunk(3))", [(5, 2)]),
+    ("t_max_keepdim", "torch.exp(x - x.max(1, keepdim=True)[0])", [(3, 4)]),
+    ("t_max_axes", "torch.sin(x.amax((0, 2)) * x.amin((0, 2)))", [(2, 3, 4)]),
+    ("t_max_all", "x.max() * x.min() * x", [(2, 3)]),
+    ("t_prod_all", "x.prod()", [(2, 3)]),
+    ("t_prod_axes", "torch.exp(x.prod(2, keepdim=True).prod(0, keepdim=True))", [(2, 3, 2)]),
+    ("t_flip_axes", "x.flip((0, 2)) * x", [(2, 3, 4)]),
+    ("t_roll_axes", "x.roll((1, -2), (0, 1)) * x", [(3, 4)]),
+    ("t_pad_value", "F.pad(x, (1, 2), value=3.0) ** 2", [(2, 3)]),
+    ("t_diagonal_above", "x.diagonal(1) * torch.sin(x.diagonal(-1)[0])", [(3, 4)]),
+    ("t_diag_below", "torch.diag(x, -1) @ y", [(2,), (3, 2)]),
+    ("t_softplus", "F.softplus(x, 2.0, 1.0)", [(7,)]),
+    ("t_layer_norm", "F.layer_norm(x, (3, 4))", [(2, 3, 4)]),
+    ("t_layer_norm_gain", "F.layer_norm(x, (4,), weight=y)", [(3, 4), (4,)]),
+]
+LOSSES = [
+    ("t_mse_sum", "F.mse_loss(x, y, reduction='sum')", [(2, 3), (2, 3)]),
+    ("t_huber_none", "F.huber_loss(x, y, reduction='none', delta=0.5)", [(2, 3), (2, 3)]),
+    ("t_bce_none", "F.binary_cross_entropy_with_logits(x, y, reduction='none')", [(2, 3), (2, 3)]),
+    ("t_nll_weighted", "F.nll_loss(x, L, weight=W, ignore_index=2)", [(6, 5)], {"L": L, "W": W}),
+    ("t_ce_sum", "F.cross_entropy(x, L, reduction='sum', label_smoothing=0.1)", [(6, 5)], {"L": L}),
+    ("t_ce_none", "F.cross_entropy(x, L, weight=W, ignore_index=2, reduction='none', label_smoothing=0.1)", [(6, 5)], {"L": L, "W": W}),
+    ("t_ce_ignored", "F.cross_entropy(x, L, ignore_index=2, label_smoothing=0.2)", [(6, 5)], {"L": L}),
+    ("t_ce_weights", "F.cross_entropy(x, L, weight=W, ignore_index=2, label_smoothing=0.2)", [(6, 5)], {"L": L, "W": W}),
+]
+ORDER = [
+    ("t_sort", "x.sort(1)[0] * x", [(3, 5)]),
+    ("t_sort_descending", "torch.exp(x.sort(0, descending=True)[0])", [(4, 2)]),
+    ("t_topk", "x.topk(2, 1)[0] ** 2", [(3, 5)]),
+    ("t_median", "torch.exp(x.median(1)[0])", [(3, 4)]),
+]
+
+
+def data(x):
+    return {"shape": list(x.shape), "data": x.detach().flatten().tolist(), **({"dtype": "int64"} if x.dtype == torch.int64 else {})}
+
+
+def item(name, py, shapes, constants={}):
+    xs = [torch.randn(s, dtype=torch.float64).requires_grad_() for s in shapes]
+    names = ["x", "y", "z"][: len(xs)]
+    y = eval(py, {"torch": torch, "F": F, **constants, **dict(zip(names, xs))})
+    cotangent, v = torch.randn_like(y), [torch.randn_like(x) for x in xs]
+    gradients = torch.autograd.grad(y, xs, cotangent, create_graph=True)
+    slope = sum((g * d).sum() for g, d in zip(gradients, v))
+    products = torch.autograd.grad(slope, xs, allow_unused=True) if slope.requires_grad else [None] * len(xs)
+    products = [torch.zeros_like(x) if p is None else p for p, x in zip(products, xs)]
+    by_name = lambda values: {n: data(t) for n, t in zip(names, values)}
+    return {"id": name, "py": py, "inputs": by_name(xs), "consts": {n: data(c) for n, c in constants.items()}, "output": data(y),
+            "cotangent": data(cotangent), "grads": by_name(gradients), "hvp": {"v": by_name(v), "hv": by_name(products)}}
+
+
+for group, items in {"parts": PARTS, "reduced_loss": LOSSES, "order": ORDER}.items():
+    text = header(group, [item(*i) for i in items])
+    (HERE / f"data_{group}.hpp").write_text(text.replace("generate.py: golden values of PyTorch", f"torch_items.py: values of PyTorch {torch.__version__.split('+')[0]}"))
