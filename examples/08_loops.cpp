@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops and branches that stand once in the graph: a pendulum fitted to observations by scan, a recurrent network over sequences of any
+// A loop of C++ for tensors and for traced values. Loops and branches that stand once in the graph: a pendulum fitted to observations by scan, a recurrent network over sequences of any
 // length, power iteration by fori_loop, Newton's iteration by while_loop, and cond.
 #include <cmath>
 #include <cstdio>
@@ -13,6 +13,25 @@ namespace tn = tenure;
 
 template <class T, std::int64_t... E>
 using array = tn::tensor<T, tn::shape<E...>>;
+
+// ---- a loop of C++ ----------------------------------------------------------------------------------------------------
+
+// Heron's square root. eval begins the variable to which the loop assigns, with tensors and in a trace.
+constexpr auto heron = [](const auto& a) {
+  auto x = tn::eval((a + 1.0) / 2.0);
+  for (int i = 0; i < 6; ++i) x = (x + a / x) / 2.0;
+  return sum(x);
+};
+
+bool same_in_all_modes() {
+  // With tensors each turn is computed at once. With a variable the turns are its history. Compiled, all turns are one program.
+  const array<double, 3> areas{1, 4, 9};
+  auto v = tn::variable<double, tn::shape<3>>{1, 4, 9};
+  const double sides = heron(areas).item();
+  heron(v).backward();
+  const auto [compiled, slope] = tn::value_and_grad(heron)(areas);
+  return std::abs(sides - 6) < 1e-9 && std::abs(compiled.item() - 6) < 1e-9 && std::abs(v.grad()(2) - 1.0 / 6) < 1e-9 && std::abs(slope(2) - v.grad()(2)) < 1e-12;
+}
 
 // ---- scan: the parameters of a damped pendulum ------------------------------------------------------------------------
 
@@ -179,7 +198,8 @@ constexpr auto in_order = [](auto rows, auto places) {
 constexpr auto roughness = [](auto x) { return sum(square(x[tn::range<1, tn::end>()] - x[tn::range<0, tn::end - 1>()])); };
 
 int main() {
-  bool right = fit_pendulum();
+  bool right = same_in_all_modes();
+  right &= fit_pendulum();
   right &= train_network();
 
   tn::engine random(3);

@@ -47,3 +47,27 @@ TEST_CASE("negative axes and an open extent are static where the types tell them
   const tn::tensor<float, tn::shape<tn::dyn, 4>> batch(6);
   CHECK(tn::compile([](auto v) { return tn::reshape<-1, 2, 4>(v); })(batch).extent(0) == 3);
 }
+
+TEST_CASE("eval of a tensor, a traced value or a number is that value, so it begins a loop in every mode") {
+  tn::tensor<double, tn::shape<2>> x{1, 2};
+  const auto& same = x;
+  static_assert(std::is_same_v<decltype(tn::eval(x)), decltype(x)&> && std::is_same_v<decltype(tn::eval(same)), decltype(same)&>);
+  CHECK(&tn::eval(x) == &x);
+  const auto moved = tn::eval(x.clone());
+  CHECK(moved(1) == 2);
+  static_assert(tn::eval(0.5) == 0.5);
+  constexpr auto twice = [](const auto& a) {
+    auto h = a.clone();
+    for (int i = 0; i < 2; ++i) {
+      const auto before = h.clone();
+      h = h + tn::eval(before);
+    }
+    return tn::eval(h * 1.0);
+  };
+  CHECK(twice(x)(1) == 8);
+  CHECK(x(1) == 2);
+  CHECK(tn::compile(twice)(x)(1) == 8);
+  const auto w = tn::variable<double, tn::shape<2>>{1, 2};
+  twice(w).backward(tn::ones<double>(tn::shape<2>{}));
+  CHECK(w.grad()(0) == 4);
+}

@@ -160,14 +160,17 @@ void backward_with(later_phase, const X& y, const C& cotangent, bool retain) {
 
 }  // namespace detail
 
-/// Computes an expression. The result is a constant, or a node where an operand is tracked.
+/// Computes an expression. The result is a constant, or a node where an operand is tracked. A tensor, a traced value and a number are
+/// returned as they are: an lvalue by reference, without a copy. So auto h = eval(f(x)) begins a variable to which a loop may assign, with
+/// tensors and in a trace.
 template <expression E>
 auto eval(const E& e) { return detail::evaluate(e); }
 template <class X>
   requires(!expression<X>)
-auto eval(const X& x) {
-  static_assert(detail::is_after_error<X>, "tenure: eval: only an expression is evaluated: a tensor is there already, and clone() copies it");
-  return detail::stand_in(x);
+constexpr X eval(X&& x) {
+  constexpr bool has_value = any_tensor<X> || operand_or_scalar<X>;
+  static_assert(has_value, "tenure: eval: the argument is neither an expression, a tensor, a traced value nor a number");
+  return std::forward<X>(x);
 }
 
 }  // namespace tenure

@@ -53,8 +53,9 @@ struct operand_traits<detail::flag> {
 };
 
 /// The result of a failed call is an operand, so that the functions which take it are found. apply() gives it back without a second message.
-template <>
-struct operand_traits<after_error> : operand_traits<detail::flag> {};
+template <class X>
+  requires detail::is_after_error_type<X>
+struct operand_traits<X> : operand_traits<detail::flag> {};
 
 namespace detail {
 

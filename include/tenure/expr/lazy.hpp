@@ -197,6 +197,14 @@ class lazy {
     return 0;
   }
 
+  /// A variable can get another expression of its type. An expression of another type does not compile.
+  template <class E>
+    requires(!std::is_same_v<E, lazy>)
+  lazy& operator=(const E&) {
+    static_assert(detail::never<E>, "tenure: operator=: a variable declared by auto keeps the type of its expression: write auto h = tn::eval(e)");
+    return *this;
+  }
+
   /// The same expression as a constant: no gradient flows through it.
   auto detach() const { return detail::untracked(*this); }
 

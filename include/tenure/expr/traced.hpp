@@ -29,6 +29,7 @@ template <element T, class Shape>
 struct traced {
   using element_type = T;
   using shape_type = Shape;
+  struct traced_tag {};
 
   ir::builder* graph = nullptr;
   ir::node_id id = ir::none;
@@ -71,6 +72,8 @@ struct traced {
   constexpr auto unsqueeze() const { return ops::unsqueeze<A>::trace(*this); }
   template <int A>
   constexpr auto squeeze() const { return ops::squeeze<A>::trace(*this); }
+  /// The value itself: nothing is written in a trace, so there is nothing to copy.
+  constexpr traced clone() const { return *this; }
 
   // ---- members that do not compile: a traced value is neither a known number nor memory -------------------------------
 
@@ -146,6 +149,29 @@ constexpr auto& operator<<(std::ostream& out, const traced<T, Shape>&) {
   static_assert(detail::always_false<T>, "tenure: operator<<: a traced value has no elements yet: print what the function returns");
   return out;
 }
+
+namespace detail {
+template <class T>
+struct traced_element;
+template <class T, class S>
+struct tensor_traits<tensor<traced_element<T>, S>> {
+  static constexpr bool is_tensor = false;
+};
+template <class T, class S>
+inline constexpr bool is_after_error_type<tensor<traced_element<T>, S>> = true;
+}  // namespace detail
+/// Does not compile: tn::tensor h = x of a traced x. It gives the message.
+template <class T, class S>
+class tensor<detail::traced_element<T>, S> : public after_error {
+  static_assert(detail::always_false<T>, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
+
+ public:
+  constexpr tensor(const traced<T, S>&) {}
+  template <class E>
+  constexpr tensor& operator=(const E&) { return *this; }
+};
+template <class T, class S>
+tensor(traced<T, S>) -> tensor<detail::traced_element<T>, S>;
 
 template <class X>
 inline constexpr bool is_traced_v = false;

@@ -13,13 +13,17 @@ template <class X>
 constexpr auto constant_of(ir::builder& g, const X& x) {
   using T = element_t<X>;
   using result = traced<T, shape_of_t<X>>;
-  // Not a const bool, which g++ evaluates before x is known.
-  if (!std::is_constant_evaluated() || !__builtin_constant_p(bool(tensor_access::storage(x)))) {
-    g.refuse({ir::refusal::kind::capture});
+  const auto zeros = [&g] {
     extents s = shape_of_t<X>::value;
     for (int a = 0; a < s.rank; ++a) s[a] = is_static(s[a]) ? s[a] : 1;
     return result{&g, g.constant(dtype_v<T>, g.intern(s), 0)};
+  };
+  // Not a const bool, which g++ evaluates before x is known.
+  if (!std::is_constant_evaluated() || !__builtin_constant_p(bool(tensor_access::storage(x)))) {
+    g.refuse({ir::refusal::kind::capture});
+    return zeros();
   }
+  if (!tensor_access::storage(x)) return zeros();  // it was made from a traced value, and the compiler has printed a message
   const auto& elements = *static_cast<const constant_block*>(tensor_access::storage(x).get());
   const std::int16_t shape = g.intern(x.extents());
   using pattern = constant_block::pattern;

@@ -55,7 +55,9 @@ struct after_error {
 };
 namespace detail {
 template <class X>
-inline constexpr bool is_after_error = std::is_same_v<std::remove_cvref_t<X>, after_error>;
+inline constexpr bool is_after_error_type = std::is_same_v<X, after_error>;
+template <class X>
+inline constexpr bool is_after_error = is_after_error_type<std::remove_cvref_t<X>>;
 }
 
 /// X is a tensor, of any ownership, role and device.
@@ -113,10 +115,13 @@ concept any_memory = requires(const std::remove_cvref_t<X>& x) { *x; } || requir
 template <class X>
 concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires scalar<decltype(*x)> && sizeof(*x) > 1; } ||
                         requires(const std::remove_cvref_t<X>& x) { requires scalar<decltype(*x.data())> && sizeof(*x.data()) > 1; };
-/// X is neither a number, a tensor nor an expression. Tuples are excluded, because std::tuple of one tensor asks whether a tensor
+/// X is a traced value (expr/traced.hpp).
+template <class X>
+concept traces = requires { typename std::remove_cvref_t<X>::traced_tag; };
+/// X is neither a number, a tensor, an expression nor a traced value. Tuples are excluded, because std::tuple of one tensor asks whether a tensor
 /// can be made from a tuple.
 template <class X>
-concept foreign = !scalar<X> && !is_after_error<X> && !any_tensor<X> && !expression<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
+concept foreign = !scalar<X> && !is_after_error<X> && !any_tensor<X> && !expression<X> && !traces<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
 
 /// Y is an owning temporary that differs from the constant X only in its shape type, and the extents may be equal.
 template <class Y, class X>

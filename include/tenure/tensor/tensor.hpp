@@ -159,6 +159,10 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   explicit tensor(X&&) {
     static_assert(detail::never<X>, "tenure: tensor: a tensor is made from numbers in braces or from an expression: from() makes one over existing memory");
   }
+  template <detail::traces X>
+  constexpr tensor(const X&) {
+    static_assert(detail::never<X>, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
+  }
 
   // ---- copying and moving -----------------------------------------------------------------------------------------
 
@@ -216,6 +220,12 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
     return *this;
   }
 
+  /// Does not compile: a trace writes no memory. It gives the message.
+  template <detail::traces X>
+  constexpr tensor& operator=(const X&) {
+    static_assert(detail::never<X>, "tenure: operator=: a traced value is not assigned to a tensor: begin the variable with tn::eval(x) or tn::zeros_like(x) of a traced x");
+    return *this;
+  }
   /// Does not compile: a const tensor is read-only. It gives the message.
   template <class E>
     requires(scalar<E> || any_tensor<E> || expression<E>)

@@ -84,6 +84,8 @@ constexpr bool is_result() {
   if constexpr (std::is_void_v<R>) {
     static_assert(!std::is_void_v<R>, "tenure: trace: the function returns nothing");
     return false;
+  } else if constexpr (is_after_error<R>) {
+    return false;
   } else {
     constexpr bool is_traced = tree<R>::is_tree && !tree<R>::lives && !tree<R>::has_numbers;
     static_assert(is_traced, "tenure: trace: a result is a number or another object that was not computed from the arguments");

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: tensor: a traced value has no memory: write auto h = tn::eval\(x\), in a trace and with tensors
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+constexpr auto f = tn::compile([](const auto& x) {
+#ifdef TENURE_MISUSE
+  const tn::tensor<float, tn::shape<3>> h = tanh(x);
+#else
+  const auto h = tn::eval(tanh(x));
+#endif
+  return x * h;
+});
+auto g(const tn::tensor<float, tn::shape<3>>& x) { return f(x); }
