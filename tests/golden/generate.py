@@ -103,6 +103,8 @@ def readme(golden, groups):
 
     check<p_softplus>([](auto x) {{ return softplus(x); }});
 
+`torch_items.py` computes further items, whose names begin with `t_`, with the PyTorch that is installed.
+
 Tolerance: 1e-10 relative, 1e-12 absolute; infinities and NaN must match.
 
 | group | items | Hessian-vector products | tested | not tested |

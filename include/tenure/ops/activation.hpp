@@ -69,6 +69,15 @@ struct softplus_below {
   }
 };
 
+/// softplus(beta * x) / beta, and x where beta * x > threshold.
+struct scaled_softplus {
+  template <class X, class B, class T>
+  static constexpr auto trace(const X& x, const B& beta, const T& threshold) {
+    const auto scaled = mul::trace(x, beta);
+    return where::trace(greater::trace(scaled, threshold), x, div::trace(softplus::trace(scaled), beta));
+  }
+};
+
 /// x where x > 0, else slope * x.
 struct leaky_relu {
   template <class X, class A>
@@ -154,6 +163,8 @@ namespace TENURE_NAMESPACE {
 template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x); }
 template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }
 template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus_below>(x); }
+/// softplus(beta * x) / beta, and x where beta * x > threshold, where the derivative is 1. beta must not be 0.
+template <operand X> constexpr auto softplus(const X& x, double beta, double threshold = 20) { return apply<ops::scaled_softplus>(x, beta, threshold); }
 template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x); }
 /// max(x, 0), for integers too. relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN.
 template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }

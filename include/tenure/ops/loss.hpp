@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// Losses, composed of other operations: squared and absolute error, huber, cross entropies. Each gives a mean, as a scalar.
+// Losses, composed of other operations: squared and absolute error, huber, cross entropies. Each gives the mean of the losses of elements or
+// rows, or what loss_options.hpp says.
 // Rule: prediction and target have equal shapes, or one of them is a scalar. Broadcasting is refused: a column and a vector would give
 // a matrix of all pairs, and its mean is another loss.
 #pragma once
 
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/indexing.hpp>
+#include <tenure/ops/loss_options.hpp>
 #include <tenure/ops/reduction.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -13,8 +15,17 @@ namespace TENURE_NAMESPACE::ops {
 namespace detail {
 template <class Prediction, class Target>
 inline constexpr bool are_pairs = Prediction::rank == 0 || Target::rank == 0 || are_alike<Prediction, Target>;
+
+/// The losses of elements or rows, reduced.
+template <class Reduction, class X>
+constexpr auto reduced_losses(const X& x) {
+  if constexpr (std::is_same_v<Reduction, reduction::none_t>) return x;
+  else if constexpr (std::is_same_v<Reduction, reduction::sum_t>) return sum<false>::trace(x);
+  else return mean<false>::trace(x);
+}
 }  // namespace detail
 
+template <class Reduction>
 struct mse {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -24,36 +35,140 @@ struct mse {
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
     if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
-    else return mean<false>::trace(square::trace(sub::trace(x, y)));
+    else return detail::reduced_losses<Reduction>(square::trace(sub::trace(x, y)));
   }
 };
 
-/// The mean over rows of -log_probabilities[label].
+namespace detail {
+template <class X, class I>
+inline constexpr bool has_label_a_row = is_index_v<I> && pick::has_one_a_row<X, I>;
+template <class X, class W>
+inline constexpr bool has_weight_a_class = W::shape_type::rank == 1 && is_floating(dtype_v<typename W::element_type>) &&
+                                           extents_may_agree(W::shape_type::value[0], X::shape_type::value[X::shape_type::rank - 1]);
+
+/// The losses of rows from log probabilities: -w[label] * log p[label], and with smoothing e of C classes (1 - e) of that and e / C of the sum
+/// over all classes. A row whose label is Ignore has the loss 0, and its label is not an index. The mean divides by the sum of w[label] over
+/// the other rows, or by their number. Weights and labels are read in the pass over the row.
+template <class Options>
+struct class_losses {
+  template <class X, class I>
+  static constexpr auto trace(const X& x, const I& labels) { return rows(x, labels, number(x, 1), number(x, 0)); }
+  template <class X, class I, class O>
+  static constexpr auto trace(const X& x, const I& labels, const O& option) {
+    if constexpr (Options::has_weights) return rows(x, labels, option, number(x, 0));
+    else return rows(x, labels, number(x, 1), option);
+  }
+  template <class X, class I, class W, class E>
+  static constexpr auto trace(const X& x, const I& labels, const W& weights, const E& smoothing) { return rows(x, labels, weights, smoothing); }
+
+ private:
+  template <class X, class I, class W, class E>
+  static constexpr auto rows(const X& x, const I& labels, const W& weights, const E& smoothing) {
+    using reduction_type = typename Options::reduction_type;
+    constexpr bool ignores = Options::ignores, weighs = Options::has_weights;
+    ir::builder& g = *x.graph;
+    const auto label = [&](std::int64_t i) { return traced<typename I::element_type, shape<>>{&g, g.constant_bits(dtype_v<typename I::element_type>, g.intern({}), i)}; };
+    const auto zero = number(x, 0), one = number(x, 1);
+    const auto counts = [&] {
+      if constexpr (ignores) return not_equal::trace(labels, label(Options::ignored));
+      else return labels;
+    }();
+    const auto of_others = [&](const auto& y) {
+      if constexpr (ignores) return where::trace(counts, y, zero);
+      else return y;
+    };
+    const auto index = [&] {
+      if constexpr (ignores) return where::trace(counts, labels, label(0));
+      else return labels;
+    }();
+    const auto weight_of_all = [&] {
+      if constexpr (weighs) {
+        g.unify(x.shape()[x.shape().rank - 1], weights.shape()[0], "cross_entropy: class_weights", g.intern(extents(x.shape())), g.intern(extents(weights.shape())));
+        return X{&g, broadcast_to(cast_to(weights, dtype_v<typename X::element_type>), value(x).node().shape).id};
+      } else {
+        return one;
+      }
+    }();
+    [[maybe_unused]] const auto weight = [&] {
+      if constexpr (weighs) return of_others(pick::trace(weight_of_all, index));
+      else return of_others(one);
+    }();
+    const auto likelihood = pick::trace(x, index);
+    const auto hard = [&] {
+      if constexpr (weighs) return neg::trace(mul::trace(of_others(likelihood), weight));
+      else return of_others(neg::trace(likelihood));
+    }();
+    const auto losses = [&] {
+      if constexpr (Options::smooths) {
+        const auto weighted = [&] {
+          if constexpr (weighs) return mul::trace(x, weight_of_all);
+          else return x;
+        }();
+        const auto all = of_others(neg::trace(sum<false, -1>::trace(weighted)));
+        const value classes = number_of_extent(g, dtype_v<typename X::element_type>, x.shape()[x.shape().rank - 1]);
+        const auto share = div::trace(smoothing, traced<typename X::element_type, shape<>>{&g, classes.id});
+        return add::trace(mul::trace(sub::trace(one, smoothing), hard), mul::trace(share, all));
+      } else {
+        return hard;
+      }
+    }();
+    if constexpr ((ignores || weighs) && std::is_same_v<reduction_type, reduction::mean_t>)
+      return div::trace(sum<false>::trace(losses), sum<false>::trace(weight));
+    else return reduced_losses<reduction_type>(losses);
+  }
+};
+}  // namespace detail
+
+/// -log_probabilities[label] for each row.
+template <class Options>
 struct nll {
-  template <class X, class I>
-  static constexpr bool fits = is_index_v<I> && pick::has_one_a_row<X, I>;
-  template <class X, class I>
-  static constexpr auto trace(const X& log_probabilities, const I& labels) {
+  template <class X, class I, class... O>
+  static constexpr auto trace(const X& log_probabilities, const I& labels, const O&... option) {
+    constexpr bool fits = detail::has_label_a_row<X, I>;
     static_assert(is_index_v<I>, "tenure: nll: the labels must be class numbers of type int32 or int64");
-    static_assert(!is_index_v<I> || fits<X, I>, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
-    if constexpr (fits<X, I>) return mean<false>::trace(neg::trace(pick::trace(log_probabilities, labels)));
-    else return mean<false>::trace(log_probabilities);
+    static_assert(!is_index_v<I> || fits, "tenure: nll: needs one label for each row of log_probabilities, whose last axis is the classes");
+    if constexpr (!fits) {
+      return mean<false>::trace(log_probabilities);
+    } else if constexpr (Options::has_weights) {
+      constexpr bool are_weights = (detail::has_weight_a_class<X, O> && ...);
+      static_assert(are_weights, "tenure: nll: class_weights is not a vector with one floating number for each class");
+      if constexpr (!are_weights) return mean<false>::trace(log_probabilities);
+      else return detail::class_losses<Options>::trace(log_probabilities, labels, option...);
+    } else {
+      return detail::class_losses<Options>::trace(log_probabilities, labels, option...);
+    }
   }
 };
 
-/// The mean over rows of -log softmax(logits)[label].
+/// -log softmax(logits)[label] for each row.
+template <class Options>
 struct cross_entropy {
-  template <class X, class I>
-  static constexpr auto trace(const X& logits, const I& labels) {
+  template <class X, class I, class... O>
+  static constexpr auto trace(const X& logits, const I& labels, const O&... option) {
+    constexpr bool fits = detail::has_label_a_row<X, I>;
     static_assert(is_index_v<I>, "tenure: cross_entropy: the labels must be class numbers of type int32 or int64");
-    static_assert(!is_index_v<I> || nll::fits<X, I>, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
-    if constexpr (nll::fits<X, I>) return nll::trace(log_softmax<-1>::trace(logits), labels);
-    else return mean<false>::trace(logits);
+    static_assert(!is_index_v<I> || fits, "tenure: cross_entropy: needs one label for each row of logits, whose last axis is the classes");
+    if constexpr (!fits) return mean<false>::trace(logits);
+    else return weighted(logits, labels, option...);
+  }
+
+ private:
+  template <class X, class I, class... O>
+  static constexpr auto weighted(const X& logits, const I& labels, const O&... option) {
+    if constexpr (Options::has_weights) {
+      constexpr bool are_weights = []<class W, class... E>(element_tag<W>, element_tag<E>...) { return detail::has_weight_a_class<X, W>; }(element_tag<O>{}...);
+      static_assert(are_weights, "tenure: cross_entropy: class_weights is not a vector with one floating number for each class");
+      if constexpr (!are_weights) return mean<false>::trace(logits);
+      else return detail::class_losses<Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
+    } else {
+      return detail::class_losses<Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
+    }
   }
 };
 
-/// Binary cross entropy of logits: the mean of log(1 + exp(x)) - x * target. For an infinite logit it is 0 where the target agrees (0 for
+/// Binary cross entropy of logits: log(1 + exp(x)) - x * target. For an infinite logit it is 0 where the target agrees (0 for
 /// -inf, 1 for inf), else inf.
+template <class Reduction>
 struct bce_with_logits {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -72,13 +187,14 @@ struct bce_with_logits {
       const auto weight = where::trace(positive, sub::trace(one, target), neg::trace(target));
       const auto agrees_at_infinity = logical_and::trace(equal::trace(abs::trace(x), infinity), equal::trace(weight, zero));
       const auto linear = mul::trace(where::trace(agrees_at_infinity, zero, x), weight);
-      return mean<false>::trace(add::trace(softplus::trace(where::trace(positive, neg::trace(x), x)), linear));
+      return detail::reduced_losses<Reduction>(add::trace(softplus::trace(where::trace(positive, neg::trace(x), x)), linear));
     }
   }
 };
 
 /// Binary cross entropy of probabilities. Their logarithms are at least -100 (PyTorch's bound). At this bound the gradient is 0. PyTorch's
 /// gradient is up to 1e12 there.
+template <class Reduction>
 struct bce {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -93,12 +209,13 @@ struct bce {
       const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
       const auto logarithm = [&](const auto& p) { return log::trace(where::trace(less::trace(p, least), least, p)); };  // NaN stays, with its gradient
       const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
-      return mean<false>::trace(neg::trace(likelihood));
+      return detail::reduced_losses<Reduction>(neg::trace(likelihood));
     }
   }
 };
 
-/// The mean of |x - y|. The gradient is 0 where x and y are equal, and NaN where their difference is NaN (PyTorch: 0).
+/// |x - y|. The gradient is 0 where x and y are equal, and NaN where their difference is NaN (PyTorch: 0).
+template <class Reduction>
 struct l1 {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -108,12 +225,13 @@ struct l1 {
   template <class X, class Y>
   static constexpr auto trace(const X& x, const Y& y) {
     if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) return mean<false>::trace(x);
-    else return mean<false>::trace(abs::trace(sub::trace(x, y)));
+    else return detail::reduced_losses<Reduction>(abs::trace(sub::trace(x, y)));
   }
 };
 
 /// With d = |x - y|: d^2 / 2 up to delta, then delta * (d - delta / 2). The derivative of the second part is delta, also where d is
 /// infinite.
+template <class Reduction>
 struct huber {
   template <class Prediction, class Target>
   static constexpr bool pair() {
@@ -131,36 +249,54 @@ struct huber {
       const auto small = where::trace(is_near, difference, detail::number(difference, 0));  // 0 times infinity would be the gradient of a square
       const auto near = mul::trace(half, mul::trace(small, small));
       const auto far = mul::trace(delta, sub::trace(distance, mul::trace(half, delta)));
-      return mean<false>::trace(where::trace(is_near, near, far));
+      return detail::reduced_losses<Reduction>(where::trace(is_near, near, far));
     }
   }
 };
 
 /// huber divided by beta, which must not be 0.
+template <class Reduction>
 struct smooth_l1 {
   template <class X, class Y, class B>
-  static constexpr auto trace(const X& x, const Y& y, const B& beta) { return div::trace(huber::trace(x, y, beta), beta); }
+  static constexpr auto trace(const X& x, const Y& y, const B& beta) { return div::trace(huber<Reduction>::trace(x, y, beta), beta); }
 };
 
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
 
-/// Each loss is a scalar, the mean over all elements or rows. Predictions are floating. Prediction and target
-/// have equal shapes, or one of them is a scalar: they do not broadcast.
-template <operand_or_scalar X, class Y> constexpr auto mse(const X& x, const Y& y) { return apply<ops::mse>(x, y); }
+/// Each loss is the mean over all elements or rows, a scalar. The last argument may be reduction::sum, or reduction::none, which gives the
+/// loss of each. Predictions are floating. Prediction and target have equal shapes, or one of them is a scalar: they do not broadcast.
+template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto mse(const X& x, const Y& y, const R& = {}) { return apply<ops::mse<detail::reduction_of<R>>>(x, y); }
 /// cross_entropy takes logits, nll takes log probabilities. The last axis of both is the classes. The labels are class numbers, int32 or
-/// int64, one for each row. Errors: index_error for a label outside 0 .. classes - 1.
-template <operand_or_scalar X, class I> constexpr auto cross_entropy(const X& logits, const I& labels) { return apply<ops::cross_entropy>(logits, labels); }
-template <operand_or_scalar X, class I> constexpr auto nll(const X& log_probabilities, const I& labels) { return apply<ops::nll>(log_probabilities, labels); }
+/// int64, one for each row. Options, in any order: a reduction; class_weights(w), a vector with a weight for each class, by which the mean
+/// divides too; ignore_index<I>, a label whose rows have the loss 0 and do not count in the mean; for cross_entropy label_smoothing(e), with
+/// 0 <= e <= 1. Where no row counts the mean is NaN, as in PyTorch. Errors: index_error for a label outside 0 .. classes - 1 that is not ignored.
+template <operand_or_scalar X, class I, class... Option>
+constexpr auto cross_entropy(const X& logits, const I& labels, const Option&... option) {
+  using options = detail::loss_options<Option...>;
+  static_assert(options::are_known, "tenure: cross_entropy: an option is tn::reduction::sum or none, tn::class_weights(w), tn::ignore_index<I> or tn::label_smoothing(e), each once");
+  if constexpr (!options::are_known) return apply<ops::cross_entropy<detail::loss_options<>>>(logits, labels);
+  else return options::template apply_to<ops::cross_entropy<options>>(logits, labels, option...);
+}
+template <operand_or_scalar X, class I, class... Option>
+constexpr auto nll(const X& log_probabilities, const I& labels, const Option&... option) {
+  using options = detail::loss_options<Option...>;
+  constexpr bool are_known = options::are_known && !options::smooths;
+  static_assert(are_known, "tenure: nll: an option is tn::reduction::sum or none, tn::class_weights(w) or tn::ignore_index<I>, each once");
+  if constexpr (!are_known) return apply<ops::nll<detail::loss_options<>>>(log_probabilities, labels);
+  else return options::template apply_to<ops::nll<options>>(log_probabilities, labels, option...);
+}
 /// Infinite logits have a loss of 0 where the target agrees, else inf.
-template <operand_or_scalar X, class Y> constexpr auto bce_with_logits(const X& x, const Y& target) { return apply<ops::bce_with_logits>(x, target); }
+template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto bce_with_logits(const X& x, const Y& target, const R& = {}) { return apply<ops::bce_with_logits<detail::reduction_of<R>>>(x, target); }
 /// Logarithms are at least -100. At this bound the gradient is 0.
-template <operand_or_scalar X, class Y> constexpr auto bce(const X& x, const Y& target) { return apply<ops::bce>(x, target); }
+template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto bce(const X& x, const Y& target, const R& = {}) { return apply<ops::bce<detail::reduction_of<R>>>(x, target); }
 /// The gradient is 0 where x and y are equal, and NaN where their difference is NaN.
-template <operand_or_scalar X, class Y> constexpr auto l1(const X& x, const Y& y) { return apply<ops::l1>(x, y); }
+template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto l1(const X& x, const Y& y, const R& = {}) { return apply<ops::l1<detail::reduction_of<R>>>(x, y); }
 /// An infinite difference has the same gradient as any difference above delta.
-template <operand_or_scalar X, class Y> constexpr auto huber(const X& x, const Y& y, double delta = 1) { return apply<ops::huber>(x, y, delta); }
-template <operand_or_scalar X, class Y> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1) { return apply<ops::smooth_l1>(x, y, beta); }
+template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto huber(const X& x, const Y& y, double delta = 1, const R& = {}) { return apply<ops::huber<detail::reduction_of<R>>>(x, y, delta); }
+template <operand_or_scalar X, class Y, detail::a_reduction R> constexpr auto huber(const X& x, const Y& y, const R& r) { return huber(x, y, 1.0, r); }
+template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1, const R& = {}) { return apply<ops::smooth_l1<detail::reduction_of<R>>>(x, y, beta); }
+template <operand_or_scalar X, class Y, detail::a_reduction R> constexpr auto smooth_l1(const X& x, const Y& y, const R& r) { return smooth_l1(x, y, 1.0, r); }
 
 }  // namespace tenure

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Normalisation: layer_norm, rms_norm. The shape of the gain chooses the axes: a gain of rank n normalises over the last n axes, and has
-// their extents. The bias has the shape of the gain.
+// their extents. The bias has the shape of the gain. Without a gain the call names the axes.
 #pragma once
 
 #include <tenure/ops/exponential.hpp>
@@ -44,24 +44,48 @@ constexpr void require_last_extents(const X& x, const G& of, const char* call) {
 }
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + epsilon) * gain + bias.
+namespace detail {
+/// (x - mean) / sqrt(variance + epsilon).
+template <class Average, class X, class E>
+constexpr auto standardized(const X& x, const E& epsilon) {
+  const auto deviation = sub::trace(x, Average::trace(x));
+  const auto variance = Average::trace(mul::trace(deviation, deviation));
+  return mul::trace(deviation, rsqrt::trace(add::trace(variance, epsilon)));
+}
+}  // namespace detail
+
+/// (x - mean) / sqrt(variance + epsilon), over the axes A.
+template <int... A>
+struct standardize {
+  template <class X, class E>
+  static constexpr auto trace(const X& x, const E& epsilon) { return detail::standardized<mean<true, A...>>(x, epsilon); }
+};
+
+/// (x - mean) / sqrt(variance + epsilon) * gain + bias, with or without the bias.
 struct layer_norm {
+  template <class X, class G, class E>
+  static constexpr auto trace(const X& x, const G& gain, const E& epsilon) {
+    using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;
+    static_assert(of_gain::value, "tenure: layer_norm: the gain does not have the extents of the last axes of x, over which it normalises");
+    if constexpr (of_gain::value) {
+      using average = typename detail::mean_over_last<std::make_index_sequence<G::shape_type::rank>>::type;
+      detail::require_last_extents(x, gain, "layer_norm");
+      return mul::trace(detail::standardized<average>(x, epsilon), gain);
+    } else {
+      return x;
+    }
+  }
   template <class X, class G, class B, class E>
   static constexpr auto trace(const X& x, const G& gain, const B& bias, const E& epsilon) {
     using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;
     using of_bias = detail::bias_fits<typename G::shape_type, typename B::shape_type>;
-    static_assert(of_gain::value, "tenure: layer_norm: the gain does not have the extents of the last axes of x, over which it normalises");
     static_assert(!of_gain::value || of_bias::value, "tenure: layer_norm: the bias has other extents than the gain");
+    const auto scaled = trace(x, gain, epsilon);
     if constexpr (of_gain::value && of_bias::value) {
-      using average = typename detail::mean_over_last<std::make_index_sequence<G::shape_type::rank>>::type;
-      detail::require_last_extents(x, gain, "layer_norm");
       detail::require_last_extents(x, bias, "layer_norm");
-      const auto deviation = sub::trace(x, average::trace(x));
-      const auto variance = average::trace(mul::trace(deviation, deviation));
-      const auto standard = mul::trace(deviation, rsqrt::trace(add::trace(variance, epsilon)));
-      return add::trace(mul::trace(standard, gain), bias);
+      return add::trace(scaled, bias);
     } else {
-      return x;
+      return scaled;
     }
   }
 };
@@ -96,6 +120,19 @@ constexpr auto layer_norm(const X& x, const G& gain, const B& bias, double epsil
   if constexpr (!are_tensors) return apply<ops::mul>(x, x);
   else return apply<ops::layer_norm>(x, gain, bias, epsilon);
 }
+/// The same without a bias, and without both: over the axes that axes<A, B> names, by default over the last one. Another gain and bias are
+/// arithmetic: layer_norm(x, axis<1>) * gain.
+template <operand_or_scalar X, class G>
+constexpr auto layer_norm(const X& x, const G& gain) {
+  constexpr bool is_tensor = !scalar<G>;
+  static_assert(is_tensor, "tenure: layer_norm: the gain must be a tensor: write layer_norm(x, axis<-1>, epsilon)");
+  if constexpr (!is_tensor) return apply<ops::mul>(x, x);
+  else return apply<ops::layer_norm>(x, gain, 1e-5);
+}
+template <operand_or_scalar X, int... A>
+constexpr auto layer_norm(const X& x, const axis_list<A...>&, double epsilon = 1e-5) { return apply<ops::standardize<A...>>(x, epsilon); }
+template <operand_or_scalar X>
+constexpr auto layer_norm(const X& x) { return apply<ops::standardize<-1>>(x, 1e-5); }
 /// x / sqrt(mean of x^2 + epsilon) * gain. The mean is over the last axes of x, as many as gain has. x must be floating.
 template <operand_or_scalar X, class G>
 constexpr auto rms_norm(const X& x, const G& gain, double epsilon = 1e-6) {

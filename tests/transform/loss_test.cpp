@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// Losses of tensors with options: rows that do not count, run-time extents, tracked logits, plans.
+#include "../laws/agree.hpp"
+
+using namespace laws;
+
+TEST_CASE("rows with an ignored label do not count") {
+  auto x = tn::variable<double, shape<3, 4>>{{1, 2, 3, 4}, {0, 0, 0, 0}, {5, 1, 1, 1}};
+  const tn::tensor<std::int64_t, shape<3>> labels{0, -100, 3};
+  const auto loss = cross_entropy(x, labels, tn::ignore_index<-100>, tn::reduction::sum);
+  loss.backward();
+  for (int j = 0; j < 4; ++j) CHECK(x.grad()(1, j) == 0);
+  const double each = cross_entropy(x, labels, tn::ignore_index<-100>).item();
+  CHECK(std::fabs(each - loss.item() / 2) < 1e-12);
+  const tn::tensor<double, shape<3>> rows = cross_entropy(x.detach(), labels, tn::reduction::none, tn::ignore_index<-100>);
+  CHECK(rows(1) == 0);
+  // No row counts: NaN, as in PyTorch. A label outside the classes that is not ignored throws.
+  const tn::tensor<std::int64_t, shape<3>> none{-100, -100, -100};
+  CHECK(std::isnan(cross_entropy(x, none, tn::ignore_index<-100>).item()));
+  CHECK_THROWS_AS(cross_entropy(x, labels, tn::ignore_index<-1>).item(), tn::index_error);
+}
+
+TEST_CASE("losses with options agree with the reference") {
+  const auto x = filled<float>(shape<dyn, dyn>{}, 1, -2.0, 2.0, 9, 5);
+  const auto labels = filled<std::int32_t>(shape<dyn>{}, 2, 0.0, 5.0, 9);
+  const auto weights = filled<float>(shape<dyn>{}, 3, 0.5, 2.0, 5);
+  agrees(tn::value_and_grad<0, 2>([](auto a, auto t, auto w) { return cross_entropy(a, t, tn::class_weights(w), tn::ignore_index<3>, tn::label_smoothing(0.1)); }), x, labels, weights);
+  agrees(tn::value_and_grad<0>([](auto a, auto t) { return nll(a, t, tn::ignore_index<3>); }), x, labels);
+  agrees(tn::compile([](auto a, auto t) { return std::tuple{cross_entropy(a, t, tn::reduction::none), cross_entropy(a, t, tn::label_smoothing(0.25), tn::reduction::sum)}; }), x, labels);
+  const auto other = filled<float>(shape<6>{}, 4);
+  const auto shorter = filled<float>(shape<dyn>{}, 5, 0.5, 2.0, 4);
+  agrees(tn::compile([](auto a, auto b) {
+           return std::tuple{mse(a, b, tn::reduction::none), l1(a, b, tn::reduction::sum), huber(a, b, tn::reduction::sum), smooth_l1(a, b, 0.5, tn::reduction::none),
+                             bce(sigmoid(a), sigmoid(b), tn::reduction::sum), mse(a, b, tn::reduction::mean)};
+         }),
+         other, filled<float>(shape<6>{}, 6));
+  CHECK_THROWS_AS(nll(x, labels, tn::class_weights(shorter)).item(), tn::shape_error);
+}
+
+// The mean over rows that count divides by a sum, which the gradient waits for.
+TEST_CASE("smoothing costs no kernel, and class weights are read in the pass over the rows") {
+  constexpr auto plain = tn::value_and_grad<0>([](auto a, auto t) { return cross_entropy(a, t); });
+  constexpr auto smooth = tn::value_and_grad<0>([](auto a, auto t) { return cross_entropy(a, t, tn::label_smoothing(0.1)); });
+  constexpr auto weighted = tn::value_and_grad<0>([](auto a, auto t, auto w) { return cross_entropy(a, t, tn::class_weights(w)); });
+  using logits = tn::tensor<float, shape<256, 64>>;
+  using labels = tn::tensor<std::int64_t, shape<256>>;
+  using classes = tn::tensor<float, shape<64>>;
+  using of_plain = decltype(plain.plan(std::declval<const logits&>(), std::declval<const labels&>()));
+  using of_smooth = decltype(smooth.plan(std::declval<const logits&>(), std::declval<const labels&>()));
+  using of_weighted = decltype(weighted.plan(std::declval<const logits&>(), std::declval<const labels&>(), std::declval<const classes&>()));
+  STATIC_REQUIRE(of_smooth::kernels() == of_plain::kernels());
+  STATIC_REQUIRE(of_weighted::kernels() <= of_plain::kernels() + 2);
+}
