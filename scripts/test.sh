@@ -5,10 +5,11 @@
 # test.sh --quick    with g++ only
 # test.sh --cuda     compiles with nvcc (for sm_80 and sm_90) the device tests, and the suites of the CPU (golden values, laws, ownership,
 #                    compiled functions, optimizers) for the device; runs them, also under compute-sanitizer, if there is a GPU
+# test.sh --cross    cross-compiles vector math, kernels, tensors and compiled functions for aarch64 and riscv64, and runs them with QEMU
 # JOBS sets the number of jobs, CXX the g++ to use, CUDAARCHS (for example "90") the GPUs to compile for.
 set -euo pipefail
 
-compilers=2 cuda=0
+compilers=2 cuda=0 cross=()
 not_by_clang='^header[.]alone$'  # a missing include does not depend on the compiler
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
 # reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone and a
@@ -21,12 +22,13 @@ case "${1:-}" in
   --all) skip_gcc="" skip_clang="" quick=OFF ;;
   --quick) compilers=1 skip_gcc="" ;;
   --cuda) compilers=1 cuda=1 ;;
+  --cross) compilers=1 cross=(aarch64 riscv64) ;;
   *)
-    sed -n '3,8s/^# //p' "$0"
+    sed -n '3,9s/^# //p' "$0"
     exit 2
     ;;
 esac
-steps=$((1 + 3 * compilers))
+steps=$((1 + 3 * (${#cross[@]} > 0 ? ${#cross[@]} : compilers)))
 source "$(dirname "$0")/common.sh"
 
 closing_lines=()
@@ -95,6 +97,35 @@ cuda_suite() {
   fi
 }
 
+# cross_suite <architecture>: some of the tests for a machine that is not here, with Debian's cross compiler and QEMU's emulation of a process.
+cross_targets=(test_math test_storage test_tensor test_backend test_expr test_laws.rows test_laws.shapes test_transform.compile_test example_01_quickstart)
+cross_suite() {
+  local architecture=$1 build=build/test-$1 target passed=0
+  install_packages "g++-$architecture-linux-gnu"
+
+  step "configure for $architecture in $build"
+  # Eigen, Boost and Catch2 are those of this machine: headers alone. Debian's cross compilers search /usr/include last.
+  cmake -S . -B "$build" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$architecture" -DCMAKE_CXX_COMPILER="$architecture-linux-gnu-g++" \
+    -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_BUILD_TESTS=ON -DTENURE_CUDA=OFF
+
+  step "build for $architecture, $jobs jobs"
+  if ! cmake --build "$build" -j "$jobs" --target "${cross_targets[@]}" -- -k 0; then
+    closing_lines+=("$architecture: the build failed")
+    failed=1
+    return
+  fi
+
+  step "test for $architecture"
+  for target in "${cross_targets[@]}"; do
+    if "qemu-$architecture" -L "/usr/$architecture-linux-gnu" "$(find "$build" -name "$target" -type f)"; then
+      passed=$((passed + 1))
+    else
+      failed=1
+    fi
+  done
+  closing_lines+=("$architecture: $passed of ${#cross_targets[@]} programs passed")
+}
+
 step "packages"
 install_packages "${build_packages[@]}" catch2 pkg-config graphviz nlohmann-json3-dev
 install_compiler
@@ -115,6 +146,13 @@ fi
 
 if ((cuda == 1)); then
   cuda_suite "$gxx"
+  printf '\n%s\n' "${closing_lines[@]}"
+  exit "$failed"
+fi
+if ((${#cross[@]} > 0)); then
+  install_packages qemu-user
+  [[ -e /usr/include/catch2/catch.hpp ]] || fail "--cross needs Catch2 2, which is headers alone: package catch2 of Debian 12 or Ubuntu 22.04"
+  for architecture in "${cross[@]}"; do cross_suite "$architecture"; done
   printf '\n%s\n' "${closing_lines[@]}"
   exit "$failed"
 fi

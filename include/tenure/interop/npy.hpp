@@ -92,7 +92,7 @@ class input {
     if (!inside)
       where_.fail("truncated: bytes " + std::to_string(offset) + " and the " + std::to_string(count) +
                   " after it are not all in the file of " + std::to_string(size_) + " bytes");
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    std::vector<std::byte> bytes(count);
     stream_.seekg(static_cast<std::streamoff>(offset));
     stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
     if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());

@@ -310,7 +310,10 @@ class builder {
     body b = bodies_[which];
     const int from = b.first_output;
     b.first_output = body_outputs_.size();
-    for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(node_id(body_outputs_[from + i]));
+    for (int i = 0; i < b.output_count; ++i) {
+      const node_id id = body_outputs_[from + i];  // a copy, because the array may grow
+      body_outputs_.push_back(id);
+    }
     for (const node_id id : more) body_outputs_.push_back(id);
     b.output_count += more.size();
     const int known = find_body(b);

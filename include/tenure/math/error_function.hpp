@@ -17,7 +17,7 @@ TENURE_KERNEL_LAYER P erf(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   // erf rounds to 1 from 5.93 (float: 3.92) on.
-  const P a = at_most(abs(x), T(wide ? 6.0 : 3.95f));
+  const P a = at_most(abs(x), T(wide ? 6.0 : 3.95));
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && wide) return with_sign(detail::piecewise<false>(a, 13.0 / 16, detail::erf_pieces_double), x);
   else if constexpr (is_512<P>) return with_sign(detail::piecewise<true>(a, 33.0f / 128, detail::erf_pieces_float), x);
@@ -42,7 +42,7 @@ TENURE_KERNEL_LAYER P erf(P x) {
   const P g = add(first.hi, fma(a, h, first.lo));
   const P half = detail::half_expm1(g);
   // For subnormal results every step would round to a whole ulp, so tiny x take the leading term only.
-  const mask_of<P> tiny = lt(a, set1<P>(T(wide ? 0x1p-60 : 0x1p-30f)));
+  const mask_of<P> tiny = lt(a, set1<P>(T(wide ? 0x1p-60 : 0x1p-30)));
   return with_sign(neg(select(tiny, first.hi, add(half, half))), x);
 }
 

@@ -29,7 +29,7 @@ constexpr auto evaluated(Known known, X... x) {
   using T = floating_type<X...>;
   if (!std::is_constant_evaluated()) return Operation::reference(static_cast<T>(x)...);
   const long double r = known(static_cast<long double>(x)...);
-  constexpr long double most = std::numeric_limits<T>::max();
+  constexpr long double most = static_cast<long double>(std::numeric_limits<T>::max());
   return r > most ? std::numeric_limits<T>::infinity() : r < -most ? -std::numeric_limits<T>::infinity() : static_cast<T>(r);
 }
 

@@ -170,11 +170,11 @@ class batching {
     for (int i = 0; i < own; ++i) all.push_back(any && (is_value(i) || mapped[i]) ? over(operands[i]) : operands[i].id);
     mark_list inputs;
     if (c.what == kind::custom_jvp) {
-      for (int i = c.carries; i < own; ++i) inputs.push_back(char(mapped[i]));
+      for (int i = c.carries; i < own; ++i) inputs.push_back(mapped[i]);
       for (int i = c.carries; i < own; ++i)
-        if (is_floating_at(i)) inputs.push_back(char(mapped[i]));
+        if (is_floating_at(i)) inputs.push_back(mapped[i]);
     } else if (c.what == kind::custom_vjp) {
-      for (int i = first_kept; i < own; ++i) inputs.push_back(char(mapped[i]));
+      for (int i = first_kept; i < own; ++i) inputs.push_back(mapped[i]);
       for (int i = 0; i < c.carries; ++i)
         if (is_floating_at(i)) inputs.push_back(any);
     }

@@ -312,7 +312,8 @@ class scheduler {
     for (int a = 0; a < accesses; ++a) here[a].strides = there[a].strides, here[a].rank = there[a].rank;
     for (int a = accesses; a < k.access_count; ++a) {
       access row = plan_.accesses[k.first_access + a];
-      row.buffer = plan_.buffers.push_back(buffer(plan_.buffers[row.buffer]));
+      const buffer same = plan_.buffers[row.buffer];  // a copy, because the array may grow
+      row.buffer = plan_.buffers.push_back(same);
       plan_.accesses.push_back(row);
     }
     plan_.instructions.resize(first_);

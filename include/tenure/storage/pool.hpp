@@ -106,20 +106,20 @@ class pool {
     bool closed;
   };
   struct shared_cache {
-    detail::atomic<bool> busy;
+    detail::atomic<int> busy;  // not a bool: RISC-V exchanges no single bytes, and g++ would call libatomic
     detail::atomic<link*> head[classes];
     // A spin lock. It is held for a few instructions only.
     void acquire() noexcept {
-      if (busy.exchange_acquire(true)) [[unlikely]] wait();
+      if (busy.exchange_acquire(1) != 0) [[unlikely]] wait();
     }
     [[gnu::cold, gnu::noinline]] void wait() noexcept {
-      for (int tries = 1; busy.exchange_acquire(true); ++tries) {
+      for (int tries = 1; busy.exchange_acquire(1) != 0; ++tries) {
         constexpr timespec some_time{0, 50000};
         if (tries % 64 != 0) sched_yield();
         else nanosleep(&some_time, nullptr);  // under SCHED_FIFO a yield does not let a holder of lower priority run
       }
     }
-    void release() noexcept { busy.store_release(false); }
+    void release() noexcept { busy.store_release(0); }
   };
   static inline constinit thread_local local_cache local{};
   static inline constinit shared_cache shared{};

@@ -74,6 +74,10 @@ TENURE_INLINE __m512d iadd(__m512d a, __m512d b) { return _mm512_castsi512_pd(_m
 TENURE_INLINE __m512d isub(__m512d a, __m512d b) { return _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b))); }
 #endif
 #if defined(EIGEN_VECTORIZE_NEON)
+template <int N> TENURE_INLINE float32x2_t shl(float32x2_t a) { return vreinterpret_f32_u32(vshl_n_u32(vreinterpret_u32_f32(a), N)); }
+template <int N> TENURE_INLINE float32x2_t shr(float32x2_t a) { return vreinterpret_f32_u32(vshr_n_u32(vreinterpret_u32_f32(a), N)); }
+TENURE_INLINE float32x2_t iadd(float32x2_t a, float32x2_t b) { return vreinterpret_f32_u32(vadd_u32(vreinterpret_u32_f32(a), vreinterpret_u32_f32(b))); }
+TENURE_INLINE float32x2_t isub(float32x2_t a, float32x2_t b) { return vreinterpret_f32_u32(vsub_u32(vreinterpret_u32_f32(a), vreinterpret_u32_f32(b))); }
 template <int N> TENURE_INLINE float32x4_t shl(float32x4_t a) { return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), N)); }
 template <int N> TENURE_INLINE float32x4_t shr(float32x4_t a) { return vreinterpretq_f32_u32(vshrq_n_u32(vreinterpretq_u32_f32(a), N)); }
 TENURE_INLINE float32x4_t iadd(float32x4_t a, float32x4_t b) { return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(a), vreinterpretq_u32_f32(b))); }
