@@ -64,6 +64,7 @@
 #include <tenure/ops/norm.hpp>
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/number.hpp>
+#include <tenure/ops/order.hpp>
 #include <tenure/ops/parts.hpp>
 #include <tenure/ops/position.hpp>
 #include <tenure/ops/rearrangement.hpp>

@@ -88,7 +88,7 @@ class derived_body {
  private:
   /// Kept from turn to turn: results of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) {
-    const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter;
+    const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::order;
     return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::result || moves;
   }
 

@@ -95,6 +95,7 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
       break;
     case ops::attributes::position: out << ' ' << n.attr; break;
     case ops::attributes::construct: print_construct(out, g, g.construct_of(n)); return;
+    case ops::attributes::direction: out << (n.start != 0 ? " descending" : ""); break;
     case ops::attributes::causal: out << (n.attr != 0 ? " causal" : ""); break;
     case ops::attributes::axis: out << " axis=" << n.attr; break;
     case ops::attributes::axis_start_step: out << " axis=" << n.attr << " start=" << n.start << " step=" << n.step; break;

@@ -10,6 +10,7 @@
 #include <tenure/backend/cuda/products.hpp>
 #include <tenure/core/error.hpp>
 #include <tenure/kernels/attention.hpp>
+#include <tenure/kernels/order.hpp>
 #include <tenure/kernels/rearrange.hpp>
 #include <tenure/kernels/solve.hpp>
 #include <tenure/program/bind.hpp>
@@ -143,6 +144,18 @@ void pad_step(Device& device, void* const* p, const opaque_operation& n) {
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
+/// Finds the place of one element on each thread.
+template <class Device>
+void order_step(Device& device, void* const* p, const opaque_operation& n) {
+  const operand_view& from = n.in[0];
+  const int last = from.rank - 1;
+  visit_dtype(n.in[0].type, [&]<class T>(element_tag<T>) {
+    kernels::place_in_order<T> f{{}, from.extent[last], from.stride[last], n.start != 0, static_cast<const T*>(p[0]), static_cast<std::int64_t*>(p[1])};
+    for (int d = 0; d < last; ++d) f.rows.add(from.extent[d], from.stride[d]);
+    device.for_each(elements_of(from), f);
+  });
+}
+
 /// Solves one system on each thread. `beside` has room for the matrices.
 template <class T, class Device>
 void solve_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
@@ -230,6 +243,7 @@ void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[ma
   else if constexpr (Op == ir::opcode::update) update_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);
+  else if constexpr (Op == ir::opcode::order) order_step(device, p, n);
   else if constexpr (Op == ir::opcode::solve) solve_step<T>(device, p, n, beside);
   else if constexpr (Op == ir::opcode::attention) attention_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::attention_gradient) attention_gradient_step<T>(device, p, n);

@@ -140,6 +140,7 @@ class interpreter {
       case opcode::update: return update(n);
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
+      case opcode::order: return order(n, y);
       case opcode::solve: return solve(n, y);
       case opcode::attention: return attention(n, y);
       case opcode::attention_gradient: return attention_gradient(n, y);
@@ -349,6 +350,22 @@ class interpreter {
       });
       if (kind == ir::reduction::sum)
         for (std::int64_t i = 0; i < y.size(); ++i) best[i] = total[static_cast<std::size_t>(i)].get();
+    });
+    return y;
+  }
+
+  /// Sorts the positions of each row. A NaN is above every number.
+  array order(const ir::node& n, array& y) const {
+    const array& x = value(n.in[0]);
+    const std::int64_t length = y.shape[y.shape.rank - 1];
+    visit_dtype(x.type, [&]<class T>(element_tag<T>) {
+      for (std::int64_t first = 0; first < y.size(); first += length) {
+        const T* const row = x.as<T>() + first;
+        std::int64_t* const to = y.as<std::int64_t>() + first;
+        const auto below = [&](std::int64_t i, std::int64_t j) { return row[i] < row[j] || (row[j] != row[j] && row[i] == row[i]); };
+        for (std::int64_t i = 0; i < length; ++i) to[i] = i;
+        std::stable_sort(to, to + length, [&](std::int64_t i, std::int64_t j) { return n.start != 0 ? below(j, i) : below(i, j); });
+      }
     });
     return y;
   }

@@ -9,7 +9,7 @@ namespace TENURE_NAMESPACE::ops {
 template <class... Op>
 struct structural_list {};
 using structural_operations = structural_list<nodes::input, nodes::constant, nodes::iota, nodes::extent, nodes::cast, nodes::broadcast, nodes::reshape, nodes::permute,
-                                              nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::update, nodes::solve,
+                                              nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::update, nodes::order, nodes::solve,
                                               nodes::attention, nodes::attention_gradient,
                                               nodes::stop_gradient, nodes::barrier, nodes::copy, nodes::check, nodes::tuple, nodes::construct, nodes::result>;
 

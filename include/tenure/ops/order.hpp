@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSL-1.0
+// sort, argsort, topk, argtopk and median along an axis. Elements are found by their positions in the order (structural/order.hpp), so a
+// gradient goes to the positions that they come from.
+// Cost: a step that sorts each row in O(n log n) on the CPU; on a GPU each thread reads a row. Then a gather.
+#pragma once
+
+#include <tenure/ops/position.hpp>
+
+namespace TENURE_NAMESPACE {
+
+struct descending_t {};
+inline constexpr descending_t descending{};
+struct smallest_t {};
+inline constexpr smallest_t smallest{};
+
+namespace ops {
+namespace detail {
+
+/// The elements of x at positions along an axis. All lie inside. Other axes of the positions have the extents of x.
+constexpr value taken_along(value x, value positions, int axis) {
+  ir::builder& g = *x.graph;
+  const extents s = x.shape();
+  const std::int16_t shape = positions.node().shape;
+  value place;
+  std::int64_t stride = 1;
+  for (int a = s.rank - 1; a >= 0; --a) {
+    value along = a == axis ? positions : counting(g, dtype::int64, shape, a);
+    if (stride != 1) along = along * broadcast_to(number_of_extent(g, dtype::int64, stride), shape);
+    place = place.id == ir::none ? along : place + along;
+    stride = g.derived(ir::symbol::kind::product, stride, s[a]);
+  }
+  const ir::bound inside{place.id, stride, "sort", true};  // nvcc 13 garbles g.check_bound({...})
+  g.check_bound(inside);
+  return gathered(reshape_to(x, {1, {stride}}), place, 0);
+}
+
+constexpr value order_along(value x, int axis, bool falls) {
+  const int last = x.shape().rank - 1;
+  return moved_axis(ordered(moved_axis(x, axis, last), falls), last, axis);
+}
+
+template <class X>
+constexpr bool is_sortable() {
+  static_assert(X::shape_type::rank > 0, "tenure: sort, argsort, topk, argtopk: a scalar has no axis to sort along");
+  return X::shape_type::rank > 0;
+}
+
+/// The arguments after the operand: an axis, which is the last one by default, and a flag.
+template <class Flag, class... Option>
+struct order_options {
+  static constexpr bool are_known = sizeof...(Option) == 0, has_flag = false;
+  static constexpr int at = -1;
+};
+template <class Flag, int A>
+struct order_options<Flag, axis_list<A>> {
+  static constexpr bool are_known = true, has_flag = false;
+  static constexpr int at = A;
+};
+template <class Flag, int A>
+struct order_options<Flag, axis_list<A>, Flag> {
+  static constexpr bool are_known = true, has_flag = true;
+  static constexpr int at = A;
+};
+template <class Flag>
+struct order_options<Flag, Flag> {
+  static constexpr bool are_known = true, has_flag = true;
+  static constexpr int at = -1;
+};
+
+template <class Options>
+constexpr bool are_sort_options() {
+  static_assert(Options::are_known, "tenure: sort, argsort: the arguments after x are axis<A>, by default the last one, and then tn::descending");
+  return Options::are_known;
+}
+template <class Options>
+constexpr bool are_topk_options() {
+  static_assert(Options::are_known, "tenure: topk, argtopk: the arguments after x are axis<A>, by default the last one, and then tn::smallest");
+  return Options::are_known;
+}
+}  // namespace detail
+
+template <int A, bool Falls>
+struct argsort {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using result = traced<std::int64_t, typename X::shape_type>;
+    if constexpr (!detail::is_sortable<X>()) return result{x.graph, cast_to(x, dtype::int64).id};
+    else return result{x.graph, detail::order_along(x, axis_position<argsort, X::shape_type::rank, A>::value, Falls).id};
+  }
+};
+
+template <int A, bool Falls>
+struct sort {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    if constexpr (!detail::is_sortable<X>()) {
+      return x;
+    } else {
+      constexpr int at = axis_position<sort, X::shape_type::rank, A>::value;
+      return X{x.graph, detail::taken_along(x, detail::order_along(x, at, Falls), at).id};
+    }
+  }
+};
+
+/// The first K elements of the order, or their positions.
+template <std::int64_t K, int A, bool Falls, bool Positions>
+struct first_of_order {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    if constexpr (!detail::is_sortable<X>()) {
+      return x;
+    } else {
+      using S = typename X::shape_type;
+      constexpr int at = axis_position<first_of_order, S::rank, A>::value;
+      constexpr bool has_elements = K >= 0 && (!is_static(S::value[at]) || K <= S::value[at]);
+      static_assert(has_elements, "tenure: topk, argtopk: the axis has fewer elements");
+      using shape = shape_from<sliced_shape<S, at, K>>;
+      using result = traced<std::conditional_t<Positions, std::int64_t, typename X::element_type>, shape>;
+      if constexpr (!has_elements) {
+        return x;
+      } else {
+        x.graph->require_at_least(x.shape()[at], K, "topk");
+        const value first = sliced(detail::order_along(x, at, Falls), at, 0, K, 1);
+        if constexpr (Positions) return result{x.graph, first.id};
+        else return result{x.graph, detail::taken_along(x, first, at).id};
+      }
+    }
+  }
+};
+
+/// The element in the middle of the order, the lower one of two, or the first NaN if there is one.
+template <bool Keep, int... A>
+struct median {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using S = typename X::shape_type;
+    constexpr bool is_one = sizeof...(A) <= 1, is_inside = axis_mask<median, S::rank, A...>::is_valid;
+    static_assert(is_one, "tenure: median: it works along one axis, or over all elements");
+    if constexpr (!is_one || !is_inside) {
+      return x;
+    } else {
+      constexpr std::int64_t mask = axis_mask<median, S::rank, A...>::value, n = detail::places<X, mask>::count;
+      static_assert(is_static(n), "tenure: median: the axis needs a static extent");
+      static_assert(n != 0, "tenure: median: the axis is empty");
+      using result = traced<typename X::element_type, shape_from<reduced_shape<S, mask, Keep>>>;
+      if constexpr (!is_static(n) || n == 0) {
+        return x;
+      } else {
+        constexpr bool flat = sizeof...(A) == 0;
+        const value along = flat ? reshape_to(x, {1, {n}}) : value(x);
+        const auto found = [&] {
+          if constexpr (flat) return middle<0>(traced<typename X::element_type, shape<n>>{x.graph, along.id});
+          else return middle<axis_position<median, S::rank, A...>::value>(x);
+        }();
+        return result{x.graph, reshape_to(found, Keep ? with_ones(x.shape(), mask) : without_axes(x.shape(), mask)).id};
+      }
+    }
+  }
+
+ private:
+  template <int At, class X>
+  static constexpr value middle(const X& x) {
+    const value order = detail::order_along(x, At, false);
+    value position = sliced(order, At, (x.shape()[At] - 1) / 2, 1, 1);
+    if constexpr (is_floating(dtype_v<typename X::element_type>)) {
+      const value largest = reduce<ir::reduction::max, true, At>::trace(x), first = arg_extremum<ir::reduction::max, true, At>::trace(x);
+      position = pointwise_value<where>(pointwise_value<not_equal>(largest, largest), first, position);
+    }
+    return detail::taken_along(x, position, At);
+  }
+};
+
+}  // namespace ops
+
+/// The elements along axis<A>, by default the last one, in ascending order, or with tn::descending after the axis in descending order; and
+/// their int64 positions. Equal elements stay in the order of their positions. A NaN stands above every number, as in PyTorch. The gradient
+/// of an element goes to the position that it comes from. For elements and positions of tensors: i = tn::eval(argsort(x)), take_along<A>(x, i).
+template <operand_or_scalar X, class... Option>
+constexpr auto sort(const X& x, const Option&...) {
+  using options = ops::detail::order_options<descending_t, Option...>;
+  if constexpr (!ops::detail::are_sort_options<options>()) return apply<ops::sort<-1, false>>(x);
+  else return apply<ops::sort<options::at, options::has_flag>>(x);
+}
+template <operand_or_scalar X, class... Option>
+constexpr auto argsort(const X& x, const Option&...) {
+  using options = ops::detail::order_options<descending_t, Option...>;
+  if constexpr (!ops::detail::are_sort_options<options>()) return apply<ops::argsort<-1, false>>(x);
+  else return apply<ops::argsort<options::at, options::has_flag>>(x);
+}
+/// The K largest elements along axis<A>, by default the last one, in descending order, or with tn::smallest the K smallest in ascending order;
+/// and their positions. Equal elements, NaN and gradients: as sort. Errors: an axis with fewer elements does not compile, or throws
+/// shape_error where its extent is a run-time one.
+template <std::int64_t K, operand_or_scalar X, class... Option>
+constexpr auto topk(const X& x, const Option&...) {
+  using options = ops::detail::order_options<smallest_t, Option...>;
+  if constexpr (!ops::detail::are_topk_options<options>()) return apply<ops::first_of_order<K, -1, true, false>>(x);
+  else return apply<ops::first_of_order<K, options::at, !options::has_flag, false>>(x);
+}
+template <std::int64_t K, operand_or_scalar X, class... Option>
+constexpr auto argtopk(const X& x, const Option&...) {
+  using options = ops::detail::order_options<smallest_t, Option...>;
+  if constexpr (!ops::detail::are_topk_options<options>()) return apply<ops::first_of_order<K, -1, true, true>>(x);
+  else return apply<ops::first_of_order<K, options::at, !options::has_flag, true>>(x);
+}
+/// The element in the middle of the order of all elements, or along axis<A>, which is dropped, or kept with extent 1 by keepdim. Of an even
+/// number of elements it is the lower of the two in the middle, as in PyTorch. A NaN among the elements gives NaN. The gradient goes to that
+/// element, the first one among equals (over all elements PyTorch shares it among equals). The extent must be static.
+template <operand_or_scalar X, class... Along> constexpr auto median(const X& x, const Along&...) { return apply<typename ops::along<ops::median, Along...>::type>(x); }
+
+}  // namespace tenure

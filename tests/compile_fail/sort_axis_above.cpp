@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: axis: outside the rank of the tensor
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+auto f(const tn::tensor<float, tn::shape<4, 3>>& x) {
+#ifdef TENURE_MISUSE
+  return tn::eval(sort(x, tn::axis<2>));
+#else
+  return tn::eval(sort(x, tn::axis<1>));
+#endif
+}

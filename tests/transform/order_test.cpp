@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// sort, topk and median: the order of NaN and of equal elements, run-time extents, types, transforms, and who gets the gradient.
+#include "../laws/adjoint.hpp"
+
+using namespace laws;
+
+namespace {
+const double inf = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+template <class X>
+std::vector<double> elements_in_order(const X& x) {
+  std::vector<double> all;
+  const auto a = [&] {
+    if constexpr (tn::any_tensor<X>) return array_of(x);
+    else return array_of(tn::eval(x));
+  }();
+  for (std::int64_t i = 0; i < a.size(); ++i) all.push_back(a[i]);
+  return all;
+}
+using numbers = std::vector<double>;
+}  // namespace
+
+TEMPLATE_TEST_CASE("equal elements keep their order, and NaN stands above every number", "", double, float) {
+  const auto x = tn::tensor<double, shape<7>>{2, not_a_number, -inf, 2, inf, not_a_number, -0.0}.template to<TestType>();
+  CHECK(elements_in_order(argsort(tn::tensor<TestType, shape<4>>{0, -0.0, -1, 0}, tn::descending)) == numbers{0, 1, 3, 2});
+  CHECK(elements_in_order(argsort(x)) == numbers{2, 6, 0, 3, 4, 1, 5});
+  CHECK(elements_in_order(argsort(x, tn::axis<0>, tn::descending)) == numbers{1, 5, 4, 0, 3, 6, 2});
+  CHECK(elements_in_order(tn::argtopk<3>(x)) == numbers{1, 5, 4});
+  CHECK(elements_in_order(tn::argtopk<3>(x, tn::smallest)) == numbers{2, 6, 0});
+  const auto sorted = elements_in_order(sort(x));
+  CHECK(sorted[0] == -inf);
+  CHECK(sorted[2] == 2);
+  CHECK(std::isnan(sorted[5]));
+  CHECK(std::isnan(median(x).item()));
+}
+
+TEST_CASE("integers and bool have an order") {
+  CHECK(median(tn::tensor<double, shape<4>>{4, 1, 3, 2}).item() == 2);  // the lower one of the two in the middle
+  const tn::tensor<int, shape<2, 3>> counts{{3, 1, 2}, {9, 9, 7}};
+  CHECK(elements_in_order(sort(counts, tn::descending)) == numbers{3, 2, 1, 9, 9, 7});
+  CHECK(elements_in_order(sort(counts, tn::axis<0>)) == numbers{3, 1, 2, 9, 9, 7});
+  CHECK(elements_in_order(median(counts, tn::axis<1>, tn::keepdim)) == numbers{2, 9});
+  CHECK(median(counts).item() == 3);
+  CHECK(elements_in_order(sort(tn::tensor<bool, shape<3>>{true, false, true})) == numbers{0, 1, 1});
+  CHECK(elements_in_order(sort(tn::tensor<float, shape<0>>())).empty());
+}
+
+TEST_CASE("the gradient of a sorted element goes where it comes from") {
+  auto w = tn::variable<double, shape<2, 3>>{{3, 1, 2}, {5, 5, 4}};
+  sum(sort(w) * tn::tensor<double, shape<3>>{1, 10, 100}).backward();
+  const tn::tensor<double, shape<2, 3>> g = w.grad().clone();
+  CHECK(elements_in_order(g) == numbers{100, 1, 10, 10, 100, 1});
+  w.zero_grad();
+  sum(median(w, tn::axis<1>)).backward();
+  CHECK(elements_in_order(w.grad().clone()) == numbers{0, 0, 1, 1, 0, 0});
+  // A NaN has the position of the first one.
+  auto v = tn::variable<double, shape<4>>{1, not_a_number, 0, not_a_number};
+  median(v).backward();
+  CHECK(elements_in_order(v.grad().clone()) == numbers{0, 1, 0, 0});
+}
+
+TEST_CASE("orders agree with the reference") {
+  const auto x = filled<float>(shape<dyn, 4, dyn>{}, 1, -2.0, 2.0, 5, 150);
+  agrees(tn::compile([](auto a) { return std::tuple{sort(a), sort(a, tn::axis<0>, tn::descending), argsort(a, tn::axis<1>), tn::topk<2>(a, tn::axis<-2>), tn::argtopk<3>(transpose(a), tn::axis<0>)}; }), x);
+  agrees(tn::value_and_grad<0>([](auto a) { return sum(square(tn::topk<3>(a, tn::smallest)) * tn::topk<3>(a)); }), filled<double>(shape<dyn, 7>{}, 2, -2.0, 2.0, 6));
+  agrees(tn::compile([](auto a) { return std::tuple{sort(a), median(a, tn::axis<0>), argsort(a)}; }), filled<std::int32_t>(shape<9, 5>{}, 3, 0.0, 4.0));
+  CHECK_THROWS_AS(tn::eval(tn::topk<6>(x, tn::axis<0>)), tn::shape_error);
+}
+
+TEST_CASE("derivatives of orders, also in a batch and in a loop") {
+  derivatives_agree<double>([](auto x) { return std::tuple{sort(x) * sort(x, tn::axis<0>), median(x, tn::axis<1>), tn::topk<2>(exp(x))}; }, filled<double>(shape<3, 5>{}, 4));
+  derivatives_agree<double>([](auto x) { return tn::vmap([](auto row) { return sort(row) * median(row); })(x); }, filled<double>(shape<3, 4>{}, 5));
+  derivatives_agree<double>([](auto x, auto y) { return tn::scan([](auto s, auto t) { return std::tuple{sort(sin(s * t)) + s, median(s)}; }, x, y); },
+                            filled<double>(shape<4>{}, 6), filled<double>(shape<3>{}, 7));
+}
