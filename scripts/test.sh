@@ -42,7 +42,8 @@ suite() {
   step "configure with $compiler in $build"
   # -O1, because kernels need inlining, and more optimisation would only lengthen the build. No -DNDEBUG, so that assertions are checked.
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
-    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped" -DTENURE_QUICK_TESTS="$quick"
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped" -DTENURE_QUICK_TESTS="$quick" \
+    -DPython_EXECUTABLE="$(command -v "$python" | xargs -r realpath -s)"
 
   step "build with $compiler, $jobs jobs"
   if ! cmake --build "$build" -j "$jobs" -- -k 0; then  # every error in one run
@@ -138,10 +139,17 @@ if ((compilers == 2)); then
   fi
 fi
 
-# Tests read the written files with NumPy. If NumPy cannot be installed, those tests are skipped and say so.
-has_numpy() { "$1" -c 'import numpy' >/dev/null 2>&1; }
-if ! has_numpy "${TENURE_NUMPY_PYTHON:-python3}" && ! has_numpy build/numpy/bin/python; then
-  { python3 -m venv build/numpy && build/numpy/bin/pip install -q numpy; } >/dev/null 2>&1 || echo "no NumPy: the tests that need it are skipped"
+# Tests read the written files with NumPy, and the Python example needs nanobind and pytest too. Tests of what cannot be installed are skipped,
+# and say so.
+python=${TENURE_NUMPY_PYTHON:-python3}
+has_modules() { "$1" -c 'import nanobind, numpy, pytest' >/dev/null 2>&1; }
+if ! has_modules "$python"; then
+  python=build/numpy/bin/python
+  if ! has_modules "$python"; then
+    install_packages python3-dev python3-venv
+    { python3 -m venv build/numpy && "$python" -m pip install -q nanobind numpy pytest; } >/dev/null 2>&1 ||
+      echo "no NumPy, nanobind or pytest: the tests that need them are skipped"
+  fi
 fi
 
 if ((cuda == 1)); then

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+// Tensors as arguments and results of functions that nanobind binds to Python. Arrays go in and out by DLPack: no element is copied.
+//   argument  python::array<float, tn::dyn, 3>: the memory of an array of NumPy, PyTorch or JAX. Writes are seen there.
+//             python::array<const float, tn::dyn, 3>: the same, read-only. Arrays that are read-only need this form.
+//   result    a constant tensor becomes a NumPy array over its memory, read-only if the tensor is. The memory lives as long as the array, or
+//             any view of it. torch.from_dlpack() and jax.dlpack.from_dlpack() take such an array without a copy.
+// A wrong rank, extent or element type, or memory that cannot be used, is a ValueError with the message of from_dlpack.
+// A function that is bound with python::parallel releases the GIL while it runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <tenure/interop/dlpack.hpp>
+#include <tenure/tenure.hpp>
+
+namespace python {
+
+namespace tn = tenure;
+
+/// A tensor over the memory of a Python array, with these extents: python::array<const double, tn::dyn, 64>.
+template <class T, auto... Extents>
+using array = tn::tensor<std::remove_const_t<T>, tn::shape<Extents...>, tn::ownership::aliasing, tn::role::constant,
+                         std::is_const_v<T> ? tn::access::read_only : tn::access::read_write>;
+
+/// For nanobind's def(): other threads of Python run meanwhile. Such a function must not touch Python objects.
+using parallel = nanobind::call_guard<nanobind::gil_scoped_release>;
+
+/// Makes Tenure's exceptions ValueErrors, and an index outside its axis an IndexError. Call it once in a module.
+inline void register_exceptions() {
+  nanobind::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const tn::index_error& e) {
+      PyErr_SetString(PyExc_IndexError, e.what());
+    } catch (const tn::error& e) {
+      PyErr_SetString(PyExc_ValueError, e.what());
+    }
+  });
+}
+
+namespace detail {
+
+/// A Python array as DLPack's struct. The array is released with the GIL, from whatever thread drops the last tensor over it.
+struct import : tn::dlpack::managed_tensor {
+  explicit import(nanobind::ndarray<nanobind::ro> from) : array(std::move(from)) {
+    major_version = 1;
+    minor_version = 0;
+    context = this;
+    deleter = [](tn::dlpack::managed_tensor* m) {
+      const nanobind::gil_scoped_acquire python_lock;
+      delete static_cast<import*>(m);
+    };
+    flags = read_only;
+    const auto type = array.dtype();
+    view = {const_cast<void*>(array.data()), {array.device_type(), array.device_id()}, static_cast<std::int32_t>(array.ndim()),
+            {static_cast<tn::dlpack::type_code>(type.code), type.bits, type.lanes}, const_cast<std::int64_t*>(array.shape_ptr()),
+            const_cast<std::int64_t*>(array.stride_ptr()), 0};
+  }
+
+  nanobind::ndarray<nanobind::ro> array;
+};
+
+/// JAX's arrays never change, but DLPack's flag for that is not set on them.
+inline bool is_of_jax(nanobind::handle source) {
+  const auto module = nanobind::str(nanobind::getattr(source.type(), "__module__", nanobind::str("")));
+  return std::string_view(module.c_str()).starts_with("jax");
+}
+
+/// A tensor over the memory of an array, or nothing if `source` is no array at all.
+template <class T, class Shape>
+auto import_array(nanobind::handle source) {
+  using made = decltype(tn::from_dlpack<T, Shape>(std::declval<tn::dlpack::handle<tn::dlpack::managed_tensor>>()));
+  nanobind::ndarray<nanobind::ro> array;
+  if (!nanobind::try_cast(source, array, false)) return std::optional<made>();
+  tn::dlpack::handle<tn::dlpack::managed_tensor> taken(new import(std::move(array)));
+  nanobind::ndarray<> writable;
+  if (!is_of_jax(source) && nanobind::try_cast(source, writable, false)) taken->flags = 0;
+  return std::optional<made>(tn::from_dlpack<T, Shape>(std::move(taken)));
+}
+
+/// A NumPy array over the memory of a tensor.
+template <class X>
+nanobind::handle export_array(X& x, nanobind::detail::cleanup_list* cleanup) {
+  using element = std::conditional_t<std::is_const_v<X> || tn::access_of_v<X> == tn::access::read_only, const tn::element_t<X>, tn::element_t<X>>;
+  auto shared = tn::to_dlpack(x);
+  const tn::dlpack::tensor_view& view = shared->view;
+  std::array<std::size_t, tn::max_rank> shape{};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(view.rank); ++i) shape[i] = static_cast<std::size_t>(view.shape[i]);
+  void* const data = view.data;
+  const auto rank = static_cast<std::size_t>(view.rank);
+  const std::int64_t* const strides = view.strides;
+  const nanobind::capsule owner(shared.release(), [](void* p) noexcept { tn::dlpack::let_go{}(static_cast<tn::dlpack::managed_tensor*>(p)); });
+  const nanobind::ndarray<nanobind::numpy, element> made(static_cast<element*>(data), rank, shape.data(), owner, strides);
+  return nanobind::detail::make_caster<decltype(made)>::from_cpp(made, nanobind::rv_policy::automatic, cleanup);
+}
+
+}  // namespace detail
+
+}  // namespace python
+
+template <class T, class Shape, tenure::ownership Owns, tenure::role Role, tenure::access Access, class Device>
+struct nanobind::detail::type_caster<tenure::tensor<T, Shape, Owns, Role, Access, Device>> {
+  using Value = tenure::tensor<T, Shape, Owns, Role, Access, Device>;
+  static constexpr auto Name = const_name("numpy.typing.NDArray");
+  template <class>
+  using Cast = Value;
+  template <class>
+  static constexpr bool can_cast() { return true; }
+
+  template <class Flags>
+  bool from_python(handle source, Flags, cleanup_list*) {
+    static_assert(Owns == tenure::ownership::aliasing && Role == tenure::role::constant, "an argument from Python is a python::array<T, extents...>");
+    auto made = python::detail::import_array<std::conditional_t<Access == tenure::access::read_only, const T, T>, Shape>(source);
+    if (!made) return false;
+    value.emplace(std::move(*made));
+    return true;
+  }
+  template <class X>
+  static handle from_cpp(X&& x, rv_policy, cleanup_list* cleanup) {
+    return python::detail::export_array(x, cleanup);
+  }
+
+  explicit operator Value() { return std::move(*value); }
+  std::optional<Value> value;
+};
