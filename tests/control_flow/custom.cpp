@@ -233,6 +233,26 @@ TEST_CASE("several results, trees, integers and captures") {
   CHECK(tc.item() == 22);
 }
 
+/// A loop in whose turns the rule looks something up that no derivative reads.
+template <bool HasRule>
+constexpr auto lookups = [](auto x, auto y) {
+  const auto value = [](auto a) { return tn::sum(a); };
+  const auto with_rule = tn::custom_jvp(value, [=](auto a, auto t) {
+    const auto unread = tn::gather<0>(a, tn::cast<std::int64_t>(tn::tanh(tn::sin(a[0]))));
+    return std::tuple{value(a) + 0.0 * unread, tn::sum(t)};
+  });
+  const auto turn = [=](auto c, auto b) {
+    if constexpr (HasRule) return std::tuple{0.5 * c + tn::sin(b) * with_rule(c), tn::nothing};
+    else return std::tuple{0.5 * c + tn::sin(b) * value(c), tn::nothing};
+  };
+  return tn::sum(std::get<0>(tn::scan(turn, x, y)));
+};
+
+TEST_CASE("in a loop the rule of a custom_jvp may look up what no derivative reads") {
+  const vector x{0.3, -0.7, 1.1}, y{0.5, 0.2, -0.4};
+  same("scan", tn::grad<0, 1>(lookups<true>).function, tn::grad<0, 1>(lookups<false>).function, x, y);
+}
+
 TEST_CASE("without derivatives nothing of a rule is left, and the values are those of the function") {
   using program = tn::program<tn::detail::source_of<scan_of<vjp_rule>, vector, vector>>;
   using written = tn::program<tn::detail::source_of<scan_of<no_rule>, vector, vector>>;

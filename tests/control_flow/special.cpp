@@ -107,6 +107,21 @@ TEST_CASE("the number of turns is an extent that later operations find equal to 
   judged::interpreted(tn::value_and_grad<0, 1>(f).function, of(0.5), of(2), of(3));
 }
 
+constexpr auto looked_up = [](auto x) {
+  const auto turn = [=](auto c, auto) { return std::tuple{0.5 * c + tn::gather<0>(x, tn::cast<std::int64_t>(tn::minimum(c * c, 2.0))), tn::nothing}; };
+  return std::get<0>(tn::scan(turn, tn::sum(x), x));
+};
+
+TEST_CASE("in a batch, a branch that some samples take may have a loop that is the same for all, with lookups") {
+  constexpr auto f = [](auto x, auto xs) {
+    return tn::vmap([=](auto y) { return tn::cond(y > 0.0, [=](auto z) { return z * looked_up(x); }, [](auto z) { return 2.0 * z; }, y); })(xs);
+  };
+  constexpr auto by_where = [](auto x, auto xs) { return tn::where(xs > 0.0, xs * looked_up(x), 2.0 * xs); };
+  const vector x{0.3, 0.7, -0.2}, xs{1, -2, 0.5};
+  const auto found = judged::interpreted(f, x, xs), expected = judged::interpreted(by_where, x, xs);
+  for (std::int64_t i = 0; i < 3; ++i) CHECK(found[0][i] == Approx(expected[0][i]));
+}
+
 TEST_CASE("a carry that passes through, results that are the same, a result that nobody reads, integer and bool carries") {
   const vector x = {0.3, 0.7, -0.2}, xs = {0.5, -1, 2};
   judged::agrees_with_reference("values", many_carries, x, xs);

@@ -12,15 +12,18 @@ namespace fuzz {
 
 namespace passes = tenure::passes;
 
-/// A function y(x), with inputs v and w like x and y, tangents Jv and cotangents J'w; outputs y..., Jv..., J'w....
-struct both_modes {
+/// A function y(x), with inputs v and w like x and y, tangents Jv and cotangents J'w; outputs y..., Jv..., J'w.... With no_forward Jv is zero.
+template <class Generator>
+struct both_modes_of {
   sample made;
   std::vector<int> x, v, w;  // argument numbers
   std::size_t y_count = 0;
   bool flows = false;
+  bool is_refused = false;  // there is no such derivative
+  int made_parts = 0;
 
-  both_modes(std::uint64_t seed, const options& o) {
-    generator gen(seed, o);
+  both_modes_of(std::uint64_t seed, const options& o) : both_modes_of(Generator(seed, o), o) {}
+  both_modes_of(Generator&& gen, const options& o) {
     gen.grow();
     ir::builder& g = gen.graph();
     std::vector<ir::node_id> wrt, tangents, cotangents;
@@ -41,18 +44,22 @@ struct both_modes {
     }
     const int nx = static_cast<int>(wrt.size()), ny = static_cast<int>(y.size());
     std::vector<ir::node_id> pushed(y.size(), ir::none), pulled(wrt.size(), ir::none);
-    passes::forward(g, wrt.data(), tangents.data(), nx, y.data(), ny, pushed.data());
+    if (!o.no_forward) passes::forward(g, wrt.data(), tangents.data(), nx, y.data(), ny, pushed.data());
     passes::reverse(g, y.data(), cotangents.data(), ny, wrt.data(), nx, pulled.data());
     y_count = y.size();
     for (const ir::node_id id : y) g.output(id);
     for (std::size_t i = 0; i < y.size(); ++i) g.output(or_zero(g, pushed[i], y[i]));
     for (std::size_t i = 0; i < wrt.size(); ++i) g.output(or_zero(g, pulled[i], wrt[i]));
     for (const ir::node_id id : pulled) flows = flows || id != ir::none;
+    is_refused = g.take_refused_derivative() != ir::refusal::kind::nothing;
+    flows = flows && !is_refused;
+    made_parts = gen.made_parts;
     made = gen.take();
   }
 
  private:
   static ir::node_id or_zero(ir::builder& g, ir::node_id id, ir::node_id like) { return id != ir::none ? id : value(g, like).like(0).id; }
 };
+using both_modes = both_modes_of<generator>;
 
 }  // namespace fuzz

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random graphs with loops and branches in each other: the passes keep their meaning, their derivatives are those of differences and of each
-// other, and a batch is what its samples are one by one.
+// Random graphs with loops, branches and rules in each other: the passes keep their meaning, their derivatives are those of differences and
+// of each other, and a batch is what its samples are one by one. In half of the graphs are checkpoints, rules of one's own, systems of
+// equations, derivatives and batches too.
 #include "../catch.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include <tenure/passes/batch.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/schedule.hpp>
@@ -14,15 +14,19 @@
 
 #include "both_modes.hpp"
 #include "judge.hpp"
+#include "random_rules.hpp"
 
 using namespace fuzz;
 
 namespace {
 
-constexpr std::uint64_t graphs = 10000 / share;
+const std::uint64_t graphs = 10000 / share * times();
+using both = both_modes_of<rule_generator>;
 
+bool has_rules(std::uint64_t seed) { return seed % 2 == 1; }
 options options_of(std::uint64_t seed) {
-  return {.nodes = 4 + static_cast<int>(seed % 19), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .constructs = true, .whiles = true};
+  return {.nodes = 4 + static_cast<int>(seed % 19), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .constructs = true, .whiles = true,
+          .rules = has_rules(seed), .no_forward = seed % 4 == 1};
 }
 void require_valid(std::uint64_t seed, const char* after, const ir::graph_view& g) {
   const passes::verdict v = passes::verify(g);
@@ -51,58 +55,90 @@ bool reads_row_major(const ir::graph_view& g) {
   return all;
 }
 
+/// Each part but `none` is in some of the graphs.
+void require_each(const census& found, std::initializer_list<part> none) {
+  INFO(found.text());
+  for (int p = 0; p < parts; ++p) {
+    INFO(name_of_part[p]);
+    if (std::find(none.begin(), none.end(), static_cast<part>(p)) == none.end()) CHECK(found.graphs_with[p] > 0);
+  }
+}
+
+void require_same_after_passes(std::uint64_t seed, const ir::graph_view& g, const std::vector<array>& arguments, const results& wanted) {
+  const ir::builder live = passes::dead_code(g), smaller = passes::algebra(live.view());
+  const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
+  const ir::builder merged = passes::cse(joined.view()), whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
+  require_valid(seed, "the passes", last.view());
+  if (!reads_row_major(last.view())) FAIL(report(seed, "the passes", "a construct reads what is not row-major", g, last.view()));
+  const judgement j = judge(g, arguments, wanted, reference_of(seed, last.view(), arguments));
+  if (!j.wrong.empty()) FAIL(report(seed, "the passes", j.wrong, g, last.view()));
+}
+
+struct inner {
+  double sum = 0, size = 0;
+  void add(const array& a, const array& b) {
+    for (std::int64_t i = 0; i < a.size(); ++i) sum += a[i] * b[i], size += std::fabs(a[i] * b[i]);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") {
   int tried = 0;
+  census found;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    const sample s = random_sample(seed, options_of(seed));
+    rule_generator gen(seed, options_of(seed));
+    const sample s = grown(gen);
     const ir::graph_view g = s.graph.view();
     require_valid(seed, "tracing", g);
     tried += has_constructs(passes::dead_code(g).view());
-    const ir::builder live = passes::dead_code(g), smaller = passes::algebra(live.view());
-    const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
-    const ir::builder merged = passes::cse(joined.view()), whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
-    require_valid(seed, "the passes", last.view());
-    if (!reads_row_major(last.view())) FAIL(report(seed, "the passes", "a construct reads what is not row-major", g, last.view()));
-    const results wanted = reference_of(seed, g, s.arguments);
-    const judgement j = judge(g, s.arguments, wanted, reference_of(seed, last.view(), s.arguments));
-    if (!j.wrong.empty()) FAIL(report(seed, "the passes", j.wrong, g, last.view()));
+    found.add(g, gen.made_parts);
+    require_same_after_passes(seed, g, s.arguments, reference_of(seed, g, s.arguments));
   }
   CHECK(tried > static_cast<int>(graphs / 4));
+  require_each(found, {});
 }
 
 TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
   int tried = 0;
+  census found;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    const both_modes m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .constructs = true});
+    const both m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .constructs = true,
+                        .whiles = has_rules(seed), .rules = has_rules(seed)});
     if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
     const ir::graph_view g = m.made.graph.view();
     require_valid(seed, "derivative", g);
     const results r = reference_of(seed, g, m.made.arguments);
     const auto argument = [&](int i) -> const array& { return m.made.arguments[static_cast<std::size_t>(i)]; };
-    double left = 0, right = 0, size = 0;
-    const auto add = [&](double& sum, const array& a, const array& b) {
-      for (std::int64_t i = 0; i < a.size(); ++i) sum += a[i] * b[i], size += std::fabs(a[i] * b[i]);
-    };
-    for (std::size_t i = 0; i < m.y_count; ++i) add(left, r[m.y_count + i], argument(m.w[i]));
-    for (std::size_t i = 0; i < m.x.size(); ++i) add(right, argument(m.v[i]), r[2 * m.y_count + i]);
+    inner left, right;
+    for (std::size_t i = 0; i < m.y_count; ++i) left.add(r[m.y_count + i], argument(m.w[i]));
+    for (std::size_t i = 0; i < m.x.size(); ++i) right.add(argument(m.v[i]), r[2 * m.y_count + i]);
+    const double size = left.size + right.size;
     if (!std::isfinite(size) || size > 1e8) continue;
     ++tried;
-    if (!(std::fabs(left - right) <= 1e-9 * size + 1e-13)) FAIL(report(seed, "adjoint", difference(0, 0, left, right), g));
+    found.add(g, m.made_parts);
+    const bool has_floats = std::any_of(m.made.arguments.begin(), m.made.arguments.end(), [](const array& x) { return x.type == tenure::dtype::float32; });
+    if (!(std::fabs(left.sum - right.sum) <= (has_floats ? 1e-5 : 1e-9) * size + 1e-13)) FAIL(report(seed, "adjoint", difference(0, 0, left.sum, right.sum), g));
+    if (seed % 8 == 1) require_same_after_passes(seed, g, m.made.arguments, r);
   }
   CHECK(tried > static_cast<int>(graphs / 6));
+  require_each(found, {part::custom_vjp});
 }
 
-TEST_CASE("Law: a tangent through loops and branches is the limit of differences") {
-  int tried = 0;
+TEST_CASE("Law: derivatives through loops and branches are the limits of differences") {
+  int tried = 0, tried_cotangents = 0;
+  census found;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    const both_modes m(seed + 10000, {.nodes = 3 + static_cast<int>(seed % 9), .smooth = true, .floating = true, .symbols = false, .strided = false, .constructs = true});
+    const bool no_forward = seed % 4 == 1;
+    const both m(seed + 10000, {.nodes = 3 + static_cast<int>(seed % 9), .smooth = true, .floating = true, .symbols = false, .strided = false, .constructs = true,
+                                .whiles = has_rules(seed), .rules = has_rules(seed), .no_forward = no_forward, .steady = true});
     if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
     const auto is_double = [&](int k) { return m.made.arguments[static_cast<std::size_t>(k)].type == tenure::dtype::float64; };
     if (!std::all_of(m.x.begin(), m.x.end(), is_double)) continue;  // the differences of floats say too little
     const ir::graph_view g = m.made.graph.view();
+    require_valid(seed, "derivative", g);
     const results r = reference_of(seed, g, m.made.arguments);
+    const auto argument = [&](int i) -> const array& { return m.made.arguments[static_cast<std::size_t>(i)]; };
     const auto at = [&](double h) {
       std::vector<array> x = m.made.arguments;
       for (std::size_t k = 0; k < m.x.size(); ++k)
@@ -111,25 +147,40 @@ TEST_CASE("Law: a tangent through loops and branches is the limit of differences
       return tenure::reference::run(g, x);
     };
     const results far[] = {at(2e-4), at(-2e-4)}, near[] = {at(1e-4), at(-1e-4)};
+    // The cotangents: differences of <w, y> along v.
+    inner back;
+    double wide = 0, narrow = 0, size = 0, open = 0;
+    for (std::size_t i = 0; i < m.x.size(); ++i) back.add(argument(m.v[i]), r[2 * m.y_count + i]);
     for (std::size_t o = 0; o < m.y_count; ++o)
       for (std::int64_t i = 0; i < r[o].size(); ++i) {
-        const double jv = r[m.y_count + o][i], a = (far[0][o][i] - far[1][o][i]) / 4e-4, b = (near[0][o][i] - near[1][o][i]) / 2e-4;
-        if (!std::isfinite(r[o][i]) || !std::isfinite(a) || std::fabs(r[o][i]) > 1e6) continue;
-        const double best = (4 * b - a) / 3, open = std::fabs(b - a) + 1e-10 * std::fabs(r[o][i]) / 1e-4;
+        const double a = (far[0][o][i] - far[1][o][i]) / 4e-4, b = (near[0][o][i] - near[1][o][i]) / 2e-4, w = argument(m.w[o])[i];
+        wide += w * a, narrow += w * b, size += std::fabs(w * r[o][i]), open += std::fabs(w * (b - a));
+        const double jv = r[m.y_count + o][i];
+        if (no_forward || !std::isfinite(r[o][i]) || !std::isfinite(a) || std::fabs(r[o][i]) > 1e6) continue;
+        const double best = (4 * b - a) / 3, unsure = std::fabs(b - a) + 1e-10 * std::fabs(r[o][i]) / 1e-4;
         ++tried;
-        if (!(std::fabs(best - jv) <= open + 1e-7 * (1 + std::fabs(jv)))) FAIL(report(seed, "difference", difference(o, i, best, jv), g));
+        if (!(std::fabs(best - jv) <= unsure + 1e-7 * (1 + std::fabs(jv)))) FAIL(report(seed, "difference", difference(o, i, best, jv), g));
       }
+    if (!std::isfinite(wide) || !std::isfinite(size) || size > 1e6) continue;
+    ++tried_cotangents;
+    found.add(g, m.made_parts);
+    const double best = (4 * narrow - wide) / 3;
+    if (!(std::fabs(best - back.sum) <= open + 1e-6 * size + 1e-7 * (1 + back.size))) FAIL(report(seed, "difference of cotangents", difference(0, 0, best, back.sum), g));
   }
   CHECK(tried > 2000 / static_cast<int>(share));
+  CHECK(tried_cotangents > static_cast<int>(graphs / 8));
+  require_each(found, {});
 }
 
 TEST_CASE("Law: a batch is its samples, one by one") {
   int tried = 0, with_constructs = 0;
+  census parts_found;
   for (std::uint64_t seed = 0; seed < 2 * graphs; ++seed) {
-    options o = options_of(seed);
+    options o = options_of(seed / 2);
     o.symbols = o.strided = false;
     o.constructs = seed % 2 == 0;
-    generator gen(seed, o);
+    o.rules = o.floating = o.constructs && has_rules(seed / 2);
+    rule_generator gen(seed, o);
     const generator::batch b = gen.grow_batch();
     ir::builder& g = gen.graph();
     ir::array<passes::batch_value> inputs;
@@ -137,6 +188,7 @@ TEST_CASE("Law: a batch is its samples, one by one") {
     passes::batching samples(g, b.samples);
     const auto found = samples.outputs(b.body, inputs);
     for (int i = 0; i < found.size(); ++i) g.output(samples.over(found[i]));
+    parts_found.add(g.view().body_at(b.body), gen.made_parts);
     for (const ir::node_id id : b.operands) g.output(id);  // the reference runs the body on slices of them
     const sample s = gen.take();
     const ir::graph_view all = s.graph.view();
@@ -168,4 +220,5 @@ TEST_CASE("Law: a batch is its samples, one by one") {
   }
   CHECK(tried > 20000 / static_cast<int>(share));
   CHECK(with_constructs > static_cast<int>(graphs / 6));
+  require_each(parts_found, {});
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -21,6 +22,12 @@ constexpr std::uint64_t share = 2;
 #else
 constexpr std::uint64_t share = 1;
 #endif
+
+/// So many times the graphs: for a long run.
+inline std::uint64_t times() {
+  const char* const given = std::getenv("TENURE_FUZZ_TIMES");
+  return given == nullptr ? 1 : std::strtoull(given, nullptr, 10);
+}
 
 using tenure::passes::text_of;
 using results = std::vector<array>;
@@ -55,7 +62,7 @@ inline bool attends(const ir::node& n) { return n.op == ir::opcode::attention ||
 inline bool rounds(const ir::node& n) {
   if (!tenure::is_floating(n.type)) return false;
   if (n.op == ir::opcode::reduce) return n.start == static_cast<std::int64_t>(ir::reduction::sum);
-  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::cast || attends(n);
+  if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::cast || n.op == ir::opcode::solve || attends(n);
   const int op = static_cast<int>(n.op);
   for (const int exact : {code<ops::neg>, code<ops::sign>, code<ops::abs>, code<ops::maximum>, code<ops::minimum>, code<ops::floor>,
                           code<ops::round>, code<ops::where>, code<ops::relu>})
@@ -82,7 +89,7 @@ inline results nudged(const ir::graph_view& g, const std::vector<array>& argumen
     if (n.op == ir::opcode::reduce && n.start == 0) terms = largest[static_cast<std::size_t>(n.in[0])];
     if (n.op == ir::opcode::scatter) terms = largest[static_cast<std::size_t>(n.in[1])];
     if (n.op == ir::opcode::matmul) terms = largest[static_cast<std::size_t>(n.in[0])] * largest[static_cast<std::size_t>(n.in[1])];
-    if (attends(n)) terms = largest_of(a);
+    if (attends(n) || n.op == ir::opcode::solve) terms = largest_of(a);
     if (rounds(n))
       tenure::visit_dtype(a.type, [&]<class T>(tenure::element_tag<T>) {
         if constexpr (std::is_floating_point_v<T>)

@@ -32,6 +32,9 @@ struct options {
   bool long_rows = false; // an axis of 40 to 99, and more reductions
   bool constructs = false; // scan and cond, also in each other
   bool whiles = false;     // while_loop too
+  bool rules = false;      // what rule_generator adds
+  bool no_forward = false; // custom_vjp too
+  bool steady = false;     // no condition depends on floating values, so that differences do not cross where it changes
   bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
 };
 
@@ -47,6 +50,7 @@ constexpr int code = static_cast<int>(ops::code_of<Op>());
 
 class generator {
  public:
+  virtual ~generator() = default;
   generator(std::uint64_t seed, const options& o) : dice_(seed), o_(o) {
     static constexpr std::int64_t lengths[] = {0, 1, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17};
     static constexpr char names[3][8] = {"a", "b", "c"};
@@ -117,6 +121,8 @@ class generator {
     return chosen;
   }
 
+  int made_parts = 0;  // bits of what rule_generator made that leaves no node of its own
+
   ir::builder& graph() { return made_.graph; }
   dice& rolls() { return dice_; }
   sample take() {
@@ -160,7 +166,7 @@ class generator {
     return r;
   }
 
- private:
+ protected:
   struct dimension {
     enum kind { fixed, named, open } how = fixed;
     std::int64_t length = 1, name = 0;
@@ -360,7 +366,10 @@ class generator {
   value positive(const value& x) { return apply<ops::add>(apply<ops::mul>(x, x), constant_like(x, 0.5)); }
   value squashed(const value& x) { return apply<ops::tanh>(x); }
 
+  virtual void rule_step() {}
+
   void step() {
+    if (o_.rules && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.1)) return rule_step();
     if (o_.long_rows && dice_.chance(0.15)) return reduce();
     if (o_.extreme && dice_.chance(0.3)) return sum_of_structure();
     if (o_.constructs && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.07)) return o_.whiles && dice_.chance(0.3) ? while_loop() : dice_.chance(0.6) ? scan() : cond();
@@ -944,6 +953,13 @@ class generator {
     ids operands, inputs, outputs;
     operands.push_back(g.constant(dtype::int64, g.intern({}), 0));
     operands.push_back(c.x.id);
+    value most;
+    if (o_.rules && dice_.chance(0.4)) {
+      most = input_like(dtype::int64, {});
+      for (const entry& e : pool_)
+        if (e.x.type() == dtype::int64 && e.x.shape().rank == 0 && dice_.chance(0.5)) most = e.x;
+      most = apply<ops::minimum>(most, constant_like(most, 3));
+    }
     const auto begin = [&] {
       inputs.clear(), outputs.clear();
       const ir::node_id first = g.count();
@@ -952,8 +968,9 @@ class generator {
     };
     ir::node_id first = begin();
     const value turn{g, inputs[0]};
-    value goes_on = apply<ops::less>(turn, constant_like(turn, dice_.below(4)));
-    if (dice_.chance(0.4)) {
+    if (most.graph == nullptr) most = constant_like(turn, dice_.below(4));
+    value goes_on = apply<ops::less>(turn, most);
+    if (!o_.steady && dice_.chance(0.4)) {
       const value x = ops::cast_to({g, inputs[1]}, dtype::float64), total = ops::reduced(x, ops::all_axes(x.shape().rank), ir::reduction::sum);
       goes_on = apply<ops::logical_and>(goes_on, apply<ops::less>(total, constant_like(total, dice_.between(-1, 3))));
     }
@@ -978,7 +995,7 @@ class generator {
     const entry like = recent();
     if (!may_carry(like)) return;
     value flag = input_like(dtype::boolean, {});
-    if (const entry e = recent(); !o_.smooth && tenure::is_floating(e.x.type()) && dice_.chance(0.6))
+    if (const entry e = recent(); (o_.rules ? !o_.steady : !o_.smooth) && tenure::is_floating(e.x.type()) && dice_.chance(0.6))
       flag = apply<ops::less>(ops::reduced(e.x, ops::all_axes(e.x.shape().rank), ir::reduction::sum), number(e.x.type()).x);
     ir::construct branch{.what = ir::construct::kind::cond};
     ids operands;
@@ -1002,11 +1019,12 @@ class generator {
   sample made_;
 };
 
-inline sample random_sample(std::uint64_t seed, const options& o = {}) {
-  generator g(seed, o);
+template <class Generator>
+sample grown(Generator&& g) {
   g.grow();
   g.choose_outputs();
   return g.take();
 }
+inline sample random_sample(std::uint64_t seed, const options& o = {}) { return grown(generator(seed, o)); }
 
 }  // namespace fuzz

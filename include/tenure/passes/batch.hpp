@@ -93,10 +93,13 @@ class batching {
     return {ops::batched(of_samples).id, true};
   }
 
-  /// Position 0 for the samples whose results are not used.
+  /// Position 0 for the samples whose results are not used. Indices that all samples share stay shared, as flow_through() says: they are 0 if
+  /// no result is used.
   constexpr batch_value masked(batch_value indices) const {
-    const ops::value x(g_, over(indices));
-    return {chosen(mask_, x, x.like(0)).id, true};
+    const ops::value x(g_, indices.id);
+    if (indices.is_mapped) return {chosen(mask_, x, x.like(0)).id, true};
+    const ops::value is_used = ops::broadcast_to({g_, any(mask_)}, x.node().shape);
+    return {ops::pointwise_value<ops::where>(is_used, x, x.like(0)).id, false};
   }
   /// x for the samples whose flag is true, else y.
   constexpr ops::value chosen(ir::node_id flags, ops::value x, ops::value y) const {

@@ -66,13 +66,14 @@ class derived_body {
     for (int i = 0; i < before.size(); ++i) is_read[i] = before[i] >= first_ && marks[before[i] - first_] != 0;
   }
 
-  /// Which nodes from the first one on the outputs need.
+  /// Which nodes from the first one on the outputs need, and the indices that are checked here.
   constexpr ir::array<char> live(const id_list& outputs) const {
     ir::array<char> marks(g_.count() - first_, 0);
     const auto mark = [&](ir::node_id id) {
       if (id >= first_) marks[id - first_] = 1;
     };
     for (const ir::node_id id : outputs) mark(id);
+    for_each_checked_index(mark);
     ir::mark_needed(g_.view().nodes, g_.count(), marks.data(), first_);
     return marks;
   }
@@ -98,6 +99,14 @@ class derived_body {
     const char m = marks[id - first_];
     return m != 0 && (is_kept(g_[id].op) || (keeps_direct && (m & is_direct) && ops::is_pointwise(g_[id].op)));
   }
+  /// Calls f(indices) for the bounds that nothing else checks: cut() keeps what they need. The rule of a custom_jvp or custom_vjp adds them,
+  /// also where no output needs the indices.
+  template <class F>
+  constexpr void for_each_checked_index(F f) const {
+    const ir::graph_view g = g_.view();
+    for (int i = 0; i < g.bound_count; ++i)
+      if (!g.bounds[i].is_checked && g.bounds[i].indices >= first_) f(g.bounds[i].indices);
+  }
   /// Marks the nodes of the body that the outputs need. A kept node does not need its operands.
   constexpr ir::array<char> needed(const id_list& outputs, bool keeps_direct) const {
     const int count = g_.count();
@@ -106,6 +115,7 @@ class derived_body {
       if (id >= first_) marks[id - first_] = static_cast<char>(marks[id - first_] | how);
     };
     for (const ir::node_id id : outputs) need(id, is_needed | is_direct);
+    for_each_checked_index([&](ir::node_id id) { need(id, is_needed | is_direct); });
     for (ir::node_id id = count - 1; id >= first_; --id) {
       const bool is_pasted = id >= first_pasted_ && id < end_pasted_;
       if (!marks[id - first_] || (is_pasted && is_kept(marks, id, keeps_direct))) continue;

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random graphs with what a graph says about derivatives, too: checkpoints, rules of one's own, systems of equations; and with functions of
+// functions in the middle of them: the derivatives of a random function, and a random function of each slice of an axis. All in each other.
+// The rules are derivatives of the functions, so that differences can judge them.
+#pragma once
+
+#include <tenure/passes/batch.hpp>
+#include <tenure/passes/differentiate.hpp>
+
+#include "random_graph.hpp"
+
+namespace fuzz {
+
+namespace passes = tenure::passes;
+
+/// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
+enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, solve, batch, derivative };
+constexpr int parts = 10, constructs = 7;
+constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "solve", "batch", "derivative"};
+
+/// How many graphs contain each part, and each construct in a body of each other.
+struct census {
+  int graphs_with[parts] = {};
+  int inside[constructs][constructs] = {};
+
+  /// Counts what the outputs of a graph need. `made`: bits of the parts without a node.
+  void add(const ir::graph_view& g, int made) {
+    bool has[parts] = {}, in[constructs][constructs] = {};
+    for (int p = 0; p < parts; ++p) has[p] = (made >> p) & 1;
+    look(with_marks(g), -1, has, in);
+    for (int p = 0; p < parts; ++p) graphs_with[p] += has[p];
+    for (int a = 0; a < constructs; ++a)
+      for (int b = 0; b < constructs; ++b) inside[a][b] += in[a][b];
+  }
+  std::string text() const {
+    std::string s;
+    for (int p = 0; p < parts; ++p) s += std::string(name_of_part[p]) + " " + std::to_string(graphs_with[p]) + (p + 1 < parts ? ", " : "");
+    for (int a = 0; a < constructs; ++a) {
+      s += std::string("\n  in ") + name_of_part[a] + ":";
+      for (int b = 0; b < constructs; ++b) s += std::string(" ") + name_of_part[b] + " " + std::to_string(inside[a][b]);
+    }
+    return s;
+  }
+
+ private:
+  struct live_view {
+    ir::graph_view g;
+    std::vector<char> live;
+  };
+  static live_view with_marks(const ir::graph_view& g) {
+    live_view v{g, std::vector<char>(static_cast<std::size_t>(g.count))};
+    for (int i = 0; i < g.output_count; ++i) v.live[static_cast<std::size_t>(g.outputs[i])] = 1;
+    ir::mark_needed(g.nodes, g.count, v.live.data());
+    return v;
+  }
+  static void look(const live_view& v, int outer, bool (&has)[parts], bool (&in)[constructs][constructs]) {
+    static constexpr part of_kind[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::scan, part::custom_jvp, part::custom_vjp, part::checkpoint};
+    for (ir::node_id id = 0; id < v.g.count; ++id) {
+      if (!v.live[static_cast<std::size_t>(id)]) continue;
+      const ir::node& n = v.g[id];
+      if (n.op == ir::opcode::solve) has[static_cast<int>(part::solve)] = true;
+      if (n.op != ir::opcode::construct) continue;
+      const ir::construct& c = v.g.construct_of(n);
+      const int kind = static_cast<int>(of_kind[static_cast<int>(c.what)]);
+      has[kind] = true;
+      if (outer >= 0) in[outer][kind] = true;
+      for (const int body : c.bodies)
+        if (body >= 0) look(with_marks(v.g.body_at(body)), kind, has, in);
+    }
+  }
+};
+
+class rule_generator : public generator {
+ public:
+  using generator::generator;
+
+ private:
+  void note(part p) { made_parts |= 1 << static_cast<int>(p); }
+
+  /// A random function of some values, which may read others too.
+  struct function {
+    int body = -1;
+    ids captured;
+    int results = 0;
+  };
+  function grow_function(const std::vector<entry>& arguments, std::vector<double>& bounds, int* kept = nullptr) {
+    ir::builder& g = graph();
+    const ir::node_id first = g.count();
+    ids inputs, outputs;
+    std::vector<entry> own;
+    for (const entry& e : arguments) {
+      inputs.push_back(g.body_input(e.x.type(), e.x.node().shape));
+      own.push_back({{g, inputs.back()}, e.bound});
+    }
+    if (own.empty()) own.push_back(recent());
+    function f;
+    grow_body(own, [&] {
+      for (f.results = 1 + dice_.below(2); outputs.size() < f.results;) {
+        const entry y = recent();
+        outputs.push_back(y.x.id);
+        bounds.push_back(bound_of_result(y));
+      }
+      for (ir::node_id id = first; kept != nullptr && id < g.count(); ++id) {
+        const bool is_kept = g[id].op == ir::opcode::matmul || g[id].op == ir::opcode::reduce || g[id].op == ir::opcode::result;
+        if (!is_kept || !tenure::is_floating(g[id].type) || dice_.chance(0.5)) continue;
+        outputs.push_back(id);
+        ++*kept;
+      }
+    });
+    f.body = g.cut(first, inputs, outputs, f.captured);
+    return f;
+  }
+  ids with(ids list, const ids& more) {
+    for (const ir::node_id id : more) list.push_back(id);
+    return list;
+  }
+  /// The nodes of f, and its results.
+  struct call {
+    ids nodes, results;
+  };
+  call called(const function& f, const ids& arguments, bool bounds_hold = false) {
+    ir::builder& g = graph();
+    call c{g.paste(f.body, with(arguments, f.captured), bounds_hold), {}};
+    const ir::graph_view body = g.view().body_at(f.body);
+    for (int i = 0; i < body.output_count; ++i) c.results.push_back(c.nodes[body.outputs[i]]);
+    return c;
+  }
+  bool is_floating(ir::node_id id) { return tenure::is_floating(graph()[id].type); }
+  ir::node_id zero_like(ir::node_id id) { return graph().constant(graph()[id].type, graph()[id].shape, 0); }
+  ids floating_of(const ids& all) {
+    ids some;
+    for (const ir::node_id id : all)
+      if (is_floating(id)) some.push_back(id);
+    return some;
+  }
+  ids inputs_like(const ids& all) {
+    ids inputs;
+    for (const ir::node_id id : all) inputs.push_back(graph().body_input(graph()[id].type, graph()[id].shape));
+    return inputs;
+  }
+  void add_results(ir::node_id construct, const std::vector<double>& bounds) {
+    for (std::size_t i = 0; i < bounds.size(); ++i) add({{graph(), graph().result(construct, static_cast<int>(i))}, bounds[i]});
+  }
+  std::vector<entry> some(int most) {
+    std::vector<entry> found;
+    for (int i = 1 + dice_.below(most); i > 0; --i)
+      if (const entry e = recent(); elements(e.x.shape()) <= 300) found.push_back(e);
+    return found;
+  }
+  static ids ids_of(const std::vector<entry>& all) {
+    ids list;
+    for (const entry& e : all) list.push_back(e.x.id);
+    return list;
+  }
+
+  void rule_step() override {
+    switch (dice_.below(6)) {
+      case 0: return checkpoint();
+      case 1: return o_.no_forward && dice_.chance(0.7) ? custom_vjp() : custom_jvp();
+      case 2: return custom_jvp_of_results();
+      case 3: return solve();
+      case 4: return batch_of_slices();
+      default: return derivative();
+    }
+  }
+
+  void checkpoint() {
+    std::vector<double> bounds;
+    int kept = 0;
+    const function f = grow_function({}, bounds, dice_.chance(0.5) ? &kept : nullptr);
+    ir::construct c{.what = ir::construct::kind::checkpoint, .carries = f.results, .kept = kept, .captures = {f.captured.size(), 0}, .bodies = {f.body, -1}};
+    const ids operands = with(called(f, {}).results, f.captured);
+    add_results(graph().add_construct(c, operands), bounds);
+  }
+
+  void custom_jvp() {
+    ir::builder& g = graph();
+    const std::vector<entry> arguments = some(2);
+    if (arguments.empty()) return;
+    std::vector<double> bounds;
+    const function f = grow_function(arguments, bounds);
+    ids stopped;
+    for (const entry& e : arguments) stopped.push_back(is_floating(e.x.id) ? ops::stopped(e.x).id : e.x.id);
+    const ids values = called(f, stopped).results;
+    ir::construct c{.what = ir::construct::kind::custom_jvp, .carries = f.results, .scanned = static_cast<int>(arguments.size())};
+    ids operands = with(values, ids_of(arguments));
+    const ir::node_id first = g.count();
+    const ids x = inputs_like(ids_of(arguments)), wrt = floating_of(x), along = inputs_like(wrt), y = floating_of(called(f, x).results);
+    ids outputs(y.size(), ir::none);
+    passes::forward(g, wrt.data(), along.data(), wrt.size(), y.data(), y.size(), outputs.data());
+    for (int i = 0; i < y.size(); ++i)
+      if (outputs[i] == ir::none) outputs[i] = zero_like(y[i]);
+    c.refused = g.take_refused_derivative();
+    c.bodies[0] = g.cut(first, with(x, along), outputs, operands);
+    c.captures[0] = operands.size() - c.own_operands();
+    add_results(g.add_construct(c, operands), bounds);
+  }
+
+  /// The rule reads the result, as that of root does: the derivative of exp is its result.
+  void custom_jvp_of_results() {
+    ir::builder& g = graph();
+    const entry e = recent();
+    if (!may_carry(e)) return;
+    const value x = squashed(e.x), z = apply<ops::exp>(ops::stopped(x));
+    ir::construct c{.what = ir::construct::kind::custom_jvp, .of_results = true, .carries = 1, .scanned = 2};
+    ids operands;
+    for (const value& o : {ops::stopped(z), z, x}) operands.push_back(o.id);
+    const ir::node_id first = g.count();
+    const ids at = inputs_like(with({}, operands)), along = inputs_like(with({}, operands));
+    ids inputs, outputs;
+    for (const ir::node_id id : {at[1], at[2], along[1], along[2]}) inputs.push_back(id);
+    outputs.push_back((value(g, at[1]) * value(g, along[2])).id);
+    c.bodies[0] = g.cut(first, inputs, outputs, operands);
+    c.captures[0] = operands.size() - c.own_operands();
+    add_results(g.add_construct(c, operands), {0});
+  }
+
+  /// The residuals are the arguments, and a few values from within the function.
+  void custom_vjp() {
+    ir::builder& g = graph();
+    const std::vector<entry> arguments = some(2);
+    if (arguments.empty()) return;
+    std::vector<double> bounds;
+    const function f = grow_function(arguments, bounds);
+    const ids given = ids_of(arguments);
+    ids stopped;
+    for (const entry& e : arguments) stopped.push_back(is_floating(e.x.id) ? ops::stopped(e.x).id : e.x.id);
+    const ids values = called(f, stopped).results;
+    const call by_forward = called(f, given);
+    ids kept;  // in the body
+    {
+      const ir::graph_view body = g.view().body_at(f.body);
+      for (ir::node_id id = 0; id < body.count; ++id) {
+        const bool is_value = body[id].op != ir::opcode::input && body[id].op != ir::opcode::tuple && body[id].op != ir::opcode::construct;
+        if (is_value && tenure::is_floating(body[id].type) && dice_.chance(0.2)) kept.push_back(id);
+      }
+    }
+    ids residuals = given;
+    for (const ir::node_id id : kept) residuals.push_back(by_forward.nodes[id]);
+    ir::construct c{.what = ir::construct::kind::custom_vjp, .carries = f.results, .scanned = given.size(), .kept = residuals.size()};
+    ids operands = with(with(with(values, by_forward.results), given), residuals);
+    const ir::node_id first = g.count();
+    const ids r = inputs_like(residuals), cotangents = inputs_like(floating_of(values));
+    ids x, wrt;
+    for (int i = 0; i < given.size(); ++i) x.push_back(r[i]);
+    wrt = floating_of(x);
+    const call again = called(f, x);
+    const int end = g.count();
+    const ids y = floating_of(again.results);
+    ids outputs(wrt.size(), ir::none);
+    passes::reverse(g, y.data(), cotangents.data(), y.size(), wrt.data(), wrt.size(), outputs.data());
+    for (int i = 0; i < wrt.size(); ++i)
+      if (outputs[i] == ir::none) outputs[i] = zero_like(wrt[i]);
+    for (int k = 0; k < kept.size(); ++k) g.redirect(end, again.nodes[kept[k]], r[given.size() + k]);
+    const bool is_refused = g.take_refused_derivative() != ir::refusal::kind::nothing;
+    c.bodies[0] = g.cut(first, with(r, cotangents), outputs, operands);
+    c.captures[0] = operands.size() - c.own_operands();
+    if (!is_refused) add_results(g.add_construct(c, operands), bounds);
+  }
+
+  /// Systems whose matrices have a large diagonal: their condition is small.
+  void solve() {
+    ir::builder& g = graph();
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank < 2 || !may_carry(e)) return;
+    const std::int64_t n = s[s.rank - 2];
+    if (actual_of(n) > 9 || actual_of(n) == 0) return;
+    extents matrix = s;
+    matrix[s.rank - 1] = n;
+    value a = input_like(e.x.type(), matrix);
+    for (const entry& other : pool_)
+      if (other.x.type() == a.type() && other.x.node().shape == a.node().shape && dice_.chance(0.5)) a = other.x;
+    const value rows = ops::counting(g, a.type(), a.node().shape, s.rank - 2), columns = ops::counting(g, a.type(), a.node().shape, s.rank - 1);
+    const value diagonal = apply<ops::where>(apply<ops::equal>(rows, columns), a.like(static_cast<double>(actual_of(n))), a.like(0));
+    add({ops::solution(squashed(a) + diagonal, e.x), 0});
+  }
+
+  /// A function of each slice along axis 0.
+  void batch_of_slices() {
+    ir::builder& g = graph();
+    const entry e = recent();
+    const extents s = e.x.shape();
+    if (s.rank == 0 || elements(s) > 300) return;
+    const value x = actual_of(s[0]) > 5 ? ops::sliced(e.x, 0, 0, 1 + dice_.below(4), 1) : e.x;
+    const std::int64_t samples = x.shape()[0];
+    std::vector<entry> mapped{{x, e.bound}};
+    for (const entry& other : pool_)
+      if (other.x.shape().rank > 0 && other.x.shape()[0] == samples && elements(other.x.shape()) <= 300 && mapped.size() < 3 && dice_.chance(0.3)) mapped.push_back(other);
+    const ir::node_id first = g.count();
+    ids inputs, outputs, captured;
+    std::vector<entry> own;
+    for (const entry& m : mapped) {
+      inputs.push_back(g.body_input(m.x.type(), g.intern(ops::without_axes(extents(m.x.shape()), 1))));
+      own.push_back({{g, inputs.back()}, m.bound});
+    }
+    std::vector<double> bounds;
+    grow_body(own, [&] {
+      for (int i = 1 + dice_.below(2); i > 0; --i) {
+        const entry y = recent();
+        const bool fits = y.x.shape().rank < tenure::max_rank && elements(y.x.shape()) * actual_of(samples) <= most_elements;
+        outputs.push_back(fits ? y.x.id : inputs[0]);
+        bounds.push_back(fits ? bound_of_result(y) : e.bound);
+      }
+    });
+    const int body = g.cut(first, inputs, outputs, captured);
+    ir::array<passes::batch_value> given;
+    for (const entry& m : mapped) given.push_back({m.x.id, true});
+    for (const ir::node_id id : captured) given.push_back({id, false});
+    passes::batching over(g, samples);
+    const auto found = over.outputs(body, given);
+    for (int i = 0; i < found.size(); ++i) add({{g, over.over(found[i])}, bounds[static_cast<std::size_t>(i)]});
+    note(part::batch);
+  }
+
+  /// Tangents or cotangents of a function.
+  void derivative() {
+    ir::builder& g = graph();
+    std::vector<entry> arguments;
+    for (const entry& e : some(2))
+      if (is_floating(e.x.id)) arguments.push_back(e);
+    if (arguments.empty()) return;
+    std::vector<double> bounds;
+    const function f = grow_function(arguments, bounds);
+    ids wrt;
+    for (const entry& e : arguments) wrt.push_back(passes::annotations::variable(g, e.x.id));
+    const ids y = floating_of(called(f, wrt).results);
+    if (y.size() == 0) return;
+    const bool goes_forward = !o_.no_forward && dice_.chance(0.5);
+    ids given, found;
+    for (const ir::node_id id : goes_forward ? wrt : y) given.push_back(dice_.chance(0.3) ? value(g, id).like(1).id : squashed({g, id}).id);
+    found.resize((goes_forward ? y : wrt).size(), ir::none);
+    if (goes_forward) passes::forward(g, wrt.data(), given.data(), wrt.size(), y.data(), y.size(), found.data());
+    else passes::reverse(g, y.data(), given.data(), y.size(), wrt.data(), wrt.size(), found.data());
+    if (g.take_refused_derivative() != ir::refusal::kind::nothing) return;
+    for (const ir::node_id id : found)
+      if (id != ir::none) add({dice_.chance(0.7) ? squashed({g, id}) : value(g, id), 0}), note(part::derivative);
+  }
+};
+
+}  // namespace fuzz
