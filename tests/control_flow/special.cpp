@@ -122,6 +122,14 @@ TEST_CASE("in a batch, a branch that some samples take may have a loop that is t
   for (std::int64_t i = 0; i < 3; ++i) CHECK(found[0][i] == Approx(expected[0][i]));
 }
 
+constexpr auto grown = [](auto x) { return tn::while_loop([](auto c) { return c < 9.0; }, [](auto c) { return c * c + 1.0; }, x); };
+
+TEST_CASE("a batch of no samples has gradients of a while_loop, in which no turn is taken") {
+  constexpr auto slopes = [](auto xs) { return tn::vmap(tn::grad(grown))(xs); };
+  CHECK(judged::interpreted(slopes, open_vector(tn::zeros<double>(tn::shape<tn::dyn>{}, 0)))[0].size() == 0);
+  CHECK(judged::interpreted(slopes, open_vector(tn::full<double>(tn::shape<tn::dyn>{}, 2, 1)))[0][0] == Approx(2 * 5 * 2 * 2));
+}
+
 TEST_CASE("a carry that passes through, results that are the same, a result that nobody reads, integer and bool carries") {
   const vector x = {0.3, 0.7, -0.2}, xs = {0.5, -1, 2};
   judged::agrees_with_reference("values", many_carries, x, xs);

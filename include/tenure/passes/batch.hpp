@@ -308,7 +308,7 @@ class batching {
     ids all = carried(c, operands, m);
     for (int i = 0; i < states; ++i) all.push_back(m.inputs(0)[i] ? over(operands[c.carries + i]) : operands[c.carries + i].id);
     if (m.condition) all.push_back(g_.constant(dtype::int64, scalar, 0));
-    all.push_back(m.condition ? ops::reduced({g_, turns}, 1, ir::reduction::max).id : turns);
+    all.push_back(m.condition ? most(turns).id : turns);
     ir::construct loop = c;
     loop.scanned += m.condition;
     int captured = own;
@@ -338,6 +338,11 @@ class batching {
     values results;
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
+  }
+  /// The most turns of any sample. With no samples, 0: their extremum is the smallest integer.
+  constexpr ops::value most(ir::node_id turns) const {
+    const ops::value found = ops::reduced({g_, turns}, 1, ir::reduction::max);
+    return ops::pointwise_value<ops::maximum>(found, found.like(0));
   }
   /// Whether any flag is true. With no samples, none is.
   constexpr ir::node_id any(ir::node_id flags) const {
