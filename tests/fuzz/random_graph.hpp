@@ -47,6 +47,8 @@ struct sample {
 
 template <class Op>
 constexpr int code = static_cast<int>(ops::code_of<Op>());
+template <class... Op>
+constexpr bool is_any_of(int op) { return ((op == code<Op>) || ...); }
 
 class generator {
  public:
@@ -400,7 +402,7 @@ class generator {
     const ops::operation_record& r = ops::records::value[position];
     if (r.arity != 1 || r.types == ops::typing::logical) return;
     const int op = static_cast<int>(ir::opcode::pointwise) + position;
-    if (o_.smooth && (op == code<ops::abs> || op == code<ops::sign> || op == code<ops::floor> || op == code<ops::round> || op == code<ops::relu>)) return;
+    if (o_.smooth && is_any_of<ops::abs, ops::sign, ops::floor, ops::round, ops::relu, ops::ceil, ops::trunc>(op)) return;
     if (r.types == ops::typing::floating) {
       x = as_floating(x);
       const bool wild = !o_.smooth && dice_.chance(0.1);
@@ -417,7 +419,7 @@ class generator {
     const ops::operation_record& r = ops::records::value[position];
     if (r.arity != 2) return;
     const int op = static_cast<int>(ir::opcode::pointwise) + position;
-    const bool kinked = op == code<ops::maximum> || op == code<ops::minimum> || r.types == ops::typing::comparison || r.types == ops::typing::logical;
+    const bool kinked = is_any_of<ops::maximum, ops::minimum, ops::fmax, ops::fmin, ops::fmod, ops::remainder, ops::floor_divide>(op) || r.types == ops::typing::comparison || r.types == ops::typing::logical;
     if (o_.smooth && kinked) return;
     entry a = recent();
     if (r.types == ops::typing::logical && a.x.type() != dtype::boolean) return;
@@ -430,7 +432,7 @@ class generator {
     if (integer && bound > largest && r.types == ops::typing::arithmetic) return;
     if (r.types == ops::typing::floating && (o_.smooth || dice_.chance(0.85))) {
       const value x = as_floating(a.x), y = as_floating(b.x);
-      if (op == code<ops::div>) b.x = positive(y);
+      if (op == code<ops::div> || op == code<ops::xlogy>) b.x = positive(y);
       if (op == code<ops::pow>) a.x = positive(squashed(x)), b.x = squashed(y);
       if (op == code<ops::atan2>) b.x = positive(y);
     }

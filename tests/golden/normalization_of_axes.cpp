@@ -61,14 +61,3 @@ TEST_CASE("extents that only the run knows are compared") {
   REQUIRE_THROWS_WITH(tn::eval(layer_norm(x, of(1), of(3))), Catch::Matchers::StartsWith("tenure: layer_norm:"));  // and not of the product inside
   REQUIRE_THROWS_AS(tn::eval(rms_norm(x, of(1))), tn::shape_error);
 }
-
-TEST_CASE("the remainder of integers that operator% recommends is exact") {
-  const std::int64_t large = (std::int64_t{1} << 53) - 1;
-  const tn::tensor<std::int64_t, tn::shape<5>> x{large, large - 1, 7, -7, 123456789012345}, y{2, large, 3, 3, 1000003};
-  const auto a = tn::cast<double>(x), b = tn::cast<double>(y);
-  const auto r = tn::eval(tn::cast<std::int64_t>(a - floor(a / b) * b));
-  for (int i = 0; i < 5; ++i) {
-    CAPTURE(i, r(i));
-    REQUIRE(r(i) == (x(i) % y(i) + y(i)) % y(i));
-  }
-}

@@ -25,20 +25,20 @@ TEMPLATE_TEST_CASE("derivatives of functions of any number", "", TENURE_LAW_TYPE
   of_one<TestType>([](auto x) { return std::tuple{tanh(x), sigmoid(x), softplus(x), silu(x), gelu(x), gelu_tanh(x), mish(x), log_sigmoid(x), softsign(x)}; }, -3, 3);
   of_one<TestType>(
       [](auto x) {
-        return std::tuple{abs(x), relu(x), leaky_relu(x, 0.1), elu(x, 1.5), selu(x), hardtanh(x, -1.5, 1.25), sign(x), floor(x), round(x), clamp(x, -0.75, 0.5)};
+        return std::tuple{abs(x), relu(x), leaky_relu(x, 0.1), elu(x, 1.5), selu(x), hardtanh(x, -1.5, 1.25), sign(x), floor(x), round(x), ceil(x), trunc(x), clamp(x, -0.75, 0.5)};
       },
       -2, 2);
 }
 
 TEMPLATE_TEST_CASE("derivatives of functions of positive numbers", "", TENURE_LAW_TYPES) {
   of_one<TestType>([](auto x) { return std::tuple{log(x), log1p(x), log2(x), sqrt(x), rsqrt(x), reciprocal(x), pow(x, 1.75), 2.0 / x, 3.0 - x}; }, 0.25, 3);
-  of_two<TestType>([](auto x, auto y) { return std::tuple{pow(x, y), x / y, atan2(x, y), lerp(x, y, 0.25), lerp(x, y, x)}; }, 0.25, 3);
+  of_two<TestType>([](auto x, auto y) { return std::tuple{pow(x, y), x / y, atan2(x, y), lerp(x, y, 0.25), lerp(x, y, x), xlogy(x, y), fmod(x, y)}; }, 0.25, 3);
 }
 
 TEMPLATE_TEST_CASE("derivatives of functions of two", "", TENURE_LAW_TYPES) {
   of_two<TestType>(
       [](auto x, auto y) {
-        return std::tuple{x + y, x - y, x * y, maximum(x, y), minimum(x, y), where(x > y, x * y, y), clamp_min(x, y), clamp_max(x, y), x * 2.0 + y};
+        return std::tuple{x + y, x - y, x * y, maximum(x, y), minimum(x, y), where(x > y, x * y, y), clamp_min(x, y), clamp_max(x, y), x * 2.0 + y, fmax(x, y), fmin(x, y), remainder(x, y), floor_divide(x, y)};
       },
       -2, 2);
 }

@@ -85,6 +85,36 @@ TEST_CASE("the gradient of maximum and minimum flows on where an operand is NaN,
 }
 
 namespace {
+// PyTorch's numbers, but the quotients of integers by 0.
+constexpr auto of_two = [](auto x, auto y) { return std::tuple{fmod(x, y), remainder(x, y), floor_divide(x, y), xlogy(x, y), fmax(x, y), fmin(x, y)}; };
+template <std::size_t K>
+constexpr auto sum_of = [](auto x, auto y) { return sum(std::get<K>(of_two(x, y))); };
+}  // namespace
+
+TEST_CASE("fmax and fmin take the number beside a NaN, and give the gradient of a tie to x; remainders and xlogy have PyTorch's derivatives") {
+  const tn::tensor<double, shape<4>> a{nan_of_double, -1, 0, 1};
+  check_slope("fmax(x, 0)", [](auto v) { return fmax(v, 0); }, a, {0, 0, 0, 1}, {0, 0, 1, 1});
+  check_slope("fmin(0, x)", [](auto v) { return fmin(0, v); }, a, {0, -1, 0, 0}, {0, 1, 0, 0});
+  const tn::tensor<double, shape<9>> x{5.5, -5.5, 5.5, 5.5, 0, 0, 0, -5.5, 1}, y{-2, 2, 0, -inf, 0, -2, inf, 2, 0.1};
+  const auto [quotients, by_x, by_y, mixed] = tn::compile([](auto p, auto q) {
+    return std::tuple{of_two(p, q), std::tuple{tn::grad<0>(sum_of<1>)(p, q), tn::grad<0>(sum_of<3>)(p, q)}, std::tuple{tn::grad<1>(sum_of<0>)(p, q), tn::grad<1>(sum_of<1>)(p, q), tn::grad<1>(sum_of<3>)(p, q)},
+                      tn::grad<1>([](auto s, auto t) { return sum(tn::grad<0>(sum_of<3>)(s, t)); })(p, q)};
+  })(on_device::there(x), on_device::there(y));
+  const auto at = [](const auto& t) { return array_of(on_device::here(t)); };
+  const double n = nan_of_double, log_2 = std::log(2.0), rest = std::fmod(1, 0.1);
+  check("fmod", at(std::get<0>(quotients)), {1.5, -1.5, n, 5.5, n, 0, 0, -1.5, rest});
+  check("remainder", at(std::get<1>(quotients)), {-0.5, 0.5, n, -inf, n, 0, 0, 0.5, rest});
+  check("floor_divide", at(std::get<2>(quotients)), {-3, -3, inf, -1, n, 0, 0, -3, 9});
+  check("xlogy", at(std::get<3>(quotients)), {n, -5.5 * log_2, -inf, n, 0, 0, 0, -5.5 * log_2, std::log(0.1)});
+  check("remainder by x", at(std::get<0>(by_x)), {1, 1, 1, 1, 1, 1, 1, 1, 1});
+  check("xlogy by x", at(std::get<1>(by_x)), {n, log_2, -inf, n, 0, 0, inf, log_2, std::log(0.1)});
+  check("fmod by y", at(std::get<0>(by_y)), {2, 2, -inf, 0, n, 0, 0, 2, -10});
+  check("remainder by y", at(std::get<1>(by_y)), {3, 3, -inf, 1, n, 0, 0, 3, -9});
+  check("xlogy by y", at(std::get<2>(by_y)), {-2.75, -2.75, inf, 0, n, 0, 0, -2.75, 10});
+  check("xlogy by x and y", at(mixed), {-0.5, 0.5, inf, 0, n, 0, 0, 0.5, 10});
+}
+
+namespace {
 constexpr auto power = [](auto x, auto y) { return sum(pow(x, y)); };
 // The four second derivatives of x^y, an array each.
 constexpr auto hessian_of_power = [](auto x, auto y) {

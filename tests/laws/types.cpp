@@ -18,7 +18,7 @@ TEMPLATE_TEST_CASE("masks agree with the reference", "", double, float) {
 TEST_CASE("logic and arithmetic of bool agree with the reference") {
   const auto a = filled<bool>(shape<4, 9>{}, 4);
   const auto b = filled<bool>(shape<9>{}, 5);
-  agrees(tn::compile([](auto x, auto y) { return std::tuple{x && y, x || y, !x, x + y, x * y, maximum(x, y), minimum(x, y), abs(y)}; }), a, b);
+  agrees(tn::compile([](auto x, auto y) { return std::tuple{x && y, x || y, !x, x + y, x * y, maximum(x, y), minimum(x, y), abs(y), fmax(x, y), fmin(x, y), ceil(x)}; }), a, b);
   agrees(tn::compile([](auto x, auto y) {
            return std::tuple{x == y, x != y, x < y, x <= y, x > y, x >= y, where(x, y, !y), amax(x), amin(x), amax(x && y, tn::axis<1>), amin(x || y, tn::axis<0>)};
          }),
@@ -32,7 +32,7 @@ TEST_CASE("integer arithmetic agrees with the reference") {
   const auto c = filled<std::int64_t>(shape<5, 1>{}, 8, -99.0, 99.0);
   agrees(tn::compile([](auto x, auto y, auto z) {
            return std::tuple{x + y, x * y - 3, maximum(x, y), abs(x), sign(y), -x, x < y, x + z, sum(x), sum(x, tn::axis<0>), amax(x, tn::axis<1>), amin(z),
-                             relu(x), where(x == y, x, y)};
+                             relu(x), where(x == y, x, y), x % y, fmod(x, y), floor_divide(x, y), fmod(z, y), floor_divide(z, y), z % 7, fmin(x, z), trunc(z)};
          }),
          a, b, c);
   agrees(tn::compile([](auto x, auto z) { return std::tuple{matmul(x, transpose(x)), tn::cast<std::int64_t>(x) * z}; }), a, c);

@@ -46,6 +46,9 @@ static_assert(constant::atan2(inf, inf) == constant::half_pi / 2 && constant::at
 static_assert(constant::atan2(0, -0.0L) == 2 * constant::half_pi && constant::atan2(-0.0L, -1) == -2 * constant::half_pi &&
               constant::atan2(1, inf) == 0);
 
+static_assert(constant::fmod(-7.5L, 2) == -1.5L && constant::remainder(-7.5L, 2) == 0.5L && constant::floor_divide(1, 0.1) == 9 && constant::floor_divide(-7, 2) == -4);
+static_assert(constant::floor_divide(1, 0) == inf && constant::floor_divide(1, -inf) == -1 && constant::fmod(0x1p300L, 3) == 1 && constant::xlogy(0, 0) == 0);
+
 constexpr double infinite = INFINITY, not_a_number = NAN;
 
 bool near(double got, double wanted) {
@@ -95,6 +98,23 @@ TEST_CASE("elementary functions of constants: within 1 ulp") {
   COMPARE(tanh, -30, 30);
   COMPARE(erf, -7, 7);
   COMPARE(floor, -20, 20);
+  COMPARE(ceil, -20, 20);
+  COMPARE(trunc, -20, 20);
+  COMPARE(log10, 0, 10);
+  COMPARE(log10, 1e-300, 1e300);
+  for (double x = 1; x < 1e22; x *= 10) CHECK(constant::log10(x) == std::log10(real(x)));
+  COMPARE(exp2, -1030, 1020);
+  COMPARE(tan, -100, 100);
+  COMPARE(tan, 1.05e9, 1073741823);
+  COMPARE(asin, -1, 1);
+  COMPARE(acos, -1, 1);
+  COMPARE(asinh, -20, 20);
+  COMPARE(asinh, -1e300, 1e300);
+  COMPARE(acosh, 1, 20);
+  COMPARE(acosh, 1, 1.0001);
+  COMPARE(acosh, 1, 1e300);
+  COMPARE(atanh, -1, 1);
+  COMPARE(erfc, -7, 27);
   for (const double x : {0.5, 1.5, 2.5, -0.5, -1.5, 3.2, -3.2, 3.7}) CHECK(static_cast<double>(constant::round(x)) == std::nearbyint(x));
 }
 
@@ -104,6 +124,9 @@ TEST_CASE("elementary functions of two constants: within 1 ulp") {
       INFO(x << " and " << y);
       CHECK(near(static_cast<double>(constant::pow(x, y)), static_cast<double>(std::pow(real(x), real(y)))));
       CHECK(near(static_cast<double>(constant::atan2(y, x)), static_cast<double>(std::atan2(real(y), real(x)))));
+      const real r = std::fmod(real(x), real(y));
+      CHECK(near(static_cast<double>(constant::fmod(x, y)), static_cast<double>(r)));
+      CHECK(near(static_cast<double>(constant::remainder(x, y)), static_cast<double>(r != 0 && (r < 0) != (y < 0) ? r + y : r)));
     }
 }
 

@@ -68,6 +68,51 @@ void check_pow_specials() {
     }
 }
 
+// floor(x / y) of exact numbers: x = m 2^e and y = n 2^e with integers below 2^53.
+template <class T>
+T exact_floor_divide(T x, T y) {
+  const T r = std::fmod(x, y), down = r != T(0) && (r < T(0)) != (y < T(0)) ? T(1) : T(0);
+  const wider<T> quotient = (static_cast<wider<T>>(x) - static_cast<wider<T>>(r)) / static_cast<wider<T>>(y);
+  return static_cast<T>(std::nearbyint(quotient) - static_cast<wider<T>>(down));
+}
+
+template <class P>
+void check_remainders() {
+  using T = m::scalar_of<P>;
+  using limits = std::numeric_limits<T>;
+  constexpr int w = m::width<P>;
+  std::vector<T> xs, ys;
+  const T inf = limits::infinity(), nan = limits::quiet_NaN();
+  const T special[] = {T(0), T(-0.0), T(1), T(-1), T(0.1), T(-2.5), T(3), T(7), T(1e30f), limits::max(), -limits::max(), limits::min(), limits::denorm_min(), inf, -inf, nan};
+  for (const T x : special)
+    for (const T y : special) xs.push_back(x), ys.push_back(y);
+  random_bits bits{17};
+  const std::vector<T> any = samples<T>(-1000, 1000, 4000), other = samples<T>(-3, 3, 4001);
+  for (std::size_t i = 0; i < any.size(); ++i) xs.push_back(any[i]), ys.push_back(other[i]);
+  for (int i = 0; i < 4000; ++i) {  // multiples, and their neighbours
+    const T y = static_cast<T>((bits.unit() - 0.5) * 10), x = y * static_cast<T>(bits() % 2000);
+    for (const T near : {x, std::nextafter(x, inf), std::nextafter(x, -inf)}) xs.push_back(near), ys.push_back(y);
+  }
+  for (std::size_t i = 0; i + w <= xs.size(); i += w) {
+    T r[w], down[w], quotient[w];
+    const P x = m::load<P>(xs.data() + i), y = m::load<P>(ys.data() + i);
+    m::store<P>(r, m::fmod(x, y));
+    m::store<P>(down, m::remainder(x, y));
+    m::store<P>(quotient, m::floor_divide(x, y));
+    for (int k = 0; k < w; ++k) {
+      const T a = xs[i + k], b = ys[i + k], exact = std::fmod(a, b);
+      const bool corrected = exact != T(0) && (exact < T(0)) != (b < T(0));
+      INFO(a << " and " << b << ": fmod " << r[k] << ", " << exact << "; remainder " << down[k] << "; floor_divide " << quotient[k]);
+      bool right = same(r[k], exact) && same(down[k], corrected ? exact + b : exact);
+      if (b == T(0)) right = right && same(quotient[k], a / b);
+      else if (std::isnan(exact)) right = right && std::isnan(quotient[k]);
+      else if (std::fabs(a) < T(0x1p20f) && std::fabs(b) > T(0x1p-3f)) right = right && quotient[k] == exact_floor_divide(a, b) && std::signbit(quotient[k]) == (std::signbit(a) != std::signbit(b));
+      else right = right && !(quotient[k] != std::floor(quotient[k]));
+      if (!right) CHECK(right);
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("special values are the C library's", "[math]") {
@@ -89,5 +134,22 @@ TEST_CASE("sigmoid and softplus are exp in the far negative tail", "[math]") {
   for (double x = -40; x > -745; x -= 0.37) {
     CHECK(ulp_error<double>(m::sigmoid(x), std::exp(static_cast<long double>(x))) <= 2);
     CHECK(ulp_error<double>(m::softplus(x), std::exp(static_cast<long double>(x))) <= 2);
+  }
+}
+
+// Law: fmod is exact; remainder and floor_divide follow from it.
+TEST_CASE("fmod is C's, and remainder and floor_divide are Python's", "[math]") {
+  check_remainders<m::packet_of<double>>();
+  check_remainders<m::packet_of<float>>();
+  check_remainders<double>();
+  check_remainders<float>();
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t cases[][5] = {{7, 3, 1, 1, 2}, {-7, 3, -1, 2, -3}, {7, -3, 1, -2, -3}, {-7, -3, -1, -1, 2}, {6, -3, 0, 0, -2}, {5, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {least, -1, 0, 0, least},
+                                   {least, 0, 0, 0, 0}, {(std::int64_t{1} << 53) + 1, 2, 1, 1, std::int64_t{1} << 52}};
+  for (const auto& c : cases) {
+    INFO(c[0] << " and " << c[1]);
+    CHECK(m::fmod(c[0], c[1]) == c[2]);
+    CHECK(m::remainder(c[0], c[1]) == c[3]);
+    CHECK(m::floor_divide(c[0], c[1]) == c[4]);
   }
 }

@@ -16,13 +16,14 @@ constexpr auto wave = [](const auto& a, const auto& x) { return tn::square(a) + 
 
 // Called with numbers and with tensors of one element, every function gives the same.
 constexpr auto every_function = [](const auto& x, const auto& y) {
-  using tn::where, tn::maximum, tn::minimum, tn::clamp, tn::clamp_min, tn::clamp_max, tn::lerp, tn::pow, tn::atan2;
+  using tn::where, tn::maximum, tn::minimum, tn::clamp, tn::clamp_min, tn::clamp_max, tn::lerp, tn::pow, tn::atan2, tn::fmax, tn::fmin, tn::fmod, tn::remainder, tn::floor_divide, tn::xlogy;
   return std::tuple{tn::exp(x), tn::expm1(x), tn::log(y), tn::log1p(y), tn::log2(y), tn::sqrt(y), tn::rsqrt(y), tn::sin(x), tn::cos(x), tn::atan(x), tn::sinh(x),
                     tn::cosh(x), tn::tanh(x), tn::erf(x), tn::square(x), tn::reciprocal(x), tn::abs(x), tn::sign(x), tn::floor(x), tn::round(x), tn::relu(x),
                     tn::sigmoid(x), tn::softplus(x), tn::log_sigmoid(x), tn::silu(x), tn::mish(x), tn::softsign(x), tn::leaky_relu(x), tn::elu(x), tn::selu(x),
                     tn::hardtanh(x), tn::relu6(x), tn::gelu(x), tn::gelu_tanh(x), tn::sum(x), tn::mean(x), tn::amax(x), tn::amin(x), tn::norm(x),
                     tn::stop_gradient(x), tn::cast<double>(x), maximum(x, y), minimum(x, y), clamp(x, -1.0, y), clamp_min(x, y), clamp_max(x, y), lerp(x, y, 0.25),
-                    pow(y, x), atan2(x, y), where(false, x, y)};
+                    pow(y, x), atan2(x, y), where(false, x, y), tn::ceil(x), tn::trunc(x), fmax(x, y), fmin(x, y), fmod(x, y), remainder(x, y), floor_divide(x, y),
+                    xlogy(x, y)};
 };
 
 }  // namespace

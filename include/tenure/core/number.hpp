@@ -47,6 +47,31 @@ TENURE_KERNEL_INLINE constexpr T abs(T a) {
   return static_cast<T>((static_cast<word>(a) ^ sign) - sign);
 }
 
+/// x - trunc(x / y) * y: the % of C++, with the sign of x. Where C++ leaves it undefined the result is 0: for y = 0, and for y = -1 and the
+/// least integer.
+template <class T>
+  requires std::is_integral_v<T>
+TENURE_KERNEL_INLINE constexpr T fmod(T x, T y) {
+  const bool divides_all = y == T(0) || y == static_cast<T>(-1);
+  return static_cast<T>(x % (divides_all ? T(1) : y));
+}
+/// x - floor(x / y) * y: the % of Python, with the sign of y, and 0 for y = 0.
+template <class T>
+  requires std::is_integral_v<T>
+TENURE_KERNEL_INLINE constexpr T remainder(T x, T y) {
+  const T r = fmod(x, y);
+  return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
+}
+/// floor(x / y), and 0 for y = 0 as in NumPy. The least integer over -1 is itself.
+template <class T>
+  requires std::is_integral_v<T>
+TENURE_KERNEL_INLINE constexpr T floor_divide(T x, T y) {
+  if (y == T(0)) return T(0);
+  if (y == static_cast<T>(-1)) return neg(x);
+  const T q = static_cast<T>(x / y), r = static_cast<T>(x % y);
+  return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(q - T(1)) : q;
+}
+
 template <class To, class From>
 TENURE_KERNEL_INLINE constexpr To convert(From x) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {

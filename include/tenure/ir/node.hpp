@@ -51,7 +51,7 @@ enum class opcode : std::uint8_t {
   sub,
   mul,
   div,
-  exp = pointwise + 21,  // the registry checks that this is its position
+  exp = pointwise + 23,  // the registry checks that this is its position
 };
 
 enum class reduction : std::int64_t {

@@ -25,6 +25,11 @@ constexpr real floor(real x) {
   const real whole = static_cast<real>(static_cast<long long>(x));
   return whole == x ? x : whole > x ? whole - 1 : whole;
 }
+constexpr real ceil(real x) {
+  const real below = floor(x);
+  return below == x || x != x ? x : below == -1 ? -0.0L : below + 1;
+}
+constexpr real trunc(real x) { return x < 0 ? ceil(x) : floor(x); }
 /// The nearest integer; a half goes to the even neighbour.
 constexpr real round(real x) {
   const real below = floor(x);
@@ -40,6 +45,30 @@ constexpr real scaled(real x, int n) {
     if (n / 2 != 0) factor *= factor;  // an overflow is no constant
   }
   return x;
+}
+
+/// Exact. A long division by powers of two of y.
+constexpr real fmod(real x, real y) {
+  const real b = abs(y);
+  if (x != x || !(abs(x) < infinity) || !(b > 0)) return nan;
+  if (b == infinity) return x;
+  real rest = abs(x), step = b;
+  while (step <= rest / 2) step *= 2;
+  for (; step >= b; step /= 2)
+    if (rest >= step) rest -= step;
+  return is_negative(x) ? -rest : rest;
+}
+constexpr real remainder(real x, real y) {
+  const real r = fmod(x, y);
+  return r == r && r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+constexpr real floor_divide(real x, real y) {
+  if (x != x || y != y) return nan;
+  if (y == 0) return x == 0 ? nan : is_negative(x) == is_negative(y) ? infinity : -infinity;
+  const real r = fmod(x, y);
+  if (r != r) return nan;
+  const real whole = round((x - r) / y) - (r != 0 && (r < 0) != (y < 0) ? 1 : 0);
+  return whole != 0 ? whole : is_negative(x) == is_negative(y) ? 0 : -0.0L;
 }
 
 inline constexpr real most_exponent = 11356;  // exp(11357) is more than the greatest long double
@@ -78,6 +107,18 @@ constexpr real log2(real x) {
   const real y = log(x) / ln2, whole = round(y);
   return whole > -16000 && whole < 16000 && scaled(1, static_cast<int>(whole)) == x ? whole : y;
 }
+constexpr real log10(real x) {
+  if (!(x > 0) || x == infinity) return log(x);
+  const real y = log(x) / 2.302585092994045684017991454684364208L, whole = round(y);
+  real power = 1;  // 10^27 is the last one that is exact
+  for (int n = 0; n < whole && n < 28; ++n) power *= 10;
+  return whole >= 0 && power == x ? whole : y;
+}
+constexpr real exp2(real x) {
+  if (x != x || x > 16000 || x < -16000) return x != x ? x : x < 0 ? 0 : infinity;
+  const real k = round(abs(x)), power = scaled(expm1((abs(x) - k) * ln2) + 1, static_cast<int>(k));
+  return x < 0 ? 1 / power : power;
+}
 constexpr real log1p(real x) { return x != x ? x : x > -0.25L && x < 0.25L ? log_series(x / (2 + x)) : log(1 + x); }
 
 constexpr real sqrt(real x) {
@@ -110,6 +151,12 @@ constexpr real pow(real x, real y) {
     power = exp(exponent);
   }
   return flips ? -power : power;
+}
+
+constexpr real xlogy(real x, real y) {
+  if (x != x || y != y) return nan;
+  if (x == 0) return 0;
+  return y < 0 || (y == 1 && abs(x) == infinity) ? nan : x * log(y);
 }
 
 /// The sine of x plus `turns` right angles.
@@ -145,6 +192,26 @@ constexpr real atan2(real y, real x) {
   return is_negative(y) ? -angle : angle;
 }
 
+constexpr real tan(real x) { return x == 0 ? x : turned_sin(x, 0) / turned_sin(x, 1); }
+constexpr real asin(real x) { return abs(x) <= 1 ? atan2(x, sqrt((1 - x) * (1 + x))) : nan; }
+constexpr real acos(real x) { return abs(x) <= 1 ? atan2(sqrt((1 - x) * (1 + x)), x) : nan; }
+
+constexpr real asinh(real x) {
+  if (x != x || x == 0 || abs(x) == infinity) return x;
+  const real a = abs(x), y = a > 1e10L ? log(a) + ln2 : log1p(a + a * a / (1 + sqrt(1 + a * a)));
+  return x < 0 ? -y : y;
+}
+constexpr real acosh(real x) {
+  if (!(x >= 1)) return nan;
+  return x > 1e10L ? log(x) + ln2 : log1p(x - 1 + sqrt((x - 1) * (x + 1)));
+}
+constexpr real atanh(real x) {
+  const real a = abs(x);
+  if (!(a < 1) || a == 0) return a == 0 ? x : x == 1 ? infinity : x == -1 ? -infinity : nan;
+  const real y = log1p(2 * a / (1 - a)) / 2;
+  return x < 0 ? -y : y;
+}
+
 constexpr real sinh(real x) {
   if (x != x || x == 0) return x;
   const real e = expm1(abs(x)), half = e == infinity ? e : (e + e / (e + 1)) / 2;
@@ -164,6 +231,14 @@ constexpr real erf(real x) {
   real sum = 0;
   for (int n = 150; n >= 0; --n) sum = 1 + sum * 2 * x * x / (2 * n + 3);  // 1 + 2xx/3 (1 + 2xx/5 (1 + ...))
   return 1.128379167095512573896158903121545172L * x * exp(-x * x) * sum;
+}
+
+constexpr real erfc(real x) {
+  if (!(x > 2)) return 1 - erf(x);
+  if (x > 107) return 0;
+  real fraction = x;  // Laplace's continued fraction
+  for (int n = 150; n > 0; --n) fraction = x + n / 2.0L / fraction;
+  return exp(-x * x) / (1.772453850905516027298167483341145183L * fraction);
 }
 
 }  // namespace tenure::math::constant

@@ -10,4 +10,5 @@
 #include <tenure/math/logarithm.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/math/power.hpp>
+#include <tenure/math/remainder.hpp>
 #include <tenure/math/trigonometric.hpp>

@@ -136,7 +136,33 @@ struct round : pointwise<round, 1, typing::arithmetic> {
   template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
-using arithmetic_operations = operation_list<neg, add, sub, mul, div, sign, abs, maximum, minimum, floor, round>;
+/// The larger operand. Unlike maximum it is the other operand where one is NaN, and at a tie the whole gradient flows to x, as in PyTorch.
+struct fmax : pointwise<fmax, 2, typing::arithmetic> {
+  static constexpr const char* name = "fmax";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: fmax: the extents differ and neither of them is 1"); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::select(math::mask_or(math::ge(x, y), math::ne(y, y)), x, y); }
+  template <class T> static T reference(T x, T y) { return x >= y || y != y ? x : y; }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
+    const V first = pointwise_value<logical_or>(pointwise_value<greater_equal>(x, y), pointwise_value<not_equal>(y, y));
+    return i == 0 ? pointwise_value<where>(first, g, g.like(0)) : pointwise_value<where>(first, g.like(0), g);
+  }
+};
+
+/// The smaller operand, with the rules of fmax.
+struct fmin : pointwise<fmin, 2, typing::arithmetic> {
+  static constexpr const char* name = "fmin";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: fmin: the extents differ and neither of them is 1"); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::select(math::mask_or(math::le(x, y), math::ne(y, y)), x, y); }
+  template <class T> static T reference(T x, T y) { return x <= y || y != y ? x : y; }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
+    const V first = pointwise_value<logical_or>(pointwise_value<less_equal>(x, y), pointwise_value<not_equal>(y, y));
+    return i == 0 ? pointwise_value<where>(first, g, g.like(0)) : pointwise_value<where>(first, g.like(0), g);
+  }
+};
+
+using arithmetic_operations = operation_list<neg, add, sub, mul, div, sign, abs, maximum, minimum, floor, round, fmax, fmin>;
 
 struct square {
   template <class X>
@@ -205,6 +231,9 @@ template <operand X> constexpr auto square(const X& x) { return apply<ops::squar
 /// The result is NaN where an operand is NaN, and then the gradient flows to both operands. At a tie each operand gets half of it.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
+/// maximum and minimum of numbers: where one operand is NaN, the result is the other one. At a tie the whole gradient flows to x.
+template <class X, class Y> requires some_operand<X, Y> constexpr auto fmax(const X& x, const Y& y) { return apply<ops::fmax>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto fmin(const X& x, const Y& y) { return apply<ops::fmin>(x, y); }
 /// minimum(maximum(x, lo), hi). The gradient flows to x where lo <= x <= hi. It does not flow to x where x is NaN.
 template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
 template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min(const X& x, const L& lo) { return apply<ops::clamp_min>(x, lo); }

@@ -116,13 +116,6 @@ template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(con
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
 template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator^(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator^: a power is pow(x, y), masks that differ are x != y"); return detail::stand_in(x); }
-template <class X, class Y> requires joinable<X, Y> constexpr auto operator%(const X& x, const Y&) {
-  constexpr bool is_floating_call = is_floating(promote(detail::strong_dtype<X>(), detail::strong_dtype<Y>())) || std::is_floating_point_v<X> || std::is_floating_point_v<Y>;
-  // x / y converts integers to float32, which is exact up to 2^24 only. So the message for integers recommends a cast to double.
-  if constexpr (is_floating_call) static_assert(detail::never<Y>, "tenure: operator%: there is no remainder: x - floor(x / y) * y");
-  else static_assert(detail::never<Y>, "tenure: operator%: there is no remainder of integers: cast<double>() both, x - floor(x / y) * y, and cast back: right up to 2^53");
-  return detail::stand_in(x);
-}
 /// x where c is true, else y. c must be bool. All three broadcast, and the element types of x and y promote. A NaN in the operand that is
 /// not chosen does not reach the result. Its gradient is 0 times the derivative of that operand: where that derivative is infinite or NaN,
 /// the gradient is NaN, as in PyTorch.

@@ -102,7 +102,24 @@ struct pow : pointwise<pow, 2, typing::floating> {
   }
 };
 
-using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt, rsqrt, pow>;
+/// x log y, and 0 where x is 0 and y is a number. The derivative in x is log y, and 0 where x is 0 and y <= 0; that in y is x / y (PyTorch's rules).
+struct xlogy : pointwise<xlogy, 2, typing::floating> {
+  static constexpr const char* name = "xlogy";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: xlogy: the extents differ and neither of them is 1"); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) {
+    const P zero = math::set1<P>(0);
+    return math::select(math::mask_and(math::eq(x, zero), math::eq(y, y)), zero, math::mul(x, math::log(y)));
+  }
+  template <class T> static T reference(T x, T y) { return x == T(0) && y == y ? T(0) : x * std::log(y); }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {
+    if (i == 1) return g * x / y;
+    const V zero = g.like(0), none = pointwise_value<logical_and>(pointwise_value<equal>(x, zero), pointwise_value<less_equal>(y, zero));
+    return pointwise_value<where>(none, zero, pointwise_value<xlogy>(g, y));
+  }
+};
+
+using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt, rsqrt, pow, xlogy>;
 
 }  // namespace tenure::ops
 
@@ -119,5 +136,7 @@ template <operand X> constexpr auto sqrt(const X& x) { return apply<ops::sqrt>(x
 template <operand X> constexpr auto rsqrt(const X& x) { return apply<ops::rsqrt>(x); }
 /// x^y. The derivative in x is 0 where y is 0. The derivative in y is 0 where x is 0 and y >= 0.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto pow(const X& x, const Y& y) { return apply<ops::pow>(x, y); }
+/// x log y, and 0 where x is 0, unless y is NaN. The derivative in x is 0 where x is 0 and y <= 0.
+template <class X, class Y> requires some_operand<X, Y> constexpr auto xlogy(const X& x, const Y& y) { return apply<ops::xlogy>(x, y); }
 
 }  // namespace tenure

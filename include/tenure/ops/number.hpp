@@ -6,6 +6,7 @@
 
 #include <tenure/math/constant.hpp>
 #include <tenure/ops/activation.hpp>
+#include <tenure/ops/remainder.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -43,6 +44,7 @@ template <scalar X> constexpr auto log2(X x) { return detail::evaluated<ops::log
 template <scalar X> constexpr auto sqrt(X x) { return detail::evaluated<ops::sqrt>(math::constant::sqrt, x); }
 template <scalar X> constexpr auto rsqrt(X x) { return 1 / sqrt(detail::floating_number(x)); }
 template <scalar X, scalar Y> constexpr auto pow(X x, Y y) { return detail::evaluated<ops::pow>(math::constant::pow, x, y); }
+template <scalar X, scalar Y> constexpr auto xlogy(X x, Y y) { return detail::evaluated<ops::xlogy>(math::constant::xlogy, x, y); }
 template <scalar X> constexpr auto sin(X x) { return detail::evaluated<ops::sin>(math::constant::sin, x); }
 template <scalar X> constexpr auto cos(X x) { return detail::evaluated<ops::cos>(math::constant::cos, x); }
 template <scalar X> constexpr auto atan(X x) { return detail::evaluated<ops::atan>(math::constant::atan, x); }
@@ -64,6 +66,32 @@ template <scalar X> constexpr auto round(X x) {
   if constexpr (std::is_integral_v<X>) return x;
   else return detail::evaluated<ops::round>(math::constant::round, x);
 }
+template <scalar X> constexpr auto ceil(X x) {
+  if constexpr (std::is_integral_v<X>) return x;
+  else return detail::evaluated<ops::ceil>(math::constant::ceil, x);
+}
+template <scalar X> constexpr auto trunc(X x) {
+  if constexpr (std::is_integral_v<X>) return x;
+  else return detail::evaluated<ops::trunc>(math::constant::trunc, x);
+}
+template <scalar X, scalar Y>
+constexpr auto fmod(X x, Y y) {
+  using T = std::common_type_t<X, Y>;
+  if constexpr (std::is_integral_v<T>) return number::fmod(static_cast<T>(x), static_cast<T>(y));
+  else return detail::evaluated<ops::fmod>(math::constant::fmod, x, y);
+}
+template <scalar X, scalar Y>
+constexpr auto remainder(X x, Y y) {
+  using T = std::common_type_t<X, Y>;
+  if constexpr (std::is_integral_v<T>) return number::remainder(static_cast<T>(x), static_cast<T>(y));
+  else return detail::evaluated<ops::remainder>(math::constant::remainder, x, y);
+}
+template <scalar X, scalar Y>
+constexpr auto floor_divide(X x, Y y) {
+  using T = std::common_type_t<X, Y>;
+  if constexpr (std::is_integral_v<T>) return number::floor_divide(static_cast<T>(x), static_cast<T>(y));
+  else return detail::evaluated<ops::floor_divide>(math::constant::floor_divide, x, y);
+}
 template <scalar X, scalar Y>
 constexpr auto maximum(X x, Y y) {
   using T = std::common_type_t<X, Y>;
@@ -75,6 +103,18 @@ constexpr auto minimum(X x, Y y) {
   using T = std::common_type_t<X, Y>;
   const T a = static_cast<T>(x), b = static_cast<T>(y);
   return a != a ? a : b != b ? b : b < a ? b : a;
+}
+template <scalar X, scalar Y>
+constexpr auto fmax(X x, Y y) {
+  using T = std::common_type_t<X, Y>;
+  const T a = static_cast<T>(x), b = static_cast<T>(y);
+  return a >= b || b != b ? a : b;
+}
+template <scalar X, scalar Y>
+constexpr auto fmin(X x, Y y) {
+  using T = std::common_type_t<X, Y>;
+  const T a = static_cast<T>(x), b = static_cast<T>(y);
+  return a <= b || b != b ? a : b;
 }
 template <scalar X, scalar L, scalar H> constexpr auto clamp(X x, L lo, H hi) { return minimum(maximum(x, lo), hi); }
 template <scalar X, scalar L> constexpr auto clamp_min(X x, L lo) { return maximum(x, lo); }

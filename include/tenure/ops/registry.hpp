@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/ops/activation.hpp>
+#include <tenure/ops/remainder.hpp>
 #include <tenure/ops/trigonometric.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -17,7 +18,7 @@ struct joined<operation_list<A...>, operation_list<B...>, Rest...> : joined<oper
 }  // namespace detail
 
 using registry = typename detail::joined<arithmetic_operations, comparison_operations, exponential_operations,
-                                         trigonometric_operations, activation_operations>::type;
+                                         trigonometric_operations, activation_operations, remainder_operations>::type;
 
 /// The data of a pointwise operation that passes read.
 struct operation_record {
@@ -87,10 +88,10 @@ constexpr value on_bool(const value& a, const value& b, const value& c) {
   const auto either = [](value x, value y) { return pointwise_value<logical_or>(x, y); };
   const auto no = [](value x) { return pointwise_value<logical_not>(x); };
   if constexpr (std::is_same_v<Op, where>) return either(both(a, b), both(no(a), c));
-  else if constexpr (is_any_of<Op, abs, sign, relu, floor, round>) return a;  // of 0 and 1
-  else if constexpr (is_any_of<Op, neg, sub>) return a;                       // the call has been refused
-  else if constexpr (std::is_same_v<Op, add> || std::is_same_v<Op, maximum>) return either(a, b);
-  else if constexpr (std::is_same_v<Op, mul> || std::is_same_v<Op, minimum>) return both(a, b);
+  else if constexpr (is_any_of<Op, abs, sign, relu, floor, round, ceil, trunc>) return a;    // of 0 and 1
+  else if constexpr (is_any_of<Op, neg, sub, fmod, remainder, floor_divide>) return a;  // the call has been refused
+  else if constexpr (is_any_of<Op, add, maximum, fmax>) return either(a, b);
+  else if constexpr (is_any_of<Op, mul, minimum, fmin>) return both(a, b);
   else if constexpr (std::is_same_v<Op, less>) return both(no(a), b);
   else if constexpr (std::is_same_v<Op, less_equal>) return either(no(a), b);
   else if constexpr (std::is_same_v<Op, greater>) return both(a, no(b));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Rounding to integers.
+// Rounding to integers. A zero keeps its sign, and a result of zero has the sign of its argument.
 #pragma once
 
 #include <cmath>
 #include <type_traits>
 
-#include <tenure/math/packet/types.hpp>
+#include <tenure/math/packet/arithmetic.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
@@ -30,6 +30,18 @@ TENURE_KERNEL_INLINE P ceil(P a) {
   if constexpr (std::is_floating_point_v<P>) return std::ceil(a);
   else if constexpr (is_one_lane<P>) return a;
   else return detail::simd::pceil(a);
+}
+/// Rounds toward zero. -0 and the sign of a negative fraction are kept.
+template <class P>
+TENURE_KERNEL_INLINE P trunc(P a) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (is_512<P> && sizeof(scalar_of<P>) == 4) return _mm512_maskz_roundscale_ps(detail::every_lane<P>, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  else if constexpr (is_512<P>) return _mm512_maskz_roundscale_pd(detail::every_lane<P>, a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  else
+#endif
+  if constexpr (std::is_floating_point_v<P>) return std::trunc(a);
+  else if constexpr (is_one_lane<P>) return a;
+  else return with_sign(floor(abs(a)), a);  // Eigen 3.4 has no ptrunc
 }
 /// Rounds to the nearest integer, and halves to even.
 template <class P>

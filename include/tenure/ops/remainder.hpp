@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+// Integer parts, integer quotients and remainders. Integers stay integers.
+#pragma once
+
+#include <cmath>
+
+#include <tenure/math/remainder.hpp>
+#include <tenure/ops/arithmetic.hpp>
+
+namespace TENURE_NAMESPACE::ops {
+
+namespace detail {
+template <class X, class Y>
+constexpr void refuse_bool() {
+  static_assert(dtype_v<typename X::element_type> != dtype::boolean || dtype_v<typename Y::element_type> != dtype::boolean,
+                "tenure: fmod, remainder, floor_divide: bool has no quotient; convert first");
+}
+}  // namespace detail
+
+struct ceil : pointwise<ceil, 1, typing::arithmetic> {
+  static constexpr const char* name = "ceil";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::ceil(x); }
+  template <class T> static T reference(T x) {
+    if constexpr (std::is_floating_point_v<T>) return std::ceil(x);
+    else return x;
+  }
+  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
+};
+
+/// Rounds toward zero.
+struct trunc : pointwise<trunc, 1, typing::arithmetic> {
+  static constexpr const char* name = "trunc";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::trunc(x); }
+  template <class T> static T reference(T x) {
+    if constexpr (std::is_floating_point_v<T>) return std::trunc(x);
+    else return x;
+  }
+  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
+};
+
+/// x - trunc(x / y) * y, exactly, with the sign of x (C's fmod, % of C++). Its derivative in y is -trunc(x / y).
+struct fmod : pointwise<fmod, 2, typing::arithmetic> {
+  static constexpr const char* name = "fmod";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: fmod: the extents differ and neither of them is 1"); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::fmod(x, y); }
+  template <class T> static T reference(T x, T y) {
+    if constexpr (std::is_integral_v<T>) return number::fmod(x, y);
+    else return std::fmod(x, y);
+  }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g : -(g * pointwise_value<trunc>(x / y)); }
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    detail::refuse_bool<X, Y>();
+    return pointwise::trace(x, y);
+  }
+};
+
+struct floor_divide;
+
+/// x - floor(x / y) * y, with the sign of y (PyTorch's remainder, % of Python; not C's, which rounds the quotient to nearest). Its derivative in y is
+/// -floor_divide(x, y).
+struct remainder : pointwise<remainder, 2, typing::arithmetic> {
+  static constexpr const char* name = "remainder";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: remainder: the extents differ and neither of them is 1"); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::remainder(x, y); }
+  template <class T> static T reference(T x, T y) {
+    if constexpr (std::is_integral_v<T>) return number::remainder(x, y);
+    else {
+      const T r = std::fmod(x, y);
+      return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
+    }
+  }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g : -(g * pointwise_value<floor_divide>(x, y)); }
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    detail::refuse_bool<X, Y>();
+    return pointwise::trace(x, y);
+  }
+};
+
+/// floor(x / y), computed from the exact remainder, as in PyTorch and Python. The derivative is 0 everywhere.
+struct floor_divide : pointwise<floor_divide, 2, typing::arithmetic> {
+  static constexpr const char* name = "floor_divide";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: floor_divide: the extents differ and neither of them is 1"); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::floor_divide(x, y); }
+  template <class T> static T reference(T x, T y) {
+    if constexpr (std::is_integral_v<T>) return number::floor_divide(x, y);
+    else {
+      if (y == T(0)) return x / y;
+      const T r = std::fmod(x, y);
+      const T whole = (x - r) / y - (r != T(0) && (r < T(0)) != (y < T(0)) ? T(1) : T(0));
+      if (whole == T(0)) return std::copysign(T(0), x / y);
+      const T below = std::floor(whole);
+      return whole - below > T(0.5) ? below + T(1) : below;
+    }
+  }
+  template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    detail::refuse_bool<X, Y>();
+    return pointwise::trace(x, y);
+  }
+};
+
+using remainder_operations = operation_list<ceil, trunc, fmod, remainder, floor_divide>;
+
+}  // namespace tenure::ops
+
+namespace TENURE_NAMESPACE {
+
+/// ceil rounds up, trunc toward zero. Integers do not change. The derivative is 0 everywhere.
+template <operand X> constexpr auto ceil(const X& x) { return apply<ops::ceil>(x); }
+template <operand X> constexpr auto trunc(const X& x) { return apply<ops::trunc>(x); }
+/// Quotients and remainders as in PyTorch; integers stay integers, and the results are exact. floor_divide is floor(x / y). remainder, which is
+/// also x % y, has the sign of y; fmod has the sign of x, as % of C++. An integer divided by 0 gives 0 (PyTorch throws), a floating number
+/// x / 0 and NaN. The derivative in x is 1, that in y is minus the integer quotient; that of floor_divide is 0. Two bool operands do not compile.
+template <class X, class Y> requires some_operand<X, Y> constexpr auto fmod(const X& x, const Y& y) { return apply<ops::fmod>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto remainder(const X& x, const Y& y) { return apply<ops::remainder>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto operator%(const X& x, const Y& y) { return apply<ops::remainder>(x, y); }
+template <class X, class Y> requires some_operand<X, Y> constexpr auto floor_divide(const X& x, const Y& y) { return apply<ops::floor_divide>(x, y); }
+
+}  // namespace tenure
