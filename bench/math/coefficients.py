@@ -4,7 +4,7 @@
 Each fit minimises max |weight(x) * (target(x) - sum_k c_k x**k)| over an interval; the weights make that the relative
 error of the function. About a minute.
 """
-from mpmath import (mp, mpf, matrix, lu_solve, log, pi, cos, sin, sqrt, exp, expm1, atan, atanh, tan, tanh, erf, erfc, diff)
+from mpmath import (mp, mpf, matrix, lu_solve, log, pi, cos, sin, sqrt, exp, expm1, asin, atan, atanh, tan, tanh, erf, erfc, diff)
 import sys
 mp.dps = 45
 
@@ -63,6 +63,11 @@ show('exp by table double', remez(exp_tail, lambda r: r * r, -half / 16, half / 
 show('tanh by table double', remez(lambda r: 2 * exp_tail(2 * r), lambda r: abs(2 * r * r / expm1(2 * r)) if r != 0 else mpf(0), -half / 32, half / 32, 6))
 print('excesses', [float(((mpf(2) ** (mpf(k) / 16) / float(mpf(2) ** (mpf(k) / 16)) - 1) - k * (log(2) - float(log(2))) / 16) / 2).hex() for k in range(16)])
 
+# (2^r - 1) / r
+def exp2_slope(r): return expm1(r * log(2)) / r if abs(r) > TINY else log(2)
+for name, terms in (('float', 6), ('double', 11)):
+    show(f'exp2 {name}', remez(exp2_slope, lambda r: abs(r) / mpf(2) ** r, mpf('-0.5005'), mpf('0.5005'), terms))
+
 # sinh float by the addition theorem: (cosh r - 1) / r^2 and (sinh r - r) / r^3 in z = r^2
 def cosh_tail(z): return (mp.cosh(sqrt(z)) - 1) / z if z > TINY else mpf(1) / 2 + z / 24
 def sinh_tail(z): return (mp.sinh(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else mpf(1) / 6 + z / 120
@@ -115,6 +120,16 @@ end = (pi / 2 * mpf('1.0005')) ** 2
 show('sin float', remez(sin_tail, sin_weight, 0, end, 4))
 show('sin double', remez(sin_tail, sin_weight, 0, end, 8))
 
+# (tan r - r) / r^3 in z = r^2
+def tan_tail(z): return (tan(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else mpf(1) / 3 + 2 * z / 15
+for name, terms in (('float', 7), ('double', 14)):
+    show(f'tan {name}', remez(tan_tail, lambda z: z * sqrt(z) / tan(sqrt(z)) if z > 0 else mpf(0), 0, (pi / 4 * mpf('1.0005')) ** 2, terms))
+
+# (asin s - s) / s^3 in z = s^2
+def asin_tail(z): return (asin(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else mpf(1) / 6 + 3 * z / 40
+for name, terms in (('float', 5), ('double', 12)):
+    show(f'asin {name}', remez(asin_tail, lambda z: z * sqrt(z) / asin(sqrt(z)) if z > 0 else mpf(0), 0, mpf('0.25'), terms))
+
 # (atan t - t) / t^3 in z = t^2
 def atan_tail(z): return (atan(sqrt(z)) - sqrt(z)) / sqrt(z) ** 3 if z > TINY else -mpf(1) / 3 + z / 5
 end = (tan(pi / 8) * mpf('1.001')) ** 2
@@ -126,6 +141,17 @@ def erf_h(x): return log(erfc(x)) / x if x > TINY else -2 / sqrt(pi) - x * 2 / p
 def erf_weight(x): return erfc(x) * x / erf(x) if x > TINY else sqrt(pi) / 2
 show('erf float', remez(erf_h, erf_weight, 0, mpf('3.95'), 9, rounds=20, grid=3000))
 show('erf double', remez(erf_h, erf_weight, 0, mpf('6.0'), 25, rounds=40, grid=6000))
+
+# erfc: erf(x) / x in z = x^2 near 0, and e^(a^2) erfc(a) (1 + 2a) in t = (a - k) / (a + k)
+def erf_slope(z): return erf(sqrt(z)) / sqrt(z) if z > TINY else 2 / sqrt(pi) * (1 - z / 3)
+for name, terms in (('float', 5), ('double', 9)):
+    show(f'erfc near 0 {name}', remez(erf_slope, lambda z: sqrt(z) / erfc(sqrt(z)), 0, mpf('0.4376') ** 2, terms))
+for name, k, end, terms in (('float', mpf('2.5'), mpf('10.2'), 10), ('double', mpf(3), mpf('27.3'), 22)):
+    def scaled_erfc(t, k=k):
+        a = k * (1 + t) / (1 - t)
+        return erfc(a) * exp(a * a) * (1 + 2 * a)
+    start = mpf('0.43')
+    show(f'erfc {name}', remez(scaled_erfc, lambda t: 1 / scaled_erfc(t), (start - k) / (start + k), (end - k) / (end + k), terms, rounds=25, grid=1500))
 
 # (f(c + d) - f(c)) / d around the centres c = k w
 def pieces(name, f, w, count, terms):

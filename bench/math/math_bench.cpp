@@ -123,7 +123,7 @@ void sleef_rows(const std::string& name, range r, Packet packet, Scalar scalar) 
 
 const bool registered = [] {
   constexpr range exp_range{-20, 20}, expm1_range{-3, 3}, log_range{1e-3, 100}, log1p_range{-0.9, 10}, circle{-100, 100};
-  constexpr range bend{-4, 4}, sigmoid_range{-10, 10}, erf_range{-3, 3}, positive{0.1, 10};
+  constexpr range bend{-4, 4}, sigmoid_range{-10, 10}, erf_range{-3, 3}, positive{0.1, 10}, unit{-1, 1}, above_one{1, 10};
   both("exp", exp_range, PEERS(exp));
   both("expm1", expm1_range, PEERS(expm1));
   both("log", log_range, PEERS(log));
@@ -139,6 +139,15 @@ const bool registered = [] {
   both("sinh", bend, PEERS(sinh));
   both("cosh", bend, PEERS(cosh));
   both("atan", bend, PEERS(atan));
+  both("exp2", exp_range, PEERS(exp2));
+  both("log10", log_range, PEERS(log10));
+  both("tan", circle, PEERS(tan));
+  both("asin", unit, PEERS(asin));
+  both("acos", unit, PEERS(acos));
+  both("asinh", bend, PEERS(asinh));
+  both("acosh", above_one, PEERS(acosh));
+  both("atanh", unit, PEERS(atanh));
+  both("erfc", bend, PEERS(erfc));
   both("pow_xx", positive, [](auto x) { return m::pow(x, x); }, SCALAR(std::pow(x, x)), [](auto* x, auto* y) { libmvec::pow(x, y); });
   EIGEN(float, exp, exp_range), EIGEN(double, exp, exp_range), EIGEN(float, log, log_range), EIGEN(double, log, log_range);
   EIGEN(float, log1p, log1p_range), EIGEN(double, log1p, log1p_range), EIGEN(float, tanh, bend), EIGEN(float, sin, circle);

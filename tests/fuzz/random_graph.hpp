@@ -406,10 +406,13 @@ class generator {
     if (r.types == ops::typing::floating) {
       x = as_floating(x);
       const bool wild = !o_.smooth && dice_.chance(0.1);
-      const bool grows = op == code<ops::exp> || op == code<ops::expm1> || op == code<ops::sinh> || op == code<ops::cosh>;
-      const bool needs_positive = op == code<ops::log> || op == code<ops::log2> || op == code<ops::log1p> || op == code<ops::sqrt> || op == code<ops::rsqrt>;
+      const bool grows = op == code<ops::exp> || op == code<ops::expm1> || op == code<ops::sinh> || op == code<ops::cosh> || op == code<ops::exp2>;
+      const bool needs_positive = op == code<ops::log> || op == code<ops::log2> || op == code<ops::log1p> || op == code<ops::sqrt> || op == code<ops::rsqrt> || op == code<ops::log10> || op == code<ops::acosh>;
+      const bool needs_unit = is_any_of<ops::tan, ops::asin, ops::acos, ops::atanh>(op);
       if (grows && !wild) x = squashed(x);
       if (needs_positive && !wild) x = positive(x);
+      if (op == code<ops::acosh> && !wild) x = apply<ops::add>(x, constant_like(x, 1.0));
+      if (needs_unit && !wild) x = apply<ops::mul>(squashed(x), constant_like(x, 0.75));
     }
     add({pointwise(op, {x}), bound_of(e)});
   }

@@ -30,6 +30,19 @@ TEST_CASE("elements: several results, with ends that fill no packet") {
   check(f, some<double, 7, 33>(), some<double, 7, 33>());
 }
 
+TEST_CASE("elements: functions with several branches, also of integers") {
+  const auto f = [](auto a, auto b) {
+    return std::tuple{tan(a * 1e5), asin(a) + acos(b), asinh(a) + acosh(b), atanh(a) + log10(b), exp2(a) + erfc(b), fmod(a, b), remainder(a * 1e18, b), floor_divide(a, b), fmax(a, b) + xlogy(a, b)};
+  };
+  check(f, some<double, 70>(), some<double, 70>());
+  check(f, some<float, 70>(), some<float, 70>());
+  const auto quotients = [](auto a, auto b) {
+    const auto x = tn::cast<std::int64_t>(a * 9.0), y = tn::cast<std::int64_t>(b * 3.0);
+    return std::tuple{x % y, fmod(x, y), floor_divide(x, y), fmin(x, y), trunc(a) + ceil(b)};
+  };
+  check(quotients, some<double, 70>(), some<double, 70>());
+}
+
 // What is much to compute takes packets of 8 bytes, and still more takes single elements.
 template <int N>
 constexpr auto turns = [](auto a, auto b) {

@@ -21,7 +21,7 @@ void of_two(F f, double lo, double hi) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("derivatives of functions of any number", "", TENURE_LAW_TYPES) {
-  of_one<TestType>([](auto x) { return std::tuple{exp(x), expm1(x), sin(x), cos(x), sinh(x), cosh(x), atan(x), erf(x), -x, square(x)}; }, -2, 2);
+  of_one<TestType>([](auto x) { return std::tuple{exp(x), expm1(x), sin(x), cos(x), sinh(x), cosh(x), atan(x), erf(x), -x, square(x), exp2(x), asinh(x), erfc(x)}; }, -2, 2);
   of_one<TestType>([](auto x) { return std::tuple{tanh(x), sigmoid(x), softplus(x), silu(x), gelu(x), gelu_tanh(x), mish(x), log_sigmoid(x), softsign(x)}; }, -3, 3);
   of_one<TestType>(
       [](auto x) {
@@ -31,7 +31,8 @@ TEMPLATE_TEST_CASE("derivatives of functions of any number", "", TENURE_LAW_TYPE
 }
 
 TEMPLATE_TEST_CASE("derivatives of functions of positive numbers", "", TENURE_LAW_TYPES) {
-  of_one<TestType>([](auto x) { return std::tuple{log(x), log1p(x), log2(x), sqrt(x), rsqrt(x), reciprocal(x), pow(x, 1.75), 2.0 / x, 3.0 - x}; }, 0.25, 3);
+  of_one<TestType>([](auto x) { return std::tuple{log(x), log1p(x), log2(x), sqrt(x), rsqrt(x), reciprocal(x), pow(x, 1.75), 2.0 / x, 3.0 - x, log10(x)}; }, 0.25, 3);
+  of_one<TestType>([](auto x) { return std::tuple{tan(x), asin(x), acos(x), atanh(x), acosh(x + 1.0)}; }, 0.0625, 0.875);
   of_two<TestType>([](auto x, auto y) { return std::tuple{pow(x, y), x / y, atan2(x, y), lerp(x, y, 0.25), lerp(x, y, x), xlogy(x, y), fmod(x, y)}; }, 0.25, 3);
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("elementary functions of constants: within 1 ulp") {
   COMPARE(trunc, -20, 20);
   COMPARE(log10, 0, 10);
   COMPARE(log10, 1e-300, 1e300);
-  for (double x = 1; x < 1e22; x *= 10) CHECK(constant::log10(x) == std::log10(real(x)));
+  for (double x = 1, n = 0; n <= 22; x *= 10, ++n) CHECK(constant::log10(x) == real(n));
   COMPARE(exp2, -1030, 1020);
   COMPARE(tan, -100, 100);
   COMPARE(tan, 1.05e9, 1073741823);

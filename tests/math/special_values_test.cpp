@@ -153,3 +153,15 @@ TEST_CASE("fmod is C's, and remainder and floor_divide are Python's", "[math]") 
     CHECK(m::floor_divide(c[0], c[1]) == c[4]);
   }
 }
+
+TEST_CASE("log10 of powers of ten and exp2 of integers are exact", "[math]") {
+  const auto first = [](auto p) {
+    m::scalar_of<decltype(p)> lanes[m::width<decltype(p)>];
+    m::store<decltype(p)>(lanes, p);
+    return lanes[0];
+  };
+  for (double x = 1, n = 0; n <= 22; x *= 10, ++n) CHECK((m::log10(x) == n && first(m::log10(m::set1<m::packet_of<double>>(x))) == n));
+  for (float x = 1, n = 0; n <= 10; x *= 10, ++n) CHECK((m::log10(x) == n && first(m::log10(m::set1<m::packet_of<float>>(x))) == n));
+  for (double n = -1074; n < 1024; ++n) CHECK((m::exp2(n) == std::exp2(n) && first(m::exp2(m::set1<m::packet_of<double>>(n))) == std::exp2(n)));
+  for (float n = -149; n < 128; ++n) CHECK((m::exp2(n) == std::exp2(n) && first(m::exp2(m::set1<m::packet_of<float>>(n))) == std::exp2(n)));
+}

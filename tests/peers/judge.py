@@ -57,6 +57,9 @@ def jax_peer():
             jnp.arctan, jnp.arctan2, jax.lax.rsqrt, jnp.reciprocal, jnp.power, jax.nn.sigmoid, jax.lax.erf, jax.nn.relu, jnp.clip)
         softplus, silu, mish, elu, leaky_relu, logsigmoid, softsign = (
             jax.nn.softplus, jax.nn.silu, jax.nn.mish, jax.nn.elu, jax.nn.leaky_relu, jax.nn.log_sigmoid, jax.nn.soft_sign)
+        exp2, log10, tan, asin, acos, asinh, acosh, atanh, erfc, ceil, trunc = (
+            jnp.exp2, jnp.log10, jnp.tan, jnp.arcsin, jnp.arccos, jnp.arcsinh, jnp.arccosh, jnp.arctanh, jax.lax.erfc, jnp.ceil, jnp.trunc)
+        fmod, remainder, fmax, fmin, xlogy = jnp.fmod, jnp.remainder, jnp.fmax, jnp.fmin, jax.scipy.special.xlogy
         gelu = staticmethod(lambda x: jax.nn.gelu(x, approximate=False))
 
     def judge(f, x, y, v):
@@ -89,9 +92,12 @@ unary = [("exp(A)", "m.exp(A)"), ("expm1(A)", "m.expm1(A)"), ("log(A)", "m.log(A
          ("softplus(A)", "n.softplus(A)"), ("erf(A)", "m.erf(A)"), ("relu(A)", "n.relu(A)"), ("elu(A)", "n.elu(A)"), ("leaky_relu(A)", "n.leaky_relu(A)"),
          ("silu(A)", "n.silu(A)"), ("gelu(A)", "n.gelu(A)"), ("mish(A)", "n.mish(A)"), ("log_sigmoid(A)", "n.logsigmoid(A)"), ("softsign(A)", "n.softsign(A)"),
          ("(-A)", "(-A)"), ("abs(A)", "m.abs(A)"), ("(A * 0.5)", "(A * 0.5)"), ("(A + 1.0)", "(A + 1.0)"), ("clamp(A, -0.75, 1.25)", "m.clamp(A, -0.75, 1.25)"),
-         ("pow(A, 3.0)", "m.pow(A, 3.0)"), ("pow(A, 2.5)", "m.pow(A, 2.5)")]
+         ("pow(A, 3.0)", "m.pow(A, 3.0)"), ("pow(A, 2.5)", "m.pow(A, 2.5)"), ("exp2(A)", "m.exp2(A)"), ("log10(A)", "m.log10(A)"), ("tan(A)", "m.tan(A)"),
+         ("asin(A)", "m.asin(A)"), ("acos(A)", "m.acos(A)"), ("asinh(A)", "m.asinh(A)"), ("acosh(A)", "m.acosh(A)"), ("atanh(A)", "m.atanh(A)"), ("erfc(A)", "m.erfc(A)"),
+         ("ceil(A)", "m.ceil(A)"), ("trunc(A)", "m.trunc(A)")]
 binary = [("(A + B)", "(A + B)"), ("(A - B)", "(A - B)"), ("(A * B)", "(A * B)"), ("(A / B)", "(A / B)"), ("maximum(A, B)", "m.maximum(A, B)"), ("minimum(A, B)", "m.minimum(A, B)"),
-          ("pow(A, B)", "m.pow(A, B)"), ("atan2(A, B)", "m.atan2(A, B)"), ("where(A > B, A, B)", "m.where(A > B, A, B)"), ("where(A < 0.5, B, A * B)", "m.where(A < 0.5, B, A * B)")]
+          ("pow(A, B)", "m.pow(A, B)"), ("atan2(A, B)", "m.atan2(A, B)"), ("where(A > B, A, B)", "m.where(A > B, A, B)"), ("where(A < 0.5, B, A * B)", "m.where(A < 0.5, B, A * B)"),
+          ("fmod(A, B)", "m.fmod(A, B)"), ("remainder(A, B)", "m.remainder(A, B)"), ("fmax(A, B)", "m.fmax(A, B)"), ("fmin(A, B)", "m.fmin(A, B)"), ("xlogy(A, B)", "m.xlogy(A, B)")]
 # Its gradient at (0, 0) is NaN, as JAX's, and PyTorch's is 0; its value depends on the sign of a zero, which maximum and minimum leave open.
 by_rule = ["atan2"]
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// atan, atan2: |x| is reduced to [0, tan(pi/8)] by atan x = pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x), then an odd polynomial
+// asin, acos: an odd polynomial for |x| <= 1/2; above, acos x = 2 asin(sqrt((1 - x) / 2)). atan, atan2: |x| is reduced to [0, tan(pi/8)] by atan x = pi/4 + atan((x-1)/(x+1)) = pi/2 - atan(1/x), then an odd polynomial
 // follows.
-// Law: at most 2 ulp; odd, and -0 is kept; for zeros and infinities atan2 gives the results of the C library.
-// Cost: one division for atan, two for atan2.
+// Law: at most 2 ulp; asin and atan are odd and keep -0; beyond [-1, 1] asin and acos are NaN; for zeros and infinities atan2 gives the results
+// of the C library.
+// Cost: a square root for asin and acos, one division for atan, two for atan2.
 #pragma once
 
 #include <tenure/math/packet.hpp>
@@ -76,6 +77,65 @@ TENURE_KERNEL_LAYER P atan2(P y, P x) {
   angle = select(left, sub(set1<P>(pi_high), sub(angle, set1<P>(pi_low))), angle);
   const P value = with_sign(angle, y);
   return select(mask_or(is_nan(x), is_nan(y)), add(x, y), value);
+}
+
+namespace detail {
+
+// asin(s) = s + tail with s = sqrt((1 - |x|) / 2) for |x| > 1/2, else s = x.
+template <class P>
+struct arc {
+  P s, tail;
+  mask_of<P> steep;  // |x| > 1/2
+};
+
+template <class P>
+TENURE_KERNEL_INLINE arc<P> arc_of(P x) {
+  using T = scalar_of<P>;
+  const P half = set1<P>(T(0.5)), a = abs(x);
+  arc<P> out;
+  out.steep = gt(a, half);
+  const P z = select(out.steep, fnma(half, a, half), mul(a, a));
+  out.s = select(out.steep, sqrt(z), x);
+  // (asin s - s) / s^3 in s^2 for s^2 <= 1/4. A Remez fit, weighted for the relative error (double 2^-55.9, float 2^-27.6).
+  P p;
+  if constexpr (layout<P>::wide)
+    p = horner<P>(z, {0x1.5555555555390p-3, 0x1.333333336e7d8p-4, 0x1.6db6db427bce9p-5, 0x1.f1c72c389f226p-6, 0x1.6e89f44709450p-6,
+                      0x1.1c6be14d784dcp-6, 0x1.c6fdc7c3db1adp-7, 0x1.8ec2d80dfe066p-7, 0x1.abd0842048b3bp-8, 0x1.3ff3ea6b41440p-6,
+                      -0x1.09d209a705260p-6, 0x1.056d0e122dc10p-5});
+  else
+    p = horner<P>(z, {0x1.5555c8p-3f, 0x1.3301e4p-4f, 0x1.747e48p-5f, 0x1.8c285ap-6f, 0x1.596d0ap-5f});
+  out.tail = mul(mul(out.s, z), p);
+  return out;
+}
+
+template <class T>
+inline constexpr T half_pi_high = sizeof(T) == 8 ? T(0x1.921fb54442d18p+0) : T(0x1.921fb6p+0);
+template <class T>
+inline constexpr T half_pi_low = sizeof(T) == 8 ? T(0x1.1a62633145c07p-54) : T(-0x1.777a5cp-25);
+
+}  // namespace detail
+
+template <class P>
+TENURE_KERNEL_LAYER P asin(P x) {
+  using T = scalar_of<P>;
+  const detail::arc<P> a = detail::arc_of(x);
+  const detail::twin<P> far = detail::fast_two_sum(set1<P>(detail::half_pi_high<T>), neg(add(a.s, a.s)));
+  const P steep = add(far.hi, add(far.lo, sub(set1<P>(detail::half_pi_low<T>), add(a.tail, a.tail))));
+  return with_sign(select(a.steep, steep, abs(add(a.s, a.tail))), x);
+}
+
+/// In [0, pi].
+template <class P>
+TENURE_KERNEL_LAYER P acos(P x) {
+  using T = scalar_of<P>;
+  const detail::arc<P> a = detail::arc_of(x);
+  const P s = select(a.steep, add(a.s, a.s), a.s), tail = select(a.steep, add(a.tail, a.tail), a.tail);
+  const auto from = [&](T high, T low) {
+    const detail::twin<P> sum = detail::fast_two_sum(set1<P>(high), neg(s));
+    return add(sum.hi, add(sum.lo, sub(set1<P>(low), tail)));
+  };
+  const P right = add(s, tail), middle = from(detail::half_pi_high<T>, detail::half_pi_low<T>), left = from(2 * detail::half_pi_high<T>, 2 * detail::half_pi_low<T>);
+  return select(a.steep, select(lt(x, set1<P>(T(0))), left, right), middle);
 }
 
 }  // namespace tenure::math

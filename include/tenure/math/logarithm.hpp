@@ -64,26 +64,45 @@ TENURE_KERNEL_INLINE P log1p_deficit(P f, P minus_extra = set1<P>(scalar_of<P>(0
   return fma(s, sub(f, log_tail(mul(s, s))), minus_extra);
 }
 
-// e ln2 + log(1 + f). Both parts of ln2 are positive, so an infinite e gives an infinity of the same sign.
+// The two parts of ln2. Both are positive, so an infinite e gives an infinity of the same sign in e ln2.
+template <class P>
+struct ln2_parts {
+  using T = scalar_of<P>;
+  static constexpr T high = layout<P>::wide ? T(0x1.62e42fefa3p-1) : T(0x1.62e4p-1);
+  static constexpr T low = layout<P>::wide ? T(0x1.3de6af278ece6p-42) : T(0x1.7f7d1cp-20);
+};
+
+// e ln2 + log(1 + f).
 template <class P>
 TENURE_KERNEL_INLINE P log_sum(P e, P f) {
-  using T = scalar_of<P>;
-  constexpr bool wide = layout<P>::wide;
-  constexpr T ln2_high = wide ? T(0x1.62e42fefa3p-1) : T(0x1.62e4p-1);
-  constexpr T ln2_low = wide ? T(0x1.3de6af278ece6p-42) : T(0x1.7f7d1cp-20);
-  return fma(e, set1<P>(ln2_high), sub(f, log1p_deficit(f, mul(e, set1<P>(-ln2_low)))));
+  return fma(e, set1<P>(ln2_parts<P>::high), sub(f, log1p_deficit(f, mul(e, set1<P>(-ln2_parts<P>::low)))));
 }
 
-// The result of log for any x, given `value` for positive finite x: it adds the cases 0, negative, inf and NaN. With AVX-512
-// `value` is already correct for them.
+// log((u + low) 2^more) for finite u >= 1 and |low| of at most an ulp of u, or any low >= 0 if u is 1.
 template <class P>
-TENURE_KERNEL_INLINE P log_specials(P x, P value) {
-  if constexpr (is_512<P>) return value;
+TENURE_KERNEL_LAYER P log_of_twin(twin<P> u, P more) {
+  using T = scalar_of<P>;
+  const log_parts<P> parts = log_split(u.hi);
+  const P scaled = mul(u.lo, power_of_two(neg(at_most(parts.e, T(100)))));
+  const twin<P> f = fast_two_sum(sub(parts.m, set1<P>(T(1))), scaled);
+  const P e = add(parts.e, more);
+  return fma(e, set1<P>(ln2_parts<P>::high), sub(f.hi, log1p_deficit(f.hi, fnma(e, set1<P>(ln2_parts<P>::low), neg(f.lo)))));
+}
+
+// The result of a logarithm for any x, given `value` for positive finite x: it adds the cases 0, negative, inf and NaN.
+template <class P>
+TENURE_KERNEL_INLINE P log_domain(P x, P value) {
   using T = scalar_of<P>;
   constexpr T inf = std::numeric_limits<T>::infinity();
   value = select(lt(x, set1<P>(inf)), value, x);  // inf, NaN
   value = select(lt(x, set1<P>(T(0))), set1<P>(std::numeric_limits<T>::quiet_NaN()), value);
   return select(eq(x, set1<P>(T(0))), set1<P>(-inf), value);
+}
+// With AVX-512 the value of log and log2 is already correct in these cases.
+template <class P>
+TENURE_KERNEL_INLINE P log_specials(P x, P value) {
+  if constexpr (is_512<P>) return value;
+  else return log_domain(x, value);
 }
 
 // log_split for any positive x: it scales subnormals first. With AVX-512 log_split takes them.
@@ -102,11 +121,6 @@ TENURE_KERNEL_INLINE log_parts<P> log_split_any(P x) {
     return parts;
   }
 }
-
-// 1 + x as two numbers. It is exact for x below 2^53 (float: 2^24), because there 1 is a multiple of the last place of x. For
-// larger x the second number is too small to matter.
-template <class P>
-TENURE_KERNEL_INLINE twin<P> one_plus(P x) { return fast_two_sum(set1<P>(scalar_of<P>(1)), x); }
 
 // log(1 + x) for finite x > -1.
 template <class P>

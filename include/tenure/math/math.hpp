@@ -6,7 +6,9 @@
 #include <tenure/math/error_function.hpp>
 #include <tenure/math/exponential.hpp>
 #include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/inverse_hyperbolic.hpp>
 #include <tenure/math/inverse_trigonometric.hpp>
+#include <tenure/math/log10.hpp>
 #include <tenure/math/logarithm.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/math/power.hpp>

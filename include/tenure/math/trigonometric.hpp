@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // sin, cos: r = x - n pi with pi as a sum of three numbers (four without fma), an odd polynomial on |r| <= pi/2, and the sign by
-// the parity of n. Law: at most 2 ulp for every finite x, also for huge ones; sin is odd and keeps -0; infinities give NaN.
-// Cost: no table and no division if every |x| is below 2^26 (double) or 2^16 (float). For each larger lane there is a call that
+// the parity of n. tan: the same with multiples of pi/2, r as the sum of two numbers, and -1 / tan r where n is odd.
+// Law: at most 2 ulp for every finite x, also for huge ones; sin and tan are odd and keep -0; infinities give NaN.
+// Cost: no table, and no division but one in tan, if every |x| is below 2^26 (double) or 2^16 (float). For each larger lane there is a call that
 //       computes an exact 192-bit product with 1/pi (Payne and Hanek).
 #pragma once
 
@@ -13,11 +14,12 @@ namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 namespace detail {
 
 struct reduced_angle {
-  double r;  // in [-pi/2, pi/2]
-  bool odd;  // true if n is odd
+  double r;    // in [-pi/2, pi/2]
+  double low;  // r + low has a relative error of 2^-70
+  bool odd;    // true if n is odd
 };
 
-// x = (n + half/2) pi + r, with a relative error of 2^-70 in r, for |x| > 2^8. It computes 192 bits of x/pi modulo 2.
+// x = (n + half/2) pi + r for |x| > 2^8; with half for |x| in place of x. It computes 192 bits of x/pi modulo 2.
 [[gnu::noinline, gnu::cold]] TENURE_KERNEL inline reduced_angle reduce_huge_angle(double x, bool half) {
   __extension__ using wide = unsigned __int128;
   // 1/pi: 64 zero bits, then the bits after the binary point.
@@ -29,7 +31,7 @@ struct reduced_angle {
       0xf867de104d7a1b0eu};
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
   const int biased = static_cast<int>(bits >> 52) & 0x7ff;
-  if (biased == 0x7ff) return {std::numeric_limits<double>::quiet_NaN(), false};
+  if (biased == 0x7ff) return {std::numeric_limits<double>::quiet_NaN(), 0.0, false};
   const std::uint64_t mantissa = (bits & 0xfffffffffffffu) | 0x10000000000000u;
   // |x| = mantissa 2^exponent. Bit j of the table has the weight 2^(63-j). Bits for which mantissa 2^(exponent+63-j) is an even
   // integer do not change the result, so the window starts at j = exponent + 63, and its top bit counts multiples of pi.
@@ -56,7 +58,7 @@ struct reduced_angle {
     odd = !odd;
     fraction = static_cast<wide>(0) - fraction;
   }
-  if (fraction == 0) return {0.0, odd};
+  if (fraction == 0) return {0.0, 0.0, odd};
   int zeros = 0;
   while ((fraction >> 127) == 0) fraction <<= 1, ++zeros;
   // The leading 53 bits and the following ones as two numbers, each exact in a double.
@@ -67,12 +69,10 @@ struct reduced_angle {
   const double upper = static_cast<double>(static_cast<std::uint64_t>(fraction >> 102)) * 0x1p-26;
   const double lower = high - upper;
   const double pi_a = 0x1.921fb54p+1, pi_b = 0x1.10b4611a62633p-29;
-  double r = upper * pi_a + (lower * pi_a + (high * pi_b + rest * pi_a));
-  r *= scale;
-  if (negative) r = -r;
+  const double leading = upper * pi_a, rests = lower * pi_a + (high * pi_b + rest * pi_a), sum = leading + rests;
   // sin is odd in x, so r gets the sign of x. cos is even and uses |x|.
-  if (!half && x < 0) r = -r;
-  return {r, odd};
+  const double signed_scale = negative != (!half && x < 0) ? -scale : scale;
+  return {sum * signed_scale, (rests - (sum - leading)) * signed_scale, odd};
 }
 
 template <class P>
@@ -136,6 +136,72 @@ TENURE_KERNEL_INLINE angle<P> reduce_angle(P x) {
   return a;
 }
 
+template <class P>
+struct quarter_angle {
+  twin<P> r;  // |r| <= pi/4
+  P odd;      // -0 where n is odd, else +0
+};
+
+template <class P>
+[[gnu::noinline, gnu::cold]] TENURE_KERNEL inline void reduce_huge_lanes_to_quarters(const scalar_of<P>* x, scalar_of<P>* r, scalar_of<P>* low, scalar_of<P>* odd,
+                                                                                     scalar_of<P> bound) {
+  using T = scalar_of<P>;
+  for (int i = 0; i < width<P>; ++i) {
+    if (std::fabs(x[i]) <= bound) continue;
+    reduced_angle a = reduce_huge_angle(static_cast<double>(x[i]), false);
+    const bool far = std::fabs(a.r) > 0x1.921fb54442d18p-1;
+    if (far) {
+      a = reduce_huge_angle(static_cast<double>(x[i]), true);
+      if (x[i] < T(0)) a.r = -a.r, a.low = -a.low;
+    }
+    r[i] = static_cast<T>(a.r);
+    low[i] = static_cast<T>((a.r - static_cast<double>(r[i])) + a.low);
+    odd[i] = far ? T(-0.0) : T(0.0);
+  }
+}
+
+// x = n pi/2 + r. The parts of pi are those of reduce_angle, times halves of n.
+template <class P>
+TENURE_KERNEL_INLINE quarter_angle<P> reduce_to_quarter(P x) {
+  using T = scalar_of<P>;
+  using L = layout<P>;
+  constexpr bool wide = L::wide;
+  constexpr T bound = has_fma ? (wide ? T(0x1p25) : T(0x1p15f)) : (wide ? T(0x1p19) : T(0x1p10f));
+  constexpr T inverse_half_pi = wide ? T(0x1.45f306dc9c883p-1) : T(0x1.45f306p-1);
+  const P shifted = fma(x, set1<P>(inverse_half_pi), set1<P>(L::shifter));
+  const P h = mul(sub(shifted, set1<P>(L::shifter)), set1<P>(T(0.5)));
+  twin<P> first;
+  P low;
+  if constexpr (has_fma) {
+    constexpr T pi_1 = wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb4p+1);
+    constexpr T pi_2 = wide ? T(0x1.1a62633145c06p-53) : T(0x1.4442dp-23);
+    constexpr T pi_3 = wide ? T(0x1.c1cd129024e08p-106) : T(0x1.846988p-47);
+    const twin<P> second = two_product(h, set1<P>(-pi_2));
+    first = two_sum(fma(h, set1<P>(-pi_1), x), second.hi);
+    low = fma(h, set1<P>(-pi_3), add(first.lo, second.lo));
+  } else {
+    constexpr T pi_1 = wide ? T(0x1.921fb544p+1) : T(0x1.9218p+1);
+    constexpr T pi_2 = wide ? T(0x1.0b4611a6p-33) : T(0x1.ed5p-13);
+    constexpr T pi_3 = wide ? T(0x1.3198a2ep-68) : T(0x1.10bp-29);
+    constexpr T pi_4 = wide ? T(0x1.b839a252049c1p-103) : T(0x1.184698p-43);
+    first = two_sum(sub(x, mul(h, set1<P>(pi_1))), mul(h, set1<P>(-pi_2)));
+    low = sub(first.lo, add(mul(h, set1<P>(pi_3)), mul(h, set1<P>(pi_4))));
+  }
+  quarter_angle<P> a{two_sum(first.hi, low), shift_left<wide ? 63 : 31>(shifted)};
+  const mask_of<P> ordinary = le(abs(x), set1<P>(bound));
+  if (!all<P>(ordinary)) [[unlikely]] {
+    T lanes[width<P>], r[width<P>], rest[width<P>], odd[width<P>];
+    store<P>(lanes, x);
+    store<P>(r, a.r.hi);
+    store<P>(rest, a.r.lo);
+    store<P>(odd, a.odd);
+    reduce_huge_lanes_to_quarters<P>(lanes, r, rest, odd, bound);
+    a.r = {load<P>(r), load<P>(rest)};
+    a.odd = load<P>(odd);
+  }
+  return a;
+}
+
 // sin r = r + r^3 S(r^2) for |r| <= pi/2. S is a Remez fit, weighted for the relative error (double 2^-61.6, float 2^-27.3).
 template <class P>
 TENURE_KERNEL_INLINE P sin_reduced(P r) {
@@ -173,6 +239,26 @@ TENURE_KERNEL_LAYER P cos(P x) {
   // cos((n + 1/2) pi + r) = -(-1)^n sin r
   const detail::angle<P> a = detail::reduce_angle<true>(x);
   return neg(xor_bits(detail::sin_reduced(a.r), a.sign));
+}
+
+template <class P>
+TENURE_KERNEL_LAYER P tan(P x) {
+  using T = scalar_of<P>;
+  const P zero = set1<P>(T(0)), one = set1<P>(T(1));
+  const detail::quarter_angle<P> a = detail::reduce_to_quarter(x);
+  const P r = a.r.hi, z = mul(r, r);
+  // (tan r - r) / r^3 in r^2 for |r| <= pi/4. A Remez fit, weighted for the relative error (double 2^-56.2, float 2^-29.6).
+  P t;
+  if constexpr (detail::layout<P>::wide)
+    t = horner<P>(z, {0x1.55555555554f0p-2, 0x1.11111111184bdp-3, 0x1.ba1ba1b455432p-5, 0x1.664f49ac83597p-6, 0x1.226e11e875f22p-7,
+                      0x1.d6d943abc9ff5p-9, 0x1.7d5a9bcc035d8p-10, 0x1.3800dafdbf0f6p-11, 0x1.d226868fb27cbp-13, 0x1.1ec1d43bec721p-13,
+                      -0x1.bfb1f08f26a11p-16, 0x1.78587cf6464bfp-14, -0x1.79b43ce280b58p-15, 0x1.5ea1c735c8dccp-16});
+  else
+    t = horner<P>(z, {0x1.55556p-2f, 0x1.110d88p-3f, 0x1.badd1p-5f, 0x1.5ca324p-6f, 0x1.6355d6p-7f, 0x1.4af088p-14f, 0x1.1f280ap-8f});
+  const P tail = mul(mul(z, r), t), near = add(r, tail);
+  const P value = add(r, fma(a.r.lo, fma(near, near, one), tail));
+  const mask_of<P> odd = lt(or_bits(a.odd, one), zero);
+  return select(eq(x, zero), x, select(odd, div(set1<P>(T(-1)), value), value));
 }
 
 }  // namespace tenure::math

@@ -21,6 +21,11 @@ TENURE_KERNEL_INLINE twin<P> fast_two_sum(P a, P b) {  // |a| >= |b| or a == 0
   return {s, sub(b, sub(s, a))};
 }
 
+// 1 + x as two numbers. It is exact for x below 2^53 (float: 2^24), because there 1 is a multiple of the last place of x. For
+// larger x the second number is too small to matter.
+template <class P>
+TENURE_KERNEL_INLINE twin<P> one_plus(P x) { return fast_two_sum(set1<P>(scalar_of<P>(1)), x); }
+
 template <class P>
 TENURE_KERNEL_INLINE P upper_half(P a) {  // Veltkamp's split
   constexpr scalar_of<P> splitter = layout<P>::wide ? scalar_of<P>(134217729.0) : scalar_of<P>(4097.0f);

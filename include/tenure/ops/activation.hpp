@@ -39,6 +39,14 @@ struct erf : floating_unary<erf> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * 1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
 };
 
+/// 1 - erf(x), with a small relative error also where it is tiny.
+struct erfc : floating_unary<erfc> {
+  static constexpr const char* name = "erfc";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::erfc(x); }
+  template <class T> static T reference(T x) { return std::erfc(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * -1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
+};
+
 /// max(x, 0). relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN, as in PyTorch.
 struct relu : pointwise<relu, 1, typing::arithmetic> {
   static constexpr const char* name = "relu";
@@ -49,7 +57,7 @@ struct relu : pointwise<relu, 1, typing::arithmetic> {
   }
 };
 
-using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu>;
+using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu, erfc>;
 
 namespace detail {
 /// The constant c as a traced scalar with the element type of x, which must be floating.
@@ -159,13 +167,15 @@ struct log_sigmoid {
 
 namespace TENURE_NAMESPACE {
 
-/// Pointwise. tanh, sigmoid and erf convert integers and bool to float32 first. softplus is x above 20, as in PyTorch.
+/// Pointwise. tanh, sigmoid, erf and erfc convert integers and bool to float32 first. softplus is x above 20, as in PyTorch.
 template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x); }
 template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }
 template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus_below>(x); }
 /// softplus(beta * x) / beta, and x where beta * x > threshold, where the derivative is 1. beta must not be 0.
 template <operand X> constexpr auto softplus(const X& x, double beta, double threshold = 20) { return apply<ops::scaled_softplus>(x, beta, threshold); }
 template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x); }
+/// 1 - erf(x), computed without cancellation.
+template <operand X> constexpr auto erfc(const X& x) { return apply<ops::erfc>(x); }
 /// max(x, 0), for integers too. relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN.
 template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }
 /// Pointwise activations of floating operands. Integers and bool do not compile. The derivative at the kink 0 is the one of the left side.

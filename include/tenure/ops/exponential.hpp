@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <tenure/math/exponential.hpp>
+#include <tenure/math/log10.hpp>
 #include <tenure/math/logarithm.hpp>
 #include <tenure/math/power.hpp>
 #include <tenure/ops/arithmetic.hpp>
@@ -19,6 +20,14 @@ struct exp : floating_unary<exp> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::exp(x); }
   template <class T> static T reference(T x) { return std::exp(x); }
   template <class V> static constexpr V derivative(int, V g, V, V y) { return g * y; }
+};
+
+/// 2^x.
+struct exp2 : floating_unary<exp2> {
+  static constexpr const char* name = "exp2";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::exp2(x); }
+  template <class T> static T reference(T x) { return std::exp2(x); }
+  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * y * 0.693147180559945309417; }
 };
 
 struct expm1 : floating_unary<expm1> {
@@ -47,6 +56,13 @@ struct log2 : floating_unary<log2> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log2(x); }
   template <class T> static T reference(T x) { return std::log2(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * 0.693147180559945309417); }
+};
+
+struct log10 : floating_unary<log10> {
+  static constexpr const char* name = "log10";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log10(x); }
+  template <class T> static T reference(T x) { return std::log10(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * 2.302585092994045684018); }
 };
 
 struct sqrt : floating_unary<sqrt> {
@@ -119,19 +135,21 @@ struct xlogy : pointwise<xlogy, 2, typing::floating> {
   }
 };
 
-using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt, rsqrt, pow, xlogy>;
+using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt, rsqrt, pow, xlogy, exp2, log10>;
 
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
 
-/// Pointwise. Integers and bool are converted to float32 first. log of a negative number and sqrt of a negative number are NaN.
+/// Pointwise. Integers and bool are converted to float32 first. exp2(x) is 2^x. Powers of ten have exact log10. log of a negative number and sqrt of a negative number are NaN.
 /// At 0 log is -inf, rsqrt is inf, and the derivative of sqrt is inf.
 template <operand X> constexpr auto exp(const X& x) { return apply<ops::exp>(x); }
+template <operand X> constexpr auto exp2(const X& x) { return apply<ops::exp2>(x); }
 template <operand X> constexpr auto expm1(const X& x) { return apply<ops::expm1>(x); }
 template <operand X> constexpr auto log(const X& x) { return apply<ops::log>(x); }
 template <operand X> constexpr auto log1p(const X& x) { return apply<ops::log1p>(x); }
 template <operand X> constexpr auto log2(const X& x) { return apply<ops::log2>(x); }
+template <operand X> constexpr auto log10(const X& x) { return apply<ops::log10>(x); }
 template <operand X> constexpr auto sqrt(const X& x) { return apply<ops::sqrt>(x); }
 template <operand X> constexpr auto rsqrt(const X& x) { return apply<ops::rsqrt>(x); }
 /// x^y. The derivative in x is 0 where y is 0. The derivative in y is 0 where x is 0 and y >= 0.

@@ -37,22 +37,31 @@ constexpr auto evaluated(Known known, X... x) {
 }  // namespace detail
 
 template <scalar X> constexpr auto exp(X x) { return detail::evaluated<ops::exp>(math::constant::exp, x); }
+template <scalar X> constexpr auto exp2(X x) { return detail::evaluated<ops::exp2>(math::constant::exp2, x); }
 template <scalar X> constexpr auto expm1(X x) { return detail::evaluated<ops::expm1>(math::constant::expm1, x); }
 template <scalar X> constexpr auto log(X x) { return detail::evaluated<ops::log>(math::constant::log, x); }
 template <scalar X> constexpr auto log1p(X x) { return detail::evaluated<ops::log1p>(math::constant::log1p, x); }
 template <scalar X> constexpr auto log2(X x) { return detail::evaluated<ops::log2>(math::constant::log2, x); }
+template <scalar X> constexpr auto log10(X x) { return detail::evaluated<ops::log10>(math::constant::log10, x); }
 template <scalar X> constexpr auto sqrt(X x) { return detail::evaluated<ops::sqrt>(math::constant::sqrt, x); }
 template <scalar X> constexpr auto rsqrt(X x) { return 1 / sqrt(detail::floating_number(x)); }
 template <scalar X, scalar Y> constexpr auto pow(X x, Y y) { return detail::evaluated<ops::pow>(math::constant::pow, x, y); }
 template <scalar X, scalar Y> constexpr auto xlogy(X x, Y y) { return detail::evaluated<ops::xlogy>(math::constant::xlogy, x, y); }
 template <scalar X> constexpr auto sin(X x) { return detail::evaluated<ops::sin>(math::constant::sin, x); }
 template <scalar X> constexpr auto cos(X x) { return detail::evaluated<ops::cos>(math::constant::cos, x); }
+template <scalar X> constexpr auto tan(X x) { return detail::evaluated<ops::tan>(math::constant::tan, x); }
+template <scalar X> constexpr auto asin(X x) { return detail::evaluated<ops::asin>(math::constant::asin, x); }
+template <scalar X> constexpr auto acos(X x) { return detail::evaluated<ops::acos>(math::constant::acos, x); }
 template <scalar X> constexpr auto atan(X x) { return detail::evaluated<ops::atan>(math::constant::atan, x); }
 template <scalar Y, scalar X> constexpr auto atan2(Y y, X x) { return detail::evaluated<ops::atan2>(math::constant::atan2, y, x); }
 template <scalar X> constexpr auto sinh(X x) { return detail::evaluated<ops::sinh>(math::constant::sinh, x); }
 template <scalar X> constexpr auto cosh(X x) { return detail::evaluated<ops::cosh>(math::constant::cosh, x); }
+template <scalar X> constexpr auto asinh(X x) { return detail::evaluated<ops::asinh>(math::constant::asinh, x); }
+template <scalar X> constexpr auto acosh(X x) { return detail::evaluated<ops::acosh>(math::constant::acosh, x); }
+template <scalar X> constexpr auto atanh(X x) { return detail::evaluated<ops::atanh>(math::constant::atanh, x); }
 template <scalar X> constexpr auto tanh(X x) { return detail::evaluated<ops::tanh>(math::constant::tanh, x); }
 template <scalar X> constexpr auto erf(X x) { return detail::evaluated<ops::erf>(math::constant::erf, x); }
+template <scalar X> constexpr auto erfc(X x) { return detail::evaluated<ops::erfc>(math::constant::erfc, x); }
 
 template <scalar X> constexpr auto square(X x) { return x * x; }
 template <scalar X> constexpr auto reciprocal(X x) { return 1 / detail::floating_number(x); }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Trigonometric functions and their inverses, sinh and cosh.
+// Trigonometric functions, sinh and cosh, and the inverses of all of them but tanh's, which is an activation.
 #pragma once
 
 #include <cmath>
 
 #include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/inverse_hyperbolic.hpp>
 #include <tenure/math/inverse_trigonometric.hpp>
 #include <tenure/math/trigonometric.hpp>
 #include <tenure/ops/exponential.hpp>
@@ -25,6 +26,29 @@ struct cos : floating_unary<cos> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::cos(x); }
   template <class T> static T reference(T x) { return std::cos(x); }
   template <class V> static constexpr V derivative(int, V g, V x, V) { return -(g * pointwise_value<sin>(x)); }
+};
+
+struct tan : floating_unary<tan> {
+  static constexpr const char* name = "tan";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::tan(x); }
+  template <class T> static T reference(T x) { return std::tan(x); }
+  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (y * y + 1); }
+};
+
+/// In [-pi/2, pi/2], and NaN beyond [-1, 1]. The derivative is infinite at -1 and 1.
+struct asin : floating_unary<asin> {
+  static constexpr const char* name = "asin";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::asin(x); }
+  template <class T> static T reference(T x) { return std::asin(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<rsqrt>(1 - x * x); }
+};
+
+/// In [0, pi], and NaN beyond [-1, 1].
+struct acos : floating_unary<acos> {
+  static constexpr const char* name = "acos";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::acos(x); }
+  template <class T> static T reference(T x) { return std::acos(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return -(g * pointwise_value<rsqrt>(1 - x * x)); }
 };
 
 struct atan : floating_unary<atan> {
@@ -62,19 +86,50 @@ struct cosh : floating_unary<cosh> {
   template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sinh>(x); }
 };
 
-using trigonometric_operations = operation_list<sin, cos, atan, atan2, sinh, cosh>;
+struct asinh : floating_unary<asinh> {
+  static constexpr const char* name = "asinh";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::asinh(x); }
+  template <class T> static T reference(T x) { return std::asinh(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<rsqrt>(x * x + 1); }
+};
+
+/// NaN below 1, where it is 0 and its derivative infinite.
+struct acosh : floating_unary<acosh> {
+  static constexpr const char* name = "acosh";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::acosh(x); }
+  template <class T> static T reference(T x) { return std::acosh(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<rsqrt>(x * x - 1); }
+};
+
+/// Infinite at -1 and 1, and NaN beyond.
+struct atanh : floating_unary<atanh> {
+  static constexpr const char* name = "atanh";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::atanh(x); }
+  template <class T> static T reference(T x) { return std::atanh(x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (1 - x * x); }
+};
+
+using trigonometric_operations = operation_list<sin, cos, atan, atan2, sinh, cosh, tan, asin, acos, asinh, acosh, atanh>;
 
 }  // namespace tenure::ops
 
 namespace TENURE_NAMESPACE {
 
-/// Pointwise, in radians. Integers and bool are converted to float32 first. sin and cos of an infinity are NaN.
+/// Pointwise, in radians. Integers and bool are converted to float32 first. sin, cos and tan of an infinity are NaN.
 template <operand X> constexpr auto sin(const X& x) { return apply<ops::sin>(x); }
 template <operand X> constexpr auto cos(const X& x) { return apply<ops::cos>(x); }
+template <operand X> constexpr auto tan(const X& x) { return apply<ops::tan>(x); }
+/// NaN beyond [-1, 1]. The derivatives of asin and acos are infinite at -1 and 1.
+template <operand X> constexpr auto asin(const X& x) { return apply<ops::asin>(x); }
+template <operand X> constexpr auto acos(const X& x) { return apply<ops::acos>(x); }
 template <operand X> constexpr auto atan(const X& x) { return apply<ops::atan>(x); }
 /// The gradient at (0, 0) is NaN.
 template <class Y, class X> requires some_operand<Y, X> constexpr auto atan2(const Y& y, const X& x) { return apply<ops::atan2>(y, x); }
 template <operand X> constexpr auto sinh(const X& x) { return apply<ops::sinh>(x); }
 template <operand X> constexpr auto cosh(const X& x) { return apply<ops::cosh>(x); }
+/// acosh is NaN below 1, and its derivative is infinite at 1. atanh is infinite at -1 and 1, as its derivative is, and NaN beyond.
+template <operand X> constexpr auto asinh(const X& x) { return apply<ops::asinh>(x); }
+template <operand X> constexpr auto acosh(const X& x) { return apply<ops::acosh>(x); }
+template <operand X> constexpr auto atanh(const X& x) { return apply<ops::atanh>(x); }
 
 }  // namespace tenure
