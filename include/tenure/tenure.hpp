@@ -46,6 +46,7 @@
 #include <tenure/ops/pointwise.hpp>
 #include <tenure/ops/arithmetic.hpp>
 #include <tenure/ops/exponential.hpp>
+#include <tenure/ops/remainder.hpp>
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/reduction.hpp>

@@ -99,7 +99,8 @@ binary = [("(A + B)", "(A + B)"), ("(A - B)", "(A - B)"), ("(A * B)", "(A * B)")
           ("pow(A, B)", "m.pow(A, B)"), ("atan2(A, B)", "m.atan2(A, B)"), ("where(A > B, A, B)", "m.where(A > B, A, B)"), ("where(A < 0.5, B, A * B)", "m.where(A < 0.5, B, A * B)"),
           ("fmod(A, B)", "m.fmod(A, B)"), ("remainder(A, B)", "m.remainder(A, B)"), ("fmax(A, B)", "m.fmax(A, B)"), ("fmin(A, B)", "m.fmin(A, B)"), ("xlogy(A, B)", "m.xlogy(A, B)")]
 # Its gradient at (0, 0) is NaN, as JAX's, and PyTorch's is 0; its value depends on the sign of a zero, which maximum and minimum leave open.
-by_rule = ["atan2"]
+# fmod and remainder are exact; PyTorch's packets give NaN where the divisor is subnormal.
+by_rule = ["atan2", "fmod", "remainder"]
 
 
 def expression(r, depth):

@@ -89,7 +89,7 @@ TENURE_KERNEL_LAYER P erfc(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   // erfc rounds to 0 from 27.23 (float: 10.06) on.
-  const P a = at_most(abs(x), T(wide ? 27.3 : 10.2f));
+  const P a = at_most(abs(x), T(wide ? 27.3 : 10.2));
   const detail::twin<P> q = detail::scaled_erfc(a), square = detail::two_product(a, a);
   // -a^2 = n ln2 + r. All of e^r q but q itself is small, so that the roundings of r and q would be seen in the result.
   using L = detail::layout<P>;
