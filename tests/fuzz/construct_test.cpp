@@ -38,7 +38,7 @@ bool has_constructs(const ir::graph_view& g) {
   return false;
 }
 
-/// Whether all operands of loops and branches are row-major in memory, since a construct gets only pointers to them.
+/// Whether all operands of loops and branches that have elements are row-major in memory, since a construct gets only pointers to them.
 bool reads_row_major(const ir::graph_view& g) {
   const passes::plan_builder p = passes::schedule(g);
   bool all = true;
@@ -49,7 +49,7 @@ bool reads_row_major(const ir::graph_view& g) {
       const passes::access& read = p.accesses[at++];
       const tenure::extents& shape = g.shape_of(operand);
       const passes::strides found = p.strides[read.strides], wanted = passes::row_major(operand, shape).stride;
-      for (int a = 0; a < shape.rank; ++a) all = all && (shape[a] == 1 || found[a] == wanted[a]);
+      for (int a = 0; a < shape.rank && tenure::count(shape) != 0; ++a) all = all && (shape[a] == 1 || found[a] == wanted[a]);
     });
   }
   return all;

@@ -272,7 +272,7 @@ class rule_generator : public generator {
     for (const entry& other : pool_)
       if (other.x.type() == a.type() && other.x.node().shape == a.node().shape && dice_.chance(0.5)) a = other.x;
     const value rows = ops::counting(g, a.type(), a.node().shape, s.rank - 2), columns = ops::counting(g, a.type(), a.node().shape, s.rank - 1);
-    const value diagonal = apply<ops::where>(apply<ops::equal>(rows, columns), a.like(static_cast<double>(actual_of(n))), a.like(0));
+    const value diagonal = apply<ops::where>(apply<ops::equal>(rows, columns), a.like(static_cast<double>(actual_of(n) + 1)), a.like(0));
     add({ops::solution(squashed(a) + diagonal, e.x), 0});
   }
 
