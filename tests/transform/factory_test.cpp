@@ -2,6 +2,8 @@
 // Factories in a trace give constants of the graph, with the elements that they give in memory.
 #include "../catch.hpp"
 
+#include <cmath>
+
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;
@@ -14,6 +16,15 @@ void check_same(const A& a, const B& b) {
   const auto x = a.clone().template reshape<tn::dyn>(), y = b.clone().template reshape<tn::dyn>();
   for (std::int64_t i = 0; i < x.size(); ++i) CHECK(x(i) == y(i));
 }
+
+struct masked {
+  template <class X>
+  constexpr auto operator()(X x) const {
+    const auto mask = tn::index_along<0>(tn::ones(tn::shape<3, 3>{})) >= tn::index_along<1>(tn::ones(tn::shape<3, 3>{}));
+    const auto slope = exp(-0.5 * tn::arange<double>(tn::shape<3>{})) + 1;
+    return where(mask, x, -1.0) * slope;
+  }
+};
 
 }  // namespace
 
@@ -49,4 +60,26 @@ TEST_CASE("the constants of factories are arguments of functions in a trace: fir
   CHECK(tn::compile([](auto xs) { return where(xs > 0.f, tn::full(tn::shape<tn::dyn, 3>{}, 7, 4), xs); })(rows)(3, 1) == 7);
   const auto by_vmap = tn::vmap([](auto x) { return x + tn::arange(tn::shape<3>{}); })(rows);
   CHECK(by_vmap(1, 2) == 3);
+}
+
+TEST_CASE("an operation of constants only is a constant of a trace") {
+  const tn::tensor<double, tn::shape<3, 3>> x = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  const auto lower = tn::compile([](auto x) { return x * tn::tril(tn::ones<double>(tn::shape<3, 3>{})); })(x);
+  CHECK(lower(1, 0) == 4);
+  CHECK(lower(1, 2) == 0);
+  const auto y = tn::compile(masked{})(x);
+  CHECK(y(0, 1) == Approx(-(1 + std::exp(-0.5))));
+  CHECK(y(2, 2) == Approx(9 * (1 + std::exp(-1.0))));
+  // It has no gradient, and is the same for each sample of a batch and each turn of a loop.
+  const auto g = tn::grad([](auto x) { return sum(masked{}(x)); })(x);
+  CHECK(g(0, 1) == 0);
+  CHECK(g(2, 0) == 2);
+  const auto rows = tn::vmap([](auto row) { return row + sin(tn::arange<double>(tn::shape<3>{})); })(x);
+  CHECK(rows(2, 1) == Approx(8 + std::sin(1.0)));
+  constexpr auto turns = [](auto xs) {
+    const auto turn = [](auto c, auto row) { return std::tuple{c + row * exp(tn::arange<double>(tn::shape<3>{})), tn::nothing}; };
+    return std::get<0>(tn::scan(turn, tn::zeros<double>(tn::shape<3>{}), xs));
+  };
+  const auto total = tn::compile(turns)(x);
+  CHECK(total(2) == Approx(std::exp(2.0) * (3 + 6 + 9)));
 }

@@ -90,6 +90,12 @@ inline constexpr bool may_be_constant<tensor<T, S>> = true;
 template <class X>
 constexpr auto constant_of(ir::builder& g, const X& x);  // ops/like.hpp
 
+/// Whether X is an expression of such tensors and of plain numbers. In a trace it may be a constant, too.
+template <class X>
+inline constexpr bool may_be_constant_expression = false;  // expr/lazy.hpp
+template <class X>
+constexpr auto constant_expression(ir::builder& g, const X& x);  // ops/like.hpp
+
 template <class... All, class X>
 constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x) {
   if constexpr (is_traced_v<X>) {
@@ -106,6 +112,8 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
     else return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(known))};
   } else if constexpr (may_be_constant<X>) {
     return constant_of(g, x);
+  } else if constexpr (may_be_constant_expression<X>) {
+    return constant_expression(g, x);
   } else {
     static_assert(always_false<X>,
                   "tenure: trace: a traced function captures nothing: pass the tensor as an argument instead");

@@ -62,6 +62,13 @@ inline constexpr bool is_tracked_operand<captured<T, S, Strided, true, Device>> 
 template <class Operation, class... Operand>
 inline constexpr bool is_tracked_operand<lazy<Operation, Operand...>> = (is_tracked_operand<Operand> || ...);
 
+template <class T, class S>
+inline constexpr bool may_be_constant_expression<captured<T, S, false, false, cpu_device>> = true;
+template <class T>
+inline constexpr bool may_be_constant_expression<number_operand<T>> = true;
+template <class Operation, class... Operand>
+inline constexpr bool may_be_constant_expression<lazy<Operation, Operand...>> = (may_be_constant_expression<Operand> && ...);
+
 template <class X>
 using traced_operand = traced<typename X::element_type, typename X::shape_type>;
 
@@ -111,13 +118,19 @@ auto untracked(const X& x) {
 
 /// The operand that an expression keeps for x. If no gradient reaches it (Reached is false), x is kept as a constant.
 template <bool Reached, class... All, class X>
-auto to_operand(const X& x) {
+constexpr auto to_operand(const X& x) {
   if constexpr (is_lazy<X>) {
     if constexpr (is_tracked_operand<X> && !Reached) return untracked(x);
     else return x;
   } else if constexpr (any_tensor<X>) {
     constexpr bool tracked = requires_grad_v<X> && Reached, strided = ownership_of_v<X> != ownership::owning;
     using operand_type = captured<element_t<X>, shape_of_t<X>, strided, tracked, device_of_t<X>>;
+    if constexpr (may_be_constant<X>) {
+      if (std::is_constant_evaluated()) {  // without memory: what a factory made, or nothing, which constant_expression() refuses
+        if (!__builtin_constant_p(bool(tensor_access::storage(x)))) return operand_type{nullptr, {}, 0, shape_of_t<X>::value, {}, {}};
+        return operand_type{nullptr, tensor_access::storage(x), 0, x.extents(), {}, {}};
+      }
+    }
     const auto* data = tensor_access::read(x, "expression");
     const storage_handle& storage = tensor_access::storage(x);
     if constexpr (requires_grad_v<X>) check_current(x, "expression");
@@ -163,9 +176,19 @@ class lazy {
   /// The type of the tensor with its value.
   using tensor_type = tensor<element_type, shape_type, ownership::owning, is_tracked ? role::node : role::constant, access::read_write, device_type>;
 
-  explicit lazy(Operand... x) : operands_(std::move(x)...) {}
+  constexpr explicit lazy(Operand... x) : operands_(std::move(x)...) {}
+  // In constant evaluation, where an expression is a constant of a trace, g++ reads no mutable members of const objects.
+  constexpr lazy(const lazy& x)
+      : operands_(x.operands_), known_(std::is_constant_evaluated() ? kept() : x.known_), is_known_(!std::is_constant_evaluated() && x.is_known_),
+        is_freed_(!std::is_constant_evaluated() && x.is_freed_) {}
+  constexpr lazy(lazy&& x) noexcept
+      : operands_(std::move(x.operands_)), known_(std::is_constant_evaluated() ? kept() : std::move(x.known_)),
+        is_known_(!std::is_constant_evaluated() && x.is_known_), is_freed_(!std::is_constant_evaluated() && x.is_freed_) {}
+  lazy& operator=(const lazy&) = default;
+  lazy& operator=(lazy&&) = default;
+  constexpr ~lazy() = default;
 
-  const std::tuple<Operand...>& operands() const { return operands_; }
+  constexpr const std::tuple<Operand...>& operands() const { return operands_; }
   std::tuple<Operand...>& operands() { return operands_; }
 
   /// The value of an expression with a single element. The expression keeps it: a later call gives the same number, also after writes to
@@ -243,8 +266,10 @@ class lazy {
  private:
   static constexpr bool has_single_element = !shape_type::is_static || shape_type::size == 1;
 
+  using kept = detail::kept_element<element_type, device_type>;
+
   std::tuple<Operand...> operands_;
-  mutable detail::kept_element<element_type, device_type> known_;
+  mutable kept known_;
   mutable bool is_known_ = false;
   mutable bool is_freed_ = false;
 };

@@ -8,24 +8,23 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// The tensor of a factory as a constant of the graph. A tensor in memory is refused.
-template <class X>
-constexpr auto constant_of(ir::builder& g, const X& x) {
-  using T = element_t<X>;
-  using result = traced<T, shape_of_t<X>>;
-  const auto zeros = [&g] {
-    extents s = shape_of_t<X>::value;
-    for (int a = 0; a < s.rank; ++a) s[a] = is_static(s[a]) ? s[a] : 1;
-    return result{&g, g.constant(dtype_v<T>, g.intern(s), 0)};
-  };
-  // Not a const bool, which g++ evaluates before x is known.
-  if (!std::is_constant_evaluated() || !__builtin_constant_p(bool(tensor_access::storage(x)))) {
-    g.refuse({ir::refusal::kind::capture});
-    return zeros();
-  }
-  if (!tensor_access::storage(x)) return zeros();  // it was made from a traced value, and the compiler has printed a message
-  const auto& elements = *static_cast<const constant_block*>(tensor_access::storage(x).get());
-  const std::int16_t shape = g.intern(x.extents());
+/// A value to go on with after an error.
+template <class T, class Shape>
+constexpr traced<T, Shape> zeros_after_error(ir::builder& g) {
+  extents s = Shape::value;
+  for (int a = 0; a < s.rank; ++a) s[a] = is_static(s[a]) ? s[a] : 1;
+  return {&g, g.constant(dtype_v<T>, g.intern(s), 0)};
+}
+template <class T, class Shape>
+constexpr traced<T, Shape> refused_constant(ir::builder& g) {
+  g.refuse({ir::refusal::kind::capture});
+  return zeros_after_error<T, Shape>(g);
+}
+/// What a factory made, as nodes of the graph.
+template <class T, class Shape>
+constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block& elements, const extents& of_elements) {
+  using result = traced<T, Shape>;
+  const std::int16_t shape = g.intern(of_elements);
   using pattern = constant_block::pattern;
   if (elements.what == pattern::filled)
     return result{&g, std::is_integral_v<T> ? g.constant_bits(dtype_v<T>, shape, elements.whole) : g.constant(dtype_v<T>, shape, elements.first)};
@@ -35,8 +34,31 @@ constexpr auto constant_of(ir::builder& g, const X& x) {
   }
   const ops::value i = ops::counting(g, dtype::float64, shape, 0);
   ops::value each = elements.step == 1 && elements.first == 0 ? i : i * elements.step + elements.first;
-  if (elements.has_last) each = ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(static_cast<double>(x.size() - 1))), i.like(elements.last), each);
+  if (elements.has_last) each = ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(static_cast<double>(count(of_elements) - 1))), i.like(elements.last), each);
   return result{&g, ops::cast_to(each, dtype_v<T>).id};
+}
+/// The tensor of a factory as a constant of the graph. A tensor in memory is refused.
+template <class X>
+constexpr auto constant_of(ir::builder& g, const X& x) {
+  using T = element_t<X>;
+  // Not a const bool, which g++ evaluates before x is known.
+  if (!std::is_constant_evaluated() || !__builtin_constant_p(bool(tensor_access::storage(x)))) return refused_constant<T, shape_of_t<X>>(g);
+  if (!tensor_access::storage(x)) return zeros_after_error<T, shape_of_t<X>>(g);  // it was made from a traced value, and the compiler has printed a message
+  return made_by_factory<T, shape_of_t<X>>(g, *static_cast<const constant_block*>(tensor_access::storage(x).get()), x.extents());
+}
+/// An expression of such tensors and of numbers. to_operand() gives no storage to a tensor in memory.
+template <class X>
+constexpr auto constant_expression(ir::builder& g, const X& x) {
+  if constexpr (requires { typename X::operation; }) {
+    return std::apply([&](const auto&... part) { return X::operation::trace(constant_expression(g, part)...); }, x.operands());
+  } else if constexpr (requires { x.value; }) {
+    return lift<traced<typename X::element_type, shape<>>>(g, x.value);
+  } else {
+    using T = typename X::element_type;
+    using S = typename X::shape_type;
+    if (!std::is_constant_evaluated() || !x.storage) return refused_constant<T, S>(g);
+    return made_by_factory<T, S>(g, *static_cast<const constant_block*>(x.storage.get()), x.shape);
+  }
 }
 
 }  // namespace detail

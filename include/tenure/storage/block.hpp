@@ -42,8 +42,11 @@ class storage_handle {
   constexpr storage_handle() = default;
   /// Takes over the first reference of `b`, which a new block counts already.
   constexpr explicit storage_handle(block* b) noexcept : block_(b) {}
-  storage_handle(const storage_handle& other) noexcept : block_(other.block_) {
-    if (block_ != nullptr) block_->references.fetch_add(1);
+  /// In constant evaluation nothing counts references: the copy gets a block of its own.
+  constexpr storage_handle(const storage_handle& other) noexcept : block_(other.block_) {
+    if (block_ == nullptr) return;
+    if (std::is_constant_evaluated()) block_ = copy_of(*static_cast<const constant_block*>(block_));
+    else block_->references.fetch_add(1);
   }
   constexpr storage_handle(storage_handle&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   storage_handle& operator=(storage_handle other) noexcept {
@@ -84,6 +87,11 @@ class storage_handle {
   bool is_saved() const { return block_->saved.load() != 0; }
 
  private:
+  static constexpr block* copy_of(const constant_block& from) {
+    auto* const copy = new constant_block;
+    copy->what = from.what, copy->whole = from.whole, copy->first = from.first, copy->step = from.step, copy->last = from.last, copy->has_last = from.has_last;
+    return copy;
+  }
   void drop() noexcept {
     if (block_->references.load_acquire() == 1 || block_->references.drop()) block_->release(block_);
   }
