@@ -325,6 +325,20 @@ TEST_CASE("an update replaces a block of its operand, from one integer with a bo
   check(with(block, i.y, 0), "indices are no integers", 7, static_cast<int>(dtype::float32), 0);
 }
 
+TEST_CASE("an order has at most as many positions as its rows have elements") {
+  inputs i;
+  const auto with = [&](dtype type, const extents& to) {
+    inputs j = i;
+    return j.with(node(opcode::order, type, 1, j.g.intern(to), j.x));
+  };
+  CHECK(with(dtype::int64, {2, {2, 3}}).ok());
+  CHECK(with(dtype::int64, {2, {2, 1}}).ok());
+  check(with(dtype::int64, {2, {2, 4}}), "more positions than elements", 4, 4, 3);
+  check(with(dtype::int64, {2, {1, 3}}), "another extent than the operation's rule gives", 4, 1, 2);
+  check(with(dtype::int64, {1, {3}}), "another rank than the operation's rule gives", 4, 1, 2);
+  check(with(dtype::int32, {2, {2, 3}}), "another element type than the operation takes", 4, static_cast<int>(dtype::int32), static_cast<int>(dtype::int64));
+}
+
 TEST_CASE("slice and pad read and write within their axis") {
   struct step_of_axis {
     std::int64_t start, step, length;

@@ -27,6 +27,10 @@ TEMPLATE_TEST_CASE("equal elements keep their order, and NaN stands above every 
   CHECK(elements_in_order(argsort(x, tn::axis<0>, tn::descending)) == numbers{1, 5, 4, 0, 3, 6, 2});
   CHECK(elements_in_order(tn::argtopk<3>(x)) == numbers{1, 5, 4});
   CHECK(elements_in_order(tn::argtopk<3>(x, tn::smallest)) == numbers{2, 6, 0});
+  const auto many = tn::concat(x, x, x);  // so many that three of them are found without a sort
+  CHECK(elements_in_order(tn::argtopk<3>(many)) == numbers{1, 5, 8});
+  CHECK(elements_in_order(tn::argtopk<5>(many, tn::smallest)) == numbers{2, 9, 16, 6, 13});
+  CHECK(elements_in_order(tn::topk<0>(many)).empty());
   const auto sorted = elements_in_order(sort(x));
   CHECK(sorted[0] == -inf);
   CHECK(sorted[2] == 2);
@@ -61,7 +65,11 @@ TEST_CASE("the gradient of a sorted element goes where it comes from") {
 
 TEST_CASE("orders agree with the reference") {
   const auto x = filled<float>(shape<dyn, 4, dyn>{}, 1, -2.0, 2.0, 5, 150);
-  agrees(tn::compile([](auto a) { return std::tuple{sort(a), sort(a, tn::axis<0>, tn::descending), argsort(a, tn::axis<1>), tn::topk<2>(a, tn::axis<-2>), tn::argtopk<3>(transpose(a), tn::axis<0>)}; }), x);
+  agrees(tn::compile([](auto a) {
+           return std::tuple{sort(a), sort(a, tn::axis<0>, tn::descending), argsort(a, tn::axis<1>), tn::topk<2>(a, tn::axis<-2>),
+                             tn::argtopk<3>(transpose(a), tn::axis<0>), tn::topk<3>(a), tn::topk<1>(a, tn::axis<1>, tn::smallest)};
+         }),
+         x);
   agrees(tn::value_and_grad<0>([](auto a) { return sum(square(tn::topk<3>(a, tn::smallest)) * tn::topk<3>(a)); }), filled<double>(shape<dyn, 7>{}, 2, -2.0, 2.0, 6));
   agrees(tn::compile([](auto a) { return std::tuple{sort(a), median(a, tn::axis<0>), argsort(a)}; }), filled<std::int32_t>(shape<9, 5>{}, 3, 0.0, 4.0));
   CHECK_THROWS_AS(tn::eval(tn::topk<6>(x, tn::axis<0>)), tn::shape_error);

@@ -33,7 +33,7 @@ enum class opcode : std::uint8_t {
   gather,     // attr: axis; operands: source, integer indices; result: axis replaced by the shape of the indices
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
   update,     // attr: axis; operands: block, x, one integer: x with the block in the place of its elements from this position along the axis on
-  order,      // start: 1 if descending; the positions of the elements of each row of the last axis in their order, as int64
+  order,      // start: 1 if descending; the positions of the elements of each row of the last axis in their order, the first ones of them, as int64
   solve,      // [batch..., n, n], [batch..., n, m]: the x of a x = b
   attention,  // [batch..., q, d], [batch..., k, d], [batch..., k, e]: softmax of scaled products, times the third; attr: 1 if causal;
               // result [batch..., q, e + 2]: the last two columns are the numbers of each row from which its gradient computes the weights again

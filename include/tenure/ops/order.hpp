@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // sort, argsort, topk, argtopk and median along an axis. Elements are found by their positions in the order (structural/order.hpp), so a
 // gradient goes to the positions that they come from.
-// Cost: a step that sorts each row in O(n log n) on the CPU; on a GPU each thread reads a row. Then a gather.
+// Cost: a step that sorts each row in O(n log n) on the CPU, and for topk finds k elements in O(n log k); on a GPU each thread reads a row.
+// Then a gather.
 #pragma once
 
 #include <tenure/ops/position.hpp>
@@ -34,9 +35,17 @@ constexpr value taken_along(value x, value positions, int axis) {
   return gathered(reshape_to(x, {1, {stride}}), place, 0);
 }
 
+/// The first `count` positions of the order. If they are a large part of the axis, all of it is sorted, which takes less time.
+constexpr value order_along(value x, int axis, bool falls, std::int64_t count) {
+  const int last = x.shape().rank - 1;
+  const std::int64_t length = x.shape()[axis];
+  const bool are_few = !is_static(length) || 4 * count <= length;
+  const value first = moved_axis(ordered(moved_axis(x, axis, last), falls, are_few ? count : length), last, axis);
+  return are_few || count == length ? first : sliced(first, axis, 0, count, 1);
+}
 constexpr value order_along(value x, int axis, bool falls) {
   const int last = x.shape().rank - 1;
-  return moved_axis(ordered(moved_axis(x, axis, last), falls), last, axis);
+  return moved_axis(ordered(moved_axis(x, axis, last), falls, x.shape()[axis]), last, axis);
 }
 
 template <class X>
@@ -120,7 +129,7 @@ struct first_of_order {
         return x;
       } else {
         x.graph->require_at_least(x.shape()[at], K, "topk");
-        const value first = sliced(detail::order_along(x, at, Falls), at, 0, K, 1);
+        const value first = detail::order_along(x, at, Falls, K);
         if constexpr (Positions) return result{x.graph, first.id};
         else return result{x.graph, detail::taken_along(x, first, at).id};
       }

@@ -8,11 +8,11 @@
 
 namespace TENURE_NAMESPACE::kernels {
 
-/// Writes the position of element i to its place in the order of its row.
+/// Writes the position of element i to its place in the order of its row, if it is one of the first `count`.
 template <class T>
 struct place_in_order {
   walk<1> rows;
-  std::int64_t length, stride;
+  std::int64_t length, count, stride;
   bool descending;
   const T* from;
   std::int64_t* to;
@@ -22,7 +22,7 @@ struct place_in_order {
     const T* const row = from + rows.at(q.whole).of[0];
     std::int64_t place = 0;
     for (std::int64_t j = 0; j < length; ++j) place += j != q.rest && math::stands_before(row, stride, descending, j, q.rest);
-    to[q.whole * length + place] = q.rest;
+    if (place < count) to[q.whole * count + place] = q.rest;
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The steps that are not fused loops: matmul, gather, scatter, update, pad, check, order, solve, attention. Operands can have any strides. Each step reads its shapes from
-// its numbers, in the order in which the encoder wrote them.
+// The steps that are not fused loops: matmul, gather, scatter, update, pad, check, order, solve, attention. Operands can have any strides.
+// Each step reads its shapes from its numbers, in the order in which the encoder wrote them.
 #pragma once
 
 #include <algorithm>
@@ -270,32 +270,52 @@ void pad_step(void* const* p, const opaque_operation& n) {
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, out + n.start * along, to.stride);
 }
 
-/// Sorts the positions of each row in their place. No two compare equal, so the order is stable without memory. Where an element has at most
-/// 32 bits, element and position are one integer: that takes half of the time.
+/// Writes the first `count` of the items 0 ... length - 1 in order. If these are not all, they are the heap of the least ones so far.
+template <class Item, class Less>
+void first_in_order(Item* to, std::int64_t count, std::int64_t length, const auto& item, Less less) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = item(i);
+  if (count == length || count == 0) return std::sort(to, to + count, less);
+  std::make_heap(to, to + count, less);
+  for (std::int64_t i = count; i < length; ++i) {
+    const Item next = item(i);
+    if (!less(next, to[0])) continue;
+    std::pop_heap(to, to + count, less);
+    to[count - 1] = next;
+    std::push_heap(to, to + count, less);
+  }
+  std::sort_heap(to, to + count, less);
+}
+
+/// Sorts the positions of each row in the memory of the result. No two compare equal, so the order is stable. Where an element has at most 32
+/// bits, element and position are one integer: that takes half of the time. The comparison is a type of this file: the linker would share
+/// std::sort<std::uint64_t*> between parts of a program for several instruction sets.
 template <class T>
 void order_rows(const T* x, std::int64_t* to, const opaque_operation& n) {
   const operand_view& from = n.in[0];
   const int last = from.rank - 1;
-  const std::int64_t length = from.extent[last], stride = from.stride[last];
+  const std::int64_t length = from.extent[last], stride = from.stride[last], count = n.out.extent[last];
   const bool descending = n.start != 0;
   detail::for_each_index(last, from.extent, from.stride, from.stride, [&](std::int64_t at, std::int64_t) {
     const T* const row = x + at;
+    const auto position = [](std::int64_t i) { return i; };
+    const auto stands_before = [=](std::int64_t i, std::int64_t j) { return math::stands_before(row, stride, descending, i, j); };
     if constexpr (sizeof(T) <= 4) {
-      if (length <= 0x7fffffff) {
-        auto* const both = reinterpret_cast<std::uint64_t*>(to);
-        for (std::int64_t i = 0; i < length; ++i) {
-          const std::uint32_t key = math::sort_key(row[i * stride]);
-          both[i] = std::uint64_t{descending ? ~key : key} << 32 | static_cast<std::uint64_t>(i);
-        }
-        std::sort(both, both + length);
-        for (std::int64_t i = 0; i < length; ++i) to[i] = static_cast<std::int64_t>(both[i] & 0xffffffffu);
-        to += length;
-        return;
+      const auto both = [=](std::int64_t i) {
+        const std::uint32_t key = math::sort_key(row[i * stride]);
+        return std::uint64_t{descending ? ~key : key} << 32 | static_cast<std::uint64_t>(i);
+      };
+      const bool has_room = length <= 0x7fffffff;
+      if (has_room) {
+        auto* const items = reinterpret_cast<std::uint64_t*>(to);
+        first_in_order(items, count, length, both, [](std::uint64_t a, std::uint64_t b) { return a < b; });
+        for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<std::int64_t>(items[i] & 0xffffffffu);
+      } else {
+        first_in_order(to, count, length, position, stands_before);
       }
+    } else {
+      first_in_order(to, count, length, position, stands_before);
     }
-    for (std::int64_t i = 0; i < length; ++i) to[i] = i;
-    std::sort(to, to + length, [&](std::int64_t i, std::int64_t j) { return math::stands_before(row, stride, descending, i, j); });
-    to += length;
+    to += count;
   });
 }
 inline void order_step(void* const* p, const opaque_operation& n) {

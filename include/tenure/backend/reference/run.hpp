@@ -357,14 +357,16 @@ class interpreter {
   /// Sorts the positions of each row. A NaN is above every number.
   array order(const ir::node& n, array& y) const {
     const array& x = value(n.in[0]);
-    const std::int64_t length = y.shape[y.shape.rank - 1];
+    const std::int64_t length = x.shape[x.shape.rank - 1], count = y.shape[y.shape.rank - 1];
     visit_dtype(x.type, [&]<class T>(element_tag<T>) {
-      for (std::int64_t first = 0; first < y.size(); first += length) {
+      std::int64_t* to = y.as<std::int64_t>();
+      for (std::int64_t first = 0; first < x.size(); first += length, to += count) {
         const T* const row = x.as<T>() + first;
-        std::int64_t* const to = y.as<std::int64_t>() + first;
         const auto below = [&](std::int64_t i, std::int64_t j) { return row[i] < row[j] || (row[j] != row[j] && row[i] == row[i]); };
-        for (std::int64_t i = 0; i < length; ++i) to[i] = i;
-        std::stable_sort(to, to + length, [&](std::int64_t i, std::int64_t j) { return n.start != 0 ? below(j, i) : below(i, j); });
+        std::vector<std::int64_t> all(static_cast<std::size_t>(length));
+        for (std::int64_t i = 0; i < length; ++i) all[static_cast<std::size_t>(i)] = i;
+        std::stable_sort(all.begin(), all.end(), [&](std::int64_t i, std::int64_t j) { return n.start != 0 ? below(j, i) : below(i, j); });
+        std::copy(all.begin(), all.begin() + count, to);
       }
     });
     return y;

@@ -7,10 +7,12 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// For each row of the last axis the positions of its elements in ascending or descending order, as int64. Equal elements stay in the order of
-/// their positions. A NaN stands above every number.
-constexpr value ordered(value x, bool descending) {
-  return {*x.graph, x.graph->emit({.op = ir::opcode::order, .type = dtype::int64, .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}, .start = descending})};
+/// For each row of the last axis the positions of its elements in ascending or descending order, as int64: the first `count` of them. Equal
+/// elements stay in the order of their positions. A NaN stands above every number.
+constexpr value ordered(value x, bool descending, std::int64_t count) {
+  extents to = x.shape();
+  to[to.rank - 1] = count;
+  return {*x.graph, x.graph->emit({.op = ir::opcode::order, .type = dtype::int64, .arity = 1, .shape = x.graph->intern(to), .in = {x.id, ir::none, ir::none}, .start = descending})};
 }
 
 namespace nodes {
@@ -22,9 +24,14 @@ struct order : structural<ir::opcode::order, 1, lowering::step, attributes::dire
   template <class B>
   static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
-    c.same_shape(0);
+    const extents &x = c.shape_of(0), &y = c.shape();
     c.is_type(c.self(), dtype::int64);
-    c.expect(c.shape().rank >= 1, "an order of a scalar", c.shape().rank, 1);
+    c.expect(x.rank >= 1, "an order of a scalar", x.rank, 1);
+    c.rank_is(y, x.rank);
+    if (!c.found.ok()) return;
+    for (int a = 0; a < x.rank - 1; ++a) c.extent_is(y[a], x[a]);
+    const std::int64_t count = y[y.rank - 1], length = x[x.rank - 1];
+    c.expect(!is_static(count) || !is_static(length) || count <= length, "more positions than elements", count, length);
   }
 };
 }  // namespace nodes
