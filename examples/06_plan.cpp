@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 
+#include <tenure/profile.hpp>
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;
@@ -27,6 +28,13 @@ static_assert(step_plan::flops() < 100'000);
 int main() {
   tn::print(wave_plan{});
   std::cout << wave_plan::kernels() << " kernel, " << wave_plan::flops() << " flops, " << wave_plan::bytes() << " bytes\n";
+
+  tn::engine random(1);
+  const auto w = tn::normal<float>(tn::shape<784, 128>{}, random);
+  const auto x = tn::normal<float>(tn::shape<256, 784>{}, random);
+  const auto y = tn::normal<float>(tn::shape<256, 128>{}, random);
+  constexpr auto fit = [](auto weights, auto inputs, auto targets) { return mse(softmax(matmul(inputs, weights), tn::axis<1>), targets); };
+  tn::print(tn::profile(tn::value_and_grad(fit))(w, x, y));
 
   std::ofstream("plan.dot") << tn::to_dot(step_plan{});     // dot -Tsvg plan.dot -o plan.svg
   return std::ifstream("plan.dot").good() ? 0 : 1;

@@ -165,6 +165,17 @@ class trainer {
     return {};
   }
 
+  /// One step, run by `runner`: see transform/call.hpp and transform/profile.hpp.
+  template <class Runner, class Model, class State, class... Data>
+  auto through(Runner& runner, Model& model, State& state, const Data&... data) const {
+    using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
+    detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, detail::results_on<detail::device_of_tree<Model>>> loss(uninitialized);
+    const compiled<step_type, Execution> step{{}, execution};
+    step.into(loss, model, state.moments).through(runner, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
+    ++state.steps;
+    return loss;
+  }
+
   Rule rule;
   [[no_unique_address]] Execution execution;
 
@@ -185,10 +196,8 @@ class trainer {
       loss.copy_(kept);
       return loss;
     } else {
-      loss_type loss(uninitialized);
-      step.into(loss, model, state.moments)(model, state.moments, rule.hyperparameters(state.steps + 1), data...);
-      ++state.steps;
-      return loss;
+      detail::at_once<device> now;
+      return through(now, model, state, data...);
     }
   }
 };

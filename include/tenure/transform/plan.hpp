@@ -23,30 +23,43 @@ struct plan {
   static constexpr std::int64_t flops() {
     require_static();
     const ir::graph_view g = Program::value.view();
-    std::int64_t total = in_constructs([]<class Body>(std::type_identity<Body>) { return plan<Body, Device>::flops(); });
-    for (int i = 0; i < g.count; ++i) total += ops::is_pointwise(g[i].op) ? count(g.shape_of(i)) : ops::structural_record_of(g[i].op).flops(g, i);
+    std::int64_t total = 0;
+    for (int s = 0; s < Program::step_count; ++s) total += flops_of_construct(s);
+    for (int i = 0; i < g.count; ++i) total += flops_of(g, i);
     return total;
+  }
+  /// The operations of a node, without those of the bodies of a construct.
+  static constexpr std::int64_t flops_of(const ir::graph_view& g, ir::node_id id) {
+    return ops::is_pointwise(g[id].op) ? count(g.shape_of(id)) : ops::structural_record_of(g[id].op).flops(g, id);
+  }
+  /// The operations of the loop or branch that is step s; 0 for other steps.
+  static constexpr std::int64_t flops_of_construct(int s) {
+    return in_construct(s, []<class Body>(std::type_identity<Body>) { return plan<Body, Device>::flops(); });
   }
 
   /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step. Loops and branches count as in flops().
   static constexpr std::int64_t bytes() {
     require_static();
-    const passes::plan_view p = Program::plan.view(Program::value.view());
-    std::int64_t total = in_constructs([]<class Body>(std::type_identity<Body>) { return plan<Body, Device>::bytes(); });
-    for (int s = 0; s < p.step_count; ++s) {
-      const passes::step& step = p.steps[s];
-      if (Program::tables.steps[s].construct >= 0) continue;
-      for (int a = step.first_access; a < step.first_access + step.access_count; ++a) {
-        const int buffer = p.accesses[a].buffer;
-        bool counted = buffer < 0;
-        for (int b = step.first_access; b < a; ++b) counted = counted || p.accesses[b].buffer == buffer;
-        if (counted) continue;
-        std::int64_t elements = 0;  // of all parts of a buffer together, but at most the elements of the buffer
-        for (int b = a; b < step.first_access + step.access_count; ++b)
-          if (p.accesses[b].buffer == buffer) elements += elements_of(p, step, b);
-        const std::int64_t whole = p.buffers[buffer].elements.factor;
-        total += (elements < whole ? elements : whole) * size_of(p.buffers[buffer].type);
-      }
+    std::int64_t total = 0;
+    for (int s = 0; s < Program::step_count; ++s) total += bytes_of_step(s, Program::value.view(), nullptr);
+    return total;
+  }
+  /// The bytes that step s reads and writes. `g` is the graph with its run-time extents, and `symbols` are these; null if there are none.
+  static constexpr std::int64_t bytes_of_step(int s, const ir::graph_view& g, const std::int64_t* symbols) {
+    const passes::plan_view p = Program::plan.view(g);
+    const passes::step& step = p.steps[s];
+    if (Program::tables.steps[s].construct >= 0) return in_construct(s, []<class Body>(std::type_identity<Body>) { return plan<Body, Device>::bytes(); });
+    std::int64_t total = 0;
+    for (int a = step.first_access; a < step.first_access + step.access_count; ++a) {
+      const int buffer = p.accesses[a].buffer;
+      bool counted = buffer < 0;
+      for (int b = step.first_access; b < a; ++b) counted = counted || p.accesses[b].buffer == buffer;
+      if (counted) continue;
+      std::int64_t elements = 0;  // of all parts of a buffer together, but at most the elements of the buffer
+      for (int b = a; b < step.first_access + step.access_count; ++b)
+        if (p.accesses[b].buffer == buffer) elements += elements_of(p, step, b, symbols);
+      const std::int64_t whole = passes::value_of(p.buffers[buffer].elements, symbols);
+      total += (elements < whole ? elements : whole) * size_of(p.buffers[buffer].type);
     }
     return total;
   }
@@ -72,37 +85,36 @@ struct plan {
   static constexpr std::int64_t bytes_of(const ir::graph_view& g, ir::node_id id) { return count(g.shape_of(id)) * size_of(g[id].type); }
 
  private:
-  /// The cost of all loops and branches. An external function counts 0. cost(body) gives the cost of one turn of a body.
+  /// The cost of the loop or branch that is step s, 0 for other steps. An external function counts 0. cost(body) gives the cost of one turn of a
+  /// body.
   template <class Cost>
-  static constexpr std::int64_t in_constructs(Cost cost) {
+  static constexpr std::int64_t in_construct(int s, Cost cost) {
     std::int64_t total = 0;
-    for (int s = 0; s < Program::step_count; ++s) {
-      if (Program::tables.steps[s].construct < 0) continue;
-      program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
-        using kind = ir::construct::kind;
-        using record = program_detail::construct_at<Program, C>;
-        if constexpr (record::value.what != kind::external) {
-          const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{});
-          if constexpr (record::value.what == kind::scan) {
-            total += record::value.length * first;
-          } else {
-            const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{});
-            total += record::value.what != kind::cond ? first + second : first > second ? first : second;
-          }
+    if (Program::tables.steps[s].construct < 0) return total;
+    program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
+      using kind = ir::construct::kind;
+      using record = program_detail::construct_at<Program, C>;
+      if constexpr (record::value.what != kind::external) {
+        const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{});
+        if constexpr (record::value.what == kind::scan) {
+          total += record::value.length * first;
+        } else {
+          const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{});
+          total += record::value.what != kind::cond ? first + second : first > second ? first : second;
         }
-      });
-    }
+      }
+    });
     return total;
   }
   /// The number of elements of its buffer that an access reads or writes.
-  static constexpr std::int64_t elements_of(const passes::plan_view& p, const passes::step& step, int a) {
+  static constexpr std::int64_t elements_of(const passes::plan_view& p, const passes::step& step, int a, const std::int64_t* symbols) {
     const passes::access& x = p.accesses[a];
     const int at = a - step.first_access;
     const bool is_fused = step.is_fused();
     const ir::node_id node = is_fused ? ir::none : at < step.access_count - 1 ? p.graph[step.node].in[at] : step.node;
     std::int64_t n = 1;
     for (int d = 0; d < x.rank; ++d)
-      if (p.stride(x, d).factor != 0) n *= is_fused ? p.kernels[step.kernel].extent[d].factor : p.graph.shape_of(node)[d];
+      if (p.stride(x, d).factor != 0) n *= is_fused ? passes::value_of(p.kernels[step.kernel].extent[d], symbols) : p.graph.shape_of(node)[d];
     return n;
   }
   static constexpr void require_static() {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+// profile(train_step)(model, state, data...).
+#pragma once
+
+#include <tenure/optim/rule.hpp>
+#include <tenure/transform/profile.hpp>
+
+namespace TENURE_NAMESPACE {
+namespace detail {
+
+template <class Loss, class Rule, class Execution>
+struct profiled_trainer {
+  trainer<Loss, Rule, Execution> step;
+  int runs;
+
+  template <class Model, class State, class... Data>
+  call_profile operator()(Model& model, State& state, const Data&... data) const {
+    profiler p;
+    for (int i = 0; i < runs; ++i) step.through(p, model, state, data...);
+    return p.result();
+  }
+};
+
+}  // namespace detail
+
+/// The same for a training step: it takes `runs` steps, which train the model.
+template <class Loss, class Rule, class Execution>
+auto profile(const trainer<Loss, Rule, Execution>& step, int runs = 20) { return detail::profiled_trainer<Loss, Rule, Execution>{step, runs}; }
+
+}  // namespace tenure
