@@ -43,6 +43,26 @@ TEST_CASE("an external function: values, gradients, and the gradient of the grad
   for (int i = 0; i < 3; ++i) CHECK(twice(i) == Approx(by_hand(i)));
 }
 
+/// The slope of x^3 and its slope, each by a C++ function.
+constexpr auto of_slope = tn::extern_op([](auto y, auto x) noexcept { for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 6 * x[i]; }, tn::like<0>);
+constexpr auto slope = tn::custom_jvp(tn::extern_op([](auto y, auto x) noexcept { for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 3 * x[i] * x[i]; }, tn::like<0>),
+                                      [](auto x, auto t) { return std::tuple{x, of_slope(x) * t}; });
+constexpr auto in_both_modes = tn::custom_jvp(tn::extern_op(cube{}, tn::like<0>), [](auto x, auto t) { return std::tuple{x, slope(x) * t}; });
+
+constexpr auto loss_by_rule = [](auto a) { return sum(in_both_modes(a) * a); };
+constexpr auto loss_plain = [](auto a) { return sum(plain(a) * a); };
+
+TEST_CASE("an external function with the rule of a custom_jvp has forward and reverse mode, and second derivatives of each") {
+  const vector x{0.5, 1.25, 2}, v{1, -1, 3};
+  static constexpr auto all = [](auto a, auto t) {
+    return std::tuple{tn::jvp(in_both_modes)(a, t), tn::value_and_grad(loss_by_rule)(a), tn::hessian<0>(loss_by_rule)(a), tn::vmap(tn::grad(loss_by_rule))(tn::stack(a, t * t))};
+  };
+  static constexpr auto all_plain = [](auto a, auto t) {
+    return std::tuple{tn::jvp(plain)(a, t), tn::value_and_grad(loss_plain)(a), tn::hessian<0>(loss_plain)(a), tn::vmap(tn::grad(loss_plain))(tn::stack(a, t * t))};
+  };
+  judged::agree(tn::compile(all)(x, v), judged::interpreted(all_plain, x, v));
+}
+
 TEST_CASE("external functions of several results, numbers and integers") {
   const vector x{1.5, -2, 0.25}, y{3, 1, 4};
   const auto [dot, bin] = dot_and_bin(x, y, std::int64_t{7});
