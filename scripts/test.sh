@@ -12,8 +12,8 @@ set -euo pipefail
 compilers=2 cuda=0 cross=()
 not_by_clang='^header[.]alone$'  # a missing include does not depend on the compiler
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
-# reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone and a
-# second GPU for nvcc (TENURE_QUICK_TESTS); the suites of the CPU on another device; with clang++, the compiling twins of must-not-compile tests.
+# reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone, and
+# for nvcc a second GPU, whole programs and large graphs (TENURE_QUICK_TESTS); the suites of the CPU on another device; with clang++, the compiling twins of must-not-compile tests.
 quick=ON
 skip_gcc="batch;control_flow;far_suites;golden;laws;ownership"
 skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;interop;kernels;math;mixed_isa;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
