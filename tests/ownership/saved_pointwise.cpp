@@ -57,13 +57,24 @@ const std::map<std::string, std::vector<std::string>> table = {
     {"erfc", {"0"}},
 };
 
+// Their derivatives have the form of another operation's, so that the quick tests leave them out: each takes seconds to compile.
+template <class Op>
+constexpr bool is_one_of_its_kind() {
+#ifdef TENURE_QUICK_TESTS
+  return !tn::ops::is_any_of<Op, tn::ops::round, tn::ops::ceil, tn::ops::trunc, tn::ops::remainder, tn::ops::fmin, tn::ops::log2, tn::ops::log10, tn::ops::exp2, tn::ops::cosh, tn::ops::acos, tn::ops::asinh,
+                    tn::ops::acosh, tn::ops::atanh, tn::ops::erfc>;
+#else
+  return true;
+#endif
+}
+
 template <class Op>
 void check_operation() {
   using vector = tn::tensor<double, shape<3>>;
   const auto call = [](const auto&... x) { return tn::apply<Op>(x...); };
   constexpr bool is_differentiable = Op::types != tn::ops::typing::comparison && !std::is_same_v<Op, tn::ops::logical_and> &&
                                      !std::is_same_v<Op, tn::ops::logical_or> && !std::is_same_v<Op, tn::ops::logical_not>;
-  if constexpr (is_differentiable) {
+  if constexpr (is_differentiable && is_one_of_its_kind<Op>()) {
     const auto entry = table.find(Op::name);
     INFO(Op::name);
     REQUIRE(entry != table.end());
