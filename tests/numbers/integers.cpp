@@ -80,11 +80,13 @@ TEMPLATE_TEST_CASE("integers wrap around", "", std::int32_t, std::int64_t) {
   const tn::tensor<T, shape<4>> x{lo, hi, lo, T(-1)}, y{T(-1), T(1), lo, hi};
   const tn::tensor<T, shape<4>> z{hi, hi, 1, lo};
   const tn::tensor<std::int64_t, shape<4>> first{0, 0, 0, 0};
-  check<T>({"-x", "abs(x)", "x + y", "x - y", "x * y", "square(x)", "x + greatest + 1", "-(least) + x", "index_add"},
+  check<T>({"-x", "abs(x)", "x + y", "x - y", "x * y", "square(x)", "x + greatest + 1", "-(least) + x", "index_add", "x % y", "fmod", "floor_divide", "x % 0", "floor_divide by 0"},
            [](auto a, auto b, auto c, auto i) {
-             return std::tuple{-a, abs(a), a + b, a - b, a * b, square(a), a + greatest<T> + 1, -(a * 0 + least<T>) + a, index_add(a, i, c)};
+             return std::tuple{-a, abs(a), a + b, a - b, a * b, square(a), a + greatest<T> + 1, -(a * 0 + least<T>) + a, index_add(a, i, c), a % b, fmod(a, b), floor_divide(a, b), a % (b - b),
+                               floor_divide(a, b - b)};
            },
-           {{lo, -hi, lo, 1}, {lo, hi, lo, 1}, {hi, lo, 0, hi - 1}, {-hi, hi - 1, 0, lo}, {lo, hi, 0, -hi}, {0, 1, 0, 1}, {0, -1, 0, hi}, {0, -1, 0, hi}, {-1, hi, lo, -1}},
+           {{lo, -hi, lo, 1}, {lo, hi, lo, 1}, {hi, lo, 0, hi - 1}, {-hi, hi - 1, 0, lo}, {lo, hi, 0, -hi}, {0, 1, 0, 1}, {0, -1, 0, hi}, {0, -1, 0, hi}, {-1, hi, lo, -1},
+            {0, 0, 0, hi - 1}, {0, 0, 0, -1}, {lo, hi, 1, -1}, {0, 0, 0, 0}, {0, 0, 0, 0}},
            x, y, z, first);
   const tn::tensor<T, shape<4>> eager_negative = -x, eager_size = abs(x);
   CHECK(numbers<T>(eager_negative) == std::vector<T>{lo, -hi, lo, 1});
