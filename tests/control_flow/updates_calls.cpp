@@ -14,6 +14,7 @@ table counted(double from = 0) {
   return t;
 }
 
+constexpr auto at_all = [](auto t, auto y, auto k) { return tn::dynamic_update(t, y, std::tuple{k, k + 1, k - 1}); };
 constexpr auto put = [](auto x, auto row, auto i) { return tn::dynamic_update(x, tn::unsqueeze<0>(row), std::tuple{i, 0}); };
 }  // namespace
 
@@ -51,6 +52,42 @@ TEST_CASE("updates along other axes, of other types, and of run-time and empty e
   CHECK(of_y(1, 2) == 1);
   CHECK(std::get<0>(any(eight, none, std::int64_t{8})).item() == Approx(24 * std::sin(1.0)));
   CHECK_THROWS_AS(any(eight, two, std::int64_t{7}), tn::index_error);
+}
+
+TEST_CASE("updates at positions along two axes and more write the block, in place") {
+  using cube = tn::tensor<double, tn::shape<4, 5, 6>>;
+  cube x = tn::zeros<double>(tn::shape<4, 5, 6>());
+  for (std::size_t i = 0; i < 120; ++i) tn::as_span(x)[i] = std::sin(0.7 * static_cast<double>(i));
+  const auto of = []<std::int64_t... E>(tn::shape<E...> s) { return tn::tensor<double, tn::shape<E...>>(tn::full<double>(s, 7)); };
+  const std::int64_t i = 2;
+  constexpr auto outer = [](auto t, auto y, auto k) { return tn::dynamic_update(t, y, std::tuple{k, 0, k}); };
+  constexpr auto some_known = [](auto t, auto y, auto k) { return tn::dynamic_update(t, y, std::tuple{1, k, 0}); };
+  agrees_with_reference("one element", at_all, x, of(tn::shape<1, 1, 1>{}), i);
+  agrees_with_reference("a part of a row", at_all, x, of(tn::shape<1, 1, 3>{}), i);
+  agrees_with_reference("a block", at_all, x, of(tn::shape<2, 1, 3>{}), i);
+  agrees_with_reference("with a whole axis between", outer, x, of(tn::shape<1, 5, 2>{}), i);
+  agrees_with_reference("with a known start", some_known, x, of(tn::shape<2, 2, 6>{}), i);
+  agrees_with_reference("a piece with a known start", some_known, x, of(tn::shape<1, 2, 6>{}), i);
+  agrees_with_reference("gradients", tn::grad<0, 1>([](auto t, auto y, auto k) { return sum(tn::sin(at_all(t, y, k))); }), x, of(tn::shape<2, 1, 3>{}), i);
+  constexpr auto filled = [](auto t, auto row) {
+    return tn::fori_loop(4, [=](auto k, auto c) { return tn::dynamic_update(c, tn::reshape<1, 1, 6>(row * c[0][0]), std::tuple{k, 4 - k, 0}); }, t);
+  };
+  const tn::tensor<double, tn::shape<6>> row = {1, 2, 3, 4, 5, 6};
+  agrees_with_reference("in a loop", filled, x, row);
+  static_assert(decltype(tn::compile(filled).plan(x, row))::workspace_bytes() < 960);
+  CHECK(tn::to_text(tn::compile(filled).plan(x, row)).find("update") != std::string::npos);
+  tn::tensor<double, tn::shape<2, 4, 5, 6>> two = tn::ones<double>(tn::shape<2, 4, 5, 6>());
+  const tn::tensor<std::int64_t, tn::shape<2>> starts{1, 2};
+  agrees_with_reference("each sample its start", tn::vmap<0, tn::unmapped, 0>(at_all), two, of(tn::shape<2, 1, 3>{}), starts);
+  agrees_with_reference("each sample its start of a piece", tn::vmap<0, tn::unmapped, 0>(at_all), two, of(tn::shape<1, 1, 3>{}), starts);
+  const double* const before = x.data();
+  constexpr auto put_block = tn::compile(at_all);
+  put_block.into(x)(x, of(tn::shape<2, 1, 3>{}), i);
+  CHECK(x.data() == before);
+  CHECK(x(3, 3, 3) == 7);
+  CHECK(x(3, 3, 4) == std::sin(0.7 * 112));
+  static_assert(decltype(put_block.plan(x, of(tn::shape<2, 1, 3>{}), i))::workspace_bytes() < 960);
+  CHECK_THROWS_AS(put_block(x, of(tn::shape<2, 1, 3>{}), std::int64_t{3}), tn::index_error);
 }
 
 TEST_CASE("updates of a batch, forward mode") {

@@ -3,8 +3,8 @@
 // Errors: a block that does not lie inside its axes throws index_error before any result is written.
 // Cost: a read copies the block; where two axes and more start at such positions, it computes one index for each row of the block. An
 // update copies the operand, or writes the block in place where nothing reads the operand afterwards: in a loop that carries it, and into()
-// the operand itself. With positions along two axes and more it passes over the whole operand, and for a block that is not one long along its
-// axes it first writes a second operand of zeros.
+// the operand itself. With positions along two axes and more it also copies the rows of the first axis in which the block lies, unless the
+// block is one long along all of these axes but the last, and these are next to each other.
 #pragma once
 
 #include <tenure/ops/comparison.hpp>
@@ -25,6 +25,11 @@ struct block {
   int last = -1;      // the last axis that is not whole
   int positioned = 0;  // how many are not whole
 
+  constexpr int first() const {
+    int a = 0;
+    while (axes[a].is_whole()) ++a;
+    return a;
+  }
   constexpr void add(const block_axis& a) {
     axes.push_back(a);
     if (a.is_whole()) return;
@@ -132,6 +137,54 @@ constexpr value inside_of(ir::builder& g, std::int16_t shape, const block& b, co
 /// An array of so many elements is replaced as a whole, in one kernel with the operations around it. A step of its own takes as long as that.
 constexpr std::int64_t most_replaced = 64;
 
+/// Whether the block is one long along its axes but the last, and along whole axes between them.
+constexpr bool is_piece(const block& b, const extents& of_block) {
+  bool is = true;
+  for (int a = b.first(); a < b.last; ++a) is = is && of_block[a] == 1;
+  return is;
+}
+
+/// x with y from a start on that was checked, or that follows from starts that were.
+constexpr value updated_inside(value x, value y, value start, int axis) {
+  ir::builder& g = *x.graph;
+  const std::int64_t extent = x.shape()[axis], length = y.shape()[axis];
+  const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
+  g.check_bound({start.id, starts, "dynamic_update", true});
+  return updated(x, y, start, axis);
+}
+
+/// x with y in the place of a block that lies inside, by steps that write the block only. To the piece of is_piece() these axes are one axis. Any
+/// other block is written to the rows of its first axis, and these to x. No start is a number of the trace, unless the block is such a piece.
+constexpr value write_pieces(value x, value y, const block& b) {
+  ir::builder& g = *x.graph;
+  const extents shape = x.shape(), of_block = y.shape();
+  const int first = b.first();
+  if (!is_piece(b, of_block)) {
+    const block_axis& rows = b.axes[first];
+    block within;
+    for (int a = 0; a < shape.rank; ++a) within.add(a == first ? block_axis{} : b.axes[a]);
+    const value read = gathered(x, positions_from(rows.start, rows.length, shape[first], "dynamic_update"), first);
+    return updated_inside(x, write_pieces(read, y, within), rows.start, first);
+  }
+  extents flat, piece;
+  value start;
+  std::int64_t stride = 1;
+  for (int a = b.last; a >= first; --a) {
+    if (!b.axes[a].is_whole()) {
+      const value at = cast_to(b.axes[a].start, dtype::int64), moved = stride == 1 ? at : at * number_of_extent(g, dtype::int64, stride);
+      start = start.id == ir::none ? moved : start + moved;
+    }
+    stride = g.derived(ir::symbol::kind::product, stride, shape[a]);
+  }
+  for (int a = 0; a < shape.rank; ++a) {
+    if (a >= first && a < b.last) continue;
+    flat.push_back(a == b.last ? stride : shape[a]);
+    piece.push_back(of_block[a]);
+  }
+  if (first == b.last) return updated_inside(x, y, b.axes[first].start, first);
+  return reshape_to(updated_inside(reshape_to(x, flat), reshape_to(y, piece), start, first), shape);
+}
+
 /// x with y in the place of a block. y has the shape of the block.
 template <class T>
 constexpr value write_block(value x, value y, const block& b) {
@@ -140,7 +193,9 @@ constexpr value write_block(value x, value y, const block& b) {
   ir::builder& g = *x.graph;
   require_block_inside(x, b, call, "dynamic_update: start of the block");
   const bool is_small = all_static(x.shape()) && count(x.shape()) <= most_replaced;
-  if (b.positioned == 1 && !is_small && b.axes[b.last].start.node().op != ir::opcode::constant) return updated(x, y, b.axes[b.last].start, b.last);
+  int known = 0;
+  for (int a = 0; a < b.axes.size(); ++a) known += !b.axes[a].is_whole() && b.axes[a].start.node().op == ir::opcode::constant;
+  if (!is_small && (known == 0 || (known < b.positioned && is_piece(b, y.shape())))) return write_pieces(x, y, b);
   const std::int16_t shape = x.node().shape;
   bool is_one_long = true;
   for (int a = 0; a < b.axes.size(); ++a) is_one_long = is_one_long && (b.axes[a].is_whole() || b.axes[a].length == 1);

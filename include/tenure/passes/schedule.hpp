@@ -108,9 +108,11 @@ class scheduler {
     for (int i = 0; i < g_.output_count; ++i) ++readers[g_.outputs[i]];
     for (ir::node_id id = 0; id < g_.count; ++id) {
       if (g_.nodes[id].op != ir::opcode::update) continue;
-      const ir::node_id x = g_.nodes[id].in[1];
+      ir::node_id x = g_.nodes[id].in[1];
+      bool is_read_here_only = readers[x] == 1;
+      for (; g_.nodes[x].op == ir::opcode::reshape; is_read_here_only = is_read_here_only && readers[x] == 1) x = g_.nodes[x].in[0];
       const bool has_memory = !is_source(g_.nodes[x].op) && !is_view(g_.nodes[x].op) && notes_[x].whole == ir::none && notes_[id].whole == ir::none;
-      marks[id] = has_memory && readers[x] == 1;
+      marks[id] = has_memory && is_read_here_only;
     }
     return marks;
   }
@@ -123,7 +125,7 @@ class scheduler {
       if (n.op < ir::opcode::pointwise && is_view(n.op)) layouts_.enter(g_, id, layout_below(n.in[0]));
       const bool is_input = n.op == ir::opcode::input;
       const bool is_computed = notes_[id].whole == ir::none ? clusters_.of[id] >= 0 && clusters_.in_memory[id] : notes_[id].whole == id;
-      if (in_place.size() > 0 && in_place[id]) notes_[id].buffer = notes_[n.in[1]].buffer;
+      if (in_place.size() > 0 && in_place[id]) notes_[id].buffer = notes_[below_reshapes(g_, n.in[1])].buffer;
       else if (is_input || is_computed)
         notes_[id].buffer = plan_.buffers.push_back({.where = is_input ? buffer::place::argument : buffer::place::workspace,
                                                      .type = n.type,
