@@ -277,6 +277,7 @@ constexpr auto cross_entropy(const X& logits, const I& labels, const Option&... 
   using options = detail::loss_options<Option...>;
   static_assert(options::are_known, "tenure: cross_entropy: an option is tn::reduction::sum or none, tn::class_weights(w), tn::ignore_index<I> or tn::label_smoothing(e), each once");
   if constexpr (!options::are_known) return apply<ops::cross_entropy<detail::loss_options<>>>(logits, labels);
+  else if constexpr (!options::has_operands) return apply<ops::cross_entropy<options>>(logits, labels);
   else return options::template apply_to<ops::cross_entropy<options>>(logits, labels, option...);
 }
 template <operand_or_scalar X, class I, class... Option>
@@ -285,6 +286,7 @@ constexpr auto nll(const X& log_probabilities, const I& labels, const Option&...
   constexpr bool are_known = options::are_known && !options::smooths;
   static_assert(are_known, "tenure: nll: an option is tn::reduction::sum or none, tn::class_weights(w) or tn::ignore_index<I>, each once");
   if constexpr (!are_known) return apply<ops::nll<detail::loss_options<>>>(log_probabilities, labels);
+  else if constexpr (!options::has_operands) return apply<ops::nll<options>>(log_probabilities, labels);
   else return options::template apply_to<ops::nll<options>>(log_probabilities, labels, option...);
 }
 /// Infinite logits have a loss of 0 where the target agrees, else inf.

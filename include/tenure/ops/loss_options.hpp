@@ -77,6 +77,7 @@ struct loss_options {
   static constexpr bool are_known = number_of<loss_option::unknown> == 0 && number_of<loss_option::reduces> <= 1 && number_of<loss_option::weighs> <= 1 &&
                                     number_of<loss_option::ignores> <= 1 && number_of<loss_option::smooths> <= 1;
   static constexpr bool has_weights = number_of<loss_option::weighs> > 0, ignores = number_of<loss_option::ignores> > 0, smooths = number_of<loss_option::smooths> > 0;
+  static constexpr bool has_operands = has_weights || smooths;  // without them a message is one line shorter
   static constexpr bool keeps = (std::is_same_v<Option, reduction::none_t> || ...), adds = (std::is_same_v<Option, reduction::sum_t> || ...);
   using reduction_type = std::conditional_t<keeps, reduction::none_t, std::conditional_t<adds, reduction::sum_t, reduction::mean_t>>;
   static constexpr std::int64_t ignored = [] {
@@ -88,13 +89,12 @@ struct loss_options {
     return index;
   }();
 
-  /// Operation applied to x, y, the weights if there are any, and the share of smoothing if there is one.
+  /// Operation applied to x, y, the weights if there are any, and the share of smoothing if there is one. There is one of the two.
   template <class Operation, class X, class Y>
   static constexpr auto apply_to(const X& x, const Y& y, [[maybe_unused]] const Option&... option) {
     if constexpr (has_weights && smooths) return apply<Operation>(x, y, found<loss_option::weighs>(option...).weights, found<loss_option::smooths>(option...).share);
     else if constexpr (has_weights) return apply<Operation>(x, y, found<loss_option::weighs>(option...).weights);
-    else if constexpr (smooths) return apply<Operation>(x, y, found<loss_option::smooths>(option...).share);
-    else return apply<Operation>(x, y);
+    else return apply<Operation>(x, y, found<loss_option::smooths>(option...).share);
   }
 
  private:
