@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -39,6 +40,20 @@ struct digits {
 };
 
 namespace detail {
+
+/// The number that is the whole text. invalid_argument: it is none; result_out_of_range: float cannot hold it.
+inline std::errc read_number(std::string_view text, float& value) {
+#if defined(__cpp_lib_to_chars)
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return stop == text.data() + text.size() ? error : std::errc::invalid_argument;
+#else  // libc++ 19 has no from_chars for float
+  const std::string copy(text);
+  char* stop = nullptr;
+  value = std::strtof(copy.c_str(), &stop);
+  const bool is_whole = !copy.empty() && stop == copy.c_str() + copy.size() && copy.find_first_not_of("+-.0123456789eE") == std::string::npos && copy[0] != '+';
+  return is_whole ? std::errc{} : std::errc::invalid_argument;
+#endif
+}
 
 [[noreturn]] inline void csv_fail(const std::string& path, std::size_t line, const std::string& what) {
   throw csv_error(path + ":" + std::to_string(line) + ": " + what);
@@ -96,9 +111,8 @@ inline table read_csv(const std::filesystem::path& path, csv_header header = csv
       const std::string_view cell = detail::trim(detail::take_until(row, ','));
       ++columns;
       float value = 0;
-      const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-      const bool is_number = error != std::errc::invalid_argument && stop == cell.data() + cell.size();
-      if (!is_number) detail::csv_fail(name, line, detail::cell_text(columns, cell) + " is not a number");
+      const std::errc error = detail::read_number(cell, value);
+      if (error == std::errc::invalid_argument) detail::csv_fail(name, line, detail::cell_text(columns, cell) + " is not a number");
       const bool is_float = error == std::errc{} && std::isfinite(value);
       if (!is_float) detail::csv_fail(name, line, detail::cell_text(columns, cell) + " is not a finite float");
       out.cells.push_back(value);

@@ -66,6 +66,17 @@ class derived_body {
     for (int i = 0; i < before.size(); ++i) is_read[i] = before[i] >= first_ && marks[before[i] - first_] != 0;
   }
 
+ private:
+  /// Calls f(indices) for the bounds that nothing else checks: cut() keeps what they need. The rule of a custom_jvp or custom_vjp adds them,
+  /// also where no output needs the indices. It stands before its callers, because clang 19 evaluates no member template that is defined after them.
+  template <class F>
+  constexpr void for_each_checked_index(F f) const {
+    const ir::graph_view g = g_.view();
+    for (int i = 0; i < g.bound_count; ++i)
+      if (!g.bounds[i].is_checked && g.bounds[i].indices >= first_) f(g.bounds[i].indices);
+  }
+
+ public:
   /// Which nodes from the first one on the outputs need, and the indices that are checked here.
   constexpr ir::array<char> live(const id_list& outputs) const {
     ir::array<char> marks(g_.count() - first_, 0);
@@ -98,14 +109,6 @@ class derived_body {
   constexpr bool is_kept(const ir::array<char>& marks, ir::node_id id, bool keeps_direct) const {
     const char m = marks[id - first_];
     return m != 0 && (is_kept(g_[id].op) || (keeps_direct && (m & is_direct) && ops::is_pointwise(g_[id].op)));
-  }
-  /// Calls f(indices) for the bounds that nothing else checks: cut() keeps what they need. The rule of a custom_jvp or custom_vjp adds them,
-  /// also where no output needs the indices.
-  template <class F>
-  constexpr void for_each_checked_index(F f) const {
-    const ir::graph_view g = g_.view();
-    for (int i = 0; i < g.bound_count; ++i)
-      if (!g.bounds[i].is_checked && g.bounds[i].indices >= first_) f(g.bounds[i].indices);
   }
   /// Marks the nodes of the body that the outputs need. A kept node does not need its operands.
   constexpr ir::array<char> needed(const id_list& outputs, bool keeps_direct) const {
