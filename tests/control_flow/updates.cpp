@@ -75,6 +75,32 @@ TEST_CASE("what a turn computes before an update, and two updates, have the memo
   static_assert(plan::workspace_bytes() < 960);
 }
 
+/// A turn that updates the carry, or not; in a branch in a branch too. ReadsAfter: the old array is read beside the new one.
+template <bool ReadsAfter>
+constexpr auto in_branches = [](auto cache, auto xs) {
+  const auto turn = [](auto state, auto x) {
+    const auto [c, i] = state;
+    const auto old = sum(c[i] * x);
+    const auto other = [=] { return tn::cond(x[1] > 0.0, [=] { return 0.5 * c; }, [=] { return put(put(c, x, i), 2.0 * x, i + 9); }); };
+    const auto next = tn::cond(x[0] > 0.0, [=] { return put(c, sin(c[i]) + x, i); }, [=] { return tn::cond(x[2] > 0.0, [=] { return c; }, other); });
+    if constexpr (ReadsAfter) return std::tuple{std::tuple{next, i + 1}, sum(next * c)};
+    else return std::tuple{std::tuple{next, i + 1}, old};
+  };
+  const auto [last, ys] = tn::scan(turn, std::tuple{cache, std::int64_t{20}}, xs);
+  return std::tuple{std::get<0>(last), ys};
+};
+
+TEST_CASE("a branch updates the array that the loop carries, in place") {
+  const table cache = counted();
+  const tn::tensor<double, tn::shape<5, 3>> xs = {{1, 2, 3}, {-1, 2, -3}, {-1, 2, 3}, {-1, -2, -3}, {2, 1, 0}};
+  agrees_with_reference("in place", in_branches<false>, cache, xs);
+  agrees_with_reference("read afterwards", in_branches<true>, cache, xs);
+  using plan = decltype(tn::compile(in_branches<false>).plan(cache, xs));
+  static_assert(plan::workspace_bytes() < 960);
+  using copying = decltype(tn::compile(in_branches<true>).plan(cache, xs));
+  static_assert(copying::workspace_bytes() >= 960);
+}
+
 TEST_CASE("a turn with a position outside throws, and nothing was written") {
   constexpr auto f = tn::compile([](auto cache, auto xs, auto first) { return std::get<0>(ring<false>(cache, xs, first)); });
   const table cache = counted();

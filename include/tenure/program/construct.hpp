@@ -16,9 +16,60 @@
 
 namespace TENURE_NAMESPACE::program_detail {
 
+template <class Body>
+struct overwrites_in_branches;
 /// Which carries of a body can be computed over the last ones.
 template <class Body>
-inline constexpr auto overwrites = passes::find_overwrites<Body::value.input_count, Body::value.output_count>(Body::plan.view(Body::value.view()));
+inline constexpr auto overwrites =
+    passes::find_overwrites<Body::value.input_count, Body::value.output_count>(Body::plan.view(Body::value.view()), overwrites_in_branches<Body>{});
+
+/// Whether a step of a body is a cond that reads a buffer as captures only, and each branch that has such a capture writes the result over it.
+template <class Body>
+struct overwrites_in_branches {
+  constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
+    if (s.op != ir::opcode::construct) return false;
+    bool may = false;
+    constexpr const auto& all = constructs<Body>;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      ((p.graph[s.node].attr == all.at[I] ? void(may = by_branches<all.at[I]>(p.accesses + s.first_access, argument, result)) : void()), ...);
+    }(std::make_integer_sequence<int, all.count>{});
+    return may;
+  }
+
+ private:
+  template <int C>
+  static constexpr bool by_branches(const passes::access* a, int argument, int result) {
+    using record = construct_at<Body, C>;
+    constexpr ir::construct branch = record::value;
+    if constexpr (branch.what != ir::construct::kind::cond) {
+      return false;
+    } else {
+      constexpr int results = record::template body<0>::value.output_count;
+      int at = -1;
+      for (int i = 0; i < results; ++i)
+        if (a[branch.operands() + i].buffer == result) at = i;
+      bool may = at >= 0 && a[0].buffer != argument;
+      const auto look = [&]<class Branch>(std::type_identity<Branch>, int first) {
+        for (int k = 0; may && k < Branch::value.input_count; ++k)
+          if (a[first + k].buffer == argument) may = passes::same_elements(a[first + k], a[branch.operands() + at]) && overwrites<Branch>.safe[k * results + at];
+      };
+      look(std::type_identity<typename record::template body<0>>{}, 1);
+      look(std::type_identity<typename record::template body<1>>{}, 1 + branch.captures[0]);
+      return may;
+    }
+  }
+};
+
+/// Whether the results of a body are copies of inputs. If they have the memory of these inputs, nothing is to do.
+template <class Body>
+bool returns_inputs(const void* const* arguments, void* const* results) {
+  constexpr ir::graph_view g = Body::value.view();
+  for (int i = 0; i < g.output_count; ++i) {
+    const ir::node& n = g[g.outputs[i]];
+    if (n.op != ir::opcode::copy || g[n.in[0]].op != ir::opcode::input || arguments[g[n.in[0]].attr] != results[i]) return false;
+  }
+  return true;
+}
 
 /// The scratch memory of a construct beside that of its bodies: a second place for each carry, and places for results that nothing reads.
 /// If the host does not share the memory of the bodies, also the positions of all turns, or the answer of a condition.
@@ -286,6 +337,7 @@ void run_cond(const Machine& machine, const bound_step& s, void* const* pointer,
   const auto run = [&]<class Body>(std::type_identity<Body>, void* const* captures) {
     const void* argument[Body::value.input_count + 1];
     for (int i = 0; i < Body::value.input_count; ++i) argument[i] = captures[i];
+    if (returns_inputs<Body>(argument, result)) return;
     const auto& plan = machine.template plan_of<Body>();
     machine.run(plan, argument, result, workspace);
   };
