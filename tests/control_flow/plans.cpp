@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The plan of a program with loops and branches: its cost, its text, its drawing.
-#include "../catch.hpp"
+#include "reference.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -80,4 +80,34 @@ workspace: 192 bytes
     CHECK(std::system(("dot -Tsvg '" + file.string() + "' -o /dev/null").c_str()) == 0);
     std::filesystem::remove(file);
   }
+}
+
+namespace {
+
+/// The loops in a printed plan.
+int loops_of(const std::string& text, const char* name) {
+  int count = 0;
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) ++count;
+  return count;
+}
+constexpr auto by_scan = [](auto x) { return sum(tn::sin(std::get<0>(tn::scan([](auto c, auto b) { return std::tuple{1.5 * tn::sin(c) + b, tn::nothing}; }, x, x)))); };
+constexpr auto by_while = [](auto x) {
+  const auto last = tn::while_loop([](auto s) { return std::get<1>(s) < 5; }, [](auto s) { return std::tuple{tn::sin(std::get<0>(s)) * 1.5, std::get<1>(s) + 1}; }, std::tuple{x, 0});
+  return sum(std::get<0>(last) * x);
+};
+constexpr auto one_after_other = [](auto x) { return by_scan(x * by_while(x)); };
+
+}  // namespace
+
+TEST_CASE("jvp of a loop takes the value from the loop of the tangents") {
+  const tn::tensor<double, tn::shape<4>> x{0.3, -0.2, 0.7, 1.1}, t{1, 2, -1, 0.5};
+  constexpr auto scan = [](auto a, auto v) { return tn::jvp(by_scan)(a, v); };
+  constexpr auto both = [](auto a, auto v) { return tn::jvp(one_after_other)(a, v); };
+  constexpr auto gradient = [](auto a, auto v) { return tn::jvp(tn::value_and_grad(one_after_other))(a, v); };
+  CHECK(loops_of(tn::to_text(tn::compile(scan).plan(x, t)), "scan of") == 1);
+  CHECK(loops_of(tn::to_text(tn::compile(both).plan(x, t)), "scan of") == 1);
+  CHECK(loops_of(tn::to_text(tn::compile(both).plan(x, t)), "while_loop") == 1);
+  judged::agrees_with_reference("scan", scan, x, t);
+  judged::agrees_with_reference("both", both, x, t);
+  judged::agrees_with_reference("tangent of a gradient", gradient, x, t);
 }

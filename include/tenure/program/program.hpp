@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
+#include <tenure/passes/derived_loops.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
@@ -159,6 +160,14 @@ struct program {
     static constexpr ir::graph_sizes guess() { return traced.sizes; }
     static constexpr ir::builder run() {
       const ir::builder live = passes::dead_code(traced.view());
+      if (!passes::may_have_derived_loops(live.view())) return simplified(live);
+      const ir::builder taken = passes::derived_loops(live.view());
+      const ir::builder rest = passes::dead_code(taken.view());
+      return simplified(rest);
+    }
+
+   private:
+    static constexpr ir::builder simplified(const ir::builder& live) {
       const ir::builder smaller = passes::algebra(live.view());
       return passes::dead_code(smaller.view());
     }

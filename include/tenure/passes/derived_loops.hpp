@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+// A loop and its tangent, in one loop: forward mode makes a loop over (values, tangents) beside the loop over the values. Where both are
+// needed, the values come from the second, and the first is not run.
+// Law: derived_loops keeps the meaning, and a loop that it replaces has no results left.
+// Cost: a comparison of bodies for each pair of loops that begin alike. A graph with fewer than two loops is not looked at.
+#pragma once
+
+#include <tenure/passes/simplify.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+class derived_loops_pass {
+  using kind = ir::construct::kind;
+
+ public:
+  constexpr explicit derived_loops_pass(const ir::graph_view& g) : g_(g), derived_(g.count, none), position_(g.count, -1) {
+    for (node_id id = 0; id < g.count; ++id)
+      if (is_loop(id)) loops_.push_back(id);
+    for (int i = loops_.size() - 1; i >= 0; --i)
+      for (int k = i + 1; k < loops_.size() && derived_[loops_[i]] == none; ++k) {
+        const bool stays = derived_[loops_[k]] == none;  // a loop with a derived loop of its own does not
+        if (stays && contains(loops_[k], loops_[i]) && !needs(loops_[k], loops_[i])) derived_[loops_[i]] = loops_[k];
+      }
+  }
+  constexpr ir::builder run() {
+    ir::builder out(g_);
+    ir::array<node_id> renamed(g_.count, none);
+    for (node_id id = 0; id < g_.count; ++id) emit(id, renamed, out);
+    finish(g_, renamed, out);
+    return out;
+  }
+
+ private:
+  constexpr bool is_loop(node_id id) const {
+    if (g_[id].op != ir::opcode::construct) return false;
+    const ir::construct& c = g_.construct_of(g_[id]);
+    return (c.what == kind::scan || c.what == kind::while_loop) && !c.counts_turns;
+  }
+  constexpr ir::array<char> ancestors(node_id of) const {
+    ir::array<char> marks(of + 1, 0);
+    marks[of] = 1;
+    ir::mark_needed(g_.nodes, of + 1, marks.data());
+    return marks;
+  }
+  constexpr bool needs(node_id of, node_id other) const { return ancestors(of)[other] != 0; }
+  constexpr ir::array<node_id> operands_of(node_id id) const {
+    ir::array<node_id> all;
+    ir::for_each_operand(g_.nodes, g_[id].in[0], [&](node_id o) { all.push_back(o); });
+    return all;
+  }
+
+  /// The nodes of a body of `many` that compute what the nodes of the body of `few` do, or none.
+  constexpr ir::array<node_id> found_in(const ir::construct& many, const ir::array<node_id>& of_many, const ir::construct& few,
+                                        const ir::array<node_id>& of_few, int b) const {
+    const ir::graph_view from = g_.body_at(few.bodies[b]), to = g_.body_at(many.bodies[b]);
+    const int own = few.own_inputs(b) + few.counts, own_of_many = many.own_inputs(b) + many.counts;
+    const int captures = few.own_operands() + (b == 1 ? few.captures[0] : 0), captures_of_many = many.own_operands() + (b == 1 ? many.captures[0] : 0);
+    ir::index known;
+    ir::array<node_id> inputs(to.input_count, none), at(from.count, none);
+    for (node_id id = 0; id < to.count; ++id)
+      if (to[id].op == ir::opcode::input) inputs[static_cast<int>(to[id].attr)] = id;
+      else known.enter(hash_of(to[id]), id);
+    for (node_id id = 0; id < from.count; ++id) {
+      ir::node n = from[id];
+      if (n.op == ir::opcode::input) {
+        const int i = static_cast<int>(n.attr);
+        int position = i < few.carries ? i : i - few.carries + many.carries;
+        if (i >= own) {
+          position = -1;
+          for (int k = 0; k < many.captures[b]; ++k)
+            if (of_many[captures_of_many + k] == of_few[captures + i - own]) position = own_of_many + k;
+        } else if (few.counts && i == own - 1) {
+          position = own_of_many - 1;
+        }
+        if (position >= 0) at[id] = inputs[position];
+        continue;
+      }
+      bool has_all = true;
+      for (int k = 0; k < n.arity; ++k) n.in[k] = at[n.in[k]], has_all = has_all && n.in[k] != none;
+      if (has_all) at[id] = static_cast<node_id>(known.find(hash_of(n), [&](int k) { return to[k] == n; }));
+    }
+    return at;
+  }
+
+  /// Whether the loop `many` computes all results of the loop `few` that are read. Notes their positions there.
+  constexpr bool contains(node_id many_id, node_id few_id) {
+    const ir::construct &many = g_.construct_of(g_[many_id]), &few = g_.construct_of(g_[few_id]);
+    if (many.what != few.what || many.reverse != few.reverse || many.counts != few.counts || many.length != few.length || many.carries < few.carries || many.scanned < few.scanned) return false;
+    const ir::array<node_id> of_many = operands_of(many_id), of_few = operands_of(few_id);
+    for (int i = 0; i < few.own_operands(); ++i)
+      if (of_few[i] != of_many[i < few.carries ? i : i - few.carries + many.carries]) return false;
+    const int turn = few.what == kind::while_loop ? 1 : 0;
+    const ir::graph_view from = g_.body_at(few.bodies[turn]), to = g_.body_at(many.bodies[turn]);
+    const ir::array<node_id> found = found_in(many, of_many, few, of_few, turn);
+    for (int i = 0; i < few.carries; ++i)
+      if (found[from.outputs[i]] != to.outputs[i]) return false;
+    if (turn == 1) {
+      const ir::graph_view condition = g_.body_at(few.bodies[0]), of_both = g_.body_at(many.bodies[0]);
+      if (found_in(many, of_many, few, of_few, 0)[condition.outputs[0]] != of_both.outputs[0]) return false;
+    }
+    for (node_id r = few_id + 1; r < g_.count; ++r) {
+      if (g_[r].op != ir::opcode::result || g_[r].in[0] != few_id) continue;
+      const int i = static_cast<int>(g_[r].attr);
+      position_[r] = i < few.carries ? i : -1;
+      for (int k = many.carries; i >= few.carries && k < to.output_count; ++k)
+        if (to.outputs[k] == found[from.outputs[i]]) position_[r] = k;
+      if (position_[r] < 0) return false;
+    }
+    return true;
+  }
+
+  /// Emits a node, whose operands are there. In the place of a loop its derived loop is emitted, with what this one needs.
+  constexpr void emit(node_id id, ir::array<node_id>& renamed, ir::builder& out) {
+    if (renamed[id] != none) return;
+    if (const node_id derived = derived_[id]; derived != none) {
+      derived_[id] = none;  // two loops may need each other's derived loops: then this one stays
+      const ir::array<char> needed = ancestors(derived);
+      for (node_id a = 0; a <= derived; ++a)
+        if (needed[a]) emit(a, renamed, out);
+      if (renamed[id] != none) return;
+      derived_[id] = derived;
+      renamed[id] = renamed[derived];
+      return;
+    }
+    ir::node n = with_renamed_operands(g_[id], renamed);
+    if (n.op == ir::opcode::result && derived_[g_[id].in[0]] != none) n.attr = position_[id];
+    renamed[id] = out.append(n);
+  }
+
+  ir::graph_view g_;
+  ir::array<node_id> loops_, derived_;
+  ir::array<int> position_;  // of a result of a loop, in its derived loop
+};
+
+/// Whether the graph has two loops.
+constexpr bool may_have_derived_loops(const ir::graph_view& g) {
+  int loops = 0;
+  for (node_id id = 0; id < g.count && g.inner.construct_count > 1; ++id) loops += g[id].op == ir::opcode::construct;
+  return loops > 1;
+}
+
+/// Takes the values of a loop from its derived loop, where both are needed. dead_code() removes the loop.
+constexpr ir::builder derived_loops(const ir::graph_view& g) {
+  derived_loops_pass pass(g);
+  return pass.run();
+}
+
+}  // namespace tenure::passes
