@@ -4,7 +4,7 @@
 
     scripts/single_header.py [-o tenure.hpp] [header...]
 
-Without headers it is what <tenure/tenure.hpp> includes, with the thread pool and with save and load. Eigen and, for save and load,
+Without headers it is what <tenure/tenure.hpp> includes, with the thread pool and with save and load. Eigen and
 Boost.Hana remain includes. It is for the CPU: nvcc takes the folders include/ and kernels/.
 """
 import argparse, re
@@ -72,7 +72,7 @@ def main():
     parser.add_argument("-o", "--output", type=Path, default=Path("tenure.hpp"))
     parser.add_argument("headers", nargs="*", default=default, help="for example tenure/tenure.hpp tenure/interop/eigen.hpp")
     options = parser.parse_args()
-    out = ["// SPDX-License-Identifier: BSL-1.0", "// Tenure in one header, written by scripts/single_header.py. It needs C++20 and Eigen 3.4.", "#pragma once", ""]
+    out = ["// SPDX-License-Identifier: BSL-1.0", "// Tenure in one header, written by scripts/single_header.py. It needs C++20, Eigen 3.4 and Boost.Hana.", "#pragma once", ""]
     branches = [Branch()]
     for name in options.headers:
         header = path_of(name, folder / "tenure")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A Python module: functions and a training step that Tenure compiles. test_module.py shows it from Python.
+#include <mutex>
+
 #include <boost/hana/define_struct.hpp>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
@@ -23,12 +25,16 @@ struct trainer {
   explicit trainer(float learning_rate)
       : one_step(tn::train_step(loss, tn::optim::adam{.learning_rate = learning_rate})), model(tn::init<line, 3>(random)), state(one_step.rule.init(model)) {}
 
-  float step(python::array<const float, dyn, 3> x, python::array<const float, dyn> y) { return one_step(model, state, x, y).item(); }
+  float step(python::array<const float, dyn, 3> x, python::array<const float, dyn> y) {
+    const std::lock_guard one_at_a_time(busy);  // several threads of Python may train
+    return one_step(model, state, x, y).item();
+  }
 
   tn::engine random{0};
   decltype(tn::train_step(loss, tn::optim::adam{})) one_step;
   decltype(tn::init<line, 3>(random)) model;
   decltype(tn::optim::adam{}.init(model)) state;
+  std::mutex busy;
 };
 
 NB_MODULE(tenure_example, m) {

@@ -5,7 +5,8 @@
 //   result    a constant tensor becomes a NumPy array over its memory, read-only if the tensor is. The memory lives as long as the array, or
 //             any view of it. torch.from_dlpack() and jax.dlpack.from_dlpack() take such an array without a copy.
 // A wrong rank, extent or element type, or memory that cannot be used, is a ValueError with the message of from_dlpack.
-// A function that is bound with python::parallel releases the GIL while it runs.
+// A function that is bound with python::parallel releases the GIL while it runs, so it must be safe to call from several threads.
+// An argument is a python::array itself: in an std::optional, a list or an overload a wrong array cannot be reported by an exception.
 #pragma once
 
 #include <array>
@@ -57,6 +58,7 @@ struct import : tn::dlpack::managed_tensor {
     minor_version = 0;
     context = this;
     deleter = [](tn::dlpack::managed_tensor* m) {
+      if (!nanobind::is_alive()) return;  // the interpreter has ended, and with it the array
       const nanobind::gil_scoped_acquire python_lock;
       delete static_cast<import*>(m);
     };
@@ -70,10 +72,23 @@ struct import : tn::dlpack::managed_tensor {
   nanobind::ndarray<nanobind::ro> array;
 };
 
-/// JAX's arrays never change, but DLPack's flag for that is not set on them.
-inline bool is_of_jax(nanobind::handle source) {
+/// Whether an array may change. DLPack before version 1 cannot say so, and JAX does not: so NumPy and PyTorch are asked by DLPack, and an array of
+/// any other library has to give a writable buffer.
+inline bool is_writable(nanobind::handle source) {
   const auto module = nanobind::str(nanobind::getattr(source.type(), "__module__", nanobind::str("")));
-  return std::string_view(module.c_str()).starts_with("jax");
+  const std::string_view name = module.c_str();
+  const auto is_of = [&](std::string_view library) { return name == library || (name.starts_with(library) && name[library.size()] == '.'); };
+  if (is_of("numpy") || is_of("torch")) {
+    nanobind::ndarray<> writable;
+    return nanobind::try_cast(source, writable, false);
+  }
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(source.ptr(), &buffer, PyBUF_WRITABLE | PyBUF_STRIDES) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  PyBuffer_Release(&buffer);
+  return true;
 }
 
 /// A tensor over the memory of an array, or nothing if `source` is no array at all.
@@ -83,8 +98,7 @@ auto import_array(nanobind::handle source) {
   nanobind::ndarray<nanobind::ro> array;
   if (!nanobind::try_cast(source, array, false)) return std::optional<made>();
   tn::dlpack::handle<tn::dlpack::managed_tensor> taken(new import(std::move(array)));
-  nanobind::ndarray<> writable;
-  if (!is_of_jax(source) && nanobind::try_cast(source, writable, false)) taken->flags = 0;
+  if (is_writable(source)) taken->flags = 0;
   return std::optional<made>(tn::from_dlpack<T, Shape>(std::move(taken)));
 }
 

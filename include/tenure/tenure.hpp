@@ -16,16 +16,18 @@
 //   interop/             edges: Eigen, files and others, which are included by name
 #pragma once
 
-#if __cplusplus < 202002L
-#error "tenure: include: C++20 is needed: compile with -std=c++20"
-#elif defined(__clang__) ? __clang_major__ < 14 : defined(__GNUC__) && __GNUC__ < 12
+#if defined(__clang__) ? __clang_major__ < 14 : defined(__GNUC__) && __GNUC__ < 12
 #error "tenure: include: this compiler is too old: take g++ 12 or newer, or clang 14 or newer"
+#elif __cplusplus < 202002L
+#error "tenure: include: C++20 is needed: compile with -std=c++20"
 #elif defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ < 8
 #error "tenure: include: a 64-bit target is needed: compile without -m32"
 #elif defined(__GNUC__) && !defined(__cpp_exceptions)
 #error "tenure: include: exceptions are needed: compile without -fno-exceptions"
 #elif !defined(__CUDACC__) && !__has_include(<Eigen/Core>)
 #error "tenure: include: Eigen 3.4 is not on the include path: install libeigen3-dev, and compile with -isystem /usr/include/eigen3"
+#elif !__has_include(<boost/hana/accessors.hpp>)
+#error "tenure: include: Boost.Hana is not on the include path: install libboost-dev"
 #else
 
 #include <tenure/version.hpp>

@@ -99,12 +99,13 @@ void check_floating() {
   CHECK_FALSE(m::any<P>(m::eq(at(nan), at(nan))));
   CHECK(m::all<P>(m::ne(at(nan), at(nan))));
   CHECK(std::signbit(first(m::neg(at(T(0))))));
-  for (T v : {T(2.5), T(-2.5), T(3.5), T(-0.2), T(0.7), T(1e6), T(-7)}) {
-    CHECK(first(m::floor(at(v))) == std::floor(v));
-    CHECK(first(m::ceil(at(v))) == std::ceil(v));
-    CHECK(first(m::trunc(at(v))) == std::trunc(v));
-    CHECK(std::signbit(first(m::trunc(at(v)))) == std::signbit(v));
-    CHECK(first(m::round(at(v))) == std::nearbyint(v));
+  for (T v : {T(2.5), T(-2.5), T(3.5), T(-0.2), T(0.7), T(1e6), T(-7), T(-0.5), T(0), T(-0.0)}) {
+    INFO(v);
+    const auto is = [&](T found, T wanted) { return found == wanted && std::signbit(found) == std::signbit(wanted); };
+    CHECK(is(first(m::floor(at(v))), std::floor(v)));
+    CHECK(is(first(m::ceil(at(v))), std::ceil(v)));
+    CHECK(is(first(m::trunc(at(v))), std::trunc(v)));
+    CHECK(is(first(m::round(at(v))), std::nearbyint(v)));
     CHECK(first(m::sqrt(at(std::abs(v)))) == std::sqrt(std::abs(v)));
     for (int n : {0, 1, -1, 30, -30, 120, -120, limits::max_exponent - 4, limits::min_exponent - 3, limits::min_exponent - limits::digits, 2 * limits::max_exponent, -3 * limits::max_exponent})
       CHECK(first(m::ldexp(at(v), at(static_cast<T>(n)))) == std::ldexp(v, n));

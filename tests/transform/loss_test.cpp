@@ -37,6 +37,15 @@ TEST_CASE("losses with options agree with the reference") {
   CHECK_THROWS_AS(nll(x, labels, tn::class_weights(shorter)).item(), tn::shape_error);
 }
 
+TEST_CASE("a smoothing of 0 is none, also where a class has no probability") {
+  const tn::tensor<float, shape<1, 3>> x{{1, 2, -std::numeric_limits<float>::infinity()}};
+  const tn::tensor<std::int64_t, shape<1>> labels{0};
+  CHECK(cross_entropy(x, labels, tn::label_smoothing(0.0)).item() == cross_entropy(x, labels).item());
+  const auto [value, g] = tn::value_and_grad<0>([](auto a, auto t) { return cross_entropy(a, t, tn::label_smoothing(0.0)); })(x, labels);
+  CHECK(g(0, 2) == 0);
+  CHECK(std::isfinite(g(0, 0)));
+}
+
 // The mean over rows that count divides by a sum, which the gradient waits for.
 TEST_CASE("smoothing costs no kernel, and class weights are read in the pass over the rows") {
   constexpr auto plain = tn::value_and_grad<0>([](auto a, auto t) { return cross_entropy(a, t); });

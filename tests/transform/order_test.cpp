@@ -75,6 +75,15 @@ TEST_CASE("orders agree with the reference") {
   CHECK_THROWS_AS(tn::eval(tn::topk<6>(x, tn::axis<0>)), tn::shape_error);
 }
 
+// The sum gives the run-time extent its number, 3, before or after topk asks for it.
+TEST_CASE("topk of more elements than another operand allows is refused") {
+  const tn::tensor<float, shape<3>> y{1, 2, 3};
+  const tn::tensor<float, shape<dyn>> x = 1.0f * y;
+  CHECK_THROWS_AS(tn::compile([](auto a, auto b) { return std::tuple{a + b, tn::topk<5>(a)}; })(x, y), tn::shape_error);
+  CHECK_THROWS_AS(tn::compile([](auto a, auto b) { return std::tuple{tn::topk<5>(a), a + b}; })(x, y), tn::shape_error);
+  CHECK(std::get<1>(tn::compile([](auto a, auto b) { return std::tuple{a + b, tn::topk<3>(a)}; })(x, y))(0) == 3);
+}
+
 TEST_CASE("derivatives of orders, also in a batch and in a loop") {
   derivatives_agree<double>([](auto x) { return std::tuple{sort(x) * sort(x, tn::axis<0>), median(x, tn::axis<1>), tn::topk<2>(exp(x))}; }, filled<double>(shape<3, 5>{}, 4));
   derivatives_agree<double>([](auto x) { return tn::vmap([](auto row) { return sort(row) * median(row); })(x); }, filled<double>(shape<3, 4>{}, 5));

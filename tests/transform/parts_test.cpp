@@ -124,3 +124,13 @@ TEST_CASE("diagonals beside the main one") {
   CHECK(placed(2, 1) == 2);
   CHECK(sum(placed).item() == 3);
 }
+
+TEST_CASE("parts of a view of a temporary node") {
+  const auto w = tn::variable<float, shape<2, 3>>{{1, 2, 3}, {4, 5, 6}};
+  tn::tensor y = w * 2.0f;
+  auto seen = std::move(y).transpose();
+  const auto [a, b, c] = tn::unbind(seen);
+  CHECK(a(1) == 8);
+  CHECK(c(0) == 6);
+  CHECK(c(1) == 12);
+}

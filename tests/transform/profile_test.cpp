@@ -76,6 +76,15 @@ TEST_CASE("a small function, which runs as one piece otherwise, is timed by step
   CHECK(flops == plan::flops());
 }
 
+TEST_CASE("a loop over a run-time extent has a time, and no cost that is known") {
+  const tn::tensor<float, tn::shape<tn::dyn>> x = 1.0f * array<3>{1, 2, 3};
+  const tn::call_profile p = tn::profile([](auto a) { return tn::fori_loop(10, [](auto, auto h) { return tanh(h) * sum(h); }, a); }, 2)(x);
+  REQUIRE(p.steps.size() == 1);
+  CHECK(p.steps[0].bytes == -1);
+  CHECK(p.steps[0].flops == -1);
+  CHECK(to_text(p).find('?') != std::string::npos);
+}
+
 TEST_CASE("a profiled training step trains, with the same bits as other steps") {
   tn::engine random(2);
   const auto x = tn::normal<float>(tn::shape<40, 8>{}, random);

@@ -52,7 +52,7 @@ TENURE_KERNEL_INLINE constexpr T abs(T a) {
 template <class T>
   requires std::is_integral_v<T>
 TENURE_KERNEL_INLINE constexpr T fmod(T x, T y) {
-  const bool divides_all = y == T(0) || y == static_cast<T>(-1);
+  const bool divides_all = y == T(0) || (std::is_signed_v<T> && y == static_cast<T>(-1));
   return static_cast<T>(x % (divides_all ? T(1) : y));
 }
 /// x - floor(x / y) * y: the % of Python, with the sign of y, and 0 for y = 0.
@@ -67,7 +67,7 @@ template <class T>
   requires std::is_integral_v<T>
 TENURE_KERNEL_INLINE constexpr T floor_divide(T x, T y) {
   if (y == T(0)) return T(0);
-  if (y == static_cast<T>(-1)) return neg(x);
+  if (std::is_signed_v<T> && y == static_cast<T>(-1)) return neg(x);
   const T q = static_cast<T>(x / y), r = static_cast<T>(x % y);
   return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(q - T(1)) : q;
 }

@@ -119,11 +119,12 @@ class builder {
     if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
     return kept;
   }
-  /// Adds a run-time check that an extent is at least `least`. If both are numbers, it does nothing. The check stays where no output needs the
-  /// value: the derivative of a slice writes at the place that the slice would read.
+  /// Adds a run-time check that an extent is at least `least`, except if both are numbers for which that holds. They may be numbers for which it
+  /// does not: another operand has given the run-time extent its number. The check stays where no output needs the value: the derivative of a
+  /// slice writes at the place that the slice would read.
   constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
-    const bool known = is_static(canonical(extent)) && is_static(canonical(least));
-    if (!known) constraints_.push_back({extent, least, call, -1, -1, true});
+    const std::int64_t have = canonical(extent), need = canonical(least);
+    if (!is_static(have) || !is_static(need) || have < need) constraints_.push_back({extent, least, call, -1, -1, true});
   }
   constexpr std::int64_t canonical(std::int64_t e) const {
     while (!is_static(e) && equal_[symbol_of_extent(e)] != e) e = equal_[symbol_of_extent(e)];

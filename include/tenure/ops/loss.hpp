@@ -5,6 +5,8 @@
 // a matrix of all pairs, and its mean is another loss.
 #pragma once
 
+#include <utility>
+
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/indexing.hpp>
 #include <tenure/ops/loss_options.hpp>
@@ -52,46 +54,53 @@ inline constexpr bool has_weight_a_class = W::shape_type::rank == 1 && is_floati
 template <class Options>
 struct class_losses {
   template <class X, class I>
-  static constexpr auto trace(const X& x, const I& labels) { return rows(x, labels, number(x, 1), number(x, 0)); }
+  static constexpr auto trace(const X& x, const I& labels) { return rows(x, labels, absent{}, absent{}); }
   template <class X, class I, class O>
   static constexpr auto trace(const X& x, const I& labels, const O& option) {
-    if constexpr (Options::has_weights) return rows(x, labels, option, number(x, 0));
-    else return rows(x, labels, number(x, 1), option);
+    if constexpr (Options::has_weights) return rows(x, labels, option, absent{});
+    else return rows(x, labels, absent{}, option);
   }
   template <class X, class I, class W, class E>
   static constexpr auto trace(const X& x, const I& labels, const W& weights, const E& smoothing) { return rows(x, labels, weights, smoothing); }
 
  private:
+  struct absent {};  // in place of the weights or of the smoothing
+
   template <class X, class I, class W, class E>
-  static constexpr auto rows(const X& x, const I& labels, const W& weights, const E& smoothing) {
+  static constexpr auto rows(const X& x, const I& labels, [[maybe_unused]] const W& weights, [[maybe_unused]] const E& smoothing) {
     using reduction_type = typename Options::reduction_type;
     constexpr bool ignores = Options::ignores, weighs = Options::has_weights;
     ir::builder& g = *x.graph;
     const auto label = [&](std::int64_t i) { return traced<typename I::element_type, shape<>>{&g, g.constant_bits(dtype_v<typename I::element_type>, g.intern({}), i)}; };
-    const auto zero = number(x, 0), one = number(x, 1);
+    const auto zero = [&] { return number(x, 0); };
+    if constexpr (ignores) {
+      constexpr bool holds = std::in_range<typename I::element_type>(Options::ignored);
+      static_assert(holds, "tenure: cross_entropy, nll: ignore_index is no number that the type of the labels can hold");
+    }
     const auto counts = [&] {
       if constexpr (ignores) return not_equal::trace(labels, label(Options::ignored));
       else return labels;
     }();
     const auto of_others = [&](const auto& y) {
-      if constexpr (ignores) return where::trace(counts, y, zero);
+      if constexpr (ignores) return where::trace(counts, y, zero());
       else return y;
     };
     const auto index = [&] {
       if constexpr (ignores) return where::trace(counts, labels, label(0));
       else return labels;
     }();
-    const auto weight_of_all = [&] {
+    [[maybe_unused]] const auto weight_of_all = [&] {
       if constexpr (weighs) {
         g.unify(x.shape()[x.shape().rank - 1], weights.shape()[0], "cross_entropy: class_weights", g.intern(extents(x.shape())), g.intern(extents(weights.shape())));
         return X{&g, broadcast_to(cast_to(weights, dtype_v<typename X::element_type>), value(x).node().shape).id};
       } else {
-        return one;
+        return absent{};
       }
     }();
     [[maybe_unused]] const auto weight = [&] {
       if constexpr (weighs) return of_others(pick::trace(weight_of_all, index));
-      else return of_others(one);
+      else if constexpr (ignores) return of_others(number(x, 1));
+      else return absent{};
     }();
     const auto likelihood = pick::trace(x, index);
     const auto hard = [&] {
@@ -100,14 +109,20 @@ struct class_losses {
     }();
     const auto losses = [&] {
       if constexpr (Options::smooths) {
-        const auto weighted = [&] {
-          if constexpr (weighs) return mul::trace(x, weight_of_all);
-          else return x;
-        }();
-        const auto all = of_others(neg::trace(sum<false, -1>::trace(weighted)));
         const value classes = number_of_extent(g, dtype_v<typename X::element_type>, x.shape()[x.shape().rank - 1]);
         const auto share = div::trace(smoothing, traced<typename X::element_type, shape<>>{&g, classes.id});
-        return add::trace(mul::trace(sub::trace(one, smoothing), hard), mul::trace(share, all));
+        // Without smoothing a class of probability 0 does not count: 0 times its infinite logarithm would be NaN. A number that stands in the
+        // graph is looked at here, because the select costs a step.
+        const ir::node& given = value(smoothing).node();
+        const bool is_known = given.op == ir::opcode::constant;
+        if (is_known && ir::value_of(given) == 0) return hard;
+        const auto smoothed = is_known ? x : where::trace(greater::trace(share, zero()), x, zero());
+        const auto weighted = [&] {
+          if constexpr (weighs) return mul::trace(smoothed, weight_of_all);
+          else return smoothed;
+        }();
+        const auto all = of_others(neg::trace(sum<false, -1>::trace(weighted)));
+        return add::trace(mul::trace(sub::trace(number(x, 1), smoothing), hard), mul::trace(share, all));
       } else {
         return hard;
       }

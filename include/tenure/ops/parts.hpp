@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <tenure/ops/movement.hpp>
+#include <tenure/tensor/consumed_view.hpp>
 #include <tenure/tensor/views.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -32,13 +33,21 @@ struct given_parts {
   static constexpr std::int64_t length(int i) { return sizes[i]; }
 };
 
+/// A view of a consumed node would go on as the one view from which the node comes back. Parts are plain views.
+template <class X>
+constexpr X& plain_view(X& x) { return x; }
+template <class View, class Base>
+constexpr View& plain_view(consumed_view<View, Base>& x) { return x; }
+template <class View, class Base>
+constexpr const View& plain_view(const consumed_view<View, Base>& x) { return x; }
+
 /// The Length elements of axis At from First on. If Drops holds, it is one element and the axis is dropped.
 template <int At, std::int64_t First, std::int64_t Length, bool Drops, class X>
 constexpr auto part_of(X& x) {
   using S = typename operand_traits<std::remove_const_t<X>>::shape_type;
   using rule = std::conditional_t<Drops, ops::dropped_axis<S, At>, ops::sliced_shape<S, At, Length>>;
   if constexpr (any_tensor<std::remove_const_t<X>>)
-    return make_view<shape_from<rule>>(x, Drops ? "unbind" : "split", [](layout& l) {
+    return make_view<shape_from<rule>>(plain_view(x), Drops ? "unbind" : "split", [](layout& l) {
       if constexpr (Drops) select(l, At, First);
       else slice(l, At, First, First + Length, 1);
     });

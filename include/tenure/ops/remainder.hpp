@@ -38,7 +38,8 @@ struct trunc : pointwise<trunc, 1, typing::arithmetic> {
   template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
-/// x - trunc(x / y) * y, exactly, with the sign of x (C's fmod, % of C++). Its derivative in y is -trunc(x / y).
+/// x - trunc(x / y) * y, exactly, with the sign of x (C's fmod, % of C++). Its derivative in y is -trunc(x / y), as in PyTorch:
+/// the quotient is rounded, so the derivative is off by one where x / y rounds up to an integer.
 struct fmod : pointwise<fmod, 2, typing::arithmetic> {
   static constexpr const char* name = "fmod";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -114,7 +115,7 @@ namespace TENURE_NAMESPACE {
 /// ceil rounds up, trunc toward zero. Integers do not change. The derivative is 0 everywhere.
 template <operand X> constexpr auto ceil(const X& x) { return apply<ops::ceil>(x); }
 template <operand X> constexpr auto trunc(const X& x) { return apply<ops::trunc>(x); }
-/// Quotients and remainders as in PyTorch; integers stay integers, and the results are exact. floor_divide is floor(x / y). remainder, which is
+/// Quotients and remainders as in PyTorch; integers stay integers. fmod and the results of integers are exact. floor_divide is floor(x / y). remainder, which is
 /// also x % y, has the sign of y; fmod has the sign of x, as % of C++. An integer divided by 0 gives 0 (PyTorch throws), a floating number
 /// x / 0 and NaN. The derivative in x is 1, that in y is minus the integer quotient; that of floor_divide is 0. Two bool operands do not compile.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto fmod(const X& x, const Y& y) { return apply<ops::fmod>(x, y); }

@@ -15,9 +15,13 @@ struct profiled_trainer {
 
   template <class Model, class State, class... Data>
   call_profile operator()(Model& model, State& state, const Data&... data) const {
-    profiler p;
-    for (int i = 0; i < runs; ++i) step.through(p, model, state, data...);
-    return p.result();
+    if constexpr (is_profiled_device<device_of_tree<Model>>()) {
+      profiler p;
+      for (int i = 0; i < runs; ++i) step.through(p, model, state, data...);
+      return p.result();
+    } else {
+      return {};
+    }
   }
 };
 

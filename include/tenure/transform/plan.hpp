@@ -41,15 +41,19 @@ struct plan {
   static constexpr std::int64_t bytes() {
     require_static();
     std::int64_t total = 0;
-    for (int s = 0; s < Program::step_count; ++s) total += bytes_of_step(s, Program::value.view(), nullptr);
+    for (int s = 0; s < Program::step_count; ++s) total += bytes_of_construct(s) + bytes_of_step(s, Program::value.view(), nullptr);
     return total;
   }
-  /// The bytes that step s reads and writes. `g` is the graph with its run-time extents, and `symbols` are these; null if there are none.
+  /// The bytes of the loop or branch that is step s; 0 for other steps.
+  static constexpr std::int64_t bytes_of_construct(int s) {
+    return in_construct(s, []<class Body>(std::type_identity<Body>) { return plan<Body, Device>::bytes(); });
+  }
+  /// The bytes that step s reads and writes; 0 for a loop or a branch. `g` is the graph with its run-time extents, and `symbols` are these; null if there are none.
   static constexpr std::int64_t bytes_of_step(int s, const ir::graph_view& g, const std::int64_t* symbols) {
     const passes::plan_view p = Program::plan.view(g);
     const passes::step& step = p.steps[s];
-    if (Program::tables.steps[s].construct >= 0) return in_construct(s, []<class Body>(std::type_identity<Body>) { return plan<Body, Device>::bytes(); });
     std::int64_t total = 0;
+    if (Program::tables.steps[s].construct >= 0) return total;
     for (int a = step.first_access; a < step.first_access + step.access_count; ++a) {
       const int buffer = p.accesses[a].buffer;
       bool counted = buffer < 0;

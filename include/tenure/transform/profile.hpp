@@ -120,13 +120,13 @@ class profiler {
     for (int cluster = fused.at.size() - 1, s = 0; cluster >= 0; --cluster, ++s) {
       profiled_step step{.name = name_of_step(g, fused, cluster)};
       const bool is_construct = Program::tables.steps[s].construct >= 0;
-      if (Program::is_static || !is_construct) {
-        step.bytes = 0, step.flops = 0;
-        if constexpr (Program::is_static) step.flops = plan_type::flops_of_construct(s);
-        if (!is_construct || Program::is_static) step.bytes = plan_type::bytes_of_step(s, g, symbols);
-        for (int id = 0; id < g.count; ++id)
-          if (fused.of[id] == cluster) step.flops += plan_type::flops_of(g, id);
+      if (!is_construct) {
+        step.bytes = plan_type::bytes_of_step(s, g, symbols), step.flops = 0;
+      } else if constexpr (Program::is_static) {
+        step.bytes = plan_type::bytes_of_construct(s), step.flops = plan_type::flops_of_construct(s);
       }
+      for (int id = 0; id < g.count && step.flops >= 0; ++id)
+        if (fused.of[id] == cluster) step.flops += plan_type::flops_of(g, id);
       profile_.steps.push_back(std::move(step));
     }
   }
@@ -136,6 +136,13 @@ class profiler {
   int runs_ = 0;
 };
 
+template <class Device>
+constexpr bool is_profiled_device() {
+  constexpr bool is_cpu = std::is_same_v<Device, cpu_device>;
+  static_assert(is_cpu, "tenure: profile: only calls on the CPU are profiled: move the arguments by to(tn::cpu)");
+  return is_cpu;
+}
+
 template <class F, class Execution>
 struct profiled {
   compiled<F, Execution> function;
@@ -143,13 +150,17 @@ struct profiled {
 
   template <class... X>
   call_profile operator()(const X&... x) const {
-    auto results = function(x...);
-    profiler p;
-    for (int i = 0; i < runs; ++i) {
-      if constexpr (requires { std::tuple_size<decltype(results)>::value; }) std::apply([&](auto&... r) { function.into(r...).through(p, x...); }, results);
-      else function.into(results).through(p, x...);
+    if constexpr (is_profiled_device<device_of_tree<X...>>()) {
+      auto results = function(x...);
+      profiler p;
+      for (int i = 0; i < runs; ++i) {
+        if constexpr (requires { std::tuple_size<decltype(results)>::value; }) std::apply([&](auto&... r) { function.into(r...).through(p, x...); }, results);
+        else function.into(results).through(p, x...);
+      }
+      return p.result();
+    } else {
+      return {};
     }
-    return p.result();
   }
 };
 

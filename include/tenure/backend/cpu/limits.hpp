@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -12,7 +14,7 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 struct limits {
-  double bytes_per_second = 0;  // reads and writes of arrays that no cache holds
+  double bytes_per_second = 0;  // reads and writes of arrays of 96 MiB; 0 if there is no memory for them
   double flops_per_second = 0;  // a fused multiply-add counts two
 };
 
@@ -53,12 +55,22 @@ double most_flops_per_second(std::integer_sequence<int, Chain...>) {
 inline double most_bytes_per_second() {
   using P = math::packet_of<float>;
   constexpr std::size_t n = std::size_t(8) << 20;
-  std::vector<float> a(n, 1.0f), b(n, 2.0f), y(n);
-  const double s = seconds_of(3, [&] {
-    for (std::size_t i = 0; i < n; i += static_cast<std::size_t>(math::width<P>))
-      math::store<P>(y.data() + i, math::add(math::load<P>(a.data() + i), math::load<P>(b.data() + i)));
-  });
-  return 3.0 * n * sizeof(float) / s;
+  try {
+    std::vector<float> a(n, 1.0f), b(n, 2.0f), y(n);
+    const auto add = [&](std::size_t i) { return math::add(math::load<P>(a.data() + i), math::load<P>(b.data() + i)); };
+    constexpr auto width = static_cast<std::size_t>(math::width<P>);
+    const std::size_t first = (sizeof(P) - reinterpret_cast<std::uintptr_t>(y.data()) % sizeof(P)) % sizeof(P) / sizeof(float);
+    const double s = seconds_of(3, [&] {
+      for (std::size_t i = first; i + width <= n; i += width) {
+        if constexpr (math::can_stream<P>) math::stream<P>(y.data() + i, add(i));  // as kernels of this size do
+        else math::store<P>(y.data() + i, add(i));
+      }
+      math::end_of_streams();
+    });
+    return 3.0 * n * sizeof(float) / s;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
 }
 
 /// The limits for float, measured once in a process. The first call takes some 50 ms.

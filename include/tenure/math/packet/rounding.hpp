@@ -9,6 +9,19 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
+namespace detail {
+// Before SSE4.1 Eigen rounds by adding and subtracting, which loses the sign of a zero.
+template <class P>
+TENURE_KERNEL_INLINE P with_sign_of_zero(P rounded, [[maybe_unused]] P a) {
+#if defined(EIGEN_VECTORIZE_SSE) && !defined(EIGEN_VECTORIZE_SSE4_1)
+  return with_sign(rounded, a);
+#else
+  return rounded;
+#endif
+}
+}  // namespace detail
+
+// The three keep the sign of a zero, and a result of zero has the sign of its argument.
 template <class P>
 TENURE_KERNEL_INLINE P floor(P a) {
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -18,7 +31,7 @@ TENURE_KERNEL_INLINE P floor(P a) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return std::floor(a);
   else if constexpr (is_one_lane<P>) return a;
-  else return detail::simd::pfloor(a);
+  else return detail::with_sign_of_zero<P>(detail::simd::pfloor(a), a);
 }
 template <class P>
 TENURE_KERNEL_INLINE P ceil(P a) {
@@ -29,7 +42,7 @@ TENURE_KERNEL_INLINE P ceil(P a) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return std::ceil(a);
   else if constexpr (is_one_lane<P>) return a;
-  else return detail::simd::pceil(a);
+  else return detail::with_sign_of_zero<P>(detail::simd::pceil(a), a);
 }
 /// Rounds toward zero. -0 and the sign of a negative fraction are kept.
 template <class P>
@@ -53,7 +66,7 @@ TENURE_KERNEL_INLINE P round(P a) {
 #endif
   if constexpr (std::is_floating_point_v<P>) return std::nearbyint(a);
   else if constexpr (is_one_lane<P>) return a;
-  else return detail::simd::print(a);
+  else return detail::with_sign_of_zero<P>(detail::simd::print(a), a);
 }
 
 }  // namespace tenure::math
