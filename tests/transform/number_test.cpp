@@ -84,3 +84,10 @@ TEST_CASE("a gradient goes through generic code in which an argument is a number
   y.backward();
   CHECK(w.grad().item() == 3);
 }
+
+// The largest unsigned number has the bits of -1.
+TEST_CASE("quotients of unsigned numbers by the largest one") {
+  STATIC_REQUIRE(tn::fmod(5u, 4294967295u) == 5u);
+  STATIC_REQUIRE(tn::remainder(5u, 4294967295u) == 5u);
+  STATIC_REQUIRE(tn::floor_divide(5u, 4294967295u) == 0u);
+}
