@@ -79,7 +79,8 @@ TEST_CASE("what a turn computes before an update, and two updates, have the memo
 template <bool ReadsAfter>
 constexpr auto in_branches = [](auto cache, auto xs) {
   const auto turn = [](auto state, auto x) {
-    const auto [c, i] = state;
+    const auto c = std::get<0>(state);  // not a structured binding, which clang does not capture
+    const auto i = std::get<1>(state);
     const auto old = sum(c[i] * x);
     const auto other = [=] { return tn::cond(x[1] > 0.0, [=] { return 0.5 * c; }, [=] { return put(put(c, x, i), 2.0 * x, i + 9); }); };
     const auto next = tn::cond(x[0] > 0.0, [=] { return put(c, sin(c[i]) + x, i); }, [=] { return tn::cond(x[2] > 0.0, [=] { return c; }, other); });
