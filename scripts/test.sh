@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# test.sh            the tests, each with the compiler that shows more, and the must-not-compile tests and examples with both
+# test.sh            the tests, each with the compiler that shows more, and the must-not-compile tests with both
 # test.sh --all      all tests with g++ and then with clang++, also those that the others leave out, in about twice the time
 # test.sh --quick    with g++ only
 # test.sh --cuda     compiles with nvcc (for sm_80 and sm_90) the device tests, and the suites of the CPU (golden values, laws, ownership,
@@ -13,10 +13,11 @@ compilers=2 cuda=0 cross=()
 not_by_clang='^header[.]alone$'  # a missing include does not depend on the compiler
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
 # reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone, and
-# for nvcc a second GPU, whole programs and large graphs (TENURE_QUICK_TESTS); the suites of the CPU on another device; with clang++, the compiling twins of must-not-compile tests.
+# for nvcc a second GPU, whole programs and large graphs (TENURE_QUICK_TESTS); the compiled random programs; the suites of the CPU on another
+# device; with clang++, the examples and the compiling twins of must-not-compile tests.
 quick=ON
-skip_gcc="batch;control_flow;far_suites;golden;laws;ownership"
-skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;interop;kernels;math;mixed_isa;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
+skip_gcc="batch;control_flow;far_suites;golden;laws;ownership;random_programs"
+skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
 case "${1:-}" in
   "") not_by_clang='^(header[.]alone|fail[.].*[.]ok)$' ;;
   --all) skip_gcc="" skip_clang="" quick=OFF ;;
@@ -36,13 +37,15 @@ failed=0
 
 # suite <name> <compiler> <skipped folders> [<ctest options>]: configures, builds and runs. If a suite fails, the next one still runs.
 suite() {
-  local name=$1 compiler=$2 skipped=$3 build=build/test-$1 log closing
+  local name=$1 compiler=$2 skipped=$3 build=build/test-$1 log closing examples=ON
+  [[ ";$skipped;" == *";examples;"* ]] && examples=OFF
   shift 3
 
   step "configure with $compiler in $build"
   # -O1, because kernels need inlining, and more optimisation would only lengthen the build. No -DNDEBUG, so that assertions are checked.
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
-    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped" -DTENURE_QUICK_TESTS="$quick" \
+    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped" -DTENURE_BUILD_EXAMPLES="$examples" \
+    -DTENURE_QUICK_TESTS="$quick" \
     -DPython_EXECUTABLE="$(command -v "$python" | xargs -r realpath -s)"
 
   step "build with $compiler, $jobs jobs"
