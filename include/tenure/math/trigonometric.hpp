@@ -75,6 +75,18 @@ struct reduced_angle {
   return {sum * signed_scale, (rests - (sum - leading)) * signed_scale, odd};
 }
 
+// pi = one + two + three + four. With fma there are three parts. x and n pi_one have the same last place, so the first step of x - n pi is exact, and
+// the rounding error of each later step is relative to its result. All parts are positive, so that -0 is kept. Without fma the first three
+// parts have so few digits that their product with n is exact.
+template <class T>
+struct pi {
+  static constexpr bool wide = sizeof(T) == 8;
+  static constexpr T one = has_fma ? (wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb4p+1)) : (wide ? T(0x1.921fb544p+1) : T(0x1.9218p+1));
+  static constexpr T two = has_fma ? (wide ? T(0x1.1a62633145c06p-53) : T(0x1.4442dp-23)) : (wide ? T(0x1.0b4611a6p-33) : T(0x1.ed5p-13));
+  static constexpr T three = has_fma ? (wide ? T(0x1.c1cd129024e08p-106) : T(0x1.846988p-47)) : (wide ? T(0x1.3198a2ep-68) : T(0x1.10bp-29));
+  static constexpr T four = has_fma ? T(0) : wide ? T(0x1.b839a252049c1p-103) : T(0x1.184698p-43);
+};
+
 template <class P>
 struct angle {
   P r;
@@ -107,20 +119,10 @@ TENURE_KERNEL_INLINE angle<P> reduce_angle(P x) {
   if constexpr (Half) n = add(n, set1<P>(T(0.5)));
   angle<P> a;
   if constexpr (has_fma) {
-    // The first step is exact, because x and n pi_1 have the same last place. The rounding error of each later step is relative
-    // to r. All parts of pi are positive, so that -0 is kept.
-    constexpr T pi_1 = wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb4p+1);
-    constexpr T pi_2 = wide ? T(0x1.1a62633145c06p-53) : T(0x1.4442dp-23);
-    constexpr T pi_3 = wide ? T(0x1.c1cd129024e08p-106) : T(0x1.846988p-47);
-    a.r = fma(n, set1<P>(-pi_3), fma(n, set1<P>(-pi_2), fma(n, set1<P>(-pi_1), x)));
+    a.r = fma(n, set1<P>(-pi<T>::three), fma(n, set1<P>(-pi<T>::two), fma(n, set1<P>(-pi<T>::one), x)));
   } else {
-    // The first three parts have so few digits that their product with n is exact.
-    constexpr T pi_1 = wide ? T(0x1.921fb544p+1) : T(0x1.9218p+1);
-    constexpr T pi_2 = wide ? T(0x1.0b4611a6p-33) : T(0x1.ed5p-13);
-    constexpr T pi_3 = wide ? T(0x1.3198a2ep-68) : T(0x1.10bp-29);
-    constexpr T pi_4 = wide ? T(0x1.b839a252049c1p-103) : T(0x1.184698p-43);
-    const twin<P> two = two_sum(sub(x, mul(n, set1<P>(pi_1))), mul(n, set1<P>(-pi_2)));
-    a.r = add(two.hi, sub(two.lo, add(mul(n, set1<P>(pi_3)), mul(n, set1<P>(pi_4)))));
+    const twin<P> upper = two_sum(sub(x, mul(n, set1<P>(pi<T>::one))), mul(n, set1<P>(-pi<T>::two)));
+    a.r = add(upper.hi, sub(upper.lo, add(mul(n, set1<P>(pi<T>::three)), mul(n, set1<P>(pi<T>::four)))));
   }
   a.sign = shift_left<wide ? 63 : 31>(shifted);
   const mask_of<P> ordinary = le(abs(x), set1<P>(bound));
@@ -160,7 +162,7 @@ template <class P>
   }
 }
 
-// x = n pi/2 + r. The parts of pi are those of reduce_angle, times halves of n.
+// x = n pi/2 + r, as h pi + r with h the half of n.
 template <class P>
 TENURE_KERNEL_INLINE quarter_angle<P> reduce_to_quarter(P x) {
   using T = scalar_of<P>;
@@ -173,19 +175,12 @@ TENURE_KERNEL_INLINE quarter_angle<P> reduce_to_quarter(P x) {
   twin<P> first;
   P low;
   if constexpr (has_fma) {
-    constexpr T pi_1 = wide ? T(0x1.921fb54442d18p+1) : T(0x1.921fb4p+1);
-    constexpr T pi_2 = wide ? T(0x1.1a62633145c06p-53) : T(0x1.4442dp-23);
-    constexpr T pi_3 = wide ? T(0x1.c1cd129024e08p-106) : T(0x1.846988p-47);
-    const twin<P> second = two_product(h, set1<P>(-pi_2));
-    first = two_sum(fma(h, set1<P>(-pi_1), x), second.hi);
-    low = fma(h, set1<P>(-pi_3), add(first.lo, second.lo));
+    const twin<P> second = two_product(h, set1<P>(-pi<T>::two));
+    first = two_sum(fma(h, set1<P>(-pi<T>::one), x), second.hi);
+    low = fma(h, set1<P>(-pi<T>::three), add(first.lo, second.lo));
   } else {
-    constexpr T pi_1 = wide ? T(0x1.921fb544p+1) : T(0x1.9218p+1);
-    constexpr T pi_2 = wide ? T(0x1.0b4611a6p-33) : T(0x1.ed5p-13);
-    constexpr T pi_3 = wide ? T(0x1.3198a2ep-68) : T(0x1.10bp-29);
-    constexpr T pi_4 = wide ? T(0x1.b839a252049c1p-103) : T(0x1.184698p-43);
-    first = two_sum(sub(x, mul(h, set1<P>(pi_1))), mul(h, set1<P>(-pi_2)));
-    low = sub(first.lo, add(mul(h, set1<P>(pi_3)), mul(h, set1<P>(pi_4))));
+    first = two_sum(sub(x, mul(h, set1<P>(pi<T>::one))), mul(h, set1<P>(-pi<T>::two)));
+    low = sub(first.lo, add(mul(h, set1<P>(pi<T>::three)), mul(h, set1<P>(pi<T>::four))));
   }
   quarter_angle<P> a{two_sum(first.hi, low), shift_left<wide ? 63 : 31>(shifted)};
   const mask_of<P> ordinary = le(abs(x), set1<P>(bound));

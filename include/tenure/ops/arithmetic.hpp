@@ -115,25 +115,27 @@ struct minimum : pointwise<minimum, 2, typing::arithmetic> {
   }
 };
 
-struct floor : pointwise<floor, 1, typing::arithmetic> {
-  static constexpr const char* name = "floor";
-  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::floor(x); }
-  template <class T> static T reference(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::floor(x);
+/// Rounds to an integer. Integers do not change, and the derivative is 0 everywhere.
+template <class Self>
+struct rounding : pointwise<Self, 1, typing::arithmetic> {
+  template <class T> static constexpr T reference(T x) {
+    if constexpr (std::is_floating_point_v<T>) return Self::rounded(x);
     else return x;
   }
   template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
+struct floor : rounding<floor> {
+  static constexpr const char* name = "floor";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::floor(x); }
+  template <class T> static T rounded(T x) { return std::floor(x); }
+};
+
 /// The nearest integer. A half goes to the even neighbour.
-struct round : pointwise<round, 1, typing::arithmetic> {
+struct round : rounding<round> {
   static constexpr const char* name = "round";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::round(x); }
-  template <class T> static T reference(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x);
-    else return x;
-  }
-  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
+  template <class T> static T rounded(T x) { return std::nearbyint(x); }
 };
 
 /// The larger operand. Unlike maximum it is the other operand where one is NaN, and at a tie the whole gradient flows to x, as in PyTorch.

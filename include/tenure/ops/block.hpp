@@ -72,16 +72,12 @@ constexpr value positions_of(value x, const block& b) {
   extents to;
   for (int a = 0; a <= b.last; ++a) to.push_back(b.axes[a].is_whole() ? x.shape()[a] : b.axes[a].length);
   const std::int16_t shape = g.intern(to);
-  value sum;
-  std::int64_t stride = 1;
-  for (int a = b.last; a >= 0; --a) {
-    value along = counting(g, dtype::int64, shape, a);
-    if (!b.axes[a].is_whole()) along = along + stretched_to(cast_to(b.axes[a].start, dtype::int64), shape);
-    if (stride != 1) along = along * stretched_to(number_of_extent(g, dtype::int64, stride), shape);
-    sum = sum.id == ir::none ? along : sum + along;
-    stride = g.derived(ir::symbol::kind::product, stride, x.shape()[a]);
-  }
-  return sum;
+  const auto position = [&](int a) {
+    if (a > b.last) return value();
+    const value along = counting(g, dtype::int64, shape, a);
+    return b.axes[a].is_whole() ? along : along + stretched_to(cast_to(b.axes[a].start, dtype::int64), shape);
+  };
+  return row_major_place(g, dtype::int64, x.shape(), shape, position).place;
 }
 
 /// What gather and scatter take: x with one axis for the positions, and these.

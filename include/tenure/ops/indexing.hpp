@@ -31,6 +31,25 @@ constexpr dtype position_dtype(ir::builder& g, std::int64_t extent, const char* 
   return dtype_v<T>;
 }
 
+/// The place of an element in row-major order, from its position along each axis.
+struct row_major {
+  value place;
+  std::int64_t count = 1;  // of all places
+};
+/// `position(a)` is the position along axis a, in `shape`, or no value for an axis that does not count.
+template <class Position>
+constexpr row_major row_major_place(ir::builder& g, dtype type, const extents& axes, std::int16_t shape, Position position) {
+  row_major r;
+  for (int a = axes.rank - 1; a >= 0; --a) {
+    value along = position(a);
+    if (along.id == ir::none) continue;
+    if (r.count != 1) along = along * broadcast_to(number_of_extent(g, type, r.count), shape);
+    r.place = r.place.id == ir::none ? along : r.place + along;
+    r.count = g.derived(ir::symbol::kind::product, r.count, axes[a]);
+  }
+  return r;
+}
+
 /// The element at the one position along axes where the mask is true. The axes are dropped.
 constexpr value chosen_along(value mask, value x, std::int64_t axes) {
   const bool of_bool = x.type() == dtype::boolean;

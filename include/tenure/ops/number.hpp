@@ -34,6 +34,14 @@ constexpr auto evaluated(Known known, X... x) {
   return r > most ? std::numeric_limits<T>::infinity() : r < -most ? -std::numeric_limits<T>::infinity() : static_cast<T>(r);
 }
 
+/// The operation of integers, which is exact and stays one, else as evaluated().
+template <class Operation, class Known, class... X>
+constexpr auto exact_or_evaluated(Known known, X... x) {
+  using T = std::common_type_t<X...>;
+  if constexpr (std::is_integral_v<T>) return Operation::reference(static_cast<T>(x)...);
+  else return evaluated<Operation>(known, x...);
+}
+
 }  // namespace detail
 
 template <scalar X> constexpr auto exp(X x) { return detail::evaluated<ops::exp>(math::constant::exp, x); }
@@ -67,40 +75,13 @@ template <scalar X> constexpr auto square(X x) { return x * x; }
 template <scalar X> constexpr auto reciprocal(X x) { return 1 / detail::floating_number(x); }
 template <scalar X> constexpr auto abs(X x) { return x < 0 ? -x : x + X(0); }  // -0.0 + 0.0 is 0.0
 template <scalar X> constexpr auto sign(X x) { return x > 0 ? X(1) + X(0) : x < 0 ? -(X(1) + X(0)) : x * X(0); }
-template <scalar X> constexpr auto floor(X x) {
-  if constexpr (std::is_integral_v<X>) return x;
-  else return detail::evaluated<ops::floor>(math::constant::floor, x);
-}
-template <scalar X> constexpr auto round(X x) {
-  if constexpr (std::is_integral_v<X>) return x;
-  else return detail::evaluated<ops::round>(math::constant::round, x);
-}
-template <scalar X> constexpr auto ceil(X x) {
-  if constexpr (std::is_integral_v<X>) return x;
-  else return detail::evaluated<ops::ceil>(math::constant::ceil, x);
-}
-template <scalar X> constexpr auto trunc(X x) {
-  if constexpr (std::is_integral_v<X>) return x;
-  else return detail::evaluated<ops::trunc>(math::constant::trunc, x);
-}
-template <scalar X, scalar Y>
-constexpr auto fmod(X x, Y y) {
-  using T = std::common_type_t<X, Y>;
-  if constexpr (std::is_integral_v<T>) return number::fmod(static_cast<T>(x), static_cast<T>(y));
-  else return detail::evaluated<ops::fmod>(math::constant::fmod, x, y);
-}
-template <scalar X, scalar Y>
-constexpr auto remainder(X x, Y y) {
-  using T = std::common_type_t<X, Y>;
-  if constexpr (std::is_integral_v<T>) return number::remainder(static_cast<T>(x), static_cast<T>(y));
-  else return detail::evaluated<ops::remainder>(math::constant::remainder, x, y);
-}
-template <scalar X, scalar Y>
-constexpr auto floor_divide(X x, Y y) {
-  using T = std::common_type_t<X, Y>;
-  if constexpr (std::is_integral_v<T>) return number::floor_divide(static_cast<T>(x), static_cast<T>(y));
-  else return detail::evaluated<ops::floor_divide>(math::constant::floor_divide, x, y);
-}
+template <scalar X> constexpr auto floor(X x) { return detail::exact_or_evaluated<ops::floor>(math::constant::floor, x); }
+template <scalar X> constexpr auto round(X x) { return detail::exact_or_evaluated<ops::round>(math::constant::round, x); }
+template <scalar X> constexpr auto ceil(X x) { return detail::exact_or_evaluated<ops::ceil>(math::constant::ceil, x); }
+template <scalar X> constexpr auto trunc(X x) { return detail::exact_or_evaluated<ops::trunc>(math::constant::trunc, x); }
+template <scalar X, scalar Y> constexpr auto fmod(X x, Y y) { return detail::exact_or_evaluated<ops::fmod>(math::constant::fmod, x, y); }
+template <scalar X, scalar Y> constexpr auto remainder(X x, Y y) { return detail::exact_or_evaluated<ops::remainder>(math::constant::remainder, x, y); }
+template <scalar X, scalar Y> constexpr auto floor_divide(X x, Y y) { return detail::exact_or_evaluated<ops::floor_divide>(math::constant::floor_divide, x, y); }
 template <scalar X, scalar Y>
 constexpr auto maximum(X x, Y y) {
   using T = std::common_type_t<X, Y>;

@@ -17,36 +17,15 @@ inline constexpr smallest_t smallest{};
 namespace ops {
 namespace detail {
 
-/// The elements of x at positions along an axis. All lie inside. Other axes of the positions have the extents of x.
-constexpr value taken_along(value x, value positions, int axis) {
-  ir::builder& g = *x.graph;
-  const extents s = x.shape();
-  const std::int16_t shape = positions.node().shape;
-  value place;
-  std::int64_t stride = 1;
-  for (int a = s.rank - 1; a >= 0; --a) {
-    value along = a == axis ? positions : counting(g, dtype::int64, shape, a);
-    if (stride != 1) along = along * broadcast_to(number_of_extent(g, dtype::int64, stride), shape);
-    place = place.id == ir::none ? along : place + along;
-    stride = g.derived(ir::symbol::kind::product, stride, s[a]);
-  }
-  const ir::bound inside{place.id, stride, "sort", true};  // nvcc 13 garbles g.check_bound({...})
-  g.check_bound(inside);
-  return gathered(reshape_to(x, {1, {stride}}), place, 0);
-}
-
 /// The first `count` positions of the order. If they are a large part of the axis, all of it is sorted, which takes less time.
 constexpr value order_along(value x, int axis, bool falls, std::int64_t count) {
   const int last = x.shape().rank - 1;
   const std::int64_t length = x.shape()[axis];
-  const bool are_few = !is_static(length) || 4 * count <= length;
+  const bool are_few = count == length || !is_static(length) || 4 * count <= length;
   const value first = moved_axis(ordered(moved_axis(x, axis, last), falls, are_few ? count : length), last, axis);
-  return are_few || count == length ? first : sliced(first, axis, 0, count, 1);
+  return are_few ? first : sliced(first, axis, 0, count, 1);
 }
-constexpr value order_along(value x, int axis, bool falls) {
-  const int last = x.shape().rank - 1;
-  return moved_axis(ordered(moved_axis(x, axis, last), falls, x.shape()[axis]), last, axis);
-}
+constexpr value order_along(value x, int axis, bool falls) { return order_along(x, axis, falls, x.shape()[axis]); }
 
 template <class X>
 constexpr bool is_sortable() {
@@ -106,7 +85,7 @@ struct sort {
       return x;
     } else {
       constexpr int at = axis_position<sort, X::shape_type::rank, A>::value;
-      return X{x.graph, detail::taken_along(x, detail::order_along(x, at, Falls), at).id};
+      return X{x.graph, detail::taken_along(x, detail::order_along(x, at, Falls), at, "sort", true).id};
     }
   }
 };
@@ -131,7 +110,7 @@ struct first_of_order {
         x.graph->require_at_least(x.shape()[at], K, Positions ? "argtopk" : "topk");
         const value first = detail::order_along(x, at, Falls, K);
         if constexpr (Positions) return result{x.graph, first.id};
-        else return result{x.graph, detail::taken_along(x, first, at).id};
+        else return result{x.graph, detail::taken_along(x, first, at, "topk", true).id};
       }
     }
   }
@@ -175,7 +154,7 @@ struct median {
       const value largest = reduce<ir::reduction::max, true, At>::trace(x), first = arg_extremum<ir::reduction::max, true, At>::trace(x);
       position = pointwise_value<where>(pointwise_value<not_equal>(largest, largest), first, position);
     }
-    return detail::taken_along(x, position, At);
+    return detail::taken_along(x, position, At, "median", true);
   }
 };
 

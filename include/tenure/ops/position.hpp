@@ -54,19 +54,21 @@ struct places {
   static constexpr auto trace(const X& x) {
     ir::builder& g = *x.graph;
     const std::int16_t shape = value(x).node().shape;
-    const extents s = x.shape();
-    value sum;
-    std::int64_t stride = 1;
-    for (int a = s.rank - 1; a >= 0; --a) {
-      if (!(Mask >> a & 1)) continue;
-      value along = counting(g, dtype_v<type>, shape, a);
-      if (stride != 1) along = along * broadcast_to(number_of_extent(g, dtype_v<type>, stride), shape);
-      sum = sum.id == ir::none ? along : sum + along;
-      stride = g.derived(ir::symbol::kind::product, stride, s[a]);
-    }
-    return traced<type, typename X::shape_type>{&g, sum.id == ir::none ? value(x).like(0).id : sum.id};
+    const value place = row_major_place(g, dtype_v<type>, x.shape(), shape, [&](int a) { return Mask >> a & 1 ? counting(g, dtype_v<type>, shape, a) : value(); }).place;
+    return traced<type, typename X::shape_type>{&g, place.id == ir::none ? value(x).like(0).id : place.id};
   }
 };
+
+/// The elements of x at int64 positions along an axis. Other axes of the positions have the extents of x. Positions that are not known to be
+/// inside are checked when the program runs, and the message names `call`.
+constexpr value taken_along(value x, value positions, int axis, const char* call, bool are_inside) {
+  ir::builder& g = *x.graph;
+  const std::int16_t shape = positions.node().shape;
+  const row_major at = row_major_place(g, dtype::int64, x.shape(), shape, [&](int a) { return a == axis ? positions : counting(g, dtype::int64, shape, a); });
+  const ir::bound inside{at.place.id, at.count, call, are_inside};  // nvcc 13 garbles g.check_bound({...})
+  g.check_bound(inside);
+  return gathered(reshape_to(x, {1, {at.count}}), at.place, 0);
+}
 
 /// The place of the first extremum along axes, or of the first NaN. The axes are kept with extent 1.
 template <ir::reduction Kind, int... A, class Place, class X>
@@ -161,17 +163,7 @@ struct take_along {
     ir::builder& g = *x.graph;
     x.graph->check_bound({indices.id, x.shape()[at], "take_along"});
     if constexpr (reads_positions<at, typename X::shape_type, typename I::shape_type>) {
-      // The position in row-major order is a sum over the axes, with the index in place of the axis' own position.
-      const extents shape = x.shape();
-      value position;
-      std::int64_t stride = 1;
-      for (int d = shape.rank - 1; d >= 0; stride *= shape[d--]) {
-        const value along = d == at ? cast_to(indices, dtype::int64) : counting(g, dtype::int64, value(indices).node().shape, d);
-        const value part = along * along.like(static_cast<double>(stride));
-        position = position.id == ir::none ? part : position + part;
-      }
-      x.graph->check_bound({position.id, stride, "take_along"});
-      return traced<typename X::element_type, typename I::shape_type>{&g, gathered(reshape_to(x, {1, {stride}}), position, 0).id};
+      return traced<typename X::element_type, typename I::shape_type>{&g, detail::taken_along(x, cast_to(indices, dtype::int64), at, "take_along", false).id};
     } else {
       const auto source = stack<at>::unsqueeze(x);
       using position = element_of_t<position_dtype<typename X::element_type>(X::shape_type::value[at])>;

@@ -9,64 +9,54 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-namespace detail {
-template <class X, class Y>
-constexpr void refuse_bool() {
-  static_assert(dtype_v<typename X::element_type> != dtype::boolean || dtype_v<typename Y::element_type> != dtype::boolean,
-                "tenure: fmod, remainder, floor_divide: bool has no quotient; convert first");
-}
-}  // namespace detail
-
-struct ceil : pointwise<ceil, 1, typing::arithmetic> {
+struct ceil : rounding<ceil> {
   static constexpr const char* name = "ceil";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::ceil(x); }
-  template <class T> static T reference(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::ceil(x);
-    else return x;
-  }
-  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
+  template <class T> static T rounded(T x) { return std::ceil(x); }
 };
 
 /// Rounds toward zero.
-struct trunc : pointwise<trunc, 1, typing::arithmetic> {
+struct trunc : rounding<trunc> {
   static constexpr const char* name = "trunc";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::trunc(x); }
-  template <class T> static T reference(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::trunc(x);
-    else return x;
+  template <class T> static T rounded(T x) { return std::trunc(x); }
+};
+
+/// A quotient, or what a division leaves.
+template <class Self>
+struct division : pointwise<Self, 2, typing::arithmetic> {
+  template <class X, class Y>
+  static constexpr auto trace(const X& x, const Y& y) {
+    static_assert(dtype_v<typename X::element_type> != dtype::boolean || dtype_v<typename Y::element_type> != dtype::boolean,
+                  "tenure: fmod, remainder, floor_divide: bool has no quotient; convert first");
+    return pointwise<Self, 2, typing::arithmetic>::trace(x, y);
   }
-  template <class V> static constexpr V derivative(int, V g, V, V) { return g.like(0); }
 };
 
 /// x - trunc(x / y) * y, exactly, with the sign of x (C's fmod, % of C++). Its derivative in y is -trunc(x / y), as in PyTorch:
 /// the quotient is rounded, so the derivative is off by one where x / y rounds up to an integer.
-struct fmod : pointwise<fmod, 2, typing::arithmetic> {
+struct fmod : division<fmod> {
   static constexpr const char* name = "fmod";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: fmod: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::fmod(x, y); }
-  template <class T> static T reference(T x, T y) {
+  template <class T> static constexpr T reference(T x, T y) {
     if constexpr (std::is_integral_v<T>) return number::fmod(x, y);
     else return std::fmod(x, y);
   }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g : -(g * pointwise_value<trunc>(x / y)); }
-  template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& y) {
-    detail::refuse_bool<X, Y>();
-    return pointwise::trace(x, y);
-  }
 };
 
 struct floor_divide;
 
 /// x - floor(x / y) * y, with the sign of y (PyTorch's remainder, % of Python; not C's, which rounds the quotient to nearest). Its derivative in y is
 /// -floor_divide(x, y).
-struct remainder : pointwise<remainder, 2, typing::arithmetic> {
+struct remainder : division<remainder> {
   static constexpr const char* name = "remainder";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: remainder: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::remainder(x, y); }
-  template <class T> static T reference(T x, T y) {
+  template <class T> static constexpr T reference(T x, T y) {
     if constexpr (std::is_integral_v<T>) return number::remainder(x, y);
     else {
       const T r = std::fmod(x, y);
@@ -74,20 +64,15 @@ struct remainder : pointwise<remainder, 2, typing::arithmetic> {
     }
   }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) { return i == 0 ? g : -(g * pointwise_value<floor_divide>(x, y)); }
-  template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& y) {
-    detail::refuse_bool<X, Y>();
-    return pointwise::trace(x, y);
-  }
 };
 
 /// floor(x / y), computed from the exact remainder, as in PyTorch and Python. The derivative is 0 everywhere.
-struct floor_divide : pointwise<floor_divide, 2, typing::arithmetic> {
+struct floor_divide : division<floor_divide> {
   static constexpr const char* name = "floor_divide";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: floor_divide: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::floor_divide(x, y); }
-  template <class T> static T reference(T x, T y) {
+  template <class T> static constexpr T reference(T x, T y) {
     if constexpr (std::is_integral_v<T>) return number::floor_divide(x, y);
     else {
       if (y == T(0)) return x / y;
@@ -99,11 +84,6 @@ struct floor_divide : pointwise<floor_divide, 2, typing::arithmetic> {
     }
   }
   template <class V> static constexpr V derivative(int, V g, V, V, V) { return g.like(0); }
-  template <class X, class Y>
-  static constexpr auto trace(const X& x, const Y& y) {
-    detail::refuse_bool<X, Y>();
-    return pointwise::trace(x, y);
-  }
 };
 
 using remainder_operations = operation_list<ceil, trunc, fmod, remainder, floor_divide>;

@@ -143,6 +143,11 @@ auto deepcopy(const optim::state<Model, N>& s) { return optim::state<Model, N>{d
 template <class Loss, class Rule, class Execution = inherited>
 class trainer {
   using step_type = optim::detail::train_step_of<Loss, Rule>;
+  template <class Model, class State, class... Data>
+  using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(std::declval<State>().moments)>,
+                                   decltype(std::declval<Rule>().hyperparameters(0)), Data...>;
+  template <class Model, class State, class... Data>
+  using loss_of = detail::rebind_kind_t<std::tuple_element_t<0, typename source<Model, State, Data...>::result_type>, detail::results_on<detail::device_of_tree<Model>>>;
 
  public:
   explicit trainer(Rule r, Execution on = {}) : rule(r), execution(on) {}
@@ -159,20 +164,16 @@ class trainer {
 
   /// The plan of one step.
   template <class Model, class State, class... Data>
-  constexpr auto plan(const Model&, const State& state, const Data&...) const
-      -> tenure::plan<program<detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(std::declval<Rule>().hyperparameters(0)), Data...>>,
-                      detail::device_of_tree<Model>> {
+  constexpr auto plan(const Model&, const State&, const Data&...) const
+      -> tenure::plan<program<source<Model, State, Data...>>, detail::device_of_tree<Model>> {
     return {};
   }
 
   /// One step, run by `runner`: see transform/call.hpp and transform/profile.hpp.
   template <class Runner, class Model, class State, class... Data>
   auto through(Runner& runner, Model& model, State& state, const Data&... data) const {
-    using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
-    detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, detail::results_on<detail::device_of_tree<Model>>> loss(uninitialized);
-    const compiled<step_type, Execution> step{{}, execution};
-    step.into(loss, model, state.moments).through(runner, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
-    ++state.steps;
+    loss_of<Model, State, Data...> loss(uninitialized);
+    step_into(loss, runner, model, state, data...);
     return loss;
   }
 
@@ -180,19 +181,23 @@ class trainer {
   [[no_unique_address]] Execution execution;
 
  private:
+  template <class Result, class Runner, class Model, class State, class... Data>
+  void step_into(Result& loss, Runner& runner, Model& model, State& state, const Data&... data) const {
+    const compiled<step_type, Execution> step{{}, execution};
+    step.into(loss, model, state.moments).through(runner, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
+    ++state.steps;
+  }
+
   template <class Model, class State, class... Data>
   auto run(Model& model, State& state, const Data&... data) const {
-    using source = detail::source_of<step_type, Model, std::remove_cvref_t<decltype(state.moments)>, decltype(rule.hyperparameters(state.steps)), Data...>;
-    using loss_type = detail::rebind_kind_t<std::tuple_element_t<0, typename source::result_type>, detail::results_on<detail::device_of_tree<Model>>>;
     using device = detail::device_of_tree<Model>;
-    const compiled<step_type, Execution> step{{}, execution};
     if constexpr (detail::recorded_step<device>::exists) {
       // Each step writes its loss to the same address, so that the recording stays valid.
+      using loss_type = loss_of<Model, State, Data...>;
       const detail::storage_handle memory = state.recorded.memory_of_loss();
       auto kept = detail::tensor_access::make<loss_type>(memory, static_cast<element_t<loss_type>*>(memory.data()), {}, {});
       loss_type loss(uninitialized);
-      step.into(kept, model, state.moments).through(state.recorded, model, state.moments, rule.hyperparameters(state.steps + 1), data...);
-      ++state.steps;
+      step_into(kept, state.recorded, model, state, data...);
       loss.copy_(kept);
       return loss;
     } else {

@@ -64,8 +64,8 @@ inline std::string name_of_step(const ir::graph_view& g, const passes::clusters&
   for (int id = 0; id < g.count; ++id) {
     if (fused.of[id] != cluster) continue;
     passes::writer w;
-    w << passes::name_of(g[id]);
-    if (g[id].op == ir::opcode::construct) w = {}, passes::print_construct(w, g, g.construct_of(g[id]));
+    if (g[id].op == ir::opcode::construct) passes::print_construct(w, g, g.construct_of(g[id]));
+    else w << passes::name_of(g[id]);
     bool is_known = false;
     for (auto& [name, count] : names)
       if (name == w.text()) ++count, is_known = true;
@@ -84,7 +84,8 @@ class profiler {
   template <class Program, class BeforeWriting>
   void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
     using program_type = timed<Program>;
-    if (least_.empty()) {
+    const bool is_first = least_.empty();
+    if (is_first) {
       least_.assign(Program::step_count + 1, never);
       describe<Program>(symbols);
     }
@@ -92,7 +93,7 @@ class profiler {
     const auto since = std::chrono::steady_clock::now();
     backend<cpu_device>::run<program_type>(arguments, results, symbols, before_writing);
     const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
-    profile_.seconds = runs_++ == 0 || s < profile_.seconds ? s : profile_.seconds;
+    profile_.seconds = is_first || s < profile_.seconds ? s : profile_.seconds;
   }
 
   call_profile result() const {
@@ -133,7 +134,6 @@ class profiler {
 
   call_profile profile_;
   std::vector<double> least_;
-  int runs_ = 0;
 };
 
 template <class Device>
@@ -175,7 +175,7 @@ template <class F>
   requires(!requires(F f) { f.rule; })
 auto profile(F f, int runs = 20) { return profile(compile(f), runs); }
 
-/// The table of a profile: a line for each step, the longest time first in its column of shares.
+/// The table of a profile: a line for each step, in the order of the program.
 inline std::string to_text(const call_profile& p) {
   std::string text;
   char line[256];
