@@ -45,7 +45,7 @@ suite() {
   # -O1, because kernels need inlining, and more optimisation would only lengthen the build. No -DNDEBUG, so that assertions are checked.
   cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
     -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped" -DTENURE_BUILD_EXAMPLES="$examples" \
-    -DTENURE_QUICK_TESTS="$quick" \
+    -DTENURE_QUICK_TESTS="$quick" --no-warn-unused-cli \
     -DPython_EXECUTABLE="$(command -v "$python" | xargs -r realpath -s)"
 
   step "build with $compiler, $jobs jobs"
