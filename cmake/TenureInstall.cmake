@@ -17,6 +17,7 @@ write_basic_package_version_file(tenureConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfig.cmake"
   cmake/tenureCuda.cmake
+  cmake/tenureMpi.cmake
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfigVersion.cmake"
   DESTINATION "${package_dir}")
 

@@ -17,7 +17,7 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # device; with clang++, the examples and the compiling twins of must-not-compile tests.
 quick=ON
 skip_gcc="batch;control_flow;far_suites;golden;laws;ownership;random_programs"
-skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
+skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;mpi;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
 case "${1:-}" in
   "") not_by_clang='^(header[.]alone|fail[.].*[.]ok)$' ;;
   --all) skip_gcc="" skip_clang="" quick=OFF ;;
@@ -132,6 +132,9 @@ cross_suite() {
 
 step "packages"
 install_packages "${build_packages[@]}" catch2 pkg-config graphviz nlohmann-json3-dev
+if ((cuda == 0 && ${#cross[@]} == 0)); then
+  (install_packages libopenmpi-dev openmpi-bin) || echo "no MPI: the tests of many processes are skipped"
+fi
 install_compiler
 if ((compilers == 2)); then
   clangxx=$(command -v clang++ || command -v clang++-14) || { install_packages clang && clangxx=clang++; }

@@ -13,6 +13,7 @@
 //   transform/           what is compiled: compile, grad, vjp, jvp, loops and branches, models, plans
 //   eager/               what runs at once: evaluation, assignment, in-place updates, history and backward()
 //   optim/               optimizers
+//   distributed/         many processes, included by <tenure/mpi.hpp>
 //   interop/             edges: Eigen, files and others, which are included by name
 #pragma once
 

@@ -42,10 +42,10 @@ namespace detail {
 /// it on as an argument.
 inline constinit thread_local executor* current_executor = nullptr;
 
-/// Whether the steps of a program are timed, for profile(): then it has enter(step), which is called before each step, and with -1 at the end.
-/// A timed program is a type of its own, so other calls pay nothing.
+/// Whether something watches the steps of a program, as profile() does: then it has enter(step), which is called before each step, and with -1
+/// after the last. A watched program is a type of its own, so other calls pay nothing.
 template <class Program>
-inline constexpr bool is_timed = requires { Program::enter(0); };
+inline constexpr bool is_watched = requires { Program::enter(0); };
 
 /// While it lives, calls of this thread run on an executor; null: on this thread alone.
 class [[nodiscard]] execution_scope {

@@ -78,7 +78,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
   };
   [[maybe_unused]] const turns_on_host turns{m};
   for (int i = first; i < last; ++i) {
-    if constexpr (tenure::detail::is_timed<Program>) Program::enter(i);
+    if constexpr (tenure::detail::is_watched<Program>) Program::enter(i);
     const bound_step& s = tables.steps[i];
     bind(s, pointer, number);
     if constexpr (program_detail::only_kernels<Program>) {
@@ -100,7 +100,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
     }
   }
-  if constexpr (tenure::detail::is_timed<Program>) Program::enter(-1);
+  if constexpr (tenure::detail::is_watched<Program>) Program::enter(-1);
 }
 
 // ---- small static programs, expanded in place ----
@@ -133,7 +133,7 @@ constexpr int expanded_steps = 48;
 
 template <class Program>
 constexpr bool expands() {
-  if (!Program::is_static || Program::step_count > expanded_steps || tenure::detail::is_timed<Program>) return false;
+  if (!Program::is_static || Program::step_count > expanded_steps || tenure::detail::is_watched<Program>) return false;
   std::int64_t work = 0;
   for (int i = 0; i < Program::kernel_count; ++i) {
     const passes::kernel& k = Program::tables.kernels[i];

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSL-1.0
+// Before ranks exchange arrays they agree on what they are about to do. Each sends a signature of its call: its name, element types, extents.
+// Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no rank
+// has written anything.
+// Cost: ceil(log2 p) messages of 24 bytes, which travel while a training step computes. Where ranks differ, also their descriptions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <tenure/distributed/group.hpp>
+
+namespace TENURE_NAMESPACE::mpi::detail {
+
+/// A hash of what ranks must have in common (FNV-1a, a word at a time).
+class signature {
+ public:
+  signature& operator<<(std::uint64_t word) {
+    hash_ = (hash_ ^ word) * 0x100000001b3u;
+    hash_ ^= hash_ >> 29;
+    return *this;
+  }
+  signature& operator<<(const char* s) {
+    for (; *s != 0; ++s) *this << static_cast<std::uint64_t>(static_cast<unsigned char>(*s));
+    return *this;
+  }
+  signature& operator<<(const extents& s) {
+    *this << static_cast<std::uint64_t>(s.rank);
+    for (int a = 0; a < s.rank; ++a) *this << static_cast<std::uint64_t>(s[a]);
+    return *this;
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+enum class readiness : std::int64_t { ready, failed, leaving };
+
+/// The messages of one agreement. Each rank learns the least and the largest signature and the worst state of all. In round k it sends what
+/// it knows to the rank at distance 2^k; these operations are idempotent, so any number of ranks will do.
+class agreement {
+ public:
+  agreement() = default;
+  agreement(const agreement&) = delete;
+  agreement& operator=(const agreement&) = delete;
+  ~agreement() {
+    if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
+  }
+
+  void start(group& g, std::uint64_t own, readiness state) {
+    group_ = &g;
+    own_ = own;
+    known_ = {own, own, static_cast<std::int64_t>(state)};
+    distance_ = 1;
+    has_started_ = true;
+    if (distance_ < g.size()) post();
+  }
+  /// Goes on where messages have arrived. True when the agreement has ended.
+  bool advance() {
+    while (distance_ < group_->size()) {
+      int arrived = 0;
+      check(MPI_Testall(2, requests_, &arrived, MPI_STATUSES_IGNORE), "MPI_Testall");
+      if (!arrived) return false;
+      take();
+    }
+    return true;
+  }
+  void wait() {
+    while (distance_ < group_->size()) {
+      check(MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE), "MPI_Waitall");
+      take();
+    }
+  }
+  bool has_started() const { return has_started_; }
+  bool all_are_alike() const { return known_.least == known_.most; }
+  /// Whether all ranks are ready for the same call.
+  bool holds() const { return all_are_alike() && known_.state == static_cast<std::int64_t>(readiness::ready); }
+
+  /// After an agreement that does not hold: every rank calls it with its call and extents, or with the error that it met. Throws on the ranks
+  /// that were ready: shape_error if calls differ, error if a rank has failed or has left.
+  void report(const char* call, const std::string& own, readiness state) const {
+    struct statement {
+      std::uint64_t signature;
+      readiness state;
+      char said[480];
+    };
+    statement here{own_, state, {}};
+    std::vector<statement> all(static_cast<std::size_t>(group_->size()));
+    std::memcpy(here.said, own.c_str(), std::min(own.size(), sizeof here.said - 1));
+    check(MPI_Allgather(&here, sizeof here, MPI_BYTE, all.data(), sizeof here, MPI_BYTE, group_->communicator()), "MPI_Allgather");
+    const auto first = [&](auto is) { return static_cast<std::size_t>(std::find_if(all.begin(), all.end(), is) - all.begin()); };
+    const std::size_t left = first([](const statement& s) { return s.state == readiness::leaving; });
+    const std::size_t failed = first([](const statement& s) { return s.state == readiness::failed; });
+    const std::size_t other = first([&](const statement& s) { return s.signature != all[0].signature; });
+    if (left < all.size()) group_->end();
+    if (state != readiness::ready) return;
+    const std::string begin = std::string("tenure: ") + call + ": ";
+    const auto rank = [](std::size_t i) { return "rank " + std::to_string(i); };
+    if (left < all.size()) throw error(begin + rank(left) + " has left the group");
+    if (failed < all.size()) throw error(begin + rank(failed) + " failed: " + all[failed].said);
+    throw shape_error(begin + "the ranks differ: rank 0: " + all[0].said + "; " + rank(other) + ": " + all[other].said);
+  }
+
+ private:
+  struct knowledge {
+    std::uint64_t least = 0, most = 0;
+    std::int64_t state = 0;
+  };
+  static constexpr int tag = 0;
+
+  void post() {
+    const int size = group_->size(), to = (group_->rank() + distance_) % size, from = (group_->rank() + size - distance_) % size;
+    sent_ = known_;
+    check(MPI_Irecv(&arriving_, sizeof arriving_, MPI_BYTE, from, tag, group_->communicator(), &requests_[0]), "MPI_Irecv");
+    check(MPI_Isend(&sent_, sizeof sent_, MPI_BYTE, to, tag, group_->communicator(), &requests_[1]), "MPI_Isend");
+    is_under_way_ = true;
+  }
+  void take() {
+    is_under_way_ = false;
+    known_ = {std::min(known_.least, arriving_.least), std::max(known_.most, arriving_.most), std::max(known_.state, arriving_.state)};
+    distance_ *= 2;
+    if (distance_ < group_->size()) post();
+  }
+
+  group* group_ = nullptr;
+  std::uint64_t own_ = 0;
+  knowledge known_, sent_, arriving_;
+  MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int distance_ = 1;
+  bool has_started_ = false, is_under_way_ = false;
+};
+
+/// Returns when all ranks are about to make the same call. Otherwise throws on all of them. describe() gives the text of the call.
+template <class Describe>
+void agree(group& g, const char* call, const signature& own, Describe describe) {
+  g.check_alive(call);
+  agreement a;
+  a.start(g, own.value(), readiness::ready);
+  a.wait();
+  if (!a.holds()) a.report(call, describe(), readiness::ready);
+}
+
+inline void leave(group& g) noexcept {
+  try {
+    agreement a;
+    a.start(g, (signature() << "leave").value(), readiness::leaving);
+    a.wait();
+    // Where another rank is in a call, it now asks for the reason.
+    const bool all_leave = a.all_are_alike();
+    if (!all_leave) a.report("group", "leaves the group", readiness::leaving);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "rank %d: %s\n", g.rank(), e.what());
+    MPI_Abort(g.communicator(), 1);
+  }
+}
+
+}  // namespace tenure::mpi::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// tn::mpi::group: the processes that work together. Each has a number, its rank. The first group of a program initializes MPI, and its end
+// finalizes MPI, if the program does not do this itself.
+// Law: a rank that leaves its group while others wait for it does not let them hang: their call throws. So a program may throw an exception
+// out of the scope of a group on one rank only.
+// Cost: one duplicate of the communicator, so that messages never meet those of the program.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+#include <mpi.h>
+
+#include <tenure/core/error.hpp>
+
+namespace TENURE_NAMESPACE::mpi {
+
+class group;
+
+namespace detail {
+
+/// Throws what MPI says of an error.
+inline void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) [[likely]] return;
+  char said[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, said, &length);
+  throw error(tenure::detail::message("mpi") << call << ": " << said);
+}
+
+inline bool is_initialized() {
+  int yes = 0;
+  MPI_Initialized(&yes);
+  return yes != 0;
+}
+
+/// The last act of a rank on the group, which the others learn of in their next call. agreement.hpp
+void leave(group& g) noexcept;
+
+}  // namespace detail
+
+/// All processes of a job (`mpirun -n 4 program`), or those of a communicator. It belongs to the thread that made it.
+class group {
+ public:
+  group() : is_owner_(!detail::is_initialized()) {
+    int given = 0;
+    if (is_owner_) detail::check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given), "MPI_Init_thread");
+    join(MPI_COMM_WORLD);
+  }
+  /// The processes of `of`, after the program has initialized MPI. Every one of them makes the group.
+  explicit group(MPI_Comm of) { join(of); }
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+  ~group() {
+    if (!has_ended_) detail::leave(*this);
+    MPI_Comm_free(&communicator_);
+    if (is_owner_) MPI_Finalize();
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  MPI_Comm communicator() const { return communicator_; }
+
+  /// What this rank has sent for reductions and training steps since the group was made: messages, and bytes of elements. The short messages by
+  /// which ranks agree before each call are not counted.
+  std::int64_t messages() const { return messages_; }
+  std::int64_t bytes_sent() const { return bytes_; }
+
+  /// For the calls of this library: counts a message; ends the group, after which each call throws; throws if it has ended.
+  void count_message(std::int64_t bytes) { ++messages_, bytes_ += bytes; }
+  void end() { has_ended_ = true; }
+  void check_alive(const char* call) const {
+    if (has_ended_) throw error(tenure::detail::message(call) << "the group has ended, because a rank left it");
+  }
+
+ private:
+  void join(MPI_Comm of) {
+    detail::check(MPI_Comm_dup(of, &communicator_), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(communicator_, &rank_);
+    MPI_Comm_size(communicator_, &size_);
+  }
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  bool is_owner_ = false, has_ended_ = false;
+  std::int64_t messages_ = 0, bytes_ = 0;
+};
+
+}  // namespace tenure::mpi

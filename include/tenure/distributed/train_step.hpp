@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSL-1.0
+// train_step(loss, rule, group): a training step of which each rank computes the gradients of its own samples. The step updates the model by the
+// mean of all gradients. It is two compiled functions: the loss and the gradients, written into one arena, and the update.
+// Law: models and states that were equal on all ranks before a step are equal after it, bit for bit, and for a fixed number of ranks they do
+// not differ from run to run. A step throws on all ranks, and changes nothing, if one rank's call differs or fails.
+// Cost: for each bucket of the arena, 2 ceil(log2 p) messages with 2 (p - 1) / p of its bytes. A bucket is sent while later steps compute.
+#pragma once
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <tuple>
+
+#include <tenure/distributed/agreement.hpp>
+#include <tenure/distributed/arena.hpp>
+#include <tenure/distributed/collectives.hpp>
+#include <tenure/distributed/exchange.hpp>
+#include <tenure/optim/rule.hpp>
+#include <tenure/transform/gradient.hpp>
+#include <tenure/transform/init.hpp>
+#include <tenure/transform/plan.hpp>
+
+namespace TENURE_NAMESPACE::mpi {
+
+/// The most bytes of a bucket, for train_step(loss, rule, group, buckets_of<bytes>{}). Larger ones have fewer messages, smaller ones are sent earlier.
+template <std::int64_t Bytes>
+struct buckets_of {};
+using default_buckets = buckets_of<std::int64_t{1} << 20>;
+
+namespace detail {
+
+/// The arena of a step: sends each bucket when it is ready.
+template <class Program, class Model, std::int64_t BucketBytes>
+class sender {
+  static constexpr const auto& order = order_of_sending<Program, Model, BucketBytes>;
+  static constexpr const auto& layout = layout_of_arena<Model, BucketBytes>;
+
+ public:
+  /// Takes all memory. Throws std::bad_alloc.
+  sender(group& g, bool gathers) : group_(g), memory_(allocate_storage(static_cast<std::size_t>(layout.bytes))) {
+    std::int64_t used = 0;  // what lies between gradients is sent with them, so it has values
+    for (int i = layout.leaves - 1; i >= 0; --i) {
+      std::memset(data() + used, 0, static_cast<std::size_t>(layout.at[i].offset - used));
+      used = layout.at[i].offset + layout.at[i].elements * size_of(layout.at[i].type);
+    }
+    std::memset(data() + used, 0, static_cast<std::size_t>(layout.bytes - used));
+    for (int i = 0; i < order.count; ++i) {
+      const auto& s = order.at[i];
+      exchanges_[i].prepare(g, 1 + i, data() + s.what.offset, s.what.type, order.cut(i, g.size()), combine_of(s.what.type, mpi::sum), true, gathers);
+    }
+  }
+
+  const storage_handle& memory() const { return memory_; }
+  char* data() const { return static_cast<char*>(memory_.data()); }
+
+  /// This rank can fail no more: it tells the others, and learns of them while it computes.
+  void agree(const signature& own) { agreement_.start(group_, own.value(), readiness::ready); }
+  bool has_agreed() const { return agreement_.has_started(); }
+  void fail(const signature& own, const char* call, const char* what) {
+    agreement_.start(group_, own.value(), readiness::failed);
+    agreement_.wait();
+    agreement_.report(call, what, readiness::failed);
+  }
+
+  /// Sends what is ready after `steps` steps, and moves what is under way.
+  void advance(int steps) {
+    const bool may_send = agreement_.has_started() && agreement_.advance() && agreement_.holds();
+    if (!may_send) return;
+    while (started_ < order.count && order.at[started_].ready <= steps) exchanges_[started_++].start();
+    while (ended_ < started_ && exchanges_[ended_].advance()) ++ended_;
+  }
+  /// Ends all exchanges. Throws on all ranks if they differ.
+  template <class Describe>
+  void finish(const char* call, Describe describe) {
+    agreement_.wait();
+    if (!agreement_.holds()) agreement_.report(call, describe(), readiness::ready);
+    while (started_ < order.count) exchanges_[started_++].start();
+    for (; ended_ < order.count; ++ended_) exchanges_[ended_].wait();
+  }
+
+ private:
+  group& group_;
+  storage_handle memory_;
+  agreement agreement_;
+  exchange exchanges_[order.count];
+  int started_ = 0, ended_ = 0;
+};
+
+/// A program of which a sender watches the steps. See is_watched.
+template <class Program, class Sender>
+struct sending : Program {
+  static void enter(int step) {
+    if (step > 0) current->advance(step);
+  }
+  static inline thread_local Sender* current = nullptr;
+};
+
+/// Runs the program of the gradients. See at_once.
+template <class Sender, class Agree>
+struct sending_run {
+  Sender& to;
+  const Agree& agree;
+
+  static storage_handle memory_of_numbers(std::size_t) { return {}; }
+  template <class Program, class BeforeWriting>
+  void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
+    sending<Program, Sender>::current = &to;
+    backend<cpu_device>::run<sending<Program, Sender>>(arguments, results, symbols, [&] {
+      before_writing();
+      agree();
+    });
+  }
+};
+
+/// The update of a model by the sums of its gradients over ranks, each times `share`.
+template <class Rule>
+struct update_of_mean {
+  template <class Model, class Gradients, class Moments, class Share, class Hyper>
+  constexpr auto operator()(const Model& model, const Gradients& sums, const Moments& moments, const Share& share, const Hyper& hyper) const {
+    const auto scaled = [&]<class L>(element_tag<L>, const L& g) { return L(g * cast<typename L::element_type>(share)); };
+    const auto means = build_tree<Gradients>(scaled, sums);
+    return std::apply([&](const auto&... h) { return optim::detail::step_tree<Rule>(model, means, moments, h...); }, hyper);
+  }
+};
+
+template <class L>
+extents extents_of(const L& leaf) {
+  if constexpr (any_tensor<L>) return leaf.extents();
+  else return {};
+}
+
+/// Whether the parameters have static extents and are on the host. If not, a static_assert gives the reason.
+template <class Model>
+constexpr bool has_arena() {
+  constexpr bool is_known = has_static_extents<Model> && std::is_same_v<device_of_tree<Model>, cpu_device>;
+  static_assert(is_known, "tenure: train_step: ranks exchange the gradients of a model on the host whose extents are static");
+  return is_known;
+}
+
+}  // namespace detail
+
+/// The plan of a step on several ranks: two programs, and what a rank sends.
+template <class GradientProgram, class UpdateProgram, class Model, std::int64_t BucketBytes>
+struct step_plan {
+  using gradients = tenure::plan<GradientProgram, cpu_device>;
+  using update = tenure::plan<UpdateProgram, cpu_device>;
+
+  static constexpr int kernels() { return gradients::kernels() + update::kernels(); }
+  static constexpr std::int64_t flops() { return gradients::flops() + update::flops(); }
+  static constexpr std::int64_t workspace_bytes() {
+    return gradients::workspace_bytes() > update::workspace_bytes() ? gradients::workspace_bytes() : update::workspace_bytes();
+  }
+  /// The bytes of the gradients and of the loss, with the gaps between them.
+  static constexpr std::int64_t arena_bytes() { return layout.bytes; }
+  /// The arrays that are sent one by one, in this order: bucket i is sent before step ready(i) of the gradients.
+  static constexpr int buckets() { return order.count; }
+  static constexpr int ready(int i) { return order.at[i].ready; }
+  static constexpr std::int64_t bytes_of_bucket(int i) { return (order.at[i].what.elements + order.at[i].tail) * size_of(order.at[i].what.type); }
+  /// What a rank sends in one step if there are so many ranks: messages, and bytes. Where blocks differ in size, so do the bytes of ranks.
+  static constexpr int messages(int ranks) { return 2 * detail::round_count(ranks) * order.count; }
+  static constexpr std::int64_t bytes_sent(int ranks, int rank = 0) {
+    std::int64_t bytes = 0;
+    for (int i = 0; i < order.count; ++i) {
+      const detail::partition cut = order.cut(i, ranks);
+      bytes += (cut.sent_to_reduce(rank) + cut.sent_to_gather(rank)) * size_of(order.at[i].what.type);
+    }
+    return bytes;
+  }
+
+ private:
+  static constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
+  static constexpr const auto& order = detail::order_of_sending<GradientProgram, Model, BucketBytes>;
+};
+
+/// What train_step(loss, rule, group) returns.
+template <class Loss, class Rule, class Buckets = default_buckets, class Execution = inherited>
+class trainer;
+
+template <class Loss, class Rule, std::int64_t BucketBytes, class Execution>
+class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
+  using gradients_type = tenure::detail::value_and_grad_of<Loss, 0>;
+  using update_type = detail::update_of_mean<Rule>;
+  template <class Model, class... Data>
+  using gradients_source = tenure::detail::source_of<gradients_type, Model, Data...>;
+  using numbers = decltype(std::declval<Rule>().hyperparameters(0));
+  template <class X>
+  using in_memory = tenure::detail::rebind_kind_t<X, values>;
+
+ public:
+  trainer(Rule r, group& g, Execution on = {}) : rule(r), execution(on), group_(&g) {}
+
+  /// Updates model and state in place, by the mean of the gradients over all ranks. Returns the mean of the losses before the update. The ranks
+  /// have equal models, states and hyperparameters, and data of equal extents; the means are those of all samples then. Throws shape_error if the
+  /// extents or the hyperparameters differ, on all ranks.
+  template <class Model, class State, class... Data>
+  auto operator()(Model& model, State& state, const Data&... data) const {
+    constexpr bool captures_nothing = std::is_empty_v<Loss>;
+    static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
+    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && detail::has_arena<Model>()) {
+      if constexpr (tenure::detail::is_compilable<gradients_type, Model, Data...>()) return run(model, state, data...);
+      else return after_error();
+    } else {
+      return after_error();
+    }
+  }
+
+  /// The plan of one step.
+  template <class Model, class State, class... Data>
+  constexpr auto plan(const Model&, const State& state, const Data&...) const
+      -> step_plan<program<gradients_source<Model, Data...>>,
+                   program<tenure::detail::source_of<update_type, Model, Model, std::remove_cvref_t<decltype(state.moments)>, double, numbers>>, Model, BucketBytes> {
+    return {};
+  }
+
+  Rule rule;
+  [[no_unique_address]] Execution execution;
+
+ private:
+  template <class Model, class State, class... Data>
+  auto run(Model& model, State& state, const Data&... data) const {
+    using result_type = typename gradients_source<Model, Data...>::result_type;
+    using loss_type = in_memory<std::tuple_element_t<0, result_type>>;
+    using model_type = in_memory<std::tuple_element_t<1, result_type>>;
+    using program_type = program<gradients_source<Model, Data...>>;
+    using sender_type = detail::sender<program_type, Model, BucketBytes>;
+    constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
+
+    group_->check_alive("train_step");
+    sender_type sender(*group_, true);
+    loss_type loss(uninitialized);
+    int leaf = 0;
+    const auto in_arena = [&]<class L>(element_tag<L>) {
+      const extents& shape = shape_of_t<L>::value;
+      return tenure::detail::tensor_access::make<L>(sender.memory(), reinterpret_cast<element_t<L>*>(sender.data() + layout.at[leaf++].offset), shape, shape);
+    };
+    auto sums = tenure::detail::build_tree<model_type>(in_arena);
+    auto* const loss_in_arena = reinterpret_cast<element_t<loss_type>*>(sender.data() + layout.loss);
+    auto sum_of_losses = tenure::detail::tensor_access::make<loss_type>(sender.memory(), loss_in_arena, {}, {});
+
+    const numbers hyper = rule.hyperparameters(state.steps + 1);
+    const detail::signature own = signature_of_step<program_type>(layout.bytes, state.steps, hyper, data...);
+    const auto agree = [&] { sender.agree(own); };
+    detail::sending_run<sender_type, decltype(agree)> runner{sender, agree};
+    const auto fail = [&](const char* what) {
+      if (sender.has_agreed()) give_up(what);  // the others count on this rank's gradients
+      sender.fail(own, "train_step", what);
+    };
+    try {
+      compiled<gradients_type, Execution>{{}, execution}.into(sum_of_losses, sums).through(runner, model, data...);
+    } catch (const std::exception& e) {
+      fail(e.what());
+      throw;
+    } catch (...) {
+      fail("an exception of an unknown type");
+      throw;
+    }
+    sender.finish("train_step", [&] { return text_of_step(state.steps, hyper, data...); });
+
+    const double share = 1.0 / group_->size();
+    *tenure::detail::tensor_access::fresh(loss) = *loss_in_arena * static_cast<element_t<loss_type>>(share);
+    [[maybe_unused]] const auto scope = execution.scope();
+    compiled<update_type>{}.into(model, state.moments)(model, sums, state.moments, share, hyper);
+    ++state.steps;
+    return loss;
+  }
+
+  template <class Program, class... Data>
+  static detail::signature signature_of_step(std::int64_t arena_bytes, std::int64_t steps, const numbers& hyper, const Data&... data) {
+    detail::signature s;
+    s << "train_step" << static_cast<std::uint64_t>(Program::step_count) << static_cast<std::uint64_t>(arena_bytes) << static_cast<std::uint64_t>(steps);
+    for (const double h : hyper) s << std::bit_cast<std::uint64_t>(h);
+    const auto add = [&](const auto& leaf) { s << detail::extents_of(leaf); };
+    (tenure::detail::for_each_leaf(data, add), ...);
+    return s;
+  }
+  template <class... Data>
+  static std::string text_of_step(std::int64_t steps, const numbers& hyper, const Data&... data) {
+    std::string s = "step " + std::to_string(steps) + " with data of shape ";
+    const char* before = "";
+    const auto add = [&](const auto& leaf) { s += std::string(std::exchange(before, ", ")) + tenure::detail::spell(detail::extents_of(leaf)).c_str(); };
+    (tenure::detail::for_each_leaf(data, add), ...);
+    s += " and hyperparameters";
+    for (const double h : hyper) s += ' ' + std::to_string(h);
+    return s;
+  }
+  [[noreturn]] void give_up(const char* what) const {
+    std::fprintf(stderr, "rank %d: train_step failed while other ranks wait: %s\n", group_->rank(), what);
+    MPI_Abort(group_->communicator(), 1);
+    std::abort();
+  }
+
+  group* group_;
+};
+
+}  // namespace tenure::mpi
+
+namespace TENURE_NAMESPACE {
+
+/// A training step of all ranks of a group together. The group outlives it.
+template <class Loss, class Rule, class Execution = inherited>
+auto train_step(Loss, Rule rule, mpi::group& g, Execution on = {}) { return mpi::trainer<Loss, Rule, mpi::default_buckets, Execution>(rule, g, on); }
+template <class Loss, class Rule, std::int64_t Bytes, class Execution = inherited>
+auto train_step(Loss, Rule rule, mpi::group& g, mpi::buckets_of<Bytes>, Execution on = {}) {
+  return mpi::trainer<Loss, Rule, mpi::buckets_of<Bytes>, Execution>(rule, g, on);
+}
+
+}  // namespace tenure

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// Training steps on the ranks of the job against steps of one process over all samples.
+#include "world.hpp"
+
+#include "../catch.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "../difference.hpp"
+
+namespace {
+
+constexpr std::int64_t rows = 12;
+
+/// The parameters as one array of bits.
+template <class Model>
+auto bits(const Model& m) {
+  tn::tensor<std::int32_t, tn::shape<20 * 30 + 30 + 30 * 7 + 7>> all;
+  auto* at = tn::as_span(all).data();
+  tn::for_each_leaf(m, [&](const auto& leaf) { std::memcpy(at, leaf.data(), static_cast<std::size_t>(leaf.size()) * 4), at += leaf.size(); });
+  return all;
+}
+template <class Model>
+difference same_bits(const Model& a, const Model& b) {
+  const auto x = bits(a), y = bits(b);
+  return first_difference(x.data(), y.data(), x.size());
+}
+template <class Model>
+difference are_equal_on_all_ranks(const Model& m) {
+  const auto own = bits(m), least = tn::mpi::all_reduce(own, world(), tn::mpi::min), most = tn::mpi::all_reduce(own, world(), tn::mpi::max);
+  return first_difference(least.data(), most.data(), least.size());
+}
+
+}  // namespace
+
+TEST_CASE("a step of all ranks is the step of one process over all samples") {
+  auto& g = world();
+  auto model = new_model(), alone = new_model();
+  const samples own = samples::of(g, rows), all(0, rows);
+  auto step = tn::train_step(loss, tn::optim::clipped{tn::optim::adam{.learning_rate = 1e-2}, 0.5}, g, tn::mpi::buckets_of<512>{});
+  auto plain = tn::train_step(loss, step.rule);
+  auto state = step.rule.init(model), state_alone = plain.rule.init(alone);
+  for (int i = 0; i < 8; ++i) {
+    const float together = step(model, state, own.x, own.y).item(), by_one = plain(alone, state_alone, all.x, all.y).item();
+    CHECK(together == Approx(by_one).epsilon(1e-5));
+  }
+  CHECK(state.steps == 8);
+  CHECK(are_equal_on_all_ranks(model));
+  for (std::int64_t i = 0; i < 20; ++i)
+    for (std::int64_t j = 0; j < 30; ++j) CHECK(model.w1(i, j) == Approx(alone.w1(i, j)).margin(2e-5));
+
+  auto repeated = new_model();
+  auto state_again = step.rule.init(repeated);
+  for (int i = 0; i < 8; ++i) step(repeated, state_again, own.x, own.y);
+  CHECK(same_bits(model, repeated));
+}
+
+TEST_CASE("the plan says what a step sends, and when") {
+  auto& g = world();
+  auto model = new_model();
+  const samples own = samples::of(g, rows);
+  auto step = tn::train_step(loss, tn::optim::sgd{}, g, tn::mpi::buckets_of<512>{});
+  auto state = step.rule.init(model);
+  using plan = decltype(step.plan(model, state, own.x, own.y));
+  static_assert(plan::buckets() == 4);
+  static_assert(plan::arena_bytes() == 64 + 896 + 128 + 2432 + 64);  // b2, w2, b1, w1, each of whole lines, and the loss
+  static_assert(plan::messages(1) == 0 && plan::bytes_sent(1) == 0);
+  static_assert(plan::messages(2) == 2 * 4 && plan::messages(5) == 6 * 4 && plan::messages(1024) == 20 * 4);
+  static_assert(plan::ready(0) < plan::ready(3) && plan::ready(0) < plan::gradients::kernels());  // the first leaves while later steps compute
+  static_assert(plan::ready(3) <= plan::gradients::kernels());
+  static_assert([] {
+    std::int64_t sent = 0, once = 0;
+    for (int r = 0; r < 6; ++r) sent += plan::bytes_sent(6, r);
+    for (int i = 0; i < plan::buckets(); ++i) once += plan::bytes_of_bucket(i);
+    return sent == 2 * 5 * once;
+  }());
+  const std::int64_t messages = g.messages(), bytes = g.bytes_sent();
+  step(model, state, own.x, own.y);
+  CHECK(g.messages() - messages == plan::messages(g.size()));
+  CHECK(g.bytes_sent() - bytes == plan::bytes_sent(g.size(), g.rank()));
+
+  auto one = tn::train_step(loss, tn::optim::sgd{}, g);
+  using one_bucket = decltype(one.plan(model, state, own.x, own.y));
+  static_assert(one_bucket::buckets() == 1 && one_bucket::messages(4) == 4);
+  static_assert(one_bucket::bytes_of_bucket(0) == one_bucket::arena_bytes() - 60);
+}
+
+TEST_CASE("a loss of another type than the parameters travels alone") {
+  auto& g = world();
+  auto w = tn::ones<float>(tn::shape<5>{});
+  constexpr auto in_double = [](auto p, auto x) { return sum(tn::cast<double>(p * x)); };
+  auto step = tn::train_step(in_double, tn::optim::sgd{.learning_rate = 1}, g);
+  auto state = step.rule.init(w);
+  const auto x = tn::full<float>(tn::shape<5>{}, static_cast<float>(g.rank()));
+  using plan = decltype(step.plan(w, state, x));
+  static_assert(plan::buckets() == 2 && plan::bytes_of_bucket(0) == 8);
+  const float mean = static_cast<float>(g.size() - 1) / 2;
+  CHECK(step(w, state, x).item() == 5.0 * static_cast<double>(mean));
+  CHECK(w(4) == 1 - mean);
+}
+
+TEST_CASE("a step that differs or fails on one rank throws on all and changes nothing") {
+  auto& g = world();
+  const bool is_last = g.rank() == g.size() - 1;
+  auto model = new_model();
+  samples own = samples::of(g, rows);
+  auto step = tn::train_step(loss, tn::optim::sgd{.learning_rate = 0.1}, g);
+  auto state = step.rule.init(model);
+  step(model, state, own.x, own.y);
+  const auto before = bits(model);
+  const auto message_of = [&](const samples& s) -> std::string {
+    try {
+      step(model, state, s.x, s.y);
+    } catch (const tn::error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+
+  samples wrong = samples::of(g, rows);
+  if (is_last) tn::as_span(wrong.y)[0] = 7;
+  const std::string label = message_of(wrong);
+  CHECK(label.find("index 7 is outside an axis of 7") != std::string::npos);
+  if (!is_last) CHECK(label.find("tenure: train_step: rank " + std::to_string(g.size() - 1) + " failed: ") == 0);
+
+  if (g.size() > 1) {
+    const samples fewer(0, is_last ? 1 : 2);
+    CHECK(message_of(fewer).find("tenure: train_step: the ranks differ: rank 0: step 1 with data of shape 2x20, 2") == 0);
+    step.rule.learning_rate = is_last ? 0.2 : 0.1;
+    CHECK(message_of(own).find("the ranks differ") != std::string::npos);
+    step.rule.learning_rate = 0.1;
+  }
+  const auto after = bits(model);
+  CHECK(first_difference(after.data(), before.data(), before.size()));
+  CHECK(state.steps == 1);
+  CHECK(message_of(own) == "no error");
+  CHECK(state.steps == 2);
+  CHECK(are_equal_on_all_ranks(model));
+}
