@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 
+#include <tenure/picture.hpp>
 #include <tenure/profile.hpp>
 #include <tenure/tenure.hpp>
 
@@ -34,8 +35,12 @@ int main() {
   const auto x = tn::normal<float>(tn::shape<256, 784>{}, random);
   const auto y = tn::normal<float>(tn::shape<256, 128>{}, random);
   constexpr auto fit = [](auto weights, auto inputs, auto targets) { return mse(softmax(matmul(inputs, weights), tn::axis<1>), targets); };
-  tn::print(tn::profile(tn::value_and_grad(fit))(w, x, y));
+  constexpr auto slope = tn::value_and_grad(fit);
+  const tn::call_profile times = tn::profile(slope)(w, x, y);
+  tn::print(times);
 
-  std::ofstream("plan.dot") << tn::to_dot(step_plan{});     // dot -Tsvg plan.dot -o plan.svg
-  return std::ifstream("plan.dot").good() ? 0 : 1;
+  using slope_plan = decltype(slope.plan(w, x, y));
+  tn::write_html(slope_plan{}, "plan.html", {.title = "softmax", .arguments = {"weights", "inputs", "targets"}, .times = times});
+  std::ofstream("plan.dot") << tn::to_dot(step_plan{}, {.arguments = {"w", "b", "x", "labels"}});     // dot -Tsvg plan.dot -o plan.svg
+  return std::ifstream("plan.dot").good() && std::ifstream("plan.html").good() ? 0 : 1;
 }

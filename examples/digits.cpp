@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Reads 1,797 handwritten digits, trains a network on four fifths of them and tests it on the last fifth.
-// usage: digits [seed] [digits.csv]. Writes digits.npz (the weights), digits_loss.svg and, with Graphviz, digits_plan.svg.
+// usage: digits [seed] [digits.csv]. Writes digits.npz (the weights), digits_loss.svg, digits_plan.html and, with Graphviz, digits_plan.svg.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <tenure/interop/save.hpp>
+#include <tenure/picture.hpp>
 #include <tenure/tenure.hpp>
 
 #include "support/digits.hpp"
@@ -60,9 +61,13 @@ int main(int argc, char** argv) try {
   tn::save("digits.npz", model);
   examples::write_svg("digits_loss.svg", {.title = "digits", .panels = {{"loss", {{"training", losses}}, examples::scale::logarithmic},
                                                                         {"accuracy", {{"held out", accuracies}}, examples::scale::percent}}});
-  std::ofstream("digits_plan.dot") << tn::to_dot(plan{});
+  // The profile takes some more steps, after the weights were saved.
+  tn::picture_text picture{.title = "A training step of the digits", .arguments = {"model", "state", "rule", "x", "y"}};
+  picture.times = tn::profile(step)(model, state, x, y);
+  tn::write_html(plan{}, "digits_plan.html", picture);
+  std::ofstream("digits_plan.dot") << tn::to_dot(plan{}, picture);
   const bool drawn = std::system("dot -Tsvg digits_plan.dot -o digits_plan.svg 2>/dev/null") == 0;
-  std::printf("wrote digits.npz, digits_loss.svg, digits_plan.%s\n", drawn ? "svg" : "dot (Graphviz is not installed)");
+  std::printf("wrote digits.npz, digits_loss.svg, digits_plan.html, digits_plan.%s\n", drawn ? "svg" : "dot (Graphviz is not installed)");
   std::printf("accuracy %.1f %%\n", 100 * accuracies.back());
 } catch (const std::exception& e) {
   std::fprintf(stderr, "digits: %s\n", e.what());

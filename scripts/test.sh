@@ -158,6 +158,11 @@ if ((cuda == 0 && ${#cross[@]} == 0)) && ! has_modules "$python"; then
   fi
 fi
 
+# The page of a plan is looked at in a browser, a large package.
+if [[ $quick == OFF ]] && ! command -v chromium >/dev/null; then
+  (install_packages chromium) || echo "no Chromium: the page of a plan is not looked at"
+fi
+
 if ((cuda == 1)); then
   cuda_suite "$gxx"
   printf '\n%s\n' "${closing_lines[@]}"

@@ -23,9 +23,10 @@ expect "at least 97 % in the mean" test "$sum" -ge 4850
 "$program" >default.txt
 expect "seed 1 is the default, and a run repeats" diff <(sed -E 's, (left|took).*,,' default.txt) <(sed -E 's, (left|took).*,,' seed1.txt)
 
-# What it leaves: weights (a zip archive), the curve, the plan as a picture where Graphviz is there.
+# What it leaves: weights (a zip archive), the curve, the plan as a page, and as a picture where Graphviz is there.
 expect "weights" test "$(head -c 2 digits.npz)" = PK
 expect "loss curve" grep -q '</svg>' digits_loss.svg
+expect "page" grep -q '</html>' digits_plan.html
 if command -v dot >/dev/null; then expect "plan" grep -q '</svg>' digits_plan.svg; else expect "plan" grep -q '^digraph' digits_plan.dot; fi
 
 refuses "missing" '^digits: none\.csv: cannot be opened: No such file' 1 none.csv

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the pictures of a plan show: a card for each step, and one for equal steps together; the values that go from card to card; the temporary
+// memory. transform/dot.hpp and transform/html.hpp draw it. All is computed at run time, and only where a picture is made.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tenure/transform/formula.hpp>
+#include <tenure/transform/names.hpp>
+#include <tenure/transform/plan.hpp>
+#include <tenure/transform/profile.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// What a picture says beside the plan.
+struct picture_text {
+  std::string title = "plan";
+  std::vector<std::string> arguments = {};  ///< names of the arguments, from the first on. C++ does not know them
+  call_profile times = {};                  ///< of profile(f)(x...): the card of a step shows its time
+};
+
+namespace detail {
+
+/// The part of a program to which a step belongs.
+enum class phase : std::uint8_t { forward, both, backward, update };
+inline const char* name_of(phase p) {
+  constexpr const char* names[] = {"forward", "forward and backward", "backward", "update"};
+  return names[static_cast<int>(p)];
+}
+
+/// A value that a card reads: an argument, or what another card computes. `view` says how it is read.
+struct card_read {
+  int from = -1;  // a card; -1: an argument
+  std::int64_t number = 0;  // of the argument, or of the node
+  std::string name, shape, view;
+
+  friend bool operator==(const card_read&, const card_read&) = default;
+};
+
+struct picture;
+struct card_body;
+
+/// A step, or several equal steps.
+struct card {
+  std::vector<int> steps;
+  phase part = phase::forward;
+  std::string kind, title;  // "product", "matmul [32,64] [64,96]"
+  std::vector<card_read> reads;
+  name_list results;             // of the call
+  name_list lines;               // a formula for each node
+  std::int64_t bytes = 0, flops = 0;  // of all steps; -1: not known
+  double seconds = 0;
+  std::vector<card_body> bodies;
+  std::string key;  // equal for equal steps; empty: like no other
+};
+
+/// A temporary buffer.
+struct drawn_buffer {
+  std::string name;
+  std::int64_t offset = 0, bytes = 0;
+  int first = 0, last = 0;  // steps
+  bool is_kept = false;     // a value of the forward half, for the backward half
+};
+
+struct picture {
+  name_list arguments;  // with shapes
+  std::vector<card> cards;
+  std::vector<drawn_buffer> buffers;
+  int steps = 0;
+  std::int64_t workspace = -1, kept = 0, bytes = -1, flops = -1;  // -1: not known
+  bool has_phases = false;
+};
+
+/// What a loop or a branch computes.
+struct card_body {
+  std::string name;
+  picture content;
+};
+
+/// What only the type of a program knows of a step.
+struct step_facts {
+  std::int64_t bytes = -1, flops = -1;
+  int kernel = -1;
+};
+
+/// Fills the cards of a picture from the graph of a program.
+class card_maker {
+ public:
+  card_maker(const ir::graph_view& g, const leaf_names& names, const std::vector<step_facts>& facts)
+      : g_(g), fused_(passes::fuse(g)), names_(names), formula_(g, names.arguments), facts_(facts), updates_(find_updates()) {}
+
+  picture make() const {
+    picture p;
+    p.steps = fused_.at.size();
+    p.has_phases = g_.backward_from > 0;
+    for (int i = 0; i < g_.count; ++i)
+      if (g_[i].op == ir::opcode::input) p.arguments.push_back(formula_.operand(i) + " " + formula_.shape(i));
+    std::vector<int> card_of;
+    for (int s = 0; s < p.steps; ++s) card_of.push_back(place(p.cards, make_card(s)));
+    for (card& c : p.cards) {
+      for (card_read& r : c.reads)
+        if (r.from >= 0) r.from = card_of[static_cast<std::size_t>(r.from)];
+      std::stable_sort(c.reads.begin(), c.reads.end(), [](const card_read& a, const card_read& b) { return a.number < b.number; });
+      unique(c.reads), unique(c.results);
+    }
+    return p;
+  }
+  const formulas& formula() const { return formula_; }
+
+  /// The node of a buffer that step s writes first, or none. A node is found once.
+  ir::node_id node_of_buffer(int s, std::int64_t bytes, std::vector<char>& is_found) const {
+    for (ir::node_id id = 0; id < g_.count; ++id) {
+      const bool is_it = fused_.of[id] == cluster_of(s) && fused_.in_memory[id] && !is_found[static_cast<std::size_t>(id)];
+      if (!is_it || count(g_.shape_of(id)) * size_of(g_[id].type) != bytes) continue;
+      is_found[static_cast<std::size_t>(id)] = 1;
+      return id;
+    }
+    return ir::none;
+  }
+  const passes::clusters& fused() const { return fused_; }
+
+ private:
+  int cluster_of(int s) const { return fused_.at.size() - 1 - s; }
+
+  template <class T>
+  static void unique(std::vector<T>& list) {
+    std::vector<T> kept;
+    for (T& x : list)
+      if (std::find(kept.begin(), kept.end(), x) == kept.end()) kept.push_back(std::move(x));
+    list = std::move(kept);
+  }
+
+  /// Which nodes depend on an argument that only the update reads.
+  std::vector<char> find_updates() const {
+    std::vector<char> marks(static_cast<std::size_t>(g_.count), 0);
+    for (ir::node_id id = 0; id < g_.count; ++id) {
+      const ir::node& n = g_[id];
+      bool is_one = n.op == ir::opcode::input && static_cast<std::size_t>(n.attr) < names_.for_update.size() && names_.for_update[static_cast<std::size_t>(n.attr)];
+      for (int k = 0; k < n.arity; ++k) is_one = is_one || marks[static_cast<std::size_t>(n.in[k])];
+      marks[static_cast<std::size_t>(id)] = is_one;
+    }
+    return marks;
+  }
+
+  /// Puts a card to the equal ones, or to the end of the list. Returns its position.
+  static int place(std::vector<card>& cards, card made) {
+    for (std::size_t i = 0; i < cards.size() && !made.key.empty(); ++i) {
+      card& c = cards[i];
+      if (c.key != made.key) continue;
+      c.steps.push_back(made.steps[0]);
+      c.reads.insert(c.reads.end(), made.reads.begin(), made.reads.end());
+      c.results.insert(c.results.end(), made.results.begin(), made.results.end());
+      c.bytes = c.bytes < 0 || made.bytes < 0 ? -1 : c.bytes + made.bytes;
+      c.flops = c.flops < 0 || made.flops < 0 ? -1 : c.flops + made.flops;
+      return static_cast<int>(i);
+    }
+    cards.push_back(std::move(made));
+    return static_cast<int>(cards.size()) - 1;
+  }
+
+  card make_card(int s) const {
+    const int cluster = cluster_of(s);
+    card c;
+    c.steps = {s};
+    c.bytes = facts_[static_cast<std::size_t>(s)].bytes, c.flops = facts_[static_cast<std::size_t>(s)].flops;
+    bool is_forward = false, is_backward = false, is_update = false;
+    std::string operations;
+    for (ir::node_id id = 0; id < g_.count; ++id) {
+      if (fused_.of[id] != cluster || g_[id].op == ir::opcode::result) continue;
+      const bool follows = g_.backward_from > 0 && id >= g_.backward_from;
+      is_update = is_update || (follows && updates_[static_cast<std::size_t>(id)]);
+      is_backward = is_backward || (follows && !updates_[static_cast<std::size_t>(id)]);
+      is_forward = is_forward || !follows;
+      c.lines.push_back('%' + std::to_string(id) + " = " + formula_.of(id) + "  " + (g_[id].op == ir::opcode::construct ? "" : formula_.shape(id)));
+      operations += passes::name_of(g_[id]) + std::string(" ");
+      for (int k = 0; k < g_[id].arity; ++k)
+        ir::for_each_operand(g_.nodes, g_[id].in[k], [&](ir::node_id operand) { read(c, cluster, operand, ""); });
+    }
+    c.part = is_update ? phase::update : is_forward && is_backward ? phase::both : is_backward ? phase::backward : phase::forward;
+    const ir::node_id alone = fused_.at[cluster].opaque;
+    if (alone == ir::none) {
+      c.kind = "one loop";
+      c.title = short_list(name_of_step(g_, fused_, cluster));
+      const bool is_by_parameter = c.part == phase::update;
+      c.key = std::to_string(static_cast<int>(c.part)) + (is_by_parameter ? "update " + operations : "kernel " + std::to_string(facts_[static_cast<std::size_t>(s)].kernel));
+    } else if (g_[alone].op == ir::opcode::construct) {
+      c.kind = g_.construct_of(g_[alone]).what == ir::construct::kind::cond ? "branch" : g_.construct_of(g_[alone]).what == ir::construct::kind::external ? "function" : "loop";
+      c.title = formula_.of(alone);
+    } else {
+      c.kind = g_[alone].op == ir::opcode::matmul ? "product" : "operation";
+      c.title = passes::name_of(g_[alone]);
+      for (int k = 0; k < g_[alone].arity; ++k) {
+        passes::writer w;
+        passes::print_shape(w, g_, g_.shape_of(g_[alone].in[k]));
+        c.title += (k ? " × " : " ") + w.text();
+      }
+      c.key = std::to_string(static_cast<int>(c.part)) + formula_.shape(alone) + c.title;
+    }
+    for (int i = 0; i < g_.output_count; ++i) add_result(c, cluster, g_.outputs[i], i);
+    return c;
+  }
+  static std::string short_list(const std::string& names) {
+    std::string text;
+    int count = 0;
+    for (std::size_t at = 0; at < names.size();) {
+      const std::size_t end = std::min(names.find(' ', at), names.size());
+      const bool is_count = names[at] == 'x' && end > at + 1 && names.find_first_not_of("0123456789", at + 1) >= end;
+      if (is_count) text += " ×" + names.substr(at + 1, end - at - 1);
+      else if (++count <= 8) text += (count > 1 ? " · " : "") + names.substr(at, end - at);
+      at = end + 1;
+    }
+    return count > 8 ? text + " · …" : text;
+  }
+
+  void add_result(card& c, int cluster, ir::node_id id, int i) const {
+    const ir::node_id root = passes::below_views(g_, id);
+    if (g_[root].op == ir::opcode::concat) {
+      for (int k = 0; k < 2; ++k) add_result(c, cluster, g_[root].in[k], i);
+    } else if (fused_.of[root] == cluster) {
+      const auto at = static_cast<std::size_t>(i);
+      c.results.push_back(at < names_.results.size() ? names_.results[at] : "result " + std::to_string(i));
+    }
+  }
+
+  /// Notes that a card reads a value: through views, and through the parts of a concat.
+  void read(card& c, int cluster, ir::node_id id, std::string view) const {
+    ir::node_id seen = id;
+    for (; passes::is_view(g_[id].op); id = g_[id].in[0])
+      if (const std::string step = formula_.view(id); !step.empty()) view = view.empty() ? step : step + ", " + view;
+    const bool is_repeated_number = count(g_.shape_of(id)) == 1 && g_[seen].op == ir::opcode::broadcast;
+    if (is_repeated_number) view.clear();
+    if (g_[id].op == ir::opcode::input) {
+      c.reads.push_back({-1, g_[id].attr, formula_.operand(id), formula_.shape(id), view});
+    } else if (g_[id].op == ir::opcode::concat) {
+      for (int k = 0; k < 2; ++k) read(c, cluster, g_[id].in[k], view.empty() ? "joined" : "joined, " + view);
+    } else if (!passes::is_source(g_[id].op) && fused_.of[id] >= 0 && fused_.of[id] != cluster) {
+      c.reads.push_back({fused_.at.size() - 1 - fused_.of[id], id, formula_.operand(id), formula_.shape(id), view});
+    }
+  }
+
+  ir::graph_view g_;
+  passes::clusters fused_;
+  const leaf_names& names_;
+  formulas formula_;
+  const std::vector<step_facts>& facts_;
+  std::vector<char> updates_;
+};
+
+/// The names of the inputs of body b of a construct: what the construct carries, what it reads a slice of, and the values around it.
+inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around, ir::node_id construct, int b) {
+  const ir::construct& c = g.construct_of(g[construct]);
+  using kind = ir::construct::kind;
+  name_list operands;
+  ir::for_each_operand(g.nodes, g[construct].in[0], [&](ir::node_id id) { operands.push_back(around.operand(id)); });
+  leaf_names names;
+  const int first = c.first_input(b), own = c.own_inputs(b);
+  for (int i = first; i < first + own; ++i) {
+    const bool is_carry = i < c.carries || c.what == kind::reverse_while;
+    const std::string outside = static_cast<std::size_t>(i) < operands.size() ? operands[static_cast<std::size_t>(i)] : "";
+    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : outside + "[turn]");
+  }
+  if (c.counts) names.arguments.push_back("turn");
+  const int captured = c.own_operands() + (b == 1 ? c.captures[0] : 0);
+  for (int i = captured; i < captured + c.captures[b] && static_cast<std::size_t>(i) < operands.size(); ++i) names.arguments.push_back(operands[static_cast<std::size_t>(i)]);
+  const ir::graph_view body = g.body_at(c.bodies[b]);
+  for (int i = 0; i < body.output_count; ++i) {
+    const bool is_answer = c.what == kind::while_loop && b == 0;
+    const bool is_carry = (c.what == kind::scan || c.what == kind::while_loop || c.what == kind::reverse_while) && i < c.carries;
+    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + (c.what == kind::scan ? "[turn]" : ""));
+  }
+  return names;
+}
+
+/// The picture of a program.
+template <class Program, class Device>
+picture picture_of(const leaf_names& names, const call_profile& times = {}) {
+  using plan_type = plan<Program, Device>;
+  const ir::graph_view g = Program::value.view();
+  std::vector<step_facts> facts(static_cast<std::size_t>(Program::step_count));
+  const passes::clusters clusters = passes::fuse(g);
+  for (int s = 0; s < Program::step_count; ++s) {
+    step_facts& f = facts[static_cast<std::size_t>(s)];
+    f.kernel = Program::tables.steps[s].kernel;
+    if constexpr (Program::is_static) {
+      f.bytes = plan_type::bytes_of_construct(s) + plan_type::bytes_of_step(s, g, nullptr);
+      f.flops = plan_type::flops_of_construct(s);
+      for (ir::node_id id = 0; id < g.count; ++id)
+        if (clusters.of[id] == Program::step_count - 1 - s) f.flops += plan_type::flops_of(g, id);
+    }
+  }
+  const card_maker maker(g, names, facts);
+  picture p = maker.make();
+  const bool has_times = times.steps.size() == static_cast<std::size_t>(Program::step_count);
+  for (card& c : p.cards) {
+    for (const int s : c.steps) c.seconds += has_times ? times.steps[static_cast<std::size_t>(s)].seconds : 0;
+    if (Program::tables.steps[c.steps[0]].construct < 0) continue;
+    const ir::node_id construct = clusters.at[Program::step_count - 1 - c.steps[0]].opaque;
+    program_detail::visit_construct<Program>(Program::tables.steps[c.steps[0]], [&]<int C>(std::integral_constant<int, C>) {
+      using record = program_detail::construct_at<Program, C>;
+      constexpr int bodies = passes::printed_bodies(record::value);
+      const auto add = [&]<int B>(std::integral_constant<int, B>) {
+        using body = typename record::template body<B>;
+        c.bodies.push_back({passes::name_of_body(record::value, B), picture_of<body, Device>(names_of_body(g, maker.formula(), construct, B))});
+      };
+      if constexpr (bodies > 0) add(std::integral_constant<int, 0>{});
+      if constexpr (bodies > 1) add(std::integral_constant<int, 1>{});
+    });
+  }
+  if constexpr (Program::is_static) {
+    p.bytes = p.flops = 0;
+    for (const step_facts& f : facts) p.bytes += f.bytes, p.flops += f.flops;
+    const auto& place = program_detail::static_placement<Program>;
+    const ir::array<ir::node_id> kept = passes::kept_for_backward(g, maker.fused().view());
+    std::vector<char> is_found(static_cast<std::size_t>(g.count), 0);
+    for (int i = 0; i < Program::buffer_count; ++i) {
+      const passes::buffer& b = Program::tables.buffers[i];
+      if (b.where != passes::buffer::place::workspace || b.first >= Program::step_count) continue;
+      drawn_buffer d{.name = "", .offset = place.offset[i], .bytes = b.elements.factor * size_of(b.type), .first = b.first, .last = b.last};
+      const ir::node_id id = maker.node_of_buffer(b.first, d.bytes, is_found);
+      d.name = id == ir::none ? std::string(tenure::name_of(b.type)) : '%' + std::to_string(id) + " = " + maker.formula().of(id) + "  " + maker.formula().shape(id);
+      for (const ir::node_id k : kept) d.is_kept = d.is_kept || k == id;
+      p.buffers.push_back(std::move(d));
+    }
+    p.workspace = place.bytes;
+    for (const ir::node_id id : kept) p.kept += plan_type::bytes_of(g, id);
+  }
+  return p;
+}
+
+/// Names on one label: those of the members of one model are "model.w1, b1", those of an array are "rule[0, 1]". `view` is equal for all.
+struct name_group {
+  std::string label, view;
+  name_list names;
+};
+inline std::vector<name_group> grouped(const std::vector<card_read>& reads) {
+  struct open_group {
+    std::string base;
+    name_group group;
+  };
+  std::vector<open_group> open;
+  for (const card_read& r : reads) {
+    if (r.from >= 0) continue;
+    const std::size_t cut = r.name.find_last_of(".[");
+    const bool is_part = cut != std::string::npos && r.name.find(' ') == std::string::npos;
+    const std::string base = is_part ? r.name.substr(0, cut + 1) : r.name, rest = is_part ? r.name.substr(cut + 1) : "";
+    const bool closes = !rest.empty() && rest.back() == ']';
+    const auto same = std::find_if(open.begin(), open.end(), [&](const open_group& o) { return o.base == base && o.group.view == r.view; });
+    if (same == open.end()) {
+      open.push_back({base, {r.name, r.view, {r.name}}});
+    } else {
+      std::string& label = same->group.label;
+      if (closes) label.pop_back();
+      label += ", " + rest;
+      same->group.names.push_back(r.name);
+    }
+  }
+  std::vector<name_group> groups;
+  for (open_group& o : open) groups.push_back(std::move(o.group));
+  return groups;
+}
+inline std::vector<name_group> grouped(const name_list& results) {
+  std::vector<card_read> as_reads;
+  for (const std::string& r : results) as_reads.push_back({.name = r, .shape = "", .view = ""});
+  return grouped(as_reads);
+}
+
+/// What goes from one card to another, on a label: "[32,96] transposed", "3 numbers".
+inline name_list values_between(const card& to, int from) {
+  struct value {
+    std::string text;
+    int count;
+  };
+  std::vector<value> values;
+  for (const card_read& r : to.reads) {
+    if (r.from != from) continue;
+    const bool is_number = r.shape.ends_with("[]");
+    const std::string text = is_number ? "number" : r.shape.substr(r.shape.find('[')) + (r.view.empty() ? "" : " " + r.view);
+    const auto same = std::find_if(values.begin(), values.end(), [&](const value& v) { return v.text == text; });
+    if (same == values.end()) values.push_back({text, 1});
+    else ++same->count;
+  }
+  name_list texts;
+  for (const value& v : values) texts.push_back(v.count == 1 ? v.text : std::to_string(v.count) + (v.text == "number" ? " numbers" : " × " + v.text));
+  return texts;
+}
+
+/// "1.25 M", "340": a number with a unit's prefix, at least three digits of it.
+inline std::string with_prefix(double x, const char* unit) {
+  constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
+  int p = 0;
+  for (; x >= 1000 && p < 4; ++p) x /= 1000;
+  char text[48];
+  std::snprintf(text, sizeof text, p == 0 || x >= 100 ? "%.0f %s%s" : x >= 10 ? "%.1f %s%s" : "%.2f %s%s", x, prefixes[p], unit);
+  return text;
+}
+inline std::string time_text(double seconds) {
+  char text[48];
+  const double us = 1e6 * seconds;
+  std::snprintf(text, sizeof text, us >= 1e5 ? "%.0f ms" : us >= 1e3 ? "%.2f ms" : us >= 10 ? "%.0f µs" : "%.2f µs", us >= 1e3 ? us / 1e3 : us);
+  return text;
+}
+/// "12.3 kflop, 4.5 kB": what a card costs.
+inline std::string cost_text(const card& c) {
+  if (c.flops < 0 || c.bytes < 0) return "cost known with the extents";
+  return with_prefix(static_cast<double>(c.flops), "FLOP") + ", " + with_prefix(static_cast<double>(c.bytes), "B");
+}
+/// "step 3", "steps 5, 6, 8".
+inline std::string steps_text(const card& c) {
+  std::string text = c.steps.size() == 1 ? "step " : "steps ";
+  for (std::size_t i = 0; i < c.steps.size(); ++i) {
+    if (i == 6) return text + ", …";
+    text += (i ? ", " : "") + std::to_string(c.steps[i]);
+  }
+  return text;
+}
+/// A text within the markup of HTML, or of Graphviz.
+inline std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace detail
+}  // namespace tenure
