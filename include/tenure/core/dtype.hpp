@@ -10,6 +10,7 @@
 
 namespace TENURE_NAMESPACE {
 
+/// The element types, as values.
 enum class dtype : std::uint8_t { boolean, int32, int64, float32, float64 };
 
 namespace detail {
@@ -44,6 +45,7 @@ struct element_of<dtype::float64> { using type = double; };
 template <class T>
 concept element = requires { detail::dtype_of<T>::value; };
 
+/// The dtype of an element type: dtype_v<float> is dtype::float32.
 template <element T>
 inline constexpr dtype dtype_v = detail::dtype_of<T>::value;
 

@@ -12,7 +12,9 @@
 
 namespace TENURE_NAMESPACE {
 
+/// An extent that is known only at run time. Two of them may differ, and they are compared at each call.
 inline constexpr std::int64_t dyn = -1;
+/// The largest number of axes.
 inline constexpr int max_rank = 8;
 
 /// A named run-time extent. The name is up to eight ASCII characters. They are packed into a negative int64, the first character

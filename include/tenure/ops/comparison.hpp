@@ -111,7 +111,7 @@ template <class X, class Y> requires comparable<X, Y> constexpr auto operator>=(
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator&&(const X& x, const Y& y) { return apply<ops::logical_and>(x, y); }
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator||(const X& x, const Y& y) { return apply<ops::logical_or>(x, y); }
 template <operand X> constexpr auto operator!(const X& x) { return apply<ops::logical_not>(x); }
-// NumPy writes &, |, ~, ^ for masks. These overloads exist for their messages.
+/// These do not compile. NumPy writes &, |, ~, ^ for masks, and the messages say what to write here.
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator&: masks are joined by &&"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
 template <operand X> constexpr auto operator~(const X& x) { static_assert(detail::never<X>, "tenure: operator~: a mask is negated by !"); return detail::stand_in(x); }

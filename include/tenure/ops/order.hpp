@@ -10,8 +10,10 @@
 namespace TENURE_NAMESPACE {
 
 struct descending_t {};
+/// sort(x, descending): from the largest element to the smallest.
 inline constexpr descending_t descending{};
 struct smallest_t {};
+/// topk<K>(x, smallest): the smallest elements in place of the largest.
 inline constexpr smallest_t smallest{};
 
 namespace ops {

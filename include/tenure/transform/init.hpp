@@ -26,6 +26,7 @@ tensor<T, S> uniform_for_inputs(S shape, engine& random) {
 
 }  // namespace detail
 
+/// For biases.
 struct init_zeros {
   template <class T, class S>
   static auto make(S shape, engine&) { return zeros<T>(shape); }

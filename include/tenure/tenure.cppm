@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSL-1.0
+// The named module: `import tenure;` in place of the includes below, for clang 19 or newer. It exports the public names, and this list is
+// also what the reference describes (scripts/reference.py). Not in it: macros, such as BOOST_HANA_DEFINE_STRUCT; headers for .cu files; the
+// headers of NumPy's files, Eigen, DLPack and mdspan, which a program includes before the import.
+module;
+
+#include <tenure/profile.hpp>
+#include <tenure/tenure.hpp>
+#include <tenure/threads.hpp>
+
+#include <tenure/interop/save.hpp>
+
+export module tenure;
+
+export namespace tenure {
+
+// ---- Shapes and element types -------------------------------------------------------------------
+using tenure::any_shape;
+using tenure::dim;
+using tenure::dtype;
+using tenure::dtype_v;
+using tenure::dyn;
+using tenure::element;
+using tenure::extents;
+using tenure::max_rank;
+using tenure::promote;
+using tenure::shape;
+
+// ---- Tensors ------------------------------------------------------------------------------------
+using tenure::access;
+using tenure::access_of_v;
+using tenure::any_tensor;
+using tenure::cpu;
+using tenure::cpu_device;
+using tenure::cuda;
+using tenure::cuda_device;
+using tenure::deepcopy;
+using tenure::device_of_t;
+using tenure::element_t;
+using tenure::is_leaf_v;
+using tenure::is_node_v;
+using tenure::memory_view;
+using tenure::ownership;
+using tenure::ownership_of_v;
+using tenure::requires_grad_v;
+using tenure::role;
+using tenure::role_of_v;
+using tenure::scalar;
+using tenure::shape_of_t;
+using tenure::tensor;
+using tenure::to;
+using tenure::uninitialized;
+using tenure::variable;
+
+// ---- Making tensors -----------------------------------------------------------------------------
+using tenure::arange;
+using tenure::as_span;
+using tenure::empty;
+using tenure::empty_like;
+using tenure::engine;
+using tenure::eye;
+using tenure::from;
+using tenure::full;
+using tenure::full_like;
+using tenure::linspace;
+using tenure::normal;
+using tenure::ones;
+using tenure::ones_like;
+using tenure::random_engine;
+using tenure::uniform;
+using tenure::zeros;
+using tenure::zeros_like;
+
+// ---- Indices ------------------------------------------------------------------------------------
+using tenure::all;
+using tenure::axes;
+using tenure::axis;
+using tenure::end;
+using tenure::keepdim;
+using tenure::range;
+using tenure::window;
+
+// ---- Arithmetic and comparison ------------------------------------------------------------------
+using tenure::operator+;
+using tenure::operator-;
+using tenure::operator*;
+using tenure::operator/;
+using tenure::operator%;
+using tenure::operator==;
+using tenure::operator!=;
+using tenure::operator<;
+using tenure::operator<=;
+using tenure::operator>;
+using tenure::operator>=;
+using tenure::operator!;
+using tenure::operator&&;
+using tenure::operator||;
+using tenure::operator&;
+using tenure::operator|;
+using tenure::operator^;
+using tenure::operator~;
+using tenure::abs;
+using tenure::cast;
+using tenure::ceil;
+using tenure::clamp;
+using tenure::clamp_max;
+using tenure::clamp_min;
+using tenure::floor;
+using tenure::floor_divide;
+using tenure::fmax;
+using tenure::fmin;
+using tenure::fmod;
+using tenure::lerp;
+using tenure::maximum;
+using tenure::minimum;
+using tenure::reciprocal;
+using tenure::remainder;
+using tenure::round;
+using tenure::sign;
+using tenure::square;
+using tenure::trunc;
+using tenure::where;
+
+// ---- Exponentials, trigonometry, activations ----------------------------------------------------
+using tenure::acos;
+using tenure::acosh;
+using tenure::asin;
+using tenure::asinh;
+using tenure::atan;
+using tenure::atan2;
+using tenure::atanh;
+using tenure::cos;
+using tenure::cosh;
+using tenure::elu;
+using tenure::erf;
+using tenure::erfc;
+using tenure::exp;
+using tenure::exp2;
+using tenure::expm1;
+using tenure::gelu;
+using tenure::gelu_tanh;
+using tenure::hardtanh;
+using tenure::leaky_relu;
+using tenure::log;
+using tenure::log10;
+using tenure::log1p;
+using tenure::log2;
+using tenure::log_sigmoid;
+using tenure::mish;
+using tenure::pow;
+using tenure::relu;
+using tenure::relu6;
+using tenure::rsqrt;
+using tenure::selu;
+using tenure::sigmoid;
+using tenure::silu;
+using tenure::sin;
+using tenure::sinh;
+using tenure::softplus;
+using tenure::softsign;
+using tenure::sqrt;
+using tenure::tan;
+using tenure::tanh;
+using tenure::xlogy;
+
+// ---- Reductions and order -----------------------------------------------------------------------
+using tenure::amax;
+using tenure::amin;
+using tenure::argmax;
+using tenure::argmin;
+using tenure::argsort;
+using tenure::argtopk;
+using tenure::cumprod;
+using tenure::cumsum;
+using tenure::descending;
+using tenure::log_softmax;
+using tenure::logsumexp;
+using tenure::max;
+using tenure::mean;
+using tenure::median;
+using tenure::min;
+using tenure::norm;
+using tenure::prod;
+using tenure::smallest;
+using tenure::softmax;
+using tenure::sort;
+using tenure::stddev;
+using tenure::sum;
+using tenure::topk;
+using tenure::var;
+
+// ---- Parts and rearrangement --------------------------------------------------------------------
+using tenure::chunk;
+using tenure::concat;
+using tenure::diag;
+using tenure::diagonal;
+using tenure::expand;
+using tenure::flip;
+using tenure::gather;
+using tenure::index_add;
+using tenure::index_along;
+using tenure::pad;
+using tenure::permute;
+using tenure::pick;
+using tenure::repeat;
+using tenure::reshape;
+using tenure::roll;
+using tenure::select;
+using tenure::slice;
+using tenure::split;
+using tenure::squeeze;
+using tenure::stack;
+using tenure::take_along;
+using tenure::transpose;
+using tenure::tril;
+using tenure::triu;
+using tenure::unbind;
+using tenure::unsqueeze;
+using tenure::windows;
+
+// ---- Products and equations ---------------------------------------------------------------------
+using tenure::attention;
+using tenure::causal;
+using tenure::linear;
+using tenure::matmul;
+using tenure::outer;
+using tenure::root;
+using tenure::solve;
+
+// ---- Losses and normalization -------------------------------------------------------------------
+using tenure::bce;
+using tenure::bce_with_logits;
+using tenure::class_weights;
+using tenure::cross_entropy;
+using tenure::huber;
+using tenure::ignore_index;
+using tenure::l1;
+using tenure::label_smoothing;
+using tenure::layer_norm;
+using tenure::mse;
+using tenure::nll;
+using tenure::rms_norm;
+using tenure::smooth_l1;
+namespace reduction {
+using tenure::reduction::mean;
+using tenure::reduction::none;
+using tenure::reduction::sum;
+}
+
+// ---- Eager evaluation and gradients -------------------------------------------------------------
+using tenure::eval;
+using tenure::expression;
+using tenure::no_grad;
+using tenure::retain_graph;
+using tenure::stop_gradient;
+
+// ---- Compiled functions -------------------------------------------------------------------------
+using tenure::checkpoint;
+using tenure::compile;
+using tenure::custom_jvp;
+using tenure::custom_vjp;
+using tenure::extern_op;
+using tenure::grad;
+using tenure::hessian;
+using tenure::hvp;
+using tenure::jacfwd;
+using tenure::jacobian;
+using tenure::jacrev;
+using tenure::jvp;
+using tenure::like;
+using tenure::linearize;
+using tenure::result;
+using tenure::save_products;
+using tenure::unmapped;
+using tenure::value_and_grad;
+using tenure::vjp;
+using tenure::vmap;
+
+// ---- Loops and branches -------------------------------------------------------------------------
+using tenure::at_most;
+using tenure::cond;
+using tenure::dynamic_slice;
+using tenure::dynamic_update;
+using tenure::fori_loop;
+using tenure::nothing;
+using tenure::scan;
+using tenure::switch_case;
+using tenure::while_loop;
+
+// ---- Models and optimizers ----------------------------------------------------------------------
+using tenure::clip_by_global_norm;
+using tenure::for_each_leaf;
+using tenure::init;
+using tenure::init_linear;
+using tenure::init_matmul;
+using tenure::init_ones;
+using tenure::init_zeros;
+using tenure::load;
+using tenure::map;
+using tenure::param;
+using tenure::save;
+using tenure::stacked;
+using tenure::tracing;
+using tenure::train_step;
+using tenure::values;
+using tenure::values_on;
+namespace optim {
+using tenure::optim::adam;
+using tenure::optim::clipped;
+using tenure::optim::sgd;
+using tenure::optim::state;
+using tenure::optim::warmup_cosine;
+}
+
+// ---- Plans and profiles -------------------------------------------------------------------------
+using tenure::operator<<;
+using tenure::call_profile;
+using tenure::plan;
+using tenure::print;
+using tenure::profile;
+using tenure::profiled_step;
+using tenure::to_dot;
+using tenure::to_text;
+
+// ---- Threads and the processor ------------------------------------------------------------------
+using tenure::flush_denormals;
+using tenure::sequential;
+using tenure::thread_pool;
+
+// ---- Errors -------------------------------------------------------------------------------------
+using tenure::error;
+using tenure::index_error;
+using tenure::io_error;
+using tenure::overlap_error;
+using tenure::ownership_error;
+using tenure::shape_error;
+
+}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSL-1.0
+// Compiles where libc++ is installed.
+#include <version>
