@@ -7,6 +7,7 @@
 
 namespace TENURE_NAMESPACE {
 
+/// A deep copy of each tensor of a model, a tuple or an array. Views do not compile: each tensor must own its memory.
 template <class X>
   requires(!any_tensor<X> && !expression<X>)
 auto deepcopy(const X& model) {
