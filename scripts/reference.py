@@ -18,7 +18,7 @@ module_file = root / "include/tenure/tenure.cppm"
 further = {
     "Files, Eigen, DLPack, mdspan": ["interop/*.hpp"],
     "GPUs": ["storage/cuda/stream.hpp"],
-    "Many processes": ["mpi.hpp", "mpi/*.hpp"],
+    "Many processes": ["distributed/*.hpp"],
 }
 other_names = {"tenure", "large_programs", "mpi", "module", "avx2", "lazy"}  # CMake targets, a namespace of an example, a type in a message
 namespaces_of_detail = {"detail", "ops", "ir", "passes", "math", "backend", "kernels", "number", "TENURE_LANES"}

@@ -201,7 +201,7 @@ class Site:
         if (root / "include/tenure" / header).parent == root / "include/tenure" or header.startswith("interop/"):
             return header
         single = {"transform/profile.hpp": "profile.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}
-        return single.get(header, "tenure.hpp")
+        return "mpi.hpp" if header.startswith("distributed/") else single.get(header, "tenure.hpp")
 
     def members(self, declaration, here):
         shown = [m for m in declaration.members if m.doc and not reference.holds_a_message(m)]

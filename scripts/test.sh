@@ -14,10 +14,11 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
 # reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone, and
 # for nvcc a second GPU, whole programs and large graphs (TENURE_QUICK_TESTS); the compiled random programs; the suites of the CPU on another
-# device; with clang++, the examples and the compiling twins of must-not-compile tests.
+# device; the module by CMake and with libc++; Meson, Conan, vcpkg's port and the files of a release; with clang++, the examples and the compiling
+# twins of must-not-compile tests.
 quick=ON
 skip_gcc="batch;control_flow;far_suites;golden;laws;ownership;random_programs"
-skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;mpi;numbers;optim;out_of_memory;passes;peers;random_programs;storage;tensor;threads;transform;two_tu"
+skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;mpi;numbers;optim;out_of_memory;passes;packaging;peers;random_programs;storage;tensor;threads;transform;two_tu"
 case "${1:-}" in
   "") not_by_clang='^(header[.]alone|fail[.].*[.]ok)$' ;;
   --all) skip_gcc="" skip_clang="" quick=OFF ;;
@@ -145,16 +146,25 @@ if ((compilers == 2)); then
   fi
 fi
 
-# Tests read the written files with NumPy, and the Python example needs nanobind and pytest too. Tests of what cannot be installed are skipped,
-# and say so.
+# Tests read the written files with NumPy, and the Python example needs nanobind and pytest too; the rest is for the documentation and the files of
+# other build systems. Tests of what cannot be installed are skipped, and say so.
 python=${TENURE_NUMPY_PYTHON:-python3}
-has_modules() { "$1" -c 'import nanobind, numpy, pytest' >/dev/null 2>&1; }
+modules=(nanobind numpy pytest markdown-it-py pygments pyyaml starlark-pyo3)
+has_modules() { "$1" -c 'import nanobind, numpy, pytest, markdown_it, pygments, yaml, starlark' >/dev/null 2>&1; }
+if [[ $quick == OFF ]]; then
+  # The other build systems themselves, a CMake that knows modules, and a compiler that does.
+  modules+=(conan meson cmake ninja)
+  has_modules() { [[ -x $(dirname "$1")/conan && -x $(dirname "$1")/meson ]] && "$1" -c 'import nanobind, numpy, pytest, markdown_it, pygments, yaml, starlark' >/dev/null 2>&1; }
+  if command -v apt-cache >/dev/null && [[ -n $(apt-cache search --names-only '^clang-19$') ]]; then
+    (install_packages clang-19 clang-tools-19 libc++-19-dev libc++abi-19-dev) || true
+  fi
+fi
 if ((cuda == 0 && ${#cross[@]} == 0)) && ! has_modules "$python"; then
   python=build/numpy/bin/python
   if ! has_modules "$python"; then
     (install_packages python3-dev python3-venv) || true  # in a subshell, which ends where there is no network
-    { python3 -m venv build/numpy && "$python" -m pip install -q nanobind numpy pytest; } >/dev/null 2>&1 ||
-      echo "no NumPy, nanobind or pytest: the tests that need them are skipped"
+    { python3 -m venv build/numpy && "$python" -m pip install -q "${modules[@]}"; } >/dev/null 2>&1 ||
+      echo "not installed: ${modules[*]}: the tests that need them are skipped"
   fi
 fi
 
