@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // The training of digits.cpp on several processes: each of them computes the gradients of its part of every batch.
-// usage: mpirun -n 2 digits_mpi [seed] [digits.csv]
+// usage: mpirun -n 2 digits_mpi [seed] [digits.csv] [run.npz]. Writes digits_mpi.npz. run.npz is such a file: the run goes on from there.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include <tenure/interop/save.hpp>
 #include <tenure/mpi.hpp>
 
 #include "support/digits.hpp"
@@ -28,7 +29,12 @@ int main(int argc, char** argv) try {
   const int epochs = 40;
   const tn::flush_denormals scope;
   auto step = tn::train_step(loss, tn::optim::adam{.learning_rate = 2e-3f, .weight_decay = 1e-2f}, world);
-  auto state = step.rule.init(model);
+  auto state = step.init_sharded(model);  // each rank keeps a part; step.rule.init(model) is a whole state
+  if (argc > 3) {
+    auto whole = step.rule.init(model);
+    tn::load(argv[3], model, whole);
+    state = step.shard(whole);
+  }
 
   tn::tensor<float, tn::shape<tn::dyn, pixels>> x(part);
   tn::tensor<std::int32_t, tn::shape<tn::dyn>> y(part);
@@ -49,6 +55,9 @@ int main(int argc, char** argv) try {
     }
     if (is_first && (epoch + 1) % 10 == 0) std::printf("epoch %d: loss %.4f\n", epoch + 1, sum / static_cast<double>(batches));
   }
+
+  const auto whole = step.gather(state);
+  if (is_first) tn::save("digits_mpi.npz", model, whole);
 
   tn::tensor<float, tn::shape<tn::dyn, pixels>> test_x(parts.test.size());
   tn::tensor<std::int32_t, tn::shape<tn::dyn>> test_y(parts.test.size());

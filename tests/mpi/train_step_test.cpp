@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "../difference.hpp"
 
@@ -84,6 +85,54 @@ TEST_CASE("the plan says what a step sends, and when") {
   using one_bucket = decltype(one.plan(model, state, own.x, own.y));
   static_assert(one_bucket::buckets() == 1 && one_bucket::messages(4) == 4);
   static_assert(one_bucket::bytes_of_bucket(0) == one_bucket::arena_bytes() - 60);
+}
+
+namespace {
+/// In place of what sends: notes the steps that it sees.
+struct recorder {
+  std::vector<int> steps;
+  void advance(int step) { steps.push_back(step); }
+};
+}  // namespace
+
+TEST_CASE("what sends is called before each step of the gradients, and after the agreement has begun") {
+  auto model = new_model();
+  const samples all(0, 4);
+  const auto gradients = tn::value_and_grad(loss);
+  auto results = gradients(model, all.x, all.y);
+  recorder seen;
+  std::size_t before_agreement = 99;
+  const auto agree = [&] { before_agreement = seen.steps.size(); };
+  tn::mpi::detail::sending_run<recorder, decltype(agree)> runner{seen, agree};
+  std::apply([&](auto&... r) { gradients.into(r...).through(runner, model, all.x, all.y); }, results);
+  using plan = decltype(gradients.plan(model, all.x, all.y));
+  CHECK(before_agreement == 0);
+  REQUIRE(!seen.steps.empty());
+  CHECK(seen.steps.front() == 1);
+  CHECK(seen.steps.back() >= plan::kernels() - 2);  // an epilogue is a part of the step before
+}
+
+TEST_CASE("a bucket is sent when it is ready, and no earlier") {
+  auto& g = world();
+  if (g.size() == 1) return;
+  auto model = new_model();
+  const samples own = samples::of(g, rows);
+  auto step = tn::train_step(loss, tn::optim::sgd{}, g, tn::mpi::buckets_of<512>{});
+  auto state = step.rule.init(model);
+  using plan = decltype(step.plan(model, state, own.x, own.y));
+  tn::mpi::detail::sender<typename plan::gradients::program_type, perceptron<tn::values>, 512> sender(g, true);
+  const std::int64_t before = g.messages();
+  sender.advance(plan::ready(3));
+  CHECK(g.messages() == before);  // no agreement yet
+  sender.agree(tn::mpi::detail::signature() << "test");
+  for (int i = 0; i < 1000; ++i) sender.advance(plan::ready(0) - 1);
+  CHECK(g.messages() == before);
+  MPI_Barrier(g.communicator());  // so that all have agreed
+  for (int i = 0; i < 100000 && g.messages() == before; ++i) sender.advance(plan::ready(0));
+  CHECK(g.messages() > before);
+  CHECK(g.messages() <= before + plan::messages(g.size()) / plan::buckets());
+  sender.finish("test", [] { return std::string(); });
+  CHECK(g.messages() == before + plan::messages(g.size()));
 }
 
 TEST_CASE("a loss of another type than the parameters travels alone") {

@@ -16,6 +16,7 @@
 #include <tenure/distributed/arena.hpp>
 #include <tenure/distributed/collectives.hpp>
 #include <tenure/distributed/exchange.hpp>
+#include <tenure/distributed/sharded.hpp>
 #include <tenure/optim/rule.hpp>
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/init.hpp>
@@ -77,6 +78,10 @@ class sender {
     if (!agreement_.holds()) agreement_.report(call, describe(), readiness::ready);
     while (started_ < order.count) exchanges_[started_++].start();
     for (; ended_ < order.count; ++ended_) exchanges_[ended_].wait();
+  }
+  /// After a reduce-scatter alone: all ranks get all blocks.
+  void gather() {
+    gather_buckets<order.count>(group_, data(), order.count, [&](int i) { return std::pair{order.at[i].what, order.cut(i, group_.size())}; });
   }
 
  private:
@@ -184,6 +189,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   template <class Model, class... Data>
   using gradients_source = tenure::detail::source_of<gradients_type, Model, Data...>;
   using numbers = decltype(std::declval<Rule>().hyperparameters(0));
+  static constexpr auto moments = static_cast<std::size_t>(Rule::moments);
   template <class X>
   using in_memory = tenure::detail::rebind_kind_t<X, values>;
 
@@ -205,11 +211,35 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     }
   }
 
-  /// The plan of one step.
+  /// The state before the first step, with all moments zero, of which each rank keeps its part. A step takes it in place of rule.init(model).
+  /// The rule is one that updates each element by itself: sgd or adam.
+  template <class Model>
+  auto init_sharded(const Model&) const {
+    if constexpr (detail::is_shardable<Rule>() && detail::has_arena<Model>()) return sharded_state<Model, Rule::moments, BucketBytes>(*group_);
+    else return after_error();
+  }
+  /// A whole state as a sharded one, for example one that was saved by another number of ranks. And the whole state of a sharded one, on each
+  /// rank: all of them call it.
+  template <class Model, int N>
+  auto shard(const optim::state<Model, N>& state) const {
+    if constexpr (detail::is_shardable<Rule>() && detail::has_arena<Model>()) return detail::sharded<sharded_state<Model, N, BucketBytes>>(*group_, state);
+    else return after_error();
+  }
+  template <class Model, int N>
+  optim::state<Model, N> gather(const sharded_state<Model, N, BucketBytes>& state) const {
+    const auto make = []<class L>(element_tag<L>) { return L(); };
+    auto whole = [&]<std::size_t... K>(std::index_sequence<K...>) {
+      return optim::state<Model, N>{{{(static_cast<void>(K), tenure::detail::build_tree<Model>(make))...}}, 0};
+    }(std::make_index_sequence<moments>{});
+    detail::gather_state(*group_, state, whole);
+    return whole;
+  }
+
+  /// The plan of one step. Where the state is sharded, the update is that of the whole model, of which each rank computes its part.
   template <class Model, class State, class... Data>
-  constexpr auto plan(const Model&, const State& state, const Data&...) const
-      -> step_plan<program<gradients_source<Model, Data...>>,
-                   program<tenure::detail::source_of<update_type, Model, Model, std::remove_cvref_t<decltype(state.moments)>, double, numbers>>, Model, BucketBytes> {
+  constexpr auto plan(const Model&, const State&, const Data&...) const
+      -> step_plan<program<gradients_source<Model, Data...>>, program<tenure::detail::source_of<update_type, Model, Model, std::array<Model, moments>, double, numbers>>,
+                   Model, BucketBytes> {
     return {};
   }
 
@@ -226,8 +256,9 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     using sender_type = detail::sender<program_type, Model, BucketBytes>;
     constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
 
+    constexpr bool is_sharded = detail::is_sharded_state<State>;
     group_->check_alive("train_step");
-    sender_type sender(*group_, true);
+    sender_type sender(*group_, !is_sharded);
     loss_type loss(uninitialized);
     int leaf = 0;
     const auto in_arena = [&]<class L>(element_tag<L>) {
@@ -258,11 +289,45 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     sender.finish("train_step", [&] { return text_of_step(state.steps, hyper, data...); });
 
     const double share = 1.0 / group_->size();
-    *tenure::detail::tensor_access::fresh(loss) = *loss_in_arena * static_cast<element_t<loss_type>>(share);
     [[maybe_unused]] const auto scope = execution.scope();
-    compiled<update_type>{}.into(model, state.moments)(model, sums, state.moments, share, hyper);
+    if constexpr (is_sharded) update_sharded(sender, model, state, share, hyper);
+    else compiled<update_type>{}.into(model, state.moments)(model, sums, state.moments, share, hyper);
     ++state.steps;
+    *tenure::detail::tensor_access::fresh(loss) = *loss_in_arena * static_cast<element_t<loss_type>>(share);
     return loss;
+  }
+
+  /// Updates the parameters of this rank's blocks, writes them into the arena, and gets the others from there.
+  template <class Sender, class Model, class State>
+  static void update_sharded(Sender& sender, Model& model, State& state, double share, const numbers& hyper) {
+    constexpr const auto& layout = State::layout;
+    using tenure::detail::tensor_access;
+    const detail::leaf_memory<layout.leaves> parameters(model);
+    const auto update = [&]<class T>(element_tag<T>, const detail::piece& p) {
+      if constexpr (detail::has_type(layout, dtype_v<T>)) {
+        using flat = tensor<T, shape<dyn>>;
+        const auto flat_at = [&](const tenure::detail::storage_handle& memory, char* data) {
+          return tensor_access::make<flat>(memory, reinterpret_cast<T*>(data), {1, {p.count}}, {1, {p.count}});
+        };
+        // The parameter's version rises below, where all of it is written.
+        flat gradient = flat_at(sender.memory(), sender.data() + p.in_arena), parameter = flat_at(sender.memory(), parameters.of(p));
+        [&]<std::size_t... K>(std::index_sequence<K...>) {
+          std::array<flat, moments> of_rule{flat_at(state.memory(), state.moment(static_cast<int>(K), p))...};
+          compiled<update_type>{}.into(parameter, of_rule)(parameter, gradient, of_rule, share, hyper);
+        }(std::make_index_sequence<moments>{});
+        std::memcpy(sender.data() + p.in_arena, parameters.of(p), static_cast<std::size_t>(p.count) * sizeof(T));
+      }
+    };
+    state.for_each_piece([&](const detail::piece& p) {
+      if (p.type == dtype::float32) update(element_tag<float>{}, p);
+      else update(element_tag<double>{}, p);
+    });
+    sender.gather();
+    int i = 0;
+    tenure::detail::for_each_leaf(model, [&]<class L>(L& leaf) {
+      const auto& from = layout.at[i++];
+      std::memcpy(tensor_access::write(leaf, "train_step"), sender.data() + from.offset, static_cast<std::size_t>(from.elements) * sizeof(element_t<L>));
+    });
   }
 
   template <class Program, class... Data>

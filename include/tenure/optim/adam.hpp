@@ -17,6 +17,7 @@ struct adam {
   double weight_decay = 0;
 
   static constexpr int moments = 2;
+  static constexpr bool elementwise = true;
   /// The numbers of a step. The bias corrections depend only on the number of steps, so the host computes them.
   std::array<double, 6> hyperparameters(std::int64_t steps) const {
     const double n = static_cast<double>(steps), first = 1 - std::pow(beta1, n), second = 1 - std::pow(beta2, n);

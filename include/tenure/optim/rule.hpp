@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The part that optimizers share. A rule is an aggregate of hyperparameters with one traced step for one parameter:
 //   static auto step(parameter, gradient, std::array<moment, N>, hyperparameters...) -> {parameter, moments...}
-// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. With `prepares` = true it has
+// It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. `elementwise` = true says that the step
+// computes each element of a parameter by itself, so that a part of it can be updated alone. With `prepares` = true it has
 // prepare(gradients, hyperparameters...) too, which returns the gradients that the steps get. update() applies the rule to a whole model in
 // place, as one compiled function. train_step() compiles loss, gradient and rule together. Hyperparameters are run-time numbers, so a schedule
 // can change them without a new compilation.

@@ -16,6 +16,7 @@ struct sgd {
   double weight_decay = 0;
 
   static constexpr int moments = 1;
+  static constexpr bool elementwise = true;
   std::array<double, 3> hyperparameters(std::int64_t) const { return {learning_rate, momentum, weight_decay}; }
 
   /// init() gives the state before the first step, with all velocities zero. update() does one step in place.

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+// The state of a rule of which each rank keeps a part: the moments of its blocks of the arena. A rank updates the parameters of its blocks, and
+// then all ranks gather them.
+// Law: an update has the bits of an update of the whole model, because the rule computes each element by itself.
+// Cost: the memory of the moments divided by the number of ranks. A step sends as much as without it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <tenure/distributed/agreement.hpp>
+#include <tenure/distributed/arena.hpp>
+#include <tenure/distributed/exchange.hpp>
+#include <tenure/optim/rule.hpp>
+
+namespace TENURE_NAMESPACE::mpi {
+
+namespace detail {
+
+/// Elements of one parameter that belong to the blocks of a rank.
+struct piece {
+  int leaf = 0;
+  dtype type = dtype::float32;
+  std::int64_t first = 0, count = 0;  // in the parameter, in elements
+  std::int64_t in_arena = 0;          // in bytes
+  std::int64_t in_shard = 0;          // in the moments of the rank, in bytes
+};
+
+/// Calls f(piece) for each piece of a rank. Returns the bytes of all of its blocks.
+template <class Layout, class F>
+std::int64_t for_each_piece(const Layout& layout, int rank, int ranks, F f) {
+  std::int64_t shard = 0;
+  for (int b = 0; b < layout.bucket_count; ++b) {
+    const bucket& whole = layout.buckets[b];
+    const std::int64_t size = size_of(whole.type);
+    const partition cut{whole.elements, 0, block_unit, ranks};
+    const std::int64_t begin = cut.begin(rank), end = cut.begin(rank + 1);
+    for (int i = 0; i < layout.leaves; ++i) {
+      if (layout.at[i].bucket != b) continue;
+      const std::int64_t start = (layout.at[i].offset - whole.offset) / size;
+      const std::int64_t from = std::max(begin, start), to = std::min(end, start + layout.at[i].elements);
+      if (from < to) f(piece{i, whole.type, from - start, to - from, whole.offset + from * size, shard + (from - begin) * size});
+    }
+    shard += aligned((end - begin) * size);
+  }
+  return shard;
+}
+
+/// The memory of each leaf of a tree.
+template <int Leaves>
+struct leaf_memory {
+  char* at[Leaves + 1] = {};
+
+  template <class X>
+  explicit leaf_memory(const X& x) {
+    int i = 0;
+    for_each_leaf(x, [&](const auto& leaf) { at[i++] = reinterpret_cast<char*>(tensor_access::fresh(leaf)); });
+  }
+  char* of(const piece& p) const { return at[p.leaf] + p.first * size_of(p.type); }
+};
+
+}  // namespace detail
+
+/// What a rank keeps of a state. step.init_sharded(model) and step.shard(state) make one, step.gather(state) gives the whole state.
+template <class Model, int N, std::int64_t BucketBytes>
+class sharded_state {
+ public:
+  using moments_type = std::array<Model, static_cast<std::size_t>(N)>;
+  static constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
+
+  /// All moments zero.
+  explicit sharded_state(const group& g) : rank_(g.rank()), ranks_(g.size()) {
+    bytes_of_moment_ = detail::for_each_piece(layout, rank_, ranks_, [](const detail::piece&) {});
+    memory_ = tenure::detail::allocate_storage(static_cast<std::size_t>(bytes()));
+    std::memset(memory_.data(), 0, static_cast<std::size_t>(bytes()));
+  }
+
+  /// The bytes of all moments of this rank.
+  std::int64_t bytes() const { return N * bytes_of_moment_; }
+  std::int64_t steps = 0;
+
+  // For train_step.
+  const tenure::detail::storage_handle& memory() const { return memory_; }
+  char* moment(int k, const detail::piece& p) const { return static_cast<char*>(memory_.data()) + k * bytes_of_moment_ + p.in_shard; }
+  template <class F>
+  void for_each_piece(F f) const { detail::for_each_piece(layout, rank_, ranks_, f); }
+
+ private:
+  int rank_, ranks_;
+  std::int64_t bytes_of_moment_ = 0;
+  tenure::detail::storage_handle memory_;
+};
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_sharded_state = false;
+template <class Model, int N, std::int64_t BucketBytes>
+inline constexpr bool is_sharded_state<sharded_state<Model, N, BucketBytes>> = true;
+
+/// Whether a state of the rule can be sharded. If not, a static_assert gives the reason.
+template <class Rule>
+constexpr bool is_shardable() {
+  constexpr bool by_element = requires { requires Rule::elementwise; } && !requires { Rule::prepares; };
+  static_assert(by_element, "tenure: train_step: a sharded state needs a rule that updates each element by itself, and says so: elementwise = true");
+  return by_element;
+}
+
+/// Whether a parameter has this element type.
+template <class Layout>
+constexpr bool has_type(const Layout& layout, dtype type) {
+  for (int i = 0; i < layout.leaves; ++i)
+    if (layout.at[i].type == type) return true;
+  return false;
+}
+
+template <class State, class Model>
+State sharded(const group& g, const Model& whole) {
+  State state(g);
+  state.steps = whole.steps;
+  for (std::size_t k = 0; k < whole.moments.size(); ++k) {
+    const leaf_memory<State::layout.leaves> from(whole.moments[k]);
+    state.for_each_piece([&](const piece& p) {
+      std::memcpy(state.moment(static_cast<int>(k), p), from.of(p), static_cast<std::size_t>(p.count * size_of(p.type)));
+    });
+  }
+  return state;
+}
+
+/// Sends the blocks of `count` buckets of an arena, at most Most, to all ranks. at(i) gives a bucket and how it is cut.
+template <int Most, class At>
+void gather_buckets(group& g, char* arena, int count, At at) {
+  exchange all[Most];
+  for (int i = 0; i < count; ++i) {
+    const auto [whole, cut] = at(i);
+    all[i].prepare(g, 1 + i, arena + whole.offset, whole.type, cut, nullptr, false, true);
+  }
+  for (int i = 0; i < count; ++i) all[i].start();
+  for (int i = 0; i < count; ++i) all[i].wait();
+}
+
+template <class State, class Whole>
+void gather_state(group& g, const State& state, Whole& whole) {
+  constexpr const auto& layout = State::layout;
+  agree(g, "gather", signature() << "gather" << static_cast<std::uint64_t>(layout.bytes) << static_cast<std::uint64_t>(state.steps),
+        [&] { return "the state after step " + std::to_string(state.steps); });
+  whole.steps = state.steps;
+  const storage_handle arena = allocate_storage(static_cast<std::size_t>(layout.bytes));
+  char* const data = static_cast<char*>(arena.data());
+  for (std::size_t k = 0; k < whole.moments.size(); ++k) {
+    state.for_each_piece([&](const piece& p) {
+      std::memcpy(data + p.in_arena, state.moment(static_cast<int>(k), p), static_cast<std::size_t>(p.count * size_of(p.type)));
+    });
+    gather_buckets<layout.leaves>(g, data, layout.bucket_count, [&](int b) { return std::pair{layout.buckets[b], partition{layout.buckets[b].elements, 0, block_unit, g.size()}}; });
+    const leaf_memory<layout.leaves> to(whole.moments[k]);
+    for (int i = 0; i < layout.leaves; ++i)
+      std::memcpy(to.at[i], data + layout.at[i].offset, static_cast<std::size_t>(layout.at[i].elements * size_of(layout.at[i].type)));
+  }
+}
+
+}  // namespace detail
+}  // namespace tenure::mpi
