@@ -23,7 +23,8 @@ except ImportError as missing:
 import reference
 
 root = reference.root
-chapters = ["1-tensors", "2-expressions", "3-compiled-functions", "4-loops-and-branches", "5-models-and-training", "6-plans", "7-how-it-works", "8-gpu"]
+chapters = ["1-tensors", "2-expressions", "3-compiled-functions", "4-loops-and-branches", "5-models-and-training", "6-plans", "7-how-it-works", "8-gpu",
+            "9-many-processes"]
 bases = ["elements", "views", "copies", "roles", "writes", "gradients"]  # of tensor: one folder member a job
 of_other_types = {"ops/number.hpp", "optim/rule.hpp", "transform/tree_map.hpp"}  # their overloads of a name come after those for tensors
 formatter = HtmlFormatter(nowrap=True)
