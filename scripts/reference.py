@@ -30,6 +30,7 @@ class Declaration:
     def __init__(self, name, kind, scope, text, doc, members, header, line):
         self.name, self.kind, self.scope, self.text, self.doc = name, kind, scope, text, doc
         self.members, self.header, self.line = members, header, line
+        self.is_static = False
 
     @property
     def qualified(self):
@@ -211,7 +212,9 @@ def read_declarations(text, header, first_line=1, scope=(), in_class=None):
             members = list(read_declarations(inner, header, first_line + text.count("\n", 0, body[0]), (), key))
         if kind == "enum" and body:
             declared += text[body[0] : body[1]]
-        yield Declaration(name, kind, namespaces, clean(declared), doc, members, header, started)
+        declaration = Declaration(name, kind, namespaces, clean(declared), doc, members, header, started)
+        declaration.is_static = bool(re.search(r"\bstatic\b", declared[:60]))
+        yield declaration
 
 
 def clean(declared):

@@ -23,8 +23,7 @@ except ImportError as missing:
 import reference
 
 root = reference.root
-chapters = ["1-tensors", "2-expressions", "3-compiled-functions", "4-loops-and-branches", "5-models-and-training", "6-plans", "7-how-it-works", "8-gpu",
-            "9-many-processes"]
+chapters = sorted(path.stem for path in (root / "docs").glob("[0-9]*.md"))
 bases = ["elements", "views", "copies", "roles", "writes", "gradients"]  # of tensor: one folder member a job
 of_other_types = {"ops/number.hpp", "optim/rule.hpp", "transform/tree_map.hpp"}  # their overloads of a name come after those for tensors
 formatter = HtmlFormatter(nowrap=True)
@@ -49,11 +48,6 @@ def colored(code, language):
     except ClassNotFound:
         lexer = TextLexer()
     return highlight(code, lexer, formatter)
-
-
-def place_in_headers(declaration):
-    """Entries stand in the order of the headers, in which a docstring may speak of the one before it."""
-    return declaration.header in of_other_types, declaration.header, declaration.line
 
 
 class Page:
@@ -185,6 +179,9 @@ class Site:
             rest = re.sub(r"\s*=.*", "", rest, flags=re.S)
         if declaration.kind == "value":
             rest = re.sub(r"\s*(=|\{).*", "", rest, flags=re.S)
+            rest = re.sub(r"^.*\bdetail::.*\s", "auto ", rest)
+        if declaration.kind == "function":
+            rest = re.sub(r"\s*(= default|= delete|noexcept\b.*)$", "", rest)
         if declaration.kind == "concept" and "detail::" in rest:
             rest = re.sub(r"\s*=.*", "", rest, flags=re.S)
         head = f'<span class="head">{colored(head, "cpp").strip()}</span>\n' if head else ""
@@ -205,9 +202,9 @@ class Site:
         return "mpi.hpp" if header.startswith("distributed/") else single.get(header, "tenure.hpp")
 
     def members(self, declaration, here):
-        shown = [m for m in declaration.members if m.doc and not reference.holds_a_message(m)]
+        shown = [m for m in declaration.members if m.doc and "~" not in m.text and not reference.holds_a_message(m)]
         # Fields without a docstring belong to an aggregate: adam{.learning_rate = 1e-3}.
-        fields = [m for m in declaration.members if not m.doc and m.kind == "value" and "(" not in m.text and not declaration.text.startswith("template")]
+        fields = [m for m in declaration.members if not m.doc and m.kind == "value" and not m.is_static and "(" not in m.text and not declaration.text.startswith("template")]
         parts = []
         if fields:
             parts.append('<pre class="cpp"><code>' + "\n".join(colored(m.text + ";", "cpp").strip() for m in fields) + "</code></pre>")
@@ -222,8 +219,15 @@ class Site:
         for name, declarations in self.sections[section].items():
             for doc, group in self.entries(declarations):
                 by_doc.setdefault((group[0].header, doc), []).append((name, group))
+        # Entries stand in the order of a header, in which a docstring may speak of the one before it; headers in the order of the exported names.
+        headers = list(dict.fromkeys(d.header for found in self.sections[section].values() for d in found if d.header not in of_other_types))
+
+        def place(item):
+            first = item[1][0][1][0]
+            return headers.index(first.header) if first.header in headers else len(headers), first.header, first.line
+
         entries, entry_of = [], {}  # an entry: its names, and its blocks of declarations with one docstring. Overloads of a name join its first entry.
-        for (_, doc), named in sorted(by_doc.items(), key=lambda item: place_in_headers(item[1][0][1][0])):
+        for (_, doc), named in sorted(by_doc.items(), key=place):
             known = [entry_of[name] for name, _ in named if name in entry_of]
             if not known:
                 entries.append(([], []))

@@ -15,18 +15,22 @@ export module tenure;
 export namespace tenure {
 
 // ---- Shapes and element types -------------------------------------------------------------------
-using tenure::any_shape;
+using tenure::shape;
+using tenure::dyn;
 using tenure::dim;
 using tenure::dtype;
+using tenure::any_shape;
 using tenure::dtype_v;
-using tenure::dyn;
 using tenure::element;
 using tenure::extents;
 using tenure::max_rank;
 using tenure::promote;
-using tenure::shape;
 
 // ---- Tensors ------------------------------------------------------------------------------------
+using tenure::tensor;
+using tenure::variable;
+using tenure::ownership;
+using tenure::role;
 using tenure::access;
 using tenure::access_of_v;
 using tenure::any_tensor;
@@ -40,45 +44,41 @@ using tenure::element_t;
 using tenure::is_leaf_v;
 using tenure::is_node_v;
 using tenure::memory_view;
-using tenure::ownership;
 using tenure::ownership_of_v;
 using tenure::requires_grad_v;
-using tenure::role;
 using tenure::role_of_v;
 using tenure::scalar;
 using tenure::shape_of_t;
-using tenure::tensor;
 using tenure::to;
 using tenure::uninitialized;
-using tenure::variable;
 
 // ---- Making tensors -----------------------------------------------------------------------------
-using tenure::arange;
-using tenure::as_span;
-using tenure::empty;
-using tenure::empty_like;
-using tenure::engine;
-using tenure::eye;
-using tenure::from;
-using tenure::full;
-using tenure::full_like;
-using tenure::linspace;
-using tenure::normal;
+using tenure::zeros;
 using tenure::ones;
+using tenure::full;
+using tenure::empty;
+using tenure::eye;
+using tenure::arange;
+using tenure::linspace;
+using tenure::from;
+using tenure::as_span;
+using tenure::engine;
+using tenure::uniform;
+using tenure::normal;
+using tenure::empty_like;
+using tenure::full_like;
 using tenure::ones_like;
 using tenure::random_engine;
-using tenure::uniform;
-using tenure::zeros;
 using tenure::zeros_like;
 
 // ---- Indices ------------------------------------------------------------------------------------
-using tenure::all;
-using tenure::axes;
-using tenure::axis;
-using tenure::end;
-using tenure::keepdim;
 using tenure::range;
 using tenure::window;
+using tenure::all;
+using tenure::end;
+using tenure::axis;
+using tenure::axes;
+using tenure::keepdim;
 
 // ---- Arithmetic and comparison ------------------------------------------------------------------
 using tenure::operator+;
@@ -255,26 +255,26 @@ using tenure::retain_graph;
 using tenure::stop_gradient;
 
 // ---- Compiled functions -------------------------------------------------------------------------
-using tenure::checkpoint;
 using tenure::compile;
+using tenure::value_and_grad;
+using tenure::grad;
+using tenure::vjp;
+using tenure::jvp;
+using tenure::jacobian;
+using tenure::jacfwd;
+using tenure::jacrev;
+using tenure::hessian;
+using tenure::hvp;
+using tenure::linearize;
+using tenure::vmap;
+using tenure::unmapped;
+using tenure::checkpoint;
+using tenure::save_products;
 using tenure::custom_jvp;
 using tenure::custom_vjp;
 using tenure::extern_op;
-using tenure::grad;
-using tenure::hessian;
-using tenure::hvp;
-using tenure::jacfwd;
-using tenure::jacobian;
-using tenure::jacrev;
-using tenure::jvp;
 using tenure::like;
-using tenure::linearize;
 using tenure::result;
-using tenure::save_products;
-using tenure::unmapped;
-using tenure::value_and_grad;
-using tenure::vjp;
-using tenure::vmap;
 
 // ---- Loops and branches -------------------------------------------------------------------------
 using tenure::at_most;
@@ -288,20 +288,20 @@ using tenure::switch_case;
 using tenure::while_loop;
 
 // ---- Models and optimizers ----------------------------------------------------------------------
-using tenure::clip_by_global_norm;
-using tenure::for_each_leaf;
+using tenure::param;
+using tenure::stacked;
 using tenure::init;
-using tenure::init_linear;
 using tenure::init_matmul;
-using tenure::init_ones;
+using tenure::init_linear;
 using tenure::init_zeros;
+using tenure::init_ones;
+using tenure::train_step;
+using tenure::save;
 using tenure::load;
 using tenure::map;
-using tenure::param;
-using tenure::save;
-using tenure::stacked;
+using tenure::for_each_leaf;
+using tenure::clip_by_global_norm;
 using tenure::tracing;
-using tenure::train_step;
 using tenure::values;
 using tenure::values_on;
 namespace optim {

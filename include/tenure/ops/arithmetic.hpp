@@ -222,15 +222,16 @@ template <class X, class Y> requires some_operand<X, Y> constexpr auto operator-
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator*(const X& x, const Y& y) { return apply<ops::mul>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto operator/(const X& x, const Y& y) { return apply<ops::div>(x, y); }
 
-/// The gradient at 0 is 0, and NaN where x is NaN.
+/// |x|. The element type stays. The gradient at 0 is 0, and NaN where x is NaN.
 template <operand X> constexpr auto abs(const X& x) { return apply<ops::abs>(x); }
 /// sign is -1, 0 or 1, 0 at both zeros, and NaN at NaN. round takes a half to the even neighbour. floor and round do not change integers.
 /// The derivative of all three is 0 everywhere.
 template <operand X> constexpr auto sign(const X& x) { return apply<ops::sign>(x); }
 template <operand X> constexpr auto floor(const X& x) { return apply<ops::floor>(x); }
 template <operand X> constexpr auto round(const X& x) { return apply<ops::round>(x); }
+/// x * x. The element type stays, and integers wrap around.
 template <operand X> constexpr auto square(const X& x) { return apply<ops::square>(x); }
-/// The result is NaN where an operand is NaN, and then the gradient flows to both operands. At a tie each operand gets half of it.
+/// The larger or smaller one of x and y. Shapes broadcast, and element types promote as in x + y. The result is NaN where an operand is NaN, and then the gradient flows to both operands. At a tie each operand gets half of it.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
 /// maximum and minimum of numbers: where one operand is NaN, the result is the other one. At a tie the whole gradient flows to x.
@@ -242,6 +243,7 @@ template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min
 template <class X, class H> requires some_operand<X, H> constexpr auto clamp_max(const X& x, const H& hi) { return apply<ops::clamp_max>(x, hi); }
 /// x + w * (y - x): x where w is 0, y where w is 1. w may lie outside 0 to 1.
 template <class X, class Y, class W> requires some_operand<X, Y, W> constexpr auto lerp(const X& x, const Y& y, const W& w) { return apply<ops::lerp>(x, y, w); }
+/// 1 / x. Integers give float32.
 template <operand X> constexpr auto reciprocal(const X& x) { return apply<ops::div>(1, x); }
 
 }  // namespace tenure

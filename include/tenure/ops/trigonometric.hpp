@@ -119,15 +119,16 @@ namespace TENURE_NAMESPACE {
 template <operand X> constexpr auto sin(const X& x) { return apply<ops::sin>(x); }
 template <operand X> constexpr auto cos(const X& x) { return apply<ops::cos>(x); }
 template <operand X> constexpr auto tan(const X& x) { return apply<ops::tan>(x); }
-/// NaN beyond [-1, 1]. The derivatives of asin and acos are infinite at -1 and 1.
+/// The inverse functions, in radians. Element types: as sin. asin and acos are NaN beyond [-1, 1], and their derivatives are infinite at -1 and 1.
 template <operand X> constexpr auto asin(const X& x) { return apply<ops::asin>(x); }
 template <operand X> constexpr auto acos(const X& x) { return apply<ops::acos>(x); }
 template <operand X> constexpr auto atan(const X& x) { return apply<ops::atan>(x); }
-/// The gradient at (0, 0) is NaN.
+/// The angle of the point (x, y), from -pi to pi. Shapes broadcast, and element types promote as in y / x. The gradient at (0, 0) is NaN.
 template <class Y, class X> requires some_operand<Y, X> constexpr auto atan2(const Y& y, const X& x) { return apply<ops::atan2>(y, x); }
+/// The hyperbolic functions. Element types: as sin.
 template <operand X> constexpr auto sinh(const X& x) { return apply<ops::sinh>(x); }
 template <operand X> constexpr auto cosh(const X& x) { return apply<ops::cosh>(x); }
-/// acosh is NaN below 1, and its derivative is infinite at 1. atanh is infinite at -1 and 1, as its derivative is, and NaN beyond.
+/// The inverses of the hyperbolic functions. Element types: as sin. acosh is NaN below 1, and its derivative is infinite at 1. atanh is infinite at -1 and 1, as its derivative is, and NaN beyond.
 template <operand X> constexpr auto asinh(const X& x) { return apply<ops::asinh>(x); }
 template <operand X> constexpr auto acosh(const X& x) { return apply<ops::acosh>(x); }
 template <operand X> constexpr auto atanh(const X& x) { return apply<ops::atanh>(x); }
