@@ -4,10 +4,11 @@
 
     scripts/check_packaging.py
 
-Each states the version of include/tenure/version.hpp. The Bazel files are evaluated as Starlark, with functions that check the arguments of rules, and
-glob on the files of this tree. The workflows are parsed, and what they run exists. What needs a Python module that is not installed (starlark, yaml) is
-named at the end; the exit status is 77 where something was left out and nothing is wrong.
+Each states the version of include/tenure/version.hpp. The Bazel files are evaluated as Starlark, with functions that check the arguments
+of rules, and glob on the files of this tree. The workflows are parsed, and what they run exists. What needs a Python module that is not
+installed (starlark, yaml) is named at the end; the exit status is 77 where something was left out and nothing is wrong.
 """
+
 import json, re, sys
 from pathlib import Path
 
@@ -68,13 +69,18 @@ def check_bazel(version):
             wrong.append(str(error))
         return loads
 
-    evaluate("MODULE.bazel", {
-        "module": record("module", {"name", "version"}, {"compatibility_level", "bazel_compatibility"}),
-        "bazel_dep": record("bazel_dep", {"name", "version"}, {"dev_dependency", "repo_name"}),
-    })
+    evaluate(
+        "MODULE.bazel",
+        {
+            "module": record("module", {"name", "version"}, {"compatibility_level", "bazel_compatibility"}),
+            "bazel_dep": record("bazel_dep", {"name", "version"}, {"dev_dependency", "repo_name"}),
+        },
+    )
     modules = {given["name"] for rule, given in calls if rule == "bazel_dep"}
     expect([given["version"] for rule, given in calls if rule == "module"] == [version], f"MODULE.bazel: the version is not {version}")
-    loads = evaluate("BUILD.bazel", {"cc_library": record("cc_library", {"name"}, {"hdrs", "srcs", "includes", "deps", "visibility"}), "glob": glob})
+    loads = evaluate(
+        "BUILD.bazel", {"cc_library": record("cc_library", {"name"}, {"hdrs", "srcs", "includes", "deps", "visibility"}), "glob": glob}
+    )
     libraries = [given for rule, given in calls if rule == "cc_library"]
     expect(len(libraries) == 1, "BUILD.bazel: there is not one cc_library")
     for repository in loads:
@@ -112,7 +118,10 @@ def check_workflows():
                 if "uses" in step:
                     expect(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"]), f"{where}: {step['uses']}: no version")
                 for script in re.findall(r"(?:^|\s)((?:scripts|tests)/[\w./-]+)", step.get("run", "")):
-                    expect((root / script).is_file() and (root / script).stat().st_mode & 0o100, f"{where}: {script}: there is no such program")
+                    expect(
+                        (root / script).is_file() and (root / script).stat().st_mode & 0o100,
+                        f"{where}: {script}: there is no such program",
+                    )
 
 
 version = check_versions()

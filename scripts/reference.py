@@ -8,6 +8,7 @@
 The public names are those that include/tenure/tenure.cppm exports, and those of the headers in `further` below. A docstring belongs
 to the declarations below it, up to a blank line or another comment. scripts/site.py makes pages of this.
 """
+
 import re, sys
 from pathlib import Path
 
@@ -20,7 +21,14 @@ further = {
     "GPUs": ["storage/cuda/stream.hpp"],
     "Many processes": ["distributed/*.hpp"],
 }
-other_names = {"tenure", "large_programs", "mpi", "module", "avx2", "lazy"}  # CMake targets, a namespace of an example, a type in a message
+other_names = {
+    "tenure",
+    "large_programs",
+    "mpi",
+    "module",
+    "avx2",
+    "lazy",
+}  # CMake targets, a namespace of an example, a type in a message
 namespaces_of_detail = {"detail", "ops", "ir", "passes", "math", "backend", "kernels", "number", "TENURE_LANES"}
 
 
@@ -204,7 +212,9 @@ def read_declarations(text, header, first_line=1, scope=(), in_class=None):
         is_hidden = any(part in namespaces_of_detail - {"detail"} for part in inside) or not is_public
         if name is None or is_hidden:
             continue
-        namespaces = [part for part in list(scope) + inside if part not in ("TENURE_NAMESPACE", "tenure") and not part.startswith("inline ")]
+        namespaces = [
+            part for part in list(scope) + inside if part not in ("TENURE_NAMESPACE", "tenure") and not part.startswith("inline ")
+        ]
         members = []
         if kind == "class" and body and in_class is None:
             key = "struct" if re.search(r"\bstruct\b", without_template(declared)[1][:40]) else "class"
@@ -221,7 +231,11 @@ def clean(declared):
     """The text of a declaration as a reader needs it."""
     text = re.sub(r"//[^\n]*", "", declared)
     text = re.sub(r"\s+", " ", text).strip().rstrip(";{").strip()
-    text = re.sub(r"\[\[[^\]]*\]\]\s*|\bTENURE_\w+\s+|\b(inline|constexpr|static|explicit) (?!\()|\binline\b\s*|explicit\((?:[^()]|\([^()]*\))*\)\s*", "", text)
+    text = re.sub(
+        r"\[\[[^\]]*\]\]\s*|\bTENURE_\w+\s+|\b(inline|constexpr|static|explicit) (?!\()|\binline\b\s*|explicit\((?:[^()]|\([^()]*\))*\)\s*",
+        "",
+        text,
+    )
     while match := re.search(r"\brequires\s*(?=\()", text):  # what an overload asks of its arguments is for the compiler
         text = text[: match.start()] + text[end_of(text, match.end()) :]
     text = re.sub(r"\brequires is_\w+\s*", "", text)
@@ -287,7 +301,12 @@ def sections():
             if name not in by_name:
                 wrong.append(f"include/tenure/tenure.cppm: {name}: there is no such name in the headers")
             # In each header: overloads for other types have words of their own, but plain numbers, which follow the tensors.
-            headers = {d.header for d in by_name.get(name, [])} - {"ops/number.hpp", "tensor/no_print.hpp", "tensor/traits.hpp", "expr/traced.hpp"}
+            headers = {d.header for d in by_name.get(name, [])} - {
+                "ops/number.hpp",
+                "tensor/no_print.hpp",
+                "tensor/traits.hpp",
+                "expr/traced.hpp",
+            }
             for header in headers or {d.header for d in by_name.get(name, [])}:
                 here = [d for d in by_name[name] if d.header == header]
                 if not documented(here):
@@ -322,7 +341,9 @@ def check():
             for name in re.findall(r"\b(?:tn|tenure)::((?:\w+::)*\w+)", line):
                 parts = name.split("::")
                 if language not in ("text", "console") and parts[0] != "detail" and parts[0] not in public | other_names:
-                    wrong.append(f"{path.relative_to(root)}:{number}: tn::{name} is not a public name: export it in include/tenure/tenure.cppm")
+                    wrong.append(
+                        f"{path.relative_to(root)}:{number}: tn::{name} is not a public name: export it in include/tenure/tenure.cppm"
+                    )
     for line in wrong:
         print(line)
     print(f"{len(public)} public names, {len(wrong)} mistakes")

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSL-1.0
 """Builds the documentation as a site: site.py DIR.
 
-Pages: the README, the chapters in docs/, the reference (reference.py) and each file of the tree that one of them links to. Law: every link leads to a page
-and every anchor to an id of it, or the program fails and names them. Anchors are those of GitHub, where the chapters are read too.
+Pages: the README, the chapters in docs/, the reference (reference.py) and each file of the tree that one of them links to. Law: every link
+leads to a page and every anchor to an id of it, or the program fails and names them. Anchors are those of GitHub, where the chapters are read
+too.
 """
+
 import html, json, re, shutil, sys
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -153,7 +155,12 @@ class Site:
             def linked(match):
                 name = match[0]
                 is_call = "_" in name or text[match.end() : match.end() + 1] in ("(", "<")
-                if name not in self.places or name in own or not is_call or text[max(0, match.start() - 1) : match.start()] in (".", "/", "<"):
+                if (
+                    name not in self.places
+                    or name in own
+                    or not is_call
+                    or text[max(0, match.start() - 1) : match.start()] in (".", "/", "<")
+                ):
                     return name
                 return f'<a href="{relpath(self.places[name], str(PurePosixPath(here).parent))}">{name}</a>'
 
@@ -167,7 +174,9 @@ class Site:
         pieces = []
         for paragraph in paragraphs:
             halves = re.split(r"`([^`]+)`", paragraph)
-            pieces.append("<p>" + "".join(f"<code>{html.escape(h)}</code>" if i % 2 else with_links(h) for i, h in enumerate(halves)) + "</p>")
+            pieces.append(
+                "<p>" + "".join(f"<code>{html.escape(h)}</code>" if i % 2 else with_links(h) for i, h in enumerate(halves)) + "</p>"
+            )
         return "\n".join(pieces)
 
     def signature(self, declaration):
@@ -204,13 +213,23 @@ class Site:
     def members(self, declaration, here):
         shown = [m for m in declaration.members if m.doc and "~" not in m.text and not reference.holds_a_message(m)]
         # Fields without a docstring belong to an aggregate: adam{.learning_rate = 1e-3}.
-        fields = [m for m in declaration.members if not m.doc and m.kind == "value" and not m.is_static and "(" not in m.text and not declaration.text.startswith("template")]
+        fields = [
+            m
+            for m in declaration.members
+            if not m.doc and m.kind == "value" and not m.is_static and "(" not in m.text and not declaration.text.startswith("template")
+        ]
         parts = []
         if fields:
             parts.append('<pre class="cpp"><code>' + "\n".join(colored(m.text + ";", "cpp").strip() for m in fields) + "</code></pre>")
         for doc, group in self.entries(shown):
             signatures = "".join(dict.fromkeys(self.signature(m) for m in group))
-            parts.append('<div class="member"><pre class="cpp"><code>' + signatures + "</code></pre>" + self.prose(doc, here, {m.name for m in group}) + "</div>")
+            parts.append(
+                '<div class="member"><pre class="cpp"><code>'
+                + signatures
+                + "</code></pre>"
+                + self.prose(doc, here, {m.name for m in group})
+                + "</div>"
+            )
         return "\n".join(parts)
 
     def section(self, section):
@@ -220,13 +239,18 @@ class Site:
             for doc, group in self.entries(declarations):
                 by_doc.setdefault((group[0].header, doc), []).append((name, group))
         # Entries stand in the order of a header, in which a docstring may speak of the one before it; headers in the order of the exported names.
-        headers = list(dict.fromkeys(d.header for found in self.sections[section].values() for d in found if d.header not in of_other_types))
+        headers = list(
+            dict.fromkeys(d.header for found in self.sections[section].values() for d in found if d.header not in of_other_types)
+        )
 
         def place(item):
             first = item[1][0][1][0]
             return headers.index(first.header) if first.header in headers else len(headers), first.header, first.line
 
-        entries, entry_of = [], {}  # an entry: its names, and its blocks of declarations with one docstring. Overloads of a name join its first entry.
+        entries, entry_of = (
+            [],
+            {},
+        )  # an entry: its names, and its blocks of declarations with one docstring. Overloads of a name join its first entry.
         for (_, doc), named in sorted(by_doc.items(), key=place):
             known = [entry_of[name] for name, _ in named if name in entry_of]
             if not known:
@@ -274,8 +298,10 @@ class Site:
             links = ", ".join(f'<a href="{relpath(self.places[n], "reference")}">{html.escape(n)}</a>' for n in names)
             rows.append(f'<h2 id="{slug(section, {})}"><a href="{page}">{html.escape(section)}</a></h2><p class="names">{links}</p>')
         count = len(self.places)
-        intro = (f"<p>The {count} public names of the namespace <code>tenure</code> (<code>tn</code> in the chapters), by topic. The text is that of the "
-                 "headers, where it stands at the declaration.</p>")
+        intro = (
+            f"<p>The {count} public names of the namespace <code>tenure</code> (<code>tn</code> in the chapters), by topic. The text is that of the "
+            "headers, where it stands at the declaration.</p>"
+        )
         headings = [(1, "Reference", "top")] + [(2, s, slug(s, {})) for s in self.sections]
         return Page("reference/index.html", "Reference", '<h1 id="top">Reference</h1>' + intro + "\n".join(rows), headings, None)
 
@@ -288,8 +314,14 @@ class Site:
         except ClassNotFound:
             lexer = TextLexer()
         text = path.read_text()
-        shown = highlight(text if len(text) < 200_000 else "\n".join(text.split("\n")[:100]) + "\n...\n", CppLexer() if source.endswith(".cu") else lexer, formatter)
-        return Page("tree/" + source + ".html", source, f'<h1 id="top">{source}</h1><pre class="cpp"><code>{shown}</code></pre>', [], source)
+        shown = highlight(
+            text if len(text) < 200_000 else "\n".join(text.split("\n")[:100]) + "\n...\n",
+            CppLexer() if source.endswith(".cu") else lexer,
+            formatter,
+        )
+        return Page(
+            "tree/" + source + ".html", source, f'<h1 id="top">{source}</h1><pre class="cpp"><code>{shown}</code></pre>', [], source
+        )
 
     # ---- writing ------------------------------------------------------------------------------------
 
@@ -304,9 +336,11 @@ class Site:
             return item(f"{name}.html", self.pages[f"{name}.html"].title)
 
         others = sorted(p.stem for p in (root / "docs").glob("*.md") if p.stem not in chapters)
-        return (f'<ul>{item("index.html", "Tenure")}</ul><h2>Chapters</h2><ol>{"".join(titled(c) for c in chapters)}</ol>'
-                f'<h2>More</h2><ul>{"".join(titled(o) for o in others)}</ul>'
-                f'<h2>Reference</h2><ul>{item("reference/index.html", "All names")}{"".join(item(p, s) for s, p in self.section_pages.items())}</ul>')
+        return (
+            f'<ul>{item("index.html", "Tenure")}</ul><h2>Chapters</h2><ol>{"".join(titled(c) for c in chapters)}</ol>'
+            f'<h2>More</h2><ul>{"".join(titled(o) for o in others)}</ul>'
+            f'<h2>Reference</h2><ul>{item("reference/index.html", "All names")}{"".join(item(p, s) for s, p in self.section_pages.items())}</ul>'
+        )
 
     def write(self):
         self.pages["index.html"] = self.markdown("README.md")
@@ -327,10 +361,19 @@ class Site:
         for page in self.pages.values():
             up = relpath(".", str(PurePosixPath(page.path).parent))
             levels = 3 if page.source else 2
-            toc = "".join(f'<li class="level{level}"><a href="#{anchor}">{html.escape(text)}</a></li>' for level, text, anchor in page.headings if 1 < level <= levels)
+            toc = "".join(
+                f'<li class="level{level}"><a href="#{anchor}">{html.escape(text)}</a></li>'
+                for level, text, anchor in page.headings
+                if 1 < level <= levels
+            )
             text = template
-            for key, value in {"title": html.escape(page.title), "root": up, "navigation": self.navigation(page), "toc": f"<h2>On this page</h2><ul>{toc}</ul>" if toc else "",
-                               "body": page.body}.items():
+            for key, value in {
+                "title": html.escape(page.title),
+                "root": up,
+                "navigation": self.navigation(page),
+                "toc": f"<h2>On this page</h2><ul>{toc}</ul>" if toc else "",
+                "body": page.body,
+            }.items():
                 text = text.replace("{{" + key + "}}", value)
             target = self.folder / page.path
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# site.sh [DIR]   builds the documentation as a site, in DIR or build/site: the README, the chapters, and a reference of the public names from their
-# docstrings. It checks every link and anchor. Open DIR/index.html; no server is needed.
+# site.sh [DIR]   builds the documentation as a site, in DIR or build/site: the README, the chapters, and a reference of the public names
+# from their docstrings. It checks every link and anchor. Open DIR/index.html; no server is needed.
 set -euo pipefail
 folder=$(realpath -m "${1:-build/site}")
 steps=2

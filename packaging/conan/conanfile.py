@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """The Conan recipe: conan create packaging/conan. It packs the checkout that it stands in."""
+
 import re
 from pathlib import Path
 

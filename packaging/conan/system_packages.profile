@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# A profile that takes Eigen and Boost from the system, as Debian's packages libeigen3-dev and libboost-dev: conan create packaging/conan -pr:a THIS
+# A profile that takes Eigen and Boost from the system, as Debian's packages libeigen3-dev and libboost-dev:
+#   conan create packaging/conan -pr:a packaging/conan/system_packages.profile
 {% set compiler, version, compiler_exe = detect_api.detect_default_compiler() %}
 [settings]
 arch={{detect_api.detect_arch()}}

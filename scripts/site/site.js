@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The search field: names and headings that contain what is typed; those that begin with it come first. `/` goes to the field, arrows and Enter choose.
+// The search field: names and headings that contain what is typed; those that begin with it come first. `/` goes to the field, arrows and
+// Enter choose.
 const field = document.getElementById("search"), list = document.getElementById("found"), most = 20;
 let chosen = -1;
 

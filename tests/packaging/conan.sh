@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# conan.sh <conan> <folder>: makes the Conan package in a cache of its own, with Eigen and Boost of the system, and builds and runs its test package.
+# conan.sh <conan> <folder>: makes the Conan package in a cache of its own, with Eigen and Boost of the system, and builds and runs its
+# test package.
 set -euo pipefail
 conan=$1 folder=$2
 cd "$(dirname "$0")/../.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# meson.sh <meson> <folder> <folder of a release>: a Meson project takes Tenure from the archive of a release, by the wrap file beside it, and then
-# an installed one by pkg-config. It builds and runs the consumer of the tests each time.
+# meson.sh <meson> <folder> <folder of a release>: a Meson project takes Tenure from the archive of a release, by the wrap file beside it,
+# and then an installed one by pkg-config. It builds and runs the consumer of the tests each time.
 set -euo pipefail
 meson=$1 folder=$2 release=$3
 root=$(cd "$(dirname "$0")/../.." && pwd)

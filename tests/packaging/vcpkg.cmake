@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# cmake -DSOURCE=<dir> -DBUILD=<dir> -DCOMPILER=<c++> -P vcpkg.cmake: runs the vcpkg port with functions in place of vcpkg's that do the same to the files,
-# checks the package by the rules that vcpkg checks after a build, and builds and runs a program with it.
+# cmake -DSOURCE=<dir> -DBUILD=<dir> -DCOMPILER=<c++> -P vcpkg.cmake: runs the vcpkg port with functions in place of vcpkg's that do the
+# same to the files, checks the package by the rules that vcpkg checks after a build, and builds and runs a program with it.
 set(PORT tenure)
 set(port_dir "${SOURCE}/packaging/vcpkg/ports/${PORT}")
 set(CURRENT_PACKAGES_DIR "${BUILD}/packages")

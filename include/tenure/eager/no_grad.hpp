@@ -51,8 +51,9 @@ auto as_constant(R&& r) {
 
 }  // namespace detail
 
-/// Calls f with detached aliases of xs, writable except those of const tensors: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w). What f computes is
-/// not recorded, on this thread, and its results are constants. If f returns an expression, also within a tuple, pair or array, it is evaluated.
+/// Calls f with detached aliases of xs, writable except those of const tensors: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w). What f
+/// computes is not recorded, on this thread, and its results are constants. If f returns an expression, also within a tuple, pair or array,
+/// it is evaluated.
 template <class F, class... X>
 auto no_grad(F&& f, X&&... xs) {
   constexpr bool are_tensors = (any_tensor<X> && ...);

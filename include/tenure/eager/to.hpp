@@ -7,8 +7,8 @@
 
 namespace TENURE_NAMESPACE {
 
-/// Copies a model, a tuple or an array of tensors to a device, as x.to(tn::cuda) copies one tensor. The result owns new memory and is constant.
-/// Tensors on different devices do not compile. Throws ownership_error if a tensor is empty, and std::bad_alloc.
+/// Copies a model, a tuple or an array of tensors to a device, as x.to(tn::cuda) copies one tensor. The result owns new memory and is
+/// constant. Tensors on different devices do not compile. Throws ownership_error if a tensor is empty, and std::bad_alloc.
 template <class X, any_device D>
 auto to(const X& x, D) {
   using namespace detail;

@@ -180,16 +180,17 @@ template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x);
 template <operand X> constexpr auto erfc(const X& x) { return apply<ops::erfc>(x); }
 /// max(x, 0), for integers too. relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN.
 template <operand X> constexpr auto relu(const X& x) { return apply<ops::relu>(x); }
-/// Pointwise activations of floating operands; integers and bool do not compile. leaky_relu is x where x > 0, else slope * x. elu is x where x > 0, else
-/// alpha * (exp(x) - 1). selu is an elu with the constants of Klambauer et al. (2017). The derivative at the kink 0 is the one of the left side.
+/// Pointwise activations of floating operands; integers and bool do not compile. leaky_relu is x where x > 0, else slope * x. elu is x
+/// where x > 0, else alpha * (exp(x) - 1). selu is an elu with the constants of Klambauer et al. (2017). The derivative at the kink 0 is
+/// the one of the left side.
 template <operand X> constexpr auto leaky_relu(const X& x, double slope = 0.01) { return apply<ops::leaky_relu>(x, slope); }
 template <operand X> constexpr auto elu(const X& x, double alpha = 1.0) { return apply<ops::elu>(x, alpha); }
 template <operand X> constexpr auto selu(const X& x) { return apply<ops::selu>(x); }
 /// x limited to lo..hi, where lo <= hi; relu6 is x limited to 0..6. The derivative is 1 inside and 0 at both bounds, and clamp has 1 there.
 template <operand X> constexpr auto hardtanh(const X& x, double lo = -1, double hi = 1) { return apply<ops::hardtanh>(x, lo, hi); }
 template <operand X> constexpr auto relu6(const X& x) { return hardtanh(x, 0, 6); }
-/// Pointwise, of floating operands. softsign is x / (1 + |x|), mish is x * tanh(softplus(x)), silu is x * sigmoid(x). gelu uses erf, gelu_tanh approximates it with tanh.
-/// log_sigmoid is -log(1 + exp(-x)), computed without overflow.
+/// Pointwise, of floating operands. softsign is x / (1 + |x|), mish is x * tanh(softplus(x)), silu is x * sigmoid(x). gelu uses erf,
+/// gelu_tanh approximates it with tanh. log_sigmoid is -log(1 + exp(-x)), computed without overflow.
 template <operand X> constexpr auto softsign(const X& x) { return apply<ops::softsign>(x); }
 template <operand X> constexpr auto mish(const X& x) { return apply<ops::mish>(x); }
 template <operand X> constexpr auto silu(const X& x) { return apply<ops::silu>(x); }

@@ -231,7 +231,8 @@ template <operand X> constexpr auto floor(const X& x) { return apply<ops::floor>
 template <operand X> constexpr auto round(const X& x) { return apply<ops::round>(x); }
 /// x * x. The element type stays, and integers wrap around.
 template <operand X> constexpr auto square(const X& x) { return apply<ops::square>(x); }
-/// The larger or smaller one of x and y. Shapes broadcast, and element types promote as in x + y. The result is NaN where an operand is NaN, and then the gradient flows to both operands. At a tie each operand gets half of it.
+/// The larger or smaller one of x and y. Shapes broadcast, and element types promote as in x + y. The result is NaN where an operand is
+/// NaN, and then the gradient flows to both operands. At a tie each operand gets half of it.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto maximum(const X& x, const Y& y) { return apply<ops::maximum>(x, y); }
 template <class X, class Y> requires some_operand<X, Y> constexpr auto minimum(const X& x, const Y& y) { return apply<ops::minimum>(x, y); }
 /// maximum and minimum of numbers: where one operand is NaN, the result is the other one. At a tie the whole gradient flows to x.

@@ -10,8 +10,8 @@ template <int... A>
 struct axis_list {
   static constexpr int count = sizeof...(A);
 };
-/// axis<0>, axes<0, 2>: the axes that an operation works along. They count from the front; axis<-1> is the last one. An axis outside the rank,
-/// or named twice, does not compile.
+/// axis<0>, axes<0, 2>: the axes that an operation works along. They count from the front; axis<-1> is the last one. An axis outside the
+/// rank, or named twice, does not compile.
 template <int A>
 inline constexpr axis_list<A> axis{};
 template <int... A>

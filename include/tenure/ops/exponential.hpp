@@ -118,7 +118,8 @@ struct pow : pointwise<pow, 2, typing::floating> {
   }
 };
 
-/// x log y, and 0 where x is 0 and y is a number. The derivative in x is log y, and 0 where x is 0 and y <= 0; that in y is x / y (PyTorch's rules).
+/// x log y, and 0 where x is 0 and y is a number. The derivative in x is log y, and 0 where x is 0 and y <= 0; that in y is x / y
+/// (PyTorch's rules).
 struct xlogy : pointwise<xlogy, 2, typing::floating> {
   static constexpr const char* name = "xlogy";
   template <std::int64_t Lhs, std::int64_t Rhs>
@@ -141,9 +142,9 @@ using exponential_operations = operation_list<exp, expm1, log, log1p, log2, sqrt
 
 namespace TENURE_NAMESPACE {
 
-/// Pointwise. Integers and bool are converted to float32 first. exp2(x) is 2^x, expm1(x) is exp(x) - 1 and log1p(x) is log(1 + x), both without
-/// cancellation near 0, and rsqrt(x) is 1 / sqrt(x). Powers of ten have exact log10. log and sqrt of a negative number are NaN. At 0 log is -inf,
-/// rsqrt is inf, and the derivative of sqrt is inf.
+/// Pointwise. Integers and bool are converted to float32 first. exp2(x) is 2^x, expm1(x) is exp(x) - 1 and log1p(x) is log(1 + x), both
+/// without cancellation near 0, and rsqrt(x) is 1 / sqrt(x). Powers of ten have exact log10. log and sqrt of a negative number are NaN. At
+/// 0 log is -inf, rsqrt is inf, and the derivative of sqrt is inf.
 template <operand X> constexpr auto exp(const X& x) { return apply<ops::exp>(x); }
 template <operand X> constexpr auto exp2(const X& x) { return apply<ops::exp2>(x); }
 template <operand X> constexpr auto expm1(const X& x) { return apply<ops::expm1>(x); }
@@ -153,10 +154,11 @@ template <operand X> constexpr auto log2(const X& x) { return apply<ops::log2>(x
 template <operand X> constexpr auto log10(const X& x) { return apply<ops::log10>(x); }
 template <operand X> constexpr auto sqrt(const X& x) { return apply<ops::sqrt>(x); }
 template <operand X> constexpr auto rsqrt(const X& x) { return apply<ops::rsqrt>(x); }
-/// x^y. Shapes broadcast, and element types promote as in x * y. Two integer operands do not compile. The derivative in x is 0 where y is 0. The
-/// derivative in y is 0 where x is 0 and y >= 0.
+/// x^y. Shapes broadcast, and element types promote as in x * y. Two integer operands do not compile. The derivative in x is 0 where y is
+/// 0. The derivative in y is 0 where x is 0 and y >= 0.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto pow(const X& x, const Y& y) { return apply<ops::pow>(x, y); }
-/// x log y, and 0 where x is 0, unless y is NaN. Shapes broadcast; integers and bool are converted to float32 first. The derivative in x is 0 where x is 0 and y <= 0.
+/// x log y, and 0 where x is 0, unless y is NaN. Shapes broadcast; integers and bool are converted to float32 first. The derivative in x is
+/// 0 where x is 0 and y <= 0.
 template <class X, class Y> requires some_operand<X, Y> constexpr auto xlogy(const X& x, const Y& y) { return apply<ops::xlogy>(x, y); }
 
 }  // namespace tenure

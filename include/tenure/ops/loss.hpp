@@ -48,9 +48,9 @@ template <class X, class W>
 inline constexpr bool has_weight_a_class = W::shape_type::rank == 1 && is_floating(dtype_v<typename W::element_type>) &&
                                            extents_may_agree(W::shape_type::value[0], X::shape_type::value[X::shape_type::rank - 1]);
 
-/// The losses of rows from log probabilities: -w[label] * log p[label], and with smoothing e of C classes (1 - e) of that and e / C of the sum
-/// over all classes. A row whose label is Ignore has the loss 0, and its label is not an index. The mean divides by the sum of w[label] over
-/// the other rows, or by their number. Weights and labels are read in the pass over the row.
+/// The losses of rows from log probabilities: -w[label] * log p[label], and with smoothing e of C classes (1 - e) of that and e / C of the
+/// sum over all classes. A row whose label is Ignore has the loss 0, and its label is not an index. The mean divides by the sum of w[label]
+/// over the other rows, or by their number. Weights and labels are read in the pass over the row.
 template <class Options>
 struct class_losses {
   template <class X, class I>
@@ -280,13 +280,15 @@ struct smooth_l1 {
 
 namespace TENURE_NAMESPACE {
 
-/// mse is the mean of (x - y)^2. Each loss is the mean over all elements or rows, a scalar. The last argument may be reduction::sum, or reduction::none, which gives the
-/// loss of each. Predictions are floating. Prediction and target have equal shapes, or one of them is a scalar: they do not broadcast.
+/// mse is the mean of (x - y)^2. Each loss is the mean over all elements or rows, a scalar. The last argument may be reduction::sum, or
+/// reduction::none, which gives the loss of each. Predictions are floating. Prediction and target have equal shapes, or one of them is a
+/// scalar: they do not broadcast.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto mse(const X& x, const Y& y, const R& = {}) { return apply<ops::mse<detail::reduction_of<R>>>(x, y); }
 /// cross_entropy takes logits, nll takes log probabilities. The last axis of both is the classes. The labels are class numbers, int32 or
 /// int64, one for each row. Options, in any order: a reduction; class_weights(w), a vector with a weight for each class, by which the mean
-/// divides too; ignore_index<I>, a label whose rows have the loss 0 and do not count in the mean; for cross_entropy label_smoothing(e), with
-/// 0 <= e <= 1. Where no row counts the mean is NaN, as in PyTorch. Errors: index_error for a label outside 0 .. classes - 1 that is not ignored.
+/// divides too; ignore_index<I>, a label whose rows have the loss 0 and do not count in the mean; for cross_entropy label_smoothing(e),
+/// with 0 <= e <= 1. Where no row counts the mean is NaN, as in PyTorch. Errors: index_error for a label outside 0 .. classes - 1 that is
+/// not ignored.
 template <operand_or_scalar X, class I, class... Option>
 constexpr auto cross_entropy(const X& logits, const I& labels, const Option&... option) {
   using options = detail::loss_options<Option...>;
@@ -304,15 +306,16 @@ constexpr auto nll(const X& log_probabilities, const I& labels, const Option&...
   else if constexpr (!options::has_operands) return apply<ops::nll<options>>(log_probabilities, labels);
   else return options::template apply_to<ops::nll<options>>(log_probabilities, labels, option...);
 }
-/// Binary cross entropy of logits x: the mean of -target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)), computed without overflow. Infinite
-/// logits have a loss of 0 where the target agrees, else inf.
+/// Binary cross entropy of logits x: the mean of -target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)), computed without overflow.
+/// Infinite logits have a loss of 0 where the target agrees, else inf.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto bce_with_logits(const X& x, const Y& target, const R& = {}) { return apply<ops::bce_with_logits<detail::reduction_of<R>>>(x, target); }
-/// Binary cross entropy of probabilities x: the mean of -target * log(x) - (1 - target) * log(1 - x). Logarithms are at least -100. At this bound the gradient is 0.
+/// Binary cross entropy of probabilities x: the mean of -target * log(x) - (1 - target) * log(1 - x). Logarithms are at least -100. At this
+/// bound the gradient is 0.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto bce(const X& x, const Y& target, const R& = {}) { return apply<ops::bce<detail::reduction_of<R>>>(x, target); }
 /// The mean of |x - y|. The gradient is 0 where x and y are equal, and NaN where their difference is NaN.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto l1(const X& x, const Y& y, const R& = {}) { return apply<ops::l1<detail::reduction_of<R>>>(x, y); }
-/// The mean of d^2 / 2 where d = |x - y| <= delta, else of delta * (d - delta / 2); smooth_l1 is that with beta for delta, divided by beta. An infinite
-/// difference has the same gradient as any difference above delta.
+/// The mean of d^2 / 2 where d = |x - y| <= delta, else of delta * (d - delta / 2); smooth_l1 is that with beta for delta, divided by beta.
+/// An infinite difference has the same gradient as any difference above delta.
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto huber(const X& x, const Y& y, double delta = 1, const R& = {}) { return apply<ops::huber<detail::reduction_of<R>>>(x, y, delta); }
 template <operand_or_scalar X, class Y, detail::a_reduction R> constexpr auto huber(const X& x, const Y& y, const R& r) { return huber(x, y, 1.0, r); }
 template <operand_or_scalar X, class Y, class R = reduction::mean_t> constexpr auto smooth_l1(const X& x, const Y& y, double beta = 1, const R& = {}) { return apply<ops::smooth_l1<detail::reduction_of<R>>>(x, y, beta); }

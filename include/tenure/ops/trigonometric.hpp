@@ -119,7 +119,8 @@ namespace TENURE_NAMESPACE {
 template <operand X> constexpr auto sin(const X& x) { return apply<ops::sin>(x); }
 template <operand X> constexpr auto cos(const X& x) { return apply<ops::cos>(x); }
 template <operand X> constexpr auto tan(const X& x) { return apply<ops::tan>(x); }
-/// The inverse functions, in radians. Element types: as sin. asin and acos are NaN beyond [-1, 1], and their derivatives are infinite at -1 and 1.
+/// The inverse functions, in radians. Element types: as sin. asin and acos are NaN beyond [-1, 1], and their derivatives are infinite at -1
+/// and 1.
 template <operand X> constexpr auto asin(const X& x) { return apply<ops::asin>(x); }
 template <operand X> constexpr auto acos(const X& x) { return apply<ops::acos>(x); }
 template <operand X> constexpr auto atan(const X& x) { return apply<ops::atan>(x); }
@@ -128,7 +129,8 @@ template <class Y, class X> requires some_operand<Y, X> constexpr auto atan2(con
 /// The hyperbolic functions. Element types: as sin.
 template <operand X> constexpr auto sinh(const X& x) { return apply<ops::sinh>(x); }
 template <operand X> constexpr auto cosh(const X& x) { return apply<ops::cosh>(x); }
-/// The inverses of the hyperbolic functions. Element types: as sin. acosh is NaN below 1, and its derivative is infinite at 1. atanh is infinite at -1 and 1, as its derivative is, and NaN beyond.
+/// The inverses of the hyperbolic functions. Element types: as sin. acosh is NaN below 1, and its derivative is infinite at 1. atanh is
+/// infinite at -1 and 1, as its derivative is, and NaN beyond.
 template <operand X> constexpr auto asinh(const X& x) { return apply<ops::asinh>(x); }
 template <operand X> constexpr auto acosh(const X& x) { return apply<ops::acosh>(x); }
 template <operand X> constexpr auto atanh(const X& x) { return apply<ops::atanh>(x); }

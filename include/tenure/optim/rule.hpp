@@ -208,9 +208,9 @@ class trainer {
   }
 };
 
-/// train_step(loss, rule) is one training step as one compiled function: step(model, state, data...) computes loss(model, data...) and its gradient,
-/// updates the model and the state of `rule.init(model)` in place, and returns the loss before the update. The loss is a scalar of floating
-/// type and captures nothing. Throws shape_error, before anything is written, where run-time extents differ.
+/// train_step(loss, rule) is one training step as one compiled function: step(model, state, data...) computes loss(model, data...) and its
+/// gradient, updates the model and the state of `rule.init(model)` in place, and returns the loss before the update. The loss is a scalar
+/// of floating type and captures nothing. Throws shape_error, before anything is written, where run-time extents differ.
 template <class Loss, class Rule, class Execution = inherited>
 auto train_step(Loss, Rule rule, Execution on = {}) { return trainer<Loss, Rule, Execution>(rule, on); }
 

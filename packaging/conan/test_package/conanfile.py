@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """What `conan create` builds and runs with the package: the consumer of the tests."""
+
 from pathlib import Path
 
 from conan import ConanFile
