@@ -207,7 +207,10 @@ class Site:
         """The header that a program includes for a name."""
         if (root / "include/tenure" / header).parent == root / "include/tenure" or header.startswith("interop/"):
             return header
-        single = {"transform/profile.hpp": "profile.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}
+        single = {"transform/profile.hpp": "profile.hpp",
+            "transform/html.hpp": "picture.hpp",
+            "transform/dot.hpp": "picture.hpp",
+            "transform/picture.hpp": "picture.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}
         return "mpi.hpp" if header.startswith("distributed/") else single.get(header, "tenure.hpp")
 
     def members(self, declaration, here):

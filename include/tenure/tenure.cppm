@@ -4,6 +4,7 @@
 // headers of NumPy's files, Eigen, DLPack and mdspan, which a program includes before the import.
 module;
 
+#include <tenure/picture.hpp>
 #include <tenure/profile.hpp>
 #include <tenure/tenure.hpp>
 #include <tenure/threads.hpp>
@@ -315,12 +316,15 @@ using tenure::optim::warmup_cosine;
 // ---- Plans and profiles -------------------------------------------------------------------------
 using tenure::operator<<;
 using tenure::call_profile;
+using tenure::picture_text;
 using tenure::plan;
 using tenure::print;
 using tenure::profile;
 using tenure::profiled_step;
 using tenure::to_dot;
+using tenure::to_html;
 using tenure::to_text;
+using tenure::write_html;
 
 // ---- Threads and the processor ------------------------------------------------------------------
 using tenure::flush_denormals;

@@ -105,7 +105,9 @@ class card_maker {
     for (card& c : p.cards) {
       for (card_read& r : c.reads)
         if (r.from >= 0) r.from = card_of[static_cast<std::size_t>(r.from)];
-      std::stable_sort(c.reads.begin(), c.reads.end(), [](const card_read& a, const card_read& b) { return a.number < b.number; });
+      // A stable sort of a few reads. clang 19 reports the std::stable_sort of libstdc++ 12 as deprecated.
+      const auto by_number = [](const card_read& a, const card_read& b) { return a.number < b.number; };
+      for (auto r = c.reads.begin(); r != c.reads.end(); ++r) std::rotate(std::upper_bound(c.reads.begin(), r, *r, by_number), r, r + 1);
       unique(c.reads), unique(c.results);
     }
     return p;
