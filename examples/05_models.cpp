@@ -97,6 +97,15 @@ int main() {
   }
   std::printf("loss %.4f\n", static_cast<double>(last));
 
+  // Random numbers in a compiled function come from a key.
+  constexpr auto noisy = tn::compile([](auto at, auto key) {
+    const auto kept = tn::dropout(at, 0.5, key);
+    return kept + 0.1f * tn::normal_like(at, tn::fold_in(key, 1));
+  });
+  const tn::tensor key = tn::random_key(0);
+  const tn::tensor of_step = tn::fold_in(key, state.steps);
+  right &= noisy(x, of_step)(0, 0) == noisy(x, of_step)(0, 0) && noisy(x, of_step)(0, 0) != noisy(x, key)(0, 0);
+
   const auto fresh = tn::init<classifier>(random);
   right &= fresh.gain(7) == 1 && fresh.w(0, 0) != 0 && fresh.w(0, 0) < 0.1f;
   right &= last < 1e-2f;

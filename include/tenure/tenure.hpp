@@ -71,6 +71,7 @@
 #include <tenure/ops/order.hpp>
 #include <tenure/ops/parts.hpp>
 #include <tenure/ops/position.hpp>
+#include <tenure/ops/random.hpp>
 #include <tenure/ops/rearrangement.hpp>
 #include <tenure/ops/solve.hpp>
 #include <tenure/ops/subscript.hpp>

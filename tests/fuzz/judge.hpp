@@ -65,7 +65,7 @@ inline bool rounds(const ir::node& n) {
   if (!ops::is_pointwise(n.op)) return n.op == ir::opcode::matmul || n.op == ir::opcode::scatter || n.op == ir::opcode::cast || n.op == ir::opcode::solve || attends(n);
   const int op = static_cast<int>(n.op);
   for (const int exact : {code<ops::neg>, code<ops::sign>, code<ops::abs>, code<ops::maximum>, code<ops::minimum>, code<ops::floor>,
-                          code<ops::round>, code<ops::where>, code<ops::relu>, code<ops::ceil>, code<ops::trunc>, code<ops::fmod>, code<ops::fmax>, code<ops::fmin>})
+                          code<ops::round>, code<ops::where>, code<ops::relu>, code<ops::ceil>, code<ops::trunc>, code<ops::fmod>, code<ops::fmax>, code<ops::fmin>, code<ops::random_word>, code<ops::random_bits>, code<ops::random_unit>})
     if (op == exact) return false;
   return true;
 }

@@ -12,5 +12,6 @@
 #include <tenure/math/logarithm.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/math/power.hpp>
+#include <tenure/math/random.hpp>
 #include <tenure/math/remainder.hpp>
 #include <tenure/math/trigonometric.hpp>

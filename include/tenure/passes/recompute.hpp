@@ -3,7 +3,8 @@
 // of memory, and the memory itself, in a gradient from the forward half to the backward half. If the value is a few cheap operations
 // on what the second kernel reads anyway, it is computed again there. So a gradient keeps matrix products, reductions and functions like
 // tanh, and no values between them.
-// A function, a division or a reduction is never computed twice: it takes longer than reading its result.
+// A function, a division or a reduction is never computed twice: it takes longer than reading its result. Random bits are an exception: they
+// come from a key, so that a mask of dropout takes no memory between the two halves.
 // Law: recompute keeps the meaning, and no kernel reads more large arrays than before.
 // Cost: a constant time for each operand of each kernel, because what is computed again for one value is limited.
 #pragma once
@@ -149,7 +150,7 @@ class recomputer {
   constexpr bool is_cheap(ir::node_id id, int p) const {
     const ir::node& n = g_.nodes[id];
     return clusters_.of[id] != p && n.op >= ir::opcode::pointwise && clusters_.of[id] >= 0 && n.shape == clusters_.at[p].space &&
-           ops::record_of(n.op).types != ops::typing::floating && lane_of(g_, id) == clusters_.at[p].lane;
+           (ops::record_of(n.op).types != ops::typing::floating || n.op == ops::code_of<ops::random_unit>()) && lane_of(g_, id) == clusters_.at[p].lane;
   }
   /// Whether it is one value for many elements, as a bias or the mean of a row. It costs little to read.
   constexpr bool is_small(ir::node_id id) const {

@@ -48,8 +48,8 @@ class engine {
 /// it can return must be a power of two.
 template <class G>
 concept random_engine = requires(std::remove_cvref_t<G>& g) {
+  { std::remove_cvref_t<G>::max() } -> std::unsigned_integral;  // first, because g() of a traced key gives a message
   { g() } -> std::unsigned_integral;
-  { std::remove_cvref_t<G>::max() } -> std::unsigned_integral;
 };
 
 namespace detail {

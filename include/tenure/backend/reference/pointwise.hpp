@@ -27,8 +27,10 @@ void call(const void* const* x, void* y) {
     *static_cast<T*>(y) = Op::reference(at<bool>(x, 0), at<T>(x, 1), at<T>(x, 2));
   else if constexpr (Op::arity == 1)
     *static_cast<T*>(y) = Op::reference(at<T>(x, 0));
-  else
+  else if constexpr (Op::arity == 2)
     *static_cast<T*>(y) = Op::reference(at<T>(x, 0), at<T>(x, 1));
+  else
+    *static_cast<T*>(y) = Op::reference(at<T>(x, 0), at<T>(x, 1), at<T>(x, 2));
 }
 
 /// The function for element type T, or null if the operation does not exist for T.

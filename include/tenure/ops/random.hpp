@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random numbers from a key, in a trace and with tensors: uniform, normal, bernoulli, dropout, and new keys by fold_in and split_key. A key
+// is two int32, and random_key(seed) makes one. The numbers are a function of the key and of the position of an element in row-major order,
+// and they are those of jax.random. Law: the same key gives the same bits, in each backend, in a loop and in vmap (normal: to a few ulp).
+// split_key<n>(k)[i] is fold_in(k, i). Cost: a kernel that reads them computes them, and nothing is in memory. A gradient computes a mask
+// of dropout again, from the key. An array of float32 with more than 2^23 elements goes through memory.
+#pragma once
+
+#include <tenure/ops/like.hpp>
+#include <tenure/ops/movement.hpp>
+#include <tenure/ops/subscript.hpp>
+
+namespace TENURE_NAMESPACE {
+
+namespace detail {
+
+template <class K, bool = operand<K>>
+inline constexpr bool is_key = false;
+template <class K>
+inline constexpr bool is_key<K, true> = std::is_same_v<typename operand_traits<std::remove_cvref_t<K>>::element_type, std::int32_t>&&
+    std::is_same_v<typename operand_traits<std::remove_cvref_t<K>>::shape_type, shape<2>>;
+
+/// Whether K is a key. If not, a static_assert says so.
+template <class K>
+constexpr bool require_key() {
+  static_assert(
+      is_key<K> || is_after_error<K>,
+      "tenure: uniform, normal, bernoulli, dropout, fold_in, split_key: this is no key: make one by random_key(seed), and others of it by fold_in(key, i)");
+  return is_key<K>;
+}
+template <class T>
+constexpr bool require_floating() {
+  static_assert(is_floating(dtype_v<T>), "tenure: uniform, normal, dropout: only float and double have random numbers of these kinds");
+  return is_floating(dtype_v<T>);
+}
+
+}  // namespace detail
+
+namespace ops {
+namespace detail {
+
+/// The two words of a key, in the bits of an element of T.
+template <class T, class K>
+constexpr std::pair<value, value> words_of(const K& key) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto wide = cast<T>::trace(key);
+    return {wide[0], wide[1]};
+  } else {
+    // A word has more bits than float32 holds exactly, and its halves have fewer.
+    const traced<std::int32_t, shape<>> half{key.graph, key.graph->constant_bits(dtype::int32, key.graph->intern({}), 65536)};
+    const auto high = cast<T>::trace(floor_divide::trace(key, half)), low = cast<T>::trace(remainder::trace(key, half));
+    return {random_word::trace(high[0], low[0]), random_word::trace(high[1], low[1])};
+  }
+}
+
+/// Random bits in lanes of T, at the positions of a shape. `size` is their number.
+template <class T, class K>
+constexpr value bits_at_positions(const K& key, std::int16_t shape, std::int64_t& size) {
+  ir::builder& g = *key.graph;
+  const extents s = g.shape(shape);
+  value position;
+  size = 1;
+  for (int a = s.rank - 1; a >= 0; --a) {
+    value along = counting(g, dtype_v<T>, shape, a);
+    if (size != 1) along = along * broadcast_to(number_of_extent(g, dtype_v<T>, size), shape);
+    position = position.id == ir::none ? along : position + along;
+    size = g.derived(ir::symbol::kind::product, size, s[a]);
+  }
+  if (position.id == ir::none) position = {g, g.constant_bits(dtype_v<T>, shape, 0)};
+  const auto [first, second] = words_of<T>(key);
+  return pointwise_value<random_bits>(position, broadcast_to(first, shape), broadcast_to(second, shape));
+}
+
+/// Random bits for elements of T, in its lanes.
+template <class T, class S, class K>
+constexpr value bits_for(const K& key, std::int16_t shape, const char* call) {
+  constexpr std::int64_t size = [] {
+    std::int64_t n = 1;
+    for (int a = 0; a < S::rank; ++a) n = is_static(S::value[a]) && n >= 0 ? n * S::value[a] : -1;
+    return n;
+  }();
+  static_assert(size <= math::random_positions<double> && (sizeof(T) == 8 || size <= math::random_positions<std::int32_t>),
+                "tenure: uniform, normal, dropout: more than 2^31 elements of float32");
+  std::int64_t elements = 0;
+  if constexpr (size <= math::random_positions<T>) {
+    const value bits = bits_at_positions<T>(key, shape, elements);
+    if (!is_static(elements)) key.graph->require_at_least(math::random_positions<T>, elements, call);
+    return bits;
+  } else {
+    // float32 does not hold the positions exactly, and int32 does. The bits come from there in halves.
+    const value bits = bits_at_positions<std::int32_t>(key, shape, elements), half = bits.like(65536);
+    return pointwise_value<random_word>(cast_to(pointwise_value<floor_divide>(bits, half), dtype_v<T>),
+                                        cast_to(pointwise_value<remainder>(bits, half), dtype_v<T>));
+  }
+}
+
+template <class Op, class T, class S, class K>
+constexpr traced<T, S> random_numbers(const K& key, std::int16_t shape, const char* call) {
+  return {key.graph, pointwise_value<Op>(bits_for<T, S>(key, shape, call)).id};
+}
+
+}  // namespace detail
+
+/// Op of random bits in a static shape, or in the shape of x.
+template <class Op, class T, class S>
+struct random_numbers {
+  template <class K>
+  static constexpr auto trace(const K& key) {
+    return detail::random_numbers<Op, T, S>(key, key.graph->intern(S::value), Op::name);
+  }
+};
+template <class Op>
+struct random_numbers_like {
+  static constexpr const char* call = std::is_same_v<Op, random_unit> ? "uniform_like, dropout" : "normal_like";
+  static constexpr bool reaches(int) { return false; }
+  template <class X, class K>
+  static constexpr auto trace(const X& x, const K& key) {
+    return detail::random_numbers<Op, typename X::element_type, typename X::shape_type>(key, value(x).node().shape, call);
+  }
+};
+
+/// low + (high - low) * u, and low where the sum rounds up to high.
+struct uniform_between {
+  template <class U, class L, class H>
+  static constexpr auto trace(const U& u, const L& low, const H& high) {
+    const auto x = add::trace(low, mul::trace(sub::trace(high, low), u));
+    return where::trace(less::trace(x, high), x, low);
+  }
+};
+
+struct dropout {
+  template <class X, class P, class K>
+  static constexpr auto trace(const X& x, const P& p, const K& key) {
+    using T = typename X::element_type;
+    const traced<T, shape<>> zero{x.graph, x.graph->constant(dtype_v<T>, x.graph->intern({}), 0)},
+        one{x.graph, x.graph->constant(dtype_v<T>, x.graph->intern({}), 1)};
+    const auto keep = sub::trace(one, cast<T>::trace(p));
+    const auto scale = where::trace(greater::trace(keep, zero), div::trace(one, keep), zero);
+    const auto u = random_numbers_like<random_unit>::trace(x, key);
+    return where::trace(less::trace(u, keep), mul::trace(x, scale), zero);
+  }
+};
+
+/// A key for each element of data, along a new last axis.
+struct fold_in {
+  template <class K, class D>
+  static constexpr auto trace(const K& key, const D& data) {
+    ir::builder& g = *key.graph;
+    using element = typename D::element_type;
+    static_assert(std::is_integral_v<element> && !std::is_same_v<element, bool>, "tenure: fold_in: the data are integers");
+    const auto [first, second] = detail::words_of<std::int64_t>(key);
+    const std::int16_t shape = value(data).node().shape;
+    const traced<std::int64_t, typename D::shape_type> bits{
+        &g, pointwise_value<random_bits>(cast_to(data, dtype::int64), broadcast_to(first, shape), broadcast_to(second, shape)).id};
+    const auto both = stack<-1>::unsqueeze(bits);
+    const traced<std::int64_t, tenure::shape<2>> place{&g, counting(g, dtype::int64, g.intern(tenure::shape<2>::value), 0).id};
+    const auto constant = [&](std::int64_t c) {
+      return traced<std::int64_t, tenure::shape<>>{&g, g.constant_bits(dtype::int64, g.intern({}), c)};
+    };
+    const auto upper = floor_divide::trace(both, constant(std::int64_t{1} << 32));
+    return cast<std::int32_t>::trace(where::trace(equal::trace(place, constant(0)), upper, both));
+  }
+};
+
+template <std::int64_t N>
+struct split_key {
+  template <class K>
+  static constexpr auto trace(const K& key) {
+    ir::builder& g = *key.graph;
+    return fold_in::trace(key, traced<std::int64_t, shape<N>>{&g, counting(g, dtype::int64, g.intern(shape<N>::value), 0).id});
+  }
+};
+
+}  // namespace ops
+
+/// The key of a seed: two int32, the upper and the lower word of the seed. It may be called in a trace, with a constant.
+constexpr tensor<std::int32_t, shape<2>> random_key(std::uint64_t seed) {
+  const auto high = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32)),
+             low = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
+  if (std::is_constant_evaluated())
+    return detail::constant_counted<tensor<std::int32_t, shape<2>>>(static_cast<double>(high),
+                                                                    static_cast<double>(low) - static_cast<double>(high));
+  return tensor<std::int32_t, shape<2>>{high, low};
+}
+/// A new key from a key and an integer: a step, a layer. An array of integers gives an array of keys, with a new last axis of extent 2.
+/// Keys from different integers are independent, and also independent of the numbers that `key` gives only if `key` is not used for
+/// numbers, too.
+template <class K, class D>
+constexpr auto fold_in(const K& key, const D& data) {
+  if constexpr (detail::require_key<K>()) return apply<ops::fold_in>(key, data);
+  else return after_error();
+}
+/// N independent keys, int32[N, 2]: split_key<N>(key)[i] is fold_in(key, i).
+template <std::int64_t N, class K>
+constexpr auto split_key(const K& key) {
+  if constexpr (detail::require_key<K>()) return apply<ops::split_key<N>>(key);
+  else return after_error();
+}
+
+/// Independent values with the uniform distribution on [low, high), by default [0, 1), in multiples of 2^-23 (double: 2^-52) of high - low.
+/// The shape is static; uniform_like(x, key) has the shape and the element type of x. No gradient flows to x.
+template <element T = float, any_shape S, operand K>
+constexpr auto uniform(S, const K& key) {
+  static_assert(S::is_static, "tenure: uniform: the shape has a run-time extent: call uniform_like(x, key)");
+  if constexpr (S::is_static && detail::require_floating<T>() && detail::require_key<K>())
+    return apply<ops::random_numbers<ops::random_unit, T, S>>(key);
+  else return after_error();
+}
+template <element T = float, any_shape S, operand K, class L, class H>
+constexpr auto uniform(S s, const K& key, const L& low, const H& high) {
+  return apply<ops::uniform_between>(uniform<T>(s, key), low, high);
+}
+template <operand X, class K>
+constexpr auto uniform_like(const X& x, const K& key) {
+  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>())
+    return apply<ops::random_numbers_like<ops::random_unit>>(x, key);
+  else return after_error();
+}
+
+/// Independent values with the normal distribution of this mean and standard deviation, by default 0 and 1. The largest magnitude is 5.5
+/// (double: 8.3). Shapes: as uniform.
+template <element T = float, any_shape S, operand K>
+constexpr auto normal(S, const K& key) {
+  static_assert(S::is_static, "tenure: normal: the shape has a run-time extent: call normal_like(x, key)");
+  if constexpr (S::is_static && detail::require_floating<T>() && detail::require_key<K>())
+    return apply<ops::random_numbers<ops::random_normal, T, S>>(key);
+  else return after_error();
+}
+template <element T = float, any_shape S, operand K, class M, class D>
+constexpr auto normal(S s, const K& key, const M& mean, const D& deviation) {
+  return mean + deviation * normal<T>(s, key);
+}
+template <operand X, class K>
+constexpr auto normal_like(const X& x, const K& key) {
+  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>())
+    return apply<ops::random_numbers_like<ops::random_normal>>(x, key);
+  else return after_error();
+}
+
+/// bool, true with probability p, which is a number or broadcasts with the shape.
+template <any_shape S, operand K, class P>
+constexpr auto bernoulli(S s, const K& key, const P& p) {
+  return uniform<float>(s, key) < p;
+}
+
+/// x with a part p of its elements, chosen by the key, as zeros, and the others divided by 1 - p, so that the mean stays. 0 <= p <= 1, a
+/// number or a traced number: 0 gives x. The gradient is that of the same mask, which is computed again from the key.
+template <operand X, class P, class K>
+constexpr auto dropout(const X& x, const P& p, const K& key) {
+  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>())
+    return apply<ops::dropout>(x, p, key);
+  else return after_error();
+}
+
+}  // namespace TENURE_NAMESPACE
