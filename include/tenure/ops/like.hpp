@@ -2,6 +2,8 @@
 // Constants with the shape of a traced value: zeros_like, ones_like, full_like, the first carry of a loop for example. No gradient flows to it.
 #pragma once
 
+#include <tuple>
+
 #include <tenure/ops/registry.hpp>
 #include <tenure/tensor/tensor.hpp>
 
