@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 
+#include <tenure/debug_nans.hpp>
 #include <tenure/picture.hpp>
 #include <tenure/profile.hpp>
 #include <tenure/tenure.hpp>
@@ -42,5 +43,12 @@ int main() {
   using slope_plan = decltype(slope.plan(w, x, y));
   tn::write_html(slope_plan{}, "plan.html", {.title = "softmax", .arguments = {"weights", "inputs", "targets"}, .times = times});
   std::ofstream("plan.dot") << tn::to_dot(step_plan{}, {.arguments = {"w", "b", "x", "labels"}});     // dot -Tsvg plan.dot -o plan.svg
+
+  const auto entropy = tn::debug_nans([](auto p) { return -sum(p * log(p)); }, {"p"});
+  try {
+    entropy(array<4>{0.5f, 0.25f, 0.25f, 0});
+  } catch (const tn::nan_error& e) {
+    std::cout << e.what() << '\n';
+  }
   return std::ifstream("plan.dot").good() && std::ifstream("plan.html").good() ? 0 : 1;
 }

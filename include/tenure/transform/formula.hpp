@@ -8,6 +8,7 @@
 
 #include <tenure/passes/print.hpp>
 #include <tenure/passes/roles.hpp>
+#include <tenure/transform/names.hpp>
 
 namespace TENURE_NAMESPACE::detail {
 
@@ -49,8 +50,8 @@ class formulas {
     }
   }
 
-  /// The name of a value: that of an argument, a number, or "%7". Nodes below `depth` further ones are spelled out.
-  std::string operand(ir::node_id id, int depth = 0) const {
+  /// The name of a value: that of an argument, a number, or "%7". The next `depth` nodes are spelled out. `within_infix`: a sum needs parentheses.
+  std::string operand(ir::node_id id, int depth = 0, bool within_infix = false) const {
     const ir::node& n = g_[id];
     switch (n.op) {
       case ir::opcode::input: return argument(n.attr);
@@ -69,15 +70,17 @@ class formulas {
       case ir::opcode::permute:
         if (transposes(id)) return "transpose(" + operand(n.in[0], depth) + ')';
         return "permute(" + operand(n.in[0], depth) + ')';
-      case ir::opcode::slice: return operand(n.in[0], depth) + range(id);
+      case ir::opcode::slice: return operand(n.in[0], depth, true) + range(id);
       case ir::opcode::broadcast:
       case ir::opcode::reshape:
       case ir::opcode::stop_gradient:
-      case ir::opcode::barrier: return operand(n.in[0], depth);
+      case ir::opcode::barrier: return operand(n.in[0], depth, within_infix);
       default: break;
     }
+    const bool is_same = (n.op == ir::opcode::cast && g_[n.in[0]].type == n.type) || n.op == ir::opcode::copy;
+    if (is_same) return operand(n.in[0], depth, within_infix);
     if (depth == 0 || n.op == ir::opcode::construct || n.op == ir::opcode::result) return '%' + std::to_string(id);
-    return is_infix(n.op) ? '(' + of(id, depth - 1) + ')' : of(id, depth - 1);
+    return is_infix(n.op) && within_infix ? '(' + of(id, depth - 1) + ')' : of(id, depth - 1);
   }
 
   /// The operation of a node on its operands, without its name and shape.
@@ -85,7 +88,7 @@ class formulas {
     const ir::node& n = g_[id];
     if (is_infix(n.op)) {
       constexpr const char* signs[] = {" + ", " - ", " * ", " / "};
-      return operand(n.in[0], depth) + signs[static_cast<int>(n.op) - static_cast<int>(ir::opcode::add)] + operand(n.in[1], depth);
+      return operand(n.in[0], depth, true) + signs[static_cast<int>(n.op) - static_cast<int>(ir::opcode::add)] + operand(n.in[1], depth, true);
     }
     if (n.op == ir::opcode::construct) {
       passes::writer w;
@@ -134,5 +137,30 @@ class formulas {
   ir::graph_view g_;
   std::vector<std::string> arguments_;
 };
+
+/// The names of the inputs of body b of a construct: what the construct carries, what it reads a slice of, and the values around it.
+inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around, ir::node_id construct, int b) {
+  const ir::construct& c = g.construct_of(g[construct]);
+  using kind = ir::construct::kind;
+  name_list operands;
+  ir::for_each_operand(g.nodes, g[construct].in[0], [&](ir::node_id id) { operands.push_back(around.operand(id)); });
+  leaf_names names;
+  const int first = c.first_input(b), own = c.own_inputs(b);
+  for (int i = first; i < first + own; ++i) {
+    const bool is_carry = i < c.carries || c.what == kind::reverse_while;
+    const std::string outside = static_cast<std::size_t>(i) < operands.size() ? operands[static_cast<std::size_t>(i)] : "";
+    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : outside + "[turn]");
+  }
+  if (c.counts) names.arguments.push_back("turn");
+  const int captured = c.own_operands() + (b == 1 ? c.captures[0] : 0);
+  for (int i = captured; i < captured + c.captures[b] && static_cast<std::size_t>(i) < operands.size(); ++i) names.arguments.push_back(operands[static_cast<std::size_t>(i)]);
+  const ir::graph_view body = g.body_at(c.bodies[b]);
+  for (int i = 0; i < body.output_count; ++i) {
+    const bool is_answer = c.what == kind::while_loop && b == 0;
+    const bool is_carry = (c.what == kind::scan || c.what == kind::while_loop || c.what == kind::reverse_while) && i < c.carries;
+    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + (c.what == kind::scan ? "[turn]" : ""));
+  }
+  return names;
+}
 
 }  // namespace tenure::detail

@@ -253,31 +253,6 @@ class card_maker {
   std::vector<char> updates_;
 };
 
-/// The names of the inputs of body b of a construct: what the construct carries, what it reads a slice of, and the values around it.
-inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around, ir::node_id construct, int b) {
-  const ir::construct& c = g.construct_of(g[construct]);
-  using kind = ir::construct::kind;
-  name_list operands;
-  ir::for_each_operand(g.nodes, g[construct].in[0], [&](ir::node_id id) { operands.push_back(around.operand(id)); });
-  leaf_names names;
-  const int first = c.first_input(b), own = c.own_inputs(b);
-  for (int i = first; i < first + own; ++i) {
-    const bool is_carry = i < c.carries || c.what == kind::reverse_while;
-    const std::string outside = static_cast<std::size_t>(i) < operands.size() ? operands[static_cast<std::size_t>(i)] : "";
-    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : outside + "[turn]");
-  }
-  if (c.counts) names.arguments.push_back("turn");
-  const int captured = c.own_operands() + (b == 1 ? c.captures[0] : 0);
-  for (int i = captured; i < captured + c.captures[b] && static_cast<std::size_t>(i) < operands.size(); ++i) names.arguments.push_back(operands[static_cast<std::size_t>(i)]);
-  const ir::graph_view body = g.body_at(c.bodies[b]);
-  for (int i = 0; i < body.output_count; ++i) {
-    const bool is_answer = c.what == kind::while_loop && b == 0;
-    const bool is_carry = (c.what == kind::scan || c.what == kind::while_loop || c.what == kind::reverse_while) && i < c.carries;
-    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + (c.what == kind::scan ? "[turn]" : ""));
-  }
-  return names;
-}
-
 /// The picture of a program.
 template <class Program, class Device>
 picture picture_of(const leaf_names& names, const call_profile& times = {}) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -16,6 +17,9 @@ namespace TENURE_NAMESPACE::reference {
 /// How sums and matrix products are added up: in the next wider type; or with every product and partial sum rounded to the result's
 /// type, which overflows where a loop in that type would; or the same, but NaN where another order of the terms could overflow.
 enum class sums { wide, rounded, any_order };
+
+/// Called after each run of a body of a loop or a branch: the construct, the number of the body, what it read and what it gave.
+using body_visit = std::function<void(ir::node_id construct, int body, const std::vector<array>& inputs, const std::vector<array>& outputs)>;
 
 namespace detail {
 
@@ -82,6 +86,9 @@ class interpreter {
   /// A body, with the run-time extents of the graph around it.
   interpreter(const ir::graph_view& body, std::span<const array> arguments, sums how, const std::vector<std::int64_t>& symbols)
       : g_(body), arguments_(arguments), how_(how), symbols_(symbols) {}
+
+  void after_bodies(body_visit visit) { after_body_ = std::move(visit); }
+  const std::vector<std::int64_t>& symbols() const { return symbols_; }
 
   template <class Visit>
   std::vector<array> run(Visit visit) {
@@ -162,8 +169,10 @@ class interpreter {
 
   // ---- loops and branches: one turn after the other, each with arrays of its own --------------------------------------
 
-  std::vector<array> run_body(int which, const std::vector<array>& inputs) const {
-    return interpreter(g_.body_at(which), inputs, how_, symbols_).run([](ir::node_id, const array&) {});
+  std::vector<array> run_body(ir::node_id construct, int which, const std::vector<array>& inputs) const {
+    std::vector<array> outputs = interpreter(g_.body_at(which), inputs, how_, symbols_).run([](ir::node_id, const array&) {});
+    if (after_body_) after_body_(construct, which, inputs, outputs);
+    return outputs;
   }
   array slice_of(const array& x, std::int64_t turn) const {
     extents s;
@@ -192,23 +201,23 @@ class interpreter {
       results = call_function(c, given);
     } else if (c.what == kind::cond) {
       const int taken = given[0].as<bool>()[0] ? 0 : 1;
-      results = run_body(c.bodies[taken], captures(taken));
+      results = run_body(id, c.bodies[taken], captures(taken));
     } else {
       std::vector<array> carry(given.begin(), given.begin() + c.carries);
       if (c.what == kind::while_loop) {
         std::int64_t turns = 0;
-        const auto goes_on = [&] { return run_body(c.bodies[0], with_captures(carry, captures(0)))[0].as<bool>()[0]; };
-        for (; goes_on(); ++turns) carry = run_body(c.bodies[1], with_captures(carry, captures(1)));
+        const auto goes_on = [&] { return run_body(id, c.bodies[0], with_captures(carry, captures(0)))[0].as<bool>()[0]; };
+        for (; goes_on(); ++turns) carry = run_body(id, c.bodies[1], with_captures(carry, captures(1)));
         results = carry;
         if (c.counts_turns) results.emplace_back(extents{}, &turns);
       } else if (c.what == kind::reverse_while) {  // keeps the state before each turn
         const auto first_state = given.begin() + c.carries;
         const std::int64_t turns = first_state[c.states()].as<std::int64_t>()[0];
         std::vector<std::vector<array>> states{{first_state, first_state + c.states()}};
-        while (static_cast<std::int64_t>(states.size()) < turns) states.push_back(run_body(c.bodies[0], with_captures(states.back(), captures(0))));
+        while (static_cast<std::int64_t>(states.size()) < turns) states.push_back(run_body(id, c.bodies[0], with_captures(states.back(), captures(0))));
         for (std::int64_t turn = turns - 1; turn >= 0; --turn) {
           const std::vector<array> own = with_captures(carry, states[static_cast<std::size_t>(turn)]);
-          carry = run_body(c.bodies[1], with_captures(own, captures(1)));
+          carry = run_body(id, c.bodies[1], with_captures(own, captures(1)));
         }
         results = carry;
       } else {
@@ -225,7 +234,7 @@ class interpreter {
           std::vector<array> inputs = carry;
           for (int i = 0; i < c.scanned; ++i) inputs.push_back(slice_of(given[static_cast<std::size_t>(c.carries + i)], turn));
           if (c.counts) inputs.emplace_back(extents{}, &turn);
-          const std::vector<array> outputs = run_body(c.bodies[0], with_captures(inputs, captures(0)));
+          const std::vector<array> outputs = run_body(id, c.bodies[0], with_captures(inputs, captures(0)));
           carry.assign(outputs.begin(), outputs.begin() + c.carries);
           for (std::size_t i = 0; i < stacked.size(); ++i) {
             const array& y = outputs[static_cast<std::size_t>(c.carries) + i];
@@ -561,6 +570,7 @@ class interpreter {
   std::vector<std::int64_t> symbols_;
   std::vector<array> values_;
   mutable std::map<std::size_t, std::vector<array>> construct_results_;
+  body_visit after_body_;
 };
 
 }  // namespace detail

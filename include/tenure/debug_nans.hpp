@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSL-1.0
+// debug_nans(f)(x...), for compiled functions and training steps. Not part of <tenure/tenure.hpp>: it includes the reference backend.
+#pragma once
+
+#include <tenure/tenure.hpp>
+
+#include <tenure/optim/debug_nans.hpp>
+#include <tenure/transform/debug_nans.hpp>

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSL-1.0
+// debug_nans(f)(x...): where a NaN or an infinity comes from. The call runs as always, and its results are looked at. Only if one is not finite,
+// the reference backend computes the call again, one operation after the other, and the exception names the first one that made it.
+// Cost: nothing for other calls, whose code is the same. A watched call reads its results once.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tenure/backend/reference/run.hpp>
+#include <tenure/passes/layout.hpp>
+#include <tenure/transform/compile.hpp>
+#include <tenure/transform/formula.hpp>
+
+namespace TENURE_NAMESPACE {
+
+/// Thrown by debug_nans(f)(x...). The message names the operation, its operands with their ranges, and the result that is not finite.
+struct nan_error : error { using error::error; };
+
+namespace detail {
+
+/// Whether row-major elements are finite. Integers and bool are.
+inline bool all_finite(dtype type, const void* elements, std::int64_t count) {
+  bool is_other = false;
+  if (is_floating(type))
+    visit_floating(type, [&]<class T>(element_tag<T>) {
+      const T* const x = static_cast<const T*>(elements);
+      for (std::int64_t i = 0; i < count; ++i) is_other |= !(std::abs(x[i]) <= std::numeric_limits<T>::max());
+    });
+  return !is_other;
+}
+
+/// What the elements of an array are.
+struct finiteness {
+  std::int64_t not_finite = 0, first = -1;  // how many, and the place of the first one
+  bool has_nan = false;
+  double least = 0, most = 0;  // of the finite elements
+
+  explicit finiteness(const reference::array& x) {
+    if (!is_floating(x.type)) return;
+    bool any = false;
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      const double v = x[i];
+      if (std::isfinite(v)) {
+        least = !any || v < least ? v : least;
+        most = !any || v > most ? v : most;
+        any = true;
+        continue;
+      }
+      if (not_finite++ == 0) first = i;
+      has_nan = has_nan || std::isnan(v);
+    }
+  }
+};
+
+inline std::string number_text(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return std::isnan(x) ? "NaN" : text;
+}
+
+/// Where an index is in an array, as "[2,5]".
+inline std::string place_text(const extents& shape, std::int64_t at) {
+  std::int64_t below = 1;
+  for (int a = 0; a < shape.rank; ++a) below *= shape[a];
+  std::string text = "[";
+  for (int a = 0; a < shape.rank; ++a) {
+    below /= shape[a];
+    if (a > 0) text += ',';
+    text += std::to_string(at / below % shape[a]);
+  }
+  return text += ']';
+}
+
+/// Looks for the operation from which the values that are not finite come, in a graph or in a body of it.
+class nan_search {
+ public:
+  nan_search(const ir::graph_view& g, std::vector<reference::array> inputs, leaf_names names)
+      : nan_search(g, std::move(inputs), std::move(names), nullptr) {}
+
+  /// The text that says it. Empty if each result is finite here.
+  std::string find() const {
+    const std::vector<char> leads = leading_nodes();
+    ir::node_id found = first(leads, [&](ir::node_id id) { return !is_source(id) && none_of_operands(id, &finiteness::not_finite); });
+    // An infinity can be meant, as in a mask. Then what makes a NaN of it is the mistake.
+    if (found == ir::none) found = first(leads, [&](ir::node_id id) { return !is_source(id) && state(id).has_nan && none_of_operands(id, &finiteness::has_nan); });
+    if (found == ir::none) found = first(leads, [&](ir::node_id id) { return is_source(id); });
+    return found == ir::none ? "" : describe(found);
+  }
+
+ private:
+  /// A run of a body: its number among the runs of this body for its construct, and what it read.
+  struct body_run {
+    int body = -1;
+    std::int64_t number = 0;
+    std::vector<reference::array> inputs;
+  };
+
+  nan_search(const ir::graph_view& g, std::vector<reference::array> inputs, leaf_names names, const std::vector<std::int64_t>* symbols)
+      : g_(g), inputs_(std::move(inputs)), names_(std::move(names)), formula_(g, names_.arguments) {
+    constexpr auto how = reference::sums::rounded;  // sums overflow where those of a loop would
+    reference::detail::interpreter run = symbols == nullptr ? reference::detail::interpreter(g_, inputs_, how) : reference::detail::interpreter(g_, inputs_, how, *symbols);
+    std::map<std::pair<ir::node_id, int>, std::int64_t> counts;
+    run.after_bodies([&](ir::node_id construct, int body, const std::vector<reference::array>& read, const std::vector<reference::array>& gave) {
+      note_run(construct, {body, counts[{construct, body}]++, {}}, read, gave);
+    });
+    run.run([&](ir::node_id, const reference::array& value) {
+      values_.push_back(value);
+      states_.emplace_back(value);
+    });
+    symbols_ = run.symbols();
+  }
+
+  static bool any_not_finite(const std::vector<reference::array>& arrays) {
+    for (const reference::array& a : arrays)
+      if (!all_finite(a.type, a.data.data(), a.size())) return true;
+    return false;
+  }
+  /// Keeps the first run of a construct that made something not finite from what was; or else the first that gave it.
+  void note_run(ir::node_id construct, body_run run, const std::vector<reference::array>& read, const std::vector<reference::array>& gave) {
+    if (!any_not_finite(gave)) return;
+    auto& kept = runs_[construct];
+    const bool makes_it = !any_not_finite(read), is_kept = kept.first.body >= 0;
+    if (is_kept && (kept.second || !makes_it)) return;
+    run.inputs = read;
+    kept = {std::move(run), makes_it};
+  }
+
+  const finiteness& state(ir::node_id id) const { return states_[static_cast<std::size_t>(id)]; }
+  bool is_source(ir::node_id id) const { return passes::is_source(g_[id].op); }
+  bool is_bad(ir::node_id id) const { return state(id).not_finite > 0; }
+
+  /// Calls f(operand) for each operand that the value of a node depends on.
+  template <class F>
+  void for_each_operand(ir::node_id id, F f) const {
+    const ir::node& n = g_[id];
+    if (n.op == ir::opcode::result) {
+      const ir::construct& c = g_.construct_of(g_[n.in[0]]);
+      const ir::node_id tuple = g_[n.in[0]].in[0];
+      if (c.annotates()) f(ir::operand_at(g_.nodes, tuple, c.operand_of_result(static_cast<int>(n.attr))));
+      else ir::for_each_operand(g_.nodes, tuple, f);
+    } else if (n.op != ir::opcode::construct && n.op != ir::opcode::tuple) {
+      for (int k = 0; k < n.arity; ++k) f(n.in[k]);
+    }
+  }
+  template <class T>
+  bool none_of_operands(ir::node_id id, T finiteness::*what) const {
+    bool none = true;
+    for_each_operand(id, [&](ir::node_id operand) { none = none && !(state(operand).*what); });
+    return none;
+  }
+
+  /// The nodes that are not finite and lead to a result that is not.
+  std::vector<char> leading_nodes() const {
+    std::vector<char> leads(static_cast<std::size_t>(g_.count), 0);
+    for (int i = 0; i < g_.output_count; ++i) leads[static_cast<std::size_t>(g_.outputs[i])] = is_bad(g_.outputs[i]);
+    for (ir::node_id id = g_.count - 1; id >= 0; --id)
+      if (leads[static_cast<std::size_t>(id)])
+        for_each_operand(id, [&](ir::node_id operand) { leads[static_cast<std::size_t>(operand)] |= is_bad(operand); });
+    return leads;
+  }
+  template <class Condition>
+  ir::node_id first(const std::vector<char>& leads, Condition condition) const {
+    for (ir::node_id id = 0; id < g_.count; ++id)
+      if (leads[static_cast<std::size_t>(id)] && condition(id)) return id;
+    return ir::none;
+  }
+
+  std::string describe(ir::node_id id) const {
+    const ir::node& n = g_[id];
+    if (n.op == ir::opcode::result)
+      if (const auto run = runs_.find(n.in[0]); run != runs_.end()) return describe_body(n.in[0], run->second.first);
+    const reference::array& value = values_[static_cast<std::size_t>(id)];
+    const finiteness& is = state(id);
+    const std::string element = number_text(value[is.first]);
+    std::string text = is_source(id) ? formula_.operand(id) : formula_.of(id, 3);
+    text += ": ";
+    if (ops::is_pointwise(n.op)) text += spelled(id, is.first) + " is " + element + ", element ";
+    else text += element + " is element ";
+    text += place_text(value.shape, is.first) + " of " + formula_.shape(id) + "; " + std::to_string(is.not_finite) + " of " + std::to_string(value.size()) + " are not finite";
+    if (is_source(id)) text += ", and this is no result of an operation";
+    if (g_.backward_from > 0 && id >= g_.backward_from) text += "\n  in the derivative";
+    std::vector<ir::node_id> shown;
+    for_each_operand(id, [&](ir::node_id operand) {
+      if (g_[passes::below_views(g_, operand)].op == ir::opcode::constant || std::find(shown.begin(), shown.end(), operand) != shown.end()) return;
+      shown.push_back(operand);
+      text += "\n  " + formula_.operand(operand, 2) + ": " + formula_.shape(operand) + ", " + range_text(operand);
+    });
+    return text + results_text();
+  }
+  std::string results_text() const {
+    std::string results;
+    for (int i = 0; i < g_.output_count && !g_.is_body; ++i)
+      if (is_bad(g_.outputs[i]) && static_cast<std::size_t>(i) < names_.results.size()) results += (results.empty() ? "\n  not finite: " : ", ") + names_.results[static_cast<std::size_t>(i)];
+    return results;
+  }
+  std::string describe_body(ir::node_id construct, const body_run& run) const {
+    const ir::construct& c = g_.construct_of(g_[construct]);
+    const int b = run.body == c.bodies[0] ? 0 : 1;
+    const bool is_loop = c.what != ir::construct::kind::cond;
+    const nan_search inside(g_.body_at(run.body), run.inputs, names_of_body(g_, formula_, construct, b), &symbols_);
+    return inside.find() + "\n  in " + (is_loop ? "turn " + std::to_string(run.number) + " of " : std::string(passes::name_of_body(c, b)) + " of ") + formula_.of(construct) + results_text();
+  }
+  std::string range_text(ir::node_id id) const {
+    const finiteness& is = state(id);
+    const std::int64_t finite = values_[static_cast<std::size_t>(id)].size() - is.not_finite;
+    std::string text = finite == 0 ? "" : is.least == is.most ? number_text(is.least) : number_text(is.least) + " to " + number_text(is.most);
+    if (!is_floating(g_[id].type)) return "integers or bool";
+    if (is.not_finite > 0) text += (finite > 0 ? ", and " : "") + std::to_string(is.not_finite) + " not finite";
+    return text;
+  }
+  /// A pointwise operation on the numbers at one place: "log(0)".
+  std::string spelled(ir::node_id id, std::int64_t at) const {
+    const ir::node& n = g_[id];
+    const auto number = [&](int k) { return number_text(values_[static_cast<std::size_t>(n.in[k])][at]); };
+    constexpr const char* signs[] = {" + ", " - ", " * ", " / "};
+    if (n.op >= ir::opcode::add && n.op <= ir::opcode::div) return number(0) + signs[static_cast<int>(n.op) - static_cast<int>(ir::opcode::add)] + number(1);
+    std::string text = passes::name_of(n) + std::string("(");
+    for (int k = 0; k < n.arity; ++k) text += (k ? ", " : "") + number(k);
+    return text + ')';
+  }
+
+  ir::graph_view g_;
+  std::vector<reference::array> inputs_;
+  leaf_names names_;
+  formulas formula_;
+  std::vector<reference::array> values_;
+  std::vector<finiteness> states_;
+  std::vector<std::int64_t> symbols_;
+  std::map<ir::node_id, std::pair<body_run, bool>> runs_;  // and whether all that the run read was finite
+};
+
+/// A row-major copy of elements with strides.
+inline reference::array copied(dtype type, const extents& shape, const extents& strides, const void* first) {
+  reference::array to(type, shape);
+  const std::size_t bytes = static_cast<std::size_t>(size_of(type));
+  std::size_t at = 0;
+  reference::for_each_index(shape, [&](const extents& i) {
+    std::int64_t from = 0;
+    for (int a = 0; a < shape.rank; ++a) from += i[a] * strides[a];
+    std::memcpy(to.data.data() + at, static_cast<const std::byte*>(first) + from * static_cast<std::int64_t>(bytes), bytes);
+    at += bytes;
+  });
+  return to;
+}
+
+/// Throws the nan_error of a call of Program whose results are not finite. The arguments are as they were before the call.
+template <class Program>
+[[noreturn]] void throw_nan(const void* const* arguments, const std::int64_t* symbols, const name_list& given) {
+  const ir::graph_view g = Program::traced.view();
+  std::vector<reference::array> inputs;
+  for (ir::node_id id = 0; id < g.count; ++id) {
+    if (g[id].op != ir::opcode::input) continue;
+    const extents shape = bound_extents(g.shape_of(id), symbols);
+    extents strides = reference::row_major_strides(shape);
+    for (int a = 0; a < shape.rank && g[id].start != 0; ++a) strides[a] = passes::value_of(passes::argument_stride(g, g[id], a), symbols);
+    const auto at = static_cast<std::size_t>(g[id].attr);
+    if (inputs.size() <= at) inputs.resize(at + 1);
+    inputs[at] = copied(g[id].type, shape, strides, arguments[at]);
+  }
+  const leaf_names names = names_of_program<Program>::get(given);
+  std::string text = nan_search(g, std::move(inputs), names).find();
+  if (text.empty()) text = "a result is not finite, and the operations one after the other give only finite numbers: another order of a sum overflows";
+  throw nan_error("tenure: debug_nans: " + text);
+}
+
+/// Runs a program into memory of its own, and copies its results to the targets if they are finite.
+class nan_watch {
+ public:
+  explicit nan_watch(const name_list& names) : names_(names) {}
+  static storage_handle memory_of_numbers(std::size_t) { return {}; }
+
+  template <class Program, class BeforeWriting>
+  void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) const {
+    constexpr int outputs = Program::value.output_count;
+    const ir::graph_view g = Program::value.view();
+    std::vector<reference::array> written;
+    void* to[outputs + 1];
+    for (int i = 0; i < outputs; ++i) written.emplace_back(g[g.outputs[i]].type, output_extents<Program>(i, symbols));
+    for (int i = 0; i < outputs; ++i) to[i] = written[static_cast<std::size_t>(i)].data.data();
+    backend<cpu_device>::run<Program>(arguments, to, symbols, program_detail::no_notice{});
+    for (const reference::array& w : written)
+      if (!all_finite(w.type, w.data.data(), w.size())) throw_nan<Program>(arguments, symbols, names_);
+    before_writing();
+    for (int i = 0; i < outputs; ++i)
+      if (const auto& data = written[static_cast<std::size_t>(i)].data; !data.empty()) std::memcpy(results[i], data.data(), data.size());
+  }
+
+ private:
+  const name_list& names_;
+};
+
+template <class Device>
+constexpr bool is_watched_device() {
+  constexpr bool is_cpu = std::is_same_v<Device, cpu_device>;
+  static_assert(is_cpu, "tenure: debug_nans: only calls on the CPU are watched: move the arguments by to(tn::cpu)");
+  return is_cpu;
+}
+
+template <class F, class Execution>
+struct watched {
+  compiled<F, Execution> function;
+  name_list names;
+
+  template <class... X>
+  auto operator()(const X&... x) const {
+    if constexpr (!is_watched_device<device_of_tree<X...>>()) {
+      return after_error();
+    } else {
+      auto results = function(x...);
+      if constexpr (!is_after_error<decltype(results)>) {
+        bool is_finite = true;
+        for_each_leaf(results, [&]<class L>(const L& leaf) {
+          is_finite = is_finite && all_finite(dtype_v<element_t<L>>, tensor_access::read(leaf, "debug_nans"), leaf.size());
+        });
+        if (!is_finite) explain(as_argument(x)...);
+      }
+      return results;
+    }
+  }
+
+ private:
+  template <class... X>
+  void explain(const X&... x) const {
+    using program_type = program<source_of<F, X...>>;
+    constexpr int leaves = (0 + ... + tree<X>::leaves);
+    leaf_argument arguments[leaves + 1];
+    leaf_argument* at = arguments;
+    (collect(x, at), ...);
+    const void* pointers[leaves + 1];
+    for (int i = 0; i < leaves; ++i) pointers[i] = arguments[i].data;
+    std::int64_t symbols[program_type::symbol_count + 1] = {};
+    bind_symbols(program_type::value.view(), arguments, symbols);
+    throw_nan<program_type>(pointers, symbols, names);
+  }
+};
+
+}  // namespace detail
+
+/// debug_nans(f)(x...) is f(x...), but throws nan_error where a result has a NaN or an infinity. The message has the first operation that made it
+/// from finite operands, as a formula, with the ranges of these operands, and in a loop the turn. `names` are names of the arguments, from the
+/// first on, for the message. A NaN that does not reach a result is not an error, so -inf in a mask is none.
+/// Cost: the results are read once. Where one is not finite, the call is computed again by the slow reference backend, and an extern_op is called again.
+template <class F, class Execution>
+auto debug_nans(const compiled<F, Execution>& f, std::vector<std::string> names = {}) { return detail::watched<F, Execution>{f, std::move(names)}; }
+template <class F>
+  requires(!requires(F f) { f.rule; })
+auto debug_nans(F f, std::vector<std::string> names = {}) { return debug_nans(compile(f), std::move(names)); }
+
+}  // namespace tenure
