@@ -7,6 +7,7 @@
 #include <boost/hana/define_struct.hpp>
 
 #include <tenure/interop/save.hpp>
+#include <tenure/optim/groups.hpp>
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;
@@ -85,6 +86,14 @@ int main() {
   auto velocity = rule.init(model);
   rule.update(model, grads, velocity);
   right &= tn::compile(loss)(model, x, y).item() < value.item();
+
+  // Hyperparameters by group: no decay for biases, a smaller step for the last layer. The names are those in a file.
+  constexpr auto last_layer = [](std::string_view name, const tn::extents&) { return name.starts_with("last."); };
+  using tn::optim::group, tn::optim::sgd;
+  tn::optim::groups by_group{sgd{.learning_rate = 0.1, .weight_decay = 1e-2}, group{last_layer, sgd{.learning_rate = 0.01}},
+                             group{tn::optim::vectors, sgd{.learning_rate = 0.1}}};
+  by_group.for_each_rule([](sgd& each) { each.learning_rate *= 0.5; });
+  by_group.update(model, grads, velocity);
 
   // train_step: forward, backward and update as one compiled function. Hyperparameters may change between steps.
   const tn::flush_denormals scope;  // moments that decay into denormals would slow it down

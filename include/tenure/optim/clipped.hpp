@@ -41,6 +41,11 @@ struct clipped : Rule {
   static constexpr auto step(const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) {
     return Rule::step(p, g, moments, hyper...);
   }
+  /// Of a rule with groups.
+  template <class Model, class P, class M, class H, class... Hyper>
+  static constexpr auto step_of(int i, const P& p, const P& g, const M& moments, const H&, const Hyper&... hyper) {
+    return detail::step_of_leaf<Rule, Model>(i, p, g, moments, hyper...);
+  }
 };
 template <class Rule>
 clipped(Rule, double) -> clipped<Rule>;

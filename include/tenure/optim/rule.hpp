@@ -3,7 +3,8 @@
 //   static auto step(parameter, gradient, std::array<moment, N>, hyperparameters...) -> {parameter, moments...}
 // It also has `moments`, the number of moments, and hyperparameters(steps), the numbers of a step. `elementwise` = true says that the step
 // computes each element of a parameter by itself, so that a part of it can be updated alone. With `prepares` = true it has
-// prepare(gradients, hyperparameters...) too, which returns the gradients that the steps get. update() applies the rule to a whole model in
+// prepare(gradients, hyperparameters...) too, which returns the gradients that the steps get. With `is_grouped` = true it has step_of<Model>(i,
+// ...) in place of step, which also gets the number of the leaf. update() applies the rule to a whole model in
 // place, as one compiled function. train_step() compiles loss, gradient and rule together. Hyperparameters are run-time numbers, so a schedule
 // can change them without a new compilation.
 #pragma once
@@ -39,6 +40,13 @@ constexpr Gradients prepared(const Gradients& gradients, [[maybe_unused]] const 
   else return gradients;
 }
 
+/// The step of leaf i of a model of type Model. A rule with `is_grouped` = true chooses the hyperparameters by the leaf.
+template <class Rule, class Model, class P, class M, class... Hyper>
+constexpr auto step_of_leaf([[maybe_unused]] int i, const P& p, const P& gradient, const M& moments, const Hyper&... hyper) {
+  if constexpr (requires { Rule::is_grouped; }) return Rule::template step_of<Model>(i, p, gradient, moments, hyper...);
+  else return Rule::step(p, gradient, moments, hyper...);
+}
+
 /// Applies the rule to every leaf. Model, gradients and moments are trees of the same structure.
 template <class Rule, class Model, class Gradients, class Moments, class... Hyper>
 constexpr auto step_tree(const Model& model, const Gradients& gradients, const Moments& moments, const Hyper&... hyper) {
@@ -53,7 +61,7 @@ constexpr auto step_tree(const Model& model, const Gradients& gradients, const M
     g = leaf.graph;
     std::array<L, kept> m{};
     for (std::size_t k = 0; k < kept; ++k) m[k] = L{g, moment.at[static_cast<int>(k) * leaves + i]};
-    const std::array<L, kept + 1> stepped = Rule::step(leaf, L{g, gradient.at[i]}, m, hyper...);
+    const std::array<L, kept + 1> stepped = step_of_leaf<Rule, Model>(i, leaf, L{g, gradient.at[i]}, m, hyper...);
     for (std::size_t k = 0; k <= kept; ++k) next.at[static_cast<int>(k) * leaves + i] = stepped[k].id;
     ++i;
   });

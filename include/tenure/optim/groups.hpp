@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+// Hyperparameters by group of parameters: groups{rule, group{selector, rule}, ...}. A group is chosen by the name or the shape of a
+// parameter while the program compiles, and its numbers are run-time numbers like those of any rule. Law: a step is that of each group's
+// rule on the parameters of the group. Cost: nothing in a step. Not part of <tenure/tenure.hpp>: the names of members, which are Hana's
+// strings, cost compile time.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <boost/hana/core/to.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/second.hpp>
+#include <boost/hana/string.hpp>
+#include <boost/hana/unpack.hpp>
+
+#include <tenure/optim/rule.hpp>
+#include <tenure/transform/model.hpp>
+
+namespace TENURE_NAMESPACE::optim {
+
+/// The parameters for which `selects(name, shape)` is true have the hyperparameters of `rule`. The name is that in a file, "layers.0.w", as
+/// a std::string_view. The shape is a tn::extents; stacked layers have one axis more. `selects` captures nothing.
+template <class Selector, class Rule>
+struct group {
+  Selector selects;
+  Rule rule;
+};
+template <class Selector, class Rule>
+group(Selector, Rule) -> group<Selector, Rule>;
+
+/// A selector: biases and gains, which have one axis at most.
+struct select_vectors {
+  constexpr bool operator()(std::string_view, const extents& shape) const { return shape.rank < 2; }
+};
+inline constexpr select_vectors vectors{};
+
+namespace detail {
+
+/// The name of a leaf while a tree is visited.
+struct leaf_path {
+  static constexpr int most = 256;
+  char text[most] = {};
+  int size = 0;
+
+  constexpr void append(const char* s) {
+    while (*s != '\0' && size < most) text[size++] = *s++;
+  }
+  constexpr void append(std::size_t i) {
+    if (i >= 10) append(i / 10);
+    const char digit[2] = {static_cast<char>('0' + i % 10), '\0'};
+    append(digit);
+  }
+  constexpr std::string_view view() const { return {text, static_cast<std::size_t>(size)}; }
+};
+
+/// Calls f(name, shape) for each leaf of a tree of type X, in order.
+template <class X, class F>
+constexpr void for_each_leaf_name(leaf_path path, F& f) {
+  if constexpr (is_tree_leaf<X>) {
+    f(path.view(), leaf_type<X>::shape_type::value);
+  } else {
+    if (path.size > 0) path.append(".");
+    const auto visit = [&]<class Part>(element_tag<Part>, auto name) {
+      leaf_path of_part = path;
+      of_part.append(name);
+      for_each_leaf_name<Part>(of_part, f);
+    };
+    if constexpr (model_traits<X>::is_model) {
+      boost::hana::unpack(boost::hana::accessors<X>(), [&](auto... member) {
+        (visit(element_tag<std::remove_cvref_t<decltype(boost::hana::second(member)(std::declval<X&>()))>>{},
+               boost::hana::to<const char*>(boost::hana::first(member))),
+         ...);
+      });
+    } else {
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (visit(element_tag<std::tuple_element_t<I, X>>{}, I), ...); }
+      (std::make_index_sequence<std::tuple_size_v<X>>{});
+    }
+  }
+}
+
+/// The group of each leaf of the model: 0 for the rule of the others, then the first group that selects it.
+template <class Model, class... Selector>
+inline constexpr auto group_of_leaf = [] {
+  std::array<int, static_cast<std::size_t>(tree<Model>::leaves)> group{};
+  std::size_t leaf = 0;
+  const auto choose = [&](std::string_view name, const extents& shape) {
+    int chosen = 0, i = 0;
+    ((++i, chosen = chosen == 0 && Selector{}(name, shape) ? i : chosen), ...);
+    group[leaf++] = chosen;
+  };
+  for_each_leaf_name<Model>(leaf_path{}, choose);
+  return group;
+}();
+
+template <int Group, std::size_t N>
+constexpr bool is_used(const std::array<int, N>& of) {
+  for (const int g : of)
+    if (g == Group) return true;
+  return false;
+}
+
+/// Whether each group selects some parameter. If not, a static_assert says which one does not.
+template <class Model, class... Selector, std::size_t... I>
+constexpr void require_members(std::index_sequence<I...>) {
+  const auto require = []<int Group>(std::integral_constant<int, Group>) {
+    static_assert(
+        is_used<Group>(group_of_leaf<Model, Selector...>),
+        "tenure: groups: a group selects no parameter of the model: names are those in a file, as \"layers.0.w\", and the first group wins");
+  };
+  (require(std::integral_constant<int, static_cast<int>(I) + 1>{}), ...);
+}
+
+template <class Group>
+struct rule_of_group {
+  using type = void;
+};
+template <class Selector, class Rule>
+struct rule_of_group<group<Selector, Rule>> {
+  using type = Rule;
+};
+template <class Group>
+using rule_of = typename rule_of_group<Group>::type;
+
+template <class Selector>
+constexpr bool is_selector() {
+  constexpr bool takes = std::is_invocable_r_v<bool, const Selector&, std::string_view, const extents&> && std::is_empty_v<Selector>;
+  static_assert(
+      takes,
+      "tenure: group: a selector captures nothing, and takes the name of a parameter, a std::string_view, and its shape, a tn::extents");
+  return takes;
+}
+
+}  // namespace detail
+
+/// A rule that has its own hyperparameters for each group: groups{adam{...}, group{vectors, adam{.weight_decay = 0}}}. The first rule is
+/// that of the parameters in no group. All have one type. `others` and `rule<I>()` are the rules, and for_each_rule calls a function with
+/// each of them, as for a schedule. A group without a parameter does not compile.
+template <class Rule, class... Group>
+struct groups {
+  static_assert((std::is_same_v<Rule, detail::rule_of<Group>> && ...),
+                "tenure: groups: pass a rule, and groups, group{selector, rule}, with rules of the same type and other hyperparameters");
+
+  Rule others;
+  std::tuple<Group...> chosen;
+
+  constexpr groups(Rule of_others, Group... of) : others(of_others), chosen(of...) {}
+
+  template <std::size_t I>
+  constexpr Rule& rule() {
+    return std::get<I>(chosen).rule;
+  }
+  template <std::size_t I>
+  constexpr const Rule& rule() const {
+    return std::get<I>(chosen).rule;
+  }
+  template <class F>
+  constexpr void for_each_rule(F&& f) {
+    f(others);
+    std::apply([&](auto&... of) { (f(of.rule), ...); }, chosen);
+  }
+
+  static constexpr int moments = Rule::moments;
+  static constexpr bool is_grouped = true;
+
+  /// Those of the others, then those of each group.
+  auto hyperparameters(std::int64_t steps) const {
+    constexpr std::size_t each = std::tuple_size_v<decltype(others.hyperparameters(steps))>;
+    std::array<double, each*(sizeof...(Group) + 1)> all{};
+    std::size_t i = 0;
+    const auto append = [&](const Rule& r) {
+      for (const double h : r.hyperparameters(steps)) all[i++] = h;
+    };
+    append(others);
+    std::apply([&](const auto&... of) { (append(of.rule), ...); }, chosen);
+    return all;
+  }
+
+  /// init() gives the state before the first step, with all moments zero. update() does one step in place.
+  template <class Model>
+  auto init(const Model& model) const {
+    if constexpr ((detail::is_selector<decltype(Group::selects)>() && ...))
+      detail::require_members<Model, decltype(Group::selects)...>(std::index_sequence_for<Group...>{});
+    return detail::initial_state<groups>(model);
+  }
+  template <class Model, class Gradients, class State>
+  void update(Model& model, const Gradients& gradients, State& state) const {
+    detail::apply_update(*this, model, gradients, state);
+  }
+
+  /// The step of leaf i of the model.
+  template <class Model, class P, class M, class... Hyper>
+  static constexpr auto step_of(int i, const P& p, const P& g, const M& moments_of_leaf, const Hyper&... hyper) {
+    constexpr std::size_t each = sizeof...(Hyper) / (sizeof...(Group) + 1);
+    const std::array<std::common_type_t<Hyper...>, sizeof...(Hyper)> all{hyper...};
+    std::size_t first = 0;
+    if constexpr ((detail::is_selector<decltype(Group::selects)>() && ...)) {  // else init has given the message
+      constexpr const auto& group_of = detail::group_of_leaf<Model, decltype(Group::selects)...>;
+      first = each * static_cast<std::size_t>(group_of[static_cast<std::size_t>(i)]);
+    }
+    return [&]<std::size_t... K>(std::index_sequence<K...>) { return Rule::step(p, g, moments_of_leaf, all[first + K]...); }
+    (std::make_index_sequence<each>{});
+  }
+};
+
+}  // namespace TENURE_NAMESPACE::optim
