@@ -42,17 +42,20 @@ if(TENURE_NATIVE)
   target_compile_options(tenure_development INTERFACE -march=native)
 endif()
 
-# tenure_add_mpi_test(<name> <ranks> <target> [<arguments>...]): a test that mpirun starts. The variables let Open MPI 4 and 5 start more ranks
-# than there are cores, also as root; no rank reads the memory of another, which containers forbid; what MPI keeps until the end is no leak.
+# tenure_add_mpi_test(<name> <ranks> <target> [<arguments>...]): a test that mpirun starts. The variables let Open MPI 4 and 5 start more
+# ranks than there are cores, also as root; no rank reads the memory of another, which containers forbid; what MPI keeps until the end is no
+# leak.
 if(TARGET tenure::mpi)
   find_package(MPI QUIET COMPONENTS CXX)
 elseif(NOT TENURE_MPI STREQUAL "OFF")
   message(STATUS "tenure: there is no MPI (libopenmpi-dev, openmpi-bin), so the tests and examples of many processes are not built")
 endif()
 function(tenure_add_mpi_test name ranks target)
-  add_test(NAME ${name} COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} "$<TARGET_FILE:${target}>" ${MPIEXEC_POSTFLAGS} ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 120 PROCESSORS ${ranks} ENVIRONMENT
-    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;OMPI_MCA_btl_vader_single_copy_mechanism=none;ASAN_OPTIONS=detect_leaks=0")
+  set(variables OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_vader_single_copy_mechanism=none ASAN_OPTIONS=detect_leaks=0)
+  add_test(NAME ${name} COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
+    "$<TARGET_FILE:${target}>" ${MPIEXEC_POSTFLAGS} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 120 PROCESSORS ${ranks} ENVIRONMENT "${variables}")
 endfunction()
 
 # tenure_for_each_folder(<command> [<skipped>...]): each folder of sources is one program. Calls <command>(<folder> <sources>...) for

@@ -40,8 +40,8 @@ int main(int argc, char** argv) try {
   tn::tensor<std::int32_t, tn::shape<tn::dyn>> y(part);
   using plan = decltype(step.plan(model, state, x, y));
   if (is_first)
-    std::printf("%d ranks; in a step each sends %d messages with %lld bytes, of an arena of %lld\n", world.size(), plan::messages(world.size()),
-                static_cast<long long>(plan::bytes_sent(world.size())), static_cast<long long>(plan::arena_bytes()));
+    std::printf("%d ranks; in a step each sends %d messages with %lld bytes, of an arena of %lld\n", world.size(),
+                plan::messages(world.size()), static_cast<long long>(plan::bytes_sent(world.size())), static_cast<long long>(plan::arena_bytes()));
 
   for (int epoch = 0; epoch < epochs; ++epoch) {
     std::shuffle(parts.train.begin(), parts.train.end(), random);

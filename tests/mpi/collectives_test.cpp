@@ -141,7 +141,7 @@ TEST_CASE("broadcast, gather and scatter") {
     CHECK(own(8 / p - 1, 2) == p * (p + 1) / 2.0);
     CHECK(tn::mpi::reduce_scatter(rows, g, tn::mpi::mean)(0, 0) == (p + 1) / 2.0);
   }
-  if (p > 1) CHECK_THROWS_AS(tn::mpi::reduce_scatter(tn::ones<float>(tn::shape<7>{}), g), tn::shape_error);
+  if (p > 1 && p != 7) CHECK_THROWS_AS(tn::mpi::reduce_scatter(tn::ones<float>(tn::shape<7>{}), g), tn::shape_error);
 }
 
 TEST_CASE("a reduction sends 2 ceil(log2 p) messages, and on average 2 (p - 1) / p of its bytes") {
@@ -161,7 +161,7 @@ TEST_CASE("ranks that differ get an error, and go on") {
   const auto message_of = [](auto call) -> std::string {
     try {
       call();
-    } catch (const tn::shape_error& e) {
+    } catch (const tn::error& e) {
       return e.what();
     }
     return "no error";
@@ -175,8 +175,16 @@ TEST_CASE("ranks that differ get an error, and go on") {
   auto one = tn::ones<float>(tn::shape<2>{});
   CHECK(message_of([&] { is_last ? tn::mpi::broadcast_(one, g) : tn::mpi::all_reduce_(one, g); }).find("rank 0: all_reduce(float32 2); " + last + ": broadcast(float32 2)") !=
         std::string::npos);
-  CHECK(message_of([&] { tn::mpi::broadcast_(one, g, is_last ? 1 : 0); }) != "no error");
-  CHECK(message_of([&] { is_last ? tn::mpi::all_reduce_(one, g, tn::mpi::max) : tn::mpi::all_reduce_(one, g); }) != "no error");
+  CHECK(message_of([&] { tn::mpi::broadcast_(one, g, is_last ? 1 : 0); }).find("rank 0: broadcast(float32 2); " + last + ": broadcast(float32 2, root 1)") !=
+        std::string::npos);
+  CHECK(message_of([&] { is_last ? tn::mpi::all_reduce_(one, g, tn::mpi::max) : tn::mpi::all_reduce_(one, g); }).find("all_reduce(float32 2, max)") !=
+        std::string::npos);
+  // What is wrong with the arguments of one rank: its own error there, and a report of it on the others.
+  auto moved = tn::ones<float>(tn::shape<2>{});
+  auto taken = std::move(moved);
+  const std::string empty = message_of([&] { tn::mpi::all_reduce_(is_last ? moved : taken, g); });
+  CHECK(empty == (is_last ? "tenure: all_reduce: the tensor is empty: it was moved from, or made without extents"
+                          : "tenure: all_reduce: " + last + " failed: tenure: all_reduce: the tensor is empty: it was moved from, or made without extents"));
   CHECK(one(0) == 1);
   tn::mpi::all_reduce_(one, g);
   CHECK(one(0) == static_cast<float>(g.size()));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// Before ranks exchange arrays they agree on what they are about to do. Each sends a signature of its call: its name, element types, extents.
-// Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no rank
-// has written anything.
+// Before ranks exchange arrays they agree on what they are about to do. Each sends a signature of its call: its name, element types,
+// extents.
+// Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no
+// rank has written anything.
 // Cost: ceil(log2 p) messages of 24 bytes, which travel while a training step computes. Where ranks differ, also their descriptions.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -76,12 +79,18 @@ class agreement {
     }
   }
   bool has_started() const { return has_started_; }
+  /// In place of start(): this rank has met an error, which the other ranks report.
+  void fail(group& g, const char* call, const char* what) {
+    start(g, 0, readiness::failed);
+    wait();
+    report(call, what, readiness::failed);
+  }
   bool all_are_alike() const { return known_.least == known_.most; }
   /// Whether all ranks are ready for the same call.
   bool holds() const { return all_are_alike() && known_.state == static_cast<std::int64_t>(readiness::ready); }
 
-  /// After an agreement that does not hold: every rank calls it with its call and extents, or with the error that it met. Throws on the ranks
-  /// that were ready: shape_error if calls differ, error if a rank has failed or has left.
+  /// After an agreement that does not hold: every rank calls it with its call and extents, or with the error that it met. Throws on the
+  /// ranks that were ready: shape_error if calls differ, error if a rank has failed or has left.
   void report(const char* call, const std::string& own, readiness state) const {
     struct statement {
       std::uint64_t signature;
@@ -134,28 +143,48 @@ class agreement {
   bool has_started_ = false, is_under_way_ = false;
 };
 
-/// Returns when all ranks are about to make the same call. Otherwise throws on all of them. describe() gives the text of the call.
-template <class Describe>
-void agree(group& g, const char* call, const signature& own, Describe describe) {
+/// Returns when all ranks are about to make the same call. Otherwise throws on all of them. sign() gives the signature of the call and
+/// throws what is wrong with its arguments; describe() gives its text.
+template <class Sign, class Describe>
+void agree(group& g, const char* call, Sign sign, Describe describe) {
   g.check_alive(call);
   agreement a;
-  a.start(g, own.value(), readiness::ready);
+  try {
+    a.start(g, sign().value(), readiness::ready);
+  } catch (const std::exception& e) {
+    a.fail(g, call, e.what());
+    throw;
+  }
   a.wait();
   if (!a.holds()) a.report(call, describe(), readiness::ready);
 }
 
-inline void leave(group& g) noexcept {
+/// Ends the job, with a message.
+[[noreturn]] inline void end_job(const group& g, const char* call, const char* what) {
+  std::fprintf(stderr, "tenure: %s: rank %d fails while other ranks wait for it: %s\n", call, g.rank(), what);
+  MPI_Abort(g.communicator(), 1);
+  std::abort();
+}
+
+/// Runs what follows an agreement. The other ranks count on it and would wait forever, so an exception ends the job.
+template <class F>
+auto relied_on(const group& g, const char* call, F run) {
   try {
+    return run();
+  } catch (const std::exception& e) {
+    end_job(g, call, e.what());
+  }
+}
+
+inline void leave(group& g) noexcept {
+  relied_on(g, "group", [&] {
     agreement a;
     a.start(g, (signature() << "leave").value(), readiness::leaving);
     a.wait();
     // Where another rank is in a call, it now asks for the reason.
     const bool all_leave = a.all_are_alike();
     if (!all_leave) a.report("group", "leaves the group", readiness::leaving);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "rank %d: %s\n", g.rank(), e.what());
-    MPI_Abort(g.communicator(), 1);
-  }
+  });
 }
 
 }  // namespace tenure::mpi::detail

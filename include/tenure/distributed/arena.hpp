@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // One contiguous memory for the gradients of a model, and its buckets: neighbouring gradients that are sent as one array. The places follow
 // from the model alone. When a bucket is ready follows from the program. Both are constants.
-// Law: a gradient begins at a multiple of 64 bytes. A bucket has one element type, and at most `bucket_bytes`, unless it is a single gradient.
-// A bucket is sent before a step of the program if no step from there on uses it.
+// Law: a gradient begins at a multiple of 64 bytes. A bucket has one element type, and at most `bucket_bytes`, unless it is a single
+// gradient. A bucket is sent before a step of the program if no step from there on uses it.
 #pragma once
 
 #include <tenure/distributed/schedule.hpp>
@@ -24,7 +24,8 @@ struct bucket {
   std::int64_t offset = 0, elements = 0;  // in bytes, and in elements
 };
 
-/// The places of the gradients: those of the last parameters first, because the backward half of a program computes them first. The loss comes last.
+/// The places of the gradients: those of the last parameters first, because the backward half of a program computes them first. The loss
+/// comes last.
 template <class Model, std::int64_t BucketBytes>
 struct arena_layout {
   static constexpr int leaves = tree<Model>::leaves;
@@ -46,7 +47,8 @@ struct arena_layout {
       const dtype type = leaf[i].type;
       const std::int64_t elements = count(leaf[i].shape), begin = aligned(bytes);
       bytes = begin + elements * size_of(type);
-      const bool fits = bucket_count > 0 && buckets[bucket_count - 1].type == type && bytes - buckets[bucket_count - 1].offset <= BucketBytes;
+      const bucket before = bucket_count > 0 ? buckets[bucket_count - 1] : bucket{};
+      const bool fits = bucket_count > 0 && before.type == type && bytes - before.offset <= BucketBytes;
       if (!fits) buckets[bucket_count++] = {type, begin, 0};
       bucket& last = buckets[bucket_count - 1];
       last.elements = (bytes - last.offset) / size_of(type);
@@ -59,8 +61,8 @@ struct arena_layout {
 template <class Model, std::int64_t BucketBytes>
 inline constexpr arena_layout<Model, BucketBytes> layout_of_arena{};
 
-/// Which buckets are sent in which order, and before which step of the program whose results are the loss and the gradients. The loss travels
-/// with the bucket before it, or alone where this one has another element type.
+/// Which buckets are sent in which order, and before which step of the program whose results are the loss and the gradients. The loss
+/// travels with the bucket before it, or alone where this one has another element type.
 template <class Program, class Model, std::int64_t BucketBytes>
 struct sending_order {
   static constexpr const auto& layout = layout_of_arena<Model, BucketBytes>;

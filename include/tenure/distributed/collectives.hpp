@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // all_reduce, broadcast, all_gather and reduce_scatter of tensors and models. Every rank of the group makes the same call.
-// Law: a call throws on all ranks, before anything is written, where shapes, element types or operations differ, or where a rank has failed.
+// Law: a call throws on all ranks, before anything is written, where shapes, element types or operations differ, or where a rank has
+// failed.
 // Law: reductions give the same bits on all ranks, and from run to run for a fixed number of ranks.
 // Cost: a reduction copies the leaves of one element type into one array, unless there is only one, and sends this array as one.
 #pragma once
 
-#include <tuple>
+#include <algorithm>
+#include <string>
 #include <type_traits>
+#include <utility>
 
 #include <tenure/distributed/agreement.hpp>
 #include <tenure/distributed/arena.hpp>
@@ -21,35 +24,44 @@ namespace detail {
 template <class X>
 constexpr bool is_exchangeable() {
   constexpr bool has_memory = [] {
-    if constexpr (tree<X>::is_tree) return !tree<X>::has_numbers && !tree<X>::traces && tree<X>::contiguous && std::is_same_v<device_of_tree<X>, cpu_device>;
+    using t = tree<X>;
+    if constexpr (t::is_tree) return !t::has_numbers && !t::traces && t::contiguous && std::is_same_v<device_of_tree<X>, cpu_device>;
     else return false;
   }();
   static_assert(has_memory, "tenure: mpi: an argument is not a tensor that owns its memory on the host, nor a tuple, an array or a model of such tensors");
   return has_memory;
 }
 
-/// The call of a rank, as a hash and as a text.
-template <class X>
-signature signature_of(const char* call, const X& x) {
-  signature s;
-  s << call;
-  for_each_leaf(x, [&]<class L>(const L& leaf) { s << static_cast<std::uint64_t>(dtype_v<element_t<L>>) << leaf.extents(); });
-  return s;
+/// Returns when all ranks are about to make the same call, with `option`, the rest of its arguments. Otherwise throws on all of them.
+/// check() throws what is wrong with that rest.
+template <class X, class Check>
+void agree_on(group& g, const char* call, const X& x, const std::string& option, Check check) {
+  const auto sign = [&] {
+    check();
+    signature own;
+    own << call << option.c_str();
+    for_each_leaf(x, [&]<class L>(const L& leaf) {
+      tensor_access::check_alive(leaf, call);
+      own << static_cast<std::uint64_t>(dtype_v<element_t<L>>) << leaf.extents();
+    });
+    return own;
+  };
+  agree(g, call, sign, [&] {
+    std::string text = std::string(call) + '(';
+    const char* before = "";
+    for_each_leaf(x, [&]<class L>(const L& leaf) {
+      text += std::string(std::exchange(before, ", ")) + name_of(dtype_v<element_t<L>>) + ' ' + spell(leaf.extents()).c_str();
+    });
+    return text + (option.empty() ? "" : ", ") + option + ')';
+  });
 }
 template <class X>
-std::string text_of(const char* call, const X& x) {
-  std::string s = std::string(call) + '(';
-  const char* before = "";
-  for_each_leaf(x, [&]<class L>(const L& leaf) { s += std::string(std::exchange(before, ", ")) + name_of(dtype_v<element_t<L>>) + ' ' + spell(leaf.extents()).c_str(); });
-  return s + ')';
-}
-template <class X>
-void agree_on(group& g, const char* call, const X& x, int also = 0) {
-  agree(g, call, signature_of(call, x) << static_cast<std::uint64_t>(also),
-        [&] { return text_of(call, x) + (also == 0 ? "" : ", with " + std::to_string(also)); });
+void agree_on(group& g, const char* call, const X& x, const std::string& option = "") {
+  agree_on(g, call, x, option, [] {});
 }
 
-/// All leaves of x with element type T as one array: f(data, elements). Law: data is 64-byte aligned. What f writes is in the leaves after it.
+/// All leaves of x with element type T as one array: f(data, elements). Law: data is 64-byte aligned. What f writes is in the leaves after
+/// it.
 template <class T, class X, class F>
 void as_one_array(X& x, F f) {
   std::int64_t elements = 0;
@@ -71,13 +83,17 @@ void as_one_array(X& x, F f) {
   each([&](T* data, std::int64_t n) { std::copy_n(at, n, data), at += n; });
 }
 
-template <class F>
-void for_each_element_type(F f) {
-  f(element_tag<float>{}), f(element_tag<double>{}), f(element_tag<std::int32_t>{}), f(element_tag<std::int64_t>{}), f(element_tag<bool>{});
+/// Calls f for the array of each element type.
+template <class X, class F>
+void for_each_array(X& x, F f) {
+  as_one_array<float>(x, f), as_one_array<double>(x, f);
+  as_one_array<std::int32_t>(x, f), as_one_array<std::int64_t>(x, f), as_one_array<bool>(x, f);
 }
 
-template <class Operation>
-constexpr int code_of = std::is_same_v<Operation, mean_of_ranks> ? 1 : std::is_same_v<Operation, max_of_ranks> ? 2 : std::is_same_v<Operation, min_of_ranks> ? 3 : 0;
+constexpr const char* option_of(sum_of_ranks) { return ""; }
+constexpr const char* option_of(mean_of_ranks) { return "mean"; }
+constexpr const char* option_of(max_of_ranks) { return "max"; }
+constexpr const char* option_of(min_of_ranks) { return "min"; }
 
 template <class T, class Operation>
 void divide_if_mean([[maybe_unused]] T* data, [[maybe_unused]] std::int64_t n, [[maybe_unused]] int ranks) {
@@ -111,17 +127,16 @@ struct rows_of_rank : shape_change {
 template <class X, class Operation = sum_of_ranks>
 void all_reduce_(X& x, group& g, Operation operation = {}) {
   if constexpr (detail::is_exchangeable<X>()) {
-    detail::agree_on(g, "all_reduce", x, detail::code_of<Operation>);
+    detail::agree_on(g, "all_reduce", x, detail::option_of(operation));
     tenure::detail::for_each_leaf(x, [](auto& leaf) { tenure::detail::tensor_access::write(leaf, "all_reduce"); });
-    detail::for_each_element_type([&]<class T>(element_tag<T>) {
-      detail::as_one_array<T>(x, [&](T* data, std::int64_t n) {
-        detail::exchange e;
-        e.prepare(g, 1, data, dtype_v<T>, {n, 0, detail::block_unit, g.size()}, detail::combine_of(dtype_v<T>, operation), true, true);
-        e.start();
-        e.wait();
-        detail::divide_if_mean<T, Operation>(data, n, g.size());
-      });
-    });
+    const auto reduce = [&]<class T>(T* data, std::int64_t n) {
+      detail::exchange e;
+      e.prepare(g, 1, data, dtype_v<T>, {n, 0, detail::block_unit, g.size()}, detail::combine_of(dtype_v<T>, operation), true, true);
+      e.start();
+      e.wait();
+      detail::divide_if_mean<T, Operation>(data, n, g.size());
+    };
+    detail::relied_on(g, "all_reduce", [&] { detail::for_each_array(x, reduce); });
   }
 }
 /// The same as a new tensor or model; x keeps its values.
@@ -136,21 +151,21 @@ auto all_reduce(const X& x, group& g, Operation operation = {}) {
   }
 }
 
-/// x becomes that of rank `root`, as at the beginning of a training: a model that each rank has made from a seed of its own. Throws index_error
-/// if there is no such rank.
+/// x becomes that of rank `root`, as at the beginning of a training: a model that each rank has made from a seed of its own. Throws
+/// index_error if there is no such rank.
 template <class X>
 void broadcast_(X& x, group& g, int root = 0) {
   if constexpr (detail::is_exchangeable<X>()) {
-    if (root < 0 || root >= g.size()) tenure::detail::throw_outside("broadcast", root, g.size());
-    detail::agree_on(g, "broadcast", x, root);
-    tenure::detail::for_each_leaf(x, [](auto& leaf) { tenure::detail::tensor_access::write(leaf, "broadcast"); });
-    detail::for_each_element_type([&]<class T>(element_tag<T>) {
-      detail::as_one_array<T>(x, [&](T* data, std::int64_t n) {
-        constexpr std::int64_t most = INT_MAX / sizeof(T);
-        for (std::int64_t i = 0; i < n; i += most)
-          detail::check(MPI_Bcast(data + i, static_cast<int>(std::min(most, n - i) * static_cast<std::int64_t>(sizeof(T))), MPI_BYTE, root, g.communicator()), "MPI_Bcast");
-      });
+    detail::agree_on(g, "broadcast", x, root == 0 ? "" : "root " + std::to_string(root), [&] {
+      if (root < 0 || root >= g.size()) tenure::detail::throw_outside("broadcast", root, g.size());
     });
+    tenure::detail::for_each_leaf(x, [](auto& leaf) { tenure::detail::tensor_access::write(leaf, "broadcast"); });
+    const auto send = [&]<class T>(T* data, std::int64_t n) {
+      constexpr std::int64_t size = sizeof(T), most = INT_MAX / size;
+      for (std::int64_t i = 0; i < n; i += most)
+        detail::check(MPI_Bcast(data + i, static_cast<int>(std::min(most, n - i) * size), MPI_BYTE, root, g.communicator()), "MPI_Bcast");
+    };
+    detail::relied_on(g, "broadcast", [&] { detail::for_each_array(x, send); });
   }
 }
 
@@ -169,22 +184,26 @@ auto all_gather(const X& x, group& g) {
       detail::exchange_blocks(g, data, n, nullptr);
       return result;
     };
-    return tenure::detail::build_tree<tenure::detail::rebind_kind_t<X, stacked<values, dyn>>>(gather, x);
+    using result = tenure::detail::rebind_kind_t<X, stacked<values, dyn>>;
+    return detail::relied_on(g, "all_gather", [&] { return tenure::detail::build_tree<result>(gather, x); });
   } else {
     return 0;
   }
 }
 
-/// The rows of this rank, a p-th of them, of the sum of x over all ranks, or of its mean, max or min. Rows are along axis 0; a scalar is one
-/// row. Throws shape_error on all ranks if the number of rows is not a multiple of the number of ranks.
+/// The rows of this rank, a p-th of them, of the sum of x over all ranks, or of its mean, max or min. Rows are along axis 0; a scalar is
+/// one row. Throws shape_error on all ranks if the number of rows is not a multiple of the number of ranks.
 template <class X, class Operation = sum_of_ranks>
 auto reduce_scatter(const X& x, group& g, Operation operation = {}) {
   if constexpr (detail::is_exchangeable<X>()) {
-    detail::agree_on(g, "reduce_scatter", x, detail::code_of<Operation>);
     const auto rows_of = [](const auto& leaf) { return leaf.extents().rank == 0 ? std::int64_t{1} : leaf.extents()[0]; };
-    tenure::detail::for_each_leaf(x, [&](const auto& leaf) {
-      if (rows_of(leaf) % g.size() != 0)
-        throw shape_error(tenure::detail::message("reduce_scatter") << "shape " << leaf.extents() << ": " << rows_of(leaf) << " rows for " << g.size() << " ranks");
+    detail::agree_on(g, "reduce_scatter", x, detail::option_of(operation), [&] {
+      tenure::detail::for_each_leaf(x, [&](const auto& leaf) {
+        const std::int64_t rows = rows_of(leaf);
+        if (rows % g.size() == 0) return;
+        throw shape_error(tenure::detail::message("reduce_scatter")
+                          << "shape " << leaf.extents() << ": " << rows << " rows for " << g.size() << " ranks");
+      });
     });
     const auto reduce = [&]<class To, class L>(element_tag<To>, const L& leaf) {
       using T = element_t<L>;
@@ -200,7 +219,8 @@ auto reduce_scatter(const X& x, group& g, Operation operation = {}) {
       detail::divide_if_mean<T, Operation>(tenure::detail::tensor_access::fresh(result), n, g.size());
       return result;
     };
-    return tenure::detail::build_tree<tenure::detail::rebind_kind_t<X, tenure::detail::with_changes<values, detail::rows_of_rank>>>(reduce, x);
+    using result = tenure::detail::rebind_kind_t<X, tenure::detail::with_changes<values, detail::rows_of_rank>>;
+    return detail::relied_on(g, "reduce_scatter", [&] { return tenure::detail::build_tree<result>(reduce, x); });
   } else {
     return 0;
   }

@@ -2,7 +2,8 @@
 // One array on its way: the rounds of schedule.hpp with messages that do not block. Several can be under way at a time, while the program
 // computes; MPI moves them in advance() and wait().
 // Law: all ranks get the same bits, which depend on the arrays and the number of ranks only.
-// Cost: memory for half of the array twice: for what arrives, and for blocks on both sides of the array's end, which are sent as one message.
+// Cost: memory for half of the array twice: for what arrives, and for blocks on both sides of the array's end, which are sent as one
+// message.
 #pragma once
 
 #include <cstring>
@@ -34,11 +35,18 @@ void combine_elements(void* to, const void* from, std::int64_t count) {
   auto* const a = static_cast<T*>(to);
   const auto* const b = static_cast<const T*>(from);
   for (std::int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_same_v<Operation, max_of_ranks>) a[i] = b[i] > a[i] || b[i] != b[i] ? b[i] : a[i];
-    else if constexpr (std::is_same_v<Operation, min_of_ranks>) a[i] = b[i] < a[i] || b[i] != b[i] ? b[i] : a[i];
-    else if constexpr (std::is_same_v<T, bool>) a[i] = a[i] || b[i];
-    else if constexpr (std::is_integral_v<T>) a[i] = static_cast<T>(static_cast<std::make_unsigned_t<T>>(a[i]) + static_cast<std::make_unsigned_t<T>>(b[i]));
-    else a[i] += b[i];
+    if constexpr (std::is_same_v<Operation, max_of_ranks>) {
+      a[i] = b[i] > a[i] || b[i] != b[i] ? b[i] : a[i];
+    } else if constexpr (std::is_same_v<Operation, min_of_ranks>) {
+      a[i] = b[i] < a[i] || b[i] != b[i] ? b[i] : a[i];
+    } else if constexpr (std::is_same_v<T, bool>) {
+      a[i] = a[i] || b[i];
+    } else if constexpr (std::is_integral_v<T>) {  // wraps round, as in the kernels
+      using whole = std::make_unsigned_t<T>;
+      a[i] = static_cast<T>(static_cast<whole>(a[i]) + static_cast<whole>(b[i]));
+    } else {
+      a[i] += b[i];
+    }
   }
 }
 
@@ -62,8 +70,8 @@ class exchange {
     if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   }
 
-  /// `data` has the elements of `cut`. `reduces`: block r becomes the sum on rank r. `gathers`: then all ranks get all blocks. Exchanges that
-  /// are under way at one time have different tags, above 0. Throws std::bad_alloc.
+  /// `data` has the elements of `cut`. `reduces`: block r becomes the sum on rank r. `gathers`: then all ranks get all blocks. Exchanges
+  /// that are under way at one time have different tags, above 0. Throws std::bad_alloc.
   void prepare(group& g, int tag, void* data, dtype type, const partition& cut, combine_function combine, bool reduces, bool gathers) {
     group_ = &g;
     tag_ = tag;
@@ -80,7 +88,8 @@ class exchange {
     for (int i = 0; i < cut.ranks; ++i) largest = cut.size(i) > largest ? cut.size(i) : largest;
     room_ = (largest * (cut.ranks / 2) * element_ + 63) / 64 * 64;
     constexpr std::int64_t limit = INT_MAX;  // the count of a message is an int
-    if (room_ / element_ > limit) throw error(tenure::detail::message("mpi") << "a message of " << room_ / element_ << " elements; MPI takes at most " << limit);
+    if (room_ / element_ > limit)
+      throw error(tenure::detail::message("mpi") << "a message of " << room_ / element_ << " elements; MPI takes at most " << limit);
     beside_ = tenure::detail::allocate_storage(static_cast<std::size_t>(2 * room_));
   }
   void start() {
@@ -124,7 +133,8 @@ class exchange {
   char* arriving() const { return static_cast<char*>(beside_.data()); }
   char* packed() const { return arriving() + room_; }
 
-  MPI_Datatype unit() const { return element_ == 8 ? MPI_INT64_T : element_ == 4 ? MPI_INT32_T : MPI_BYTE; }  // elements are copied, not converted
+  // By its size: elements are copied, not converted.
+  MPI_Datatype unit() const { return element_ == 8 ? MPI_INT64_T : element_ == 4 ? MPI_INT32_T : MPI_BYTE; }
 
   void post() {
     const turn t = current();
@@ -135,8 +145,10 @@ class exchange {
       std::memcpy(packed() + t.sent.count[0] * element_, at(t.sent.first[1]), static_cast<std::size_t>(t.sent.count[1] * element_));
       from = packed();
     }
-    check(MPI_Irecv(is_direct ? at(t.received.first[0]) : arriving(), static_cast<int>(t.received.total()), unit(), t.from, tag_, group_->communicator(), &requests_[0]), "MPI_Irecv");
-    check(MPI_Isend(from, static_cast<int>(t.sent.total()), unit(), t.to, tag_, group_->communicator(), &requests_[1]), "MPI_Isend");
+    char* const into = is_direct ? at(t.received.first[0]) : arriving();
+    const int received = static_cast<int>(t.received.total()), sent = static_cast<int>(t.sent.total());
+    check(MPI_Irecv(into, received, unit(), t.from, tag_, group_->communicator(), &requests_[0]), "MPI_Irecv");
+    check(MPI_Isend(from, sent, unit(), t.to, tag_, group_->communicator(), &requests_[1]), "MPI_Isend");
     group_->count_message(t.sent.total() * element_);
     is_under_way_ = true;
   }

@@ -63,8 +63,8 @@ class group {
   int size() const { return size_; }
   MPI_Comm communicator() const { return communicator_; }
 
-  /// What this rank has sent for reductions and training steps since the group was made: messages, and bytes of elements. The short messages by
-  /// which ranks agree before each call are not counted.
+  /// What this rank has sent for reductions and training steps since the group was made: messages, and bytes of elements. The short
+  /// messages by which ranks agree before each call are not counted.
   std::int64_t messages() const { return messages_; }
   std::int64_t bytes_sent() const { return bytes_; }
 

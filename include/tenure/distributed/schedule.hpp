@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // How p ranks add arrays: a reduce-scatter after which each rank has the sum of one block, then an all-gather of the blocks. Both take
 // ceil(log2 p) rounds for any p, and in each round a rank sends one message and receives one.
-// Law: a rank sends every block but its own once in the reduce-scatter, and the ranks together send (p - 1) times the array in each half. So
-// the bytes meet the lower bound 2 (p - 1) / p of the array for each rank, and the messages the lower bound 2 ceil(log2 p).
+// Law: a rank sends every block but its own once in the reduce-scatter, and the ranks together send (p - 1) times the array in each half.
+// So the bytes meet the lower bound 2 (p - 1) / p of the array for each rank, and the messages the lower bound 2 ceil(log2 p).
 // Law: the order of additions depends on p and the block alone, and each block is added up on one rank. So all ranks get the same bits.
 // Source: Träff, "Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms" (2024).
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace TENURE_NAMESPACE::mpi::detail {
 
-/// A round of the reduce-scatter: a rank sends the blocks at distance skip ... skip + blocks - 1 from its own to the rank at distance `skip`. In
-/// the all-gather, whose rounds have the opposite order and direction, it receives these blocks from there.
+/// A round of the reduce-scatter: a rank sends the blocks at distance skip ... skip + blocks - 1 from its own to the rank at distance
+/// `skip`. In the all-gather, whose rounds have the opposite order and direction, it receives these blocks from there.
 struct round {
   int skip = 0, blocks = 0;
 };
@@ -40,8 +40,8 @@ struct cyclic_range {
   constexpr bool wraps() const { return count[1] > 0; }
 };
 
-/// An array that is cut into one block for each rank. Blocks begin at multiples of `unit` elements, and differ by one unit at most. The last
-/// block has `tail` elements more.
+/// An array that is cut into one block for each rank. Blocks begin at multiples of `unit` elements, and differ by one unit at most. The
+/// last block has `tail` elements more.
 struct partition {
   std::int64_t elements = 0, tail = 0, unit = 1;
   int ranks = 1;

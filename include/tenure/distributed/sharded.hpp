@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The state of a rule of which each rank keeps a part: the moments of its blocks of the arena. A rank updates the parameters of its blocks, and
-// then all ranks gather them.
+// The state of a rule of which each rank keeps a part: the moments of its blocks of the arena. A rank updates the parameters of its blocks,
+// and then all ranks gather them.
 // Law: an update has the bits of an update of the whole model, because the rule computes each element by itself.
 // Cost: the memory of the moments divided by the number of ranks. A step sends as much as without it.
 #pragma once
@@ -144,20 +144,24 @@ void gather_buckets(group& g, char* arena, int count, At at) {
 template <class State, class Whole>
 void gather_state(group& g, const State& state, Whole& whole) {
   constexpr const auto& layout = State::layout;
-  agree(g, "gather", signature() << "gather" << static_cast<std::uint64_t>(layout.bytes) << static_cast<std::uint64_t>(state.steps),
-        [&] { return "the state after step " + std::to_string(state.steps); });
+  const auto sign = [&] { return signature() << "gather" << static_cast<std::uint64_t>(layout.bytes) << static_cast<std::uint64_t>(state.steps); };
+  agree(g, "gather", sign, [&] { return "the state after step " + std::to_string(state.steps); });
   whole.steps = state.steps;
-  const storage_handle arena = allocate_storage(static_cast<std::size_t>(layout.bytes));
-  char* const data = static_cast<char*>(arena.data());
-  for (std::size_t k = 0; k < whole.moments.size(); ++k) {
-    state.for_each_piece([&](const piece& p) {
-      std::memcpy(data + p.in_arena, state.moment(static_cast<int>(k), p), static_cast<std::size_t>(p.count * size_of(p.type)));
-    });
-    gather_buckets<layout.leaves>(g, data, layout.bucket_count, [&](int b) { return std::pair{layout.buckets[b], partition{layout.buckets[b].elements, 0, block_unit, g.size()}}; });
-    const leaf_memory<layout.leaves> to(whole.moments[k]);
-    for (int i = 0; i < layout.leaves; ++i)
-      std::memcpy(to.at[i], data + layout.at[i].offset, static_cast<std::size_t>(layout.at[i].elements * size_of(layout.at[i].type)));
-  }
+  relied_on(g, "gather", [&] {
+    const storage_handle arena = allocate_storage(static_cast<std::size_t>(layout.bytes));
+    char* const data = static_cast<char*>(arena.data());
+    for (std::size_t k = 0; k < whole.moments.size(); ++k) {
+      state.for_each_piece([&](const piece& p) {
+        std::memcpy(data + p.in_arena, state.moment(static_cast<int>(k), p), static_cast<std::size_t>(p.count * size_of(p.type)));
+      });
+      gather_buckets<layout.leaves>(g, data, layout.bucket_count, [&](int b) {
+        return std::pair{layout.buckets[b], partition{layout.buckets[b].elements, 0, block_unit, g.size()}};
+      });
+      const leaf_memory<layout.leaves> to(whole.moments[k]);
+      for (int i = 0; i < layout.leaves; ++i)
+        std::memcpy(to.at[i], data + layout.at[i].offset, static_cast<std::size_t>(layout.at[i].elements * size_of(layout.at[i].type)));
+    }
+  });
 }
 
 }  // namespace detail

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// train_step(loss, rule, group): a training step of which each rank computes the gradients of its own samples. The step updates the model by the
-// mean of all gradients. It is two compiled functions: the loss and the gradients, written into one arena, and the update.
-// Law: models and states that were equal on all ranks before a step are equal after it, bit for bit, and for a fixed number of ranks they do
-// not differ from run to run. A step throws on all ranks, and changes nothing, if one rank's call differs or fails.
+// train_step(loss, rule, group): a training step of which each rank computes the gradients of its own samples. The step updates the model
+// by the mean of all gradients. It is two compiled functions: the loss and the gradients, written into one arena, and the update.
+// Law: models and states that were equal on all ranks before a step are equal after it, bit for bit, and for a fixed number of ranks they
+// do not differ from run to run. A step throws on all ranks, and changes nothing, if one rank's call differs or fails.
 // Cost: for each bucket of the arena, 2 ceil(log2 p) messages with 2 (p - 1) / p of its bytes. A bucket is sent while later steps compute.
 #pragma once
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <tuple>
@@ -24,7 +23,8 @@
 
 namespace TENURE_NAMESPACE::mpi {
 
-/// The most bytes of a bucket, for train_step(loss, rule, group, buckets_of<bytes>{}). Larger ones have fewer messages, smaller ones are sent earlier.
+/// The most bytes of a bucket, for train_step(loss, rule, group, buckets_of<bytes>{}). Larger ones have fewer messages, smaller ones are
+/// sent earlier.
 template <std::int64_t Bytes>
 struct buckets_of {};
 using default_buckets = buckets_of<std::int64_t{1} << 20>;
@@ -48,7 +48,8 @@ class sender {
     std::memset(data() + used, 0, static_cast<std::size_t>(layout.bytes - used));
     for (int i = 0; i < order.count; ++i) {
       const auto& s = order.at[i];
-      exchanges_[i].prepare(g, 1 + i, data() + s.what.offset, s.what.type, order.cut(i, g.size()), combine_of(s.what.type, mpi::sum), true, gathers);
+      const combine_function add = combine_of(s.what.type, mpi::sum);
+      exchanges_[i].prepare(g, 1 + i, data() + s.what.offset, s.what.type, order.cut(i, g.size()), add, true, gathers);
     }
   }
 
@@ -58,11 +59,7 @@ class sender {
   /// This rank can fail no more: it tells the others, and learns of them while it computes.
   void agree(const signature& own) { agreement_.start(group_, own.value(), readiness::ready); }
   bool has_agreed() const { return agreement_.has_started(); }
-  void fail(const signature& own, const char* call, const char* what) {
-    agreement_.start(group_, own.value(), readiness::failed);
-    agreement_.wait();
-    agreement_.report(call, what, readiness::failed);
-  }
+  void fail(const char* call, const char* what) { agreement_.fail(group_, call, what); }
 
   /// Sends what is ready after `steps` steps, and moves what is under way.
   void advance(int steps) {
@@ -81,7 +78,8 @@ class sender {
   }
   /// After a reduce-scatter alone: all ranks get all blocks.
   void gather() {
-    gather_buckets<order.count>(group_, data(), order.count, [&](int i) { return std::pair{order.at[i].what, order.cut(i, group_.size())}; });
+    const auto at = [&](int i) { return std::pair{order.at[i].what, order.cut(i, group_.size())}; };
+    gather_buckets<order.count>(group_, data(), order.count, at);
   }
 
  private:
@@ -161,7 +159,9 @@ struct step_plan {
   /// The arrays that are sent one by one, in this order: bucket i is sent before step ready(i) of the gradients.
   static constexpr int buckets() { return order.count; }
   static constexpr int ready(int i) { return order.at[i].ready; }
-  static constexpr std::int64_t bytes_of_bucket(int i) { return (order.at[i].what.elements + order.at[i].tail) * size_of(order.at[i].what.type); }
+  static constexpr std::int64_t bytes_of_bucket(int i) {
+    return (order.at[i].what.elements + order.at[i].tail) * size_of(order.at[i].what.type);
+  }
   /// What a rank sends in one step if there are so many ranks: messages, and bytes. Where blocks differ in size, so do the bytes of ranks.
   static constexpr int messages(int ranks) { return 2 * detail::round_count(ranks) * order.count; }
   static constexpr std::int64_t bytes_sent(int ranks, int rank = 0) {
@@ -190,15 +190,17 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   using gradients_source = tenure::detail::source_of<gradients_type, Model, Data...>;
   using numbers = decltype(std::declval<Rule>().hyperparameters(0));
   static constexpr auto moments = static_cast<std::size_t>(Rule::moments);
+  template <class Model>
+  using update_source = tenure::detail::source_of<update_type, Model, Model, std::array<Model, moments>, double, numbers>;
   template <class X>
   using in_memory = tenure::detail::rebind_kind_t<X, values>;
 
  public:
   trainer(Rule r, group& g, Execution on = {}) : rule(r), execution(on), group_(&g) {}
 
-  /// Updates model and state in place, by the mean of the gradients over all ranks. Returns the mean of the losses before the update. The ranks
-  /// have equal models, states and hyperparameters, and data of equal extents; the means are those of all samples then. Throws shape_error if the
-  /// extents or the hyperparameters differ, on all ranks.
+  /// Updates model and state in place, by the mean of the gradients over all ranks. Returns the mean of the losses before the update. The
+  /// ranks have equal models, states and hyperparameters, and data of equal extents; the means are those of all samples then. Throws
+  /// shape_error if the extents or the hyperparameters differ, on all ranks.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
@@ -211,18 +213,20 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     }
   }
 
-  /// The state before the first step, with all moments zero, of which each rank keeps its part. A step takes it in place of rule.init(model).
-  /// The rule is one that updates each element by itself: sgd or adam.
+  /// The state before the first step, with all moments zero, of which each rank keeps its part. A step takes it in place of
+  /// rule.init(model). The rule is one that updates each element by itself: sgd or adam.
   template <class Model>
   auto init_sharded(const Model&) const {
-    if constexpr (detail::is_shardable<Rule>() && detail::has_arena<Model>()) return sharded_state<Model, Rule::moments, BucketBytes>(*group_);
+    constexpr bool fits = detail::is_shardable<Rule>() && detail::has_arena<Model>();
+    if constexpr (fits) return sharded_state<Model, Rule::moments, BucketBytes>(*group_);
     else return after_error();
   }
-  /// A whole state as a sharded one, for example one that was saved by another number of ranks. And the whole state of a sharded one, on each
-  /// rank: all of them call it.
+  /// A whole state as a sharded one, for example one that was saved by another number of ranks. And the whole state of a sharded one, on
+  /// each rank: all of them call it.
   template <class Model, int N>
   auto shard(const optim::state<Model, N>& state) const {
-    if constexpr (detail::is_shardable<Rule>() && detail::has_arena<Model>()) return detail::sharded<sharded_state<Model, N, BucketBytes>>(*group_, state);
+    constexpr bool fits = detail::is_shardable<Rule>() && detail::has_arena<Model>();
+    if constexpr (fits) return detail::sharded<sharded_state<Model, N, BucketBytes>>(*group_, state);
     else return after_error();
   }
   template <class Model, int N>
@@ -238,8 +242,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   /// The plan of one step. Where the state is sharded, the update is that of the whole model, of which each rank computes its part.
   template <class Model, class State, class... Data>
   constexpr auto plan(const Model&, const State&, const Data&...) const
-      -> step_plan<program<gradients_source<Model, Data...>>, program<tenure::detail::source_of<update_type, Model, Model, std::array<Model, moments>, double, numbers>>,
-                   Model, BucketBytes> {
+      -> step_plan<program<gradients_source<Model, Data...>>, program<update_source<Model>>, Model, BucketBytes> {
     return {};
   }
 
@@ -263,7 +266,8 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     int leaf = 0;
     const auto in_arena = [&]<class L>(element_tag<L>) {
       const extents& shape = shape_of_t<L>::value;
-      return tenure::detail::tensor_access::make<L>(sender.memory(), reinterpret_cast<element_t<L>*>(sender.data() + layout.at[leaf++].offset), shape, shape);
+      auto* const data = reinterpret_cast<element_t<L>*>(sender.data() + layout.at[leaf++].offset);
+      return tenure::detail::tensor_access::make<L>(sender.memory(), data, shape, shape);
     };
     auto sums = tenure::detail::build_tree<model_type>(in_arena);
     auto* const loss_in_arena = reinterpret_cast<element_t<loss_type>*>(sender.data() + layout.loss);
@@ -274,8 +278,8 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     const auto agree = [&] { sender.agree(own); };
     detail::sending_run<sender_type, decltype(agree)> runner{sender, agree};
     const auto fail = [&](const char* what) {
-      if (sender.has_agreed()) give_up(what);  // the others count on this rank's gradients
-      sender.fail(own, "train_step", what);
+      if (sender.has_agreed()) detail::end_job(*group_, "train_step", what);
+      sender.fail("train_step", what);
     };
     try {
       compiled<gradients_type, Execution>{{}, execution}.into(sum_of_losses, sums).through(runner, model, data...);
@@ -290,7 +294,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
 
     const double share = 1.0 / group_->size();
     [[maybe_unused]] const auto scope = execution.scope();
-    if constexpr (is_sharded) update_sharded(sender, model, state, share, hyper);
+    if constexpr (is_sharded) detail::relied_on(*group_, "train_step", [&] { update_sharded(sender, model, state, share, hyper); });
     else compiled<update_type>{}.into(model, state.moments)(model, sums, state.moments, share, hyper);
     ++state.steps;
     *tenure::detail::tensor_access::fresh(loss) = *loss_in_arena * static_cast<element_t<loss_type>>(share);
@@ -326,14 +330,16 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     int i = 0;
     tenure::detail::for_each_leaf(model, [&]<class L>(L& leaf) {
       const auto& from = layout.at[i++];
-      std::memcpy(tensor_access::write(leaf, "train_step"), sender.data() + from.offset, static_cast<std::size_t>(from.elements) * sizeof(element_t<L>));
+      const auto bytes = static_cast<std::size_t>(from.elements) * sizeof(element_t<L>);
+      std::memcpy(tensor_access::write(leaf, "train_step"), sender.data() + from.offset, bytes);
     });
   }
 
   template <class Program, class... Data>
   static detail::signature signature_of_step(std::int64_t arena_bytes, std::int64_t steps, const numbers& hyper, const Data&... data) {
     detail::signature s;
-    s << "train_step" << static_cast<std::uint64_t>(Program::step_count) << static_cast<std::uint64_t>(arena_bytes) << static_cast<std::uint64_t>(steps);
+    s << "train_step" << static_cast<std::uint64_t>(Program::step_count) << static_cast<std::uint64_t>(arena_bytes)
+      << static_cast<std::uint64_t>(steps);
     for (const double h : hyper) s << std::bit_cast<std::uint64_t>(h);
     const auto add = [&](const auto& leaf) { s << detail::extents_of(leaf); };
     (tenure::detail::for_each_leaf(data, add), ...);
@@ -343,16 +349,13 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   static std::string text_of_step(std::int64_t steps, const numbers& hyper, const Data&... data) {
     std::string s = "step " + std::to_string(steps) + " with data of shape ";
     const char* before = "";
-    const auto add = [&](const auto& leaf) { s += std::string(std::exchange(before, ", ")) + tenure::detail::spell(detail::extents_of(leaf)).c_str(); };
+    const auto add = [&](const auto& leaf) {
+      s += std::string(std::exchange(before, ", ")) + tenure::detail::spell(detail::extents_of(leaf)).c_str();
+    };
     (tenure::detail::for_each_leaf(data, add), ...);
     s += " and hyperparameters";
     for (const double h : hyper) s += ' ' + std::to_string(h);
     return s;
-  }
-  [[noreturn]] void give_up(const char* what) const {
-    std::fprintf(stderr, "rank %d: train_step failed while other ranks wait: %s\n", group_->rank(), what);
-    MPI_Abort(group_->communicator(), 1);
-    std::abort();
   }
 
   group* group_;
@@ -364,7 +367,9 @@ namespace TENURE_NAMESPACE {
 
 /// A training step of all ranks of a group together. The group outlives it.
 template <class Loss, class Rule, class Execution = inherited>
-auto train_step(Loss, Rule rule, mpi::group& g, Execution on = {}) { return mpi::trainer<Loss, Rule, mpi::default_buckets, Execution>(rule, g, on); }
+auto train_step(Loss, Rule rule, mpi::group& g, Execution on = {}) {
+  return mpi::trainer<Loss, Rule, mpi::default_buckets, Execution>(rule, g, on);
+}
 template <class Loss, class Rule, std::int64_t Bytes, class Execution = inherited>
 auto train_step(Loss, Rule rule, mpi::group& g, mpi::buckets_of<Bytes>, Execution on = {}) {
   return mpi::trainer<Loss, Rule, mpi::buckets_of<Bytes>, Execution>(rule, g, on);
