@@ -19,10 +19,6 @@ namespace {
 namespace tn = tenure;
 using clock_type = std::chrono::steady_clock;
 
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
-}
 template <class F>
 double seconds(F run) {
   const auto since = clock_type::now();
@@ -55,36 +51,38 @@ struct work {
   }
 };
 
-/// The medians of two rows that alternate, and of their ratios. Ranks that do not run a row sleep.
+/// The times of two rows that alternate: the least of many, each the mean of four turns. Ranks that do not run a row sleep.
 struct comparison {
-  double first, second, ratio;
+  double first = 1e9, second = 1e9;
+  double ratio() const { return second / first; }
 };
 template <class First, class Second>
-comparison compare(int passes, int turns, First first, Second second) {
-  std::vector<double> a, b, ratios;
+comparison compare(int passes, First first, Second second) {
+  comparison c;
+  const auto least = [](double& known, auto row) {
+    for (int t = 0; t < 8; ++t) known = std::min(known, seconds([&] { row(), row(), row(), row(); }) / 4);
+  };
   for (int i = 0; i < passes; ++i) {
-    std::vector<double> one, other;
     meet();
-    for (int t = 0; t < turns; ++t) one.push_back(seconds(first));
+    least(c.first, first);
     meet();
-    for (int t = 0; t < turns; ++t) other.push_back(seconds(second));
-    a.push_back(median(one)), b.push_back(median(other)), ratios.push_back(b.back() / a.back());
+    least(c.second, second);
   }
-  return {median(a), median(b), median(ratios)};
+  return c;
 }
 
 /// Half of the time of a message there and one back.
 double message_time(int rank, std::size_t bytes) {
   std::vector<char> data(bytes);
-  std::vector<double> times;
+  double least = 1e9;
   for (int i = 0; i < 400; ++i)
-    times.push_back(seconds([&] {
+    least = std::min(least, seconds([&] {
       for (int side = 0; side < 2; ++side) {
         if (rank == side) MPI_Send(data.data(), static_cast<int>(bytes), MPI_BYTE, 1 - side, 0, MPI_COMM_WORLD);
         else if (rank == 1 - side) MPI_Recv(data.data(), static_cast<int>(bytes), MPI_BYTE, side, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       }
     }));
-  return median(times) / 2;
+  return least / 2;
 }
 
 }  // namespace
@@ -106,8 +104,8 @@ int main(int argc, char** argv) try {
     auto plain = tn::train_step(workloads::mlp_loss, rule);
     auto grouped = tn::train_step(workloads::mlp_loss, rule, alone);
     auto state = rule.init(one.model), state_of_group = rule.init(other.model);
-    const auto r = compare(9, is_first ? 100 : 1, [&] { plain(one.model, state, one.x, one.y); }, [&] { grouped(other.model, state_of_group, other.x, other.y); });
-    print("a group of one rank, 256 samples: %.0f us, without a group %.0f us, ratio %.3f\n", 1e6 * r.second, 1e6 * r.first, r.ratio);
+    const auto r = compare(20, [&] { plain(one.model, state, one.x, one.y); }, [&] { grouped(other.model, state_of_group, other.x, other.y); });
+    print("a group of one rank, 256 samples: %.0f us, without a group %.0f us, ratio %.3f\n", 1e6 * r.second, 1e6 * r.first, r.ratio());
   }
   const auto step_of_all = [&](auto init, const char* name) {
     work whole(samples), part(samples / p);
@@ -116,18 +114,25 @@ int main(int argc, char** argv) try {
     auto state = rule.init(whole.model);
     auto state_of_group = init(grouped, part.model);
     using plan = decltype(grouped.plan(part.model, state_of_group, part.x, part.y));
-    const auto r = compare(9, 20, [&] { if (is_first) plain(whole.model, state, whole.x, whole.y); }, [&] { grouped(part.model, state_of_group, part.x, part.y); });
-    print("%s, %lld samples on %d ranks: %.0f us, on one process %.0f us, ratio %.3f\n", name, static_cast<long long>(samples), p, 1e6 * r.second, 1e6 * r.first, r.ratio);
-    print("  arena %lld bytes; a rank sends %d messages, %lld bytes, where 2 (p - 1) / p of the arena is %lld\n", static_cast<long long>(plan::arena_bytes()), plan::messages(p),
-          static_cast<long long>(plan::bytes_sent(p)), static_cast<long long>(2 * (p - 1) * plan::arena_bytes() / p));
+    const auto by_one = [&] {
+      if (is_first) plain(whole.model, state, whole.x, whole.y);
+    };
+    const auto r = compare(20, by_one, [&] { grouped(part.model, state_of_group, part.x, part.y); });
+    const auto whole_number = [](std::int64_t n) { return static_cast<long long>(n); };
+    print("%s, %lld samples on %d ranks: %.0f us, on one process %.0f us, ratio %.3f\n", name, whole_number(samples), p, 1e6 * r.second,
+          1e6 * r.first, r.ratio());
+    print("  arena %lld bytes; a rank sends %d messages, %lld bytes, where 2 (p - 1) / p of the arena is %lld\n",
+          whole_number(plan::arena_bytes()), plan::messages(p), whole_number(plan::bytes_sent(p)),
+          whole_number(2 * (p - 1) * plan::arena_bytes() / p));
   };
   step_of_all([](const auto& step, const auto& model) { return step.rule.init(model); }, "whole states");
   step_of_all([](const auto& step, const auto& model) { return step.init_sharded(model); }, "sharded states");
 
   auto x = tn::ones<float>(tn::shape<101770>{});
   std::vector<float> y(101770, 1.0f);
-  const auto r = compare(9, 100, [&] { MPI_Allreduce(MPI_IN_PLACE, y.data(), static_cast<int>(y.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); }, [&] { tn::mpi::all_reduce_(x, world); });
-  print("all_reduce_ of 407,080 bytes: %.0f us, MPI_Allreduce %.0f us, ratio %.3f\n", 1e6 * r.second, 1e6 * r.first, r.ratio);
+  const auto by_mpi = [&] { MPI_Allreduce(MPI_IN_PLACE, y.data(), static_cast<int>(y.size()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+  const auto r = compare(100, by_mpi, [&] { tn::mpi::all_reduce_(x, world); });
+  print("all_reduce_ of 407,080 bytes: %.0f us, MPI_Allreduce %.0f us, ratio %.3f\n", 1e6 * r.second, 1e6 * r.first, r.ratio());
   if (p > 1) {
     const double least = message_time(world.rank(), 24), large = message_time(world.rank(), 1 << 22);
     print("a message of 24 bytes: %.2f us; of 4 MiB: %.0f us, %.1f GB/s\n", 1e6 * least, 1e6 * large, (1 << 22) / large * 1e-9);

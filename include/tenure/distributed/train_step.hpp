@@ -266,8 +266,8 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     int leaf = 0;
     const auto in_arena = [&]<class L>(element_tag<L>) {
       const extents& shape = shape_of_t<L>::value;
-      auto* const data = reinterpret_cast<element_t<L>*>(sender.data() + layout.at[leaf++].offset);
-      return tenure::detail::tensor_access::make<L>(sender.memory(), data, shape, shape);
+      auto* const first = reinterpret_cast<element_t<L>*>(sender.data() + layout.at[leaf++].offset);
+      return tenure::detail::tensor_access::make<L>(sender.memory(), first, shape, shape);
     };
     auto sums = tenure::detail::build_tree<model_type>(in_arena);
     auto* const loss_in_arena = reinterpret_cast<element_t<loss_type>*>(sender.data() + layout.loss);
