@@ -9,7 +9,7 @@ of rules, and glob on the files of this tree. The workflows are parsed, and what
 installed (starlark, yaml) is named at the end; the exit status is 77 where something was left out and nothing is wrong.
 """
 
-import json, re, sys
+import importlib.util, json, re, subprocess, sys
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -102,6 +102,10 @@ def check_workflows():
         return
     files = sorted((root / ".github/workflows").glob("*.yml"))
     expect(files, "there are no workflows")
+    if importlib.util.find_spec("check_jsonschema"):  # the published schema of workflows, which that module brings
+        validate = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *map(str, files)]
+        result = subprocess.run(validate, capture_output=True, text=True)
+        expect(result.returncode == 0, result.stdout + result.stderr)
     for path in files:
         workflow = yaml.safe_load(path.read_text())
         name = path.name

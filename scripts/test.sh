@@ -153,8 +153,8 @@ modules=(nanobind numpy pytest markdown-it-py pygments pyyaml starlark-pyo3)
 has_modules() { "$1" -c 'import nanobind, numpy, pytest, markdown_it, pygments, yaml, starlark' >/dev/null 2>&1; }
 if [[ $quick == OFF ]]; then
   # The other build systems themselves, a CMake that knows modules, and a compiler that does.
-  modules+=(conan meson cmake ninja)
-  has_modules() { [[ -x $(dirname "$1")/conan && -x $(dirname "$1")/meson ]] && "$1" -c 'import nanobind, numpy, pytest, markdown_it, pygments, yaml, starlark' >/dev/null 2>&1; }
+  modules+=(conan meson cmake ninja check-jsonschema)
+  has_modules() { [[ -x $(dirname "$1")/conan && -x $(dirname "$1")/meson && -x $(dirname "$1")/check-jsonschema ]] && "$1" -c 'import nanobind, numpy, pytest, markdown_it, pygments, yaml, starlark' >/dev/null 2>&1; }
   if command -v apt-cache >/dev/null && [[ -n $(apt-cache search --names-only '^clang-19$') ]]; then
     (install_packages clang-19 clang-tools-19 libc++-19-dev libc++abi-19-dev) || true
   fi
