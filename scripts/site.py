@@ -208,6 +208,8 @@ class Site:
         if (root / "include/tenure" / header).parent == root / "include/tenure" or header.startswith("interop/"):
             return header
         single = {"transform/profile.hpp": "profile.hpp",
+            "transform/debug_nans.hpp": "debug_nans.hpp",
+            "optim/debug_nans.hpp": "debug_nans.hpp",
             "transform/html.hpp": "picture.hpp",
             "transform/dot.hpp": "picture.hpp",
             "transform/picture.hpp": "picture.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}

@@ -4,6 +4,7 @@
 // headers of NumPy's files, Eigen, DLPack and mdspan, which a program includes before the import.
 module;
 
+#include <tenure/debug_nans.hpp>
 #include <tenure/picture.hpp>
 #include <tenure/profile.hpp>
 #include <tenure/tenure.hpp>
@@ -219,6 +220,15 @@ using tenure::unbind;
 using tenure::unsqueeze;
 using tenure::windows;
 
+// ---- Random numbers in compiled functions --------------------------------------------------------
+using tenure::random_key;
+using tenure::fold_in;
+using tenure::split_key;
+using tenure::bernoulli;
+using tenure::dropout;
+using tenure::normal_like;
+using tenure::uniform_like;
+
 // ---- Products and equations ---------------------------------------------------------------------
 using tenure::attention;
 using tenure::causal;
@@ -325,6 +335,10 @@ using tenure::to_dot;
 using tenure::to_html;
 using tenure::to_text;
 using tenure::write_html;
+
+// ---- NaN and infinity ---------------------------------------------------------------------------
+using tenure::debug_nans;
+using tenure::nan_error;
 
 // ---- Threads and the processor ------------------------------------------------------------------
 using tenure::flush_denormals;

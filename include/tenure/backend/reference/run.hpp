@@ -374,7 +374,9 @@ class interpreter {
         const auto below = [&](std::int64_t i, std::int64_t j) { return row[i] < row[j] || (row[j] != row[j] && row[i] == row[i]); };
         std::vector<std::int64_t> all(static_cast<std::size_t>(length));
         for (std::int64_t i = 0; i < length; ++i) all[static_cast<std::size_t>(i)] = i;
-        std::stable_sort(all.begin(), all.end(), [&](std::int64_t i, std::int64_t j) { return n.start != 0 ? below(j, i) : below(i, j); });
+        // Equal elements stay in the order of their positions. (clang 19 reports the std::stable_sort of libstdc++ 12 as deprecated.)
+        const auto before = [&](std::int64_t i, std::int64_t j) { return n.start != 0 ? below(j, i) : below(i, j); };
+        std::sort(all.begin(), all.end(), [&](std::int64_t i, std::int64_t j) { return before(i, j) || (i < j && !before(j, i)); });
         std::copy(all.begin(), all.begin() + count, to);
       }
     });
