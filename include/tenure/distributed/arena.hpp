@@ -13,9 +13,9 @@ namespace TENURE_NAMESPACE::mpi::detail {
 
 using namespace tenure::detail;
 
-constexpr std::int64_t line = 64;
+inline constexpr std::int64_t line = 64;
 /// Blocks of whole lines, so that ranks write to aligned memory.
-constexpr std::int64_t block_unit = 16;
+inline constexpr std::int64_t block_unit = 16;
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
 
 /// A part of the arena that is sent as one array, with the bytes between its gradients.

@@ -131,7 +131,7 @@ constexpr value inside_of(ir::builder& g, std::int16_t shape, const block& b, co
 }
 
 /// An array of so many elements is replaced as a whole, in one kernel with the operations around it. A step of its own takes as long as that.
-constexpr std::int64_t most_replaced = 64;
+inline constexpr std::int64_t most_replaced = 64;
 
 /// Whether the block is one long along its axes but the last, and along whole axes between them.
 constexpr bool is_piece(const block& b, const extents& of_block) {

@@ -226,7 +226,7 @@ struct linear_part {
   }
 };
 
-constexpr auto same_values = [](const auto&... x) { return std::tuple{x...}; };
+inline constexpr auto same_values = [](const auto&... x) { return std::tuple{x...}; };
 
 /// The same with tensors. It keeps copies of the arguments, and each call computes f again beside its derivative.
 template <class F, class X>

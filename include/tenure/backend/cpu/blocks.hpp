@@ -12,18 +12,18 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// The work of a block, in elements times instructions, or in multiplications for a product. It takes about two microseconds.
-constexpr std::int64_t block_work = 1 << 16;
-constexpr int most_blocks = 64;
+inline constexpr std::int64_t block_work = 1 << 16;
+inline constexpr int most_blocks = 64;
 /// The number of multiplications that count as one element of one instruction in the decision to wake threads. Multiplications of a product
 /// are faster, and each thread reads and packs the right factor.
-constexpr std::int64_t multiplications_of_work = 2;
+inline constexpr std::int64_t multiplications_of_work = 2;
 /// A kernel that reads and writes more bytes than this stores past the caches. The value is the size of the largest shared cache of most
 /// machines. A store past the caches does not read the line first, which saves a third of the traffic of one load and one store. The next
 /// step finds less in the cache, but loses less than this (a sum of the result after a kernel over 33 MB: 1.2 ms instead of 1.5 ms).
 /// It is a constant, because a virtual machine may report ten times the cache that it has.
-constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
+inline constexpr std::int64_t cached_bytes = std::int64_t{32} << 20;
 /// The least rows of a block that reduces columns. The block ends with a sum over its columns, and with so many rows this costs little.
-constexpr std::int64_t rows_of_column_block = 16;
+inline constexpr std::int64_t rows_of_column_block = 16;
 
 constexpr std::int64_t blocks_of_work(std::int64_t work) {
   const std::int64_t n = work / block_work;
@@ -66,7 +66,7 @@ constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int in
 
 /// A bound for the number of blocks: the cuts of a kernel make less than twice most_blocks. After a row_source there may be more blocks,
 /// but not if the kernel reduces.
-constexpr int most_grid_blocks = 2 * most_blocks;
+inline constexpr int most_grid_blocks = 2 * most_blocks;
 
 /// The source of the rows of a matrix that a kernel reads. The rows of a block are computed directly before this block, so they are in
 /// cache when the block reads them. The leading dimension of the kernel counts the rows, or all elements of the matrix.

@@ -13,7 +13,7 @@
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
 /// A static program with at most this workspace, in bytes, uses the stack.
-constexpr std::int64_t stack_workspace = 4096;
+inline constexpr std::int64_t stack_workspace = 4096;
 
 /// Throws index_error if an argument, or a view of an argument, holds an index outside its axis.
 inline void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {

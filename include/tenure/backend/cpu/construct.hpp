@@ -50,7 +50,7 @@ inline constexpr bool is_scan_of_kernel = [] {
 }();
 
 /// The most bytes of a carry for which all turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
-constexpr std::int64_t most_bytes_of_carry = 262144;
+inline constexpr std::int64_t most_bytes_of_carry = 262144;
 
 /// What runs the turns.
 struct turns_on_host {

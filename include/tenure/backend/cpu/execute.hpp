@@ -128,8 +128,8 @@ struct static_step {
 };
 
 /// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
-constexpr std::int64_t expanded_work = 16384;
-constexpr int expanded_steps = 48;
+inline constexpr std::int64_t expanded_work = 16384;
+inline constexpr int expanded_steps = 48;
 
 template <class Program>
 constexpr bool expands() {

@@ -268,7 +268,7 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
   return bytes <= detail::tile_shape<T>::stack_bytes ? 0 : bytes + 64;
 }
 
-constexpr std::int64_t matmul_most_workspace = 49152 + 64;
+inline constexpr std::int64_t matmul_most_workspace = 49152 + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment.
