@@ -106,6 +106,14 @@ int main() {
   }
   std::printf("loss %.4f\n", static_cast<double>(last));
 
+  // L-BFGS, for a smooth function of all data: here the rate and the size of a decay, from measurements.
+  constexpr auto misfit = [](auto p, auto t, auto measured) { return mean(square(p[0] * exp(-p[1] * t) - measured)); };
+  const auto times = tn::linspace<double>(tn::shape<20>{}, 0.0, 4.0);
+  const tn::tensor measured = 3.0 * exp(-0.7 * times);
+  tn::tensor<double, tn::shape<2>> p{1, 1};
+  const auto reached = tn::minimize(misfit, tn::optim::lbfgs{.gradient_tolerance = 1e-10})(p, times, measured);
+  right &= reached.converged() && reached.iterations < 30 && p(0) > 2.999 && p(0) < 3.001 && p(1) > 0.6999 && p(1) < 0.7001;
+
   // Random numbers in a compiled function come from a key.
   constexpr auto noisy = tn::compile([](auto at, auto key) {
     const auto kept = tn::dropout(at, 0.5, key);

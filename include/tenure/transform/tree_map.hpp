@@ -104,18 +104,22 @@ struct map_call {
   constexpr auto operator()(const X&... x) const { return map_traced(F{}, x...); }
 };
 
+/// The promoted element type of all leaves, and float32 where that is bool or an integer.
+template <class M>
+constexpr dtype floating_type_of() {
+  leaf_description leaves[tree<M>::leaves + 1];
+  leaf_description* end = leaves;
+  tree<M>::describe(end);
+  dtype common = dtype::boolean;
+  for (int i = 0; i < tree<M>::leaves; ++i) common = promote(common, leaves[i].type);
+  return is_floating(common) ? common : dtype::float32;
+}
+
 struct norm_of_tree {
   template <class M>
   constexpr auto operator()(const M& m) const {
     ops::value total;
-    constexpr dtype type = [] {
-      leaf_description leaves[tree<M>::leaves + 1];
-      leaf_description* end = leaves;
-      tree<M>::describe(end);
-      dtype common = dtype::boolean;
-      for (int i = 0; i < tree<M>::leaves; ++i) common = promote(common, leaves[i].type);
-      return is_floating(common) ? common : dtype::float32;
-    }();
+    constexpr dtype type = floating_type_of<M>();
     for_each_leaf(m, [&](const auto& leaf) {
       const ops::value x = ops::cast_to(leaf, type), squares = x * x;
       const ops::value one = ops::reduced(squares, (std::int64_t{1} << squares.shape().rank) - 1, ir::reduction::sum);

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSL-1.0
+// L-BFGS: minimize(f, lbfgs{...})(model, data...) for smooth functions of a whole data set: fits, calibrations, small models. Two-loop
+// recursion over the last `history` steps, and a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization,
+// algorithms 3.5, 3.6 and 7.5). Law: the same arguments give the same bits. From one iteration to the next the value rises by its rounding
+// at most. If a call throws, the model is unchanged. Cost: an iteration is 1 to 3 evaluations of value and gradient, and one pass over 3
+// vectors for each of 2 * history + 2 products. The memory is 2 * history + 5 times that of the model, taken once a call.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <tenure/optim/rule.hpp>
+#include <tenure/transform/tree_map.hpp>
+
+namespace TENURE_NAMESPACE {
+namespace optim {
+
+/// Why a minimization stopped: the gradient or the change of the value fell below its tolerance, most_iterations were done, or the line
+/// search found no lower value: then the rest is rounding, or the gradient is not that of the function.
+enum class stop { gradient, value, iterations, search };
+
+struct minimum {
+  double value = 0;          ///< f at the model
+  double gradient_norm = 0;  ///< the norm of its gradient there
+  int iterations = 0;
+  int evaluations = 0;  ///< of value and gradient
+  stop why = stop::iterations;
+
+  bool converged() const { return why == stop::gradient || why == stop::value; }
+};
+
+struct lbfgs {
+  int history = 10;
+  int most_iterations = 200;
+  double gradient_tolerance = 1e-6;                    ///< it stops where norm(gradient) is at most this
+  double value_tolerance = 1e-9;                       ///< and where an iteration lowers the value by at most this part of it
+  double sufficient_decrease = 1e-4, curvature = 0.9;  ///< c1 and c2 of the strong Wolfe conditions, 0 < c1 < c2 < 1
+  int most_evaluations = 25;                           ///< of a line search
+};
+
+namespace detail {
+
+/// The sum of the products of all elements of two trees.
+template <class A, class B>
+constexpr auto inner_product(const A& a, const B& b) {
+  constexpr dtype type = floating_type_of<A>();
+  const node_ids<B> others(b);
+  ops::value total;
+  int i = 0;
+  for_each_leaf(a, [&](const auto& leaf) {
+    const ops::value products = ops::cast_to(leaf, type) * ops::cast_to(ops::value{*leaf.graph, others.at[i++]}, type);
+    const ops::value one = ops::reduced(products, (std::int64_t{1} << products.shape().rank) - 1, ir::reduction::sum);
+    total = total.id == ir::none ? one : total + one;
+  });
+  return traced<element_of_t<type>, shape<>>{total.graph, total.id};
+}
+
+/// (x, direction, t, data...) -> value and slope along the direction at x + t * direction, |gradient|^2, the gradient and the point.
+template <class F>
+struct trial_of {
+  template <class M, class T, class... Data>
+  constexpr auto operator()(const M& x, const M& direction, const T& t, const Data&... data) const {
+    const M point = map_tree<M>([](const auto& from, const auto& along, const auto& by) { return from + by * along; }, x, direction, t);
+    const auto result = value_and_grad_of<F, 0>{}(point, data...);
+    const auto& gradient = std::get<1>(result);
+    return std::tuple{std::get<0>(result), inner_product(gradient, direction), inner_product(gradient, gradient), gradient, point};
+  }
+};
+/// The last step, and its change of the gradient, with their products.
+struct curvature_pair {
+  template <class M>
+  constexpr auto operator()(const M& to, const M& from, const M& gradient, const M& before) const {
+    const auto minus = [](const auto& a, const auto& b) { return a - b; };
+    const M s = map_tree<M>(minus, to, from), y = map_tree<M>(minus, gradient, before);
+    return std::tuple{s, y, inner_product(s, y), inner_product(y, y)};
+  }
+};
+/// One turn of the two-loop recursion: q = scale * (q + a * v), and its product with the next vector.
+struct recursion_turn {
+  template <class M, class T>
+  constexpr auto operator()(const M& q, const T& a, const M& v, const T& scale, const M& next) const {
+    const M r = map_tree<M>([](const auto& x, const auto& by, const auto& y, const auto& c) { return c * (x + by * y); }, q, a, v, scale);
+    return std::tuple{r, inner_product(r, next)};
+  }
+};
+struct same_tree {
+  template <class M>
+  constexpr auto operator()(const M& m) const {
+    return std::tuple{m};
+  }
+};
+
+/// A point of the line search.
+struct search_point {
+  double t = 0, value = 0, slope = 0;
+};
+
+/// The minimizer of the cubic through two points with their slopes, kept inside the middle 80 % between them. The middle where there is
+/// none.
+inline double between(const search_point& a, const search_point& b) {
+  const double middle = (a.t + b.t) / 2;
+  if (!std::isfinite(b.value) || !std::isfinite(b.slope)) return middle;
+  const double d = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t), square = d * d - a.slope * b.slope;
+  if (!(square >= 0)) return middle;
+  const double root = b.t > a.t ? std::sqrt(square) : -std::sqrt(square);
+  const double t = b.t - (b.t - a.t) * (b.slope + root - d) / (b.slope - a.slope + 2 * root);
+  const double part = (t - a.t) / (b.t - a.t);
+  return part >= 0.1 && part <= 0.9 ? t : middle;
+}
+
+/// Finds a step with the strong Wolfe conditions. evaluate(t) gives the point at t, and the accepted one is evaluated last. t is 0 where no
+/// step lowers the value. Values that differ by at most `rounding` say nothing, so there the slopes decide (Hager and Zhang's approximate
+/// conditions, 2005).
+template <class Evaluate>
+search_point line_search(const lbfgs& o, const search_point& start, double first, double rounding, Evaluate&& evaluate) {
+  int left = o.most_evaluations;
+  const auto is_lower = [&](const search_point& p) { return p.value <= start.value + o.sufficient_decrease * p.t * start.slope; };
+  const auto is_flat = [&](const search_point& p) { return std::fabs(p.slope) <= -o.curvature * start.slope; };
+  search_point low = start, high{};  // the best point, and one beyond a minimum
+  const auto is_beyond = [&](const search_point& p) {
+    const bool is_close = p.value <= start.value + rounding && p.value <= low.value + rounding;
+    return !is_close && !(is_lower(p) && p.value < low.value);
+  };
+
+  // Longer steps until a minimum lies between `low` and `high`.
+  bool is_bracketed = false;
+  double last = 0;
+  for (double t = first; left > 0 && !is_bracketed; t *= 2) {
+    const search_point now = evaluate(t);
+    --left;
+    last = t;
+    if (is_beyond(now)) {
+      high = now;
+      is_bracketed = true;
+    } else {
+      if (is_flat(now)) return now;
+      if (now.slope >= 0) high = low;
+      is_bracketed = now.slope >= 0;
+      low = now;
+    }
+  }
+  while (left > 0 && is_bracketed && std::fabs(high.t - low.t) > 1e-14 * std::fabs(high.t)) {
+    const search_point now = evaluate(between(low, high));
+    --left;
+    last = now.t;
+    if (is_beyond(now)) {
+      high = now;
+    } else {
+      if (is_flat(now)) return now;
+      if (now.slope * (high.t - low.t) >= 0) high = low;
+      low = now;
+    }
+  }
+  if (low.t == 0 || !is_lower(low)) return start;
+  return last == low.t ? low : evaluate(low.t);
+}
+
+}  // namespace detail
+}  // namespace optim
+
+/// What minimize(f, lbfgs) returns.
+template <class F, class Execution = inherited>
+class minimizer {
+ public:
+  explicit minimizer(optim::lbfgs o, Execution on = {}) : options(o), execution(on) {}
+
+  /// Changes the model, a model, a tuple or a tensor, to a minimum of f(model, data...), and returns what was reached. Throws an error
+  /// where the value at the start is NaN or infinite; elsewhere such a value counts as too high.
+  template <class Model, class... Data>
+  optim::minimum operator()(Model& model, const Data&... data) const {
+    constexpr bool captures_nothing = std::is_empty_v<F>;
+    static_assert(captures_nothing, "tenure: minimize: the function captures nothing: pass run-time values as arguments");
+    if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>()) {
+      return {};
+    } else {
+      auto values = optim::detail::values_of(model);
+      return run(values, data...);
+    }
+  }
+
+  optim::lbfgs options;
+  [[no_unique_address]] Execution execution;
+
+ private:
+  template <class Model, class... Data>
+  optim::minimum run(Model& model, const Data&... data) const {
+    const compiled<optim::detail::trial_of<F>, Execution> try_at{{}, execution};
+    const compiled<optim::detail::recursion_turn, Execution> turn{{}, execution};
+    const compiled<optim::detail::curvature_pair, Execution> change{{}, execution};
+
+    auto trial = try_at(model, model, 0.0, data...);
+    auto &value = std::get<0>(trial), &slope = std::get<1>(trial), &square = std::get<2>(trial);
+    auto &gradient_there = std::get<3>(trial), &point = std::get<4>(trial);
+    Model at = deepcopy(model), gradient = deepcopy(gradient_there), direction = deepcopy(gradient_there);
+    auto product = deepcopy(slope);
+    // The steps and the changes of the gradient, the newest at (count - 1) % history.
+    using pair = decltype(change(at, at, gradient, gradient));
+    std::vector<pair> pairs;
+    std::vector<double> weights(static_cast<std::size_t>(options.history)), alphas(weights.size());
+    std::size_t count = 0;
+
+    optim::minimum reached{number(value), std::sqrt(number(square)), 0, 1};
+    if (!std::isfinite(reached.value))
+      throw error(detail::message("minimize") << "the value at the start is " << (std::isnan(reached.value) ? "NaN" : "infinite"));
+    double initial_scale = 1;
+    const auto give = [&](optim::stop why) {
+      reached.why = why;
+      if (reached.iterations > 0) compiled<optim::detail::same_tree>{}.into(model)(at);
+      return reached;
+    };
+    while (reached.gradient_norm > options.gradient_tolerance) {
+      if (reached.iterations == options.most_iterations) return give(optim::stop::iterations);
+
+      const std::size_t kept = pairs.size();
+      const auto place = [&](std::size_t i) { return (count - kept + i) % weights.size(); };  // of the i-th oldest
+      const auto step_of = [&](std::size_t i) -> const Model& { return std::get<0>(pairs[place(i)]); };
+      const auto change_of = [&](std::size_t i) -> const Model& { return std::get<1>(pairs[place(i)]); };
+      const auto take = [&](const Model& q, double a, const Model& v, double scale, const Model& next) {
+        turn.into(direction, product)(q, a, v, scale, next);
+        return number(product);
+      };
+      double along = take(gradient, 0.0, gradient, -1.0, kept > 0 ? step_of(kept - 1) : gradient);
+      for (std::size_t i = kept; i-- > 0;) {
+        alphas[i] = weights[place(i)] * along;
+        along = take(direction, -alphas[i], change_of(i), i == 0 ? initial_scale : 1.0, i > 0 ? step_of(i - 1) : change_of(0));
+      }
+      for (std::size_t i = 0; i < kept; ++i)
+        along = take(direction, alphas[i] - weights[place(i)] * along, step_of(i), 1.0, i + 1 < kept ? change_of(i + 1) : gradient);
+      if (!(along < 0)) {  // rounding: begin again with the gradient
+        if (kept == 0) return give(optim::stop::search);
+        pairs.clear();
+        count = 0;
+        continue;
+      }
+
+      const auto evaluate = [&](double t) {
+        try_at.into(value, slope, square, gradient_there, point)(at, direction, t, data...);
+        ++reached.evaluations;
+        return optim::detail::search_point{t, number(value), number(slope)};
+      };
+      const optim::detail::search_point start{0, reached.value, along};
+      const double first = kept == 0 ? std::fmin(1.0, 1 / reached.gradient_norm) : 1.0;
+      constexpr double epsilon = std::numeric_limits<element_t<std::remove_cvref_t<decltype(value)>>>::epsilon();
+      const auto found = optim::detail::line_search(options, start, first, 8 * epsilon * std::fabs(reached.value), evaluate);
+      if (!(found.t > 0)) {
+        if (kept == 0) return give(optim::stop::search);
+        pairs.clear();
+        count = 0;
+        continue;
+      }
+
+      // The oldest pair makes place for the newest one.
+      if (weights.size() > 0) {
+        const std::size_t newest = count % weights.size();
+        if (pairs.size() < weights.size()) pairs.push_back(change(point, at, gradient_there, gradient));
+        else std::apply([&](auto&... of) { change.into(of...)(point, at, gradient_there, gradient); }, pairs[newest]);
+        const double sy = number(std::get<2>(pairs[newest])), yy = number(std::get<3>(pairs[newest]));
+        if (sy > 0 && yy > 0 && std::isfinite(yy / sy)) {
+          weights[newest] = 1 / sy;
+          initial_scale = sy / yy;
+          ++count;
+        } else {  // no curvature, which would make the direction no descent
+          pairs.clear();
+          count = 0;
+        }
+      }
+      std::swap(at, point);
+      std::swap(gradient, gradient_there);
+      const double before = std::exchange(reached.value, found.value);
+      reached.gradient_norm = std::sqrt(number(square));
+      ++reached.iterations;
+      if (before - reached.value <= options.value_tolerance * std::fabs(reached.value) &&
+          reached.gradient_norm > options.gradient_tolerance)
+        return give(optim::stop::value);
+    }
+    return give(optim::stop::gradient);
+  }
+
+  template <class T>
+  static double number(const T& x) {
+    return static_cast<double>(x.item());
+  }
+};
+
+/// Minimizes f over its first argument: minimize(f, optim::lbfgs{.gradient_tolerance = 1e-8})(model, data...).
+template <class F, class Execution = inherited>
+auto minimize(F, optim::lbfgs options = {}, Execution on = {}) {
+  return minimizer<F, Execution>(options, on);
+}
+
+}  // namespace TENURE_NAMESPACE

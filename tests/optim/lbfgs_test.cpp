@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+// L-BFGS: known minima, the Wolfe conditions, logistic regression against Newton's method, repeatability, and what stops it.
+#include "../catch.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <boost/hana/define_struct.hpp>
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+using tn::shape;
+
+namespace {
+/// Rosenbrock's valley in n dimensions, whose minimum is 0 at (1, ..., 1).
+constexpr auto valley = [](auto x) {
+  constexpr std::int64_t n = decltype(x)::shape_type::value[0];
+  const auto head = x[tn::range<0, n - 1>()], tail = x[tn::range<1, n>()];
+  return sum(100.0 * square(tail - square(head)) + square(1.0 - head));
+};
+
+template <class Kind>
+struct classifier {
+  BOOST_HANA_DEFINE_STRUCT(classifier, (tn::param<Kind, double, shape<4>>, w), (tn::param<Kind, double, shape<>>, b));
+};
+/// The logistic loss with a penalty, which has one minimum.
+constexpr auto logistic = [](auto model, auto x, auto y, auto penalty) {
+  const auto z = matmul(x, model.w) + model.b;
+  return mean(tn::softplus(z, 1.0, 1000.0) - y * z) + penalty * (sum(square(model.w)) + square(model.b));
+};
+}  // namespace
+
+TEST_CASE("Rosenbrock's valley: from the usual start to the minimum") {
+  tn::tensor<double, shape<2>> x{-1.2, 1};
+  const auto r = tn::minimize(valley, tn::optim::lbfgs{.gradient_tolerance = 1e-10, .value_tolerance = 0})(x);
+  CHECK(r.why == tn::optim::stop::gradient);
+  CHECK(r.converged());
+  CHECK(r.gradient_norm <= 1e-10);
+  CHECK(r.iterations < 60);
+  CHECK(r.evaluations < 90);
+  CHECK(r.value < 1e-20);
+  CHECK(x(0) == Approx(1).epsilon(1e-9));
+  CHECK(x(1) == Approx(1).epsilon(1e-9));
+
+  // Ten dimensions, a short history, which is full many times, and none, which is the steepest descent.
+  auto many = tn::full<double>(shape<10>{}, -1.0);
+  const auto short_one =
+      tn::minimize(valley, tn::optim::lbfgs{.history = 3, .most_iterations = 500, .gradient_tolerance = 1e-9, .value_tolerance = 0})(many);
+  CHECK(short_one.converged());
+  CHECK(short_one.iterations > 10);
+  // The start lies in the basin of the global minimum or of the one near (-1, 1, ..., 1): both have a gradient of 0.
+  CHECK(norm(std::tuple{tn::grad(valley)(many)}).item() < 1e-9);
+  tn::tensor<double, shape<2>> steep{-1.2, 1};
+  const auto slow = tn::minimize(valley, tn::optim::lbfgs{.history = 0, .most_iterations = 50, .value_tolerance = 0})(steep);
+  CHECK(slow.why == tn::optim::stop::iterations);
+  CHECK(slow.iterations == 50);
+  CHECK(slow.value < 24.2);
+  CHECK(slow.value == Approx(tn::compile(valley)(steep).item()).epsilon(1e-14));
+}
+
+TEST_CASE("the value falls in each iteration, and the same call gives the same bits") {
+  double before = std::numeric_limits<double>::infinity();
+  for (const int n : {1, 2, 3, 5, 8, 13, 21, 30}) {
+    tn::tensor<double, shape<2>> a{-1.2, 1}, b{-1.2, 1};
+    const auto step = tn::minimize(valley, tn::optim::lbfgs{.most_iterations = n, .value_tolerance = 0});
+    const auto first = step(a), second = step(b);
+    CHECK(first.iterations == n);
+    CHECK(first.value < before);
+    CHECK(first.value == second.value);
+    CHECK(a(0) == b(0));
+    CHECK(a(1) == b(1));
+    before = first.value;
+  }
+}
+
+TEST_CASE("logistic regression of a model, against Newton's method") {
+  constexpr std::int64_t n = 60;
+  tn::engine random(2);
+  const auto x = tn::normal<double>(shape<n, 4>{}, random);
+  tn::tensor<double, shape<n>> y;
+  for (std::int64_t i = 0; i < n; ++i) y[i].fill_(x(i, 0) - 2 * x(i, 1) + 0.5 + 0.5 * x(i, 2) * x(i, 3) > 0 ? 1.0 : 0.0);
+  const double penalty = 0.01;
+
+  auto model = tn::init<classifier>(random);
+  const auto r = tn::minimize(logistic, tn::optim::lbfgs{.gradient_tolerance = 1e-11, .value_tolerance = 0})(model, x, y, penalty);
+  CHECK(r.converged());
+  CHECK(r.iterations < 40);
+
+  // Newton's method in plain loops.
+  double p[5] = {};
+  for (int turn = 0; turn < 30; ++turn) {
+    double g[5], h[5][6] = {};
+    for (int a = 0; a < 5; ++a) g[a] = 2 * penalty * p[a], h[a][a] = 2 * penalty;
+    for (std::int64_t i = 0; i < n; ++i) {
+      double row[5] = {x(i, 0), x(i, 1), x(i, 2), x(i, 3), 1}, z = 0;
+      for (int a = 0; a < 5; ++a) z += row[a] * p[a];
+      const double s = 1 / (1 + std::exp(-z));
+      for (int a = 0; a < 5; ++a) {
+        g[a] += (s - y(i)) * row[a] / n;
+        for (int b = 0; b < 5; ++b) h[a][b] += s * (1 - s) * row[a] * row[b] / n;
+      }
+    }
+    for (int a = 0; a < 5; ++a) h[a][5] = g[a];
+    for (int a = 0; a < 5; ++a)
+      for (int b = 0; b < 5; ++b)
+        if (b != a) {
+          const double f = h[b][a] / h[a][a];
+          for (int c = a; c < 6; ++c) h[b][c] -= f * h[a][c];
+        }
+    for (int a = 0; a < 5; ++a) p[a] -= h[a][5] / h[a][a];
+  }
+  for (int a = 0; a < 4; ++a) CHECK(model.w(a) == Approx(p[a]).margin(2e-9));
+  CHECK(model.b.item() == Approx(p[4]).margin(2e-9));
+}
+
+TEST_CASE("float32, leaves, tuples, and a start at the minimum") {
+  std::tuple pair{tn::tensor<float, shape<3>>{1, -2, 3}, tn::variable<float, shape<>>(4.0f)};
+  const auto f = [](auto m, auto target) {
+    return sum(square(std::get<0>(m) - target)) + 10.0f * square(std::get<1>(m) - 1.0f) + exp(std::get<1>(m));
+  };
+  const auto r = tn::minimize(f)(pair, tn::tensor<float, shape<3>>{3, 2, 1});
+  CHECK(r.converged());
+  CHECK(std::get<0>(pair)(1) == Approx(2).epsilon(1e-4));
+  const double b = std::get<1>(pair).item();
+  CHECK(20 * (b - 1) + std::exp(b) == Approx(0).margin(1e-3));
+
+  tn::tensor<double, shape<2>> one{1, 1};
+  const auto at_once = tn::minimize(valley)(one);
+  CHECK(at_once.iterations == 0);
+  CHECK(at_once.evaluations == 1);
+  CHECK(at_once.why == tn::optim::stop::gradient);
+}
+
+TEST_CASE("a function that is not finite everywhere, and one that has no minimum") {
+  // log(x) is NaN for negative x, where the first step of length 1 lands.
+  const auto barrier = [](auto x) { return sum(x * 50.0 - log(x)); };
+  tn::tensor<double, shape<2>> x{0.5, 2};
+  const auto r = tn::minimize(barrier, tn::optim::lbfgs{.gradient_tolerance = 1e-8, .value_tolerance = 0})(x);
+  CHECK(r.converged());
+  CHECK(x(0) == Approx(0.02).epsilon(1e-8));
+
+  tn::tensor<double, shape<2>> negative{-1, 2};
+  CHECK_THROWS_WITH(tn::minimize(barrier)(negative), Catch::Matchers::Contains("the value at the start is"));
+  CHECK(negative(0) == -1);
+
+  tn::tensor<double, shape<1>> line{0};
+  const auto endless = tn::minimize([](auto a) { return sum(a); }, tn::optim::lbfgs{.most_iterations = 5})(line);
+  CHECK(!endless.converged());
+  CHECK(std::isfinite(line(0)));
+
+  // A gradient that points uphill: nothing is written.
+  const auto wrong = [](auto a) { return sum(tn::stop_gradient(square(a) + a) - a); };
+  tn::tensor<double, shape<1>> start{2};
+  const auto refused = tn::minimize(wrong)(start);
+  CHECK(refused.why == tn::optim::stop::search);
+  CHECK(start(0) == 2);
+}
