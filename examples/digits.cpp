@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Reads 1,797 handwritten digits, trains a network on four fifths of them and tests it on the last fifth.
-// usage: digits [seed] [digits.csv]. Writes digits.npz (the weights), digits_loss.svg, digits_plan.html and, with Graphviz, digits_plan.svg.
+// usage: digits [seed] [digits.csv]. Writes digits.npz (the weights), digits_loss.svg, digits_plan.html and, with Graphviz,
+// digits_plan.svg.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// debug_nans: the operation that made a NaN or an infinity is named, with the numbers; nothing is written then, and finite calls are as always.
+// debug_nans: the operation that made a NaN or an infinity is named, with the numbers; nothing is written then, and finite calls are as
+// always.
 #include "catch.hpp"
 
 #include <cmath>
@@ -50,7 +51,8 @@ TEST_CASE("the message has the operation as a formula, the element, the ranges o
         "  x - 1: float32[4], 0 to 3\n"
         "  not finite: result");
   // What comes after it is not named: here -inf - -inf.
-  CHECK(holds(message_of([&] { tn::debug_nans([](auto a) { return log(a - 1.0f) - log((a - 1.0f) * 2.0f); })(x); }), "debug_nans: log(argument - 1): log(0)"));
+  const auto difference = tn::debug_nans([](auto a) { return log(a - 1.0f) - log((a - 1.0f) * 2.0f); });
+  CHECK(holds(message_of([&] { difference(x); }), "debug_nans: log(argument - 1): log(0)"));
 }
 
 TEST_CASE("a derivative: the value is finite, and its gradient is not") {
@@ -67,20 +69,25 @@ TEST_CASE("sums and products overflow as those of the call do") {
   const array<2, 3> x{{3e38f, 3e38f, 0}, {1, 2, 3}};
   CHECK(holds(message_of([&] { tn::debug_nans([](auto a) { return sum(a, tn::axis<1>); }, {"x"})(x); }),
               "debug_nans: sum(x) over axis 1: inf is element [0] of float32[2]; 1 of 2 are not finite\n  x: float32[2,3], 0 to 3e+38\n"));
-  CHECK(holds(message_of([&] { tn::debug_nans([](auto a) { return matmul(a, transpose(a)); }, {"x"})(x); }), "debug_nans: matmul(x, transpose(x)): inf is element [0,0] of float32[2,2]"));
+  CHECK(holds(message_of([&] { tn::debug_nans([](auto a) { return matmul(a, transpose(a)); }, {"x"})(x); }),
+              "debug_nans: matmul(x, transpose(x)): inf is element [0,0] of float32[2,2]"));
 }
 
 TEST_CASE("in a loop the message has the turn, in a branch the side") {
   const array<4> x{1, 2, 3, 4};
   // Turns count from 0: turn 5 squares 4^32.
-  const std::string loop = message_of([&] { tn::debug_nans([](auto a) { return tn::fori_loop(10, [](auto, auto h) { return h * h; }, a); })(x); });
+  const auto squares = tn::debug_nans([](auto a) { return tn::fori_loop(10, [](auto, auto h) { return h * h; }, a); });
+  const std::string loop = message_of([&] { squares(x); });
   CHECK(holds(loop, "carry 0 * carry 0: 1.84467e+19 * 1.84467e+19 is inf, element [3] of float32[4]"));
   CHECK(holds(loop, "\n  in turn 5 of scan of 10 turns\n  not finite: result"));
-  const std::string repeated =
-      message_of([&] { tn::debug_nans([](auto a) { return tn::while_loop([](auto h) { return max(h) < 1e38f; }, [](auto h) { return exp(h); }, a); })(x); });
+  const auto grows = tn::debug_nans([](auto a) {
+    return tn::while_loop([](auto h) { return max(h) < 1e38f; }, [](auto h) { return exp(h); }, a);
+  });
+  const std::string repeated = message_of([&] { grows(x); });
   CHECK(holds(repeated, "exp(carry 0): exp("));
   CHECK(holds(repeated, "\n  in turn 2 of while_loop"));
-  const auto choose = tn::debug_nans([](auto a) { return tn::cond(sum(a) > 0.0f, [=] { return a / (a - 2.0f); }, [=] { return a; }); }, {"x"});
+  const auto divide = [](auto a) { return tn::cond(sum(a) > 0.0f, [=] { return a / (a - 2.0f); }, [=] { return a; }); };
+  const auto choose = tn::debug_nans(divide, {"x"});
   const std::string branch = message_of([&] { choose(x); });
   CHECK(holds(branch, "x / (x - 2): 2 / 0 is inf, element [1] of float32[4]"));
   CHECK(holds(branch, "\n  in if true of cond\n"));
@@ -89,8 +96,9 @@ TEST_CASE("in a loop the message has the turn, in a branch the side") {
   const auto nested = tn::debug_nans([](auto a) {
     return tn::cond(sum(a) > 0.0f, [=] { return tn::fori_loop(3, [](auto, auto h) { return log(h); }, a); }, [=] { return a; });
   });
-  CHECK(holds(message_of([&] { nested(x); }), "log(carry 0): log(0) is -inf, element [0] of float32[4]; 1 of 4 are not finite\n  carry 0: float32[4], 0 to 1.38629\n"
-                                               "  in turn 1 of scan of 3 turns\n  in if true of cond\n  not finite: result"));
+  CHECK(holds(message_of([&] { nested(x); }), "log(carry 0): log(0) is -inf, element [0] of float32[4]; 1 of 4 are not finite\n"
+                                               "  carry 0: float32[4], 0 to 1.38629\n  in turn 1 of scan of 3 turns\n  in if true of cond\n"
+                                               "  not finite: result"));
 }
 
 TEST_CASE("an infinity that reaches no result is meant") {
@@ -104,7 +112,8 @@ TEST_CASE("an infinity that reaches no result is meant") {
 TEST_CASE("an argument that is not finite is named") {
   const array<2, 2> x{{1, 2}, {std::nanf(""), 3}};
   CHECK(message_of([&] { tn::debug_nans([](auto a) { return exp(a) + 1.0f; }, {"x"})(x); }) ==
-        "tenure: debug_nans: x: NaN is element [1,0] of float32[2,2]; 1 of 4 are not finite, and this is no result of an operation\n  not finite: result");
+        "tenure: debug_nans: x: NaN is element [1,0] of float32[2,2]; 1 of 4 are not finite, and this is no result of an operation\n"
+        "  not finite: result");
 }
 
 TEST_CASE("views, run-time extents and other types as arguments") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Pictures of plans: what their cards say, that the arrows are the values between steps, and that the files are what Graphviz and a browser read.
+// Pictures of plans: what their cards say, that the arrows are the values between steps, and that the files are what Graphviz and a browser
+// read.
 #include "catch.hpp"
 
 #include <algorithm>
@@ -160,7 +161,9 @@ TEST_CASE("the memory of a picture is that of the plan: what is alive at the sam
     CHECK(a.offset + a.bytes <= p.workspace);
     is_kept = is_kept || a.is_kept;
     for (const auto& b : p.buffers) {
-      const bool meet = &a != &b && a.first <= b.last && b.first <= a.last && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+      const bool same_time = a.first <= b.last && b.first <= a.last;
+      const bool same_bytes = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+      const bool meet = &a != &b && same_time && same_bytes;
       INFO(a.name << " | " << b.name);
       CHECK(!meet);
     }
@@ -170,7 +173,10 @@ TEST_CASE("the memory of a picture is that of the plan: what is alive at the sam
 
 TEST_CASE("loops and branches are cards with their bodies") {
   constexpr auto f = tn::grad<0>([](auto w, auto xs) {
-    const auto [c, none] = tn::scan([=](auto h, auto x) { return std::tuple{tn::cond(x > 0.0f, [=] { return h * w; }, [=] { return sin(h) + w; }), tn::nothing}; }, w, xs);
+    const auto turn = [=](auto h, auto x) {
+      return std::tuple{tn::cond(x > 0.0f, [=] { return h * w; }, [=] { return sin(h) + w; }), tn::nothing};
+    };
+    const auto [c, none] = tn::scan(turn, w, xs);
     return tn::while_loop([](auto h) { return h < 3.0f; }, [](auto h) { return h * h; }, c);
   });
   using plan = decltype(f.plan(array<>(), array<10>()));
@@ -196,12 +202,20 @@ TEST_CASE("loops and branches are cards with their bodies") {
   CHECK(is_balanced(page));
 }
 
+namespace {
+
+std::filesystem::path new_file(const char* extension) {
+  return std::filesystem::temp_directory_path() / ("tenure-plan-" + std::to_string(std::random_device{}()) + extension);
+}
+
+}  // namespace
+
 TEST_CASE("Graphviz reads the drawing") {
   const std::string dot = tn::to_dot(step_plan{}, {.arguments = {"a<b>&\"c\""}});
   CHECK(dot.find("a&lt;b&gt;&amp;&quot;c&quot;.first.w") != std::string::npos);
   for (const char* const part : {"label=\"forward\"", "label=\"backward\"", "label=\"update\""}) CHECK(count(dot, part) == 1);
   if (std::system("dot -V >/dev/null 2>&1") != 0) return;
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("tenure-plan-" + std::to_string(std::random_device{}()) + ".dot");
+  const std::filesystem::path file = new_file(".dot");
   std::ofstream(file) << dot;
   CHECK(std::system(("dot -Tsvg '" + file.string() + "' -o /dev/null").c_str()) == 0);
   std::filesystem::remove(file);
@@ -251,7 +265,7 @@ TEST_CASE("run-time extents: a picture without costs and without the memory") {
 }
 
 TEST_CASE("write_html writes the page, or says why not") {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("tenure-plan-" + std::to_string(std::random_device{}()) + ".html");
+  const std::filesystem::path file = new_file(".html");
   tn::write_html(step_plan{}, file.string());
   std::stringstream text;
   text << std::ifstream(file, std::ios::binary).rdbuf();

@@ -15,6 +15,7 @@ namespace TENURE_NAMESPACE::passes {
 class writer {
  public:
   writer& operator<<(const char* s) { return text_ += s, *this; }
+  writer& operator<<(const std::string& s) { return text_ += s, *this; }
   writer& operator<<(char c) { return text_ += c, *this; }
   writer& operator<<(std::integral auto n) { return text_ += std::to_string(n), *this; }
   writer& operator<<(double x) {

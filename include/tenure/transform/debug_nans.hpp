@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// debug_nans(f)(x...): where a NaN or an infinity comes from. The call runs as always, and its results are looked at. Only if one is not finite,
-// the reference backend computes the call again, one operation after the other, and the exception names the first one that made it.
+// debug_nans(f)(x...): where a NaN or an infinity comes from. The call runs as always, and its results are looked at. Only if one is not
+// finite, the reference backend computes the call again, one operation after the other, and the exception names the first one that made it.
 // Cost: nothing for other calls, whose code is the same. A watched call reads its results once.
 #pragma once
 
@@ -82,6 +82,8 @@ inline std::string place_text(const extents& shape, std::int64_t at) {
 
 /// Looks for the operation from which the values that are not finite come, in a graph or in a body of it.
 class nan_search {
+  using arrays = std::vector<reference::array>;
+
  public:
   nan_search(const ir::graph_view& g, std::vector<reference::array> inputs, leaf_names names)
       : nan_search(g, std::move(inputs), std::move(names), nullptr) {}
@@ -89,9 +91,13 @@ class nan_search {
   /// The text that says it. Empty if each result is finite here.
   std::string find() const {
     const std::vector<char> leads = leading_nodes();
-    ir::node_id found = first(leads, [&](ir::node_id id) { return !is_source(id) && none_of_operands(id, &finiteness::not_finite); });
+    const auto makes_it = [&](ir::node_id id) { return !is_source(id) && none_of_operands(id, &finiteness::not_finite); };
+    const auto makes_nan = [&](ir::node_id id) {
+      return !is_source(id) && state(id).has_nan && none_of_operands(id, &finiteness::has_nan);
+    };
+    ir::node_id found = first(leads, makes_it);
     // An infinity can be meant, as in a mask. Then what makes a NaN of it is the mistake.
-    if (found == ir::none) found = first(leads, [&](ir::node_id id) { return !is_source(id) && state(id).has_nan && none_of_operands(id, &finiteness::has_nan); });
+    if (found == ir::none) found = first(leads, makes_nan);
     if (found == ir::none) found = first(leads, [&](ir::node_id id) { return is_source(id); });
     return found == ir::none ? "" : describe(found);
   }
@@ -107,9 +113,10 @@ class nan_search {
   nan_search(const ir::graph_view& g, std::vector<reference::array> inputs, leaf_names names, const std::vector<std::int64_t>* symbols)
       : g_(g), inputs_(std::move(inputs)), names_(std::move(names)), formula_(g, names_.arguments) {
     constexpr auto how = reference::sums::rounded;  // sums overflow where those of a loop would
-    reference::detail::interpreter run = symbols == nullptr ? reference::detail::interpreter(g_, inputs_, how) : reference::detail::interpreter(g_, inputs_, how, *symbols);
+    using reference::detail::interpreter;
+    interpreter run = symbols == nullptr ? interpreter(g_, inputs_, how) : interpreter(g_, inputs_, how, *symbols);
     std::map<std::pair<ir::node_id, int>, std::int64_t> counts;
-    run.after_bodies([&](ir::node_id construct, int body, const std::vector<reference::array>& read, const std::vector<reference::array>& gave) {
+    run.after_bodies([&](ir::node_id construct, int body, const arrays& read, const arrays& gave) {
       note_run(construct, {body, counts[{construct, body}]++, {}}, read, gave);
     });
     run.run([&](ir::node_id, const reference::array& value) {
@@ -119,13 +126,13 @@ class nan_search {
     symbols_ = run.symbols();
   }
 
-  static bool any_not_finite(const std::vector<reference::array>& arrays) {
-    for (const reference::array& a : arrays)
+  static bool any_not_finite(const arrays& all) {
+    for (const reference::array& a : all)
       if (!all_finite(a.type, a.data.data(), a.size())) return true;
     return false;
   }
   /// Keeps the first run of a construct that made something not finite from what was; or else the first that gave it.
-  void note_run(ir::node_id construct, body_run run, const std::vector<reference::array>& read, const std::vector<reference::array>& gave) {
+  void note_run(ir::node_id construct, body_run run, const arrays& read, const arrays& gave) {
     if (!any_not_finite(gave)) return;
     auto& kept = runs_[construct];
     const bool makes_it = !any_not_finite(read), is_kept = kept.first.body >= 0;
@@ -185,12 +192,14 @@ class nan_search {
     text += ": ";
     if (ops::is_pointwise(n.op)) text += spelled(id, is.first) + " is " + element + ", element ";
     else text += element + " is element ";
-    text += place_text(value.shape, is.first) + " of " + formula_.shape(id) + "; " + std::to_string(is.not_finite) + " of " + std::to_string(value.size()) + " are not finite";
+    text += place_text(value.shape, is.first) + " of " + formula_.shape(id);
+    text += "; " + std::to_string(is.not_finite) + " of " + std::to_string(value.size()) + " are not finite";
     if (is_source(id)) text += ", and this is no result of an operation";
     if (g_.backward_from > 0 && id >= g_.backward_from) text += "\n  in the derivative";
     std::vector<ir::node_id> shown;
     for_each_operand(id, [&](ir::node_id operand) {
-      if (g_[passes::below_views(g_, operand)].op == ir::opcode::constant || std::find(shown.begin(), shown.end(), operand) != shown.end()) return;
+      const bool is_number = g_[passes::below_views(g_, operand)].op == ir::opcode::constant;
+      if (is_number || std::find(shown.begin(), shown.end(), operand) != shown.end()) return;
       shown.push_back(operand);
       text += "\n  " + formula_.operand(operand, 2) + ": " + formula_.shape(operand) + ", " + range_text(operand);
     });
@@ -199,7 +208,7 @@ class nan_search {
   std::string results_text() const {
     std::string results;
     for (int i = 0; i < g_.output_count && !g_.is_body; ++i)
-      if (is_bad(g_.outputs[i]) && static_cast<std::size_t>(i) < names_.results.size()) results += (results.empty() ? "\n  not finite: " : ", ") + names_.results[static_cast<std::size_t>(i)];
+      if (is_bad(g_.outputs[i])) results += (results.empty() ? "\n  not finite: " : ", ") + names_.results[static_cast<std::size_t>(i)];
     return results;
   }
   std::string describe_body(ir::node_id construct, const body_run& run) const {
@@ -207,13 +216,15 @@ class nan_search {
     const int b = run.body == c.bodies[0] ? 0 : 1;
     const bool is_loop = c.what != ir::construct::kind::cond;
     const nan_search inside(g_.body_at(run.body), run.inputs, names_of_body(g_, formula_, construct, b), &symbols_);
-    return inside.find() + "\n  in " + (is_loop ? "turn " + std::to_string(run.number) + " of " : std::string(passes::name_of_body(c, b)) + " of ") + formula_.of(construct) + results_text();
+    const std::string which = is_loop ? "turn " + std::to_string(run.number) : passes::name_of_body(c, b);
+    return inside.find() + "\n  in " + which + " of " + formula_.of(construct) + results_text();
   }
   std::string range_text(ir::node_id id) const {
     const finiteness& is = state(id);
     const std::int64_t finite = values_[static_cast<std::size_t>(id)].size() - is.not_finite;
-    std::string text = finite == 0 ? "" : is.least == is.most ? number_text(is.least) : number_text(is.least) + " to " + number_text(is.most);
     if (!is_floating(g_[id].type)) return "integers or bool";
+    std::string text = finite == 0 ? "" : number_text(is.least);
+    if (is.least != is.most) text += " to " + number_text(is.most);
     if (is.not_finite > 0) text += (finite > 0 ? ", and " : "") + std::to_string(is.not_finite) + " not finite";
     return text;
   }
@@ -221,8 +232,7 @@ class nan_search {
   std::string spelled(ir::node_id id, std::int64_t at) const {
     const ir::node& n = g_[id];
     const auto number = [&](int k) { return number_text(values_[static_cast<std::size_t>(n.in[k])][at]); };
-    constexpr const char* signs[] = {" + ", " - ", " * ", " / "};
-    if (n.op >= ir::opcode::add && n.op <= ir::opcode::div) return number(0) + signs[static_cast<int>(n.op) - static_cast<int>(ir::opcode::add)] + number(1);
+    if (formulas::is_infix(n.op)) return number(0) + formulas::sign_of(n.op) + number(1);
     std::string text = passes::name_of(n) + std::string("(");
     for (int k = 0; k < n.arity; ++k) text += (k ? ", " : "") + number(k);
     return text + ')';
@@ -268,7 +278,8 @@ template <class Program>
   }
   const leaf_names names = names_of_program<Program>::get(given);
   std::string text = nan_search(g, std::move(inputs), names).find();
-  if (text.empty()) text = "a result is not finite, and the operations one after the other give only finite numbers: another order of a sum overflows";
+  if (text.empty())
+    text = "a result is not finite, and the operations one after the other give only finite numbers: another order of a sum overflows";
   throw nan_error("tenure: debug_nans: " + text);
 }
 
@@ -345,12 +356,15 @@ struct watched {
 
 }  // namespace detail
 
-/// debug_nans(f)(x...) is f(x...), but throws nan_error where a result has a NaN or an infinity. The message has the first operation that made it
-/// from finite operands, as a formula, with the ranges of these operands, and in a loop the turn. `names` are names of the arguments, from the
-/// first on, for the message. A NaN that does not reach a result is not an error, so -inf in a mask is none.
-/// Cost: the results are read once. Where one is not finite, the call is computed again by the slow reference backend, and an extern_op is called again.
+/// debug_nans(f)(x...) is f(x...), but throws nan_error where a result has a NaN or an infinity. The message has the first operation that
+/// made it from finite operands, as a formula, with the ranges of these operands, and in a loop the turn. `names` are names of the
+/// arguments, from the first on, for the message. A NaN that does not reach a result is not an error, so -inf in a mask is none.
+/// Cost: the results are read once. Where one is not finite, the slow reference backend computes the call again, and an extern_op is called
+/// again.
 template <class F, class Execution>
-auto debug_nans(const compiled<F, Execution>& f, std::vector<std::string> names = {}) { return detail::watched<F, Execution>{f, std::move(names)}; }
+auto debug_nans(const compiled<F, Execution>& f, std::vector<std::string> names = {}) {
+  return detail::watched<F, Execution>{f, std::move(names)};
+}
 template <class F>
   requires(!requires(F f) { f.rule; })
 auto debug_nans(F f, std::vector<std::string> names = {}) { return debug_nans(compile(f), std::move(names)); }

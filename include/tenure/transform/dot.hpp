@@ -38,20 +38,27 @@ class dot_drawing {
 
  private:
   void frame(const std::string& name, const std::string& label, const char* color) {
-    out_ += "subgraph \"cluster_" + name + "\" { label=\"" + label + "\"; style=\"rounded,filled\"; color=\"#d8dee6\"; fillcolor=\"" + color + "\";\n";
+    out_ += "subgraph \"cluster_" + name + "\" { label=\"" + label + "\"; ";
+    out_ += std::string("style=\"rounded,filled\"; color=\"#d8dee6\"; fillcolor=\"") + color + "\";\n";
   }
   void draw(const card& c, const std::string& name) {
     constexpr const char* colors[] = {"#2a6fb0", "#7a4fa3", "#b3541e", "#2e7d4f"};
     const std::string color = colors[static_cast<int>(c.part)];
     if (!c.bodies.empty()) frame(name, "", "#ffffff");
-    out_ += name + " [label=<<table border=\"1\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"4\" color=\"" + color + "\" bgcolor=\"white\">";
-    row("<font color=\"" + color + "\"><b>" + escaped(steps_text(c)) + "</b></font>  " + c.kind + (c.steps.size() > 1 ? "  <b>× " + std::to_string(c.steps.size()) + "</b>" : ""));
+    out_ += name + " [label=<<table border=\"1\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"4\" bgcolor=\"white\"";
+    out_ += " color=\"" + color + "\">";
+    std::string head = "<font color=\"" + color + "\"><b>" + escaped(steps_text(c)) + "</b></font>  " + c.kind;
+    if (c.steps.size() > 1) head += "  <b>× " + std::to_string(c.steps.size()) + "</b>";
+    row(head);
     row("<b>" + escaped(c.title) + "</b>");
     std::string cost = escaped(cost_text(c));
     if (c.seconds > 0) cost += ", " + time_text(c.seconds);
     row("<font color=\"#667085\">" + cost + "</font>");
     std::string reads, results;
-    for (const name_group& n : grouped(c.reads)) reads += (reads.empty() ? "" : "; ") + escaped(n.label) + (n.view.empty() ? "" : " <i>" + escaped(n.view) + "</i>");
+    for (const name_group& n : grouped(c.reads)) {
+      reads += (reads.empty() ? "" : "; ") + escaped(n.label);
+      if (!n.view.empty()) reads += " <i>" + escaped(n.view) + "</i>";
+    }
     for (const name_group& n : grouped(c.results)) results += (results.empty() ? "" : "; ") + escaped(n.label);
     if (!reads.empty()) row("<font color=\"#2a6fb0\">reads " + reads + "</font>");
     if (!results.empty()) row("<font color=\"#b42318\">gives " + results + "</font>");
@@ -71,14 +78,15 @@ class dot_drawing {
 
 }  // namespace detail
 
-/// A picture of a plan for Graphviz: dot -Tsvg plan.dot. Each step is a card with its operations, its cost, and the arguments and results by
-/// name; equal steps are one card. Arrows are the values that go from step to step, with their shapes and views. Frames are the forward half, the
-/// backward half and the update, and the bodies of loops and branches.
+/// A picture of a plan for Graphviz: dot -Tsvg plan.dot. Each step is a card with its operations, its cost, and the arguments and results
+/// by name; equal steps are one card. Arrows are the values that go from step to step, with their shapes and views. Frames are the forward
+/// half, the backward half and the update, and the bodies of loops and branches.
 template <class Program, class Device>
 std::string to_dot(plan<Program, Device>, const picture_text& text = {}) {
   const detail::picture p = detail::picture_of<Program, Device>(detail::names_of_program<Program>::get(text.arguments), text.times);
   std::string out = "digraph plan {\nrankdir=TB; fontname=\"Helvetica\"; fontsize=11;\n";
-  out += "node [shape=plain, fontname=\"Helvetica\", fontsize=10]; edge [fontname=\"Helvetica\", fontsize=9, color=\"#98a2b3\", fontcolor=\"#667085\"];\n";
+  out += "node [shape=plain, fontname=\"Helvetica\", fontsize=10];\n";
+  out += "edge [fontname=\"Helvetica\", fontsize=9, color=\"#98a2b3\", fontcolor=\"#667085\"];\n";
   detail::dot_drawing(out).draw(p, "n");
   return out + "}\n";
 }

@@ -50,7 +50,8 @@ class formulas {
     }
   }
 
-  /// The name of a value: that of an argument, a number, or "%7". The next `depth` nodes are spelled out. `within_infix`: a sum needs parentheses.
+  /// The name of a value: that of an argument, a number, or "%7". The next `depth` nodes are spelled out. `within_infix`: a sum needs
+  /// parentheses.
   std::string operand(ir::node_id id, int depth = 0, bool within_infix = false) const {
     const ir::node& n = g_[id];
     switch (n.op) {
@@ -87,8 +88,7 @@ class formulas {
   std::string of(ir::node_id id, int depth = 0) const {
     const ir::node& n = g_[id];
     if (is_infix(n.op)) {
-      constexpr const char* signs[] = {" + ", " - ", " * ", " / "};
-      return operand(n.in[0], depth, true) + signs[static_cast<int>(n.op) - static_cast<int>(ir::opcode::add)] + operand(n.in[1], depth, true);
+      return operand(n.in[0], depth, true) + sign_of(n.op) + operand(n.in[1], depth, true);
     }
     if (n.op == ir::opcode::construct) {
       passes::writer w;
@@ -102,8 +102,21 @@ class formulas {
     return text + ')' + axes(id);
   }
 
- private:
+  /// A node on a line: "%7 = tanh(%6)  float32[4]".
+  std::string line(ir::node_id id) const {
+    std::string text = "%";
+    text += std::to_string(id) + " = " + of(id);
+    return g_[id].op == ir::opcode::construct ? text : text + "  " + shape(id);
+  }
+
+  /// Whether an operation stands between its operands, and its sign there.
   static constexpr bool is_infix(ir::opcode op) { return op >= ir::opcode::add && op <= ir::opcode::div; }
+  static constexpr const char* sign_of(ir::opcode op) {
+    constexpr const char* signs[] = {" + ", " - ", " * ", " / "};
+    return signs[static_cast<int>(op) - static_cast<int>(ir::opcode::add)];
+  }
+
+ private:
 
   bool transposes(ir::node_id id) const {
     const ir::node& n = g_[id];
@@ -148,17 +161,17 @@ inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around,
   const int first = c.first_input(b), own = c.own_inputs(b);
   for (int i = first; i < first + own; ++i) {
     const bool is_carry = i < c.carries || c.what == kind::reverse_while;
-    const std::string outside = static_cast<std::size_t>(i) < operands.size() ? operands[static_cast<std::size_t>(i)] : "";
-    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : outside + "[turn]");
+    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : operands[static_cast<std::size_t>(i)] + "[turn]");
   }
   if (c.counts) names.arguments.push_back("turn");
   const int captured = c.own_operands() + (b == 1 ? c.captures[0] : 0);
-  for (int i = captured; i < captured + c.captures[b] && static_cast<std::size_t>(i) < operands.size(); ++i) names.arguments.push_back(operands[static_cast<std::size_t>(i)]);
+  for (int i = captured; i < captured + c.captures[b]; ++i) names.arguments.push_back(operands[static_cast<std::size_t>(i)]);
   const ir::graph_view body = g.body_at(c.bodies[b]);
   for (int i = 0; i < body.output_count; ++i) {
     const bool is_answer = c.what == kind::while_loop && b == 0;
     const bool is_carry = (c.what == kind::scan || c.what == kind::while_loop || c.what == kind::reverse_while) && i < c.carries;
-    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + (c.what == kind::scan ? "[turn]" : ""));
+    const char* const of_turn = c.what == kind::scan ? "[turn]" : "";
+    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + of_turn);
   }
   return names;
 }

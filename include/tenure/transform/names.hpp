@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The names of the arguments and results of a program, for pictures and messages: "model.w1", "gradient of argument 0". Members of models have
-// the names that Boost.Hana knows. C++ does not know the names of the parameters of a function: a caller can give them.
+// The names of the arguments and results of a program, for pictures and messages: "model.w1", "gradient of argument 0". Members of models
+// have the names that Boost.Hana knows. C++ does not know the names of the parameters of a function: a caller can give them.
 // Not part of <tenure/tenure.hpp>: Hana's strings cost compile time.
 #pragma once
 

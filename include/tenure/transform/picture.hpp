@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the pictures of a plan show: a card for each step, and one for equal steps together; the values that go from card to card; the temporary
-// memory. transform/dot.hpp and transform/html.hpp draw it. All is computed at run time, and only where a picture is made.
+// What the pictures of a plan show: a card for each step, and one for equal steps together; the values that go from card to card; the
+// temporary memory. transform/dot.hpp and transform/html.hpp draw it. All is computed at run time, and only where a picture is made.
 #pragma once
 
 #include <algorithm>
@@ -142,7 +142,8 @@ class card_maker {
     std::vector<char> marks(static_cast<std::size_t>(g_.count), 0);
     for (ir::node_id id = 0; id < g_.count; ++id) {
       const ir::node& n = g_[id];
-      bool is_one = n.op == ir::opcode::input && static_cast<std::size_t>(n.attr) < names_.for_update.size() && names_.for_update[static_cast<std::size_t>(n.attr)];
+      const auto argument = static_cast<std::size_t>(n.attr);
+      bool is_one = n.op == ir::opcode::input && argument < names_.for_update.size() && names_.for_update[argument];
       for (int k = 0; k < n.arity; ++k) is_one = is_one || marks[static_cast<std::size_t>(n.in[k])];
       marks[static_cast<std::size_t>(id)] = is_one;
     }
@@ -178,7 +179,7 @@ class card_maker {
       is_update = is_update || (follows && updates_[static_cast<std::size_t>(id)]);
       is_backward = is_backward || (follows && !updates_[static_cast<std::size_t>(id)]);
       is_forward = is_forward || !follows;
-      c.lines.push_back('%' + std::to_string(id) + " = " + formula_.of(id) + "  " + (g_[id].op == ir::opcode::construct ? "" : formula_.shape(id)));
+      c.lines.push_back(formula_.line(id));
       operations += passes::name_of(g_[id]) + std::string(" ");
       for (int k = 0; k < g_[id].arity; ++k)
         ir::for_each_operand(g_.nodes, g_[id].in[k], [&](ir::node_id operand) { read(c, cluster, operand, ""); });
@@ -189,9 +190,12 @@ class card_maker {
       c.kind = "one loop";
       c.title = short_list(name_of_step(g_, fused_, cluster));
       const bool is_by_parameter = c.part == phase::update;
-      c.key = std::to_string(static_cast<int>(c.part)) + (is_by_parameter ? "update " + operations : "kernel " + std::to_string(facts_[static_cast<std::size_t>(s)].kernel));
+      c.key = name_of(c.part);
+      c.key += is_by_parameter ? " " + operations : " kernel " + std::to_string(facts_[static_cast<std::size_t>(s)].kernel);
     } else if (g_[alone].op == ir::opcode::construct) {
-      c.kind = g_.construct_of(g_[alone]).what == ir::construct::kind::cond ? "branch" : g_.construct_of(g_[alone]).what == ir::construct::kind::external ? "function" : "loop";
+      using kind = ir::construct::kind;
+      const kind what = g_.construct_of(g_[alone]).what;
+      c.kind = what == kind::cond ? "branch" : what == kind::external ? "function" : "loop";
       c.title = formula_.of(alone);
     } else {
       c.kind = g_[alone].op == ir::opcode::matmul ? "product" : "operation";
@@ -201,7 +205,8 @@ class card_maker {
         passes::print_shape(w, g_, g_.shape_of(g_[alone].in[k]));
         c.title += (k ? " × " : " ") + w.text();
       }
-      c.key = std::to_string(static_cast<int>(c.part)) + formula_.shape(alone) + c.title;
+      c.key = name_of(c.part);
+      c.key += " " + formula_.shape(alone) + c.title;
     }
     for (int i = 0; i < g_.output_count; ++i) add_result(c, cluster, g_.outputs[i], i);
     return c;
@@ -282,7 +287,8 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
       constexpr int bodies = passes::printed_bodies(record::value);
       const auto add = [&]<int B>(std::integral_constant<int, B>) {
         using body = typename record::template body<B>;
-        c.bodies.push_back({passes::name_of_body(record::value, B), picture_of<body, Device>(names_of_body(g, maker.formula(), construct, B))});
+        const leaf_names inside = names_of_body(g, maker.formula(), construct, B);
+        c.bodies.push_back({passes::name_of_body(record::value, B), picture_of<body, Device>(inside)});
       };
       if constexpr (bodies > 0) add(std::integral_constant<int, 0>{});
       if constexpr (bodies > 1) add(std::integral_constant<int, 1>{});
@@ -299,7 +305,7 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
       if (b.where != passes::buffer::place::workspace || b.first >= Program::step_count) continue;
       drawn_buffer d{.name = "", .offset = place.offset[i], .bytes = b.elements.factor * size_of(b.type), .first = b.first, .last = b.last};
       const ir::node_id id = maker.node_of_buffer(b.first, d.bytes, is_found);
-      d.name = id == ir::none ? std::string(tenure::name_of(b.type)) : '%' + std::to_string(id) + " = " + maker.formula().of(id) + "  " + maker.formula().shape(id);
+      d.name = id == ir::none ? tenure::name_of(b.type) : maker.formula().line(id);
       for (const ir::node_id k : kept) d.is_kept = d.is_kept || k == id;
       p.buffers.push_back(std::move(d));
     }
@@ -362,7 +368,11 @@ inline name_list values_between(const card& to, int from) {
     else ++same->count;
   }
   name_list texts;
-  for (const value& v : values) texts.push_back(v.count == 1 ? v.text : std::to_string(v.count) + (v.text == "number" ? " numbers" : " × " + v.text));
+  for (const value& v : values) {
+    std::string several = std::to_string(v.count);
+    several += v.text == "number" ? " numbers" : " × " + v.text;
+    texts.push_back(v.count == 1 ? v.text : several);
+  }
   return texts;
 }
 
@@ -378,7 +388,8 @@ inline std::string with_prefix(double x, const char* unit) {
 inline std::string time_text(double seconds) {
   char text[48];
   const double us = 1e6 * seconds;
-  std::snprintf(text, sizeof text, us >= 1e5 ? "%.0f ms" : us >= 1e3 ? "%.2f ms" : us >= 10 ? "%.0f µs" : "%.2f µs", us >= 1e3 ? us / 1e3 : us);
+  if (us >= 1e3) std::snprintf(text, sizeof text, us >= 1e5 ? "%.0f ms" : "%.2f ms", us / 1e3);
+  else std::snprintf(text, sizeof text, us >= 10 ? "%.0f µs" : "%.2f µs", us);
   return text;
 }
 /// "12.3 kflop, 4.5 kB": what a card costs.

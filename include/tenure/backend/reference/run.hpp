@@ -19,7 +19,8 @@ namespace TENURE_NAMESPACE::reference {
 enum class sums { wide, rounded, any_order };
 
 /// Called after each run of a body of a loop or a branch: the construct, the number of the body, what it read and what it gave.
-using body_visit = std::function<void(ir::node_id construct, int body, const std::vector<array>& inputs, const std::vector<array>& outputs)>;
+using body_visit =
+    std::function<void(ir::node_id construct, int body, const std::vector<array>& inputs, const std::vector<array>& outputs)>;
 
 namespace detail {
 
