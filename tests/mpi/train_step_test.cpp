@@ -84,32 +84,63 @@ TEST_CASE("the plan says what a step sends, and when") {
   auto one = tn::train_step(loss, tn::optim::sgd{}, g);
   using one_bucket = decltype(one.plan(model, state, own.x, own.y));
   static_assert(one_bucket::buckets() == 1 && one_bucket::messages(4) == 4);
+  static_assert(one_bucket::ready(0) == plan::ready(3));  // the last of its gradients
   static_assert(one_bucket::bytes_of_bucket(0) == one_bucket::arena_bytes() - 60);
 }
 
 namespace {
-/// In place of what sends: notes the steps that it sees.
+/// In place of what sends: notes the steps that it sees, and what stands in each gradient when it would be sent.
 struct recorder {
+  struct gradient {
+    int ready;
+    const char* data;
+    std::size_t bytes;
+    std::vector<char> when_sent{};
+  };
   std::vector<int> steps;
-  void advance(int step) { steps.push_back(step); }
+  std::vector<gradient> gradients;
+
+  void advance(int step) {
+    steps.push_back(step);
+    for (gradient& g : gradients)
+      if (g.when_sent.empty() && g.ready <= step) g.when_sent.assign(g.data, g.data + g.bytes);
+  }
 };
 }  // namespace
 
-TEST_CASE("what sends is called before each step of the gradients, and after the agreement has begun") {
+TEST_CASE("what sends is called before each step, and a gradient does not change after the step at which it is ready") {
   auto model = new_model();
   const samples all(0, 4);
   const auto gradients = tn::value_and_grad(loss);
   auto results = gradients(model, all.x, all.y);
+  using plan = decltype(gradients.plan(model, all.x, all.y));
+  constexpr const auto& order = tn::mpi::detail::order_of_sending<plan::program_type, perceptron<tn::values>, 512>;
+  constexpr const auto& layout = tn::mpi::detail::layout_of_arena<perceptron<tn::values>, 512>;
   recorder seen;
+  std::size_t leaf = 0;
+  tn::for_each_leaf(std::get<1>(results), [&](auto& g) {
+    g.fill_(123.0f);
+    for (int i = 0; i < order.count; ++i)
+      if (order.at[i].what.offset == layout.at[leaf].offset)
+        seen.gradients.push_back({order.at[i].ready, reinterpret_cast<const char*>(g.data()), static_cast<std::size_t>(g.size()) * 4});
+    ++leaf;
+  });
+  REQUIRE(seen.gradients.size() == 4);
   std::size_t before_agreement = 99;
   const auto agree = [&] { before_agreement = seen.steps.size(); };
   tn::mpi::detail::sending_run<recorder, decltype(agree)> runner{seen, agree};
   std::apply([&](auto&... r) { gradients.into(r...).through(runner, model, all.x, all.y); }, results);
-  using plan = decltype(gradients.plan(model, all.x, all.y));
   CHECK(before_agreement == 0);
   REQUIRE(!seen.steps.empty());
   CHECK(seen.steps.front() == 1);
   CHECK(seen.steps.back() >= plan::kernels() - 2);  // an epilogue is a part of the step before
+  int early = 0;
+  for (const recorder::gradient& g : seen.gradients) {
+    if (g.when_sent.empty()) continue;  // ready at the end only
+    ++early;
+    CHECK(std::memcmp(g.when_sent.data(), g.data, g.bytes) == 0);
+  }
+  CHECK(early >= 2);
 }
 
 TEST_CASE("a bucket is sent when it is ready, and no earlier") {

@@ -3,7 +3,7 @@
 // extents.
 // Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no
 // rank has written anything.
-// Cost: ceil(log2 p) messages of 24 bytes, which travel while a training step computes. Where ranks differ, also their descriptions.
+// Cost: ceil(log2 p) messages of 16 bytes, which travel while a training step computes. Where ranks differ, also their descriptions.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class signature {
 
 enum class readiness : std::int64_t { ready, failed, leaving };
 
-/// The messages of one agreement. Each rank learns the least and the largest signature and the worst state of all. In round k it sends what
+/// The messages of one agreement. Each rank learns the least and the largest signature of all. In round k it sends what
 /// it knows to the rank at distance 2^k; these operations are idempotent, so any number of ranks will do.
 class agreement {
  public:
@@ -54,10 +54,10 @@ class agreement {
     if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   }
 
-  void start(group& g, std::uint64_t own, readiness state) {
+  void start(group& g, std::uint64_t own) {
     group_ = &g;
     own_ = own;
-    known_ = {own, own, static_cast<std::int64_t>(state)};
+    known_ = {own, own};
     distance_ = 1;
     has_started_ = true;
     if (distance_ < g.size()) post();
@@ -81,13 +81,12 @@ class agreement {
   bool has_started() const { return has_started_; }
   /// In place of start(): this rank has met an error, which the other ranks report.
   void fail(group& g, const char* call, const char* what) {
-    start(g, 0, readiness::failed);
+    start(g, 0);  // which no call has
     wait();
     report(call, what, readiness::failed);
   }
-  bool all_are_alike() const { return known_.least == known_.most; }
-  /// Whether all ranks are ready for the same call.
-  bool holds() const { return all_are_alike() && known_.state == static_cast<std::int64_t>(readiness::ready); }
+  /// Whether all ranks are about to do the same.
+  bool holds() const { return known_.least == known_.most; }
 
   /// After an agreement that does not hold: every rank calls it with its call and extents, or with the error that it met. Throws on the
   /// ranks that were ready: shape_error if calls differ, error if a rank has failed or has left.
@@ -117,7 +116,6 @@ class agreement {
  private:
   struct knowledge {
     std::uint64_t least = 0, most = 0;
-    std::int64_t state = 0;
   };
   static constexpr int tag = 0;
 
@@ -130,7 +128,7 @@ class agreement {
   }
   void take() {
     is_under_way_ = false;
-    known_ = {std::min(known_.least, arriving_.least), std::max(known_.most, arriving_.most), std::max(known_.state, arriving_.state)};
+    known_ = {std::min(known_.least, arriving_.least), std::max(known_.most, arriving_.most)};
     distance_ *= 2;
     if (distance_ < group_->size()) post();
   }
@@ -150,7 +148,7 @@ void agree(group& g, const char* call, Sign sign, Describe describe) {
   g.check_alive(call);
   agreement a;
   try {
-    a.start(g, sign().value(), readiness::ready);
+    a.start(g, sign().value());
   } catch (const std::exception& e) {
     a.fail(g, call, e.what());
     throw;
@@ -179,10 +177,10 @@ auto relied_on(const group& g, const char* call, F run) {
 inline void leave(group& g) noexcept {
   relied_on(g, "group", [&] {
     agreement a;
-    a.start(g, (signature() << "leave").value(), readiness::leaving);
+    a.start(g, (signature() << "leave").value());
     a.wait();
     // Where another rank is in a call, it now asks for the reason.
-    const bool all_leave = a.all_are_alike();
+    const bool all_leave = a.holds();
     if (!all_leave) a.report("group", "leaves the group", readiness::leaving);
   });
 }

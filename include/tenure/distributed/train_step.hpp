@@ -57,7 +57,7 @@ class sender {
   char* data() const { return static_cast<char*>(memory_.data()); }
 
   /// This rank can fail no more: it tells the others, and learns of them while it computes.
-  void agree(const signature& own) { agreement_.start(group_, own.value(), readiness::ready); }
+  void agree(const signature& own) { agreement_.start(group_, own.value()); }
   bool has_agreed() const { return agreement_.has_started(); }
   void fail(const char* call, const char* what) { agreement_.fail(group_, call, what); }
 
