@@ -12,8 +12,6 @@
 #include "../difference.hpp"
 
 namespace {
-constexpr std::int64_t rows = 12;
-
 template <class X>
 difference same_leaves(const X& a, const X& b) {
   difference found;
@@ -31,7 +29,7 @@ difference same_leaves(const X& a, const X& b) {
 TEST_CASE("a step with a sharded state has the bits of a step with a whole one, and each rank keeps its part") {
   auto& g = world();
   auto model = new_model(), other = new_model();
-  const samples own = samples::of(g, rows);
+  const samples own = samples::of(g);
   auto step = tn::train_step(loss, tn::optim::adam{.learning_rate = 1e-2, .weight_decay = 0.1}, g, tn::mpi::buckets_of<1024>{});
   auto whole = step.rule.init(model);
   auto part = step.init_sharded(model);
@@ -57,7 +55,7 @@ TEST_CASE("a step with a sharded state has the bits of a step with a whole one, 
 TEST_CASE("a step with a sharded state sends what its plan says") {
   auto& g = world();
   auto model = new_model();
-  const samples own = samples::of(g, rows);
+  const samples own = samples::of(g);
   auto step = tn::train_step(loss, tn::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}, g);
   auto state = step.init_sharded(model);
   using plan = decltype(step.plan(model, state, own.x, own.y));
@@ -85,7 +83,7 @@ TEST_CASE("a run goes on with another number of ranks") {
   auto& g = world();
   const std::string file = "resumed_" + std::to_string(g.size()) + ".npz";
   auto model = new_model(), alone = new_model();
-  const samples own = samples::of(g, rows), all(0, rows);
+  const samples own = samples::of(g), all(0, rows);
   const tn::optim::adam rule{.learning_rate = 1e-2};
   auto plain = tn::train_step(loss, rule);
   auto state_alone = rule.init(alone);
@@ -107,7 +105,7 @@ TEST_CASE("a run goes on with another number of ranks") {
     auto loaded = rule.init(resumed);
     tn::load(file, resumed, loaded);
     CHECK(loaded.steps == 3);
-    const samples part = samples::of(fewer, rows);
+    const samples part = samples::of(fewer);
     auto further = tn::train_step(loss, rule, fewer);
     auto state_of_part = further.shard(loaded);
     for (int i = 0; i < 3; ++i) further(resumed, state_of_part, part.x, part.y);

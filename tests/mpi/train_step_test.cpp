@@ -12,8 +12,6 @@
 
 namespace {
 
-constexpr std::int64_t rows = 12;
-
 /// The parameters as one array of bits.
 template <class Model>
 auto bits(const Model& m) {
@@ -38,7 +36,7 @@ difference are_equal_on_all_ranks(const Model& m) {
 TEST_CASE("a step of all ranks is the step of one process over all samples") {
   auto& g = world();
   auto model = new_model(), alone = new_model();
-  const samples own = samples::of(g, rows), all(0, rows);
+  const samples own = samples::of(g), all(0, rows);
   auto step = tn::train_step(loss, tn::optim::clipped{tn::optim::adam{.learning_rate = 1e-2}, 0.5}, g, tn::mpi::buckets_of<512>{});
   auto plain = tn::train_step(loss, step.rule);
   auto state = step.rule.init(model), state_alone = plain.rule.init(alone);
@@ -60,7 +58,7 @@ TEST_CASE("a step of all ranks is the step of one process over all samples") {
 TEST_CASE("the plan says what a step sends, and when") {
   auto& g = world();
   auto model = new_model();
-  const samples own = samples::of(g, rows);
+  const samples own = samples::of(g);
   auto step = tn::train_step(loss, tn::optim::sgd{}, g, tn::mpi::buckets_of<512>{});
   auto state = step.rule.init(model);
   using plan = decltype(step.plan(model, state, own.x, own.y));
@@ -147,7 +145,7 @@ TEST_CASE("a bucket is sent when it is ready, and no earlier") {
   auto& g = world();
   if (g.size() == 1) return;
   auto model = new_model();
-  const samples own = samples::of(g, rows);
+  const samples own = samples::of(g);
   auto step = tn::train_step(loss, tn::optim::sgd{}, g, tn::mpi::buckets_of<512>{});
   auto state = step.rule.init(model);
   using plan = decltype(step.plan(model, state, own.x, own.y));
@@ -184,7 +182,7 @@ TEST_CASE("a step that differs or fails on one rank throws on all and changes no
   auto& g = world();
   const bool is_last = g.rank() == g.size() - 1;
   auto model = new_model();
-  samples own = samples::of(g, rows);
+  samples own = samples::of(g);
   auto step = tn::train_step(loss, tn::optim::sgd{.learning_rate = 0.1}, g);
   auto state = step.rule.init(model);
   step(model, state, own.x, own.y);
@@ -198,7 +196,7 @@ TEST_CASE("a step that differs or fails on one rank throws on all and changes no
     return "no error";
   };
 
-  samples wrong = samples::of(g, rows);
+  samples wrong = samples::of(g);
   if (is_last) tn::as_span(wrong.y)[0] = 7;
   const std::string label = message_of(wrong);
   CHECK(label.find("index 7 is outside an axis of 7") != std::string::npos);
