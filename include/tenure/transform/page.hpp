@@ -34,6 +34,10 @@ main { display: flex; align-items: flex-start; gap: 28px; padding: 20px 28px 40p
 .wires path.lit { stroke: var(--ink); stroke-width: 2.2; }
 .wires text.lit { fill: var(--ink); }
 .faded { opacity: .18; }
+.dense path.far { opacity: .16; }
+.dense text.far { display: none; }
+.dense path.far.lit { opacity: 1; }
+.dense text.far.lit { display: inline; }
 .lanes { display: grid; gap: 34px 80px; padding: 0 36px; justify-content: center; }
 .lanes > h2 { margin: 0 0 -16px; font-size: 12px; letter-spacing: .08em; text-transform: uppercase; text-align: center; }
 .column { display: flex; flex-direction: column; gap: 34px; justify-content: flex-end; }
@@ -51,7 +55,8 @@ h2.update, .update .kind b { color: var(--update); }
 .card.inner { border-left-color: var(--wire); }
 .card.inner > .kind b { color: var(--soft); }
 .card:hover, .card:focus, .card.pinned { box-shadow: 0 0 0 2px var(--wire); }
-.kind { display: flex; justify-content: space-between; gap: 14px; font-size: 12px; color: var(--soft); }
+.kind { display: flex; align-items: flex-start; justify-content: space-between; gap: 14px; font-size: 12px; color: var(--soft); }
+.kind span { white-space: nowrap; }
 .times { background: var(--ink); color: var(--card); border-radius: 9px; padding: 0 7px; font-weight: 600; }
 .title { font-weight: 600; margin: 1px 0 2px; overflow-wrap: anywhere; }
 .cost { font-size: 12px; white-space: nowrap; color: var(--soft); font-variant-numeric: tabular-nums; }
@@ -166,12 +171,15 @@ inline constexpr const char* script_of_page = R"js(
     svg.querySelectorAll('text').forEach(t => t.remove());
     for (const w of ways) {
       w.path.setAttribute('d', curve(w, place));
+      w.path.classList.toggle('far', w.kind !== 'straight');
       const middle = w.path.getPointAtLength(w.path.getTotalLength() / 2), text = element('text');
       text.setAttribute('y', middle.y);
+      text.classList.toggle('far', w.kind !== 'straight');
       Object.assign(text.dataset, { wire: w.path.id, x: middle.x, label: w.path.dataset.label, all: w.path.dataset.all });
       write(text, w.path.dataset.label);
       svg.append(text);
     }
+    graph.classList.toggle('dense', ways.length > 30);  // then most arrows show where the reader points at a card
     document.documentElement.dataset.drawn = ways.length;
   }
 
