@@ -39,6 +39,7 @@ class Declaration:
         self.name, self.kind, self.scope, self.text, self.doc = name, kind, scope, text, doc
         self.members, self.header, self.line = members, header, line
         self.is_static = False
+        self.remark = ""  # what stands behind it, after ///<
 
     @property
     def qualified(self):
@@ -142,7 +143,7 @@ def opens_requires_expression(before):
 
 def read_declarations(text, header, first_line=1, scope=(), in_class=None):
     """Yields the public declarations of a header, or of the body of a class."""
-    at, doc, newlines = 0, None, 0
+    at, doc, newlines, last = 0, None, 0, None
     is_public = in_class != "class"
     opened = []  # the namespaces around `at`, one list for each brace
 
@@ -158,6 +159,12 @@ def read_declarations(text, header, first_line=1, scope=(), in_class=None):
             at += 1
             continue
         newlines = 0
+        if text.startswith("///<", at):  # of the declaration before it, on the same line
+            end = end_of(text, at)
+            if last:
+                last.remark = text[at + 4 : end].strip()
+            at = end
+            continue
         if text.startswith("//", at):
             lines = []
             is_doc = text.startswith("///", at)
@@ -223,6 +230,7 @@ def read_declarations(text, header, first_line=1, scope=(), in_class=None):
         if kind == "enum" and body:
             declared += text[body[0] : body[1]]
         declaration = Declaration(name, kind, namespaces, clean(declared), doc, members, header, started)
+        last = declaration
         declaration.is_static = bool(re.search(r"\bstatic\b", declared[:60]))
         yield declaration
 
@@ -332,6 +340,7 @@ def sections():
 def check():
     shown, wrong = sections()
     public = {name for names in shown.values() for name in names}
+    scopes = {name.split("::")[0] for name in public if "::" in name}
     public |= {part for name in public for part in ("::".join(name.split("::")[: i + 1]) for i in range(name.count("::")))}
     for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
         fence = language = ""
@@ -340,7 +349,8 @@ def check():
                 fence, language = ("", "") if match[1] == fence else (fence, language) if fence else match.groups()
             for name in re.findall(r"\b(?:tn|tenure)::((?:\w+::)*\w+)", line):
                 parts = name.split("::")
-                if language not in ("text", "console") and parts[0] != "detail" and parts[0] not in public | other_names:
+                is_public = parts[0] in public | other_names and (parts[0] not in scopes or len(parts) == 1 or "::".join(parts[:2]) in public)
+                if language not in ("text", "console") and parts[0] != "detail" and not is_public:
                     wrong.append(
                         f"{path.relative_to(root)}:{number}: tn::{name} is not a public name: export it in include/tenure/tenure.cppm"
                     )

@@ -225,7 +225,7 @@ class Site:
         ]
         parts = []
         if fields:
-            parts.append('<pre class="cpp"><code>' + "\n".join(colored(m.text + ";", "cpp").strip() for m in fields) + "</code></pre>")
+            parts.append('<pre class="cpp"><code>' + "\n".join(colored(f"{m.text};" + (f"  // {m.remark}" if m.remark else ""), "cpp").strip() for m in fields) + "</code></pre>")
         for doc, group in self.entries(shown):
             signatures = "".join(dict.fromkeys(self.signature(m) for m in group))
             parts.append(

@@ -307,6 +307,7 @@ using tenure::init_linear;
 using tenure::init_zeros;
 using tenure::init_ones;
 using tenure::train_step;
+using tenure::minimize;
 using tenure::save;
 using tenure::load;
 using tenure::map;
@@ -318,8 +319,14 @@ using tenure::values_on;
 namespace optim {
 using tenure::optim::adam;
 using tenure::optim::clipped;
+using tenure::optim::group;
+using tenure::optim::groups;
+using tenure::optim::lbfgs;
+using tenure::optim::minimum;
 using tenure::optim::sgd;
 using tenure::optim::state;
+using tenure::optim::stop;
+using tenure::optim::vectors;
 using tenure::optim::warmup_cosine;
 }
 

@@ -15,12 +15,12 @@
 
 namespace TENURE_NAMESPACE::mpi {
 
-// How the elements of ranks become one. Of truth values, sum and max are "any" and min is "all". max and min of a NaN are NaN. The mean is
-// the sum divided by the number of ranks; for integers it is rounded toward zero.
 struct sum_of_ranks {};
 struct mean_of_ranks {};
 struct max_of_ranks {};
 struct min_of_ranks {};
+/// How the elements of ranks become one. Of truth values, sum and max are "any" and min is "all". max and min of a NaN are NaN. The mean is
+/// the sum divided by the number of ranks; for integers it is rounded toward zero.
 inline constexpr sum_of_ranks sum{};
 inline constexpr mean_of_ranks mean{};
 inline constexpr max_of_ranks max{};

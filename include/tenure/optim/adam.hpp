@@ -10,6 +10,7 @@
 
 namespace TENURE_NAMESPACE::optim {
 
+/// Adam (Kingma and Ba, 2015), with decoupled weight decay (AdamW; Loshchilov and Hutter, 2019) where weight_decay > 0.
 struct adam {
   double learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999;

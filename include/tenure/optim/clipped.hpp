@@ -13,6 +13,7 @@
 
 namespace TENURE_NAMESPACE::optim {
 
+/// A rule that gets the gradients of the whole model scaled to the norm max_norm where their norm is greater: clipped{adam{}, 1.0}.
 template <class Rule>
 struct clipped : Rule {
   double max_norm = 1;

@@ -21,6 +21,7 @@ namespace optim {
 /// search found no lower value: then the rest is rounding, or the gradient is not that of the function.
 enum class stop { gradient, value, iterations, search };
 
+/// What minimize() returns.
 struct minimum {
   double value = 0;          ///< f at the model
   double gradient_norm = 0;  ///< the norm of its gradient there
@@ -31,6 +32,8 @@ struct minimum {
   bool converged() const { return why == stop::gradient || why == stop::value; }
 };
 
+/// The options of minimize(f, lbfgs{.history = 20}): L-BFGS with a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical
+/// Optimization), for smooth functions of a whole data set.
 struct lbfgs {
   int history = 10;
   int most_iterations = 200;

@@ -10,6 +10,7 @@
 
 namespace TENURE_NAMESPACE::optim {
 
+/// Stochastic gradient descent, as PyTorch's SGD without dampening: g += weight_decay * p; v = momentum * v + g; p -= learning_rate * v.
 struct sgd {
   double learning_rate = 0.01;
   double momentum = 0;
