@@ -287,6 +287,17 @@ def declarations():
     return by_name
 
 
+def reached(path, seen):
+    """Adds the header, and those of Tenure that it includes, to `seen`."""
+    if path in seen:
+        return
+    seen.add(path)
+    for name in re.findall(r'^#include [<"]([^>"]+)[>"]', path.read_text(), re.M):
+        for place in (folder.parent / name, path.parent / name):
+            if place.is_file():
+                reached(place.resolve(), seen)
+
+
 def holds_a_message(declaration):
     """Whether it is there only to refuse a call in our words."""
     return (declaration.doc or "").startswith(("Does not compile", "These do not compile"))
@@ -301,13 +312,17 @@ def documented(found):
 
 def sections():
     """{section: {qualified name: [declarations with docstrings]}}, and a list of what is wrong."""
-    by_name, wrong, result = declarations(), [], {}
+    by_name, wrong, result, seen = declarations(), [], {}, set()
+    reached(module_file, seen)
+    of_module = {str(path.relative_to(folder)) for path in seen}
     for section, names in exported().items():
         shown = result.setdefault(section, {})
         for name in names:
             shown[name] = documented(by_name.get(name, []))
             if name not in by_name:
                 wrong.append(f"include/tenure/tenure.cppm: {name}: there is no such name in the headers")
+            elif not of_module & {d.header for d in by_name[name]}:
+                wrong.append(f"include/tenure/tenure.cppm: {name}: include <tenure/{by_name[name][0].header}>")
             # In each header: overloads for other types have words of their own, but plain numbers, which follow the tensors.
             headers = {d.header for d in by_name.get(name, [])} - {
                 "ops/number.hpp",

@@ -11,6 +11,7 @@ module;
 #include <tenure/threads.hpp>
 
 #include <tenure/interop/save.hpp>
+#include <tenure/optim/groups.hpp>
 
 export module tenure;
 
