@@ -44,6 +44,10 @@ TEST_CASE("a step with a sharded state has the bits of a step with a whole one, 
   CHECK(same_leaves(model, other));
   CHECK(part.steps == 5);
 
+  if (g.size() > 1) {  // the last rank has another kind of state
+    const bool is_last = g.rank() == g.size() - 1;
+    CHECK_THROWS_AS(is_last ? step(model, whole, own.x, own.y) : step(other, part, own.x, own.y), tn::shape_error);
+  }
   const auto gathered = step.gather(part);
   CHECK(gathered.steps == 5);
   CHECK(same_leaves(gathered.moments, whole.moments));
@@ -108,6 +112,7 @@ TEST_CASE("a run goes on with another number of ranks") {
     const samples part = samples::of(fewer);
     auto further = tn::train_step(loss, rule, fewer);
     auto state_of_part = further.shard(loaded);
+    if (g.size() > 1) CHECK_THROWS_AS(further(resumed, state, part.x, part.y), tn::error);  // a state of other ranks
     for (int i = 0; i < 3; ++i) further(resumed, state_of_part, part.x, part.y);
     CHECK(state_of_part.steps == 6);
     for (std::int64_t i = 0; i < 20; ++i)

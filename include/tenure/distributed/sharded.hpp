@@ -82,6 +82,11 @@ class sharded_state {
   std::int64_t steps = 0;
 
   // For train_step.
+  void check_ranks(const group& g) const {
+    if (g.size() == ranks_ && g.rank() == rank_) return;
+    throw error(tenure::detail::message("train_step") << "the state is that of rank " << rank_ << " of " << ranks_ << ", on rank " << g.rank()
+                                                      << " of " << g.size() << ": shard() the whole state");
+  }
   const tenure::detail::storage_handle& memory() const { return memory_; }
   char* moment(int k, const detail::piece& p) const { return static_cast<char*>(memory_.data()) + k * bytes_of_moment_ + p.in_shard; }
   template <class F>

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <tuple>
@@ -274,23 +275,16 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     auto sum_of_losses = tenure::detail::tensor_access::make<loss_type>(sender.memory(), loss_in_arena, {}, {});
 
     const numbers hyper = rule.hyperparameters(state.steps + 1);
-    const detail::signature own = signature_of_step<program_type>(layout.bytes, state.steps, hyper, data...);
+    detail::signature own = signature_of_step<program_type>(state.steps, hyper, data...);
+    own << static_cast<std::uint64_t>(layout.bytes) << static_cast<std::uint64_t>(is_sharded);
     const auto agree = [&] { sender.agree(own); };
     detail::sending_run<sender_type, decltype(agree)> runner{sender, agree};
-    const auto fail = [&](const char* what) {
-      if (sender.has_agreed()) detail::end_job(*group_, "train_step", what);
-      sender.fail("train_step", what);
-    };
-    try {
+    const auto compute = [&] {
+      if constexpr (is_sharded) state.check_ranks(*group_);
       compiled<gradients_type, Execution>{{}, execution}.into(sum_of_losses, sums).through(runner, model, data...);
-    } catch (const std::exception& e) {
-      fail(e.what());
-      throw;
-    } catch (...) {
-      fail("an exception of an unknown type");
-      throw;
-    }
-    sender.finish("train_step", [&] { return text_of_step(state.steps, hyper, data...); });
+    };
+    report_failure(sender, compute);
+    sender.finish("train_step", [&] { return text_of_step<is_sharded>(state.steps, hyper, data...); });
 
     const double share = 1.0 / group_->size();
     [[maybe_unused]] const auto scope = execution.scope();
@@ -299,6 +293,24 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     ++state.steps;
     *tenure::detail::tensor_access::fresh(loss) = *loss_in_arena * static_cast<element_t<loss_type>>(share);
     return loss;
+  }
+
+  /// Calls compute(). If it throws, the other ranks learn of it.
+  template <class Sender, class Compute>
+  void report_failure(Sender& sender, Compute compute) const {
+    const auto fail = [&](const char* what) {
+      if (sender.has_agreed()) detail::end_job(*group_, "train_step", what);
+      sender.fail("train_step", what);
+    };
+    try {
+      compute();
+    } catch (const std::exception& e) {
+      fail(e.what());
+      throw;
+    } catch (...) {
+      fail("an exception of an unknown type");
+      throw;
+    }
   }
 
   /// Updates the parameters of this rank's blocks, writes them into the arena, and gets the others from there.
@@ -336,16 +348,15 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   }
 
   template <class Program, class... Data>
-  static detail::signature signature_of_step(std::int64_t arena_bytes, std::int64_t steps, const numbers& hyper, const Data&... data) {
+  static detail::signature signature_of_step(std::int64_t steps, const numbers& hyper, const Data&... data) {
     detail::signature s;
-    s << "train_step" << static_cast<std::uint64_t>(Program::step_count) << static_cast<std::uint64_t>(arena_bytes)
-      << static_cast<std::uint64_t>(steps);
+    s << "train_step" << static_cast<std::uint64_t>(Program::step_count) << static_cast<std::uint64_t>(steps);
     for (const double h : hyper) s << std::bit_cast<std::uint64_t>(h);
     const auto add = [&](const auto& leaf) { s << detail::extents_of(leaf); };
     (tenure::detail::for_each_leaf(data, add), ...);
     return s;
   }
-  template <class... Data>
+  template <bool Sharded, class... Data>
   static std::string text_of_step(std::int64_t steps, const numbers& hyper, const Data&... data) {
     std::string s = "step " + std::to_string(steps) + " with data of shape ";
     const char* before = "";
@@ -353,8 +364,13 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
       s += std::string(std::exchange(before, ", ")) + tenure::detail::spell(detail::extents_of(leaf)).c_str();
     };
     (tenure::detail::for_each_leaf(data, add), ...);
+    s += Sharded ? ", a sharded state" : "";
     s += " and hyperparameters";
-    for (const double h : hyper) s += ' ' + std::to_string(h);
+    for (const double h : hyper) {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, " %.9g", h);
+      s += digits;
+    }
     return s;
   }
 
