@@ -29,6 +29,10 @@ def check_versions():
     port = json.loads((root / "packaging/vcpkg/ports/tenure/vcpkg.json").read_text())
     expect(port["version"] == version, f"vcpkg.json: version {port['version']} is not {version}")
     expect(port["name"] == "tenure" and port["license"] == "BSL-1.0", "vcpkg.json: name or license")
+    changes = (root / "CHANGELOG.md").read_text()
+    headings = re.findall(r"^## \[(.*?)\](?: - (\d{4}-\d\d-\d\d))?$", changes, re.M)
+    expect(headings[:1] == [("Unreleased", "")], "CHANGELOG.md: the first section is not [Unreleased]")
+    expect([h for h in headings[1:2] if h[0] == version and h[1]], f"CHANGELOG.md: the second section is not [{version}] with a date")
     readme = (root / "README.md").read_text()
     expect(f"version {'.'.join(version.split('.')[:2])}:" in readme, f"README.md: it does not say version {version}")
     return version
