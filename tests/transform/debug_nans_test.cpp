@@ -47,7 +47,7 @@ constexpr auto fit = [](auto model, auto x, auto y) { return mse(log(matmul(x, m
 TEST_CASE("the message has the operation as a formula, the element, the ranges of the operands, and the results") {
   const array<4> x{1, 2, 3, 4};
   CHECK(message_of([&] { tn::debug_nans([](auto a) { return sum(log(a - 1.0f)); }, {"x"})(x); }) ==
-        "tenure: debug_nans: log(x - 1): log(0) is -inf, element [0] of float32[4]; 1 of 4 are not finite\n"
+        "tenure: debug_nans: log(x - 1): log(0) is -inf in element [0] of float32[4]; 1 of 4 are not finite\n"
         "  x - 1: float32[4], 0 to 3\n"
         "  not finite: result");
   // What comes after it is not named: here -inf - -inf.
@@ -59,7 +59,7 @@ TEST_CASE("a derivative: the value is finite, and its gradient is not") {
   const array<4> x{1, 2, 3, 4};
   const auto f = tn::debug_nans(tn::value_and_grad<0>([](auto a) { return sum(sqrt(a - 1.0f)); }), {"x"});
   const std::string text = message_of([&] { f(x); });
-  CHECK(holds(text, " is inf, element [0] of float32[4]; 1 of 4 are not finite\n  in the derivative\n"));
+  CHECK(holds(text, " is inf in element [0] of float32[4]; 1 of 4 are not finite\n  in the derivative\n"));
   CHECK(holds(text, "0 to 3.4641"));
   CHECK(holds(text, "\n  not finite: gradient of x"));
   CHECK(text.find("value") == std::string::npos);
@@ -68,9 +68,9 @@ TEST_CASE("a derivative: the value is finite, and its gradient is not") {
 TEST_CASE("sums and products overflow as those of the call do") {
   const array<2, 3> x{{3e38f, 3e38f, 0}, {1, 2, 3}};
   CHECK(holds(message_of([&] { tn::debug_nans([](auto a) { return sum(a, tn::axis<1>); }, {"x"})(x); }),
-              "debug_nans: sum(x) over axis 1: inf is element [0] of float32[2]; 1 of 2 are not finite\n  x: float32[2,3], 0 to 3e+38\n"));
+              "debug_nans: sum(x) over axis 1: it is inf in element [0] of float32[2]; 1 of 2 are not finite\n  x: float32[2,3], 0 to 3e+38\n"));
   CHECK(holds(message_of([&] { tn::debug_nans([](auto a) { return matmul(a, transpose(a)); }, {"x"})(x); }),
-              "debug_nans: matmul(x, transpose(x)): inf is element [0,0] of float32[2,2]"));
+              "debug_nans: matmul(x, transpose(x)): it is inf in element [0,0] of float32[2,2]"));
 }
 
 TEST_CASE("in a loop the message has the turn, in a branch the side") {
@@ -78,7 +78,7 @@ TEST_CASE("in a loop the message has the turn, in a branch the side") {
   // Turns count from 0: turn 5 squares 4^32.
   const auto squares = tn::debug_nans([](auto a) { return tn::fori_loop(10, [](auto, auto h) { return h * h; }, a); });
   const std::string loop = message_of([&] { squares(x); });
-  CHECK(holds(loop, "carry 0 * carry 0: 1.84467e+19 * 1.84467e+19 is inf, element [3] of float32[4]"));
+  CHECK(holds(loop, "carry 0 * carry 0: 1.84467e+19 * 1.84467e+19 is inf in element [3] of float32[4]"));
   CHECK(holds(loop, "\n  in turn 5 of scan of 10 turns\n  not finite: result"));
   const auto grows = tn::debug_nans([](auto a) {
     return tn::while_loop([](auto h) { return max(h) < 1e38f; }, [](auto h) { return exp(h); }, a);
@@ -89,14 +89,14 @@ TEST_CASE("in a loop the message has the turn, in a branch the side") {
   const auto divide = [](auto a) { return tn::cond(sum(a) > 0.0f, [=] { return a / (a - 2.0f); }, [=] { return a; }); };
   const auto choose = tn::debug_nans(divide, {"x"});
   const std::string branch = message_of([&] { choose(x); });
-  CHECK(holds(branch, "x / (x - 2): 2 / 0 is inf, element [1] of float32[4]"));
+  CHECK(holds(branch, "x / (x - 2): 2 / 0 is inf in element [1] of float32[4]"));
   CHECK(holds(branch, "\n  in if true of cond\n"));
   CHECK(message_of([&] { choose(array<4>{-1, -2, -3, -4}); }) == "finite");
   // A loop within a branch.
   const auto nested = tn::debug_nans([](auto a) {
     return tn::cond(sum(a) > 0.0f, [=] { return tn::fori_loop(3, [](auto, auto h) { return log(h); }, a); }, [=] { return a; });
   });
-  CHECK(holds(message_of([&] { nested(x); }), "log(carry 0): log(0) is -inf, element [0] of float32[4]; 1 of 4 are not finite\n"
+  CHECK(holds(message_of([&] { nested(x); }), "log(carry 0): log(0) is -inf in element [0] of float32[4]; 1 of 4 are not finite\n"
                                                "  carry 0: float32[4], 0 to 1.38629\n  in turn 1 of scan of 3 turns\n  in if true of cond\n"
                                                "  not finite: result"));
 }
@@ -106,20 +106,25 @@ TEST_CASE("an infinity that reaches no result is meant") {
   const array<4> x{1, 2, 3, 4}, none{0, 0, 0, 0};
   CHECK(message_of([&] { tn::debug_nans(masked)(x); }) == "finite");
   const std::string text = message_of([&] { tn::debug_nans(masked, {"x"})(none); });
-  CHECK(holds(text, "-inf - -inf is NaN, element [0] of float32[4]; 4 of 4 are not finite"));
+  CHECK(holds(text, "-inf - -inf is NaN in element [0] of float32[4]; 4 of 4 are not finite"));
+}
+
+TEST_CASE("a number has no element") {
+  CHECK(message_of([&] { tn::debug_nans([](auto a) { return log(a) * 2.0; }, {"a"})(-1.0); }) ==
+        "tenure: debug_nans: log(a): log(-1) is NaN\n  a: float64[], -1\n  not finite: result");
 }
 
 TEST_CASE("an argument that is not finite is named") {
   const array<2, 2> x{{1, 2}, {std::nanf(""), 3}};
   CHECK(message_of([&] { tn::debug_nans([](auto a) { return exp(a) + 1.0f; }, {"x"})(x); }) ==
-        "tenure: debug_nans: x: NaN is element [1,0] of float32[2,2]; 1 of 4 are not finite, and this is no result of an operation\n"
+        "tenure: debug_nans: x: it is NaN in element [1,0] of float32[2,2]; 1 of 4 are not finite, and this is no result of an operation\n"
         "  not finite: result");
 }
 
 TEST_CASE("views, run-time extents and other types as arguments") {
   const tn::tensor<double, tn::shape<tn::dyn, 3>> m = tn::tensor<double, tn::shape<2, 3>>{{1, 2, 3}, {4, 0, 6}};
   const auto f = tn::debug_nans([](auto a, auto by) { return std::tuple{log(a), sum(a) * by}; }, {"m"});
-  CHECK(holds(message_of([&] { f(m.transpose(), 2); }), "log(m): log(0) is -inf, element [1,1] of float64[3,d"));
+  CHECK(holds(message_of([&] { f(m.transpose(), 2); }), "log(m): log(0) is -inf in element [1,1] of float64[3,d"));
   const std::tuple results = tn::debug_nans([](auto a, auto by) { return std::tuple{exp(a), sum(a) * by}; })(m.transpose(), 2);
   CHECK(std::get<0>(results)(1, 1) == 1.0);
   CHECK(std::get<1>(results).item() == 32.0);
@@ -152,7 +157,7 @@ TEST_CASE("a training step that is not finite writes nothing, and others train w
   expect_same();
   const std::string text = message_of([&] { watched(model, state, negative, y); });
   CHECK(holds(text, "debug_nans: log(matmul(x, model.slope) + model.offset): log(-"));
-  CHECK(holds(text, " is NaN, element [0] of float32[2]; 1 of 2 are not finite\n"));
+  CHECK(holds(text, " is NaN in element [0] of float32[2]; 1 of 2 are not finite\n"));
   CHECK(holds(text, "\n  not finite: loss, model.slope, model.offset, state[0].slope, state[0].offset"));
   expect_same();
 }

@@ -137,6 +137,15 @@ TEST_CASE("names that are given stand for the arguments, and results name what t
   CHECK(has(results, "gradient of argument 1"));
 }
 
+TEST_CASE("the parts of one model or array are one label") {
+  const auto groups = tn::detail::grouped({"gradient of layers[0]", "model.b1", "gradient of layers[1]", "x", "model.b2"});
+  REQUIRE(groups.size() == 3);
+  CHECK(groups[0].label == "gradient of layers[0, 1]");
+  CHECK(groups[1].label == "model.b1, b2");
+  CHECK(groups[1].names == tn::detail::name_list{"model.b1", "model.b2"});
+  CHECK(groups[2].label == "x");
+}
+
 TEST_CASE("equal steps are one card with a count") {
   constexpr auto f = tn::compile([](auto h) {
     for (int i = 0; i < 8; ++i) h = tanh(matmul(h, h) + 1.0);

@@ -188,12 +188,12 @@ class nan_search {
     const reference::array& value = values_[static_cast<std::size_t>(id)];
     const finiteness& is = state(id);
     const std::string element = number_text(value[is.first]);
-    std::string text = is_source(id) ? formula_.operand(id) : formula_.of(id, 3);
-    text += ": ";
-    if (ops::is_pointwise(n.op)) text += spelled(id, is.first) + " is " + element + ", element ";
-    else text += element + " is element ";
-    text += place_text(value.shape, is.first) + " of " + formula_.shape(id);
-    text += "; " + std::to_string(is.not_finite) + " of " + std::to_string(value.size()) + " are not finite";
+    std::string text = is_source(id) ? formula_.operand(id) : formula_.of(id, 4);
+    text += ops::is_pointwise(n.op) ? ": " + spelled(id, is.first) + " is " + element : ": it is " + element;
+    if (value.shape.rank > 0) {
+      text += " in element " + place_text(value.shape, is.first) + " of " + formula_.shape(id);
+      text += "; " + std::to_string(is.not_finite) + " of " + std::to_string(value.size()) + " are not finite";
+    }
     if (is_source(id)) text += ", and this is no result of an operation";
     if (g_.backward_from > 0 && id >= g_.backward_from) text += "\n  in the derivative";
     std::vector<ir::node_id> shown;
@@ -201,7 +201,7 @@ class nan_search {
       const bool is_number = g_[passes::below_views(g_, operand)].op == ir::opcode::constant;
       if (is_number || std::find(shown.begin(), shown.end(), operand) != shown.end()) return;
       shown.push_back(operand);
-      text += "\n  " + formula_.operand(operand, 2) + ": " + formula_.shape(operand) + ", " + range_text(operand);
+      text += "\n  " + formula_.operand(operand, 3) + ": " + formula_.shape(operand) + ", " + range_text(operand);
     });
     return text + results_text();
   }

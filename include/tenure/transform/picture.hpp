@@ -329,7 +329,7 @@ inline std::vector<name_group> grouped(const std::vector<card_read>& reads) {
   for (const card_read& r : reads) {
     if (r.from >= 0) continue;
     const std::size_t cut = r.name.find_last_of(".[");
-    const bool is_part = cut != std::string::npos && r.name.find(' ') == std::string::npos;
+    const bool is_part = cut != std::string::npos;
     const std::string base = is_part ? r.name.substr(0, cut + 1) : r.name, rest = is_part ? r.name.substr(cut + 1) : "";
     const bool closes = !rest.empty() && rest.back() == ']';
     const auto same = std::find_if(open.begin(), open.end(), [&](const open_group& o) { return o.base == base && o.group.view == r.view; });
@@ -394,6 +394,7 @@ inline std::string time_text(double seconds) {
 }
 /// "12.3 kflop, 4.5 kB": what a card costs.
 inline std::string cost_text(const card& c) {
+  if (c.kind == "function") return "cost not known";
   if (c.flops < 0 || c.bytes < 0) return "cost known with the extents";
   return with_prefix(static_cast<double>(c.flops), "FLOP") + ", " + with_prefix(static_cast<double>(c.bytes), "B");
 }
