@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # tenure::mpi: the target for programs of many processes. It exists if MPI is found. It adds tenure::tenure and MPI's library for C.
-set(MPI_CXX_SKIP_MPICXX ON)  # not MPI's old classes for C++, which cost compile time
+set(MPI_CXX_SKIP_MPICXX ON)  # not MPI's old classes for C++, as in distributed/group.hpp
 find_package(MPI QUIET COMPONENTS CXX)
 if(MPI_CXX_FOUND AND NOT TARGET tenure::mpi)
   add_library(tenure::mpi INTERFACE IMPORTED GLOBAL)

@@ -11,6 +11,13 @@
 #include <cstdio>
 #include <utility>
 
+// Not MPI's old classes for C++: they cost compile time, and their headers warn.
+#if !defined(OMPI_SKIP_MPICXX)
+#define OMPI_SKIP_MPICXX 1
+#endif
+#if !defined(MPICH_SKIP_MPICXX)
+#define MPICH_SKIP_MPICXX 1
+#endif
 #include <mpi.h>
 
 #include <tenure/core/error.hpp>
