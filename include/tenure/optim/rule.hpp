@@ -122,12 +122,16 @@ void apply_update(const Rule& rule, Model& model, const Gradients& gradients, St
   }
 }
 
+/// The loss and its gradients with respect to the model. micro_batches.hpp has another one.
+template <class Loss>
+struct loss_and_gradients : value_and_grad_of<Loss, 0> {};
+
 /// Loss, gradient and update in one graph: (model, moments, hyperparameters as an array, data...) -> {loss, model, moments}.
 template <class Loss, class Rule>
 struct train_step_of {
   template <class Model, class Moments, class Hyper, class... Data>
   constexpr auto operator()(const Model& model, const Moments& moments, const Hyper& hyper, const Data&... data) const {
-    const auto result = value_and_grad_of<Loss, 0>{}(model, data...);
+    const auto result = loss_and_gradients<Loss>{}(model, data...);
     const auto stepped = std::apply([&](const auto&... h) { return step_tree<Rule>(model, std::get<1>(result), moments, h...); }, hyper);
     return std::tuple{std::get<0>(result), std::get<0>(stepped), std::get<1>(stepped)};
   }
