@@ -308,6 +308,7 @@ using tenure::init_linear;
 using tenure::init_zeros;
 using tenure::init_ones;
 using tenure::train_step;
+using tenure::micro_batches;
 using tenure::minimize;
 using tenure::save;
 using tenure::load;

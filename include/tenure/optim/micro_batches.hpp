@@ -127,6 +127,7 @@ struct number_of_parts {};
 template <std::int64_t N>
 inline constexpr optim::detail::number_of_parts<N> micro_batches{};
 
+/// train_step(loss, rule), which computes the gradients of N parts of the data one after the other, see micro_batches.
 template <class Loss, class Rule, std::int64_t N, class Execution = inherited>
 auto train_step(Loss, Rule rule, optim::detail::number_of_parts<N>, Execution on = {}) {
   // A loss that captures something gets the message of the trainer.
