@@ -3,6 +3,7 @@
 // sum; what a group of one rank costs; the time of messages and of reductions, beside MPI_Allreduce. Rows of a ratio alternate, and ratios
 // are medians.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -48,6 +49,19 @@ struct work {
     for (float& v : tn::as_span(x)) v = value = std::fmod(value + 0.37f, 1.0f);
     std::int32_t label = 0;
     for (std::int32_t& v : tn::as_span(y)) v = label = (label + 7) % 10;
+  }
+};
+
+/// Eight layers of 512 x 512, whose gradients become ready one after the other.
+template <class Kind>
+struct tower {
+  using layers = std::array<tn::param<Kind, float, tn::shape<512, 512>>, 8>;
+  BOOST_HANA_DEFINE_STRUCT(tower, (layers, w));
+
+  constexpr auto operator()(const auto& x) const {
+    auto h = tn::eval(tanh(matmul(x, w[0])));
+    for (std::size_t i = 1; i < 8; ++i) h = tanh(matmul(h, w[i]));
+    return h;
   }
 };
 
@@ -104,7 +118,8 @@ int main(int argc, char** argv) try {
     auto plain = tn::train_step(workloads::mlp_loss, rule);
     auto grouped = tn::train_step(workloads::mlp_loss, rule, alone);
     auto state = rule.init(one.model), state_of_group = rule.init(other.model);
-    const auto r = compare(20, [&] { plain(one.model, state, one.x, one.y); }, [&] { grouped(other.model, state_of_group, other.x, other.y); });
+    const auto by_one = [&] { plain(one.model, state, one.x, one.y); };
+    const auto r = compare(20, by_one, [&] { grouped(other.model, state_of_group, other.x, other.y); });
     print("a group of one rank, 256 samples: %.0f us, without a group %.0f us, ratio %.3f\n", 1e6 * r.second, 1e6 * r.first, r.ratio());
   }
   const auto step_of_all = [&](auto init, const char* name) {
@@ -127,6 +142,20 @@ int main(int argc, char** argv) try {
   };
   step_of_all([](const auto& step, const auto& model) { return step.rule.init(model); }, "whole states");
   step_of_all([](const auto& step, const auto& model) { return step.init_sharded(model); }, "sharded states");
+
+  {
+    tn::engine random(2);
+    auto one = tn::init<tower>(random), other = tn::deepcopy(one);
+    const auto in = tn::normal<float>(tn::shape<256, 512>{}, random);
+    constexpr auto size = [](auto model, auto at) { return mean(square(model(at))); };
+    auto at_end = tn::train_step(size, rule, world, tn::mpi::buckets_of<1 << 30>{});
+    auto in_buckets = tn::train_step(size, rule, world);
+    auto state = rule.init(one), state_in_buckets = rule.init(other);
+    const auto r = compare(20, [&] { at_end(one, state, in); }, [&] { in_buckets(other, state_in_buckets, in); });
+    using plan = decltype(in_buckets.plan(other, state_in_buckets, in));
+    print("eight layers of 512, 256 samples a rank, in %d buckets: %.0f us, in one bucket %.0f us, ratio %.3f\n", plan::buckets(),
+          1e6 * r.second, 1e6 * r.first, r.ratio());
+  }
 
   auto x = tn::ones<float>(tn::shape<101770>{});
   std::vector<float> y(101770, 1.0f);
