@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSL-1.0
-# cmake -DSOURCE=<dir> -DBUILD=<dir> -DCOMPILER=<c++> -P configure.cmake: what packagers and newcomers configure. Nothing is compiled.
+# cmake -DSOURCE=<dir> -DBUILD=<dir> -DCOMPILER=<c++> -DGENERATOR=<generator> -P configure.cmake: what packagers and newcomers configure. Nothing is compiled.
 file(REMOVE_RECURSE "${BUILD}")
 
 function(configure name expected)  # cache entries...
-  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}" -B "${BUILD}/${name}" "-DCMAKE_CXX_COMPILER=${COMPILER}" -DTENURE_CUDA=OFF
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}" -B "${BUILD}/${name}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}" -DTENURE_CUDA=OFF
     -DTENURE_BUILD_EXAMPLES=OFF -DTENURE_BUILD_BENCH=OFF ${ARGN} OUTPUT_VARIABLE said ERROR_VARIABLE errors RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${name}: configuring failed:\n${said}${errors}")

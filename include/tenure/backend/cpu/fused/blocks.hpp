@@ -87,13 +87,16 @@ struct fused<Code>::blocks {
       if (is_chosen(i)) args.pointer[at(i).access] = memory, memory += elements;
   }
 
+  /// How column sum i is combined. In a lambda within a lambda g++ 16 does not see that `at` is a member, and finds one of the program.
+  static constexpr auto reduction_of(int i) { return at(i).reduction(); }
+
   /// Adds the columns of block b > 0 to the results.
   void add_columns(int b) {
     const T* column = column_memory + (b - 1) * column_step;
     [&]<int... I>(std::integer_sequence<int, I...>) {
       ([&] {
         T* const to = result_of<I>(args);
-        for (std::int64_t j = 0; j < columns; ++j) to[j] = ops::combine<at(I).reduction()>(to[j], column[j]);
+        for (std::int64_t j = 0; j < columns; ++j) to[j] = ops::combine<reduction_of(I)>(to[j], column[j]);
         column += columns;
       }(), ...);
     }(those<part::column_sums>{});
