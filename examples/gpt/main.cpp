@@ -50,12 +50,12 @@ struct options {
   }
 };
 
-constexpr auto loss = [](auto model, auto text, auto next, auto noise, auto keep) {
-  return cross_entropy(model(text, noise, keep), tn::reshape<-1>(next));
+constexpr auto loss = [](auto model, auto text, auto next, auto part, auto key) {
+  return cross_entropy(model(text, part, key), tn::reshape<-1>(next));
 };
 // Without dropout. The logits are for the test of the sampling.
-constexpr auto evaluate = tn::compile([](auto model, auto text, auto next, auto noise) {
-  const auto logits = model(text, noise, 1.0f);
+constexpr auto evaluate = tn::compile([](auto model, auto text, auto next, auto key) {
+  const auto logits = model(text, 0.0f, key);
   return std::tuple{cross_entropy(logits, tn::reshape<-1>(next)), logits};
 });
 
@@ -83,14 +83,14 @@ int main(int argc, char** argv) try {
   const tn::flush_denormals scope;
 
   characters text, next;
-  tn::tensor<float, tn::shape<layers, 2, batch * context, width>> noise;
+  const auto key = tn::random_key(static_cast<std::uint64_t>(o.seed));
   const auto held_out_loss = [&] {
     constexpr std::int64_t batches = 4;
     double sum = 0;
     for (std::int64_t i = 0; i < batches; ++i) {
       const auto last = static_cast<std::int64_t>(all.held_out.size()) - context - 1;
       fill_batch(all.held_out, [&](std::int64_t b) { return last * (i * batch + b) / (batches * batch); }, text, next);
-      sum += std::get<0>(evaluate(model, text, next, noise)).item();
+      sum += std::get<0>(evaluate(model, text, next, key)).item();
     }
     return sum / batches;
   };
@@ -104,9 +104,9 @@ int main(int argc, char** argv) try {
     // What is random in a step depends on its number alone. So a run that was interrupted goes on as if it were not.
     tn::engine random(static_cast<std::uint64_t>(o.seed + 1000003 * (state.steps + 1)));
     fill_batch(all.train, [&](std::int64_t) { return random() % (all.train.size() - context); }, text, next);
-    noise = tn::uniform(tn::shape<layers, 2, batch * context, width>{}, random);
+    const tn::tensor of_step = tn::fold_in(key, state.steps);
     step.rule.learning_rate = rate(state.steps);
-    const double now = step(model, state, text, next, noise, 0.9f).item();
+    const double now = step(model, state, text, next, 0.1f, of_step).item();
     if (state.steps * 10 / o.steps > (state.steps - 1) * 10 / o.steps) {
       after = held_out_loss();
       tn::save("gpt.npz", model, state);  // a run that is killed goes on from here
@@ -125,7 +125,7 @@ int main(int argc, char** argv) try {
   // The logits of the sampling, with keys and values kept, and those of the whole text at once.
   fill_batch(all.held_out, [](std::int64_t) { return 0; }, text, next);
   for (std::int64_t i = 0; i < context; ++i) text.at(0, i) = number_of(written[static_cast<std::size_t>(i)]);
-  const auto whole = std::get<1>(evaluate(model, text, next, noise));
+  const auto whole = std::get<1>(evaluate(model, text, next, key));
   float most = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) most = std::max(most, std::abs(logits[i] - whole.data()[i]));
   after = held_out_loss();

@@ -19,9 +19,6 @@ struct small_normal {
   static auto make(S shape, tn::engine& random) { return tn::normal<T>(shape, random, 0.0, 0.02); }
 };
 
-// noise is uniform in [0, 1). A part 1 - keep of x becomes zero. The rest grows, so that the mean stays.
-constexpr auto dropout = [](auto x, auto noise, auto keep) { return where(noise < keep, x / keep, 0.0f); };
-
 // The one row of q sees the rows 0 ... last of k and v.
 constexpr auto attention_until = [](auto last, auto q, auto k, auto v) {
   const auto scores = matmul(q, transpose(k)) / tn::sqrt(static_cast<float>(width / heads));
@@ -64,16 +61,16 @@ struct gpt {
   using bias = tn::param<Kind, float, tn::shape<width>>;
   BOOST_HANA_DEFINE_STRUCT(gpt, (tokens, wte), (positions, wpe), (blocks, all), (gain, g), (bias, c));
 
-  // The logits of the next character after each one of text[batch, context].
-  constexpr auto operator()(const auto& text, const auto& noise, const auto& keep) const {
+  // The logits of the next character after each one of text[batch, context]. In training dropout takes out a part of the numbers.
+  constexpr auto operator()(const auto& text, const auto& part, const auto& key) const {
     const auto turn = [=](auto x, auto each) {
-      const auto [layer, random] = each;
+      const auto [layer, of_layer] = each;
       const auto [q, k, v] = layer.template project<context>(x);
-      const auto y = x + dropout(layer.mixed(tn::attention(q, k, v, tn::causal)), random[0], keep);
-      return std::tuple{y + dropout(layer.perceptron(y), random[1], keep), tn::nothing};
+      const auto y = x + tn::dropout(layer.mixed(tn::attention(q, k, v, tn::causal)), part, tn::fold_in(of_layer, 0));
+      return std::tuple{y + tn::dropout(layer.perceptron(y), part, tn::fold_in(of_layer, 1)), tn::nothing};
     };
     const auto x = tn::reshape<-1, width>(tn::gather<0>(wte, text) + wpe);
-    const auto [last, none] = tn::scan(turn, x, std::tuple{all, noise});
+    const auto [last, none] = tn::scan(turn, x, std::tuple{all, tn::split_key<layers>(key)});
     return logits(last);
   }
 

@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("the same key gives the same bits in rows of any length, in p
      }()),
      ...);
   };
-  rows(std::integer_sequence<std::int64_t, 1, 3, 5, 15, 30>{});
+  rows(std::integer_sequence<std::int64_t, 1, 5, 30>{});
   CHECK(same_as_reference([](auto k) { return tn::uniform<T>(shape<2, 3, 10>{}, k); }, key) == whole);
   // With a run-time extent, eager, transposed and beside other work.
   const tn::tensor<T, shape<dyn, 5>> x(12);
