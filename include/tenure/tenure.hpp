@@ -65,6 +65,7 @@
 #include <tenure/ops/contraction.hpp>
 #include <tenure/ops/like.hpp>
 #include <tenure/ops/loss.hpp>
+#include <tenure/ops/members.hpp>
 #include <tenure/ops/norm.hpp>
 #include <tenure/ops/normalization.hpp>
 #include <tenure/ops/number.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: concat: extents beside the joined axis differ
+// expect: tenure: stack: operands have different shapes
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

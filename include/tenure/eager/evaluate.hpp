@@ -48,6 +48,18 @@ kept_element<typename E::element_type, device_of_t<E>> evaluate_item(later_phase
   return value;
 }
 
+/// The extents of the value of e, from those of its operands.
+template <class E>
+extents extents_of(later_phase, const E& e) {
+  using program_type = program<value_source<E>>;
+  leaf_argument arguments[operand_count<E>];
+  leaf_argument* at = arguments;
+  collect_operands(e, at);
+  std::int64_t symbols[program_type::symbol_count + 1] = {};
+  bind_symbols(program_type::value.view(), arguments, symbols);
+  return output_extents<program_type>(0, symbols);
+}
+
 /// An owning constant with the value of e. The caller checks the versions.
 template <class E>
 auto compute_constant(const E& e) {

@@ -135,6 +135,32 @@ auto update_tracked(X&& x, const E&... e) {
   else return write_tracked(std::move(x), converted_to<X>(apply<operation>(as_contiguous(x), e...)));
 }
 
+/// A tracked operand makes a node of a constant, and its type changes. So the constant must be consumed.
+template <bool TakesRole>
+constexpr void check_role(add_in_place) {
+  static_assert(!TakesRole, "tenure: add_: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
+}
+template <bool TakesRole>
+constexpr void check_role(subtract_in_place) {
+  static_assert(!TakesRole, "tenure: sub_: a tracked operand changes the target's type: write std::move(target).sub_(x), or detach() the operand");
+}
+template <bool TakesRole>
+constexpr void check_role(multiply_in_place) {
+  static_assert(!TakesRole, "tenure: mul_: a tracked operand changes the target's type: write std::move(target).mul_(x), or detach() the operand");
+}
+template <bool TakesRole>
+constexpr void check_role(divide_in_place) {
+  static_assert(!TakesRole, "tenure: div_: a tracked operand changes the target's type: write std::move(target).div_(x), or detach() the operand");
+}
+template <bool TakesRole>
+constexpr void check_role(fill_where_in_place) {
+  static_assert(!TakesRole, "tenure: masked_fill_: a tracked value changes the target's type: write std::move(target).masked_fill_(mask, value), or detach() the value");
+}
+template <bool TakesRole>
+constexpr void check_role(keep_where_in_place) {
+  static_assert(!TakesRole, "tenure: where_: a tracked operand changes the target's type: write std::move(target).where_(mask, y), or detach() the operand");
+}
+
 /// x op= e... It changes the elements of x, and of a node also the history.
 template <class Op, class X, class... E>
 void update_from(later_phase, Op, X& x, const E&... e) {
@@ -145,7 +171,7 @@ void update_from(later_phase, Op, X& x, const E&... e) {
     }
   } else {
     constexpr bool takes_role = (is_tracked_source<E>() || ...);
-    static_assert(!takes_role, "tenure: in-place: a tracked operand changes the target's type: write std::move(target).add_(x), or detach() the operand");
+    check_role<takes_role>(Op{});
     if constexpr (!takes_role)
       if constexpr (is_update<Op, X, E...>()) update_constant<Op>(x, e...);
   }

@@ -162,7 +162,7 @@ inline constexpr int operand_count<lazy<Operation, Operand...>> = (0 + ... + ope
 }  // namespace detail
 
 template <class Operation, class... Operand>
-class lazy {
+class lazy : public movement_members<lazy<Operation, Operand...>>, public reduction_members<lazy<Operation, Operand...>> {
   using traced_result = std::remove_cvref_t<decltype(Operation::trace(std::declval<detail::traced_operand<Operand>>()...))>;
 
  public:
@@ -191,6 +191,19 @@ class lazy {
   constexpr const std::tuple<Operand...>& operands() const { return operands_; }
   std::tuple<Operand...>& operands() { return operands_; }
 
+  /// The extents of the value, under two names; the extent of one axis, in [0, rank); and the number of elements. They compute no
+  /// elements. Throw shape_error if run-time extents of the operands do not fit.
+  constexpr tenure::extents extents() const {
+    if constexpr (shape_type::is_static) return shape_type::value;
+    else return extents_of(detail::later_phase{}, *this);
+  }
+  constexpr tenure::extents shape() const { return extents(); }
+  constexpr std::int64_t extent(int axis) const { return extents()[axis]; }
+  constexpr std::int64_t size() const { return count(extents()); }
+
+  /// The value in new memory, as tn::eval(e) gives it.
+  auto clone() const { return tensor_type(*this); }
+
   /// The value of an expression with a single element. The expression keeps it: a later call gives the same number, also after writes to
   /// the operands. There is no lock, also not in backward(), so only one thread at a time may use an expression, even a const one.
   element_type item() const {
@@ -215,6 +228,10 @@ class lazy {
     static_assert(detail::never<I...>, "tenure: operator(): an expression has no elements before it is computed: tn::tensor y = a * b, then y(i, j)");
     return element_type();
   }
+  template <class... I>
+  auto at(const I&...) const { return unindexed<I...>(); }
+  template <class I>
+  auto operator[](const I&) const { return unindexed<I>(); }
   operator double() const {
     static_assert(detail::never<Operation>, "tenure: conversion to a number: an expression does not convert to a number by itself: call item(), or tn::exp(x) and similar functions");
     return 0;
@@ -264,6 +281,12 @@ class lazy {
   }
 
  private:
+  template <class... I>
+  static after_error unindexed() {
+    static_assert(detail::never<I...>, "tenure: at: an expression has no elements before it is computed: tn::tensor y = a * b, then y[i]");
+    return {};
+  }
+
   static constexpr bool has_single_element = !shape_type::is_static || shape_type::size == 1;
 
   using kept = detail::kept_element<element_type, device_type>;

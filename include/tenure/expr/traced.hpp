@@ -5,20 +5,13 @@
 
 #include <iosfwd>
 
+#include <tenure/expr/movement_members.hpp>
 #include <tenure/ir/builder.hpp>
 #include <tenure/tensor/concepts.hpp>
 #include <tenure/tensor/later.hpp>
+#include <tenure/tensor/members/reductions.hpp>
 
 namespace TENURE_NAMESPACE {
-
-namespace ops {
-template <int A, int B> struct transpose;
-template <int... A> struct permute;
-template <std::int64_t... E> struct reshape;
-template <std::int64_t... E> struct expand;
-template <int A> struct unsqueeze;
-template <int A> struct squeeze;
-}  // namespace ops
 
 namespace detail {
 template <class...>
@@ -26,7 +19,7 @@ inline constexpr bool always_false = false;
 }
 
 template <element T, class Shape>
-struct traced {
+struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, Shape>> {
   using element_type = T;
   using shape_type = Shape;
   struct traced_tag {};
@@ -59,19 +52,6 @@ struct traced {
     else return *this;
   }
 
-  /// Swaps two axes: the last two, or A and B.
-  template <int A = -2, int B = -1>
-  constexpr auto transpose() const { return ops::transpose<A, B>::trace(*this); }
-  template <int... A>
-  constexpr auto permute() const { return ops::permute<A...>::trace(*this); }
-  template <std::int64_t... E>
-  constexpr auto reshape() const { return ops::reshape<E...>::trace(*this); }
-  template <std::int64_t... E>
-  constexpr auto expand() const { return ops::expand<E...>::trace(*this); }
-  template <int A>
-  constexpr auto unsqueeze() const { return ops::unsqueeze<A>::trace(*this); }
-  template <int A>
-  constexpr auto squeeze() const { return ops::squeeze<A>::trace(*this); }
   /// The value itself: nothing is written in a trace, so there is nothing to copy.
   constexpr traced clone() const { return *this; }
 
@@ -151,6 +131,12 @@ constexpr auto& operator<<(std::ostream& out, const traced<T, Shape>&) {
 }
 
 namespace detail {
+template <class T, class S>
+struct tensor_traits<traced<T, S>> {
+  static constexpr bool is_tensor = false;
+  using element_type = T;
+  using shape_type = S;
+};
 template <class T>
 struct traced_element;
 template <class T, class S>

@@ -167,6 +167,7 @@ struct concat_shape {
 };
 }  // namespace detail
 
+/// Joins operands along axis A.
 template <int A>
 struct concat {
   template <class X>
@@ -210,8 +211,34 @@ struct stack {
     for (int i = 0; i < rule::value.rank; ++i) to.push_back(i < rule::at ? x.shape()[i] : i == rule::at ? 1 : x.shape()[i - 1]);
     return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
   }
-  template <class... X>
-  static constexpr auto trace(const X&... x) { return concat<at<X...>>::trace(unsqueeze(x)...); }
+  /// Whether operands of these shapes and element types fit. If not, a static_assert gives the reason.
+  template <class X, class... Rest>
+  static constexpr bool are_alike() {
+    constexpr bool ranks = ((X::shape_type::rank == Rest::shape_type::rank) && ...);
+    static_assert(ranks, "tenure: stack: operands have different ranks");
+    static_assert((std::is_same_v<typename X::element_type, typename Rest::element_type> && ...), "tenure: stack: operands have different element types");
+    if constexpr (ranks) {
+      static_assert((detail::concat_shape<-1, typename X::shape_type, typename Rest::shape_type>::others_agree() && ...), "tenure: stack: operands have different shapes");
+      return (detail::concat_shape<-1, typename X::shape_type, typename Rest::shape_type>::others_agree() && ...) && (std::is_same_v<typename X::element_type, typename Rest::element_type> && ...);
+    }
+    return false;
+  }
+  template <class X, class... Rest>
+  static constexpr auto trace(const X& x, const Rest&... rest) {
+    if constexpr (are_alike<X, Rest...>()) {
+      (unify(x, rest), ...);  // here, so that the error of a call names stack and not concat
+      return concat<at<X>>::trace(unsqueeze(x), unsqueeze(rest)...);
+    } else {
+      return unsqueeze(x);
+    }
+  }
+
+ private:
+  template <class X, class Y>
+  static constexpr void unify(const X& x, const Y& y) {
+    for (int i = 0; i < X::shape_type::rank; ++i)
+      x.graph->unify(x.shape()[i], y.shape()[i], "stack", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
+  }
 };
 
 struct stop_gradient {

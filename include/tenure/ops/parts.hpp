@@ -43,11 +43,11 @@ constexpr const View& plain_view(const consumed_view<View, Base>& x) { return x;
 
 /// The Length elements of axis At from First on. If Drops holds, it is one element and the axis is dropped.
 template <int At, std::int64_t First, std::int64_t Length, bool Drops, class X>
-constexpr auto part_of(X& x) {
+constexpr auto part_of(X& x, [[maybe_unused]] const char* call) {
   using S = typename operand_traits<std::remove_const_t<X>>::shape_type;
   using rule = std::conditional_t<Drops, ops::dropped_axis<S, At>, ops::sliced_shape<S, At, Length>>;
   if constexpr (any_tensor<std::remove_const_t<X>>)
-    return make_view<shape_from<rule>>(plain_view(x), Drops ? "unbind" : "split", [](layout& l) {
+    return make_view<shape_from<rule>>(plain_view(x), call, [](layout& l) {
       if constexpr (Drops) select(l, At, First);
       else slice(l, At, First, First + Length, 1);
     });
@@ -57,8 +57,8 @@ constexpr auto part_of(X& x) {
 
 /// The parts in a std::array if they have one type, else in a std::tuple. Braces, because they keep the order of the nodes.
 template <int At, class Parts, bool Drops, class X, int... I>
-constexpr auto parts_of(X& x, std::integer_sequence<int, I...>) {
-  auto parts = std::tuple{part_of<At, Parts::first(I), Parts::length(I), Drops>(x)...};
+constexpr auto parts_of(X& x, const char* call, std::integer_sequence<int, I...>) {
+  auto parts = std::tuple{part_of<At, Parts::first(I), Parts::length(I), Drops>(x, call)...};
   return std::apply(
       []<class... Part>(Part&... part) {
         if constexpr (sizeof...(Part) == 0) return std::tuple<>();
@@ -112,7 +112,7 @@ constexpr auto split(X&& x) {
   else if constexpr (!detail::fill_axis<axis::extent, Size...>()) return std::tuple<>();
   else {
     using parts = typename std::conditional_t<sizeof...(Size) == 1, detail::equal_parts<axis::extent, (Size + ...)>, detail::given_parts<Size...>>;
-    return detail::parts_of<axis::at, parts, false>(x, std::make_integer_sequence<int, parts::count>{});
+    return detail::parts_of<axis::at, parts, false>(x, "split", std::make_integer_sequence<int, parts::count>{});
   }
 }
 /// N parts of equal size, and the last has the rest. As in PyTorch there are fewer parts where N parts of that size are not needed: 5
@@ -124,7 +124,7 @@ constexpr auto chunk(X&& x) {
   if constexpr (!detail::is_number_of_parts<N>() || !detail::has_parts<axis::extent>() || !axis::is_known) return std::tuple<>();
   else {
     using parts = detail::equal_parts<axis::extent, axis::extent == 0 ? 1 : (axis::extent + N - 1) / N>;
-    return detail::parts_of<axis::at, parts, false>(x, std::make_integer_sequence<int, parts::count>{});
+    return detail::parts_of<axis::at, parts, false>(x, "chunk", std::make_integer_sequence<int, parts::count>{});
   }
 }
 /// The elements of x along axis A, which is dropped: auto [red, green, blue] = unbind<2>(image).
@@ -133,7 +133,7 @@ template <int A = 0, class X>
 constexpr auto unbind(X&& x) {
   using axis = detail::parts_axis<X, A>;
   if constexpr (!detail::has_parts<axis::extent>() || !axis::is_known) return std::tuple<>();
-  else return detail::parts_of<axis::at, detail::equal_parts<axis::extent, 1>, true>(x, std::make_integer_sequence<int, static_cast<int>(axis::extent)>{});
+  else return detail::parts_of<axis::at, detail::equal_parts<axis::extent, 1>, true>(x, "unbind", std::make_integer_sequence<int, static_cast<int>(axis::extent)>{});
 }
 
 }  // namespace tenure

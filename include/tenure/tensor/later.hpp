@@ -28,6 +28,8 @@ namespace TENURE_NAMESPACE::detail {
 //   eager/ backward_node(const X& y, bool retain)                y.backward() for a node of one element.
 //   eager/ backward_reads(const E& e) -> bool                    True if the gradient of e reads the value of a tensor.
 //   eager/ record_call(element_tag<F>, Run run, const X&... x)   run() computes F(x...) for arguments x. Gives the results a history.
+//   eager/ extents_of(const E& e) -> extents                     The extents of the value of an expression with run-time extents.
+//   ops/ reduced_by(Call, const X& x, const Along&... along) -> expression or traced   x.sum(along...) and the other reductions.
 //   ops/ subscript(const traced& x, const I&... index) -> traced   x.at(index...) and x(i, j) of a traced value.
 struct later_phase {};
 

@@ -20,6 +20,7 @@
 #include "members/copies.hpp"
 #include "members/elements.hpp"
 #include "members/gradients.hpp"
+#include "members/reductions.hpp"
 #include "members/roles.hpp"
 #include "members/views.hpp"
 #include "members/writes.hpp"
@@ -38,7 +39,8 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
                                           public tensor_copies<tensor<T, Shape, O, R, A, Device>>,
                                           public tensor_roles<tensor<T, Shape, O, R, A, Device>>,
                                           public tensor_writes<tensor<T, Shape, O, R, A, Device>>,
-                                          public tensor_gradients<tensor<T, Shape, O, R, A, Device>> {
+                                          public tensor_gradients<tensor<T, Shape, O, R, A, Device>>,
+                                          public reduction_members<tensor<T, Shape, O, R, A, Device>> {
   static_assert(R == role::constant || is_floating(dtype_v<T>),
                 "tenure: tensor: only floating-point elements have a gradient");
 
@@ -159,6 +161,11 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   explicit tensor(X&&) {
     static_assert(detail::never<X>, "tenure: tensor: a tensor is made from numbers in braces or from an expression: from() makes one over existing memory");
   }
+  template <scalar N, class... X>
+    requires(is_made_by_user && (detail::foreign<X> || ...))
+  explicit tensor(N, X&&...) {
+    static_assert(detail::never<X...>, "tenure: tensor: it is made from extents or from elements, not from both: from(vector) is a tensor over a vector");
+  }
   template <detail::traces X>
   constexpr tensor(const X&) {
     static_assert(detail::never<X>, "tenure: tensor: a traced value has no memory: write auto h = tn::eval(x), in a trace and with tensors");
@@ -187,13 +194,17 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
         strides_(other.strides_),
         sink_(other.sink_) {}
 
-  /// Assignment writes elements into the memory that the target has. A view stays a view of the same base. An owning target takes
+  /// Assignment writes elements into the memory that the target has. A view stays a view of the same base. Only a view that was moved
+  /// from takes over a temporary view, so std::swap and std::sort exchange views and write no elements. An owning target takes
   /// over the memory of an owning temporary in three cases: if no alias and no pointer refers to the target's memory, if the
   /// extents differ, or if the target is tracked (then it also takes over the history). An empty owning tensor takes the extents
   /// and values of the source. Throws shape_error, overlap_error or ownership_error before it writes.
   tensor& operator=(tensor&& other) noexcept(owns && is_on_host) {
     if constexpr (!owns) {
-      assign(other);
+      const bool was_moved_from = !storage_ && data_;  // a view that never had elements has no data_ either
+      if (!was_moved_from) return assign(other), *this;
+      access_door::check_alive(other, "operator=");
+      if constexpr (detail::may_write<tensor>) access_door::rebind(*this, std::move(other));
     } else {
       const bool is_seen =
           is_constant && storage_ && other.storage_ && (storage_.is_shared() || storage_.is_lent()) && extents() == other.extents();
@@ -233,8 +244,9 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
 
   // ---- layout -----------------------------------------------------------------------------------------------------
 
-  /// The extents of all axes.
+  /// The extents of all axes, under two names.
   constexpr tenure::extents extents() const { return extents_.get(); }
+  constexpr tenure::extents shape() const { return extents_.get(); }
   /// The extent of one axis. `axis` must be in [0, rank).
   constexpr std::int64_t extent(int axis) const { return extents_.get()[axis]; }
   /// The number of elements.

@@ -82,10 +82,16 @@ auto permuted_view(X& x) {
 
 template <std::int64_t... E, class X, class... N>
 auto reshaped_view(X& x, N... n) {
-  using rule = reshaped<shape_of_t<X>, sizeof...(N), E...>;
-  const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
-  const extents to = rule::bind(x.extents(), given);
-  return make_view<shape_from<rule>>(x, "reshape", [&](layout& l) { l = reshape(l, to); });
+  constexpr bool are_arguments = sizeof...(E) > 0 || sizeof...(N) == 0;
+  static_assert(are_arguments, "tenure: reshape: extents are template arguments: write reshape<2, 3>()");
+  if constexpr (!are_arguments) {
+    return whole_view(x);
+  } else {
+    using rule = reshaped<shape_of_t<X>, sizeof...(N), E...>;
+    const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
+    const extents to = rule::bind(x.extents(), given);
+    return make_view<shape_from<rule>>(x, "reshape", [&](layout& l) { l = reshape(l, to); });
+  }
 }
 
 template <std::int64_t... E, class X, class... N>

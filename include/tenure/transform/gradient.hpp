@@ -344,13 +344,35 @@ constexpr auto with_respect_to(F f, Execution on) {
 
 }  // namespace detail
 
+namespace detail {
+/// X is what a function computes with, and so neither a function nor an execution.
+template <class X>
+concept any_value = any_tensor<X> || expression<X> || is_traced_v<std::remove_cvref_t<X>>;
+}  // namespace detail
+
 /// value_and_grad<0, 1>(f)(x...) returns {f(x...), df/dx0, df/dx1}. Without indices, the gradient is with respect to the first argument.
 template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto value_and_grad(F f, Execution on = {}) { return detail::with_respect_to<detail::value_and_grad_of, I...>(detail::traced_function(f), on); }
 
 /// grad<I...>(f)(x...) returns only the gradient. With several indices it returns a tuple.
 template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto grad(F f, Execution on = {}) { return detail::with_respect_to<detail::grad_of, I...>(detail::traced_function(f), on); }
+
+// Values in place of functions. They do not compile and give a message.
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto value_and_grad(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: value_and_grad: it takes a function and gives a function: write value_and_grad(f)(x)");
+  return after_error();
+}
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto grad(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: grad: it takes a function and gives a function: write grad(f)(x), or y.backward() and then w.grad()");
+  return after_error();
+}
 
 /// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns only the cotangents of x0 and x2.
 template <int... I, class F, class Execution = inherited>

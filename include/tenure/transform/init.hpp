@@ -113,7 +113,12 @@ Model initialized(engine& random) {
 
 /// A new model with owning parameters. V are the value template arguments after Kind.
 template <template <class, auto...> class Model, auto... V>
-auto init(engine& random) { return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random); }
+auto init(engine& random) {
+  constexpr bool is_model = detail::tree<Model<values, V...>>::is_tree;
+  static_assert(is_model, "tenure: init: a member is neither a parameter, a model nor an array of them: a std::vector has no fixed number of layers, std::array and tn::stacked have");
+  if constexpr (is_model) return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random);
+  else return Model<values, V...>();
+}
 template <class Model, std::same_as<engine> Engine>  // declared second: within the body of a model its name is also a type
 Model init(Engine&) {
   static_assert(detail::never<Model>, "tenure: init: the template is named, not a type of it: init<mlp>(engine), where template <class Kind> struct mlp");

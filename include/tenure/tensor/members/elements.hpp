@@ -12,6 +12,12 @@
 
 namespace TENURE_NAMESPACE {
 
+namespace detail {
+/// S is a std::span.
+template <class S>
+concept any_span = requires { typename S::element_type; typename S::pointer; typename std::integral_constant<std::size_t, S::extent>; };
+}  // namespace detail
+
 template <class Tensor>
 class tensor_elements {
   using T = element_t<Tensor>;
@@ -59,6 +65,11 @@ class tensor_elements {
   operator long double() const {
     static_assert(detail::never<T>, "tenure: conversion to a number: a tensor does not convert to a number by itself: call item(), or tn::exp(x) and similar functions");
     return 0;
+  }
+  template <detail::any_span S>
+  operator S() const {
+    static_assert(detail::never<S>, "tenure: std::span: a tensor does not become a span by itself: call as_span(x)");
+    return {};
   }
   detail::no_iterator<T> begin() const {
     static_assert(detail::never<T>, "tenure: begin: a tensor is not a range: loop over indices, x[i], or over as_span(x)");

@@ -21,6 +21,19 @@ class tensor_views {
   /// A view of all elements.
   auto view() { return detail::whole_view(self()); }
   auto view() const { return detail::whole_view(self()); }
+  /// reshape<E...>(n...).
+  template <std::int64_t First, std::int64_t... E, std::integral... N>
+  auto view(N... n) & { return detail::reshaped_view<First, E...>(self(), n...); }
+  template <std::int64_t First, std::int64_t... E, std::integral... N>
+  auto view(N... n) const& { return detail::reshaped_view<First, E...>(self(), n...); }
+  template <std::int64_t First, std::int64_t... E, std::integral... N>
+  auto view(N... n) && { return std::move(self()).template reshape<First, E...>(n...); }
+  template <std::integral... N>
+    requires(sizeof...(N) > 0)
+  auto view(N...) const {
+    static_assert(sizeof...(N) == 0, "tenure: view: extents are template arguments: write view<2, 3>()");
+    return detail::whole_view(self());
+  }
 
   /// A part of the tensor: an integer, range, window or all for each of the first axes. The other axes are kept whole. An integer
   /// removes its axis (see indexing.hpp). Throws index_error if an index is outside its axis.
@@ -55,6 +68,14 @@ class tensor_views {
   auto transpose() && {
     auto&& x = detail::as_consumable(self());
     return detail::transposed_view<A1, B1>(x);
+  }
+
+  /// The transpose of a matrix.
+  auto t() & { return turned(self()); }
+  auto t() const& { return turned(self()); }
+  auto t() && {
+    auto&& x = detail::as_consumable(self());
+    return turned(x);
   }
 
   /// Reorders the axes: axis i of the result is axis Axes[i] of the tensor. Each axis must be named exactly once.
@@ -122,6 +143,14 @@ class tensor_views {
   }
 
  private:
+  template <class X>
+  static auto turned(X& x) {
+    constexpr bool is_matrix = rank == 2;
+    static_assert(is_matrix, "tenure: t: the value is not a matrix: call transpose<A, B>()");
+    if constexpr (is_matrix) return detail::transposed_view<0, 1>(x);
+    else return detail::whole_view(x);
+  }
+
   Tensor& self() { return static_cast<Tensor&>(*this); }
   const Tensor& self() const { return static_cast<const Tensor&>(*this); }
 };

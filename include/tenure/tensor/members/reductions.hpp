@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+// The members of tensors, expressions and traced values that reduce: x.sum() is sum(x), and x.sum(axis<0>, keepdim) is sum(x, axis<0>,
+// keepdim). The free functions document shapes, element types, NaN and gradients. Cost: a program that calls none instantiates none.
+#pragma once
+
+#include "../later.hpp"
+
+namespace TENURE_NAMESPACE {
+
+namespace detail {
+/// Which reduction a member calls.
+enum class reduction_call { sum, mean, max, min, amax, amin, argmax, argmin, prod };
+template <reduction_call Call>
+struct reduction_tag {};
+template <int P>
+struct norm_tag {};
+}  // namespace detail
+
+template <class X>
+class reduction_members {
+ public:
+  template <class... Along>
+  constexpr auto sum(const Along&... along) const { return reduced<detail::reduction_call::sum>(along...); }
+  template <class... Along>
+  constexpr auto mean(const Along&... along) const { return reduced<detail::reduction_call::mean>(along...); }
+  template <class... Along>
+  constexpr auto max(const Along&... along) const { return reduced<detail::reduction_call::max>(along...); }
+  template <class... Along>
+  constexpr auto min(const Along&... along) const { return reduced<detail::reduction_call::min>(along...); }
+  template <class... Along>
+  constexpr auto amax(const Along&... along) const { return reduced<detail::reduction_call::amax>(along...); }
+  template <class... Along>
+  constexpr auto amin(const Along&... along) const { return reduced<detail::reduction_call::amin>(along...); }
+  template <class... Along>
+  constexpr auto argmax(const Along&... along) const { return reduced<detail::reduction_call::argmax>(along...); }
+  template <class... Along>
+  constexpr auto argmin(const Along&... along) const { return reduced<detail::reduction_call::argmin>(along...); }
+  template <class... Along>
+  constexpr auto prod(const Along&... along) const { return reduced<detail::reduction_call::prod>(along...); }
+  /// x.norm<P>() is norm<P>(x).
+  template <int P = 2, class... Along>
+  constexpr auto norm(const Along&... along) const { return reduced_by(detail::later_phase{}, detail::norm_tag<P>{}, self(), along...); }
+
+ private:
+  constexpr const X& self() const { return static_cast<const X&>(*this); }
+  template <detail::reduction_call Call, class... Along>
+  constexpr auto reduced(const Along&... along) const { return reduced_by(detail::later_phase{}, detail::reduction_tag<Call>{}, self(), along...); }
+};
+
+}  // namespace tenure
