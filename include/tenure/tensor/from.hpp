@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // from() makes a tensor over foreign memory, and as_span() gives the memory of a tensor to other code. Law: both sides see the
 // same elements; const memory gives a read-only tensor; nothing is resized. The memory must outlive the tensor, except if the
-// tensor gets a deleter or a moved vector. Writes by the owner of the memory do not raise the version. Cost: one block from the
-// pool, no copy.
+// tensor gets a deleter or a moved vector. Writes by the owner of the memory do not raise the version, and two tensors made over the
+// same memory count their versions apart: make one, and views of it. Cost: one block from the pool, no copy.
 #pragma once
 
 #include <array>
