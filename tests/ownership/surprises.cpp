@@ -3,6 +3,7 @@
 #include <tenure/tenure.hpp>
 
 #include <algorithm>
+#include <sstream>
 #include <vector>
 
 #include "catch.hpp"
@@ -126,6 +127,16 @@ TEST_CASE("the parts of a moved-from tensor name the call that was written") {
   CHECK_THROWS_WITH(tn::chunk<3>(x), Catch::Matchers::StartsWith("tenure: chunk: "));
   CHECK_THROWS_WITH((tn::split<0, 1>(x)), Catch::Matchers::StartsWith("tenure: split: "));
   CHECK_THROWS_WITH(tn::unbind<0>(x), Catch::Matchers::StartsWith("tenure: unbind: "));
+}
+
+TEST_CASE("tuples and arrays of tensors are printed leaf by leaf") {
+  const tn::tensor<double, tn::shape<2>> x{3, 4};
+  std::ostringstream out;
+  out << tn::value_and_grad([](auto v) { return sum(v * v); })(x);
+  CHECK(out.str() == "25.0\ntensor<float64, scalar, owning>\n[6. 8.]\ntensor<float64, 2, owning>");
+  std::ostringstream nested;
+  nested << std::tuple{2, std::array{x.clone(), x.clone()}};
+  CHECK(nested.str() == "2\n[3. 4.]\ntensor<float64, 2, owning>\n[3. 4.]\ntensor<float64, 2, owning>");
 }
 
 TEST_CASE("stack names itself where extents differ at run time") {

@@ -31,6 +31,12 @@ TEST_CASE("points stand below each other") {
   CHECK(text(tensor<double, shape<2>>{0, -0.0}) == "[ 0. -0.]\ntensor<float64, 2, owning>");
 }
 
+TEST_CASE("extents are printed as in messages") {
+  CHECK(text(tensor<float, shape<2, 3>>().shape()) == "2x3");
+  CHECK(text(tensor<float, shape<dyn>>(7).extents()) == "7");
+  CHECK(text(tensor<float, shape<>>(1).shape()) == "scalar");
+}
+
 TEST_CASE("integers, bools, special values and scalars") {
   CHECK(text(tensor<std::int32_t, shape<3>>{1, -20, 300}) == "[  1 -20 300]\ntensor<int32, 3, owning>");
   CHECK(text(tensor<bool, shape<2>>{true, false}) == "[ True False]\ntensor<bool, 2, owning>");

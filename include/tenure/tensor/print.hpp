@@ -5,6 +5,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <iosfwd>
 #include <string>
 #include <type_traits>
@@ -211,5 +212,9 @@ std::ostream& operator<<(std::ostream& out, const tensor<T, Shape, O, R, A, Devi
   if (std::is_same_v<Device, cuda_device>) text += ", cuda";
   return out << (text += '>');
 }
+
+/// Prints extents as messages do: 2x3, or scalar where there are no axes. (A template, because <iosfwd> does not define std::ostream.)
+template <std::same_as<extents> Shape>
+std::ostream& operator<<(std::ostream& out, const Shape& s) { return out << std::string(detail::spell(s)); }
 
 }  // namespace tenure
