@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: add_: a tracked operand changes the target.s type: write std::move.target..add_.x.
+// expect: tenure: (add_|sub_|div_): a tracked operand changes the target.s type: write std::move.target..(add_|sub_|div_).x.
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 
