@@ -99,7 +99,7 @@ template <class X, class E>
 void assign_node(X& x, const E& e) {
   constexpr bool same_type = std::is_same_v<element_t<X>, element_t<E>>;
   constexpr bool same_shape = may_be_same(shape_of_t<X>::value, shape_of_t<E>::value);
-  static_assert(same_type, "tenure: operator=: the value has another element type than the node: cast it");
+  static_assert(std::is_same_v<element_t<X>, element_t<E>>, "tenure: operator=: the value has another element type than the node: cast it");
   static_assert(same_shape, "tenure: operator=: the value has another shape than the node");
   if constexpr (same_type && same_shape) {
     if constexpr (any_tensor<E>) take_over(x, e.clone());

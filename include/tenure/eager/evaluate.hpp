@@ -107,7 +107,8 @@ constexpr bool is_constructible() {
   static_assert(keeps_gradient, "tenure: tensor: a constant cannot take a tracked expression: detach() it first");
   static_assert(!is_leaf_v<X>, "tenure: tensor: a leaf cannot be made from an expression: evaluate it, detach() it and call requires_grad_()");
   constexpr bool same_type = std::is_same_v<element_t<X>, typename E::element_type>;
-  static_assert(same_type, "tenure: tensor: the expression has another element type: cast it");
+  // Written out, because compilers print the types.
+  static_assert(std::is_same_v<element_t<X>, typename E::element_type>, "tenure: tensor: the expression has another element type: cast it");
   constexpr bool same_shape = may_be_same(shape_of_t<X>::value, E::shape_type::value);
   static_assert(same_shape, "tenure: tensor: the expression has another shape");
   return keeps_gradient && !is_leaf_v<X> && same_type && same_shape;

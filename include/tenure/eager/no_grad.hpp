@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // no_grad(f, xs...): f gets writable detached aliases of xs, and read-only aliases of const tensors. It may write tensors that cannot be
 // written outside, such as a leaf: no_grad([&](auto v) { v -= 0.1f * w.grad(); }, w).
-// Law: results are constants, and a view that f returns cannot be written outside; only a leaf that f makes stays a leaf. Writes raise the version, as everywhere. Computations
-// inside f are not recorded, also not with captured tensors. A tensor made from a captured tracked tensor has the type of a node but no
+// Law: results are constants, and a view that f returns cannot be written outside; only a leaf that f makes stays a leaf. Writes raise
+// the version, as everywhere. Computations inside f are not recorded, also not with captured tensors. A tensor made from a captured tracked tensor has the type of a node but no
 // history, and a backward() that reaches it throws. A write to a captured node keeps the history of the node. All this holds for the
 // calling thread only.
 #pragma once

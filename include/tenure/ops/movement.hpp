@@ -211,17 +211,24 @@ struct stack {
     for (int i = 0; i < rule::value.rank; ++i) to.push_back(i < rule::at ? x.shape()[i] : i == rule::at ? 1 : x.shape()[i - 1]);
     return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
   }
-  /// Whether operands of these shapes and element types fit. If not, a static_assert gives the reason.
+  template <class X, class Y>
+  static constexpr bool have_equal_ranks = X::shape_type::rank == Y::shape_type::rank;
+  template <class X, class Y>
+  static constexpr bool have_equal_types = std::is_same_v<typename X::element_type, typename Y::element_type>;
+  template <class L, class R>
+  static constexpr bool are_equal = detail::concat_shape<-1, L, R>::others_agree();
+  /// Whether the operands have one shape and one element type. If not, a static_assert gives the reason.
   template <class X, class... Rest>
   static constexpr bool are_alike() {
-    constexpr bool ranks = ((X::shape_type::rank == Rest::shape_type::rank) && ...);
-    static_assert(ranks, "tenure: stack: operands have different ranks");
-    static_assert((std::is_same_v<typename X::element_type, typename Rest::element_type> && ...), "tenure: stack: operands have different element types");
-    if constexpr (ranks) {
-      static_assert((detail::concat_shape<-1, typename X::shape_type, typename Rest::shape_type>::others_agree() && ...), "tenure: stack: operands have different shapes");
-      return (detail::concat_shape<-1, typename X::shape_type, typename Rest::shape_type>::others_agree() && ...) && (std::is_same_v<typename X::element_type, typename Rest::element_type> && ...);
+    static_assert((have_equal_ranks<X, Rest> && ...), "tenure: stack: operands have different ranks");
+    static_assert((have_equal_types<X, Rest> && ...), "tenure: stack: operands have different element types");
+    if constexpr (!(have_equal_ranks<X, Rest> && ...) || !(have_equal_types<X, Rest> && ...)) {
+      return false;
+    } else {
+      constexpr bool holds = (are_equal<typename X::shape_type, typename Rest::shape_type> && ...);
+      static_assert((are_equal<typename X::shape_type, typename Rest::shape_type> && ...), "tenure: stack: operands have different shapes");
+      return holds;
     }
-    return false;
   }
   template <class X, class... Rest>
   static constexpr auto trace(const X& x, const Rest&... rest) {

@@ -234,8 +234,8 @@ template <int A, operand_or_scalar X> constexpr auto squeeze(const X& x) { retur
 /// element type of x; a floating value for integers does not compile. Its gradient is the sum over the copies.
 template <int A, std::int64_t Before, std::int64_t After = Before, operand_or_scalar X> constexpr auto pad(const X& x) { return apply<ops::pad<A, Before, After>>(x); }
 template <int A, std::int64_t Before, std::int64_t After = Before, operand_or_scalar X, class C> constexpr auto pad(const X& x, const C& value) { return apply<ops::pad<A, Before, After>>(x, value); }
-/// flip reverses axis A, or each of flip<A, B>(x), which is flip(x, axes<A, B>). roll moves the elements of axis A by Shift positions, and what leaves the axis comes back at its
-/// other end; roll<1, 2>(x, axes<0, 1>) moves axis 0 by 1 and axis 1 by 2.
+/// flip reverses axis A, or several: flip<A, B>(x), flip(x, axes<A, B>). roll moves the elements of axis A by Shift positions, and what leaves
+/// the axis comes back at its other end; roll<1, 2>(x, axes<0, 1>) moves axis 0 by 1 and axis 1 by 2.
 template <int A = 0, int... More, operand_or_scalar X> constexpr auto flip(const X& x) { return apply<ops::flip<A, More...>>(x); }
 template <operand_or_scalar X, int... A> constexpr auto flip(const X& x, const axis_list<A...>&) { return apply<ops::flip<A...>>(x); }
 template <std::int64_t Shift, int A = 0, operand_or_scalar X> constexpr auto roll(const X& x) { return apply<ops::roll<A, Shift>>(x); }

@@ -19,7 +19,7 @@ struct solve {
     constexpr bool fits = has_rows && rows_agree<A, B>();
     static_assert(!are_matrices || fits, "tenure: solve: the right-hand side is neither a vector nor a matrix with as many rows as the matrix of each batch");
     constexpr bool same_type = std::is_same_v<typename X::element_type, typename Y::element_type>;
-    static_assert(same_type, "tenure: solve: operands have different element types");
+    static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: solve: operands have different element types");
     constexpr bool floats = is_floating(dtype_v<typename Y::element_type>);
     static_assert(floats, "tenure: solve: integers and bool have no quotients; convert first");
     if constexpr (are_matrices && fits && same_type && floats) return traced<typename Y::element_type, B>{b.graph, solved(a, b, is_vector).id};

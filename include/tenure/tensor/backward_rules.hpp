@@ -13,7 +13,7 @@ template <class C, class Y>
 constexpr bool is_cotangent() {
   constexpr bool same_type = std::is_same_v<element_t<C>, element_t<Y>>;
   constexpr bool same_shape = may_be_same(shape_of_t<C>::value, shape_of_t<Y>::value);
-  static_assert(same_type, "tenure: backward: the cotangent has another element type than the value");
+  static_assert(std::is_same_v<element_t<C>, element_t<Y>>, "tenure: backward: the cotangent has another element type than the value");
   static_assert(same_shape, "tenure: backward: the cotangent has another shape than the value");
   constexpr bool same_device = std::is_same_v<device_of_t<C>, device_of_t<Y>>;
   static_assert(same_device, "tenure: backward: the cotangent is on another device than the value");

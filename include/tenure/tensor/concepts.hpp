@@ -40,10 +40,21 @@ struct after_error {
   template <class A> after_error fill_(const A&) const;
   template <class M, class A> after_error masked_fill_(const M&, const A&) const;
   template <class M, class A> after_error where_(const M&, const A&) const;
-  after_error item() const, clone() const, view() const, detach() const, detach_() const, contiguous() const, zero_() const, grad() const, retain_grad() const;
+  template <auto..., class... A> after_error view(const A&...) const;
+  template <class... A> after_error sum(const A&...) const;
+  template <class... A> after_error mean(const A&...) const;
+  template <class... A> after_error max(const A&...) const;
+  template <class... A> after_error min(const A&...) const;
+  template <class... A> after_error amax(const A&...) const;
+  template <class... A> after_error amin(const A&...) const;
+  template <class... A> after_error argmax(const A&...) const;
+  template <class... A> after_error argmin(const A&...) const;
+  template <class... A> after_error prod(const A&...) const;
+  template <auto..., class... A> after_error norm(const A&...) const;
+  after_error t() const, item() const, clone() const, detach() const, detach_() const, contiguous() const, zero_() const, grad() const, retain_grad() const;
   void zero_grad() const;
   bool has_grad() const;
-  tenure::extents extents() const, strides() const;
+  tenure::extents extents() const, shape() const, strides() const;
   std::int64_t extent(int) const, size() const;
   template <class X> requires std::is_arithmetic_v<X> friend X& operator+=(X& x, const after_error&) { return x; }
   template <class X> requires std::is_arithmetic_v<X> friend X& operator-=(X& x, const after_error&) { return x; }

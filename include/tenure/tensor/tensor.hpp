@@ -202,9 +202,12 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   tensor& operator=(tensor&& other) noexcept(owns && is_on_host) {
     if constexpr (!owns) {
       const bool was_moved_from = !storage_ && data_;  // a view that never had elements has no data_ either
-      if (!was_moved_from) return assign(other), *this;
-      access_door::check_alive(other, "operator=");
-      if constexpr (detail::may_write<tensor>) access_door::rebind(*this, std::move(other));
+      if (was_moved_from) {
+        access_door::check_alive(other, "operator=");
+        access_door::rebind(*this, std::move(other));
+      } else {
+        assign(other);
+      }
     } else {
       const bool is_seen =
           is_constant && storage_ && other.storage_ && (storage_.is_shared() || storage_.is_lent()) && extents() == other.extents();

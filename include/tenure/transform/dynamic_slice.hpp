@@ -51,7 +51,7 @@ constexpr auto slice_at(const X& x, const std::tuple<Start...>& starts) {
 template <class X, class Y, class... Start>
 constexpr X update_at(const X& x, const Y& y, const std::tuple<Start...>& starts) {
   constexpr bool same_type = std::is_same_v<typename X::element_type, typename Y::element_type>;
-  static_assert(same_type, "tenure: dynamic_update: the update has another element type than the tensor");
+  static_assert(std::is_same_v<typename X::element_type, typename Y::element_type>, "tenure: dynamic_update: the update has another element type than the tensor");
   if constexpr (!same_type) return x;
   else if constexpr (!is_block<typename X::shape_type, typename Y::shape_type, Start...>()) return x;
   else return std::apply([&](const auto&... start) { return ops::dynamic_update::trace(x, y, start...); }, starts);

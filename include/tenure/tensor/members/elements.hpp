@@ -69,7 +69,7 @@ class tensor_elements {
   template <detail::any_span S>
   operator S() const {
     static_assert(detail::never<S>, "tenure: std::span: a tensor does not become a span by itself: call as_span(x)");
-    return {};
+    __builtin_unreachable();
   }
   detail::no_iterator<T> begin() const {
     static_assert(detail::never<T>, "tenure: begin: a tensor is not a range: loop over indices, x[i], or over as_span(x)");

@@ -19,6 +19,8 @@ struct norm_tag {};
 template <class X>
 class reduction_members {
  public:
+  /// x.sum(along...) is sum(x, along...), and so for each: without arguments over all elements, else along axis<A> or axes<A, B>, and with
+  /// keepdim behind them.
   template <class... Along>
   constexpr auto sum(const Along&... along) const { return reduced<detail::reduction_call::sum>(along...); }
   template <class... Along>
