@@ -57,7 +57,7 @@ constexpr auto part_of(X& x, [[maybe_unused]] const char* call) {
 
 /// The parts in a std::array if they have one type, else in a std::tuple. Braces, because they keep the order of the nodes.
 template <int At, class Parts, bool Drops, class X, int... I>
-constexpr auto parts_of(X& x, const char* call, std::integer_sequence<int, I...>) {
+constexpr auto parts_of(X& x, [[maybe_unused]] const char* call, std::integer_sequence<int, I...>) {
   auto parts = std::tuple{part_of<At, Parts::first(I), Parts::length(I), Drops>(x, call)...};
   return std::apply(
       []<class... Part>(Part&... part) {
