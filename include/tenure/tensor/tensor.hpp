@@ -362,9 +362,10 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   [[no_unique_address]] detail::copy_rule<O, A> copy_rule_;
 };
 
+// ::tensor_type comes first, because clang++ substitutes an E that is no expression before it looks at the constraint.
 template <class E>
   requires expression<E>
-tensor(E&&) -> tensor<element_t<E>, shape_of_t<E>, ownership_of_v<E>, role_of_v<E>, access_of_v<E>, device_of_t<E>>;
+tensor(E&&) -> tensor<element_t<typename std::remove_cvref_t<E>::tensor_type>, shape_of_t<E>, ownership_of_v<E>, role_of_v<E>, access_of_v<E>, device_of_t<E>>;
 template <scalar U>
 tensor(U) -> tensor<U, shape<>>;
 tensor(after_error) -> tensor<float, shape<>>;
