@@ -173,10 +173,13 @@ struct split_key {
 
 }  // namespace ops
 
-/// The key of a seed: two int32, the upper and the lower word of the seed. It may be called in a trace, with a constant.
-constexpr tensor<std::int32_t, shape<2>> random_key(std::uint64_t seed) {
-  const auto high = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32)),
-             low = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
+/// The key of a seed: two int32, the upper and the lower word of the seed. It may be called in a trace, with a constant. (A template, because
+/// to nvcc a tensor is no literal type, and then it refuses a constexpr function that is none.)
+template <std::integral Seed>
+constexpr auto random_key(Seed seed) {
+  const auto bits = static_cast<std::uint64_t>(seed);
+  const auto high = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 32)),
+             low = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
   if (std::is_constant_evaluated())
     return detail::constant_counted<tensor<std::int32_t, shape<2>>>(static_cast<double>(high),
                                                                     static_cast<double>(low) - static_cast<double>(high));
