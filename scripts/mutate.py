@@ -18,12 +18,14 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 
-# Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix.
+# Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix. fail/<pattern> are
+# must-not-compile tests, each with g++'s message of the first error and the length of the diagnostic.
 tests = {
     "core": ["tensor/construct", "ir/builder_test", "passes/passes_test"],
     "math": ["math/special_values_test", "math/packet_test", "math/accuracy_float_test", "math/accuracy_double_test"],
     "storage": ["storage/block", "storage/pool", "storage/steady_state", "tensor/ownership"],
     "tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/factories", "tensor/print", "tensor/gradient", "tensor/device", "ownership/views"],
+    "tensor/tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/device", "ownership/views", "fail/tensor*"],
     "tensor/traits": ["tensor/device", "tensor/construct", "tensor/ownership", "tensor/views"],
     "tensor/print": ["tensor/print"],
     "tensor/factories": ["tensor/factories"],
@@ -44,6 +46,7 @@ tests = {
     "ops/attention_rules": ["laws/attention_derivatives"],
     "backend/cpu/attention": ["laws/attention", "laws/attention_sizes"],
     "math/linear_system": ["laws/solve"],
+    "math/constant": ["math/constant_test"],
     "passes/batch": ["batch/operations", "batch/loops"],
     "passes/differentiate_construct": ["control_flow/laws"],
     "passes/differentiate_scan": ["control_flow/laws"],
@@ -59,7 +62,8 @@ tests = {
     "transform/jacobian": ["batch/jacobian"],
     "transform/root": ["batch/root"],
     "transform/vmap": ["batch/operations"],
-    "transform/control_flow": ["control_flow/laws", "control_flow/bounded"],
+    "transform/control_flow": ["fail/*loop*", "fail/scan*", "fail/cond*", "fail/switch*", "control_flow/laws", "control_flow/bounded"],
+    "program/construct": ["control_flow/laws", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],
     "backend/cpu/construct": ["control_flow/laws"],
     "ops/subscript": ["expr/traced_test", "transform/block_test"],
     "ops/block": ["transform/block_test", "control_flow/positions"],
@@ -100,7 +104,7 @@ tests = {
     "eager/to": ["optim/optim_test"],
     "eager/call_history": ["ownership/calls"],
     "eager/deepcopy": ["optim/optim_test"],
-    "transform/init": ["optim/init_test", "optim/optim_test"],
+    "transform/init": ["optim/init_test", "optim/optim_test", "fail/init*"],
     "transform/tree": ["transform/compile_test", "optim/optim_test"],
     "transform/plan": ["passes/fuse_test"],
     "transform/print": ["passes/fuse_test"],
@@ -206,6 +210,13 @@ def command(copy, test, header, cxx, program, main):
     return ["nice", "-n", "19", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]
 
 
+def misuse(copy, case, cxx):
+    """The check of a must-not-compile test, as cmake/CompileFail.cmake has it."""
+    compile_it = [cxx, "-std=c++20", "-fsyntax-only", "-fmax-errors=20", "-fmessage-length=0", "-Wno-ignored-attributes", f"-I{copy}/include", "-isystem", "/usr/include/eigen3"]
+    script = ["cmake", f"-DSOURCE={case}", "-DCOMPILER_ID=GNU", "-P", str(root / "cmake/ExpectDiagnostic.cmake"), "--"]
+    return ["nice", "-n", "19", *script, *compile_it, "-DTENURE_MISUSE", str(case)]
+
+
 def run(what, seconds, **more):
     """(exit status or None where the time was up, output). The seconds are those of a processor, so that other work on the machine kills no mutant."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))  # SIGXCPU, not SIGKILL as where memory ends
@@ -222,6 +233,15 @@ def run(what, seconds, **more):
 def judge(copy, header, options, main):
     """("lives" | "killed", by what, the first lines of the red test)"""
     for test in tests_for(header):
+        if test.startswith("fail/"):
+            cases = sorted((root / "tests/compile_fail").glob(test.removeprefix("fail/") + ".cpp"))
+            assert cases, f"no must-not-compile test is named {test}"
+            for case in cases:
+                status, said = run(misuse(copy, case, options.cxx), options.limit)
+                if status != 0:
+                    verdict = re.search(r"verdict: (.*)", said)
+                    return ("killed", f"fail.{case.stem}", verdict[1] if verdict else said[-300:])
+            continue
         program = str(copy / "test")
         status, said = run(command(copy, test, header, options.cxx, program, main), options.limit)
         if status != 0:

@@ -347,6 +347,12 @@ TEST_CASE("movements compose") {
 %7 = permute %2 axes=(1,2,0) : float32[3,4,2]
 return %0, %0, %0, %0, %3, %5, %6, %7
 )");
+  ir::builder h;
+  const value row{h, h.input(dtype::float32, {1, {4}})}, rows = ops::broadcast_along(row, h.intern({2, {3, 4}}), ir::pack_axis(0, 0, 1));
+  CHECK(simple(h, {ops::broadcast_along(rows, h.intern({3, {3, 2, 4}}), ir::pack_axis(ir::pack_axis(0, 0, 0), 1, 2))}) == R"(%0 = input 0 : float32[4]
+%1 = broadcast %0 axes=(2) : float32[3,2,4]
+return %1
+)");
 }
 TEST_CASE("a pad of the same shape and start is none, and others stay") {
   ir::builder g;

@@ -66,6 +66,10 @@ TEST_CASE("long rows wrap at 75 characters, more than 1000 elements are summaris
   CHECK(text(arange<std::int32_t>(shape<30>{})) ==
         "[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n"
         " 24 25 26 27 28 29]\ntensor<int32, 30, owning>");
+  // Each axis around a row takes a place for its bracket.
+  const auto to_34 = arange<std::int32_t>(shape<34>{});
+  CHECK(text(to_34[range(10, 34)].reshape<1, 1, 24>()) ==
+        "[[[10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32\n   33]]]\ntensor<int32, 1x1x24, aliasing, read_only>");
   CHECK(text(arange<std::int32_t>(shape<1001>{})) ==
         "[   0    1    2 ...  998  999 1000]\ntensor<int32, 1001, owning>");
   CHECK(

@@ -27,6 +27,13 @@ TENURE_LAYER void fused<Code>::elements(const local_arguments& args, const posit
       (some_elements<Pass, Choice, Partial, Way, F * of_one_fold>(args, p, r, e, total, i, n, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
     }(std::make_integer_sequence<int, folds>{});
   }
+  prefetch<Pass>(args, p, i);
+}
+
+/// Fetches what comes after a packet of a pass.
+template <class Code>
+template <int Pass>
+TENURE_LAYER void fused<Code>::prefetch(const local_arguments& args, const position& p, std::int64_t i) {
   if constexpr (Pass + 1 < record::passes) prefetch_stores(args, p, i, those<part::elements, Pass + 1>{});
   else if constexpr (Pass > 0 && record::outer > 0) prefetch_next_row(args, p, i, those<part::elements, 0>{});
 }
@@ -41,24 +48,31 @@ TENURE_LAYER void fused<Code>::some_elements(const local_arguments& args, const 
 }
 
 template <class Code>
-template <int Pass, int... I>
-TENURE_LAYER void fused<Code>::pair(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
-                              std::integer_sequence<int, I...>) {
-  element_state a, b;
+template <int Pass, int Packets, int... I>
+TENURE_LAYER void fused<Code>::group(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
+                               std::integer_sequence<int, I...>) {
+  element_state e[Packets];
   constexpr int count = static_cast<int>(sizeof...(I)), folds = (count + of_one_fold - 1) / of_one_fold;
   [&]<int... F>(std::integer_sequence<int, F...>) __attribute__((always_inline)) {
-    (some_pairs<Pass, F * of_one_fold>(args, p, r, a, b, total, i, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
+    (some_of_group<Pass, Packets, F * of_one_fold>(args, p, r, e, total, i, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
   }(std::make_integer_sequence<int, folds>{});
+  for (int packet = 0; packet < Packets; ++packet) prefetch<Pass>(args, p, i + packet * lanes);
 }
 
 template <class Code>
-template <int Pass, int First, int... J>
-TENURE_LAYER void fused<Code>::some_pairs(const local_arguments& args, const position& p, const row_state& r, element_state& a, element_state& b, sums& total,
-                                    std::int64_t i, std::integer_sequence<int, J...>) {
+template <int Pass, int Packets, int First, int... J>
+TENURE_LAYER void fused<Code>::some_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
+                                       std::int64_t i, std::integer_sequence<int, J...>) {
   constexpr auto& list = base::template selection<part::elements, Pass>::list;
-  constexpr at_choice unknown = at_choice::unknown;
-  ((element<Pass, unknown, false, 0, list.at[First + J]>(args, p, r, a, total, i, lanes),
-    element<Pass, unknown, false, 0, list.at[First + J]>(args, p, r, b, total, i + lanes, lanes)), ...);
+  (each_of_group<Pass, list.at[First + J]>(args, p, r, e, total, i, std::make_integer_sequence<int, Packets>{}), ...);
+}
+
+/// One instruction for each packet of a group.
+template <class Code>
+template <int Pass, int I, int... Packet>
+TENURE_LAYER void fused<Code>::each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
+                                       std::int64_t i, std::integer_sequence<int, Packet...>) {
+  (element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[Packet], total, i + Packet * lanes, lanes), ...);
 }
 
 /// The packet or the mask in a slot.

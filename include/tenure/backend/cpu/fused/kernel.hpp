@@ -133,7 +133,8 @@ struct fused : program_detail::coded_kernel<Code> {
 
   static constexpr int ways(int pass);
   static constexpr int uses_of(int i, int pass);
-  static constexpr bool takes_pairs(int pass);
+  static constexpr int most_in_group = 8;
+  static constexpr int in_group(int pass);
 
   // ---- stores that bypass the caches: fused/past_caches.hpp ----
 
@@ -226,17 +227,22 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int Pass, at_choice Choice, bool Partial, int Way, int First, int... J>
   static TENURE_LAYER void some_elements(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                     std::int64_t i, int n, std::integer_sequence<int, J...>);
-  template <int Pass, int First, int... J>
-  static TENURE_LAYER void some_pairs(const local_arguments& args, const position& p, const row_state& r, element_state& a, element_state& b, sums& total,
-                                 std::int64_t i, std::integer_sequence<int, J...>);
-  template <int Pass, int... I>
-  static TENURE_LAYER void pair(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
-                                std::integer_sequence<int, I...>);
+  template <int Pass, int I, int... Packet>
+  static TENURE_LAYER void each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
+                                         std::int64_t i, std::integer_sequence<int, Packet...>);
+  template <int Pass, int Packets, int First, int... J>
+  static TENURE_LAYER void some_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
+                                         std::int64_t i, std::integer_sequence<int, J...>);
+  template <int Pass, int Packets, int... I>
+  static TENURE_LAYER void group(const local_arguments& args, const position& p, const row_state& r, sums& total, std::int64_t i,
+                                 std::integer_sequence<int, I...>);
   template <int Slot>
   static TENURE_LAYER auto read(const row_state& r, const element_state& e);
   template <int Pass, at_choice Choice, bool Partial, int Way, int I>
   static TENURE_LAYER void element(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                     std::int64_t i, int n);
+  template <int Pass>
+  static TENURE_LAYER void prefetch(const local_arguments& args, const position& p, std::int64_t i);
   template <int... I>
   static TENURE_LAYER void prefetch_stores(const local_arguments& args, const position& p, std::int64_t i, std::integer_sequence<int, I...>);
   template <int... I>

@@ -96,8 +96,12 @@ TENURE_LAYER void fused<Code>::walk_packets(const local_arguments& args, const p
       [&]<int... Way>(std::integer_sequence<int, Way...>) {
         (elements<Pass, Choice, false, Way>(args, p, r, total, i + Way * lanes, lanes, list), ...);
       }(std::make_integer_sequence<int, ways(Pass)>{});
-  if constexpr (takes_pairs(Pass) && Choice == at_choice::unknown)
-    for (; i + 2 * lanes <= n; i += 2 * lanes) pair<Pass>(args, p, r, total, i, list);
+  if constexpr (in_group(Pass) > 1 && Choice == at_choice::unknown) {
+    constexpr int packets = in_group(Pass);
+    for (; i + packets * lanes <= n; i += packets * lanes) group<Pass, packets>(args, p, r, total, i, list);
+    if constexpr (packets > 2)  // for what is left, and for short rows
+      for (; i + 2 * lanes <= n; i += 2 * lanes) group<Pass, 2>(args, p, r, total, i, list);
+  }
   for (; i + lanes <= n; i += lanes) elements<Pass, Choice, false, 0>(args, p, r, total, i, lanes, list);
   constexpr bool has_tail = is_dynamic(k.extent[last]) || k.extent[last] % lanes != 0;
   if constexpr (has_tail)
