@@ -51,6 +51,7 @@ TEMPLATE_TEST_CASE("derivatives of movement", "", TENURE_LAW_TYPES) {
   derivatives_agree<T>([](auto x, auto y) { return std::tuple{tn::concat<0>(x, y, x), tn::stack<1>(x, y), x[1], x.at(tn::all, tn::range<0, 4, 2>()), x(2, 1)}; },
                        filled<T>(shape<3, 4>{}, 82), filled<T>(shape<3, 4>{}, 83));
   derivatives_agree<T>([](auto x, auto y) { return std::tuple{tn::diagonal(x), tn::diag(y), tn::squeeze<0>(tn::unsqueeze<0>(y))}; }, filled<T>(shape<3, 3>{}, 84), filled<T>(shape<3>{}, 85));
+  derivatives_agree<T>([](auto x) { return std::tuple{tn::permute<0, 2, 1>(x), tn::permute<1, 2, 0>(x), tn::permute<2, 0, 1>(x)}; }, filled<T>(shape<2, 3, 2>{}, 88));
   derivatives_agree<T>([](auto x, auto y) { return std::tuple{transpose(x), tn::concat<1>(x, y), tn::slice<1, 0, 2>(x), tn::unsqueeze<0>(x)}; },
                        filled<T>(shape<dyn, 4>{}, 86, -2.0, 2.0, 3), filled<T>(shape<dyn, 4>{}, 87, -2.0, 2.0, 3));
 }
