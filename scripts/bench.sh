@@ -7,6 +7,7 @@
 # --peers and --baseline, and writes the tables in README.md and docs/performance.md, and docs/figures.
 # bench.sh --compile [--publish]: measures compile time, memory and sizes instead, and writes to build/bench/compile.
 # bench.sh --cuda: measures a GPU instead, with PyTorch if python3 has torch; writes build/bench/cuda.jsonl and a table to cuda.md.
+# TENURE_BENCH_LARGE=1 adds the language model of 124 million parameters, whose step takes seconds.
 # BENCH_ARGS replaces the repetitions and times for Google Benchmark, BENCH_PASSES the number of passes over all programs, CXX the
 # compiler, JOBS the number of jobs.
 set -euo pipefail
@@ -21,7 +22,7 @@ for argument in "$@"; do
     --compile) what=compile ;;
     --cuda) what=cuda ;;
     -*)
-      sed -n '3,11s/^# //p' "$0"
+      sed -n '3,12s/^# //p' "$0"
       exit 2
       ;;
     *) filter=$argument ;;

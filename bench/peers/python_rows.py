@@ -127,11 +127,13 @@ def lstm_value(wx, wh, b, xs):
     return np.mean(h * h)
 
 
-gpts = [(2, 64, 64, 4), (4, 128, 64, 8), (2, 128, 1024, 1)]
-vocabulary, heads = 64, 4
+# Layers, width, time, batch, vocabulary, heads.
+gpts = [(2, 64, 64, 4, 64, 4), (4, 128, 64, 8, 64, 4), (2, 128, 1024, 1, 64, 4)]
+if "TENURE_BENCH_LARGE" in os.environ:
+    gpts.append((12, 768, 64, 4, 50304, 12))  # GPT-2 124M
 
 
-def text(batch, length):
+def text(batch, length, vocabulary):
     now = np.random.default_rng(7).integers(0, vocabulary, (batch, length))
     return now, (now * 5 + 3) % vocabulary
 
@@ -222,7 +224,7 @@ def jax_rows():
 
     row("lstm", "jax", 16, prepared(jax.value_and_grad(lstm, argnums=(0, 1, 2)), lstm_data(), lstm_value(*lstm_data())))
 
-    for layers, width, length, batch in gpts:
+    for layers, width, length, batch, vocabulary, heads in gpts:
 
         def logits(p, now):
             def block(x, q):
@@ -260,7 +262,7 @@ def jax_rows():
                  "g": jnp.ones(width, jnp.float32), "c": jnp.zeros(width, jnp.float32)}  # fmt: skip
             zeros = jax.tree_util.tree_map(jnp.zeros_like, p)
             state = p, zeros, jax.tree_util.tree_map(jnp.zeros_like, p), jnp.zeros((), jnp.float32)
-            call, value, _ = training(gpt_step, state, text(batch, length), None)()
+            call, value, _ = training(gpt_step, state, text(batch, length, vocabulary), None)()
             if abs(float(value) - np.log(vocabulary)) > 0.1:
                 sys.exit(f"gpt: the loss of an untrained model is {float(value)}")
             return call, value, None
@@ -397,7 +399,7 @@ def pytorch_rows():
 
     row("lstm", "pytorch", 16, lstm)
 
-    for layers, width, length, batch in gpts:
+    for layers, width, length, batch, vocabulary, heads in gpts:
 
         class Block(torch.nn.Module):
             def __init__(self):
@@ -428,7 +430,7 @@ def pytorch_rows():
             torch.manual_seed(1)
             model = GPT()
             rule = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0, fused=True)
-            now, following = (torch.tensor(t) for t in text(batch, length))
+            now, following = (torch.tensor(t) for t in text(batch, length, vocabulary))
             f = compiled(model)
 
             def call():
