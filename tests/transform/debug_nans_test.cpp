@@ -107,6 +107,9 @@ TEST_CASE("an infinity that reaches no result is meant") {
   CHECK(message_of([&] { tn::debug_nans(masked)(x); }) == "finite");
   const std::string text = message_of([&] { tn::debug_nans(masked, {"x"})(none); });
   CHECK(holds(text, "-inf - -inf is NaN in element [0] of float32[4]; 4 of 4 are not finite"));
+  // The NaN is the mistake, not the infinity before it.
+  const array<3> a{-infinity, -infinity, 1}, b{1, 0, 1};
+  CHECK(holds(message_of([&] { tn::debug_nans([](auto x, auto y) { return x * y; }, {"a", "b"})(a, b); }), "a * b: -inf * 0 is NaN in element [1] of float32[3]"));
 }
 
 TEST_CASE("a number has no element") {

@@ -85,6 +85,17 @@ TEST_CASE("a loop over a run-time extent has a time, and no cost that is known")
   CHECK(to_text(p).find('?') != std::string::npos);
 }
 
+TEST_CASE("a loop has no cost that is known where only the call knows its turns, nor has a branch") {
+  const array<3> x{1, 2, 3};
+  const auto grows = [](auto a) { return tn::while_loop([](auto h) { return max(h) < 100.0f; }, [](auto h) { return h * 1.5f; }, a); };
+  const auto chooses = [](auto a) { return tn::cond(sum(a) > 0.0f, [=] { return exp(a); }, [=] { return a; }); };
+  for (const tn::call_profile& p : {tn::profile(grows, 2)(x), tn::profile(chooses, 2)(x)}) {
+    std::int64_t unknown = 0;
+    for (const auto& s : p.steps) unknown += s.bytes == -1 && s.flops == -1;
+    CHECK(unknown == 1);
+  }
+}
+
 TEST_CASE("a profiled training step trains, with the same bits as other steps") {
   tn::engine random(2);
   const auto x = tn::normal<float>(tn::shape<40, 8>{}, random);

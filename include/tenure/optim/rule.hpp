@@ -169,9 +169,7 @@ class trainer {
   /// (a GPU), a step with the same tensors as the step before is a single launch.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
-    constexpr bool captures_nothing = std::is_empty_v<Loss>;
-    static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    if constexpr (captures_nothing && optim::detail::has_parameters<Model>()) return run(model, state, data...);
+    if constexpr (is_possible<Model>()) return run(model, state, data...);
     else return after_error();
   }
 
@@ -179,21 +177,34 @@ class trainer {
   template <class Model, class State, class... Data>
   constexpr auto plan(const Model&, const State&, const Data&...) const
       -> tenure::plan<program<source<Model, State, Data...>>, detail::device_of_tree<Model>> {
+    static_cast<void>(is_possible<Model>());
     return {};
   }
 
   /// One step, run by `runner`: see transform/call.hpp and transform/profile.hpp.
   template <class Runner, class Model, class State, class... Data>
   auto through(Runner& runner, Model& model, State& state, const Data&... data) const {
-    loss_of<Model, State, Data...> loss(uninitialized);
-    step_into(loss, runner, model, state, data...);
-    return loss;
+    if constexpr (is_possible<Model>()) {
+      loss_of<Model, State, Data...> loss(uninitialized);
+      step_into(loss, runner, model, state, data...);
+      return loss;
+    } else {
+      return after_error();
+    }
   }
 
   Rule rule;
   [[no_unique_address]] Execution execution;
 
  private:
+  /// The program has the type of the loss, and not the object. If the loss has values, or the model no parameters, a static_assert says so.
+  template <class Model>
+  static constexpr bool is_possible() {
+    constexpr bool captures_nothing = std::is_empty_v<Loss>;
+    static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
+    return captures_nothing && optim::detail::has_parameters<Model>();
+  }
+
   template <class Result, class Runner, class Model, class State, class... Data>
   void step_into(Result& loss, Runner& runner, Model& model, State& state, const Data&... data) const {
     const compiled<step_type, Execution> step{{}, execution};

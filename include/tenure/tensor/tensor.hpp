@@ -200,6 +200,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   /// extents differ, or if the target is tracked (then it also takes over the history). An empty owning tensor takes the extents
   /// and values of the source. Throws shape_error, overlap_error or ownership_error before it writes.
   tensor& operator=(tensor&& other) noexcept(owns && is_on_host) {
+    if (this == &other) return *this;  // std::shuffle swaps elements with themselves
     if constexpr (!owns) {
       const bool was_moved_from = !storage_ && data_;  // a view that never had elements has no data_ either
       if (was_moved_from) {
@@ -211,7 +212,6 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
     } else {
       const bool is_seen =
           is_constant && storage_ && other.storage_ && (storage_.is_shared() || storage_.is_lent()) && extents() == other.extents();
-      if (this == &other) return *this;
       if (is_seen) {
         storage_.bump();
         memory::copy(data_, strides(), static_cast<const T*>(other.data_), strides(), extents());

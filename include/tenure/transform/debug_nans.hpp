@@ -40,7 +40,7 @@ inline bool all_finite(dtype type, const void* elements, std::int64_t count) {
 
 /// What the elements of an array are.
 struct finiteness {
-  std::int64_t not_finite = 0, first = -1;  // how many, and the place of the first one
+  std::int64_t not_finite = 0, first = -1, first_nan = -1;  // how many, and the places of the first one and of the first NaN
   bool has_nan = false;
   double least = 0, most = 0;  // of the finite elements
 
@@ -56,7 +56,7 @@ struct finiteness {
         continue;
       }
       if (not_finite++ == 0) first = i;
-      has_nan = has_nan || std::isnan(v);
+      if (std::isnan(v) && !has_nan) has_nan = true, first_nan = i;
     }
   }
 };
@@ -187,11 +187,14 @@ class nan_search {
       if (const auto run = runs_.find(n.in[0]); run != runs_.end()) return describe_body(n.in[0], run->second.first);
     const reference::array& value = values_[static_cast<std::size_t>(id)];
     const finiteness& is = state(id);
-    const std::string element = number_text(value[is.first]);
+    // Infinities that come from operands were there before. What is made here then is the NaN.
+    const bool makes_only_nan = !none_of_operands(id, &finiteness::not_finite) && none_of_operands(id, &finiteness::has_nan) && is.has_nan;
+    const std::int64_t place = makes_only_nan ? is.first_nan : is.first;
+    const std::string element = number_text(value[place]);
     std::string text = is_source(id) ? formula_.operand(id) : formula_.of(id, 4);
-    text += ops::is_pointwise(n.op) ? ": " + spelled(id, is.first) + " is " + element : ": it is " + element;
+    text += ops::is_pointwise(n.op) ? ": " + spelled(id, place) + " is " + element : ": it is " + element;
     if (value.shape.rank > 0) {
-      text += " in element " + place_text(value.shape, is.first) + " of " + formula_.shape(id);
+      text += " in element " + place_text(value.shape, place) + " of " + formula_.shape(id);
       text += "; " + std::to_string(is.not_finite) + " of " + std::to_string(value.size()) + " are not finite";
     }
     if (is_source(id)) text += ", and this is no result of an operation";

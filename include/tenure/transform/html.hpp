@@ -149,8 +149,9 @@ class html_drawing {
     const std::string share = one_digit(100 * c.seconds / total_);
     out << "<div class=\"bar\"><i style=\"width:" << share << "%\"></i></div>\n";
     out << "<div class=\"cost\">" << time_text(c.seconds) << ", " << share << " %";
-    if (c.flops > 0) out << ", " << with_prefix(static_cast<double>(c.flops) / c.seconds, "FLOP/s");
-    if (c.bytes > 0) out << ", " << with_prefix(static_cast<double>(c.bytes) / c.seconds, "B/s");
+    const bool is_whole = c.kind != "function" && c.per.empty();  // the cost is that of the measured time
+    if (is_whole && c.flops > 0) out << ", " << with_prefix(static_cast<double>(c.flops) / c.seconds, "FLOP/s");
+    if (is_whole && c.bytes > 0) out << ", " << with_prefix(static_cast<double>(c.bytes) / c.seconds, "B/s");
     out << "</div>\n";
   }
   static void add_chip(passes::writer& out, const name_group& n, bool is_result) {

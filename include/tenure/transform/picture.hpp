@@ -54,6 +54,7 @@ struct card {
   name_list results;             // of the call
   name_list lines;               // a formula for each node
   std::int64_t bytes = 0, flops = 0;  // of all steps; -1: not known
+  std::string per;               // of what bytes and flops are the cost, if not of the whole step: " a turn"
   double seconds = 0;
   std::vector<card_body> bodies;
   std::string key;  // equal for equal steps; empty: like no other
@@ -196,6 +197,7 @@ class card_maker {
       using kind = ir::construct::kind;
       const kind what = g_.construct_of(g_[alone]).what;
       c.kind = what == kind::cond ? "branch" : what == kind::external ? "function" : "loop";
+      c.per = what == kind::cond ? " at most" : what == kind::while_loop || what == kind::reverse_while ? " a turn" : "";
       c.title = formula_.of(alone);
     } else {
       c.kind = g_[alone].op == ir::opcode::matmul ? "product" : "operation";
@@ -396,7 +398,7 @@ inline std::string time_text(double seconds) {
 inline std::string cost_text(const card& c) {
   if (c.kind == "function") return "cost not known";
   if (c.flops < 0 || c.bytes < 0) return "cost known with the extents";
-  return with_prefix(static_cast<double>(c.flops), "FLOP") + ", " + with_prefix(static_cast<double>(c.bytes), "B");
+  return with_prefix(static_cast<double>(c.flops), "FLOP") + ", " + with_prefix(static_cast<double>(c.bytes), "B") + c.per;
 }
 /// "step 3", "steps 5, 6, 8".
 inline std::string steps_text(const card& c) {

@@ -22,7 +22,7 @@ namespace TENURE_NAMESPACE {
 struct profiled_step {
   std::string name;         ///< its operations, as print(plan) names them
   double seconds = 0;       ///< the least of all runs
-  std::int64_t bytes = -1;  ///< what it reads and writes, as plan::bytes(); -1 if unknown: a loop with run-time extents
+  std::int64_t bytes = -1;  ///< what it reads and writes, as plan::bytes(); -1 if unknown: a while_loop, a branch, an external function, a loop with run-time extents
   std::int64_t flops = -1;  ///< as plan::flops()
 };
 
@@ -120,11 +120,13 @@ class profiler {
     }
     for (int cluster = fused.at.size() - 1, s = 0; cluster >= 0; --cluster, ++s) {
       profiled_step step{.name = name_of_step(g, fused, cluster)};
-      const bool is_construct = Program::tables.steps[s].construct >= 0;
-      if (!is_construct) {
+      const int construct = Program::tables.steps[s].construct;
+      if (construct < 0) {
         step.bytes = plan_type::bytes_of_step(s, g, symbols), step.flops = 0;
       } else if constexpr (Program::is_static) {
-        step.bytes = plan_type::bytes_of_construct(s), step.flops = plan_type::flops_of_construct(s);
+        // Of other constructs it is not known here how often they turn, which branch they take, or what they do.
+        if (g.inner.constructs[construct].what == ir::construct::kind::scan)
+          step.bytes = plan_type::bytes_of_construct(s), step.flops = plan_type::flops_of_construct(s);
       }
       for (int id = 0; id < g.count && step.flops >= 0; ++id)
         if (fused.of[id] == cluster) step.flops += plan_type::flops_of(g, id);
