@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <limits>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -188,6 +189,36 @@ TEST_CASE("ranks that differ get an error, and go on") {
   CHECK(one(0) == 1);
   tn::mpi::all_reduce_(one, g);
   CHECK(one(0) == static_cast<float>(g.size()));
+}
+
+TEST_CASE("a rank leaves two groups by an exception, while the others wait for the one that it leaves last") {
+  auto& g = world();
+  if (g.size() == 1) return;
+  auto x = tn::ones<float>(tn::shape<2>{});
+  std::string said = "no error";
+  try {
+    tn::mpi::group first(g.communicator()), second(g.communicator());
+    if (g.rank() == 1) throw tn::error("this rank has no data");
+    tn::mpi::all_reduce_(x, first);
+  } catch (const tn::error& e) {
+    said = e.what();
+  }
+  CHECK(said == (g.rank() == 1 ? "this rank has no data" : "tenure: all_reduce: rank 1 has left the group"));
+  CHECK(x(0) == 1);
+  tn::mpi::all_reduce_(x, g);  // a group that no rank has left works on
+  CHECK(x(0) == static_cast<float>(g.size()));
+}
+
+TEST_CASE("ranks leave groups in different orders, and a program makes many") {
+  auto& g = world();
+  for (int i = 0; i < 50; ++i) {
+    auto first = std::make_unique<tn::mpi::group>(g.communicator()), second = std::make_unique<tn::mpi::group>(g.communicator());
+    if (g.rank() % 2 == 0) first.reset();
+    else second.reset();
+    auto x = tn::ones<float>(tn::shape<2>{});
+    tn::mpi::all_reduce_(x, g);
+    CHECK(x(1) == static_cast<float>(g.size()));
+  }
 }
 
 TEST_CASE("a rank ends the program while the others wait", "[.leaves]") {

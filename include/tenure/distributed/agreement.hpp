@@ -3,6 +3,7 @@
 // extents.
 // Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no
 // rank has written anything.
+// Law: a rank leaves a group without waiting for another rank, so it may leave several, in any order.
 // Cost: ceil(log2 p) messages of 16 bytes, which travel while a training step computes. Where ranks differ, also their descriptions.
 #pragma once
 
@@ -11,10 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <list>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include <tenure/distributed/group.hpp>
+#include <tenure/distributed/schedule.hpp>
 
 namespace TENURE_NAMESPACE::mpi::detail {
 
@@ -42,6 +46,26 @@ class signature {
 };
 
 enum class readiness : std::int64_t { ready, failed, leaving };
+
+/// The least and the largest signature of the ranks that a rank has heard of.
+struct knowledge {
+  std::uint64_t least = 0, most = 0;
+};
+inline constexpr int tag_of_agreement = 0;
+/// The ranks of a round: those at distance 2^k, in round k.
+inline int rank_after(const group& g, int distance) { return (g.rank() + distance) % g.size(); }
+inline int rank_before(const group& g, int distance) { return (g.rank() + g.size() - distance) % g.size(); }
+
+/// What a rank says after an agreement that does not hold.
+struct statement {
+  std::uint64_t signature = 0;
+  readiness state = readiness::ready;
+  char said[480] = {};
+};
+/// Starts the exchange of statements. It does not block, because a rank that leaves does not wait for it.
+inline void start_statements(MPI_Comm of, const statement& own, std::vector<statement>& all, MPI_Request& request) {
+  check(MPI_Iallgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, of, &request), "MPI_Iallgather");
+}
 
 /// The messages of one agreement. Each rank learns the least and the largest signature of all. In round k it sends what
 /// it knows to the rank at distance 2^k; these operations are idempotent, so any number of ranks will do.
@@ -91,15 +115,12 @@ class agreement {
   /// After an agreement that does not hold: every rank calls it with its call and extents, or with the error that it met. Throws on the
   /// ranks that were ready: shape_error if calls differ, error if a rank has failed or has left.
   void report(const char* call, const std::string& own, readiness state) const {
-    struct statement {
-      std::uint64_t signature;
-      readiness state;
-      char said[480];
-    };
     statement here{own_, state, {}};
     std::vector<statement> all(static_cast<std::size_t>(group_->size()));
     std::memcpy(here.said, own.c_str(), std::min(own.size(), sizeof here.said - 1));
-    check(MPI_Allgather(&here, sizeof here, MPI_BYTE, all.data(), sizeof here, MPI_BYTE, group_->communicator()), "MPI_Allgather");
+    MPI_Request exchange = MPI_REQUEST_NULL;
+    start_statements(group_->communicator(), here, all, exchange);
+    check(MPI_Wait(&exchange, MPI_STATUS_IGNORE), "MPI_Wait");
     const auto first = [&](auto is) { return static_cast<std::size_t>(std::find_if(all.begin(), all.end(), is) - all.begin()); };
     const std::size_t left = first([](const statement& s) { return s.state == readiness::leaving; });
     const std::size_t failed = first([](const statement& s) { return s.state == readiness::failed; });
@@ -114,13 +135,8 @@ class agreement {
   }
 
  private:
-  struct knowledge {
-    std::uint64_t least = 0, most = 0;
-  };
-  static constexpr int tag = 0;
-
   void post() {
-    const int size = group_->size(), to = (group_->rank() + distance_) % size, from = (group_->rank() + size - distance_) % size;
+    const int to = rank_after(*group_, distance_), from = rank_before(*group_, distance_), tag = tag_of_agreement;
     sent_ = known_;
     check(MPI_Irecv(&arriving_, sizeof arriving_, MPI_BYTE, from, tag, group_->communicator(), &requests_[0]), "MPI_Irecv");
     check(MPI_Isend(&sent_, sizeof sent_, MPI_BYTE, to, tag, group_->communicator(), &requests_[1]), "MPI_Isend");
@@ -174,15 +190,88 @@ auto relied_on(const group& g, const char* call, F run) {
   }
 }
 
-inline void leave(group& g) noexcept {
-  relied_on(g, "group", [&] {
-    agreement a;
-    a.start(g, (signature() << "leave").value());
-    a.wait();
-    // Where another rank is in a call, it now asks for the reason.
-    const bool all_leave = a.holds();
-    if (!all_leave) a.report("group", "leaves the group", readiness::leaving);
-  });
+/// The messages of a rank that leaves: its part of the next agreement and of the report, sent at once. It tells that the agreement does not
+/// hold, so it need not know what the other ranks say.
+class departure {
+ public:
+  explicit departure(const group& g) : communicator_(g.communicator()), all_(static_cast<std::size_t>(g.size())) {
+    const int rounds = round_count(g.size());
+    heard_.resize(static_cast<std::size_t>(rounds));
+    requests_.assign(2 * heard_.size() + 1, MPI_REQUEST_NULL);
+    MPI_Request* next = requests_.data();
+    for (int k = 0; k < rounds; ++k) {
+      const int to = rank_after(g, 1 << k), from = rank_before(g, 1 << k), tag = tag_of_agreement;
+      knowledge& heard = heard_[static_cast<std::size_t>(k)];
+      check(MPI_Irecv(&heard, sizeof heard, MPI_BYTE, from, tag, communicator_, next++), "MPI_Irecv");
+      check(MPI_Isend(&told_, sizeof told_, MPI_BYTE, to, tag, communicator_, next++), "MPI_Isend");
+    }
+    start_statements(communicator_, own_, all_, *next);
+  }
+  departure(const departure&) = delete;
+  departure& operator=(const departure&) = delete;
+
+  /// Whether all ranks know. Then the communicator is free.
+  bool has_ended() {
+    int yes = 0;
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &yes, MPI_STATUSES_IGNORE);
+    if (yes) MPI_Comm_free(&communicator_);
+    return yes != 0;
+  }
+  void wait() {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&communicator_);
+  }
+
+ private:
+  MPI_Comm communicator_;
+  knowledge told_{0, ~std::uint64_t{0}};  // which no agreement holds with
+  statement own_{0, readiness::leaving, {}};
+  std::vector<knowledge> heard_;
+  std::vector<statement> all_;
+  std::vector<MPI_Request> requests_;
+};
+
+/// The groups of this process that it has left and other ranks have not. MPI_Finalize waits for them.
+class departures {
+ public:
+  static departures& all() {
+    static departures& only = *new departures;  // never destroyed: a static group may end later than any other object
+    return only;
+  }
+  void add(const group& g) {
+    const std::lock_guard lock(mutex_);
+    if (!finalize_waits_) wait_in_finalize();
+    under_way_.emplace_back(g);
+  }
+  /// Frees what has ended.
+  void collect() {
+    const std::lock_guard lock(mutex_);
+    under_way_.remove_if([](departure& d) { return d.has_ended(); });
+  }
+
+ private:
+  /// MPI_Finalize first deletes the attributes of MPI_COMM_SELF.
+  void wait_in_finalize() {
+    const auto wait = [](MPI_Comm, int, void*, void*) {
+      for (departure& d : all().under_way_) d.wait();
+      all().under_way_.clear();
+      return MPI_SUCCESS;
+    };
+    int key = 0;
+    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait, &key, nullptr), "MPI_Comm_create_keyval");
+    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+    check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
+    finalize_waits_ = true;
+  }
+
+  std::mutex mutex_;
+  std::list<departure> under_way_;
+  bool finalize_waits_ = false;
+};
+
+inline void leave(const group& g) noexcept {
+  relied_on(g, "group", [&] { departures::all().add(g); });
 }
+inline void free_left_groups() { departures::all().collect(); }
 
 }  // namespace tenure::mpi::detail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // tn::mpi::group: the processes that work together. Each has a number, its rank. The first group of a program initializes MPI, and its end
 // finalizes MPI, if the program does not do this itself.
-// Law: a rank that leaves its group while others wait for it does not let them hang: their call throws. So a program may throw an exception
-// out of the scope of a group on one rank only.
-// Cost: one duplicate of the communicator, so that messages never meet those of the program.
+// Law: a rank that leaves a group while others wait for it does not let them hang: their call throws. So a program may throw an exception
+// out of the scope of a group, or of several, on one rank only. The end of a group waits for no other rank; MPI_Finalize does.
+// Cost: one duplicate of the communicator, so that messages never meet those of the program. It is freed after all ranks have left.
 #pragma once
 
 #include <climits>
@@ -43,8 +43,10 @@ inline bool is_initialized() {
   return yes != 0;
 }
 
-/// The last act of a rank on the group, which the others learn of in their next call. agreement.hpp
-void leave(group& g) noexcept;
+/// The last act of a rank on the group, which the others learn of in their next call. Takes the communicator. agreement.hpp
+void leave(const group& g) noexcept;
+/// Frees the communicators of groups that all ranks have left.
+void free_left_groups();
 
 }  // namespace detail
 
@@ -61,8 +63,8 @@ class group {
   group(const group&) = delete;
   group& operator=(const group&) = delete;
   ~group() {
-    if (!has_ended_) detail::leave(*this);
-    MPI_Comm_free(&communicator_);
+    if (has_ended_ || size_ == 1) MPI_Comm_free(&communicator_);
+    else detail::leave(*this);
     if (is_owner_) MPI_Finalize();
   }
 
@@ -84,6 +86,7 @@ class group {
 
  private:
   void join(MPI_Comm of) {
+    detail::free_left_groups();
     detail::check(MPI_Comm_dup(of, &communicator_), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(communicator_, &rank_);
