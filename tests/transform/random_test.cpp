@@ -193,6 +193,7 @@ TEST_CASE("dropout keeps the mean, and its gradient has the same mask") {
   // The two ends: everything, and nothing, without a NaN in the gradient.
   CHECK(all_of(tn::dropout(x, 0.0f, key)) == values);
   for (const double e : all_of(tn::grad(f)(x, w, 1.0f, key))) CHECK(e == 0);
+  CHECK(tn::grad<2>(f)(x, w, 1.0f, key).item() == 0);
 }
 
 TEST_CASE("a mask of dropout is not in memory, neither for the value nor for the gradient") {

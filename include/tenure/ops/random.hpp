@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random numbers from a key, in a trace and with tensors: uniform, normal, bernoulli, dropout, and new keys by fold_in and split_key. A key
 // is two int32, and random_key(seed) makes one. The numbers are a function of the key and of the position of an element in row-major order,
-// and they are those of jax.random. Law: the same key gives the same bits, in each backend, in a loop and in vmap (normal: to a few ulp).
+// and they are those of jax.random (the keys: for seeds from 0 to 2^31 - 1, and fold_in of i >= 0). Law: the same key gives the same bits, in each backend, in a loop and in vmap (normal: to a few ulp).
 // split_key<n>(k)[i] is fold_in(k, i). Cost: a kernel that reads them computes them, and nothing is in memory. A gradient computes a mask
 // of dropout again, from the key. An array of float32 with more than 2^23 elements goes through memory.
 #pragma once
@@ -135,7 +135,9 @@ struct dropout {
     const traced<T, shape<>> zero{x.graph, x.graph->constant(dtype_v<T>, x.graph->intern({}), 0)},
         one{x.graph, x.graph->constant(dtype_v<T>, x.graph->intern({}), 1)};
     const auto keep = sub::trace(one, cast<T>::trace(p));
-    const auto scale = where::trace(greater::trace(keep, zero), div::trace(one, keep), zero);
+    const auto keeps_some = greater::trace(keep, zero);
+    // The inner one: 0 times the derivative of a division by 0 is NaN.
+    const auto scale = where::trace(keeps_some, div::trace(one, where::trace(keeps_some, keep, one)), zero);
     const auto u = random_numbers_like<random_unit>::trace(x, key);
     return where::trace(less::trace(u, keep), mul::trace(x, scale), zero);
   }
