@@ -156,3 +156,38 @@ TEST_CASE("a function that is not finite everywhere, and one that has no minimum
   CHECK(refused.why == tn::optim::stop::search);
   CHECK(start(0) == 2);
 }
+
+TEST_CASE("a gradient that is not finite is an error at the start, and too far in the line search") {
+  // 0 * infinity: the value is 0, and the gradient is NaN.
+  tn::tensor<double, shape<1>> x{0};
+  const auto kink = [](auto a) { return sum(sqrt(square(a))); };
+  CHECK_THROWS_WITH(tn::minimize(kink)(x), Catch::Matchers::Contains("the norm of the gradient at the start is NaN"));
+  CHECK(x(0) == 0);
+
+  // The first step has length 1, and from 0.8 on the gradient is NaN where the value is finite.
+  const auto cliff = [](auto a, auto zero) {
+    const auto inside = (a + 1.0) * where(a < 0.8, 1.0, 0.0);
+    return sum(5.0 * square(a - 0.6) + zero * sqrt(square(inside)));
+  };
+  const auto r = tn::minimize(cliff, tn::optim::lbfgs{.gradient_tolerance = 1e-9, .value_tolerance = 0})(x, 0.0);
+  CHECK(r.converged());
+  CHECK(r.gradient_norm <= 1e-9);
+  CHECK(x(0) == Approx(0.6).epsilon(1e-9));
+}
+
+TEST_CASE("a value of minus infinity is no minimum") {
+  // The first step lands exactly on 0.
+  tn::tensor<double, shape<1>> x{1};
+  const auto r = tn::minimize([](auto a) { return sum(log(square(a))); })(x);
+  CHECK(!r.converged());
+  CHECK(std::isfinite(r.value));
+  CHECK(x(0) != 0);
+}
+
+TEST_CASE("float32: a gradient whose square overflows") {
+  tn::tensor<float, shape<2>> x{1e7f, -2e7f};
+  const auto r = tn::minimize([](auto a) { return sum(square(square(a))); })(x);
+  CHECK(r.converged());
+  CHECK(std::fabs(x(0)) < 0.1f);
+  CHECK(std::fabs(x(1)) < 0.1f);
+}

@@ -142,6 +142,8 @@ template <class Rule, class... Group>
 struct groups {
   static_assert((std::is_same_v<Rule, detail::rule_of<Group>> && ...),
                 "tenure: groups: pass a rule, and groups, group{selector, rule}, with rules of the same type and other hyperparameters");
+  static_assert(!requires { Rule::prepares; },
+                "tenure: groups: a rule that changes the gradients of the whole model, as clipped, does nothing inside groups: write clipped{groups{...}, max_norm}");
 
   Rule others;
   std::tuple<Group...> chosen;

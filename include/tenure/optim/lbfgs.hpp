@@ -3,7 +3,8 @@
 // recursion over the last `history` steps, and a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization,
 // algorithms 3.5, 3.6 and 7.5). Law: the same arguments give the same bits. From one iteration to the next the value rises by its rounding
 // at most. If a call throws, the model is unchanged. Cost: an iteration is 1 to 3 evaluations of value and gradient, and one pass over 3
-// vectors for each of 2 * history + 2 products. The memory is 2 * history + 5 times that of the model, taken once a call.
+// vectors for each of 2 * history + 2 products, which are sums in float64: the square of a large float32 gradient overflows in float32. The
+// memory is 2 * history + 5 times that of the model, taken once a call.
 #pragma once
 
 #include <cmath>
@@ -45,10 +46,10 @@ struct lbfgs {
 
 namespace detail {
 
-/// The sum of the products of all elements of two trees.
+/// The sum of the products of all elements of two trees, in float64.
 template <class A, class B>
 constexpr auto inner_product(const A& a, const B& b) {
-  constexpr dtype type = floating_type_of<A>();
+  constexpr dtype type = dtype::float64;
   const node_ids<B> others(b);
   ops::value total;
   int i = 0;
@@ -57,7 +58,7 @@ constexpr auto inner_product(const A& a, const B& b) {
     const ops::value one = ops::reduced(products, (std::int64_t{1} << products.shape().rank) - 1, ir::reduction::sum);
     total = total.id == ir::none ? one : total + one;
   });
-  return traced<element_of_t<type>, shape<>>{total.graph, total.id};
+  return traced<double, shape<>>{total.graph, total.id};
 }
 
 /// (x, direction, t, data...) -> value and slope along the direction at x + t * direction, |gradient|^2, the gradient and the point.
@@ -95,7 +96,7 @@ struct same_tree {
   }
 };
 
-/// A point of the line search.
+/// A point of the line search. Where value, slope or gradient is not finite, value and slope are NaN: such a point is too far.
 struct search_point {
   double t = 0, value = 0, slope = 0;
 };
@@ -104,7 +105,7 @@ struct search_point {
 /// none.
 inline double between(const search_point& a, const search_point& b) {
   const double middle = (a.t + b.t) / 2;
-  if (!std::isfinite(b.value) || !std::isfinite(b.slope)) return middle;
+  if (std::isnan(b.value)) return middle;
   const double d = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t), square = d * d - a.slope * b.slope;
   if (!(square >= 0)) return middle;
   const double root = b.t > a.t ? std::sqrt(square) : -std::sqrt(square);
@@ -122,7 +123,7 @@ search_point line_search(const lbfgs& o, const search_point& start, double first
   const auto is_lower = [&](const search_point& p) { return p.value <= start.value + o.sufficient_decrease * p.t * start.slope; };
   const auto is_flat = [&](const search_point& p) { return std::fabs(p.slope) <= -o.curvature * start.slope; };
   search_point low = start, high{};  // the best point, and one beyond a minimum
-  const auto is_beyond = [&](const search_point& p) {
+  const auto is_beyond = [&](const search_point& p) {  // also where the value is NaN
     const bool is_close = p.value <= start.value + rounding && p.value <= low.value + rounding;
     return !is_close && !(is_lower(p) && p.value < low.value);
   };
@@ -170,7 +171,7 @@ class minimizer {
   explicit minimizer(optim::lbfgs o, Execution on = {}) : options(o), execution(on) {}
 
   /// Changes the model, a model, a tuple or a tensor, to a minimum of f(model, data...), and returns what was reached. Throws an error
-  /// where the value at the start is NaN or infinite; elsewhere such a value counts as too high.
+  /// where the value or the norm of the gradient is NaN or infinite at the start; elsewhere such a point counts as too far.
   template <class Model, class... Data>
   optim::minimum operator()(Model& model, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<F>;
@@ -194,7 +195,8 @@ class minimizer {
     const compiled<optim::detail::curvature_pair, Execution> change{{}, execution};
 
     auto trial = try_at(model, model, 0.0, data...);
-    auto &value = std::get<0>(trial), &slope = std::get<1>(trial), &square = std::get<2>(trial);
+    auto& value = std::get<0>(trial);
+    auto &slope = std::get<1>(trial), &square = std::get<2>(trial);
     auto &gradient_there = std::get<3>(trial), &point = std::get<4>(trial);
     Model at = deepcopy(model), gradient = deepcopy(gradient_there), direction = deepcopy(gradient_there);
     auto product = deepcopy(slope);
@@ -205,8 +207,12 @@ class minimizer {
     std::size_t count = 0;
 
     optim::minimum reached{number(value), std::sqrt(number(square)), 0, 1};
-    if (!std::isfinite(reached.value))
-      throw error(detail::message("minimize") << "the value at the start is " << (std::isnan(reached.value) ? "NaN" : "infinite"));
+    const auto require_finite = [](const char* what, double x) {
+      if (std::isfinite(x)) return;
+      throw error(detail::message("minimize") << what << " at the start is " << (std::isnan(x) ? "NaN" : "infinite"));
+    };
+    require_finite("the value", reached.value);
+    require_finite("the norm of the gradient", reached.gradient_norm);
     double initial_scale = 1;
     const auto give = [&](optim::stop why) {
       reached.why = why;
@@ -231,7 +237,7 @@ class minimizer {
       }
       for (std::size_t i = 0; i < kept; ++i)
         along = take(direction, alphas[i] - weights[place(i)] * along, step_of(i), 1.0, i + 1 < kept ? change_of(i + 1) : gradient);
-      if (!(along < 0)) {  // rounding: begin again with the gradient
+      if (!(along < 0 && std::isfinite(along))) {  // rounding: begin again with the gradient
         if (kept == 0) return give(optim::stop::search);
         pairs.clear();
         count = 0;
@@ -241,7 +247,9 @@ class minimizer {
       const auto evaluate = [&](double t) {
         try_at.into(value, slope, square, gradient_there, point)(at, direction, t, data...);
         ++reached.evaluations;
-        return optim::detail::search_point{t, number(value), number(slope)};
+        const bool is_finite = std::isfinite(number(value)) && std::isfinite(number(slope)) && std::isfinite(number(square));
+        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+        return is_finite ? optim::detail::search_point{t, number(value), number(slope)} : optim::detail::search_point{t, nan, nan};
       };
       const optim::detail::search_point start{0, reached.value, along};
       const double first = kept == 0 ? std::fmin(1.0, 1 / reached.gradient_norm) : 1.0;
