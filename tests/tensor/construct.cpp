@@ -9,6 +9,14 @@
 
 using namespace tenure;
 
+TEST_CASE("rows in braces make a matrix with static extents, and nothing else") {
+  using row = const float (&)[2];
+  STATIC_REQUIRE(std::is_constructible_v<tensor<float, shape<2, 2>>, row, row>);
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<tensor<float, shape<4>>, row, row>);
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<tensor<float, shape<2, dyn>>, row, row>);
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<tensor<float, shape<2, 2, 1>>, row, row>);
+}
+
 TEST_CASE("braces of rank 0 to 4 with static extents") {
   const tensor<double, shape<>> scalar = 2.0;
   CHECK(scalar() == 2);
