@@ -48,6 +48,28 @@ TEST_CASE("a step with a sharded state has the bits of a step with a whole one, 
     const bool is_last = g.rank() == g.size() - 1;
     CHECK_THROWS_AS(is_last ? step(model, whole, own.x, own.y) : step(other, part, own.x, own.y), tn::shape_error);
   }
+  tn::mpi::group self(MPI_COMM_SELF);
+  auto by_itself = tn::train_step(loss, step.rule, self, tn::mpi::buckets_of<1024>{});
+  if (g.size() > 1) {  // a state of another group
+    const auto message_of = [&](auto call) -> std::string {
+      try {
+        call();
+      } catch (const tn::error& e) {
+        return e.what();
+      }
+      return "no error";
+    };
+    const std::string here = std::to_string(g.rank()) + " of " + std::to_string(g.size());
+    const auto of_self = by_itself.init_sharded(model);
+    CHECK(message_of([&] { step.gather(of_self); }) == "tenure: gather: the state is that of rank 0 of 1, on rank " + here + ": shard() the whole state");
+    CHECK(message_of([&] { by_itself.gather(part); }).find("tenure: gather: the state is that of rank " + here) == 0);
+    auto kept = std::move(part);
+    const bool is_last = g.rank() == g.size() - 1;
+    CHECK(message_of([&] { step(other, is_last ? part : kept, own.x, own.y); }).find("tenure: train_step: the state was moved from") != std::string::npos);
+    CHECK(message_of([&] { step.gather(is_last ? part : kept); }).find("tenure: gather: the state was moved from") != std::string::npos);
+    part = std::move(kept);
+    CHECK(same_leaves(model, other));
+  }
   const auto gathered = step.gather(part);
   CHECK(gathered.steps == 5);
   CHECK(same_leaves(gathered.moments, whole.moments));

@@ -149,7 +149,8 @@ TEST_CASE("a bucket is sent when it is ready, and no earlier") {
   auto step = tn::train_step(loss, tn::optim::sgd{}, g, tn::mpi::buckets_of<512>{});
   auto state = step.rule.init(model);
   using plan = decltype(step.plan(model, state, own.x, own.y));
-  tn::mpi::detail::sender<typename plan::gradients::program_type, perceptron<tn::values>, 512> sender(g, true);
+  tn::mpi::detail::sender<typename plan::gradients::program_type, perceptron<tn::values>, 512> sender(g);
+  sender.prepare(true);
   const std::int64_t before = g.messages();
   sender.advance(plan::ready(3));
   CHECK(g.messages() == before);  // no agreement yet
@@ -176,25 +177,49 @@ TEST_CASE("a loss of another type than the parameters travels alone") {
   const float mean = static_cast<float>(g.size() - 1) / 2;
   CHECK(step(w, state, x).item() == 5.0 * static_cast<double>(mean));
   CHECK(w(4) == 1 - mean);
+
+  if (g.size() == 1) return;
+  const auto wide = tn::ones<double>(tn::shape<5>{});
+  std::string said;
+  try {
+    if (g.rank() == 0) step(w, state, x);
+    else step(w, state, wide);
+  } catch (const tn::shape_error& e) {
+    said = e.what();
+  }
+  CHECK(said.find("rank 0: step 1 with data float32 5 and") != std::string::npos);
+  CHECK(said.find("rank 1: step 1 with data float64 5 and") != std::string::npos);
 }
+
+namespace {
+/// A rule that can fail.
+struct refusing : tn::optim::sgd {
+  bool refuses = false;
+  auto hyperparameters(std::int64_t step) const {
+    if (refuses) throw tn::error("this rule refuses");
+    return tn::optim::sgd::hyperparameters(step);
+  }
+};
+}  // namespace
 
 TEST_CASE("a step that differs or fails on one rank throws on all and changes nothing") {
   auto& g = world();
   const bool is_last = g.rank() == g.size() - 1;
   auto model = new_model();
   samples own = samples::of(g);
-  auto step = tn::train_step(loss, tn::optim::sgd{.learning_rate = 0.1}, g);
+  auto step = tn::train_step(loss, refusing{{.learning_rate = 0.1}}, g);
   auto state = step.rule.init(model);
   step(model, state, own.x, own.y);
   const auto before = bits(model);
-  const auto message_of = [&](const samples& s) -> std::string {
+  const auto message_with = [&](auto& with, const samples& s) -> std::string {
     try {
-      step(model, state, s.x, s.y);
+      step(model, with, s.x, s.y);
     } catch (const tn::error& e) {
       return e.what();
     }
     return "no error";
   };
+  const auto message_of = [&](const samples& s) { return message_with(state, s); };
 
   samples wrong = samples::of(g);
   if (is_last) tn::as_span(wrong.y)[0] = 7;
@@ -204,11 +229,22 @@ TEST_CASE("a step that differs or fails on one rank throws on all and changes no
 
   if (g.size() > 1) {
     const samples fewer(0, is_last ? 1 : 2);
-    CHECK(message_of(fewer).find("tenure: train_step: the ranks differ: rank 0: step 1 with data of shape 2x20, 2") == 0);
+    CHECK(message_of(fewer).find("tenure: train_step: the ranks differ: rank 0: step 1 with data float32 2x20, int32 2 and hyperparameters 0.1 0 0, sent as") == 0);
     step.rule.learning_rate = is_last ? 0.2 : 0.1;
     CHECK(message_of(own).find("the ranks differ") != std::string::npos);
     step.rule.learning_rate = 0.1;
+
+    auto small = tn::train_step(loss, tn::optim::sgd{.learning_rate = 0.1}, g, tn::mpi::buckets_of<512>{});
+    CHECK_THROWS_AS(g.rank() == 0 ? small(model, state, own.x, own.y) : step(model, state, own.x, own.y), tn::shape_error);
   }
+  step.rule.refuses = is_last;
+  CHECK(message_of(own).find("this rule refuses") != std::string::npos);
+  step.rule.refuses = false;
+  // What the update alone reads: the other ranks must not have made theirs.
+  auto taken = step.rule.init(model);
+  taken.steps = state.steps;
+  const auto w2 = is_last ? std::move(taken.moments[0].w2) : tn::deepcopy(taken.moments[0].w2);
+  CHECK(message_with(taken, own).find("the tensor is empty") != std::string::npos);
   const auto after = bits(model);
   CHECK(first_difference(after.data(), before.data(), before.size()));
   CHECK(state.steps == 1);

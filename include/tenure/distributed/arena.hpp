@@ -5,6 +5,7 @@
 // gradient. A bucket is sent before a step of the program if no step from there on uses it.
 #pragma once
 
+#include <tenure/distributed/agreement.hpp>
 #include <tenure/distributed/schedule.hpp>
 #include <tenure/program/bind.hpp>
 #include <tenure/transform/tree.hpp>
@@ -23,6 +24,9 @@ struct bucket {
   dtype type = dtype::float32;
   std::int64_t offset = 0, elements = 0;  // in bytes, and in elements
 };
+inline signature& operator<<(signature& s, const bucket& b) {
+  return s << static_cast<std::uint64_t>(b.type) << static_cast<std::uint64_t>(b.offset) << static_cast<std::uint64_t>(b.elements);
+}
 
 /// The places of the gradients: those of the last parameters first, because the backward half of a program computes them first. The loss
 /// comes last.

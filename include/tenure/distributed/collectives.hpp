@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -33,17 +34,17 @@ constexpr bool is_exchangeable() {
 }
 
 /// Returns when all ranks are about to make the same call, with `option`, the rest of its arguments. Otherwise throws on all of them.
-/// check() throws what is wrong with that rest.
+/// check() takes memory for the call, or throws what is wrong with that rest.
 template <class X, class Check>
 void agree_on(group& g, const char* call, const X& x, const std::string& option, Check check) {
   const auto sign = [&] {
-    check();
     signature own;
     own << call << option.c_str();
     for_each_leaf(x, [&]<class L>(const L& leaf) {
       tensor_access::check_alive(leaf, call);
       own << static_cast<std::uint64_t>(dtype_v<element_t<L>>) << leaf.extents();
     });
+    check();
     return own;
   };
   agree(g, call, sign, [&] {
@@ -111,6 +112,19 @@ void exchange_blocks(group& g, T* data, std::int64_t n, combine_function combine
   e.wait();
 }
 
+/// all_reduce_ after the agreement.
+template <class X, class Operation>
+void reduce_leaves(X& x, group& g, Operation operation) {
+  const auto reduce = [&]<class T>(T* data, std::int64_t n) {
+    exchange e;
+    e.prepare(g, 1, data, dtype_v<T>, {n, 0, block_unit, g.size()}, combine_of(dtype_v<T>, operation), true, true);
+    e.start();
+    e.wait();
+    divide_if_mean<T, Operation>(data, n, g.size());
+  };
+  relied_on(g, "all_reduce", [&] { for_each_array(x, reduce); });
+}
+
 /// The kind of some of the rows of a tensor.
 template <class S>
 struct some_rows { using type = shape<dyn>; };
@@ -129,23 +143,17 @@ void all_reduce_(X& x, group& g, Operation operation = {}) {
   if constexpr (detail::is_exchangeable<X>()) {
     detail::agree_on(g, "all_reduce", x, detail::option_of(operation));
     tenure::detail::for_each_leaf(x, [](auto& leaf) { tenure::detail::tensor_access::write(leaf, "all_reduce"); });
-    const auto reduce = [&]<class T>(T* data, std::int64_t n) {
-      detail::exchange e;
-      e.prepare(g, 1, data, dtype_v<T>, {n, 0, detail::block_unit, g.size()}, detail::combine_of(dtype_v<T>, operation), true, true);
-      e.start();
-      e.wait();
-      detail::divide_if_mean<T, Operation>(data, n, g.size());
-    };
-    detail::relied_on(g, "all_reduce", [&] { detail::for_each_array(x, reduce); });
+    detail::reduce_leaves(x, g, operation);
   }
 }
 /// The same as a new tensor or model; x keeps its values.
 template <class X, class Operation = sum_of_ranks>
 auto all_reduce(const X& x, group& g, Operation operation = {}) {
   if constexpr (detail::is_exchangeable<X>()) {
-    auto result = deepcopy(x);
-    all_reduce_(result, g, operation);
-    return result;
+    std::optional<decltype(deepcopy(x))> result;
+    detail::agree_on(g, "all_reduce", x, detail::option_of(operation), [&] { result.emplace(deepcopy(x)); });
+    detail::reduce_leaves(*result, g, operation);
+    return std::move(*result);
   } else {
     return 0;
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include <tenure/distributed/agreement.hpp>
@@ -81,11 +82,12 @@ class sharded_state {
   std::int64_t bytes() const { return N * bytes_of_moment_; }
   std::int64_t steps = 0;
 
-  // For train_step.
-  void check_ranks(const group& g) const {
+  // For train_step and gather.
+  void check_usable(const group& g, const char* call) const {
+    if (bytes() > 0 && !memory_) throw ownership_error(tenure::detail::message(call) << "the state was moved from");
     if (g.size() == ranks_ && g.rank() == rank_) return;
-    throw error(tenure::detail::message("train_step") << "the state is that of rank " << rank_ << " of " << ranks_ << ", on rank " << g.rank()
-                                                      << " of " << g.size() << ": shard() the whole state");
+    throw error(tenure::detail::message(call) << "the state is that of rank " << rank_ << " of " << ranks_ << ", on rank " << g.rank() << " of "
+                                              << g.size() << ": shard() the whole state");
   }
   const tenure::detail::storage_handle& memory() const { return memory_; }
   char* moment(int k, const detail::piece& p) const { return static_cast<char*>(memory_.data()) + k * bytes_of_moment_ + p.in_shard; }
@@ -146,27 +148,40 @@ void gather_buckets(group& g, char* arena, int count, At at) {
   for (int i = 0; i < count; ++i) all[i].wait();
 }
 
-template <class State, class Whole>
-void gather_state(group& g, const State& state, Whole& whole) {
+/// The whole state. make() gives the memory for it.
+template <class State, class Make>
+auto gather_state(group& g, const State& state, Make make) {
   constexpr const auto& layout = State::layout;
-  const auto sign = [&] { return signature() << "gather" << static_cast<std::uint64_t>(layout.bytes) << static_cast<std::uint64_t>(state.steps); };
-  agree(g, "gather", sign, [&] { return "the state after step " + std::to_string(state.steps); });
-  whole.steps = state.steps;
+  storage_handle arena;
+  std::optional<decltype(make())> whole;
+  const auto sign = [&] {
+    state.check_usable(g, "gather");
+    arena = allocate_storage(static_cast<std::size_t>(layout.bytes));
+    whole.emplace(make());
+    signature own;
+    own << "gather" << static_cast<std::uint64_t>(state.steps) << static_cast<std::uint64_t>(whole->moments.size());
+    for (int b = 0; b < layout.bucket_count; ++b) own << layout.buckets[b];
+    return own;
+  };
+  agree(g, "gather", sign, [&] {
+    return "the state after step " + std::to_string(state.steps) + ", in " + std::to_string(layout.bucket_count) + " buckets";
+  });
+  whole->steps = state.steps;
   relied_on(g, "gather", [&] {
-    const storage_handle arena = allocate_storage(static_cast<std::size_t>(layout.bytes));
     char* const data = static_cast<char*>(arena.data());
-    for (std::size_t k = 0; k < whole.moments.size(); ++k) {
+    for (std::size_t k = 0; k < whole->moments.size(); ++k) {
       state.for_each_piece([&](const piece& p) {
         std::memcpy(data + p.in_arena, state.moment(static_cast<int>(k), p), static_cast<std::size_t>(p.count * size_of(p.type)));
       });
       gather_buckets<layout.leaves>(g, data, layout.bucket_count, [&](int b) {
         return std::pair{layout.buckets[b], partition{layout.buckets[b].elements, 0, block_unit, g.size()}};
       });
-      const leaf_memory<layout.leaves> to(whole.moments[k]);
+      const leaf_memory<layout.leaves> to(whole->moments[k]);
       for (int i = 0; i < layout.leaves; ++i)
         std::memcpy(to.at[i], data + layout.at[i].offset, static_cast<std::size_t>(layout.at[i].elements * size_of(layout.at[i].type)));
     }
   });
+  return std::move(*whole);
 }
 
 }  // namespace detail

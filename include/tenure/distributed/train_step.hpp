@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include <tenure/distributed/agreement.hpp>
 #include <tenure/distributed/arena.hpp>
@@ -39,8 +40,11 @@ class sender {
   static constexpr const auto& layout = layout_of_arena<Model, BucketBytes>;
 
  public:
+  explicit sender(group& g) : group_(g) {}
+
   /// Takes all memory. Throws std::bad_alloc.
-  sender(group& g, bool gathers) : group_(g), memory_(allocate_storage(static_cast<std::size_t>(layout.bytes))) {
+  void prepare(bool gathers) {
+    memory_ = allocate_storage(static_cast<std::size_t>(layout.bytes));
     std::int64_t used = 0;  // what lies between gradients is sent with them, so it has values
     for (int i = layout.leaves - 1; i >= 0; --i) {
       std::memset(data() + used, 0, static_cast<std::size_t>(layout.at[i].offset - used));
@@ -50,7 +54,7 @@ class sender {
     for (int i = 0; i < order.count; ++i) {
       const auto& s = order.at[i];
       const combine_function add = combine_of(s.what.type, mpi::sum);
-      exchanges_[i].prepare(g, 1 + i, data() + s.what.offset, s.what.type, order.cut(i, g.size()), add, true, gathers);
+      exchanges_[i].prepare(group_, 1 + i, data() + s.what.offset, s.what.type, order.cut(i, group_.size()), add, true, gathers);
     }
   }
 
@@ -133,6 +137,8 @@ extents extents_of(const L& leaf) {
   if constexpr (any_tensor<L>) return leaf.extents();
   else return {};
 }
+template <class L>
+inline constexpr dtype dtype_of_leaf = dtype_v<typename leaf_type<L>::element_type>;
 
 /// Whether the parameters have static extents and are on the host. If not, a static_assert gives the reason.
 template <class Model>
@@ -233,11 +239,10 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   template <class Model, int N>
   optim::state<Model, N> gather(const sharded_state<Model, N, BucketBytes>& state) const {
     const auto make = []<class L>(element_tag<L>) { return L(); };
-    auto whole = [&]<std::size_t... K>(std::index_sequence<K...>) {
+    const auto make_state = [&]<std::size_t... K>(std::index_sequence<K...>) {
       return optim::state<Model, N>{{{(static_cast<void>(K), tenure::detail::build_tree<Model>(make))...}}, 0};
-    }(std::make_index_sequence<moments>{});
-    detail::gather_state(*group_, state, whole);
-    return whole;
+    };
+    return detail::gather_state(*group_, state, [&] { return make_state(std::make_index_sequence<moments>{}); });
   }
 
   /// The plan of one step. Where the state is sharded, the update is that of the whole model, of which each rank computes its part.
@@ -259,51 +264,68 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     using program_type = program<gradients_source<Model, Data...>>;
     using sender_type = detail::sender<program_type, Model, BucketBytes>;
     constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
-
+    constexpr const auto& order = detail::order_of_sending<program_type, Model, BucketBytes>;
     constexpr bool is_sharded = detail::is_sharded_state<State>;
+    struct computed {
+      numbers hyper;
+      loss_type loss;
+      model_type sums;
+    };
     group_->check_alive("train_step");
-    sender_type sender(*group_, !is_sharded);
-    loss_type loss(uninitialized);
-    int leaf = 0;
-    const auto in_arena = [&]<class L>(element_tag<L>) {
-      const extents& shape = shape_of_t<L>::value;
-      auto* const first = reinterpret_cast<element_t<L>*>(sender.data() + layout.at[leaf++].offset);
-      return tenure::detail::tensor_access::make<L>(sender.memory(), first, shape, shape);
-    };
-    auto sums = tenure::detail::build_tree<model_type>(in_arena);
-    auto* const loss_in_arena = reinterpret_cast<element_t<loss_type>*>(sender.data() + layout.loss);
-    auto sum_of_losses = tenure::detail::tensor_access::make<loss_type>(sender.memory(), loss_in_arena, {}, {});
-
-    const numbers hyper = rule.hyperparameters(state.steps + 1);
-    detail::signature own = signature_of_step<program_type>(state.steps, hyper, data...);
-    own << static_cast<std::uint64_t>(layout.bytes) << static_cast<std::uint64_t>(is_sharded);
-    const auto agree = [&] { sender.agree(own); };
-    detail::sending_run<sender_type, decltype(agree)> runner{sender, agree};
+    sender_type sender(*group_);
+    // All that can fail on this rank alone, so that the others learn of it.
     const auto compute = [&] {
-      if constexpr (is_sharded) state.check_ranks(*group_);
-      compiled<gradients_type, Execution>{{}, execution}.into(sum_of_losses, sums).through(runner, model, data...);
+      const auto check_alive = [](const auto& leaf) { tenure::detail::tensor_access::check_alive(leaf, "train_step"); };
+      tenure::detail::for_each_leaf(model, check_alive);
+      if constexpr (is_sharded) state.check_usable(*group_, "train_step");
+      else tenure::detail::for_each_leaf(state.moments, check_alive);
+
+      const numbers hyper = rule.hyperparameters(state.steps + 1);
+      detail::signature own = signature_of_step<program_type>(state.steps, hyper, data...);
+      for (const auto& sent : order.at) own << sent.what << static_cast<std::uint64_t>(sent.tail);
+      own << static_cast<std::uint64_t>(is_sharded);
+
+      sender.prepare(!is_sharded);
+      int leaf = 0;
+      const auto in_arena = [&]<class L>(element_tag<L>) {
+        const extents& shape = shape_of_t<L>::value;
+        auto* const first = reinterpret_cast<element_t<L>*>(sender.data() + layout.at[leaf++].offset);
+        return tenure::detail::tensor_access::make<L>(sender.memory(), first, shape, shape);
+      };
+      computed result{hyper, loss_type(uninitialized), tenure::detail::build_tree<model_type>(in_arena)};
+      auto* const loss_in_arena = reinterpret_cast<element_t<loss_type>*>(sender.data() + layout.loss);
+      auto sum_of_losses = tenure::detail::tensor_access::make<loss_type>(sender.memory(), loss_in_arena, {}, {});
+
+      const auto agree = [&] { sender.agree(own); };
+      detail::sending_run<sender_type, decltype(agree)> runner{sender, agree};
+      compiled<gradients_type, Execution>{{}, execution}.into(sum_of_losses, result.sums).through(runner, model, data...);
+      return result;
     };
-    report_failure(sender, compute);
-    sender.finish("train_step", [&] { return text_of_step<is_sharded>(state.steps, hyper, data...); });
+    computed result = report_failure(sender, compute);
+    sender.finish("train_step", [&] { return text_of_step<is_sharded>(order, state.steps, result.hyper, data...); });
 
     const double share = 1.0 / group_->size();
     [[maybe_unused]] const auto scope = execution.scope();
-    if constexpr (is_sharded) detail::relied_on(*group_, "train_step", [&] { update_sharded(sender, model, state, share, hyper); });
-    else compiled<update_type>{}.into(model, state.moments)(model, sums, state.moments, share, hyper);
+    detail::relied_on(*group_, "train_step", [&] {
+      if constexpr (is_sharded) update_sharded(sender, model, state, share, result.hyper);
+      else compiled<update_type>{}.into(model, state.moments)(model, result.sums, state.moments, share, result.hyper);
+    });
     ++state.steps;
-    *tenure::detail::tensor_access::fresh(loss) = *loss_in_arena * static_cast<element_t<loss_type>>(share);
-    return loss;
+    using number = element_t<loss_type>;
+    const number sum_of_losses = *reinterpret_cast<const number*>(sender.data() + layout.loss);
+    *tenure::detail::tensor_access::fresh(result.loss) = sum_of_losses * static_cast<number>(share);
+    return std::move(result.loss);
   }
 
-  /// Calls compute(). If it throws, the other ranks learn of it.
+  /// Gives compute(). If it throws, the other ranks learn of it.
   template <class Sender, class Compute>
-  void report_failure(Sender& sender, Compute compute) const {
+  auto report_failure(Sender& sender, Compute compute) const {
     const auto fail = [&](const char* what) {
       if (sender.has_agreed()) detail::end_job(*group_, "train_step", what);
       sender.fail("train_step", what);
     };
     try {
-      compute();
+      return compute();
     } catch (const std::exception& e) {
       fail(e.what());
       throw;
@@ -352,16 +374,17 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     detail::signature s;
     s << "train_step" << static_cast<std::uint64_t>(Program::step_count) << static_cast<std::uint64_t>(steps);
     for (const double h : hyper) s << std::bit_cast<std::uint64_t>(h);
-    const auto add = [&](const auto& leaf) { s << detail::extents_of(leaf); };
+    const auto add = [&]<class L>(const L& leaf) { s << static_cast<std::uint64_t>(detail::dtype_of_leaf<L>) << detail::extents_of(leaf); };
     (tenure::detail::for_each_leaf(data, add), ...);
     return s;
   }
-  template <bool Sharded, class... Data>
-  static std::string text_of_step(std::int64_t steps, const numbers& hyper, const Data&... data) {
-    std::string s = "step " + std::to_string(steps) + " with data of shape ";
+  template <bool Sharded, class Order, class... Data>
+  static std::string text_of_step(const Order& order, std::int64_t steps, const numbers& hyper, const Data&... data) {
+    std::string s = "step " + std::to_string(steps) + " with data ";
     const char* before = "";
-    const auto add = [&](const auto& leaf) {
-      s += std::string(std::exchange(before, ", ")) + tenure::detail::spell(detail::extents_of(leaf)).c_str();
+    const auto add = [&]<class L>(const L& leaf) {
+      s += std::string(std::exchange(before, ", ")) + name_of(detail::dtype_of_leaf<L>);
+      if constexpr (any_tensor<L>) s += std::string(" ") + tenure::detail::spell(leaf.extents()).c_str();
     };
     (tenure::detail::for_each_leaf(data, add), ...);
     s += Sharded ? ", a sharded state" : "";
@@ -371,7 +394,9 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
       std::snprintf(digits, sizeof digits, " %.9g", h);
       s += digits;
     }
-    return s;
+    s += ", sent as";
+    for (const auto& sent : order.at) s += ' ' + std::to_string(sent.what.elements + sent.tail);
+    return s + " elements";
   }
 
   group* group_;
