@@ -309,6 +309,8 @@ using tenure::init_zeros;
 using tenure::init_ones;
 using tenure::train_step;
 using tenure::micro_batches;
+using tenure::each_part;
+using tenure::every_part;
 using tenure::minimize;
 using tenure::save;
 using tenure::load;

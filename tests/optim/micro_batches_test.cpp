@@ -53,7 +53,7 @@ TEST_CASE("a step in parts is the step with all data, up to rounding, in the mem
   CHECK(plan::workspace_bytes() <= 3 * model_bytes + 6 * arrays_of_part);
 }
 
-TEST_CASE("each part has its own row of an argument with as many rows as parts") {
+TEST_CASE("each part has its own row of an argument that is marked each_part") {
   tn::engine random(5);
   const auto x = tn::normal<double>(shape<32, 8>{}, random);
   const auto y = tn::normal<double>(shape<32>{}, random);
@@ -61,7 +61,7 @@ TEST_CASE("each part has its own row of an argument with as many rows as parts")
   auto by_hand = tn::deepcopy(model);
   const tn::tensor keys = tn::split_key<4>(tn::random_key(6));
   const tn::optim::sgd rule{.learning_rate = 0.1};
-  const auto step = tn::train_step(noisy, rule, tn::micro_batches<4>);
+  const auto step = tn::train_step(noisy, rule, tn::micro_batches<4, tn::each_part<3>>);
   auto state = rule.init(model), of_hand = rule.init(by_hand);
   const double value = step(model, state, x, y, keys).item();
 
@@ -75,4 +75,24 @@ TEST_CASE("each part has its own row of an argument with as many rows as parts")
   rule.update(by_hand, total, of_hand);
   CHECK(value == Approx(sum).epsilon(1e-13));
   for (std::int64_t i = 0; i < width; ++i) CHECK(model.second(5, i) == Approx(by_hand.second(5, i)).epsilon(1e-12));
+}
+
+TEST_CASE("an argument that is marked every_part goes to every part, whatever its extents are") {
+  tn::engine random(7);
+  const auto x = tn::normal<double>(shape<32, 4>{}, random);
+  const auto y = tn::normal<double>(shape<32>{}, random);
+  const auto means = tn::normal<double>(shape<4>{}, random);     // as many rows as parts
+  const auto weights = tn::normal<double>(shape<32>{}, random);  // as many rows as samples
+  const auto table = tn::normal<double>(shape<3, 4>{}, random);
+  auto whole = tn::normal<double>(shape<4>{}, random);
+  auto parts = tn::deepcopy(whole);
+  const auto fit = [](auto w, auto of_features, auto at, auto to, auto scales, auto rows, auto size) {
+    return mse(matmul((at - of_features) * size, w), to) * mean(scales) + sum(square(matmul(rows, w)));
+  };
+  const tn::optim::sgd rule{.learning_rate = 0.1};
+  auto of_whole = rule.init(whole), of_parts = rule.init(parts);
+  const double at_once = tn::train_step(fit, rule)(whole, of_whole, means, x, y, weights, table, 2.0).item();
+  const auto in_parts = tn::train_step(fit, rule, tn::micro_batches<4, tn::every_part<1, 4>, tn::every_part<5>>);
+  CHECK(in_parts(parts, of_parts, means, x, y, weights, table, 2.0).item() == Approx(at_once).epsilon(1e-12));
+  for (std::int64_t i = 0; i < 4; ++i) CHECK(parts(i) == Approx(whole(i)).epsilon(1e-12));
 }
