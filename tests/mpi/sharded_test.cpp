@@ -61,12 +61,15 @@ TEST_CASE("a step with a sharded state has the bits of a step with a whole one, 
     };
     const std::string here = std::to_string(g.rank()) + " of " + std::to_string(g.size());
     const auto of_self = by_itself.init_sharded(model);
-    CHECK(message_of([&] { step.gather(of_self); }) == "tenure: gather: the state is that of rank 0 of 1, on rank " + here + ": shard() the whole state");
+    CHECK(message_of([&] { step.gather(of_self); }) ==
+          "tenure: gather: the state is that of rank 0 of 1, on rank " + here + ": shard() the whole state");
     CHECK(message_of([&] { by_itself.gather(part); }).find("tenure: gather: the state is that of rank " + here) == 0);
     auto kept = std::move(part);
     const bool is_last = g.rank() == g.size() - 1;
-    CHECK(message_of([&] { step(other, is_last ? part : kept, own.x, own.y); }).find("tenure: train_step: the state was moved from") != std::string::npos);
-    CHECK(message_of([&] { step.gather(is_last ? part : kept); }).find("tenure: gather: the state was moved from") != std::string::npos);
+    const std::string in_step = message_of([&] { step(other, is_last ? part : kept, own.x, own.y); });
+    const std::string in_gather = message_of([&] { step.gather(is_last ? part : kept); });
+    CHECK(in_step.find("tenure: train_step: the state was moved from") != std::string::npos);
+    CHECK(in_gather.find("tenure: gather: the state was moved from") != std::string::npos);
     part = std::move(kept);
     CHECK(same_leaves(model, other));
   }

@@ -86,8 +86,8 @@ class sharded_state {
   void check_usable(const group& g, const char* call) const {
     if (bytes() > 0 && !memory_) throw ownership_error(tenure::detail::message(call) << "the state was moved from");
     if (g.size() == ranks_ && g.rank() == rank_) return;
-    throw error(tenure::detail::message(call) << "the state is that of rank " << rank_ << " of " << ranks_ << ", on rank " << g.rank() << " of "
-                                              << g.size() << ": shard() the whole state");
+    throw error(tenure::detail::message(call) << "the state is that of rank " << rank_ << " of " << ranks_ << ", on rank " << g.rank()
+                                              << " of " << g.size() << ": shard() the whole state");
   }
   const tenure::detail::storage_handle& memory() const { return memory_; }
   char* moment(int k, const detail::piece& p) const { return static_cast<char*>(memory_.data()) + k * bytes_of_moment_ + p.in_shard; }
