@@ -39,9 +39,6 @@ function(tenure_precompile_for_compile_fail)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(tenure_precompiled_use -include-pch "${precompiled}" PARENT_SCOPE)
   else()
-    # Headers such as <tenure/profile.hpp> include <tenure/tenure.hpp> again. g++ uses a precompiled header once and then opens the file beside
-    # it. #pragma once makes the real header, which it opens through this file, empty.
-    file(WRITE "${tenure_precompiled_dir}/tenure/tenure.hpp" "#include \"${header}\"\n")
     # g++ ignores the pragmas of a precompiled header, also the one in math/packet/types.hpp that disables this warning.
     set(tenure_precompiled_use "-I${tenure_precompiled_dir}" -Wno-ignored-attributes PARENT_SCOPE)
   endif()
