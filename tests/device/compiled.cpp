@@ -44,6 +44,17 @@ TEST_CASE("into() writes there, beside an argument that it may not overwrite") {
   CHECK_THROWS_AS(compile([](auto a) { return std::tuple{a, a + 1}; }).into(x, x)(x), overlap_error);
 }
 
+TEST_CASE("rows are sorted there, and the positions stay there") {
+  const auto x = matrix{{3, 1, 2}, {4, 6, 4}};
+  const auto f = compile([](auto a) { return std::tuple{sort(a), argsort(a, axis<1>, descending), topk<1>(a, axis<0>)}; });
+  const auto there = x.to(far);
+  const auto [rows, positions, largest] = f(there);
+  static_assert(std::is_same_v<decltype(positions), const tensor<std::int64_t, shape<2, 3>, ownership::owning, role::constant, access::read_write, far_device>>);
+  CHECK(elements(rows) == list{1, 2, 3, 4, 4, 6});
+  CHECK(elements(positions) == list{0, 2, 1, 1, 0, 2});
+  CHECK(elements(largest) == list{4, 6, 4});
+}
+
 TEST_CASE("an index outside its axis throws before anything is written") {
   auto x = tensor<double, shape<3>>{1, 2, 3}.to(far);
   auto i = tensor<std::int64_t, shape<2>>{2, 0}.to(far);

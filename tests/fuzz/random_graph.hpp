@@ -10,6 +10,7 @@
 
 #include <tenure/backend/reference/array.hpp>
 #include <tenure/ops/derivative.hpp>
+#include <tenure/ops/order.hpp>
 #include <tenure/passes/print.hpp>
 
 #include "dice.hpp"
@@ -389,7 +390,7 @@ class generator {
     else if (what < 84) pad();
     else if (what < 87) dice_.chance(0.5) ? (dice_.chance(0.5) ? concat() : join_behind()) : dice_.chance(0.5) ? put_back() : sum_of_products();
     else if (what < 91) matmul();
-    else if (what < 94) gather();
+    else if (what < 94) dice_.chance(0.3) ? order() : gather();
     else if (what < 96) scatter();
     else if (what < 98) count_up();
     else if (what < 99) dice_.chance(0.5) ? stop() : cast();
@@ -821,6 +822,19 @@ class generator {
     const value indices = new_indices(which, actual_of(s[axis]));
     made_.graph.check_bound({indices.id, s[axis], "gather"});
     add({ops::gathered(e.x, indices, axis), e.bound});
+  }
+
+  /// Only of what is exact: where two elements are close, the rounding of a rewritten graph would change their order.
+  void order() {
+    const entry e = recent();
+    const extents s = e.x.shape();
+    const bool is_argument = e.x.node().op == ir::opcode::input && depth_ == 0;
+    if (o_.smooth || s.rank == 0 || e.x.type() == dtype::boolean || (!is_argument && !is_integer(e.x))) return;
+    const int axis = dice_.below(s.rank);
+    const std::int64_t length = s[axis], count = tenure::is_static(length) ? dice_.below(static_cast<int>(length) + 1) : length;
+    const value first = ops::detail::order_along(e.x, axis, dice_.chance(0.5), dice_.chance(0.5) ? count : length);
+    add({first, static_cast<double>(actual_of(length))});
+    if (dice_.chance(0.8)) add({ops::detail::taken_along(e.x, first, axis, "sort", true), e.bound});
   }
 
   void scatter() {

@@ -43,6 +43,20 @@ TEST_CASE("elements: functions with several branches, also of integers") {
   check(quotients, some<double, 70>(), some<double, 70>());
 }
 
+TEST_CASE("order: equal elements, NaN, rows in any layout, the first few and all") {
+  const auto f = [](auto a) {
+    const auto steps = round(a * 2.0);  // many equal elements
+    const auto holes = where(steps == 2.0, std::numeric_limits<double>::quiet_NaN(), a);
+    return std::tuple{argsort(steps), argsort(steps, tn::descending), sort(holes, tn::axis<0>), tn::argtopk<3>(steps), tn::topk<5>(a, tn::axis<0>, tn::smallest),
+                      argsort(tn::cast<std::int32_t>(steps)), sort(transpose(a))};
+  };
+  check(f, some<float, 9, 33>());
+  check(f, some<double, 700, 3>());
+  check([](auto a) { return std::tuple{argsort(a), sort(a, tn::descending), tn::topk<2>(a)}; }, some<double, 19>());
+  check([](auto a) { return argsort(a); }, some<float, 3, 0>());
+  check([](auto a) { return tn::grad([](auto b) { return sum(sort(b) * cos(b) + median(b, tn::axis<1>, tn::keepdim)); })(a); }, some<double, 4, 31>());
+}
+
 // What is much to compute takes packets of 8 bytes, and still more takes single elements.
 template <int N>
 constexpr auto turns = [](auto a, auto b) {

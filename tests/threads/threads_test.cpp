@@ -82,6 +82,7 @@ constexpr auto layer = [](auto x, auto w, auto b) {
   const auto z = tanh(matmul(x, w) + b);
   return std::tuple{z, softmax(matmul(z, w.transpose()), tn::axis<1>), sum(z, tn::axis<0>)};
 };
+constexpr auto sorted = [](auto m) { return std::tuple{sort(m), argsort(round(m * 8), tn::axis<0>, tn::descending), tn::topk<1>(m, tn::axis<0>)}; };
 constexpr auto products = [](auto a, auto b) { return std::tuple{matmul(a, b.transpose()), matmul(a.transpose(), b)}; };
 
 }  // namespace
@@ -100,6 +101,7 @@ TEST_CASE("Law: results do not depend on the number of threads, bit for bit") {
     agrees("broadcast", broadcast, m, v);
     agrees("rows", rows, m);
     if (r > 0) agrees("columns", columns, m);  // no row has a largest element
+    if (r > 0) agrees("sorted", sorted, m);
     agrees("rows and columns", rows_and_columns, m, v, w);
     agrees("transposed", elementwise, m.transpose(), random<float, dyn, dyn>(engine, c, r));
     agrees("product", product, m, random<float, dyn, dyn>(engine, c, k));
