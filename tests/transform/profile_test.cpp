@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <string>
 
 #include <tenure/profile.hpp>
@@ -62,6 +63,9 @@ TEST_CASE("the steps of a profile are those of the plan, with its costs") {
     CHECK(text.find("GFLOP/s") != std::string::npos);
     CHECK(text.find("matmul") != std::string::npos);
     CHECK(std::count(text.begin(), text.end(), '\n') == plan::kernels() + 2);
+    std::ostringstream out;
+    out << p << plan();
+    CHECK(out.str() == text + to_text(plan()));
   }
 }
 

@@ -73,4 +73,11 @@ auto no_grad(F&& f, X&&... xs) {
   }
 }
 
+// There is no guard object. It does not compile and gives the message.
+template <class Nothing = void>
+after_error no_grad() {
+  static_assert(!std::is_void_v<Nothing>, "tenure: no_grad: there is no guard: call no_grad with a function, and with the tensors that it writes");
+  return {};
+}
+
 }  // namespace tenure

@@ -20,63 +20,63 @@ inline constexpr bool is_free_of_view = !is_writable<X> || !is_node_v<X> || owne
 template <class X>
 constexpr void check_fill() {
   static_assert(is_writable<X>, "tenure: fill_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: fill_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: fill_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: fill_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: fill_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_copy_target() {
   static_assert(is_writable<X>, "tenure: copy_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: copy_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: copy_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: copy_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: copy_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_assign() {
   static_assert(is_writable<X>, "tenure: operator=: the tensor is read-only");
   static_assert(is_free_of_leaf<X>,
-                "tenure: operator=: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: operator=: a view of a tracked tensor is written only inside no_grad");
+                "tenure: operator=: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: operator=: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_update(add_in_place) {
   static_assert(is_writable<X>, "tenure: add_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: add_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: add_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: add_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: add_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_update(subtract_in_place) {
   static_assert(is_writable<X>, "tenure: sub_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: sub_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: sub_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: sub_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: sub_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_update(multiply_in_place) {
   static_assert(is_writable<X>, "tenure: mul_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: mul_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: mul_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: mul_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: mul_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_update(divide_in_place) {
   static_assert(is_writable<X>, "tenure: div_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: div_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: div_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: div_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: div_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_zero() {
   static_assert(is_writable<X>, "tenure: zero_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: zero_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: zero_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: zero_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: zero_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_update(fill_where_in_place) {
   static_assert(is_writable<X>, "tenure: masked_fill_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: masked_fill_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: masked_fill_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: masked_fill_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: masked_fill_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 template <class X>
 constexpr void check_update(keep_where_in_place) {
   static_assert(is_writable<X>, "tenure: where_: the tensor is read-only");
-  static_assert(is_free_of_leaf<X>, "tenure: where_: a leaf that requires a gradient is written only inside no_grad");
-  static_assert(is_free_of_view<X>, "tenure: where_: a view of a tracked tensor is written only inside no_grad");
+  static_assert(is_free_of_leaf<X>, "tenure: where_: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+  static_assert(is_free_of_view<X>, "tenure: where_: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
 }
 
 /// Whether M is a mask and E what a masked write takes. If not, a static_assert gives the reason.

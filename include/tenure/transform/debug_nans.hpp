@@ -326,7 +326,12 @@ struct watched {
 
   template <class... X>
   auto operator()(const X&... x) const {
-    if constexpr (!is_watched_device<device_of_tree<X...>>()) {
+    if constexpr ((is_after_error<X> || ...)) {
+      return after_error();
+    } else if constexpr ((tree<X>::traces || ...)) {
+      static_assert(never<X...>, "tenure: debug_nans: a call inside a trace computes no numbers yet: watch the function that is compiled");
+      return after_error();
+    } else if constexpr (!is_watched_device<device_of_tree<X...>>()) {
       return after_error();
     } else {
       auto results = function(x...);
@@ -369,7 +374,21 @@ auto debug_nans(const compiled<F, Execution>& f, std::vector<std::string> names 
   return detail::watched<F, Execution>{f, std::move(names)};
 }
 template <class F>
-  requires(!requires(F f) { f.rule; })
+  requires(!detail::any_value<F> && !requires(F f) { f.rule; })
 auto debug_nans(F f, std::vector<std::string> names = {}) { return debug_nans(compile(f), std::move(names)); }
+
+// Values in place of a function or beside it, and training steps of several ranks. They do not compile and give a message.
+template <class F, class... X>
+  requires(detail::any_value<F> || sizeof...(X) > 1 || (!std::is_convertible_v<X, std::vector<std::string>> || ...))
+auto debug_nans(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: debug_nans: it takes a function and gives a function: write debug_nans(f)(x)");
+  return after_error();
+}
+template <class Trainer>
+  requires requires(const Trainer& t) { t.rule; }
+auto debug_nans(const Trainer&, const std::vector<std::string>& = {}) {
+  static_assert(detail::never<Trainer>, "tenure: debug_nans: a training step with a group is not watched: take train_step(loss, rule), without the group");
+  return after_error();
+}
 
 }  // namespace tenure

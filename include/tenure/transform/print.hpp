@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <iosfwd>
 #include <string>
 
 #include <tenure/passes/print.hpp>
@@ -40,6 +41,18 @@ std::string to_text(plan<Program, Device>) {
 template <class Program, class Device>
 void print(plan<Program, Device> p) {
   std::fputs(to_text(p).c_str(), stdout);
+}
+
+/// The same, to a stream: std::cout << f.plan(x).
+template <class Program, class Device>
+std::ostream& operator<<(std::ostream& out, plan<Program, Device> p) { return out << to_text(p); }
+
+// The name that the text has elsewhere. It does not compile and gives a message.
+template <class X>
+  requires requires(const X& x) { to_text(x); }
+std::string to_string(const X&) {
+  static_assert(detail::never<X>, "tenure: to_string: the text of a plan and of a profile is to_text(x)");
+  return {};
 }
 
 }  // namespace tenure

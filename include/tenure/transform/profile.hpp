@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <iosfwd>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -14,7 +15,9 @@
 #include <tenure/backend/cpu/limits.hpp>
 #include <tenure/passes/print.hpp>
 #include <tenure/transform/compile.hpp>
+#include <tenure/transform/gradient.hpp>
 #include <tenure/transform/plan.hpp>
+#include <tenure/transform/print.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -151,18 +154,30 @@ struct profiled {
   int runs;
 
   template <class... X>
-  call_profile operator()(const X&... x) const {
-    if constexpr (is_profiled_device<device_of_tree<X...>>()) {
+  auto operator()(const X&... x) const {
+    if constexpr ((is_after_error<X> || ...)) {
+      return after_error();
+    } else if constexpr ((tree<X>::traces || ...)) {
+      static_assert(never<X...>, "tenure: profile: a call inside a trace has no time of its own: profile the function that is compiled");
+      return after_error();
+    } else if constexpr (is_profiled_device<device_of_tree<X...>>()) {
       auto results = function(x...);
-      profiler p;
-      for (int i = 0; i < runs; ++i) {
-        if constexpr (requires { std::tuple_size<decltype(results)>::value; }) std::apply([&](auto&... r) { function.into(r...).through(p, x...); }, results);
-        else function.into(results).through(p, x...);
-      }
-      return p.result();
+      if constexpr (is_after_error<decltype(results)>) return after_error();
+      else return times(results, x...);
     } else {
-      return {};
+      return after_error();
     }
+  }
+
+ private:
+  template <class Results, class... X>
+  call_profile times(Results& results, const X&... x) const {
+    profiler p;
+    for (int i = 0; i < runs; ++i) {
+      if constexpr (requires { std::tuple_size<Results>::value; }) std::apply([&](auto&... r) { function.into(r...).through(p, x...); }, results);
+      else function.into(results).through(p, x...);
+    }
+    return p.result();
   }
 };
 
@@ -174,8 +189,22 @@ struct profiled {
 template <class F, class Execution>
 auto profile(const compiled<F, Execution>& f, int runs = 20) { return detail::profiled<F, Execution>{f, runs}; }
 template <class F>
-  requires(!requires(F f) { f.rule; })
+  requires(!detail::any_value<F> && !requires(F f) { f.rule; })
 auto profile(F f, int runs = 20) { return profile(compile(f), runs); }
+
+// Values in place of a function or beside it, and training steps of several ranks. They do not compile and give a message.
+template <class F, class... X>
+  requires(detail::any_value<F> || sizeof...(X) > 1 || (!scalar<X> || ...))
+auto profile(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: profile: it takes a function and gives a function: write profile(f)(x)");
+  return after_error();
+}
+template <class Trainer>
+  requires requires(const Trainer& t) { t.rule; }
+auto profile(const Trainer&, int = 20) {
+  static_assert(detail::never<Trainer>, "tenure: profile: a training step with a group is not profiled: take train_step(loss, rule), without the group");
+  return after_error();
+}
 
 /// The table of a profile: a line for each step, in the order of the program.
 inline std::string to_text(const call_profile& p) {
@@ -199,5 +228,7 @@ inline std::string to_text(const call_profile& p) {
   return text;
 }
 inline void print(const call_profile& p) { std::fputs(to_text(p).c_str(), stdout); }
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const call_profile& p) { return out << to_text(p); }
 
 }  // namespace tenure

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: debug_nans: it takes a function and gives a function: write debug_nans.f..x.
+#include <tenure/debug_nans.hpp>
+namespace tn = tenure;
+
+auto g(const tn::tensor<float, tn::shape<3>>& x) {
+#ifdef TENURE_MISUSE
+  return tn::debug_nans(sum(exp(x)));
+#else
+  return tn::debug_nans([](auto v) { return sum(exp(v)); })(x);
+#endif
+}

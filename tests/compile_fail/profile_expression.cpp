@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: profile: it takes a function and gives a function: write profile.f..x.
+#include <tenure/profile.hpp>
+namespace tn = tenure;
+
+auto g(const tn::tensor<float, tn::shape<3>>& x) {
+#ifdef TENURE_MISUSE
+  return tn::profile(sum(exp(x)));
+#else
+  return tn::profile([](auto v) { return sum(exp(v)); })(x);
+#endif
+}
