@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A Python module: functions and a training step that Tenure compiles. test_module.py shows it from Python.
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include <boost/hana/define_struct.hpp>
 #include <nanobind/nanobind.h>
@@ -40,10 +42,19 @@ struct trainer {
 NB_MODULE(tenure_example, m) {
   python::register_exceptions();
 
-  // The memory of the caller's array, read-only.
-  m.def("center_of_mass", [](python::array<const double, dyn, 3> points, python::array<const double, dyn> masses) {
-    return tn::eval(matmul(masses, points) / sum(masses));
-  }, nb::arg("points"), nb::arg("masses"), python::parallel());
+  // The memory of the caller's array, read-only. Without masses all points have the same.
+  m.def("center_of_mass", [](python::array<const double, dyn, 3> points, std::optional<python::array<const double, dyn>> masses) {
+    if (!masses) return tn::eval(mean(points, tn::axis<0>));
+    return tn::eval(matmul(*masses, points) / sum(*masses));
+  }, nb::arg("points"), nb::arg("masses") = nb::none(), python::parallel());
+
+  // The mean of vectors, such as the weights of several trainers.
+  m.def("average", [](const std::vector<python::array<const float, dyn>>& vectors) {
+    auto total = vectors.at(0).clone();
+    for (std::size_t i = 1; i < vectors.size(); ++i) total += vectors[i];
+    total /= static_cast<float>(vectors.size());
+    return total;
+  }, nb::arg("vectors"), python::parallel());
 
   // A compiled function: the value, and the gradient in w.
   m.def("loss_and_gradient", [](python::array<const double, 3> w, python::array<const double, dyn, 3> x, python::array<const double, dyn> y) {

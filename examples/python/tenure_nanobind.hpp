@@ -6,7 +6,9 @@
 //             any view of it. torch.from_dlpack() and jax.dlpack.from_dlpack() take such an array without a copy.
 // A wrong rank, extent or element type, or memory that cannot be used, is a ValueError with the message of from_dlpack.
 // A function that is bound with python::parallel releases the GIL while it runs, so it must be safe to call from several threads.
-// An argument is a python::array itself: in an std::optional, a list or an overload a wrong array cannot be reported by an exception.
+// An argument is a python::array, an std::optional of it or an std::vector of it (a list or any other sequence). In other containers a wrong array
+// ends the program, because nanobind converts them in functions that are noexcept. A wrong array for the first of several overloads is an error: the
+// others are not tried.
 #pragma once
 
 #include <array>
@@ -17,9 +19,12 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <tenure/interop/dlpack.hpp>
 #include <tenure/tenure.hpp>
@@ -146,4 +151,39 @@ struct nanobind::detail::type_caster<tenure::tensor<T, Shape, Owns, Role, Access
 
   explicit operator Value() { return std::move(*value); }
   std::optional<Value> value;
+};
+
+// Containers of arrays. nanobind's own functions from_python are noexcept, so the exception of a wrong array would end the program there.
+template <class T, class Shape, tenure::ownership Owns, tenure::role Role, tenure::access Access, class Device>
+struct nanobind::detail::type_caster<std::optional<tenure::tensor<T, Shape, Owns, Role, Access, Device>>>
+    : optional_caster<std::optional<tenure::tensor<T, Shape, Owns, Role, Access, Device>>> {
+  using Array = tenure::tensor<T, Shape, Owns, Role, Access, Device>;
+
+  template <class Flags>
+  bool from_python(handle source, Flags flags, cleanup_list* cleanup) {
+    this->value.reset();
+    if (source.is_none()) return true;
+    make_caster<Array> array;
+    if (!array.from_python(source, flags, cleanup)) return false;
+    this->value.emplace(array.operator Array());
+    return true;
+  }
+};
+
+template <class T, class Shape, tenure::ownership Owns, tenure::role Role, tenure::access Access, class Device>
+struct nanobind::detail::type_caster<std::vector<tenure::tensor<T, Shape, Owns, Role, Access, Device>>>
+    : list_caster<std::vector<tenure::tensor<T, Shape, Owns, Role, Access, Device>>, tenure::tensor<T, Shape, Owns, Role, Access, Device>> {
+  using Array = tenure::tensor<T, Shape, Owns, Role, Access, Device>;
+
+  template <class Flags>
+  bool from_python(handle source, Flags flags, cleanup_list* cleanup) {
+    this->value.clear();
+    if (!isinstance<sequence>(source)) return false;
+    for (const handle element : borrow<sequence>(source)) {
+      make_caster<Array> array;
+      if (!array.from_python(element, flags, cleanup)) return false;
+      this->value.push_back(array.operator Array());
+    }
+    return true;
+  }
 };

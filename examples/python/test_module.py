@@ -96,6 +96,36 @@ def test_wrong_arrays_are_value_errors(x, m, message):
         te.center_of_mass(x, m)
 
 
+def test_an_array_may_be_optional():
+    x, _ = points()
+    np.testing.assert_allclose(te.center_of_mass(x), x.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(te.center_of_mass(x, masses=None), x.mean(axis=0), rtol=1e-14)
+    with pytest.raises(ValueError, match="tenure: from_dlpack: the elements are not float64"):
+        te.center_of_mass(x, np.ones(5, np.float32))
+    with pytest.raises(TypeError):
+        te.center_of_mass(x, "masses")
+
+
+def test_a_list_of_arrays():
+    a, b = np.array([1, 2, 3], np.float32), np.array([3, 2, 1], np.float32)
+    assert (te.average([a, b]) == 2).all()
+    assert (te.average(np.stack([a, b])) == 2).all()  # rows
+    with pytest.raises(ValueError, match="tenure: from_dlpack: 2 axes, but the shape has 1"):
+        te.average([a, np.ones((2, 2), np.float32)])
+    with pytest.raises(ValueError, match="tenure: add: shapes 3 and 2 disagree"):
+        te.average([a, np.ones(2, np.float32)])
+    with pytest.raises(TypeError):
+        te.average([a, "b"])
+    with pytest.raises(TypeError):
+        te.average(3)
+    with pytest.raises(IndexError):
+        te.average([])
+    held = sys.getrefcount(a)
+    for _ in range(3):
+        te.average((a, b))
+    assert sys.getrefcount(a) == held
+
+
 def test_what_is_no_array_is_a_type_error():
     with pytest.raises(TypeError):
         te.center_of_mass("points", np.ones(2))
