@@ -21,6 +21,7 @@ root = Path(__file__).resolve().parent.parent
 # Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix. fail/<pattern> are
 # must-not-compile tests, each with g++'s message of the first error and the length of the diagnostic.
 tests = {
+    "core/number": ["numbers/integers", "passes/passes_test"],
     "core": ["tensor/construct", "ir/builder_test", "passes/passes_test"],
     "math": ["math/special_values_test", "math/packet_test", "math/accuracy_float_test", "math/accuracy_double_test"],
     "storage": ["storage/block", "storage/pool", "storage/steady_state", "tensor/ownership"],
@@ -99,6 +100,7 @@ tests = {
     "backend/cpu/matmul": ["backend/matmul_test"],
     "backend/cpu/opaque": ["backend/gather_test", "laws/shapes", "laws/picks", "laws/run_time"],
     "backend/cpu/gemm_small": ["backend/matmul_test"],
+    "backend/reference/plan": ["backend/reference_test", "fuzz/schedule_test"],
     "backend/reference": ["backend/reference_test", "laws/attention", "transform/order_test"],
     "backend/cpu/execute": ["control_flow/laws", "laws/run_time"],
     "backend/cpu/memory_plan": ["control_flow/laws", "passes/fuse_test", "laws/run_time"],

@@ -45,6 +45,16 @@ TEST_CASE("Law: a solve(a, b) = b, for vectors, matrices and batches") {
   CHECK_FALSE(std::isfinite(none(0)));
 }
 
+TEST_CASE("solve: run-time extents that do not agree throw") {
+  using matrices = tn::tensor<double, tn::shape<tn::dyn, tn::dyn, tn::dyn>>;
+  using rows = tn::tensor<double, tn::shape<tn::dyn, tn::dyn>>;
+  const matrices a = random<3, 4, 4>(3);
+  CHECK(tn::compile(solved)(a, rows(random<3, 4>(5))).size() == 12);
+  CHECK_THROWS_AS(tn::compile(solved)(a, rows(random<2, 4>(5))), tn::shape_error);
+  CHECK_THROWS_AS(tn::compile(solved)(a, rows(random<3, 5>(5))), tn::shape_error);
+  CHECK_THROWS_AS(tn::compile(solved)(matrices(random<3, 4, 5>(3)), rows(random<3, 4>(5))), tn::shape_error);
+}
+
 TEST_CASE("solve: derivatives by differences, and vmap with a shared matrix") {
   constexpr auto loss = [](auto a, auto b) { return tn::sum(tn::sin(tn::solve(a, b))); };
   auto a = random<2, 3, 3>(7);

@@ -129,6 +129,24 @@ TEST_CASE("pow and atan2 keep C's special cases", "[math]") {
   check_pow_specials<float>();
 }
 
+// The doubles and floats that come closest to multiples of pi/2 (W. Kahan; J.-M. Muller, Elementary Functions, chapter 11), and multiples of
+// pi rounded to a double. All bits of the reduction count there.
+TEST_CASE("sin, cos and tan of large numbers close to multiples of pi/2", "[math]") {
+  const auto check = [](const char* name, double got, long double truth, double x) {
+    INFO(name << "(" << x << ") = " << got << ", want " << truth);
+    CHECK(ulp_error<double>(got, truth) <= 2);
+  };
+  std::vector<double> hard{std::ldexp(6381956970095103.0, 797), 1.6367173e7 * 4722366482869645213696.0};
+  for (int i = 17; i < 1000; i += 7) hard.push_back(std::nearbyint(std::ldexp(1.0, i % 40 + 20)) * 3.14159265358979323846L), hard.push_back(std::ldexp(2.718281828459045, i));
+  for (const double x : hard) {
+    const long double exact = x;
+    check("sin", m::sin(x), std::sin(exact), x);
+    check("cos", m::cos(x), std::cos(exact), x);
+    check("tan", m::tan(x), std::tan(exact), x);
+  }
+  check("cos", m::cos(hard[0]), -4.68716592425462761112e-19L, hard[0]);
+}
+
 // Law: sigmoid follows exp down to the last subnormal.
 TEST_CASE("sigmoid and softplus are exp in the far negative tail", "[math]") {
   for (double x = -40; x > -745; x -= 0.37) {

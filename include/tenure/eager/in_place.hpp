@@ -79,7 +79,6 @@ void check_overlap(const X& x, const E& e, const char* call) {
 /// another thread may write other elements of its storage at the same time.
 template <class Op, class X, class... E>
 void update_constant(X& x, const E&... e) {
-  tensor_access::check_alive(x, "in-place");
   const auto check = [&](const auto& operand) {
     check_overlap(x, operand, "in-place");
     if constexpr (expression<std::remove_cvref_t<decltype(operand)>>) check_versions(operand, "in-place");
