@@ -42,14 +42,14 @@ constexpr int fused<Code>::uses_of(int i, int pass) {
 // idle. Then the pass computes an instruction for several packets before the next instruction. Time without a group / in groups of 8, float,
 // 10,000 elements in a cache, Zen 5 with AVX-512 and with AVX2: tanh(exp(x)) 1.6 and 1.5, three functions in a chain 1.9 and 2.0, four 2.4
 // and 2.3, a polynomial of degree 23 1.25 and 1.2, of degree 39 1.6 and 1.7. One function, or a polynomial of degree 15, gains nothing.
-// Two multipliers with a latency of 4 cycles compute 8 instructions at a time, so a pass with several chains needs fewer packets. Values
-// that wait for others take registers: the Jacobian of a projection, 150 instructions with 40 values at a time, took 2.5 times as long in a group.
+// Values that wait for others take registers. The Jacobian of bundle adjustment, 150 instructions with 40 values at a time, took 2.5 to 5
+// times as long in a group; gradients with up to 6 values at a time are 6 to 18 % faster in groups of 8 than of 4.
 template <class Code>
 constexpr int fused<Code>::in_group(int pass) {
   constexpr int cycles_of_function = 40, cycles_of_division = 16, cycles_of_arithmetic = 4, least_cycles = 80;
   constexpr int code_of_function = 25, most_code = 4000;  // in instructions: 4,000 have 25 KB
-  constexpr int most_values = 32;                         // of all packets of a group, in registers
-  int cycles[slots] = {}, last_reader[slots] = {}, longest = 0, all = 0, code = 0;
+  constexpr int most_values = 48;                         // of all packets of a group, in registers
+  int cycles[slots] = {}, last_reader[slots] = {}, longest = 0, code = 0;
   for (int i = 0; i < record::instructions; ++i) {
     const instruction& x = k.instruction[i];
     if (!x.runs_in(pass)) continue;
@@ -61,16 +61,14 @@ constexpr int fused<Code>::in_group(int pass) {
     const bool computes = x.what == instruction::kind::compute && ops::is_pointwise(x.op);
     const bool is_division = computes && (x.op == ops::code_of<ops::div>() || x.op == ops::code_of<ops::sqrt>());
     const bool is_function = computes && !is_division && ops::record_of(x.op).types == ops::typing::floating;
-    const int own = !computes ? 0 : is_function ? cycles_of_function : is_division ? cycles_of_division : cycles_of_arithmetic;
-    cycles[i] += own;
-    all += own;
+    if (computes) cycles[i] += is_function ? cycles_of_function : is_division ? cycles_of_division : cycles_of_arithmetic;
     code += is_function ? code_of_function : 1;
     if (cycles[i] > longest) longest = cycles[i];
   }
   if (longest < least_cycles || lanes == 1) return 1;
 
   int values = 0, most = 1;  // that a packet holds, now and at most; constants and values of rows are shared by the packets
-  int ends[slots + 1] = {};
+  int ends[slots] = {};
   for (int i = 0; i < record::instructions; ++i) {
     const instruction& x = k.instruction[i];
     if (!x.runs_in(pass)) continue;
@@ -81,7 +79,7 @@ constexpr int fused<Code>::in_group(int pass) {
   }
 
   int packets = most_in_group;
-  while (packets > 1 && (packets * code > most_code || packets * all > 2 * most_in_group * longest || packets * most > most_values)) packets /= 2;
+  while (packets > 1 && (packets * code > most_code || packets * most > most_values)) packets /= 2;
   if constexpr (!is_dynamic(k.extent[last]))
     while (packets > 1 && packets * lanes > k.extent[last]) packets /= 2;
   return packets;
