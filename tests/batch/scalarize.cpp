@@ -92,8 +92,32 @@ constexpr auto projection = [](auto p) {
   const auto u = x / z, v = y / z, r = u * u + v * v, d = 1.0 + r * (p.at(10) + r * p.at(11));
   return tn::stack(p.at(6) * d * u + p.at(8), p.at(7) * d * v + p.at(9));
 };
+// The weighted error of one observation. Without a rotation s = 1 and c = 1/2.
+constexpr auto error_of = [](auto camera, auto point, auto weight, auto seen) {
+  const auto at = [=](int i) { return point.at(i) - camera.at(3 + i); };
+  const auto cross = [](auto a, auto b, auto c, auto d) { return a * d - b * c; };
+  const auto wx = camera.at(0), wy = camera.at(1), wz = camera.at(2), px = at(0), py = at(1), pz = at(2);
+  const auto square = wx * wx + wy * wy + wz * wz;
+  const auto turns = square > 0.0;
+  const auto safe = where(turns, square, 1.0), angle = sqrt(safe);
+  const auto s = where(turns, sin(angle) / angle, 1.0), c = where(turns, (1.0 - cos(angle)) / safe, 0.5);
+  const auto ax = cross(wy, wz, py, pz), ay = cross(wz, wx, pz, px), az = cross(wx, wy, px, py);
+  const auto bx = cross(wy, wz, ay, az), by = cross(wz, wx, az, ax), bz = cross(wx, wy, ax, ay);
+  const auto x = px + s * ax + c * bx, y = py + s * ay + c * by, z = pz + s * az + c * bz;
+  const auto u = x / z, v = y / z, r = u * u + v * v, focal = camera.at(6) * (1.0 + r * (camera.at(9) + r * camera.at(10)));
+  return weight * (tn::stack(u * focal + camera.at(7), v * focal + camera.at(8)) - seen);
+};
+constexpr auto block_of = [](auto camera, auto point, auto weight, auto seen) {
+  const auto [by_camera, by_point, by_weight] = tn::jacobian<0, 1, 2>(error_of)(camera, point, weight, seen);
+  return tn::concat<1>(by_camera, by_point, tn::unsqueeze<1>(by_weight));
+};
 
 }  // namespace
+
+TEST_CASE("A Jacobian of four arguments with 50 numbers alive at a time is one kernel") {
+  constexpr auto blocks = tn::vmap(block_of);
+  STATIC_REQUIRE(decltype(blocks.plan(samples_of<double, 11>(), samples_of<double, 3>(), samples_of<double>(), samples_of<double, 2>()))::kernels() == 1);
+}
 
 TEST_CASE("A kernel of more instructions than clang takes in one fold, which runs on two packets at a time") {
   constexpr auto all = tn::vmap(tn::jacobian(projection));

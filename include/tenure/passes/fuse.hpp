@@ -16,7 +16,7 @@ struct cluster {
   std::int64_t inner = -1;   // mask of the inner axes; -1 while it is not decided
   int position = 0;
   int nodes = 0;
-  int loads = 0;  // views, constants and arguments that its nodes read, each as often as they do
+  int loads = 0;  // views, constants and arguments that its nodes read
   int row_reductions = 0;
   int open = 0;  // number of values found so far that it reads and does not compute
   ir::node_id opaque = ir::none;  // the node of an opaque step; such a cluster has no other node
@@ -49,7 +49,10 @@ struct clusters {
 inline constexpr int nodes_per_kernel = 160;
 /// The same where each node is one number of a sample (passes/scalarize.hpp): a kernel that is cut stores and loads the numbers between its
 /// parts, which takes longer than registers that do not suffice. A node has an instruction, and possibly a store.
-inline constexpr int numbers_per_kernel = 380, loads_per_kernel = 200;
+inline constexpr int numbers_per_kernel = 380, loads_per_kernel = 180;
+/// How many times as many arrays such a kernel reads. A value counts as an array as long as the sweep has found only its readers, so this limits
+/// the values that are alive at a time. The Jacobian of bundle adjustment has 50: as two kernels it takes 1.3 times as long.
+inline constexpr int more_reads_of_numbers = 3;
 /// Arrays that one loop reads. A sum of hundreds of arrays becomes several loops.
 inline constexpr int reads_per_kernel = 24;
 /// Row reductions in one kernel. Each may need a pass over the row, and an instruction has 16 bits for its passes.
@@ -120,6 +123,7 @@ class fuser {
     // + 1.
     std::int32_t lower = -1;
     std::int32_t needed_by = -1;  // the last kernel that counted it in `open`
+    std::int32_t loaded_by = -1;  // the last kernel that counted it in `loads`
     std::int32_t reader = -1;     // the position that reads it, also through views; `several` where more than one does
     bool is_output = false, feeds_other = false, goes_last = false;
   };
@@ -249,7 +253,6 @@ class fuser {
     }
     cluster& c = at_.data()[position];
     ++c.nodes;
-    c.loads += loads_of(n);
     if (notes_[id].needed_by == position) --c.open;
     of_.data()[id] = position;
     if (reduces) {
@@ -262,17 +265,14 @@ class fuser {
       note &operand = notes_[n.in[k]], &root = notes_[below];
       if (least > operand.lower) operand.lower = least;
       if (root.reader != position) read(below, position);
+      const ir::opcode op = g_.nodes[n.in[k]].op;
+      if (operand.loaded_by != position && (is_source(op) || is_view(op))) operand.loaded_by = position, ++c.loads;
       if (root.needed_by == position || g_.nodes[below].op == ir::opcode::constant) continue;
       root.needed_by = position;
       ++c.open;
     }
   }
 
-  constexpr int loads_of(const ir::node& n) const {
-    int loads = 0;
-    for (int k = 0; k < n.arity; ++k) loads += is_source(g_.nodes[n.in[k]].op) || is_view(g_.nodes[n.in[k]].op);
-    return loads;
-  }
   /// Whether the loops walk samples, and each node is one number of a sample.
   constexpr bool walks_samples(const cluster& c) const {
     const extents& s = g_.shapes[c.space];
@@ -286,7 +286,7 @@ class fuser {
   constexpr bool joins(cluster& c, const ir::node& n, dtype lane, bool consumed_here) {
     const bool many = g_.samples.count > 0 && walks_samples(c);
     const bool holds = many ? c.nodes < numbers_per_kernel && c.loads < loads_per_kernel : c.nodes < nodes_per_kernel;
-    const bool has_room = c.opaque == ir::none && holds && (c.open < (many ? 2 : 1) * reads_per_kernel || (n.arity <= 1 && consumed_here));
+    const bool has_room = c.opaque == ir::none && holds && (c.open < (many ? more_reads_of_numbers : 1) * reads_per_kernel || (n.arity <= 1 && consumed_here));
     const bool is_logic = n.type == dtype::boolean && n.op >= ir::opcode::pointwise && lane == dtype::boolean;
     if (!has_room || (lane != c.lane && !is_logic)) return false;
     const bool fresh = c.nodes == 0;

@@ -24,7 +24,7 @@ constexpr bool is_dynamic(std::int64_t word) { return word < INT64_MIN / 2; }
 // The fields of the word of an instruction are wide enough: a node gives at most one compute, one store and three loads or constants.
 static_assert(5 * passes::nodes_per_kernel < 1023 && passes::row_reductions_per_kernel < 16);
 // The same for numbers of samples. Their loads are counted.
-static_assert(2 * passes::numbers_per_kernel + passes::loads_per_kernel + 2 * passes::reads_per_kernel < 1020);
+static_assert(2 * passes::numbers_per_kernel + passes::loads_per_kernel + passes::more_reads_of_numbers * passes::reads_per_kernel < 1020);
 
 struct binding {
   int buffer = 0;
