@@ -148,3 +148,41 @@ TEMPLATE_TEST_CASE("what is stored past the caches may begin anywhere, and lie w
   assigned.copy_(assigned * 2 + 1);
   CHECK(same_bits(assigned, wanted));
 }
+
+namespace {
+
+/// Rows of samples: 11 numbers, which are no whole number of packets, and 2 x 8.
+constexpr auto rows_of_sample = [](auto p) {
+  const auto x = p.at(0), y = p.at(1), z = p.at(2);
+  const auto a = x * y, b = x - z, c = y * z + 1.0, d = a * b, e = b * c;
+  return std::tuple{tn::stack(x, y, z, a, b, c, d, e, a * e, x + d, z - e), tn::stack(tn::stack(a, b, c, d, e, x, y, z), tn::stack(z, y, x, e, d, c, b, a))};
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows of samples past the caches have the bits of their pieces", "", double, float) {
+  using samples = tn::tensor<TestType, shape<dyn, 3>>;
+  constexpr auto rows = tn::vmap(rows_of_sample);
+  STATIC_REQUIRE(decltype(rows.plan(samples()))::kernels() == 1);
+  constexpr std::int64_t n = cached / (27 * static_cast<std::int64_t>(sizeof(TestType))) + 77;
+  const samples p = filled<TestType>(shape<dyn, 3>{}, 1, n);
+  STATIC_REQUIRE(may_bypass(rows.function, p));
+  const auto [a, b] = rows(p);
+  const auto [pa, pb] = tn::compile(rows.function, tn::thread_pool(3, 0))(p);
+  CHECK(same_bits(a, pa));
+  CHECK(same_bits(b, pb));
+  for (const std::int64_t first : {std::int64_t{0}, n / 2 + 3, n - 1001}) {
+    const auto [u, v] = rows(p[tn::range(first, first + 1001)].clone());
+    CHECK(is_piece(a, u, first));
+    CHECK(is_piece(b, v, first));
+  }
+
+  // A result that begins in the middle of a line, and one that is a part of longer rows.
+  const auto head = filled<TestType>(shape<1, 11>{}, 2);
+  const auto behind = tn::compile([](auto row, auto q) { return tn::concat<0>(row, std::get<0>(tn::vmap(rows_of_sample)(q))); })(head, p);
+  CHECK(is_piece(behind, head, 0));
+  CHECK(is_piece(behind, a, 1));
+  const auto joined = tn::vmap([](auto q) { return tn::concat<0>(std::get<0>(rows_of_sample(q)), q.at(tn::range<0, 1>())); })(p);
+  const auto of_piece = tn::vmap([](auto q) { return tn::concat<0>(std::get<0>(rows_of_sample(q)), q.at(tn::range<0, 1>())); })(p[tn::range(n - 1001, n)].clone());
+  CHECK(is_piece(joined, of_piece, n - 1001));
+}

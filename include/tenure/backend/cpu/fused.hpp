@@ -37,6 +37,8 @@ TENURE_FLATTEN TENURE_INLINE void fused<Code>::run(const kernel_arguments& given
     run_blocks(args, given);
   } else {
     T totals[most_totals];
+    alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
+    args.collected = collected;
     if constexpr (may_bypass_caches) args.bypasses_caches = gains_by_bypassing(args);
     run_range(args, whole{}, totals);
     if constexpr (may_bypass_caches)

@@ -75,6 +75,8 @@ struct fused<Code>::blocks {
       all.rows->produce(pointed.pointer, range.first[0], range.last[0], worker);
       args = pointed;
     }
+    alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
+    args.collected = collected;
     run_range(args, range, all.totals[has_totals ? b : 0]);
     if constexpr (may_bypass_caches)
       if (args.bypasses_caches) math::end_of_streams();

@@ -27,6 +27,8 @@ TENURE_LAYER void fused<Code>::elements(const local_arguments& args, const posit
       (some_elements<Pass, Choice, Partial, Way, F * of_one_fold>(args, p, r, e, total, i, n, std::make_integer_sequence<int, (F + 1 < folds ? of_one_fold : count - F * of_one_fold)>{}), ...);
     }(std::make_integer_sequence<int, folds>{});
   }
+  if constexpr (!Partial && collected_numbers > 0)
+    if (args.bypasses_caches) stream_rows(args, i, std::make_integer_sequence<int, transposition::all.stored_count>{});
   prefetch<Pass>(args, p, i);
 }
 

@@ -74,6 +74,7 @@ struct fused : program_detail::coded_kernel<Code> {
     void* pointer[streams];
     std::int64_t number[base::numbers];
     bool bypasses_caches = false;  // true if stores of full packets bypass them
+    T* collected = nullptr;        // memory for the rows of a packet of samples
   };
 
   TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given);
@@ -138,17 +139,19 @@ struct fused : program_detail::coded_kernel<Code> {
 
   // ---- stores that bypass the caches: fused/past_caches.hpp ----
 
+  struct transposition;  // fused/transposed.hpp
   static constexpr bool covers(int a);
   static constexpr bool writes_past_caches(int a);
   static constexpr int covering = [] {
     int n = 0;
-    for (int a = 0; a < record::accesses; ++a) n += covers(a);
+    for (int a = 0; a < record::accesses; ++a) n += covers(a) || transposition::is_dense(a);
     return n;
   }();
+  static constexpr int collected_numbers = [] { return transposition::collected * lanes; }();
   // Only a kernel of one pass may: otherwise an earlier pass has already fetched the lines that a later pass stores (prefetch_stores).
   static constexpr bool may_bypass_caches = [] {
     std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
-    bool stores = false, is_known = true;
+    bool stores = collected_numbers > 0, is_known = true;
     for (int a = 0; a < record::accesses; ++a) stores = stores || writes_past_caches(a);
     for (int d = 0; d < record::rank; ++d) is_dynamic(k.extent[d]) ? is_known = false : bytes *= k.extent[d];
     return math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= cached_bytes);
@@ -252,7 +255,6 @@ struct fused : program_detail::coded_kernel<Code> {
 
   // ---- rows of neighbouring numbers, transposed in registers: fused/transposed.hpp ----
 
-  struct transposition;
   static constexpr bool may_transpose = [] {
     bool any = false;
     for (int a = 0; a < record::accesses; ++a) any = any || k.access[a].neighbour >= 0;
@@ -268,6 +270,8 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int I, int... B>
   static TENURE_LAYER void move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i,
                                        std::integer_sequence<int, B...>);
+  template <int... R>
+  static TENURE_LAYER void stream_rows(const local_arguments& args, std::int64_t i, std::integer_sequence<int, R...>);
 
   // ---- loads and stores of packets: fused/memory.hpp ----
 

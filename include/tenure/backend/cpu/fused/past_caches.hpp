@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Decides whether a kernel stores past the caches.
+// Decides whether a kernel stores past the caches: packets of elements that are neighbours in memory, and rows of samples (transposed.hpp).
 #pragma once
 
 #include <tenure/backend/cpu/fused/kernel.hpp>
@@ -39,6 +39,18 @@ bool fused<Code>::gains_by_bypassing(const local_arguments& args) {
   if (bytes < cached_bytes) return false;
   constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
   const std::int64_t row = value_of(args, k.extent[last]);
+  if constexpr (collected_numbers > 0)
+    for (int r = 0; r < transposition::all.stored_count; ++r) {
+      const auto result = transposition::all.stored[r];
+      const auto begin = reinterpret_cast<std::uintptr_t>(args.pointer[result.first]), end = begin + static_cast<std::uintptr_t>(result.length) * sizeof(T);
+      if (begin % sizeof(P) != 0) return false;
+      int inside = 0;  // the accesses to the first row
+      for (int a = 0; a < record::accesses; ++a) {
+        const auto at = reinterpret_cast<std::uintptr_t>(args.pointer[a]);
+        inside += begin <= at && at < end;
+      }
+      if (inside > result.length) return false;
+    }
   for (int a = 0; a < record::accesses; ++a) {
     if (!writes_past_caches(a)) continue;
     if (reinterpret_cast<std::uintptr_t>(args.pointer[a]) % sizeof(P) != 0) return false;
