@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // A function of one sample over a batch, and derivatives in all directions: docs/4-loops-and-branches.md.
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <tuple>
 
 #include <tenure/tenure.hpp>
 
@@ -46,6 +48,15 @@ constexpr auto polar = [](auto p) { return concat<0>(reshape<1>(atan2(p.at(1), p
 constexpr auto valley = [](auto p) { return square(1.0 - p.at(0)) + 100.0 * square(p.at(1) - square(p.at(0))); };
 constexpr auto newton = [](auto p) { return p - solve(tn::hessian(valley)(p), tn::grad(valley)(p)); };
 
+// The error of each observation depends on one camera, one point and its own weight. Its Jacobian has few elements in each row.
+constexpr auto error_of = [](auto camera, auto point, auto weight) { return weight * (camera.at(0) * point + camera.at(1)); };
+constexpr auto sparse_jacobian = [](auto cameras, auto points, auto weights, auto camera, auto point) {
+  const auto rows_of = tn::vmap([](auto c, auto p, auto w) { return tn::grad<0, 1, 2>(error_of)(c, p, w); });
+  const auto [by_camera, by_point, by_weight] = rows_of(gather<0>(cameras, camera), gather<0>(points, point), weights);
+  return tn::csr(std::tie(cameras, points, weights), tn::csr_block<0>(by_camera, camera), tn::csr_block<1>(by_point, point),
+                 tn::csr_block<2>(by_weight));
+};
+
 int main() {
   const array<2> w{1, -1};
   const array<3, 2> x{{1, 2}, {3, 1}, {0, 2}};
@@ -79,5 +90,15 @@ int main() {
 
   const auto product = tn::hvp(valley)(lowest, array<2>{1, 0});
   right &= std::abs(product(0) - 802) < 1e-3 && std::abs(product(1) + 400) < 1e-3;
+
+  using indices = tn::tensor<std::int32_t, tn::shape<3>>;
+  const auto [rows, columns, values] =
+      tn::compile(sparse_jacobian)(array<2, 2>{{1, 2}, {3, 4}}, array<3>{5, 6, 7}, array<3>{1, 1, 2}, indices{0, 1, 1}, indices{2, 0, 1});
+  for (int r = 0; r < 3; ++r) {
+    std::printf("row %d:", r);
+    for (int e = rows(r); e < rows(r + 1); ++e) std::printf("  %g in column %d", values(e), columns(e));
+    std::printf("\n");
+  }
+  right &= values(0) == 7 && columns(4) == 2 && values(8) == 12;
   return right ? 0 : 1;
 }

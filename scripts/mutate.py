@@ -42,6 +42,7 @@ tests = {
     "ops/structural/body": ["passes/verify_test", "control_flow/laws"],
     "ops/structural/solve": ["laws/solve"],
     "ops/solve": ["laws/solve"],
+    "ops/csr": ["batch/csr", "fail/csr*"],
     "ops/attention": ["laws/attention", "laws/attention_transforms"],
     "ops/structural/attention": ["laws/attention_derivatives", "passes/verify_test"],
     "ops/attention_rules": ["laws/attention_derivatives"],

@@ -63,6 +63,7 @@
 #include <tenure/ops/accumulation.hpp>
 #include <tenure/ops/attention.hpp>
 #include <tenure/ops/contraction.hpp>
+#include <tenure/ops/csr.hpp>
 #include <tenure/ops/like.hpp>
 #include <tenure/ops/loss.hpp>
 #include <tenure/ops/members.hpp>
