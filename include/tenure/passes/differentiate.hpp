@@ -13,8 +13,10 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
                        const ir::node_id* wrt, int wrt_count, ir::node_id* gradients) {
   ir::node_id last = ir::none;
   for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
-  for (int i = 0; i < wrt_count; ++i) gradients[i] = ir::none;
-  if (output_count == 0) return;
+  if (output_count == 0) {
+    for (int i = 0; i < wrt_count; ++i) gradients[i] = ir::none;
+    return;
+  }
   g.begin_backward();
   ir::array<char> active(last + 1, 0);  // whether the node depends on wrt
   ir::node_id first = last;             // no node before the first of wrt does

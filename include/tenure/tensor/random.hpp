@@ -54,7 +54,7 @@ concept random_engine = requires(std::remove_cvref_t<G>& g) {
 
 namespace detail {
 
-/// Returns `wanted` random bits. They are the highest bits of a draw. If the engine has fewer bits, several draws are joined.
+/// Returns `wanted` random bits, fewer than 64. They are the highest bits of a draw. If the engine has fewer bits, several draws are joined.
 template <class G>
 std::uint64_t random_bits(G& g, int wanted) {
   using made = std::remove_cvref_t<G>;
@@ -66,7 +66,7 @@ std::uint64_t random_bits(G& g, int wanted) {
   while (have < wanted) {
     const std::uint64_t drawn = static_cast<std::uint64_t>(g()) - static_cast<std::uint64_t>(made::min());
     const int used = wanted - have < bits ? wanted - have : bits;
-    pool = (used == 64 ? 0 : pool << used) | drawn >> (bits - used);
+    pool = pool << used | drawn >> (bits - used);
     have += used;
   }
   return pool;

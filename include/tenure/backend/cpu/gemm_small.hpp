@@ -153,13 +153,9 @@ TENURE_INLINE void matmul_small(const T* a, const T* b, T* c) {
   static_assert(M >= 0 && N >= 0 && K >= 0 && LdC >= N);
   if constexpr (M == 0 || N == 0) {
     return;
-  } else if constexpr (K == 0 || !detail::has_packets<T>) {
+  } else if constexpr (K == 0) {
     for (std::int64_t i = 0; i < M; ++i)
-      for (std::int64_t j = 0; j < N; ++j) {
-        T sum = T(0);
-        for (std::int64_t k = 0; k < K; ++k) sum += a[i * ARowStride + k * AColStride] * b[k * BRowStride + j * BColStride];
-        c[i * LdC + j] = sum;
-      }
+      for (std::int64_t j = 0; j < N; ++j) c[i * LdC + j] = T(0);
   } else if constexpr (N == 1 && M > 1 && LdC == 1) {
     // A product with one column is computed as its transpose, b^T A^T, so that packets go along m.
     detail::small_columns<T, 0, 1, M, K, BColStride, BRowStride, AColStride, ARowStride, M>(b, a, c);
