@@ -221,7 +221,7 @@ inline std::string to_text(const call_profile& p) {
     const profiled_step& s = p.steps[i];
     add("%5zu %12.2f %6.1f ", i, 1e6 * s.seconds, total > 0 ? 100 * s.seconds / total : 0.0);
     if (s.bytes >= 0 && s.seconds > 0) add("%10.1f %10.1f  ", 1e-9 * static_cast<double>(s.bytes) / s.seconds, 1e-9 * static_cast<double>(s.flops) / s.seconds);
-    else add("%10s %10s  ", s.seconds > 0 ? "?" : "with", s.seconds > 0 ? "?" : "above");
+    else add("%10s %10s  ", s.seconds > 0 ? "?" : "with", s.seconds > 0 ? "?" : "another");
     text += s.name + '\n';
   }
   add("%5s %12.2f %6s %10.1f %10.1f  most of one core: memory past the caches, float\n", "call", 1e6 * p.seconds, "", 1e-9 * p.bytes_per_second, 1e-9 * p.flops_per_second);

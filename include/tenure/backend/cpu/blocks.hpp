@@ -73,13 +73,16 @@ inline constexpr int most_grid_blocks = 2 * most_blocks;
 struct row_source {
   /// Writes the rows first ... first + count - 1 to `to`, one behind the other. If it is null, all rows exist already, and the blocks are
   /// the same.
-  void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to);
-  const void* context;
-  std::int64_t rows_of_block, per_row;  // per_row: how far the leading dimension counts in one row
-  std::int64_t row_bytes;
-  char* memory;
-  bool in_place;           // each row is written to its place in the matrix; otherwise each worker has memory for the rows of one block
-  std::uint64_t accesses;  // a bit for each access of the kernel that reads the matrix
+  void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to) = nullptr;
+  const void* context = nullptr;
+  std::int64_t rows_of_block = 0, per_row = 1;  // per_row: how far the leading dimension counts in one row
+  std::int64_t row_bytes = 0;
+  char* memory = nullptr;
+  const void* matrix = nullptr;    // where the accesses expect it
+  bool in_place = false;           // each row is written to its place in the matrix; otherwise each worker has memory for the rows of one block
+  std::uint64_t accesses = 0;      // a bit for each access of the kernel that reads the matrix
+  bool is_product = false;         // so much work that threads are worth it; the kernel may write where the rows are
+  const row_source* next = nullptr;  // of another matrix, with the same blocks
 
   constexpr block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
     block_grid g;
@@ -87,15 +90,18 @@ struct row_source {
     g.pieces[0] = (extent + g.length[0] - 1) / g.length[0];
     return g;
   }
-  /// Computes the rows of the block from `begin` to `end`. Sets the pointers of the accesses to the address that row 0 would have.
+  /// Computes the rows of the block from `begin` to `end`. Moves the pointers of the accesses by as much as the rows.
   [[gnu::noinline]] void produce(void** pointer, std::int64_t begin, std::int64_t end, int worker) const {
     if (compute == nullptr) return;
     const std::int64_t first = begin / per_row, from_row_0 = first * row_bytes;
     const std::int64_t at = in_place ? from_row_0 : worker * rows_of_block * row_bytes;
     compute(context, first, (end - begin) / per_row, memory + at);
-    // The address is computed as an integer, because the place of row 0 may be outside the memory.
-    void* const row_0 = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(at - from_row_0));
-    for (std::uint64_t left = accesses; left != 0; left &= left - 1) pointer[std::countr_zero(left)] = row_0;
+    // The addresses are computed as integers, because the place of row 0 may be outside the memory.
+    const auto moved = reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(at - from_row_0) - reinterpret_cast<std::uintptr_t>(matrix);
+    for (std::uint64_t left = accesses; left != 0; left &= left - 1) {
+      void*& p = pointer[std::countr_zero(left)];
+      p = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) + moved);
+    }
   }
 };
 

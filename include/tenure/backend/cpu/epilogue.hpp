@@ -169,8 +169,10 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
                     .per_row = e.counts_elements ? n : 1,
                     .row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
                     .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.pointer[2]),
+                    .matrix = product.pointer[2],
                     .in_place = overwrites || e.is_read_later || workers * rows_of_block > rows,
-                    .accesses = e.accesses};
+                    .accesses = e.accesses,
+                    .is_product = true};
   if (spoils_factor) {
     matmul_step<T>(product.pointer, operation, next.scratch, next.on);
     source.compute = nullptr;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenure/backend/cpu/construct.hpp>
+#include <tenure/backend/cpu/gathers.hpp>
 #include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/program/bind.hpp>
@@ -36,6 +37,8 @@ inline constexpr bool has_opaque = program_detail::different_opaque_steps<Progra
 /// loop that updates a row in each turn, that took half of the time. An epilogue reads the numbers of its product.
 template <class Program>
 inline constexpr bool knows_operations = Program::is_static && Program::value.is_body && !has_epilogues<Program> && has_opaque<Program>;
+/// The gathers of a call that wait, of a program that has none.
+struct no_waiting_gathers {};
 template <class Program>
 struct known_operations {
   static constexpr auto numbers = [] {
@@ -77,9 +80,15 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
     for (int j = 0; j < s.number_count && !is_known; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
   };
   [[maybe_unused]] const turns_on_host turns{m};
+  [[maybe_unused]] std::conditional_t<has_waiting_gathers<Program>, waiting_gathers<Program>, no_waiting_gathers> gathers;
   for (int i = first; i < last; ++i) {
-    if constexpr (tenure::detail::is_watched<Program>) Program::enter(i);
     const bound_step& s = tables.steps[i];
+    if constexpr (has_waiting_gathers<Program>)
+      if (const int reader = gathers_that_wait<Program>.at[i].reader; reader >= 0 && kernels::runs_in_blocks[tables.steps[reader].kernel]) {
+        bind(s, pointer, number);
+        if (gathers.take(i, m, {pointer, number})) continue;
+      }
+    if constexpr (tenure::detail::is_watched<Program>) Program::enter(i);
     bind(s, pointer, number);
     if constexpr (program_detail::only_kernels<Program>) {
       kernels::at[s.kernel]({pointer, number, scratch, m.on});
@@ -94,7 +103,9 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
             continue;
           }
         }
-      if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on});
+      const row_source* rows = nullptr;
+      if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
+      if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
       else if (s.construct >= 0) program_detail::run_construct<Program>(turns, s, pointer, number, scratch);
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);

@@ -72,7 +72,8 @@ struct fused<Code>::blocks {
     if (all.rows != nullptr) {
       // A copy: if another function sees the address of `args`, the compiler loads the arguments again for every packet.
       local_arguments pointed = args;
-      all.rows->produce(pointed.pointer, range.first[0], range.last[0], worker);
+      for (const row_source* rows = all.rows; rows != nullptr; rows = rows->next)
+        rows->produce(pointed.pointer, range.first[0], range.last[0], worker);
       args = pointed;
     }
     alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
@@ -108,6 +109,7 @@ struct fused<Code>::blocks {
 template <class Code>
 void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments& given) {
   const row_source* const source = given.rows;
+  const bool follows_product = source != nullptr && source->is_product;
   std::int64_t extents[record::rank], columns = 1, elements = 1;
   [&]<int... D>(std::integer_sequence<int, D...>) {
     ((extents[D] = extent_of<Code, D>(args)), ...);
@@ -117,7 +119,7 @@ void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments
   blocks all;
   for (T& t : all.totals[0]) t = T(0);  // g++ does not see that there is at least one block
   all.args = args;
-  if constexpr (may_bypass_caches) all.args.bypasses_caches = source == nullptr && gains_by_bypassing(args);
+  if constexpr (may_bypass_caches) all.args.bypasses_caches = !follows_product && gains_by_bypassing(args);
   all.rows = source;
   all.grid = source != nullptr ? source->grid(extents[0], extents[1 < record::rank ? 1 : 0])
                                : cut_of_kernel(extents, record::outer, record::inner, cuts, record::instructions, reduces_columns);
@@ -125,8 +127,7 @@ void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments
   all.columns = columns;
   all.column_memory = static_cast<T*>(given.scratch);
   const int count = all.grid.count();
-  // With a row_source a large product comes before, so threads are worth it.
-  const bool is_worth_it = count > 1 && given.on != nullptr && (source != nullptr || given.on->gains_by(elements * record::instructions));
+  const bool is_worth_it = count > 1 && given.on != nullptr && (follows_product || given.on->gains_by(elements * record::instructions));
   executor* const on = is_worth_it ? given.on : nullptr;
   if (on == nullptr) {
     for (int b = 0; b < count; ++b) {
