@@ -169,6 +169,7 @@ using tenure::xlogy;
 // ---- Reductions and order -----------------------------------------------------------------------
 using tenure::amax;
 using tenure::amin;
+using tenure::any;
 using tenure::argmax;
 using tenure::argmin;
 using tenure::argsort;

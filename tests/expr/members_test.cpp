@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The members that reduce and move elements. Law: x.sum(along...) is sum(x, along...), and so for each, of a tensor, of an expression and of a
 // traced value; gradients flow through them.
+#include <limits>
+
 #include <tenure/tenure.hpp>
 
 #include "catch.hpp"
@@ -164,4 +166,20 @@ TEST_CASE("flip<A, B>(x) reverses both axes") {
   const auto x = matrix();
   check_same(tn::flip<0, 1>(x), flip(x, tn::axes<0, 1>));
   CHECK(tn::eval(tn::flip<0, 1>(x))(0, 0) == -4);
+}
+
+TEST_CASE("all and any ask whether elements are true, or not zero") {
+  const tn::tensor<float, tn::shape<2, 3>> x{{1, 0, 3}, {-2, std::numeric_limits<float>::quiet_NaN(), 3}};
+  const auto along = tn::compile([](auto v) { return std::tuple{tn::all(v, tn::axis<1>), any(v < 0.5f, tn::axis<0>), tn::all(v)}; });
+  const auto [all_of_rows, any_of_columns, all_of_x] = along(x);
+  CHECK((!all_of_rows(0) && all_of_rows(1)));  // NaN is not zero
+  CHECK((any_of_columns(0) && any_of_columns(1) && !any_of_columns(2)));
+  CHECK(!all_of_x.item());
+  check_same(tn::all(x, tn::axis<1>), all_of_rows);
+  check_same(any(x < 0.5f, tn::axis<0>), any_of_columns);
+  CHECK(tn::any(x).item());
+  CHECK(!any(x > 5.f).item());
+  CHECK(tn::all(x[0] == x[0]).item());
+  if (!tn::all(x[0] >= 0.f)) FAIL("all of 1, 0 and 3");
+  CHECK(x.at(tn::all, 1).extent(0) == 2);
 }

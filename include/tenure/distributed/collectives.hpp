@@ -33,6 +33,13 @@ constexpr bool is_exchangeable() {
   return has_memory;
 }
 
+/// Whether ranks can write an X. If not, a static_assert gives the reason.
+template <class X>
+constexpr bool is_written() {
+  static_assert(!std::is_const_v<X>, "tenure: mpi: the argument is read-only");
+  return !std::is_const_v<X> && is_exchangeable<X>();
+}
+
 /// Returns when all ranks are about to make the same call, with `option`, the rest of its arguments. Otherwise throws on all of them.
 /// check() takes memory for the call, or throws what is wrong with that rest.
 template <class X, class Check>
@@ -140,7 +147,7 @@ struct rows_of_rank : shape_change {
 /// Each element of x becomes the sum of those of all ranks, or their mean, max or min.
 template <class X, class Operation = sum_of_ranks>
 void all_reduce_(X& x, group& g, Operation operation = {}) {
-  if constexpr (detail::is_exchangeable<X>()) {
+  if constexpr (detail::is_written<X>()) {
     detail::agree_on(g, "all_reduce", x, detail::option_of(operation));
     tenure::detail::for_each_leaf(x, [](auto& leaf) { tenure::detail::tensor_access::write(leaf, "all_reduce"); });
     detail::reduce_leaves(x, g, operation);
@@ -163,7 +170,7 @@ auto all_reduce(const X& x, group& g, Operation operation = {}) {
 /// index_error if there is no such rank.
 template <class X>
 void broadcast_(X& x, group& g, int root = 0) {
-  if constexpr (detail::is_exchangeable<X>()) {
+  if constexpr (detail::is_written<X>()) {
     detail::agree_on(g, "broadcast", x, root == 0 ? "" : "root " + std::to_string(root), [&] {
       if (root < 0 || root >= g.size()) tenure::detail::throw_outside("broadcast", root, g.size());
     });

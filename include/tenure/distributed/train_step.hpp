@@ -212,7 +212,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && detail::has_arena<Model>()) {
+    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && (detail::is_sharded_state<State> || optim::detail::is_state<State>()) && detail::has_arena<Model>()) {
       if constexpr (tenure::detail::is_compilable<gradients_type, Model, Data...>()) return run(model, state, data...);
       else return after_error();
     } else {

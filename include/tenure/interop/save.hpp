@@ -147,6 +147,7 @@ void save(const std::string& path, const X&... x) {
 /// file lacks an array, if the type or shape of one differs, if two arguments have an array of one name, or if a state has fewer moments than
 /// the file; then nothing has been written. Other arrays in the file are ignored.
 template <class... X>
+  requires(sizeof...(X) > 0 && !(std::is_const_v<X> || ...))
 void load(const std::string& path, X&... x) {
   const std::vector<interop::array> arrays = interop::read_npz(path);
   std::vector<const interop::array*> found;
@@ -185,5 +186,24 @@ void load(const std::string& path, X&... x) {
   };
   detail::for_each_saved(write, x...);
 }
+
+// Other spellings. They do not compile and give a message.
+template <class... X>
+  requires(sizeof...(X) == 0 || (std::is_const_v<X> || ...))
+void load(const std::string&, X&...) {
+  static_assert(sizeof...(X) > 0, "tenure: load: it writes a tensor or a model that exists: load(path, model)");
+  static_assert(sizeof...(X) == 0, "tenure: load: a target is read-only");
+}
+template <template <class, auto...> class Model, auto... Values>
+after_error load(const std::string&) {
+  static_assert(detail::never<Model<values, Values...>>, "tenure: load: it writes a tensor or a model that exists: load(path, model)");
+  return {};
+}
+template <class X, class... Rest>
+  requires(!std::is_convertible_v<const X&, std::string>)
+void load(const X&, const Rest&...) { static_assert(detail::never<X>, "tenure: load: the path comes first: load(path, x)"); }
+template <class X, class... Rest>
+  requires(!std::is_convertible_v<const X&, std::string>)
+void save(const X&, const Rest&...) { static_assert(detail::never<X>, "tenure: save: the path comes first: save(path, x)"); }
 
 }  // namespace tenure

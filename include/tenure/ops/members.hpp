@@ -24,5 +24,7 @@ constexpr auto reduced_by(later_phase, reduction_tag<Call>, const X& x, const Al
 }
 template <int P, class X, class... Along>
 constexpr auto reduced_by(later_phase, norm_tag<P>, const X& x, const Along&... along) { return norm<P>(x, along...); }
+template <class X, class... Along>
+constexpr auto reduced_by(later_phase, all_tag, const X& x, const Along&... along) { return amin(cast<bool>(x), along...); }
 
 }  // namespace tenure::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenure/ops/axes.hpp>
+#include <tenure/ops/movement.hpp>
 #include <tenure/ops/registry.hpp>
 
 namespace TENURE_NAMESPACE::ops {
@@ -177,6 +178,9 @@ template <operand_or_scalar X, class... Along> constexpr auto amax(const X& x, c
 template <operand_or_scalar X, class... Along> constexpr auto amin(const X& x, const Along&...) { return apply<typename ops::along<ops::amin, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto logsumexp(const X& x, const Along&...) { return apply<typename ops::along<ops::logsumexp, Along...>::type>(x); }
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto var(const X& x, const Along&...) { return apply<typename ops::along<ops::corrected<Correction>::template var, Along...>::type>(x); }
+/// Whether any element is true, or not zero (NaN is not zero), along axes as in amax. all(x, along...) is whether all elements are. An empty axis
+/// does not compile, or throws, as in amax.
+template <operand X, class... Along> constexpr auto any(const X& x, const Along&... along) { return amax(cast<bool>(x), along...); }
 /// exp(x) / sum(exp(x)) along one axis (by default the last one), and its logarithm, computed without overflow. If the largest element of a
 /// row is infinite, or one is NaN, the row is NaN.
 template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }

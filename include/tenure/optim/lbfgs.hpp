@@ -301,4 +301,12 @@ auto minimize(F, optim::lbfgs options = {}, Execution on = {}) {
   return minimizer<F, Execution>(options, on);
 }
 
+// Another method, or a model in its place. It does not compile and gives a message.
+template <class F, class X, class... Rest>
+  requires(!std::is_convertible_v<const X&, optim::lbfgs>)
+auto minimize(const F&, const X&, const Rest&...) {
+  static_assert(detail::never<X>, "tenure: minimize: the method is tn::optim::lbfgs, and the model comes after it: minimize(f, lbfgs{})(model, x)");
+  return after_error();
+}
+
 }  // namespace TENURE_NAMESPACE

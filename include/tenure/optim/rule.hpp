@@ -88,11 +88,21 @@ auto initial_state(const Model& model) {
   }(std::make_index_sequence<n>{});
 }
 
-/// Whether the model has parameters. If not, a static_assert says so.
+/// Whether the model has parameters that may be written. If not, a static_assert says so.
 template <class Model>
 constexpr bool has_parameters() {
   static_assert(tree<Model>::leaves > 0, "tenure: optim: the model has no parameters");
-  return tree<Model>::leaves > 0;
+  static_assert(!std::is_const_v<Model>, "tenure: optim: the model is read-only");
+  return tree<Model>::leaves > 0 && !std::is_const_v<Model>;
+}
+
+/// Whether S is a state that may be written. If not, a static_assert says so.
+template <class S>
+constexpr bool is_state() {
+  constexpr bool counts_steps = requires(const S& s) { s.moments, s.steps; };
+  static_assert(counts_steps, "tenure: optim: an argument is not the state of a rule: make it by rule.init(model), and pass it after the model");
+  static_assert(!counts_steps || !std::is_const_v<S>, "tenure: optim: the state is read-only");
+  return counts_steps && !std::is_const_v<S>;
 }
 
 /// Parameters that are leaves, as constants over the same memory. So a rule can write them, as code inside no_grad can.
@@ -112,10 +122,12 @@ template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
   if constexpr (is_after_error<Gradients> || is_after_error<Model> || is_after_error<State>) {
     return;
+  } else if constexpr (!has_parameters<Model>() || !is_state<State>()) {
+    return;
   } else if constexpr (tree<Model>::tracked) {
     auto values = values_of(model);
     apply_update(rule, values, gradients, s);
-  } else if constexpr (has_parameters<Model>()) {
+  } else {
     const compiled<update_of<Rule>> step{};
     std::apply([&](const auto&... h) { step.into(model, s.moments)(model, gradients, s.moments, h...); }, rule.hyperparameters(s.steps + 1));
     ++s.steps;
@@ -169,7 +181,7 @@ class trainer {
   /// (a GPU), a step with the same tensors as the step before is a single launch.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
-    if constexpr (is_possible<Model>()) return run(model, state, data...);
+    if constexpr (is_possible<Model, State>()) return run(model, state, data...);
     else return after_error();
   }
 
@@ -177,14 +189,14 @@ class trainer {
   template <class Model, class State, class... Data>
   constexpr auto plan(const Model&, const State&, const Data&...) const
       -> tenure::plan<program<source<Model, State, Data...>>, detail::device_of_tree<Model>> {
-    static_cast<void>(is_possible<Model>());
+    static_cast<void>(is_possible<Model, State>());
     return {};
   }
 
   /// One step, run by `runner`: see transform/call.hpp and transform/profile.hpp.
   template <class Runner, class Model, class State, class... Data>
   auto through(Runner& runner, Model& model, State& state, const Data&... data) const {
-    if constexpr (is_possible<Model>()) {
+    if constexpr (is_possible<Model, State>()) {
       loss_of<Model, State, Data...> loss(uninitialized);
       step_into(loss, runner, model, state, data...);
       return loss;
@@ -197,12 +209,13 @@ class trainer {
   [[no_unique_address]] Execution execution;
 
  private:
-  /// The program has the type of the loss, and not the object. If the loss has values, or the model no parameters, a static_assert says so.
-  template <class Model>
+  /// The program has the type of the loss, and not the object. If the loss has values, the model no parameters, or the state is none, a
+  /// static_assert says so.
+  template <class Model, class State>
   static constexpr bool is_possible() {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    return captures_nothing && optim::detail::has_parameters<Model>();
+    return captures_nothing && optim::detail::has_parameters<Model>() && optim::detail::is_state<State>();
   }
 
   template <class Result, class Runner, class Model, class State, class... Data>

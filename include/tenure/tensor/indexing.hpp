@@ -10,9 +10,14 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "later.hpp"
 #include "layout.hpp"
 
 namespace TENURE_NAMESPACE {
+
+namespace detail {
+struct all_tag {};
+}  // namespace detail
 
 struct index_range {
   std::int64_t first;
@@ -47,7 +52,11 @@ struct index_window {
   static_assert(N >= 0, "tenure: window: the extent is negative");
   std::int64_t first;
 };
-struct all_of_axis {};
+struct all_of_axis {
+  /// all(x): whether all elements are true, or not zero. Axes are given as for amin.
+  template <class X, class... Along>
+  constexpr auto operator()(const X& x, const Along&... along) const { return reduced_by(detail::later_phase{}, detail::all_tag{}, x, along...); }
+};
 
 /// Elements first, first + step, ... up to `last`, which is not included. The step must be positive.
 constexpr index_range range(std::int64_t first, std::int64_t last, std::int64_t step = 1) {

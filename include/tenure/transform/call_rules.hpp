@@ -88,7 +88,8 @@ constexpr bool is_result() {
     return false;
   } else {
     constexpr bool is_traced = tree<R>::is_tree && !tree<R>::lives && !tree<R>::has_numbers;
-    static_assert(is_traced, "tenure: trace: a result is a number or another object that was not computed from the arguments");
+    static_assert(!expression<R>, "tenure: trace: the function computes with tensors and not with its arguments: their types are auto, [](auto x) { ... }");
+    static_assert(is_traced || expression<R>, "tenure: trace: a result is a number or another object that was not computed from the arguments");
     static_assert(!is_traced || tree<R>::leaves > 0, "tenure: trace: the function returns nothing");
     return is_traced && tree<R>::leaves > 0;
   }

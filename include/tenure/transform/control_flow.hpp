@@ -405,6 +405,13 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
   }
 }
 
+// A first turn beside their number. It does not compile and gives a message.
+template <class From, class To, class F, class C>
+constexpr auto fori_loop(const From&, const To&, const F&, const C&) {
+  static_assert(detail::never<F>, "tenure: fori_loop: it begins at 0 and takes the number of turns: fori_loop(n, f, init)");
+  return after_error();
+}
+
 /// while_loop(condition, f, init) calls f(carry) -> carry while condition(carry) is true, and returns the last carry. A condition returns
 /// one traced bool. Reverse mode gives the gradient of the turns that were taken. A second reverse mode needs a bound, see below; forward over
 /// reverse mode does not.
