@@ -212,7 +212,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && (detail::is_sharded_state<State> || optim::detail::is_state<State>()) && detail::has_arena<Model>()) {
+    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && has_state<State>() && detail::has_arena<Model>()) {
       if constexpr (tenure::detail::is_compilable<gradients_type, Model, Data...>()) return run(model, state, data...);
       else return after_error();
     } else {
@@ -256,6 +256,17 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   [[no_unique_address]] Execution execution;
 
  private:
+  /// Whether State is a whole or a sharded state that may be written. If not, a static_assert says so.
+  template <class State>
+  static constexpr bool has_state() {
+    if constexpr (!detail::is_sharded_state<std::remove_const_t<State>>) {
+      return optim::detail::is_state<State>();
+    } else {
+      static_assert(!std::is_const_v<State>, "tenure: optim: the state is read-only");
+      return !std::is_const_v<State>;
+    }
+  }
+
   template <class Model, class State, class... Data>
   auto run(Model& model, State& state, const Data&... data) const {
     using result_type = typename gradients_source<Model, Data...>::result_type;
