@@ -196,6 +196,8 @@ using tenure::var;
 // ---- Parts and rearrangement --------------------------------------------------------------------
 using tenure::chunk;
 using tenure::concat;
+using tenure::csr;
+using tenure::csr_block;
 using tenure::diag;
 using tenure::diagonal;
 using tenure::expand;
