@@ -246,6 +246,35 @@ TEMPLATE_TEST_CASE("matmul gives the same bits when a caller splits the rows", "
   }
 }
 
+TEMPLATE_TEST_CASE("matmul_each has the bits of as many calls of matmul, and reads and writes nothing else", "[matmul]", float, double) {
+  using T = TestType;
+  std::uint64_t state = 11;
+  const extent count = 3;
+  for (extent m : {1, 2, 3, 4, 5, 22, 33})
+    for (extent n : {1, 2, 3, 4, 8, 16, 17})
+      for (extent k : {0, 1, 3, 4, 20})
+        for (const bool has_rows : {true, false})        // or columns
+          for (const bool shares_right : {true, false}) {
+            const layout how = has_rows ? layout::rows : layout::columns;
+            const extent step = shares_right ? 0 : k * n;
+            const auto a = make<T>(m * count, k, layout::rows, state);
+            const extent stored = shares_right ? 1 : count;
+            const auto b = make<T>(has_rows ? k * stored : k, has_rows ? n : n * stored, how, state);
+            const backend::matrix_ref<T> left = a, right{b.memory.data(), has_rows ? n : 1, has_rows ? 1 : k};
+            std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
+            elements_before_a_wall<T> all(static_cast<std::size_t>(count * m * n));
+            std::vector<T> each(static_cast<std::size_t>(count * m * n));
+            for (T& x : all) x = T(-12345);
+            backend::matmul_each<T>(count, m, n, k, left, m * k, right, step, all.data(), workspace.data());
+            for (extent i = 0; i < count; ++i)
+              backend::matmul<T>(m, n, k, {left.data + i * m * k, k, 1}, {right.data + i * step, right.row_stride, right.col_stride},
+                                 each.data() + i * m * n, n, false, workspace.data());
+            INFO(m << " x " << k << " and " << k << " x " << n << ", " << (has_rows ? "rows" : "columns") << ", step " << step);
+            if (const auto found = first_difference(all.data(), each.data(), count * m * n); !found) CHECK(found);
+          }
+  SUCCEED();
+}
+
 TEST_CASE("matmul workspace is a constant of the shape", "[matmul]") {
   STATIC_REQUIRE(backend::matmul_workspace<float>(1, 128, 784) == 0);
   STATIC_REQUIRE(backend::matmul_workspace<float>(784, 1, 128) == 0);

@@ -48,33 +48,21 @@ struct tile_shape {
 /// Loads the first `n` lanes, and sets the others to zero. It reads no memory beyond the first n elements.
 template <class Packet, class T>
 TENURE_INLINE Packet load_some(const T* from, index n) {
-#if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16) return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from);
-  else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8) return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), from);
-  else
-#endif
-  {
-    if (n == most_lanes<T>) return packets::ploadu<Packet>(from);
-    T lanes[most_lanes<T>] = {};
-    for (index i = 0; i < n; ++i) lanes[i] = from[i];
-    return packets::ploadu<Packet>(lanes);
-  }
+  if constexpr (math::has_masked_memory<Packet>) return math::load_first<Packet>(from, static_cast<int>(n));
+  if (n == most_lanes<T>) return packets::ploadu<Packet>(from);
+  T lanes[most_lanes<T>] = {};
+  for (index i = 0; i < n; ++i) lanes[i] = from[i];
+  return packets::ploadu<Packet>(lanes);
 }
 
 /// Stores the first `n` lanes. It writes no memory beyond the first n elements.
 template <class Packet, class T>
 TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
   if (n == most_lanes<T>) return packets::pstoreu(to, value);
-#if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (std::is_same_v<T, float> && most_lanes<T> == 16) _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << n) - 1), value);
-  else if constexpr (std::is_same_v<T, double> && most_lanes<T> == 8) _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << n) - 1), value);
-  else
-#endif
-  {
-    T lanes[most_lanes<T>];
-    packets::pstoreu(lanes, value);
-    for (index i = 0; i < n; ++i) to[i] = lanes[i];
-  }
+  if constexpr (math::has_masked_memory<Packet>) return math::store_first<Packet>(to, value, static_cast<int>(n));
+  T lanes[most_lanes<T>];
+  packets::pstoreu(lanes, value);
+  for (index i = 0; i < n; ++i) to[i] = lanes[i];
 }
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
@@ -116,16 +104,30 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
 }
 
 /// Computes all m rows of one column panel.
-template <class T, index Packets>
+template <class T, index Packets, bool Ragged = false>
 void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
   constexpr index rows = tile_shape<T>::rows;
   index i = 0;
   const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
-  for (; i + rows <= m; i += rows) tile<T, rows, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+  for (; i + rows <= m; i += rows) tile<T, rows, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
   if constexpr (rows > 4)
-    if (i + 4 <= m) tile<T, 4, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 4;
-  if (i + 2 <= m) tile<T, 2, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 2;
-  if (i < m) tile<T, 1, Packets>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+    if (i + 4 <= m) tile<T, 4, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 4;
+  if (i + 2 <= m) tile<T, 2, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 2;
+  if (i < m) tile<T, 1, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+}
+
+/// Whether one packet holds a row of C, and few tiles read B. Then B is read where it is: a packed copy would take longer than the product.
+template <class T>
+constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
+  const bool is_one_packet = n == most_lanes<T> || (n < most_lanes<T> && math::has_masked_memory<packet_of<T, most_lanes<T>>>);
+  return m > 1 && n > 1 && is_one_packet && m <= 3 * tile_shape<T>::rows && b.col_stride == 1;
+}
+/// Many narrow products: A and B advance by a step from product to product, and C is dense. Rows is m, and then a product is one tile, or 0.
+template <class T, index Rows>
+void narrow_products(index count, index m, index n, index k, matrix_ref<T> a, index a_step, matrix_ref<T> b, index b_step, T* c) {
+  for (index i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n)
+    if constexpr (Rows > 0) tile<T, Rows, 1, true>(k, a, b.data, b.row_stride, c, n, n, false);
+    else panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, n, n, false);
 }
 
 /// The function for a panel of `wide` packets.
@@ -287,6 +289,7 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
     if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate);
     if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate);
     if (m == 1 || n == 1) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    if (is_narrow(m, n, b)) return panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, accumulate);
 
     alignas(64) T stack[shape::stack_bytes / sizeof(T)];
     T* packed = stack;
@@ -317,6 +320,19 @@ void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, mat
         }
       }
   }
+}
+
+/// `count` products of the same shapes, whose results are one after the other in C. A and B advance by a step, which may be 0, from product
+/// to product. The bits are those of as many calls of `matmul`, which take 5 times as long for 4 x 4 by 4 x 4.
+template <class T>
+void matmul_each(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, std::int64_t a_step, matrix_ref<T> b,
+                 std::int64_t b_step, T* c, [[maybe_unused]] void* workspace) {
+  using namespace detail;
+  if constexpr (has_packets<T>)
+    if (is_narrow(m, n, b) && k > 0)
+      return (m == 2 ? narrow_products<T, 2> : m == 3 ? narrow_products<T, 3> : m == 4 ? narrow_products<T, 4> : narrow_products<T, 0>)(
+          count, m, n, k, a, a_step, b, b_step, c);
+  for (std::int64_t i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n) matmul<T>(m, n, k, a, b, c, n, false, workspace);
 }
 
 }  // namespace tenure::cpu_backend

@@ -117,6 +117,9 @@ struct product {
   }
 };
 
+/// A product with at most this many multiplications is not worth a call for itself: neither of threads nor of a BLAS.
+inline constexpr std::int64_t most_of_small_product = 4096;
+
 /// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul.
 template <class T>
 void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on) {
@@ -139,10 +142,21 @@ void matmul_step(void* const* p, const opaque_operation& n, void* scratch, execu
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
   const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
-  std::int64_t to = 0;  // results are row-major: one product after the other
+  const matrix_ref<T> left{static_cast<const T*>(p[0]), a.stride[batch], a.stride[batch + 1]};
+  const matrix_ref<T> right{static_cast<const T*>(p[1]), b.stride[batch], b.stride[batch + 1]};
+  T* to = static_cast<T*>(p[2]);  // results are row-major: one product after the other
+  if (batch > 0 && rows * columns * inner <= detail::most_of_small_product) {
+    const int last = batch - 1;
+    detail::for_each_index(last, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
+      matmul_each<T>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
+                     {right.data + at_b, right.row_stride, right.col_stride}, b.stride[last], to, scratch);
+      to += c.extent[last] * rows * columns;
+    });
+    return;
+  }
   detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
-    detail::matmul_in_blocks<T>(rows, columns, inner, {static_cast<const T*>(p[0]) + at_a, a.stride[batch], a.stride[batch + 1]},
-                        {static_cast<const T*>(p[1]) + at_b, b.stride[batch], b.stride[batch + 1]}, static_cast<T*>(p[2]) + to, scratch, on);
+    detail::matmul_in_blocks<T>(rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride},
+                                {right.data + at_b, right.row_stride, right.col_stride}, to, scratch, on);
     to += rows * columns;
   });
 }
