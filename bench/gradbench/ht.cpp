@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Hand tracking: the errors of a hand, given by 26 angles and positions, at observed points, and the Jacobian. A hand is a skeleton of 22 bones and
-// a skin: each vertex moves with several bones. A point corresponds to a vertex, or ("complicated") lies on a triangle, at two more parameters of
-// its own.
+// Hand tracking: the errors of a hand, given by 26 angles and positions, at observed points, and the Jacobian. A hand is a skeleton of 22
+// bones and a skin: each vertex moves with several bones. The skeleton is a wrist, five fingers of four bones each, and the forearm. A
+// point corresponds to a vertex, or ("complicated") lies on a triangle, at two more parameters of its own.
 #include "tensors.hpp"
 
 namespace {
@@ -11,13 +11,10 @@ using bones = gradbench::array<bone_count, 4, 4>;
 template <std::int64_t... E>
 using indices = tn::tensor<std::int32_t, tn::shape<E...>>;
 
-/// The rotation by three angles: first about x, then about y, then about z. They come in the order x, z, y.
-constexpr auto rotation_by_angles = [](auto angles) {
-  const auto x = angles.at(0), y = angles.at(2), z = angles.at(1);
-  const auto cx = cos(x), sx = sin(x), cy = cos(y), sy = sin(y), cz = cos(z), sz = sin(z);
-  return tn::stack(tn::stack(cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx),
-                   tn::stack(sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx),
-                   tn::stack(-sy, cy * sx, cy * cx));
+/// The rotation about x, and then about z.
+constexpr auto rotation_by_angles = [](auto x, auto z) {
+  const auto cx = cos(x), sx = sin(x), cz = cos(z), sz = sin(z);
+  return tn::stack(tn::stack(cz, -sz * cx, sz * sx), tn::stack(sz, cz * cx, -cz * sx), tn::stack(tn::zeros_like(sx), sx, cx));
 };
 /// The rotation about an axis by its length.
 constexpr auto rotation_about = [](auto axis) {
@@ -31,53 +28,110 @@ constexpr auto rotation_about = [](auto axis) {
                    tn::stack(entry(x * z * d - y * s, 0), entry(y * z * d + x * s, 0), entry(z * z * d + c, 1)));
 };
 /// A bone after it turned about its own joint.
-constexpr auto turned = [](auto base, auto angles) {
-  const auto moved = matmul(base.at(tn::all, tn::range<0, 3>()), rotation_by_angles(angles));
+constexpr auto turned = [](auto base, auto x, auto z) {
+  const auto moved = matmul(base.at(tn::all, tn::range<0, 3>()), rotation_by_angles(x, z));
   return tn::concat<1>(moved, base.at(tn::all, tn::range<3, 4>()));
 };
 
-/// The vertices. `places` says which of the parameters are the angles of a bone; 26 stands for 0.
-constexpr auto skin = [](auto theta, auto model) {
-  const auto [places, parents, base, inverse, positions, weights] = model;
-  const auto angles = gather<0>(tn::pad<0, 0, 1>(theta), places);
-  const auto relative = tn::vmap(turned)(base, angles);
-  // The transformation of a bone is that of its parent times its own. No bone is more than four bones away from the wrist, whose parent is the last
-  // one.
-  const auto unit = tn::full_like(base[tn::range<0, 1>()], 0.0) + where(tn::index_along<0>(base[0]) == tn::index_along<1>(base[0]), 1.0, 0.0);
-  auto absolute = relative;
-  for (int level = 0; level < 4; ++level) absolute = matmul(gather<0>(tn::concat<0>(absolute, unit), parents), relative);
-  const auto transforms = matmul(absolute, inverse);
-  // All bones at once: the transformations side by side, times the weighted positions of each vertex for each bone.
-  const auto beside = tn::reshape<3, 4 * bone_count>(tn::permute<1, 0, 2>(transforms.at(tn::all, tn::range<0, 3>())));
-  const auto weighted = tn::reshape<4 * bone_count, tn::dyn>(tn::unsqueeze<1>(transpose(weights)) * transpose(positions));
-  return transpose(matmul(rotation_about(theta[tn::range<0, 3>()]), matmul(beside, weighted))) + theta[tn::range<3, 6>()];
+/// The transformations of the bones of a finger, transposed: [4 bones * 4, 3]. Its angles are two at the second bone, one at the third and
+/// one at the fourth.
+constexpr auto finger = [](auto angles, auto base, auto inverse, auto wrist) {
+  const auto no_angle = tn::zeros_like(angles.at(0));
+  const auto first = matmul(wrist, base[0]);
+  const auto second = matmul(first, turned(base[1], angles.at(0), angles.at(1)));
+  const auto third = matmul(second, turned(base[2], angles.at(2), no_angle));
+  const auto fourth = matmul(third, turned(base[3], angles.at(3), no_angle));
+  return tn::reshape<16, 3>(tn::permute<0, 2, 1>(matmul(tn::stack(first, second, third, fourth), inverse)));
+};
+constexpr auto fingers = tn::vmap<0, 0, 0, tn::unmapped>(finger);
+/// The bones of the fingers: [5, 4, 4, 4].
+constexpr auto of_fingers = [](auto bones) { return tn::reshape<5, 4, 4, 4>(bones[tn::range<1, 21>()]); };
+
+/// What the parameters of the hand say.
+constexpr auto rotation_of = [](auto theta) { return theta[tn::range<0, 3>()]; };
+constexpr auto translation_of = [](auto theta) { return theta[tn::range<3, 6>()]; };
+constexpr auto angles_of = [](auto theta) { return tn::reshape<5, 4>(theta[tn::range<6, 26>()]); };
+
+constexpr auto wrist_of = [](auto rotation, auto base) { return matmul(rotation_about(rotation), base.at(0, tn::range<0, 3>())); };
+/// The transformations of all bones, transposed, one below the other: [22 * 4, 3].
+constexpr auto transforms = [](auto rotation, auto angles, auto model) {
+  const auto [base, inverse, positions, weights] = model;
+  const auto wrist = wrist_of(rotation, base);
+  const auto forearm = matmul(matmul(wrist, base[bone_count - 1]), inverse[bone_count - 1]);
+  const auto all_fingers = tn::reshape<80, 3>(fingers(angles, of_fingers(base), of_fingers(inverse), wrist));
+  return tn::concat<0>(transpose(matmul(wrist, inverse[0])), all_fingers, transpose(forearm));
 };
 
-/// The errors of points at vertices.
-constexpr auto simple_errors = [](auto theta, auto model, auto vertices, auto points) { return points - gather<0>(skin(theta, model), vertices); };
+constexpr auto positions_of = [](auto model) { return std::get<2>(model); };
+constexpr auto weights_of = [](auto model) { return std::get<3>(model); };
+/// The weighted positions of vertices for each bone, whose product with the transformations are the vertices.
+constexpr auto weighted = [](auto positions, auto weights) {
+  return tn::reshape<tn::dyn, 4 * bone_count>(tn::unsqueeze<2>(weights) * tn::unsqueeze<1>(positions));
+};
+constexpr auto weighted_at = [](auto model, auto vertices) {
+  return weighted(gather<0>(positions_of(model), vertices), gather<0>(weights_of(model), vertices));
+};
+/// The same for points on triangles: the mean of the three corners.
+constexpr auto weighted_on = [](auto model, auto corners, auto us) {
+  const auto mean = [](auto u, auto positions, auto weights) {
+    const auto share = [&](auto part, int corner) { return tn::unsqueeze<1>(part * weights[corner]) * positions[corner]; };
+    return tn::reshape<4 * bone_count>(share(u.at(0), 0) + share(u.at(1), 1) + share(1.0 - u.at(0) - u.at(1), 2));
+  };
+  return tn::vmap(mean)(us, gather<0>(positions_of(model), corners), gather<0>(weights_of(model), corners));
+};
+
+constexpr auto points_of = [](auto theta, auto model, auto rest) {
+  return matmul(rest, transforms(rotation_of(theta), angles_of(theta), model)) + translation_of(theta);
+};
+/// The columns of the Jacobian of the errors of points that belong to the parameters of the hand. A point is linear in the transformations,
+/// so its derivatives are products with theirs, which are small. The angles of a finger turn only the bones of this finger.
+constexpr auto columns_of_hand = [](auto theta, auto model, auto rest) {
+  const auto [base, inverse, positions, weights] = model;
+  const auto rotation = rotation_of(theta);
+  const auto angles = angles_of(theta);
+  const auto transforms_by_rotation = tn::jacobian<0>(transforms)(rotation, angles, model);
+  const auto each_finger = tn::vmap<0, 0, 0, tn::unmapped>(tn::jacobian<0>(finger));
+  const auto fingers_by_angles = each_finger(angles, of_fingers(base), of_fingers(inverse), wrist_of(rotation, base));
+  const auto by_rotation = tn::reshape<tn::dyn, 3, 3>(matmul(rest, -tn::reshape<4 * bone_count, 9>(transforms_by_rotation)));
+  const auto by_translation = tn::zeros_like(by_rotation) - tn::jacobian<0>([](auto moved) { return moved; })(translation_of(theta));
+  const auto by_finger = [&]<int F>(std::integral_constant<int, F>) {
+    const auto of_finger = rest.at(tn::all, tn::range<4 + 16 * F, 20 + 16 * F>());
+    return tn::reshape<tn::dyn, 3, 4>(matmul(of_finger, -tn::reshape<16, 12>(fingers_by_angles[F])));
+  };
+  return [&]<int... F>(std::integer_sequence<int, F...>) {
+    return std::tuple{by_rotation, by_translation, by_finger(std::integral_constant<int, F>{})...};
+  }(std::make_integer_sequence<int, 5>{});
+};
+constexpr auto side_by_side = [](auto... columns) { return tn::concat<2>(columns...); };
 
 /// The error of a point on a triangle.
 constexpr auto error_on = [](auto corners, auto u, auto point) {
   return point - (u.at(0) * corners[0] + u.at(1) * corners[1] + (1.0 - u.at(0) - u.at(1)) * corners[2]);
 };
-constexpr auto errors = [](auto theta, auto us, auto model, auto corners, auto points) {
-  return tn::vmap(error_on)(gather<0>(skin(theta, model), corners), us, points);
-};
 
-constexpr auto simple_value = tn::compile(simple_errors);
-constexpr auto simple_jacobian = tn::jacobian<0>(simple_errors);
-constexpr auto value_of = tn::compile(errors);
+constexpr auto simple_value = tn::compile([](auto theta, auto model, auto vertices, auto points) {
+  return points - points_of(theta, model, weighted_at(model, vertices));
+});
+constexpr auto simple_jacobian = tn::compile([](auto theta, auto model, auto vertices, auto) {
+  return std::apply(side_by_side, columns_of_hand(theta, model, weighted_at(model, vertices)));
+});
+constexpr auto corners_of = [](auto theta, auto model, auto corners) {
+  return gather<0>(points_of(theta, model, weighted(positions_of(model), weights_of(model))), corners);
+};
+constexpr auto value_of = tn::compile([](auto theta, auto us, auto model, auto corners, auto points) {
+  return tn::vmap(error_on)(corners_of(theta, model, corners), us, points);
+});
 /// First the columns of a point's own parameters, then those of the hand.
 constexpr auto jacobian_of = tn::compile([](auto theta, auto us, auto model, auto corners, auto points) {
-  const auto by_own = tn::vmap(tn::jacobian<1>(error_on))(gather<0>(skin(theta, model), corners), us, points);
-  return tn::concat<2>(by_own, tn::jacobian<0>(errors)(theta, us, model, corners, points));
+  const auto by_own = tn::vmap(tn::jacobian<1>(error_on))(corners_of(theta, model, corners), us, points);
+  return std::apply(side_by_side, std::tuple_cat(std::tuple{by_own}, columns_of_hand(theta, model, weighted_on(model, corners, us))));
 });
 
 struct hand {
   gradbench::array<26> theta;
   bool is_simple;
   gradbench::array<tn::dyn, 2> us;
-  std::tuple<indices<bone_count, 3>, indices<bone_count>, bones, bones, gradbench::array<tn::dyn, 4>, gradbench::array<tn::dyn, bone_count>> model;
+  std::tuple<bones, bones, gradbench::array<tn::dyn, 4>, gradbench::array<tn::dyn, bone_count>> model;
   indices<tn::dyn> vertices;    // of a point
   indices<tn::dyn, 3> corners;  // of the triangle of a point
   gradbench::array<tn::dyn, 3> points;
@@ -98,17 +152,12 @@ struct hand {
       else for (std::size_t k = 0; k < 3; ++k) corners.at(i, k) = static_cast<std::int32_t>(triangles.values[3 * at + k]);
     }
 
-    auto& [places, parents, base, inverse, positions, weights] = model;
-    for (auto& place : tn::as_span(places)) place = 26;
-    std::int32_t next = 6;
-    for (int finger = 0; finger < 5; ++finger)
-      for (int joint = 0; joint < 3; ++joint) {
-        const int bone = 2 + 4 * finger + joint;
-        places.at(bone, 0) = next++;
-        if (joint == 0) places.at(bone, 1) = next++;
-      }
-    const gradbench::lists given = of_model("parents");
-    for (std::size_t i = 0; i < bone_count; ++i) parents.at(i) = static_cast<std::int32_t>(given.values.at(i) < 0 ? bone_count : given.values[i]);
+    const gradbench::lists parents = of_model("parents");
+    for (int i = 0; i < bone_count; ++i)
+      if (parents.values.at(static_cast<std::size_t>(i)) != (i == 0 ? -1 : i % 4 == 1 ? 0 : i - 1))
+        throw std::runtime_error("a skeleton other than a wrist, five fingers and the forearm is not there");
+
+    auto& [base, inverse, positions, weights] = model;
     base = gradbench::tensor_of<bones>(of_model("base_relatives"));
     inverse = gradbench::tensor_of<bones>(of_model("inverse_base_absolutes"));
     const gradbench::lists skinned = of_model("base_positions");
