@@ -114,8 +114,22 @@ constexpr compiled<Wrapper, Execution> compiled_on(Wrapper f, Execution on) { re
 
 }  // namespace detail
 
+namespace detail {
+/// X is what a function computes with, and so neither a function nor an execution.
+template <class X>
+concept any_value = any_tensor<X> || expression<X> || is_traced_v<std::remove_cvref_t<X>>;
+}  // namespace detail
+
 /// Compiles a function. Every transform that compiles takes an execution as its last argument: a thread_pool or sequential.
 template <class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto compile(F f, Execution on = {}) { return detail::compiled_on(detail::traced_function(f), on); }
+// Values in place of a function or beside it. They do not compile and give a message.
+template <class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto compile(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: compile: it takes a function and gives a function: write compile(f)(x)");
+  return after_error();
+}
 
 }  // namespace tenure

@@ -344,12 +344,6 @@ constexpr auto with_respect_to(F f, Execution on) {
 
 }  // namespace detail
 
-namespace detail {
-/// X is what a function computes with, and so neither a function nor an execution.
-template <class X>
-concept any_value = any_tensor<X> || expression<X> || is_traced_v<std::remove_cvref_t<X>>;
-}  // namespace detail
-
 /// value_and_grad<0, 1>(f)(x...) returns {f(x...), df/dx0, df/dx1}. Without indices, the gradient is with respect to the first argument.
 template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)

@@ -146,6 +146,14 @@ constexpr auto over_samples(F f, Execution on) { return compiled_on(vmap_of<F, A
 /// It nests, and it goes over derivatives, loops and branches: a while_loop turns until its condition is false for all samples, and a cond
 /// whose flag depends on the sample computes both branches.
 template <int... Axes, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto vmap(F f, Execution on = {}) { return detail::over_samples<Axes...>(detail::traced_function(f), on); }
+// Values in place of a function or beside it. They do not compile and give a message.
+template <int... Axes, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto vmap(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: vmap: it takes a function and gives a function: write vmap(f)(x)");
+  return after_error();
+}
 
 }  // namespace tenure
