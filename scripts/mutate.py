@@ -101,6 +101,7 @@ tests = {
     "backend/cpu/matmul": ["backend/matmul_test"],
     "backend/cpu/opaque": ["backend/gather_test", "laws/shapes", "laws/picks", "laws/run_time"],
     "backend/cpu/gemm_small": ["backend/matmul_test"],
+    "backend/reference/run": ["backend/reference_test", "fuzz/construct_test", "laws/attention", "transform/order_test"],
     "backend/reference/plan": ["backend/reference_test", "fuzz/schedule_test"],
     "backend/reference": ["backend/reference_test", "laws/attention", "transform/order_test"],
     "backend/cpu/execute": ["control_flow/laws", "laws/run_time"],

@@ -335,7 +335,7 @@ void run_cond(const Machine& machine, const bound_step& s, void* const* pointer,
   for (int i = 0; i < frame::results; ++i) result[i] = memory.home(i, pointer + branch.operands(), scratch);
   void* const workspace = scratch + memory.bytes();
   const auto run = [&]<class Body>(std::type_identity<Body>, void* const* captures) {
-    const void* argument[Body::value.input_count + 1];
+    const void* argument[Body::value.input_count + 1] = {};  // g++ -O1 warns of a body without inputs
     for (int i = 0; i < Body::value.input_count; ++i) argument[i] = captures[i];
     if (returns_inputs<Body>(argument, result)) return;
     const auto& plan = machine.template plan_of<Body>();
