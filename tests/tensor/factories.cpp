@@ -188,3 +188,15 @@ TEST_CASE("[P25] a span is writable where the tensor is, and taking it counts as
   CHECK(as_span(c)[0] == 1);
   CHECK(kept.intact());
 }
+
+TEST_CASE("the bounds of random numbers of a static shape may be integers") {
+  std::mt19937_64 g(3), h(3);
+  const auto x = uniform<double>(shape<50>{}, g, -1, 1), y = uniform<double>(shape<50>{}, h, -1.0, 1.0);
+  const auto u = uniform(shape<50>{}, g, 0, 0.5f), v = uniform(shape<50>{}, h, 0.0, 0.5);
+  const auto n = normal<double>(shape<50>{}, g, 5, 2), m = normal<double>(shape<50>{}, h, 5.0, 2.0);
+  for (int i = 0; i < 50; ++i) {
+    CHECK(x(i) == y(i));
+    CHECK(u(i) == v(i));
+    CHECK(n(i) == m(i));
+  }
+}
