@@ -17,6 +17,23 @@ TENURE_KERNEL_INLINE P horner_steps(P x, const T (&c)[N], std::index_sequence<I.
   ((sum = fma(sum, x, set1<P>(c[N - 2 - I]))), ...);
   return sum;
 }
+
+// g++ may make another version of a lambda with fewer arguments, which it then does not inline: these are functions.
+template <class P, class T, std::size_t N, std::size_t... I>
+TENURE_KERNEL_INLINE void half_steps(P z, const T (&c)[N], P (&sum)[2], std::index_sequence<I...>) {
+  ((sum[(N - 3 - I) & 1] = fma(sum[(N - 3 - I) & 1], z, set1<P>(c[N - 3 - I]))), ...);
+}
+template <std::size_t I, class P, class T, std::size_t N>
+TENURE_KERNEL_INLINE P pair_at(P x, const T (&c)[N]) {
+  if constexpr (I + 1 < N) return fma(set1<P>(c[I + 1]), x, set1<P>(c[I]));
+  else return set1<P>(c[I]);
+}
+template <std::size_t Last, class P, class T, std::size_t N, std::size_t... I>
+TENURE_KERNEL_INLINE P pair_steps(P x, P z, const T (&c)[N], std::index_sequence<I...>) {
+  P sum = pair_at<Last>(x, c);
+  ((sum = fma(sum, z, pair_at<Last - 2 - 2 * I>(x, c))), ...);
+  return sum;
+}
 }  // namespace detail
 
 /// The polynomial c[0] + c[1] x + c[2] x^2 + ... as a chain of N-1 fma.
@@ -29,10 +46,7 @@ TENURE_KERNEL_INLINE P horner(P x, const scalar_of<P> (&c)[N]) {
 template <class P, std::size_t N>
 TENURE_KERNEL_INLINE P horner_by_halves(P x, P z, const scalar_of<P> (&c)[N]) {
   P sum[2] = {set1<P>(c[(N - 1) & ~std::size_t(1)]), set1<P>(c[(N - 2) | 1])};
-  const auto step = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    sum[I & 1] = fma(sum[I & 1], z, set1<P>(c[I]));
-  };
-  [&]<std::size_t... I>(std::index_sequence<I...>) { (step(std::integral_constant<std::size_t, N - 3 - I>{}), ...); }(std::make_index_sequence<N - 2>());
+  detail::half_steps(z, c, sum, std::make_index_sequence<N - 2>());
   return fma(sum[1], x, sum[0]);
 }
 
@@ -40,16 +54,8 @@ TENURE_KERNEL_INLINE P horner_by_halves(P x, P z, const scalar_of<P> (&c)[N]) {
 /// with it. With nine terms, as in log1p, horner_by_halves is 4 % faster.
 template <class P, std::size_t N>
 TENURE_KERNEL_INLINE P horner_by_pairs(P x, P z, const scalar_of<P> (&c)[N]) {
-  const auto pair = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    if constexpr (I + 1 < N) return fma(set1<P>(c[I + 1]), x, set1<P>(c[I]));
-    else return set1<P>(c[I]);
-  };
   constexpr std::size_t last = (N - 1) & ~std::size_t(1);
-  P sum = pair(std::integral_constant<std::size_t, last>{});
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((sum = fma(sum, z, pair(std::integral_constant<std::size_t, last - 2 - 2 * I>{}))), ...);
-  }(std::make_index_sequence<last / 2>());
-  return sum;
+  return detail::pair_steps<last>(x, z, c, std::make_index_sequence<last / 2>());
 }
 
 }  // namespace tenure::math
