@@ -50,6 +50,8 @@ struct fused : program_detail::coded_kernel<Code> {
   using P = packet_filled_by<math::packet_of<T>, k.extent[last]>;
   using M = math::mask_of<P>;
   static constexpr int lanes = math::width<P>;
+  // A load or store of the first n lanes, also of none, takes as long as one of all lanes.
+  static constexpr bool masks_are_free = math::is_512<P>;
   // The most packets that a pass computes at a time, each with its own accumulator.
   static constexpr int most_ways = 4;
 
@@ -185,11 +187,16 @@ struct fused : program_detail::coded_kernel<Code> {
 
   template <class Loop>
   static constexpr bool varies_by_row();
+  static constexpr int most_packets_of_turn = lanes > 1 ? 4 : 1;
+  static constexpr int packets_of_turn(std::int64_t elements) {
+    const std::int64_t packets = (elements + lanes - 1) / lanes;
+    return packets < 1 ? 1 : packets < 4 ? static_cast<int>(packets) : 4;
+  }
   template <class Loop>
   static constexpr int packets_of_turn();
-  template <class Loop, bool Partial, int... W>
+  template <class Loop, int Sure, int... W>
   static TENURE_LAYER void run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n, std::integer_sequence<int, W...>);
-  template <class Loop, bool Partial, bool Prepares, int I>
+  template <class Loop, bool Full, bool Prepares, int I>
   static TENURE_LAYER void in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, const P* carried, P* next,
                                    std::int64_t i, int n);
 
