@@ -48,6 +48,27 @@ constexpr auto two_columns = [](auto h, auto xs) {
   return std::get<0>(tn::scan([](auto c, auto x) { return std::tuple{c * x.at(tn::all, 0) + x.at(tn::all, 1), tn::nothing}; }, h, xs));
 };
 
+// Its gradient adds to rows of p in each turn: to one row twice, and to a part of a row. With `whole` it also adds to all rows.
+template <bool Whole>
+constexpr auto cell_of = [](auto p, auto h, auto xs) {
+  const auto turn = [=](auto state, auto x) {
+    const auto gate = tn::sigmoid(state * p[1] + x * p[0]);
+    auto next = gate * tanh(state * p[2]) + p[1];
+    if constexpr (Whole) next = next + sum(p, tn::axis<0>) * 0.1;
+    return std::tuple{next, next};
+  };
+  return sum(std::get<1>(tn::scan(turn, h, xs)) * 0.5);
+};
+template <bool Whole>
+constexpr auto gradients_of_cell = [](auto p, auto h, auto xs) { return tn::grad<0, 1, 2>(cell_of<Whole>)(p, h, xs); };
+constexpr auto part_of_row = [](auto p, auto h, auto xs) {
+  const auto cell = [](auto q, auto first, auto all) {
+    const auto turn = [=](auto state, auto x) { return std::tuple{sin(state * x) * q[1][tn::range<2, 12>()] + q[0][tn::range<0, 10>()], tn::nothing}; };
+    return sum(std::get<0>(tn::scan(turn, first, all)));
+  };
+  return tn::grad<0, 1>(cell)(p, h, xs);
+};
+
 template <class T>
 vec<T> numbers(std::int64_t n, double first, double step) {
   vec<T> made(n);
@@ -64,6 +85,14 @@ rows<T> table(std::int64_t m, std::int64_t n) {
 
 template <class F, class... X>
 using body_of = typename tn::program_detail::construct_at<tn::program<tn::detail::source_of<F, X...>>, 0>::template body<0>;
+/// The second loop of a gradient, from the last turn to the first.
+template <class Program, int C = 0>
+constexpr int index_of_pull() {
+  if constexpr (tn::program_detail::construct_at<Program, C>::value.reverse) return C;
+  else return index_of_pull<Program, C + 1>();
+}
+template <class Program>
+using pull_in = tn::program_detail::construct_at<Program, index_of_pull<Program>()>;
 }  // namespace
 
 TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in registers") {
@@ -78,7 +107,7 @@ TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in regi
 
 TEST_CASE("turns in registers give the results of the reference backend, for any number of elements and turns") {
   for (const std::int64_t turns : {0, 1, 2, 7})
-    for (const std::int64_t n : {0, 1, 3, 8, 14, 16, 37, 64}) {
+    for (const std::int64_t n : {0, 1, 3, 8, 9, 14, 16, 20, 24, 37, 64}) {
       INFO(turns << " turns, " << n << " elements");
       judged::agrees_with_reference("horner", horner, numbers<double>(n, -1, 0.05), numbers<double>(turns, 0.5, -0.3));
       judged::agrees_with_reference("gates", gates, numbers<double>(n, -1, 0.05), table<double>(turns, n), numbers<double>(turns, 0.5, -0.3));
@@ -92,6 +121,28 @@ TEST_CASE("turns in registers give the results of the reference backend, for any
   }
   judged::agree(tn::compile(horner)(numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)),
                 judged::by_reference(horner, numbers<float>(37, -1, 0.05), numbers<float>(5, 0.5, -0.3)), 1e-5);
+}
+
+TEST_CASE("the gradient of a turn that reads rows of a weight keeps the sums of the rows in registers") {
+  using tn::cpu_backend::detail::is_scan_of_kernel;
+  constexpr auto f = gradients_of_cell<false>;
+  using weight = tn::tensor<double, tn::shape<3, tn::dyn>>;
+  using pull = pull_in<tn::program<tn::detail::source_of<std::remove_const_t<decltype(f)>, weight, vec<double>, rows<double>>>>;
+  CHECK(pull::value.carries == 1 + 3);
+  CHECK(is_scan_of_kernel<pull::body<0>, pull::value.carries, pull::value.scanned, false>);
+  for (const std::int64_t turns : {0, 1, 5})
+    for (const std::int64_t n : {0, 1, 14, 20, 37}) {
+      INFO(turns << " turns, " << n << " elements");
+      weight p(n);
+      for (std::int64_t i = 0; i < 3 * n; ++i) p.at(i / n, i % n) = 0.02 * static_cast<double>((5 * i) % 37) - 0.3;
+      judged::agrees_with_reference("rows", f, p, numbers<double>(n, -1, 0.05), table<double>(turns, n));
+      judged::agrees_with_reference("rows and all", gradients_of_cell<true>, p, numbers<double>(n, -1, 0.05), table<double>(turns, n));
+    }
+  tn::tensor<double, tn::shape<3, 14>> p;
+  for (std::int64_t i = 0; i < 42; ++i) p.at(i / 14, i % 14) = 0.01 * static_cast<double>(i);
+  tn::tensor<double, tn::shape<10>> h = tn::arange<double>(tn::shape<10>{});
+  tn::tensor<double, tn::shape<4, 10>> x = tn::full<double>(tn::shape<4, 10>{}, 0.3);
+  judged::agrees_with_reference("a part of a row", part_of_row, p, h, x);
 }
 
 TEST_CASE("packets of a turn behind the last element compute nothing") {

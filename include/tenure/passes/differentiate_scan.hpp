@@ -2,10 +2,10 @@
 // Cotangents of scan: a second scan runs from the last turn to the first. Its carry has the cotangents of the carry and the sums of the
 // cotangents of the captures. The first scan gets more results: what the second one reads of each turn. These are the carry, and the
 // products, sums and looked-up elements. Everything else is computed again. The cotangent of a matrix is often a product in each turn:
-// these products can be one product after the loop, see stacked_products.
+// these products can be one product after the loop, see stacked_products. Pads in it stand after the loop, see padded_sums.
 #pragma once
 
-#include <tenure/passes/derived_body.hpp>
+#include <tenure/passes/padded_sums.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -180,6 +180,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
 
   id_list next, slices;  // the outputs: carries, then the cotangents of scanned slices, then factors of products
   stacked_products products(g, body, given, own);
+  padded_sums parts(g, body);
   int at = 0;
   for (int i = 0; i < given.size(); ++i) {
     if (!f.inputs(0)[i]) continue;
@@ -190,13 +191,15 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
       slices.push_back(found != ir::none ? found : body.zero_like(given[i]));
     } else {
       ir::node_id& sum = sums[i - first_capture];
-      const ir::node_id rest = found != ir::none ? products.take(i - first_capture, found) : ir::none;
+      ir::node_id rest = found != ir::none ? products.take(i - first_capture, found) : ir::none;
+      if (rest != ir::none) rest = parts.take(i - first_capture, rest);
       if (rest == ir::none) sum = ir::none;
       if (rest == ir::none) continue;
       carries.push_back(sum);
       next.push_back((ops::value(g, sum) + ops::value(g, rest)).id);
     }
   }
+  parts.add_carries(carries, next);
   id_list outputs = next, factors;
   for (const ir::node_id s : slices) outputs.push_back(s);
   id_list read = outputs;
@@ -240,6 +243,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
     if (f.inputs(0)[i]) all.push_back(cotangents[i] != ir::none ? cotangents[i] : g.constant(g[operands[i]].type, g[operands[i]].shape, 0));
   for (int j = 0; j < c.captures[0]; ++j)
     if (sums[j] != ir::none) all.push_back(g.constant(g[operands[own + j]].type, g[operands[own + j]].shape, 0));
+  parts.add_zeros(all);
   for (const ir::node_id s : scanned_operands) all.push_back(s);
   for (int k = 0; k < kept.size(); ++k) all.push_back(g.result(id, written_results + k));
   for (const ir::node_id s : captured) all.push_back(s);
@@ -253,6 +257,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
     }
   for (int j = 0; j < c.captures[0]; ++j)
     if (sums[j] != ir::none) accumulate(operands[own + j], g.result(loop, result++));
+  parts.finish([&] { return g.result(loop, result++); }, [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });
   for (int i = c.carries; i < own; ++i)
     if (f.inputs(0)[i]) accumulate(operands[i], g.result(loop, result++));
   products.finish(

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sums over the turns of a scan of what pads put in its place. A turn that reads rows of a weight has such a cotangent of the weight: a sum of
+// pads. The sum of pads of one place over the turns is the pad of the sum. So each place is a carry of its own, as large as the row, and the pads
+// stand after the loop. The turn is then elementwise: it runs as one kernel, and the carries stay in registers.
+#pragma once
+
+#include <tenure/passes/derived_body.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+class padded_sums {
+ public:
+  constexpr padded_sums(ir::builder& g, derived_body& body) : g_(g), body_(body) {}
+
+  /// Takes pads out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
+  constexpr ir::node_id take(int capture, ir::node_id sum) {
+    const ir::node n = g_[sum];
+    if (n.op == ir::opcode::add && sum >= body_.first()) {
+      const ir::node_id a = take(capture, n.in[0]), b = take(capture, n.in[1]);
+      if (a == n.in[0] && b == n.in[1]) return sum;
+      if (a == ir::none || b == ir::none) return a == ir::none ? b : a;
+      return (ops::value(g_, a) + ops::value(g_, b)).id;
+    }
+    ir::node_id part = sum;
+    bool is_padded = false;
+    for (; part >= body_.first() && is_view(g_[part].op); part = g_[part].in[0]) is_padded = is_padded || g_[part].op == ir::opcode::pad;
+    if (!is_padded || part < body_.first() || !is_row(part)) return sum;
+    for (one& other : parts_)
+      if (other.capture == capture && have_one_place(other.sum, sum)) {
+        other.part = (ops::value(g_, other.part) + ops::value(g_, part)).id;
+        return ir::none;
+      }
+    parts_.push_back({capture, sum, part, g_[part].type, g_[part].shape});
+    return ir::none;
+  }
+
+  /// Appends a carry for each part: the input, and its value after the turn. Call it before the body is cut off.
+  constexpr void add_carries(id_list& carries, id_list& next) {
+    for (int i = 0; i < parts_.size(); ++i) {
+      const ir::node_id carry = body_.input(parts_[i].type, parts_[i].shape);
+      carries.push_back(carry);
+      next.push_back((ops::value(g_, carry) + ops::value(g_, parts_[i].part)).id);
+      for (ir::node_id id = parts_[i].sum; is_view(g_[id].op); id = g_[id].in[0]) views_.push_back(g_[id]), view_of_.push_back(i);
+    }
+  }
+  /// Appends the values of these carries before the first turn.
+  constexpr void add_zeros(id_list& operands) {
+    for (const one& p : parts_) operands.push_back(g_.constant(p.type, p.shape, 0));
+  }
+  /// Calls accumulate(capture, cotangent) for each part, in its place. next_result() is the result of the next of these carries.
+  template <class Result, class Accumulate>
+  constexpr void finish(Result next_result, Accumulate accumulate) {
+    for (int i = 0; i < parts_.size(); ++i) {
+      ir::node_id y = next_result();
+      for (int v = views_.size() - 1; v >= 0; --v)
+        if (view_of_[v] == i) {
+          ir::node n = views_[v];
+          n.in[0] = y;
+          y = g_.emit(n);
+        }
+      accumulate(parts_[i].capture, y);
+    }
+  }
+
+ private:
+  struct one {
+    int capture;
+    ir::node_id sum, part;  // the cotangent, and what its pads put in its place
+    dtype type;
+    std::int16_t shape;
+  };
+
+  static constexpr bool is_view(ir::opcode op) { return op == ir::opcode::pad || op == ir::opcode::reshape; }
+  /// A part with fewer elements is a few numbers, which the body may keep in registers anyway (scalarize.hpp).
+  static constexpr std::int64_t fewest_elements = 8;
+  constexpr bool is_row(ir::node_id id) const {
+    std::int64_t elements = 1;
+    const extents& e = g_.shape_of(id);
+    for (int a = 0; a < e.rank; ++a) {
+      if (!is_static(e[a])) return true;
+      elements *= e[a];
+    }
+    return elements >= fewest_elements;
+  }
+  constexpr bool have_one_place(ir::node_id a, ir::node_id b) const {
+    for (; is_view(g_[a].op) && is_view(g_[b].op); a = g_[a].in[0], b = g_[b].in[0]) {
+      const ir::node &x = g_[a], &y = g_[b];
+      if (x.op != y.op || x.shape != y.shape || x.attr != y.attr || x.start != y.start || x.step != y.step) return false;
+    }
+    return !is_view(g_[a].op) && !is_view(g_[b].op) && g_[a].shape == g_[b].shape;
+  }
+
+  ir::builder& g_;
+  derived_body& body_;
+  ir::array<one> parts_;
+  ir::array<ir::node> views_;
+  ir::array<int> view_of_;
+};
+
+}  // namespace tenure::passes
