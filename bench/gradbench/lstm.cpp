@@ -6,16 +6,15 @@ namespace {
 
 /// One layer for the whole text. The rows of p are the weights of the gates forget, in, out and change, and then their biases.
 constexpr auto layer = [](auto inputs, auto p, auto start) {
-  const auto forget = sigmoid(inputs * p[0] + p[4]), out = sigmoid(inputs * p[2] + p[6]);
-  const auto turn = [=](auto state, auto gates) {
+  const auto turn = [=](auto state, auto input) {
     const auto [hidden, cell] = state;
-    const auto [f, o] = gates;
-    const auto in = sigmoid(hidden * p[1] + p[5]), change = tanh(hidden * p[3] + p[7]);
-    const auto next = cell * f + in * change;
-    const auto shown = o * tanh(next);
+    const auto forget = sigmoid(input * p[0] + p[4]), in = sigmoid(hidden * p[1] + p[5]);
+    const auto out = sigmoid(input * p[2] + p[6]), change = tanh(hidden * p[3] + p[7]);
+    const auto next = in * change + cell * forget;
+    const auto shown = out * tanh(next);
     return std::tuple{std::tuple{shown, next}, shown};
   };
-  return std::get<1>(tn::scan(turn, std::tuple{start[0], start[1]}, std::tuple{forget, out}));
+  return std::get<1>(tn::scan(turn, std::tuple{start[0], start[1]}, inputs));
 };
 
 constexpr auto loss = [](auto layers, auto extra, auto state, auto text) {
