@@ -104,7 +104,7 @@ class waiting_gathers {
   /// Lets gather s wait, if this is of use in this call. A call may write a result into the memory of an argument that only the gather reads: then
   /// the gather does not wait.
   bool take(int s, const call_memory& m, const pointed_step& gather) {
-    const bound_step& step = Program::tables.steps[s];
+    const program_detail::bound_step& step = Program::tables.steps[s];
     const opaque_operation operation(gather.number);
     const opaque_operation::operand &table = operation.in[0], &indices = operation.in[1];
     const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(step.type);
