@@ -113,6 +113,30 @@ TEST_CASE("csr: gradients go to the values") {
   }
 }
 
+TEST_CASE("csr: each part alone checks the numbers of samples; of a variable only the shape counts") {
+  const tensor<double, dyn> x = tensor<double, 5>{1, 2, 3, 4, 5};
+  const tensor<double, dyn> three = tensor<double, 3>{10, 20, 30};
+  const tensor<double, 5> five{1, 2, 3, 4, 5};
+  const tensor<std::int32_t, dyn> i = tensor<std::int32_t, 3>{0, 1, 2};
+  const auto parts = tn::csr(std::tie(x), tn::csr_block<0>(three, i), tn::csr_block<0>(five));
+  CHECK_THROWS_AS(tn::eval(std::get<0>(parts)), tn::shape_error);
+  CHECK_THROWS_AS(tn::eval(std::get<1>(parts)), tn::shape_error);
+  CHECK_THROWS_AS(tn::eval(std::get<2>(parts)), tn::shape_error);
+
+  const tn::variable<double, tn::shape<5>> leaf{1, 2, 3, 4, 5};
+  const auto constant = tn::eval(std::get<2>(tn::csr(std::tie(leaf), tn::csr_block<0>(five))));
+  static_assert(!tn::requires_grad_v<decltype(constant)>);
+}
+
+TEST_CASE("csr: positions that int32 cannot hold") {
+  using many = tn::shape<200'000'000, 16>;
+  using place = tn::tensor<std::int32_t, tn::shape<2>>;
+  using ones = tn::tensor<float, tn::shape<2, 16>>;
+  constexpr auto f = [](auto variable, auto values, auto i) { return std::get<1>(tn::csr(std::tie(variable), tn::csr_block<0>(values, i))); };
+  using wide = decltype(tn::compile(f)(std::declval<const tn::tensor<float, many>&>(), std::declval<const ones&>(), std::declval<const place&>()));
+  static_assert(std::is_same_v<std::remove_const_t<tn::element_t<wide>>, std::int64_t>);
+}
+
 TEST_CASE("csr: an index outside its variable, and numbers of samples that differ, throw") {
   const tensor<double, dyn> x = tensor<double, 3>{1, 2, 3};
   const tensor<double, dyn> slopes = tensor<double, 2>{10, 20};

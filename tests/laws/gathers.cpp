@@ -91,6 +91,42 @@ TEST_CASE("gathers that do not wait") {
   CHECK(wait(0, of_columns, filled<double>(shape<3, dyn>{}, 2, 200), i));
 }
 
+// Each sample has several rows, or there is one index for all: not one row for each sample.
+constexpr auto of_triangles = [](auto points, auto corners) {
+  return tn::vmap([](auto t) { return tn::stack(t.at(0, 0) * t.at(1, 1) - t.at(2, 2), t.at(0, 2) + t.at(2, 0)); })(gather<0>(points, corners));
+};
+constexpr auto of_edges = [](auto heights, auto ends) {
+  const auto e = gather<0>(heights, ends);
+  return e.at(tn::all, 0) - e.at(tn::all, 1);
+};
+constexpr auto of_one_row = [](auto table, auto i) { return tanh(gather<0>(table, i)); };
+constexpr auto shared_table = [](auto table, auto i) { return tn::vmap<tn::unmapped, 0>([](auto t, auto at) { return sum(gather<0>(t, at) * 2.0); })(table, i); };
+
+TEST_CASE("gathers with several indices for a sample, or with one index, do not wait") {
+  const std::int64_t n = 30001;
+  const auto points = filled<double>(shape<dyn, 3>{}, 1, 200);
+  const auto flat = places<std::int32_t>(n * 3, 200);
+  const tn::tensor<std::int32_t, shape<dyn, 3>> corners = tn::reshape<dyn, 3>(flat);
+  const tn::tensor<std::int32_t, shape<dyn, 2>> ends = tn::reshape<dyn, 2>(flat[tn::range(0, 2 * n)]);
+  const auto heights = filled<double>(shape<dyn>{}, 2, 200);
+  const auto pieces = [&](const auto& f, const auto& table, const auto& index) {
+    const auto whole = tn::compile(f)(table, index);
+    const std::int64_t row = whole.size() / n;
+    for (const std::int64_t first : {std::int64_t{0}, n / 2 + 3, n - 1001}) {
+      const auto alone = tn::compile(f)(table, index[tn::range(first, first + 1001)].clone());
+      CHECK(first_difference(whole.data() + row * first, alone.data(), alone.size()));
+    }
+  };
+  pieces(of_triangles, points, corners);
+  pieces(of_edges, heights, ends);
+  pieces(shared_table, heights, corners);
+  const auto wide = filled<double>(shape<dyn, dyn>{}, 3, 4, 50000);
+  const tn::tensor<std::int64_t, shape<>> two = 2;
+  const auto row = tn::compile(of_one_row)(wide, two);
+  const auto wanted = tn::compile([](auto x) { return tanh(x); })(wide[2].clone());
+  CHECK(same_bits(row, wanted));
+}
+
 TEST_CASE("a gather does not wait where the result lies in its table or its indices") {
   constexpr std::int64_t n = 40000;
   auto table = filled<double>(shape<dyn, 3>{}, 1, n);

@@ -12,6 +12,8 @@
 namespace TENURE_NAMESPACE {
 namespace ops {
 
+inline constexpr std::int64_t most_of_int32 = 0x7fffffff;
+
 /// Where a block stands in the list of all operands, which begins with the variables: its values, and after them its index if it has one.
 struct csr_place {
   int variable, at;
@@ -23,6 +25,7 @@ struct csr_facts {
   enum class mistake : std::uint8_t { none, variable, axes, width, rank, columns, rows, index, type, samples } wrong = mistake::none;
   std::int64_t samples = 0, rows = 1, width = 0;  // of a sample: its rows, and their elements
   dtype element = dtype::boolean, position = dtype::int32;
+  bool has_block = false;
 
   /// Adds a block. Returns what is wrong with it.
   constexpr mistake add(csr_place block, const extents* shapes, const dtype* types, int variables) {
@@ -34,16 +37,16 @@ struct csr_facts {
     const std::int64_t own_width = axes == 2 ? variable[1] : 1, own_rows = values.rank > axes ? values[1] : 1;
     if (!is_static(own_width) || !is_static(own_rows)) return mistake::width;
     if (axes == 2 && !extents_may_agree(values[values.rank - 1], own_width)) return mistake::columns;
-    const bool is_first = width == 0 && samples == 0;
-    if (!is_first && own_rows != rows) return mistake::rows;
-    if (!is_first && types[block.at] != element) return mistake::type;
-    if (!is_first && !extents_may_agree(values[0], samples)) return mistake::samples;
+    if (has_block && own_rows != rows) return mistake::rows;
+    if (has_block && types[block.at] != element) return mistake::type;
+    if (has_block && !extents_may_agree(values[0], samples)) return mistake::samples;
     const int along = block.has_index ? block.at + 1 : block.variable;
     const bool is_integer = types[along] == dtype::int32 || types[along] == dtype::int64;
     if (block.has_index && (shapes[along].rank != 1 || !is_integer)) return mistake::index;
     if (!extents_may_agree(values[0], shapes[along][0])) return mistake::samples;
     if (block.has_index && types[along] == dtype::int64) position = dtype::int64;
-    samples = is_first || !is_static(samples) ? values[0] : samples;
+    samples = !has_block || !is_static(samples) ? values[0] : samples;
+    has_block = true;
     rows = own_rows;
     width += own_width;
     element = types[block.at];
@@ -57,6 +60,12 @@ enum class csr_part : std::uint8_t { rows, columns, values };
 template <csr_part Part, class Blocks>
 struct csr {
   static constexpr const char* name = "csr";
+  /// Only the shapes of variables are read.
+  static constexpr bool reaches(int i) {
+    for (const csr_place& p : Blocks::places)
+      if (p.at == i) return true;
+    return false;
+  }
 
   template <class... X>
   static constexpr auto trace(const X&... x) {
@@ -72,6 +81,18 @@ struct csr {
     ir::builder& g = *x[0].graph;
     const value first = x[Blocks::places[0].at];
     const std::int64_t samples = first.shape()[0], rows = g.derived(ir::symbol::kind::product, samples, found.rows);
+    for (const csr_place& p : Blocks::places) {
+      const value along = x[p.has_index ? p.at + 1 : p.variable];
+      g.unify(samples, x[p.at].shape()[0], name, first.node().shape, x[p.at].node().shape);
+      g.unify(samples, along.shape()[0], name, first.node().shape, along.node().shape);
+    }
+    const std::int64_t elements = g.derived(ir::symbol::kind::product, rows, found.width);
+    if (found.position == dtype::int32) {
+      std::int64_t columns = 0;
+      for (int v = 0; v < Blocks::variables; ++v) columns = g.derived(ir::symbol::kind::sum, columns, elements_of(x[v]));
+      for (const std::int64_t n : {elements, columns})
+        if (!is_static(n)) g.require_at_least(most_of_int32, n, name);
+    }
     if constexpr (Part == csr_part::rows) {
       const value before = counting(g, found.position, g.intern({1, {rows}}), 0);
       const value zero{g, g.constant(found.position, g.intern({1, {1}}), 0)};
@@ -79,16 +100,16 @@ struct csr {
     } else {
       value all{};
       for (const csr_place& p : Blocks::places) {
-        const value variable = x[p.variable], along = p.has_index ? x[p.at + 1] : variable;
-        g.unify(samples, x[p.at].shape()[0], name, first.node().shape, x[p.at].node().shape);
-        g.unify(samples, along.shape()[0], name, first.node().shape, along.node().shape);
-        const extents block{3, {samples, found.rows, variable.shape().rank == 2 ? variable.shape()[1] : 1}};
+        const extents& variable = x[p.variable].shape();
+        const extents block{3, {samples, found.rows, variable.rank == 2 ? variable[1] : 1}};
         const value own = Part == csr_part::values ? reshape_to(x[p.at], block) : columns(x, p, block, found.position);
         all = all.graph == nullptr ? own : concatenated(all, own, 2);
       }
-      return reshape_to(all, {1, {g.derived(ir::symbol::kind::product, rows, found.width)}});
+      return reshape_to(all, {1, {elements}});
     }
   }
+
+  static constexpr std::int64_t elements_of(const value& x) { return elements_along(*x.graph, x.shape(), all_axes(x.shape().rank)); }
 
   /// The columns of a block. Before them stand the variables before its own, and the rows of its variable before that of the sample.
   static constexpr value columns(const value* x, csr_place p, const extents& block, dtype position) {
@@ -99,10 +120,7 @@ struct csr {
       g.check_bound(inside);
     }
     value start = (p.has_index ? cast_to(x[p.at + 1], position) : counting(g, position, samples, 0)) * static_cast<double>(block[2]);
-    for (int v = 0; v < p.variable; ++v) {
-      const std::int64_t elements = elements_along(g, x[v].shape(), all_axes(x[v].shape().rank));
-      start = start + broadcast_along(number_of_extent(g, position, elements), samples, 0);
-    }
+    for (int v = 0; v < p.variable; ++v) start = start + broadcast_along(number_of_extent(g, position, elements_of(x[v])), samples, 0);
     return broadcast_along(start, shape, ir::pack_axis(0, 0, 0)) + counting(g, position, shape, 2);
   }
 };
@@ -121,6 +139,7 @@ struct csr_operands {
 /// The places of the blocks after so many variables.
 template <int Variables, class... Block>
 struct csr_blocks {
+  static constexpr int variables = Variables;
   static constexpr auto places = [] {
     std::array<ops::csr_place, sizeof...(Block)> all{};
     std::size_t i = 0;
@@ -137,7 +156,12 @@ struct csr_blocks {
       if (found.wrong == ops::csr_facts::mistake::none) found.wrong = found.add(p, shapes, types, Variables);
     bool has_index = false;
     for (const ops::csr_place& p : places) has_index = has_index || p.has_index;
-    if (!has_index) found.position = dtype::int64;
+    // Extents that are known decide about int32. csr::trace checks the others in the call.
+    std::int64_t columns = 0;
+    for (int v = 0; v < Variables; ++v)
+      if (all_static(shapes[v])) columns += count(shapes[v]);
+    const std::int64_t elements = is_static(found.samples) ? found.samples * found.rows * found.width : 0;
+    if (!has_index || columns > ops::most_of_int32 || elements > ops::most_of_int32) found.position = dtype::int64;
     return found;
   }
 
@@ -177,9 +201,12 @@ constexpr auto csr_block(Values&& values, Index&&... index) {
 /// The columns of the matrix are the elements of the variables x, y, one variable after the other, in row-major order. A variable has the
 /// shape (n, width), or (n) for a width of 1. A sample has k rows, and their elements are those of the blocks side by side. The values of
 /// a block are (samples, k, width), without the axis of k where k is 1, and without that of the width where the variable has one axis.
-/// Row r has the elements rows[r] to rows[r + 1] of `values`; `columns` has their columns. Blocks in the order of the variables give
-/// ascending columns in each row. `rows` and `columns` are int32 if there are indices and all are, else int64. Gradients flow to `values`.
-/// Errors: an index outside its variable throws index_error, different numbers of samples throw shape_error.
+/// Row r has the elements rows[r] to rows[r + 1] of `values`; `columns` has their columns. Blocks in the order of the variables, one for
+/// each, give ascending columns in each row. With two blocks of a variable a column can stand twice in a row, and SciPy adds such elements.
+/// `rows` and `columns` are int32 if there are indices and all are, else int64, as also where a known extent is too large for int32.
+/// Gradients flow to `values`; of the variables only the shapes are read.
+/// Errors: an index outside its variable throws index_error. Different numbers of samples throw shape_error, and so do run-time extents that
+/// are too large for int32.
 /// Source: scipy.sparse.csr_array, whose indptr, indices and data are rows, columns and values.
 template <class... Variable, class... Block>
   requires(sizeof...(Variable) > 0 && sizeof...(Block) > 0)

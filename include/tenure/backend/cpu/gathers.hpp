@@ -22,14 +22,18 @@ struct waiting_gather {
 
 namespace detail {
 
-/// A gather along the first axis of an argument waits if one kernel, which walks the rows and reduces nothing, is the only step that reads the rows.
+/// A gather along the first axis of an argument, by a list of indices, waits if one kernel, which walks the rows and reduces nothing, is the only
+/// step that reads the rows.
 template <class Program>
 constexpr waiting_gather find_waiting_gather(int s) {
   constexpr auto& tables = Program::tables;
   constexpr auto& plan = Program::plan;
   using place = passes::buffer::place;
   const program_detail::bound_step& gather = tables.steps[s];
-  if (gather.is_fused() || gather.op != ir::opcode::gather || Program::value.view()[plan.steps[s].node].attr != 0) return {};
+  if (gather.is_fused() || gather.op != ir::opcode::gather) return {};
+  constexpr ir::graph_view g = Program::value.view();
+  const ir::node& node = g[plan.steps[s].node];
+  if (node.attr != 0 || g.shape_of(node.in[1]).rank != 1) return {};
   const auto buffer_of = [&](const program_detail::bound_step& step, int a) { return tables.bindings[step.first_binding + a].buffer; };
   const int rows = buffer_of(gather, 2), t = tables.buffers[rows].last;
   const auto is_argument = [&](int a) { return tables.buffers[buffer_of(gather, a)].where == place::argument; };
@@ -42,7 +46,7 @@ constexpr waiting_gather find_waiting_gather(int s) {
     for (int a = 0; a < tables.steps[between].binding_count; ++a)
       if (buffer_of(tables.steps[between], a) == rows) return {};
 
-  const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
+  const extents& shape = g.shape_of(plan.steps[s].node);
   std::int64_t length = 1;
   for (int d = 1; d < shape.rank; ++d) {
     if (!is_static(shape[d])) return {};
