@@ -4,7 +4,7 @@
 // split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
 // (A single row or column is a GEMV. With contiguous k it has one partial sum for each lane.)
 // Cost: 2mnk flops. The speed is nine tenths of the FMA peak if m and n fill tiles. Only panels that are strided, ragged or spread over
-// pages are packed: at most 48 KiB, on the stack or in the caller's workspace.
+// pages are packed: at most 48 KiB, on the stack or in the caller's workspace. A narrow panel that few tiles read is not packed.
 #pragma once
 
 #include "gemm_small.hpp"
@@ -48,21 +48,28 @@ struct tile_shape {
 /// Loads the first `n` lanes, and sets the others to zero. It reads no memory beyond the first n elements.
 template <class Packet, class T>
 TENURE_INLINE Packet load_some(const T* from, index n) {
-  if constexpr (math::has_masked_memory<Packet>) return math::load_first<Packet>(from, static_cast<int>(n));
-  if (n == most_lanes<T>) return packets::ploadu<Packet>(from);
-  T lanes[most_lanes<T>] = {};
-  for (index i = 0; i < n; ++i) lanes[i] = from[i];
-  return packets::ploadu<Packet>(lanes);
+  constexpr bool masks_are_free = sizeof(Packet) == 64;  // AVX-512: a load with a mask takes no longer
+  if (!masks_are_free && n == most_lanes<T>) return packets::ploadu<Packet>(from);
+  if constexpr (math::has_masked_memory<Packet>) {
+    return math::load_first<Packet>(from, static_cast<int>(n));
+  } else {
+    T lanes[most_lanes<T>] = {};
+    for (index i = 0; i < n; ++i) lanes[i] = from[i];
+    return packets::ploadu<Packet>(lanes);
+  }
 }
 
 /// Stores the first `n` lanes. It writes no memory beyond the first n elements.
 template <class Packet, class T>
 TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
   if (n == most_lanes<T>) return packets::pstoreu(to, value);
-  if constexpr (math::has_masked_memory<Packet>) return math::store_first<Packet>(to, value, static_cast<int>(n));
-  T lanes[most_lanes<T>];
-  packets::pstoreu(lanes, value);
-  for (index i = 0; i < n; ++i) to[i] = lanes[i];
+  if constexpr (math::has_masked_memory<Packet>) {
+    math::store_first<Packet>(to, value, static_cast<int>(n));
+  } else {
+    T lanes[most_lanes<T>];
+    packets::pstoreu(lanes, value);
+    for (index i = 0; i < n; ++i) to[i] = lanes[i];
+  }
 }
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
