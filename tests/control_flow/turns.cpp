@@ -107,7 +107,7 @@ TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in regi
 
 TEST_CASE("turns in registers give the results of the reference backend, for any number of elements and turns") {
   for (const std::int64_t turns : {0, 1, 2, 7})
-    for (const std::int64_t n : {0, 1, 3, 8, 9, 14, 16, 20, 24, 37, 64}) {
+    for (const std::int64_t n : {0, 1, 3, 8, 9, 14, 16, 17, 20, 24, 33, 37, 64}) {
       INFO(turns << " turns, " << n << " elements");
       judged::agrees_with_reference("horner", horner, numbers<double>(n, -1, 0.05), numbers<double>(turns, 0.5, -0.3));
       judged::agrees_with_reference("gates", gates, numbers<double>(n, -1, 0.05), table<double>(turns, n), numbers<double>(turns, 0.5, -0.3));
@@ -177,4 +177,69 @@ TEST_CASE("a computed value that is a result twice is stored twice by the kernel
   const auto [a, b] = f(x);
   CHECK(a(3) == b(3));
   CHECK(a.data() != b.data());
+}
+
+namespace {
+
+// Places of one weight that overlap, that go in steps, that two captures share, and one read twice; and the same with the turns unrolled.
+constexpr auto overlapping_turn = [](auto p, auto q) {
+  return [=](auto state, auto x) {
+    const auto both = p + q;
+    const auto next = tanh(state * p[tn::range<0, 10>()] + x * p[tn::range<1, 11>()]) * q[tn::range<0, 20, 2>()] + both[tn::range<3, 13>()] * p[tn::range<0, 10>()];
+    return std::tuple{next, next};
+  };
+};
+template <bool Reverse>
+constexpr auto by_scan = [](auto p, auto q, auto h, auto xs) {
+  const auto [last, all] = tn::scan(overlapping_turn(p, q), h, xs, {.reverse = Reverse});
+  return sum(square(last)) + sum(all * 0.5);
+};
+template <bool Reverse>
+constexpr auto unrolled = [](auto p, auto q, auto h, auto xs) {
+  const auto turn = overlapping_turn(p, q);
+  constexpr auto at = [](int i) { return Reverse ? 2 - i : i; };
+  const auto [a, ya] = turn(h, xs[at(0)]);
+  const auto [b, yb] = turn(a, xs[at(1)]);
+  const auto [c, yc] = turn(b, xs[at(2)]);
+  return sum(square(c)) + sum(ya * 0.5) + sum(yb * 0.5) + sum(yc * 0.5);
+};
+template <auto F>
+constexpr auto slopes = [](auto p, auto q, auto h, auto xs) { return tn::grad<0, 1, 2>(F)(p, q, h, xs); };
+template <auto F>
+constexpr auto second = [](auto p, auto q, auto h, auto xs) {
+  return tn::grad<0, 1>([](auto a, auto b, auto c, auto d) {
+    const auto [da, db, dc] = tn::grad<0, 1, 2>(F)(a, b, c, d);
+    return sum(square(da)) + sum(sin(db)) + sum(dc);
+  })(p, q, h, xs);
+};
+template <auto F>
+constexpr auto of_samples = [](auto p, auto q, auto h, auto xs) { return tn::vmap<tn::unmapped, tn::unmapped, 0, tn::unmapped>(slopes<F>)(p, q, h, xs); };
+
+template <class F, class G, class... X>
+void agree_on(const char* name, F f, G g, const X&... x) {
+  INFO(name);
+  const auto a = tn::compile(f)(x...), b = tn::compile(g)(x...);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ([&] {
+      const auto &u = std::get<I>(a), &v = std::get<I>(b);
+      REQUIRE(u.size() == v.size());
+      for (std::int64_t i = 0; i < u.size(); ++i) CHECK(u.data()[i] == Approx(v.data()[i]).epsilon(1e-10).margin(1e-12));
+    }(), ...);
+  }(std::make_index_sequence<std::tuple_size_v<std::remove_const_t<decltype(a)>>>{});
+}
+
+}  // namespace
+
+TEST_CASE("Law: the gradient of a turn that reads places of a weight is that of the unrolled loop") {
+  tn::tensor<double, tn::shape<20>> p, q;
+  for (std::int64_t i = 0; i < 20; ++i) p.at(i) = 0.05 * static_cast<double>(i % 7) - 0.1, q.at(i) = 0.3 - 0.04 * static_cast<double>(i % 9);
+  tn::tensor<double, tn::shape<10>> h = tn::arange<double>(tn::shape<10>{});
+  tn::tensor<double, tn::shape<3, 10>> xs;
+  for (std::int64_t i = 0; i < 30; ++i) xs.at(i / 10, i % 10) = 0.2 * static_cast<double>(i % 11) - 1.0;
+  agree_on("forward", slopes<by_scan<false>>, slopes<unrolled<false>>, p, q, h, xs);
+  agree_on("reverse", slopes<by_scan<true>>, slopes<unrolled<true>>, p, q, h, xs);
+  agree_on("second", second<by_scan<false>>, second<unrolled<false>>, p, q, h, xs);
+  tn::tensor<double, tn::shape<2, 10>> starts;
+  for (std::int64_t i = 0; i < 20; ++i) starts.at(i / 10, i % 10) = 0.1 * static_cast<double>(i);
+  agree_on("samples", of_samples<by_scan<false>>, of_samples<unrolled<false>>, p, q, starts, xs);
 }

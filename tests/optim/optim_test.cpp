@@ -279,7 +279,7 @@ TEST_CASE("a run that is saved and loaded goes on with the same bits") {
   auto both = std::tie(on_host, state_on_host.moments[0]);
   tn::save("both.npz", both);
   auto d = there(tn::init<deep>(random)), e = there(tn::init<deep>(random));
-  auto back = std::tie(d, e);
+  const auto back = std::tie(d, e);
   tn::load("both.npz", back);
   CHECK(at(d.body[0].w, 1, 2) == on_host.body[0].w(1, 2));
   CHECK(at(e.body[0].w, 1, 2) == state_on_host.moments[0].body[0].w(1, 2));

@@ -147,11 +147,13 @@ void save(const std::string& path, const X&... x) {
 /// file lacks an array, if the type or shape of one differs, if two arguments have an array of one name, or if a state has fewer moments than
 /// the file; then nothing has been written. Other arrays in the file are ignored.
 template <class... X>
-  requires(sizeof...(X) > 0 && !(std::is_const_v<X> || ...))
+  requires(sizeof...(X) > 0)
 void load(const std::string& path, X&... x) {
   const std::vector<interop::array> arrays = interop::read_npz(path);
   std::vector<const interop::array*> found;
   const auto check = [&](const std::string& name, auto& leaf) {
+    constexpr bool is_writable = !std::is_const_v<std::remove_reference_t<decltype(leaf)>>;
+    static_assert(is_writable, "tenure: load: a target is read-only");
     if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) {
       constexpr bool is_owner = ownership_of_v<std::remove_cvref_t<decltype(leaf)>> == ownership::owning;
       static_assert(is_owner, "tenure: load: a view is not loaded: load a tensor, then copy_ it into the view");
@@ -180,7 +182,8 @@ void load(const std::string& path, X&... x) {
   const auto write = [&](const std::string&, auto& leaf) {
     const interop::array& a = *found[i++];
     using L = std::remove_cvref_t<decltype(leaf)>;
-    if constexpr (!any_tensor<L>) std::memcpy(&leaf, a.bytes.data(), sizeof leaf);
+    if constexpr (std::is_const_v<std::remove_reference_t<decltype(leaf)>>) return;
+    else if constexpr (!any_tensor<L>) std::memcpy(&leaf, a.bytes.data(), sizeof leaf);
     else if constexpr (is_on_host_v<L>) std::memcpy(detail::tensor_access::write(leaf, "load"), a.bytes.data(), a.bytes.size());
     else detail::device_memory<device_of_t<L>>::upload(detail::tensor_access::write(leaf, "load"), a.bytes.data(), a.bytes.size());
   };
@@ -189,10 +192,9 @@ void load(const std::string& path, X&... x) {
 
 // Other spellings. They do not compile and give a message.
 template <class... X>
-  requires(sizeof...(X) == 0 || (std::is_const_v<X> || ...))
+  requires(sizeof...(X) == 0)
 void load(const std::string&, X&...) {
   static_assert(sizeof...(X) > 0, "tenure: load: it writes a tensor or a model that exists: load(path, model)");
-  static_assert(sizeof...(X) == 0, "tenure: load: a target is read-only");
 }
 template <template <class, auto...> class Model, auto... Values>
 after_error load(const std::string&) {

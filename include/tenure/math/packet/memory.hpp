@@ -171,9 +171,9 @@ TENURE_INLINE void store_lanes(double* to, int n, __m256d value) { _mm256_maskst
 TENURE_INLINE void store_lanes(float* to, int n, __m128 value) { _mm_maskstore_ps(to, half_mask_of_lanes<std::int32_t, 4>(n), value); }
 TENURE_INLINE void store_lanes(double* to, int n, __m128d value) { _mm_maskstore_pd(to, half_mask_of_lanes<std::int64_t, 2>(n), value); }
 #endif
-// Never called. has_masked_memory needs the names where a processor has no such instruction.
-void load_lanes() = delete;
-void store_lanes() = delete;
+// Never defined or called. has_masked_memory needs the names where a processor has no such instruction. clang 14 takes no deleted ones.
+void load_lanes();
+void store_lanes();
 }  // namespace detail
 
 /// True if an instruction loads and stores the first lanes of P.

@@ -96,11 +96,13 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
   sums none;
   element_state e[ways];
   P carried[ways][Loop::carries + 1], next[ways][Loop::carries + 1];
-  if constexpr (!is_full(ways - 1) && !masks_are_free) {  // packets with no element load nothing, and compute with zeros
+  if constexpr (!is_full(ways - 1)) {  // packets with no element load nothing, and compute with zeros
     for (int w = 0; w < ways; ++w) {
-      for (P& value : e[w].value) value = math::set1<P>(0);
-      for (M& mask : e[w].mask) mask = math::mask_set<P>(false);
       for (P& value : carried[w]) value = math::set1<P>(0);
+      if constexpr (!masks_are_free) {
+        for (P& value : e[w].value) value = math::set1<P>(0);
+        for (M& mask : e[w].mask) mask = math::mask_set<P>(false);
+      }
     }
   }
   [[maybe_unused]] const auto elements_of = [&](int way) {
