@@ -34,7 +34,7 @@ constexpr waiting_gather find_waiting_gather(int s) {
   constexpr ir::graph_view g = Program::value.view();
   const ir::node& node = g[plan.steps[s].node];
   if (node.attr != 0 || g.shape_of(node.in[1]).rank != 1) return {};
-  const auto buffer_of = [&](const program_detail::bound_step& step, int a) { return tables.bindings[step.first_binding + a].buffer; };
+  const auto buffer_of = [&](const program_detail::bound_step& bound, int a) { return tables.bindings[bound.first_binding + a].buffer; };
   const int rows = buffer_of(gather, 2), t = tables.buffers[rows].last;
   const auto is_argument = [&](int a) { return tables.buffers[buffer_of(gather, a)].where == place::argument; };
   const bool reads_arguments = is_argument(0) && is_argument(1);
@@ -108,10 +108,10 @@ class waiting_gathers {
   /// Lets gather s wait, if this is of use in this call. A call may write a result into the memory of an argument that only the gather reads: then
   /// the gather does not wait.
   bool take(int s, const call_memory& m, const pointed_step& gather) {
-    const program_detail::bound_step& step = Program::tables.steps[s];
+    const program_detail::bound_step& bound = Program::tables.steps[s];
     const opaque_operation operation(gather.number);
     const opaque_operation::operand &table = operation.in[0], &indices = operation.in[1];
-    const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(step.type);
+    const std::int64_t count = elements_of(indices), length = elements_along(table, 1, table.rank), bytes = size_of(bound.type);
     if (count * length * bytes < least_waiting_bytes || !is_dense(table, 1, table.rank) || !is_dense(indices, 0, indices.rank)) return false;
     const byte_range of_table(gather.pointer[0], table.extent, table.stride, table.rank, bytes);
     const byte_range of_indices(gather.pointer[1], indices.extent, indices.stride, indices.rank, size_of(indices.type));
@@ -129,7 +129,7 @@ class waiting_gathers {
     w.count = count;
     w.source = {.context = &w.rows, .row_bytes = length * bytes, .memory = static_cast<char*>(gather.pointer[2]), .matrix = gather.pointer[2],
                 .accesses = gathers_that_wait<Program>.at[s].accesses};
-    program_detail::visit_opaque<Program>(step, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
+    program_detail::visit_opaque<Program>(bound, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
       w.source.compute = &gathered_rows::gather<T>;
     });
     return true;
