@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/math/packet/types.hpp>
 
@@ -171,15 +173,16 @@ TENURE_INLINE void store_lanes(double* to, int n, __m256d value) { _mm256_maskst
 TENURE_INLINE void store_lanes(float* to, int n, __m128 value) { _mm_maskstore_ps(to, half_mask_of_lanes<std::int32_t, 4>(n), value); }
 TENURE_INLINE void store_lanes(double* to, int n, __m128d value) { _mm_maskstore_pd(to, half_mask_of_lanes<std::int64_t, 2>(n), value); }
 #endif
-// Never defined or called. has_masked_memory needs the names where a processor has no such instruction. clang 14 takes no deleted ones.
-void load_lanes();
-void store_lanes();
+// Never defined or called: the choice where the processor has no such instruction for these types. nvcc looks at the arguments of a call even
+// in a branch that is not taken, so these take all.
+void load_lanes(...);
+void store_lanes(...);
 }  // namespace detail
 
 /// True if an instruction loads and stores the first lanes of P.
 template <class P>
 inline constexpr bool has_masked_memory =
-    requires(P value, scalar_of<P>* memory) { detail::store_lanes(memory, 1, detail::load_lanes(value, 1, memory)); };
+    std::is_same_v<decltype(detail::load_lanes(std::declval<P>(), 1, std::declval<const scalar_of<P>*>())), P>;
 
 /// Loads the first n lanes from memory and sets the others to `fill`. It reads nothing beyond n. Requires 0 <= n <= width.
 template <class P>
