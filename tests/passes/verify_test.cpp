@@ -504,3 +504,118 @@ TEST_CASE("outputs and arguments exist") {
   ir::node again = node(opcode::input, dtype::float32, 0, j.g[j.x].shape);
   check(j.with(again), "two inputs read one argument", 4, 0, 0);
 }
+
+TEST_CASE("each axis of a broadcast is stretched into one of its own") {
+  inputs i;
+  const ir::node_id corner = i.g.input(dtype::float32, {2, {1, 1}});
+  check(i.with(node(opcode::broadcast, dtype::float32, 1, i.g[i.x].shape, corner)), "two axes stretch into one", 5, 1, 0);  // axes (0, 0)
+}
+
+TEST_CASE("products, systems, orders and attention take matrices of numbers") {
+  const int f32 = static_cast<int>(dtype::float32);
+  inputs p;
+  const ir::node_id bits = p.g.input(dtype::boolean, {2, {3, 2}});
+  check(p.with(node(opcode::matmul, dtype::boolean, 2, p.shape({2, {2, 2}}), p.b, bits)), "a product of bool", 5, 0, 0);
+  inputs q;
+  check(q.with(node(opcode::matmul, dtype::float32, 2, q.shape({}), q.y, q.y)), "a product of less than matrices", 4, 0, 2);
+  inputs s;
+  const ir::node_id whole = s.g.input(dtype::int32, {2, {4, 4}}), column = s.g.input(dtype::int32, {2, {4, 1}});
+  check(s.with(node(opcode::solve, dtype::int32, 2, s.g[column].shape, whole, column)), "a system of equations of integers or bool", 6, 0, 0);
+  inputs t;
+  check(t.with(node(opcode::solve, dtype::float32, 2, t.g[t.y].shape, t.y, t.y)), "a system of less than matrices", 4, 1, 2);
+  inputs o;
+  const ir::node_id scalar = o.g.input(dtype::float32, {});
+  check(o.with(node(opcode::order, dtype::int64, 1, o.g[scalar].shape, scalar)), "an order of a scalar", 5, 0, 1);
+
+  // q, k, v : [3, 2]. A row of the result has two columns more than a row of v.
+  const auto attention = [&](dtype type, const extents& rows, const extents& to, opcode op, std::int64_t part) {
+    inputs a;
+    const ir::node_id k = a.g.input(type, rows), v = a.g.input(type, rows);
+    extents first = rows;
+    if (op == opcode::attention_gradient && first.rank > 0) first[first.rank - 1] += first[first.rank - 1] + 3;
+    ir::node n = node(op, type, 3, a.shape(to), a.g.input(type, first), k);
+    n.in[2] = v;
+    n.start = part;
+    return a.with(n);
+  };
+  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
+  check(attention(dtype::int32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0), "attention of integers or bool", 7, 0, 0);
+  check(attention(dtype::float32, {1, {3}}, {1, {5}}, opcode::attention, 0), "attention of less than matrices", 7, 1, 2);
+  check(attention(dtype::float32, {2, {3, -1}}, {2, {3, 4}}, opcode::attention, 0), "an extent is no symbol", 0, -1, 0);
+  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 6}}, opcode::attention_gradient, 0).ok());
+  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 2}}, opcode::attention_gradient, 1).ok());
+  CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention_gradient, 2).ok());
+  for (const std::int64_t part : {-1, 3}) check(attention(dtype::float32, {2, {3, 2}}, {2, {3, 6}}, opcode::attention_gradient, part), "no such part of a gradient", 7, part, 0);
+
+  inputs r;
+  ir::node reduce = node(opcode::reduce, dtype::float32, 1, r.shape({1, {3}}), r.x);
+  reduce.attr = 1;
+  CHECK(inputs(r).with(reduce).ok());
+  for (const std::int64_t what : {std::int64_t{-1}, static_cast<std::int64_t>(ir::reduction::max_of_numbers) + 1}) {
+    reduce.start = what;
+    check(inputs(r).with(reduce), "no such reduction", 4, what, 0);
+  }
+  inputs y;
+  check(y.with(node(opcode::neg, static_cast<dtype>(f32 + 100), 1, y.g[y.x].shape, y.x)), "no such element type", 4, f32 + 100, static_cast<int>(dtype::float64));
+  inputs g;
+  const ir::node_id many = g.g.input(dtype::float32, {6, {1, 1, 1, 1, 1, 1}}), where = g.g.input(dtype::int32, {4, {1, 1, 1, 1}});
+  g.g.check_bound({where, 1, "gather"});
+  check(g.with(node(opcode::gather, dtype::float32, 2, g.shape({1, {1}}), many, where)), "a shape of impossible rank", 6, 9, max_rank);
+  inputs u;
+  const ir::node_id pair = u.g.emit(node(opcode::tuple, dtype::float32, 2, u.shape({}), u.x, u.y));
+  check(u.with(node(opcode::tuple, dtype::float32, 2, u.shape({}), u.x, pair)), "only the first operand of a tuple can be a tuple", 5, 1, 0);
+  inputs n;
+  ir::node extent = node(opcode::extent, dtype::int64, 0, n.shape({}));
+  extent.attr = ir::extent_of_symbol(0);
+  check(n.with(extent), "an extent is no symbol", 4, -1, 0);
+  inputs a;
+  ir::node argument = node(opcode::input, dtype::float32, 0, a.g[a.x].shape);
+  for (const std::int64_t number : {-1, 4}) {
+    argument.attr = number;
+    check(inputs(a).with(argument), "no such argument", 4, number, 4);
+  }
+}
+
+TEST_CASE("shapes, bounds and constraints speak of what exists") {
+  inputs i;
+  i.g.check_bound({i.k, 2, "gather"});
+  const std::int64_t n = i.g.new_symbol({.a = 4}), m = i.g.new_symbol({.a = 5});
+  i.g.input(dtype::float32, {1, {n}}), i.g.input(dtype::float32, {1, {m}});
+  i.g.unify(n, m, "add", 0, 1);
+  const ir::graph_view good = i.g.view();
+  REQUIRE(verify(good).ok());
+  REQUIRE(good.constraint_count == 1);
+
+  ir::graph_view v = good;
+  for (const ir::node_id id : {-1, 6}) {
+    const ir::bound bound{id, 2, "gather"};
+    v = good, v.bounds = &bound;
+    check(verify(v), "a bound of no node", ir::none, id, 6);
+  }
+  const int shapes = good.shape_count;
+  for (const bool left : {true, false}) {
+    ir::constraint c = good.constraints[0];
+    (left ? c.lhs : c.rhs) = static_cast<std::int16_t>(shapes);
+    v = good, v.constraints = &c;
+    check(verify(v), "a constraint of no shape", ir::none, c.lhs, c.rhs);
+    c = good.constraints[0];
+    (left ? c.a : c.b) = ir::extent_of_symbol(2);
+    check(verify(v), "a constraint of no symbol", ir::none, c.a, c.b);
+  }
+  std::vector<extents> table(good.shapes, good.shapes + shapes);
+  const auto after = [&](int at, const extents& s) {
+    const extents before = table[static_cast<std::size_t>(at)];
+    table[static_cast<std::size_t>(at)] = s;
+    v = good, v.shapes = table.data();
+    const verdict found = verify(v);
+    table[static_cast<std::size_t>(at)] = before;
+    return found;
+  };
+  extents odd = table[1];
+  odd.rank = max_rank + 1;
+  check(after(1, odd), "a shape of impossible rank", 0, max_rank + 1, max_rank);
+  odd.rank = -1;
+  check(after(1, odd), "a shape of impossible rank", 0, -1, max_rank);
+  check(after(1, {1, {ir::extent_of_symbol(2)}}), "an extent is no symbol", 0, ir::extent_of_symbol(2), 2);
+  check(after(1, table[0]), "one shape has two ids", 0, 0, 1);
+}
