@@ -210,7 +210,7 @@ class Site:
             return header
         single = {"transform/profile.hpp": "profile.hpp",
             "transform/debug_nans.hpp": "debug_nans.hpp",
-            "optim/debug_nans.hpp": "debug_nans.hpp",
+            "optim/debug_nans.hpp": "debug_nans.hpp", "eager/debug_nans.hpp": "debug_nans.hpp",
             "transform/html.hpp": "picture.hpp",
             "transform/dot.hpp": "picture.hpp",
             "transform/picture.hpp": "picture.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}

@@ -4,5 +4,6 @@
 
 #include <tenure/tenure.hpp>
 
+#include <tenure/eager/debug_nans.hpp>
 #include <tenure/optim/debug_nans.hpp>
 #include <tenure/transform/debug_nans.hpp>

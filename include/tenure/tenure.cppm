@@ -352,6 +352,7 @@ using tenure::write_html;
 
 // ---- NaN and infinity ---------------------------------------------------------------------------
 using tenure::debug_nans;
+using tenure::debug_nans_scope;
 using tenure::nan_error;
 
 // ---- Threads and the processor ------------------------------------------------------------------

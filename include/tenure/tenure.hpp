@@ -113,5 +113,9 @@
 #include <tenure/optim/micro_batches.hpp>
 #include <tenure/optim/schedule.hpp>
 #include <tenure/optim/sgd.hpp>
+#if TENURE_DEBUG_NANS && !defined(__CUDACC__)
+#include <tenure/eager/debug_nans.hpp>
+#include <tenure/optim/debug_nans.hpp>
+#endif
 
 #endif

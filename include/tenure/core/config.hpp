@@ -33,6 +33,13 @@
 #endif
 #endif
 
+// 1: each call on the CPU looks whether a debug_nans_scope of its thread watches it. 0: no call looks, and a scope does not compile. All units
+// of a program must use the same setting. It is part of the namespace below, so units with another setting share no function, and the
+// linker reports a tensor that goes from one to the other.
+#ifndef TENURE_DEBUG_NANS
+#define TENURE_DEBUG_NANS 0
+#endif
+
 // The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
 // namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
@@ -41,8 +48,12 @@
 // docs/7-how-it-works.md shows how a program chooses between such units when it runs.
 #ifndef TENURE_NAMESPACE
 #include <tenure/core/instruction_set.hpp>
-#if defined(TENURE_ISA)
+#if defined(TENURE_ISA) && TENURE_DEBUG_NANS
+#define TENURE_NAMESPACE tenure::inline TENURE_ISA::inline looks_for_nans
+#elif defined(TENURE_ISA)
 #define TENURE_NAMESPACE tenure::inline TENURE_ISA
+#elif TENURE_DEBUG_NANS
+#define TENURE_NAMESPACE tenure::inline looks_for_nans
 #else
 #define TENURE_NAMESPACE tenure
 #endif

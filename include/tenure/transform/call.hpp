@@ -30,12 +30,25 @@ constexpr bool is_callable() {
   return one && runs;
 }
 
+#if TENURE_DEBUG_NANS
+class nan_watch;
+/// What watches the calls of this thread; null: nothing.
+inline constinit thread_local const nan_watch* current_nan_watch = nullptr;
+/// Runs a program and looks at its results, see debug_nans.hpp.
+template <class Program, class BeforeWriting>
+void run_watched(const nan_watch& watch, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing);
+#endif
+
 /// Runs the program of a call at once. Another runner may record the steps and launch them again as a whole.
 template <class Device>
 struct at_once {
   static storage_handle memory_of_numbers(std::size_t) { return {}; }
   template <class Program, class BeforeWriting>
   static TENURE_INLINE void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
+#if TENURE_DEBUG_NANS && !defined(__CUDACC__)
+    if constexpr (std::is_same_v<Device, cpu_device>)
+      if (const nan_watch* const watch = current_nan_watch) return run_watched<Program>(*watch, arguments, results, symbols, before_writing);
+#endif
     backend<Device>::template run<Program>(arguments, results, symbols, before_writing);
   }
 };
@@ -62,7 +75,7 @@ TENURE_INLINE auto call_bound(const leaf_argument* arguments, int count, const v
   if constexpr (Program::value.bound_count > 0) backend<Device>::check_arguments(Program::value.view(), pointers, symbols);
   void* results[outputs + 1];
   auto made = make_results(results, symbols);
-  backend<Device>::template run<Program>(pointers, results, symbols, before_writing);
+  at_once<Device>::template run<Program>(pointers, results, symbols, before_writing);
   return made;
 }
 

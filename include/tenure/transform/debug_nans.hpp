@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // debug_nans(f)(x...): where a NaN or an infinity comes from. The call runs as always, and its results are looked at. Only if one is not
 // finite, the reference backend computes the call again, one operation after the other, and the exception names the first one that made it.
-// Cost: nothing for other calls, whose code is the same. A watched call reads its results once.
+// debug_nans_scope does so for every call of a thread, if the calls are compiled with -DTENURE_DEBUG_NANS=1.
+// Cost: nothing for other calls, whose code is the same. A watched call reads its results once. With TENURE_DEBUG_NANS a call that no scope
+// watches reads one thread-local pointer.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -88,8 +91,13 @@ class nan_search {
   nan_search(const ir::graph_view& g, std::vector<reference::array> inputs, leaf_names names)
       : nan_search(g, std::move(inputs), std::move(names), nullptr) {}
 
-  /// The text that says it. Empty if each result is finite here.
-  std::string find() const {
+  bool are_results_finite() const {
+    for (int i = 0; i < g_.output_count; ++i)
+      if (is_bad(g_.outputs[i])) return false;
+    return true;
+  }
+  /// The text that says it. Empty if each result is finite here, and, with `passes_infinities`, if it has only infinities that were there before.
+  std::string find(bool passes_infinities = false) const {
     const std::vector<char> leads = leading_nodes();
     const auto makes_it = [&](ir::node_id id) { return !is_source(id) && none_of_operands(id, &finiteness::not_finite); };
     const auto makes_nan = [&](ir::node_id id) {
@@ -98,7 +106,7 @@ class nan_search {
     ir::node_id found = first(leads, makes_it);
     // An infinity can be meant, as in a mask. Then what makes a NaN of it is the mistake.
     if (found == ir::none) found = first(leads, makes_nan);
-    if (found == ir::none) found = first(leads, [&](ir::node_id id) { return is_source(id); });
+    if (found == ir::none) found = first(leads, [&](ir::node_id id) { return is_source(id) && (!passes_infinities || state(id).has_nan); });
     return found == ir::none ? "" : describe(found);
   }
 
@@ -265,9 +273,24 @@ inline reference::array copied(dtype type, const extents& shape, const extents& 
   return to;
 }
 
-/// Throws the nan_error of a call of Program whose results are not finite. The arguments are as they were before the call.
+/// Where the traced function of a program stands, as "file.cpp:12:20". clang says it in the name of a lambda's type; g++ does not: then it is empty.
 template <class Program>
-[[noreturn]] void throw_nan(const void* const* arguments, const std::int64_t* symbols, const name_list& given) {
+std::string_view place_of_function() {
+  constexpr std::string_view before = "(lambda at ";
+  const std::string_view name = __PRETTY_FUNCTION__;
+  const std::size_t at = name.find(before);
+  if (at == std::string_view::npos) return {};
+  const std::string_view place = name.substr(at + before.size());
+  return place.substr(0, place.find(')'));
+}
+
+/// Which infinities are an error: all in a result, or only those that the call makes.
+enum class infinities { all, made };
+
+/// Throws the nan_error of a call of Program whose results are not finite. The arguments are as they were before the call. Returns if only infinities
+/// are passed on and `which` allows that. `scope` is the last line of the message.
+template <class Program>
+void throw_nan(const void* const* arguments, const std::int64_t* symbols, const name_list& given, infinities which = infinities::all, const std::string& scope = "") {
   const ir::graph_view g = Program::traced.view();
   std::vector<reference::array> inputs;
   for (ir::node_id id = 0; id < g.count; ++id) {
@@ -279,17 +302,22 @@ template <class Program>
     if (inputs.size() <= at) inputs.resize(at + 1);
     inputs[at] = copied(g[id].type, shape, strides, arguments[at]);
   }
-  const leaf_names names = names_of_program<Program>::get(given);
-  std::string text = nan_search(g, std::move(inputs), names).find();
+  leaf_names names = names_of_program<Program>::get(given);
+  for (int i = static_cast<int>(names.results.size()); i < g.output_count; ++i) names.results.push_back("result " + std::to_string(i));
+  const nan_search search(g, std::move(inputs), std::move(names));
+  std::string text = search.find(which == infinities::made);
+  if (text.empty() && !search.are_results_finite()) return;
   if (text.empty())
     text = "a result is not finite, and the operations one after the other give only finite numbers: another order of a sum overflows";
-  throw nan_error("tenure: debug_nans: " + text);
+  if (const std::string_view place = place_of_function<Program>(); !place.empty()) text += "\n  in the function of " + std::string(place);
+  throw nan_error("tenure: debug_nans: " + text + scope);
 }
 
 /// Runs a program into memory of its own, and copies its results to the targets if they are finite.
 class nan_watch {
  public:
   explicit nan_watch(const name_list& names) : names_(names) {}
+  nan_watch(const name_list& names, infinities which, std::string scope) : names_(names), which_(which), scope_(std::move(scope)) {}
   static storage_handle memory_of_numbers(std::size_t) { return {}; }
 
   template <class Program, class BeforeWriting>
@@ -301,8 +329,9 @@ class nan_watch {
     for (int i = 0; i < outputs; ++i) written.emplace_back(g[g.outputs[i]].type, output_extents<Program>(i, symbols));
     for (int i = 0; i < outputs; ++i) to[i] = written[static_cast<std::size_t>(i)].data.data();
     backend<cpu_device>::run<Program>(arguments, to, symbols, program_detail::no_notice{});
-    for (const reference::array& w : written)
-      if (!all_finite(w.type, w.data.data(), w.size())) throw_nan<Program>(arguments, symbols, names_);
+    bool is_finite = true;
+    for (const reference::array& w : written) is_finite = is_finite && all_finite(w.type, w.data.data(), w.size());
+    if (!is_finite) throw_nan<Program>(arguments, symbols, names_, which_, scope_);
     before_writing();
     for (int i = 0; i < outputs; ++i)
       if (const auto& data = written[static_cast<std::size_t>(i)].data; !data.empty()) std::memcpy(results[i], data.data(), data.size());
@@ -310,7 +339,21 @@ class nan_watch {
 
  private:
   const name_list& names_;
+  infinities which_ = infinities::all;
+  std::string scope_;
 };
+
+#if TENURE_DEBUG_NANS
+template <class Program, class BeforeWriting>
+void run_watched(const nan_watch& watch, const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
+  watch.run<Program>(arguments, results, symbols, before_writing);
+}
+/// Calls of this thread are watched by `watch`; by nothing where it is null. Returns what watched them before.
+inline const nan_watch* watch_calls(const nan_watch* watch) { return std::exchange(current_nan_watch, watch); }
+#else
+inline const nan_watch* watch_calls(const nan_watch*) { return nullptr; }
+#endif
+inline const name_list no_names;
 
 template <class Device>
 constexpr bool is_watched_device() {
@@ -363,6 +406,31 @@ struct watched {
 };
 
 }  // namespace detail
+
+/// While it lives, a computation of this thread that makes a NaN or an infinity throws nan_error before it writes anything:
+/// const tn::debug_nans_scope scope; It watches expressions, in-place operators, compiled functions, training steps and backward(), on the
+/// CPU, with all threads of the call. The message is that of debug_nans(f), with the line of the scope. An infinity that an operand has already, such as
+/// -inf in a mask, may be passed on; a NaN may not. The program is compiled with -DTENURE_DEBUG_NANS=1 in all its units: without it calls do not
+/// look for a scope, and this does not compile. Not watched: calls on a GPU and in .cu files, training steps with a group, fill_ and factories.
+/// Scopes end in the reverse order of their beginning, on the thread where they began.
+class [[nodiscard]] debug_nans_scope {
+ public:
+  // clang 14 has no std::source_location.
+  template <class Nothing = void>
+  [[nodiscard]] explicit debug_nans_scope(const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : watch_(detail::no_names, detail::infinities::made, std::string("\n  in the scope of ") + file + ':' + std::to_string(line)),
+        outer_(detail::watch_calls(&watch_)) {
+    constexpr bool do_calls_look = TENURE_DEBUG_NANS || !std::is_void_v<Nothing>;
+    static_assert(do_calls_look, "tenure: debug_nans_scope: calls look for a scope only where all units are compiled with -DTENURE_DEBUG_NANS=1");
+  }
+  debug_nans_scope(const debug_nans_scope&) = delete;
+  debug_nans_scope& operator=(const debug_nans_scope&) = delete;
+  ~debug_nans_scope() { detail::watch_calls(outer_); }
+
+ private:
+  detail::nan_watch watch_;
+  const detail::nan_watch* outer_;
+};
 
 /// debug_nans(f)(x...) is f(x...), but throws nan_error where a result has a NaN or an infinity. The message has the first operation that
 /// made it from finite operands, as a formula, with the ranges of these operands, and in a loop the turn. `names` are names of the
