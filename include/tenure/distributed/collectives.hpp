@@ -36,8 +36,12 @@ constexpr bool is_exchangeable() {
 /// Whether ranks can write an X. If not, a static_assert gives the reason.
 template <class X>
 constexpr bool is_written() {
-  static_assert(!std::is_const_v<X>, "tenure: mpi: the argument is read-only");
-  return !std::is_const_v<X> && is_exchangeable<X>();
+  constexpr bool is_writable = [] {
+    if constexpr (tree<X>::is_tree) return tenure::detail::are_leaves_writable<X>();
+    else return true;  // is_exchangeable() says what it is
+  }();
+  static_assert(is_writable, "tenure: mpi: the argument is read-only");
+  return is_writable && is_exchangeable<X>();
 }
 
 /// Returns when all ranks are about to make the same call, with `option`, the rest of its arguments. Otherwise throws on all of them.

@@ -92,8 +92,9 @@ auto initial_state(const Model& model) {
 template <class Model>
 constexpr bool has_parameters() {
   static_assert(tree<Model>::leaves > 0, "tenure: optim: the model has no parameters");
-  static_assert(!std::is_const_v<Model>, "tenure: optim: the model is read-only");
-  return tree<Model>::leaves > 0 && !std::is_const_v<Model>;
+  constexpr bool is_writable = are_leaves_writable<Model>();
+  static_assert(is_writable, "tenure: optim: the model is read-only");
+  return tree<Model>::leaves > 0 && is_writable;
 }
 
 /// Whether S is a state that may be written. If not, a static_assert says so.

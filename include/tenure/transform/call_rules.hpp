@@ -207,10 +207,11 @@ constexpr bool are_targets() {
   if constexpr (are_tensors) {
     constexpr bool are_owners = tree<given>::contiguous && !tree<given>::tracked;
     static_assert(are_owners, "tenure: into: a target must own its memory and carry no gradient");
-    static_assert(!(std::is_const_v<Target> || ...), "tenure: into: a target is read-only");
+    constexpr bool are_writable = (are_leaves_writable<Target>() && ...);
+    static_assert(are_writable, "tenure: into: a target is read-only");
     constexpr bool as_many = tree<given>::leaves == tree<Results>::leaves;
     static_assert(!are_owners || as_many, "tenure: into: the number of targets differs from the number of results");
-    if constexpr (are_owners && as_many && !(std::is_const_v<Target> || ...)) {
+    if constexpr (are_owners && as_many && are_writable) {
       constexpr target_mismatch found = first_mismatch<Results, given>();
       check_element_type<found.target, found.given, found.wanted>();
       check_rank<found.target, found.given_rank, found.wanted_rank>();

@@ -8,6 +8,7 @@
 
 #include <tenure/expr/apply.hpp>
 #include <tenure/tensor/tensor.hpp>
+#include <tenure/tensor/writable.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -317,6 +318,18 @@ using tree = tree_properties<std::remove_cvref_t<X>>;
 
 template <class X>
 constexpr bool is_branch_type() { return !is_tree_leaf<X> && tree<X>::is_tree; }
+
+/// Whether every leaf of an lvalue of type X may be written. A tuple of references is as writable as what they refer to.
+template <class X>
+constexpr bool are_leaves_writable() {
+  using branch = std::remove_const_t<X>;
+  if constexpr (any_tensor<branch>) return is_writable<X>;
+  else if constexpr (requires { std::tuple_size<typename parts<branch>::type>::value; })
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (are_leaves_writable<std::remove_reference_t<decltype(part<I>(std::declval<X&>()))>>() && ...);
+    }(part_indices<branch>{});
+  else return !std::is_const_v<X>;
+}
 
 // ---- building ------------------------------------------------------------------------------------------------------
 
