@@ -183,3 +183,23 @@ TEST_CASE("all and any ask whether elements are true, or not zero") {
   if (!tn::all(x[0] >= 0.f)) FAIL("all of 1, 0 and 3");
   CHECK(x.at(tn::all, 1).extent(0) == 2);
 }
+
+TEST_CASE("of no elements any is false and all is true") {
+  const auto both = tn::compile([](auto v) { return std::tuple{any(v), tn::all(v), any(v, tn::axis<1>), tn::all(v, tn::axis<1>), any(v, tn::axis<1>, tn::keepdim)}; });
+  const auto expect = [&](const auto& x) {
+    const auto [any_of_x, all_of_x, any_of_rows, all_of_rows, kept] = both(x);
+    CHECK(!any_of_x.item());
+    CHECK(all_of_x.item());
+    CHECK((!any_of_rows(0) && !any_of_rows(1) && !kept(0, 0) && !kept(1, 0)));
+    CHECK((all_of_rows(0) && all_of_rows(1)));
+    CHECK(!any(x > 0).item());
+    CHECK(tn::all(x > 0).item());
+  };
+  expect(tn::zeros<float>(tn::shape<2, 0>()));
+  expect(tn::zeros<bool>(tn::shape<2, 0>()));
+  const tn::tensor<float, tn::shape<2, tn::dyn>> some = tn::zeros<float>(tn::shape<2, tn::dyn>(), 0);
+  expect(some);
+  // No rows have no results.
+  CHECK(tn::eval(any(tn::zeros<float>(tn::shape<0, 3>()), tn::axis<1>)).size() == 0);
+  CHECK(tn::eval(tn::all(tn::zeros<float>(tn::shape<0, 3>()), tn::axis<0>))(2));
+}

@@ -25,6 +25,6 @@ constexpr auto reduced_by(later_phase, reduction_tag<Call>, const X& x, const Al
 template <int P, class X, class... Along>
 constexpr auto reduced_by(later_phase, norm_tag<P>, const X& x, const Along&... along) { return norm<P>(x, along...); }
 template <class X, class... Along>
-constexpr auto reduced_by(later_phase, all_tag, const X& x, const Along&... along) { return amin(cast<bool>(x), along...); }
+constexpr auto reduced_by(later_phase, all_tag, const X& x, const Along&...) { return apply<typename ops::along<ops::all, Along...>::type>(cast<bool>(x)); }
 
 }  // namespace tenure::detail

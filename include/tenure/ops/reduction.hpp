@@ -70,6 +70,12 @@ using amax = extreme_value<ir::reduction::max, Keep, A...>;
 template <bool Keep, int... A>
 using amin = extreme_value<ir::reduction::min, Keep, A...>;
 
+/// The largest (smallest) of bools. A reduction starts from false (true), so that is what no elements give.
+template <bool Keep, int... A>
+using any = reduce<ir::reduction::max, Keep, A...>;
+template <bool Keep, int... A>
+using all = reduce<ir::reduction::min, Keep, A...>;
+
 /// The number of elements that one element of the result combines, as a scalar value.
 template <class X>
 constexpr value reduced_count(const X& x, std::int64_t mask) {
@@ -178,9 +184,9 @@ template <operand_or_scalar X, class... Along> constexpr auto amax(const X& x, c
 template <operand_or_scalar X, class... Along> constexpr auto amin(const X& x, const Along&...) { return apply<typename ops::along<ops::amin, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto logsumexp(const X& x, const Along&...) { return apply<typename ops::along<ops::logsumexp, Along...>::type>(x); }
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto var(const X& x, const Along&...) { return apply<typename ops::along<ops::corrected<Correction>::template var, Along...>::type>(x); }
-/// Whether any element is true, or not zero (NaN is not zero), along axes as in amax. all(x, along...) is whether all elements are. An empty axis
-/// does not compile, or throws, as in amax.
-template <operand X, class... Along> constexpr auto any(const X& x, const Along&... along) { return amax(cast<bool>(x), along...); }
+/// Whether any element is true, or not zero (NaN is not zero), along axes as in amax. all(x, along...) is whether all elements are. Of no elements
+/// any is false and all is true.
+template <operand X, class... Along> constexpr auto any(const X& x, const Along&...) { return apply<typename ops::along<ops::any, Along...>::type>(cast<bool>(x)); }
 /// exp(x) / sum(exp(x)) along one axis (by default the last one), and its logarithm, computed without overflow. If the largest element of a
 /// row is infinite, or one is NaN, the row is NaN.
 template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }
