@@ -102,6 +102,30 @@ TEST_CASE("a branch updates the array that the loop carries, in place") {
   static_assert(copying::workspace_bytes() >= 960);
 }
 
+TEST_CASE("a plan counts the rows that a gather reads, and of an update in place the block") {
+  constexpr std::int64_t number = sizeof(double), index = sizeof(std::int32_t), row = 3 * number, whole = 40 * row;
+  using indices = tn::tensor<std::int32_t, tn::shape<8>>;
+  constexpr auto rows = [](auto x, auto i) { return tn::gather(x, i); };
+  using of_table = decltype(tn::compile(rows).plan(table(), indices()));
+  STATIC_REQUIRE(of_table::bytes() == 8 * index + 8 * row + 8 * row);
+  using of_few = decltype(tn::compile(rows).plan(tn::tensor<double, tn::shape<2, 3>>(), indices()));
+  STATIC_REQUIRE(of_few::bytes() == 8 * index + 2 * row + 8 * row);  // at most the table
+  using line = tn::tensor<double, tn::shape<3>>;
+  using position = std::int64_t;
+  using in_place = decltype(tn::compile([](auto x, auto y, auto i) { return put(sin(x), y, i); }).plan(table(), line(), position()));
+  STATIC_REQUIRE(in_place::kernels() == 2);
+  STATIC_REQUIRE(in_place::bytes() == 2 * whole + (2 * row + number));
+  using copied = decltype(tn::compile([](auto x, auto y, auto i) { return put(x, y, i); }).plan(table(), line(), position()));
+  STATIC_REQUIRE(copied::bytes() == 2 * whole + row + number);
+  // A loop: the carry has one place, so each turn writes its block, unless it reads the old carry afterwards.
+  using turns = decltype(tn::compile([](auto x, auto y) { return tn::fori_loop(5, [=](auto i, auto c) { return put(c, y, i); }, x); }).plan(table(), line()));
+  STATIC_REQUIRE(turns::bytes() == 5 * (2 * number + 2 * row + number));  // the check of the position is a step
+  using reading = decltype(tn::compile([](auto x, auto y) {
+                             return tn::fori_loop(5, [=](auto i, auto c) { return put(c, y, i) + 0.0 * c[0]; }, x);
+                           }).plan(table(), line()));
+  STATIC_REQUIRE(reading::bytes() > 5 * 2 * whole);
+}
+
 TEST_CASE("a turn with a position outside throws, and nothing was written") {
   constexpr auto f = tn::compile([](auto cache, auto xs, auto first) { return std::get<0>(ring<false>(cache, xs, first)); });
   const table cache = counted();

@@ -34,21 +34,28 @@ struct plan {
   }
   /// The operations of the loop or branch that is step s; 0 for other steps.
   static constexpr std::int64_t flops_of_construct(int s) {
-    return in_construct(s, []<class Body>(std::type_identity<Body>) { return plan<Body, Device>::flops(); });
+    return in_construct(s, []<class Body, int Carries>(std::type_identity<Body>, std::integral_constant<int, Carries>) { return plan<Body, Device>::flops(); });
   }
 
-  /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step. Loops and branches count as in flops().
-  static constexpr std::int64_t bytes() {
+  /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step: a gather reads one row of its table for
+  /// each index, but at most the table, and an update in place writes its block. Loops and branches count as in flops().
+  static constexpr std::int64_t bytes() { return bytes_of_turn<0>(); }
+  /// The same for a body that carries the first values: where it may, it writes the next one over the last one.
+  template <int Carries>
+  static constexpr std::int64_t bytes_of_turn() {
     require_static();
     std::int64_t total = 0;
-    for (int s = 0; s < Program::step_count; ++s) total += bytes_of_construct(s) + bytes_of_step(s, Program::value.view(), nullptr);
+    for (int s = 0; s < Program::step_count; ++s) total += bytes_of_construct(s) + bytes_of_step<Carries>(s, Program::value.view(), nullptr);
     return total;
   }
   /// The bytes of the loop or branch that is step s; 0 for other steps.
   static constexpr std::int64_t bytes_of_construct(int s) {
-    return in_construct(s, []<class Body>(std::type_identity<Body>) { return plan<Body, Device>::bytes(); });
+    return in_construct(s, []<class Body, int Carries>(std::type_identity<Body>, std::integral_constant<int, Carries>) {
+      return plan<Body, Device>::template bytes_of_turn<Carries>();
+    });
   }
   /// The bytes that step s reads and writes; 0 for a loop or a branch. `g` is the graph with its run-time extents, and `symbols` are these; null if there are none.
+  template <int Carries = 0>
   static constexpr std::int64_t bytes_of_step(int s, const ir::graph_view& g, const std::int64_t* symbols) {
     const passes::plan_view p = Program::plan.view(g);
     const passes::step& step = p.steps[s];
@@ -61,7 +68,7 @@ struct plan {
       if (counted) continue;
       std::int64_t elements = 0;  // of all parts of a buffer together, but at most the elements of the buffer
       for (int b = a; b < step.first_access + step.access_count; ++b)
-        if (p.accesses[b].buffer == buffer) elements += elements_of(p, step, b, symbols);
+        if (p.accesses[b].buffer == buffer) elements += elements_of<Carries>(p, step, b, symbols);
       const std::int64_t whole = passes::value_of(p.buffers[buffer].elements, symbols);
       total += (elements < whole ? elements : whole) * size_of(p.buffers[buffer].type);
     }
@@ -89,8 +96,8 @@ struct plan {
   static constexpr std::int64_t bytes_of(const ir::graph_view& g, ir::node_id id) { return count(g.shape_of(id)) * size_of(g[id].type); }
 
  private:
-  /// The cost of the loop or branch that is step s, 0 for other steps. An external function counts 0. cost(body) gives the cost of one turn of a
-  /// body.
+  /// The cost of the loop or branch that is step s, 0 for other steps. An external function counts 0. cost(body, carries) gives the cost of one
+  /// turn of a body.
   template <class Cost>
   static constexpr std::int64_t in_construct(int s, Cost cost) {
     std::int64_t total = 0;
@@ -99,11 +106,14 @@ struct plan {
       using kind = ir::construct::kind;
       using record = program_detail::construct_at<Program, C>;
       if constexpr (record::value.what != kind::external) {
-        const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{});
+        constexpr ir::construct construct = record::value;
+        constexpr int carries = construct.what == kind::cond ? 0 : construct.carries;
+        constexpr int of_results = construct.body_of_results() == construct.bodies[1] ? 1 : 0;
+        const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{}, std::integral_constant<int, of_results == 0 ? carries : 0>{});
         if constexpr (record::value.what == kind::scan) {
           total += record::value.length * first;
         } else {
-          const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{});
+          const std::int64_t second = cost(std::type_identity<typename record::template body<1>>{}, std::integral_constant<int, of_results == 1 ? carries : 0>{});
           total += record::value.what != kind::cond ? first + second : first > second ? first : second;
         }
       }
@@ -111,6 +121,7 @@ struct plan {
     return total;
   }
   /// The number of elements of its buffer that an access reads or writes.
+  template <int Carries>
   static constexpr std::int64_t elements_of(const passes::plan_view& p, const passes::step& step, int a, const std::int64_t* symbols) {
     const passes::access& x = p.accesses[a];
     const int at = a - step.first_access;
@@ -119,7 +130,29 @@ struct plan {
     std::int64_t n = 1;
     for (int d = 0; d < x.rank; ++d)
       if (p.stride(x, d).factor != 0) n *= is_fused ? passes::value_of(p.kernels[step.kernel].extent[d], symbols) : p.graph.shape_of(node)[d];
+    if (is_fused) return n;
+    // A gather reads one row of its table for each index. An update in place writes its block alone, and does not read what it keeps.
+    if (step.op == ir::opcode::gather && at == 0) {
+      const std::int64_t rows = count(p.graph.shape_of(step.node));
+      return rows < n ? rows : n;
+    }
+    if (step.op == ir::opcode::update && (at == 1 || at == 3) && is_in_place<Carries>(p, p.accesses + step.first_access))
+      return at == 1 ? 0 : count(p.graph.shape_of(p.graph[step.node].in[0]));
     return n;
+  }
+  /// Whether an update with the accesses {block, x, start, result} has one memory for x and the result.
+  template <int Carries>
+  static constexpr bool is_in_place(const passes::plan_view& p, const passes::access* a) {
+    if (a[1].buffer == a[3].buffer) return true;
+    if constexpr (Carries > 0) {
+      const passes::buffer &x = p.buffers[a[1].buffer], &result = p.buffers[a[3].buffer];
+      using place = passes::buffer::place;
+      constexpr int results = Program::value.output_count;
+      return x.where == place::argument && result.where == place::result && x.index == result.index && x.index < Carries &&
+             program_detail::overwrites<Program>.safe[x.index * results + x.index];
+    } else {
+      return false;
+    }
   }
   static constexpr void require_static() {
     static_assert(Program::is_static, "tenure: plan: the cost of a call with run-time extents is known only when it runs");
