@@ -283,6 +283,10 @@ TEST_CASE("a run that is saved and loaded goes on with the same bits") {
   tn::load("both.npz", back);
   CHECK(at(d.body[0].w, 1, 2) == on_host.body[0].w(1, 2));
   CHECK(at(e.body[0].w, 1, 2) == state_on_host.moments[0].body[0].w(1, 2));
+  tn::save(std::string_view("both.npz"), both);
+  tn::load(std::string_view("both.npz"), std::tie(e, d));
+  CHECK(at(e.body[0].w, 1, 2) == on_host.body[0].w(1, 2));
+  CHECK(at(d.body[0].w, 1, 2) == state_on_host.moments[0].body[0].w(1, 2));
   CHECK_THROWS_WITH(tn::load("run.npz", d, e), "tenure: load: run.npz: array 'body.0.w': two arguments have an array of this name");
 
   // The state of another rule.

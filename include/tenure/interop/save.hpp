@@ -7,6 +7,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <boost/hana/core/to.hpp>
@@ -39,6 +43,15 @@ template <class X>
 inline constexpr bool is_rule_state = false;
 template <class Model, int N>
 inline constexpr bool is_rule_state<optim::state<Model, N>> = true;
+
+template <class X>
+inline constexpr bool is_path = std::is_convertible_v<const X&, std::string> || std::is_same_v<X, std::string_view>;
+
+/// Whether a temporary X only refers to what load() writes: what std::tie(x, y) returns.
+template <class X>
+inline constexpr bool is_tie = false;
+template <class... X>
+inline constexpr bool is_tie<std::tuple<X&...>> = true;
 
 /// Tensors, numbers, models, states of rules, and tuples and arrays of these or of references to them.
 template <class X>
@@ -143,12 +156,15 @@ void save(const std::string& path, const X&... x) {
   interop::write_npz(path, views);
 }
 
-/// Reads every parameter into existing models and states of optimizers, or into one tensor, on the host or on a device. Throws io_error if the
+/// Reads every parameter into existing models and states of optimizers, or into one tensor, on the host or on a device. std::tie(x, y) is a target
+/// too. Throws io_error if the
 /// file lacks an array, if the type or shape of one differs, if two arguments have an array of one name, or if a state has fewer moments than
 /// the file; then nothing has been written. Other arrays in the file are ignored.
 template <class... X>
   requires(sizeof...(X) > 0)
-void load(const std::string& path, X&... x) {
+void load(const std::string& path, X&&... x) {
+  constexpr bool are_kept = ((std::is_lvalue_reference_v<X> || detail::is_tie<X>) && ...);
+  static_assert(are_kept, "tenure: load: a target is a temporary: give it a name, and load into that");
   const std::vector<interop::array> arrays = interop::read_npz(path);
   std::vector<const interop::array*> found;
   const auto check = [&](const std::string& name, auto& leaf) {
@@ -190,10 +206,18 @@ void load(const std::string& path, X&... x) {
   detail::for_each_saved(write, x...);
 }
 
+// The path may be a std::string_view, which does not become a std::string by itself.
+template <class Path, class... X>
+  requires std::is_same_v<Path, std::string_view>
+void save(Path path, const X&... x) { save(std::string(path), x...); }
+template <class Path, class... X>
+  requires std::is_same_v<Path, std::string_view>
+void load(Path path, X&&... x) { load(std::string(path), std::forward<X>(x)...); }
+
 // Other spellings. They do not compile and give a message.
 template <class... X>
   requires(sizeof...(X) == 0)
-void load(const std::string&, X&...) {
+void load(const std::string&, X&&...) {
   static_assert(sizeof...(X) > 0, "tenure: load: it writes a tensor or a model that exists: load(path, model)");
 }
 template <template <class, auto...> class Model, auto... Values>
@@ -202,10 +226,10 @@ after_error load(const std::string&) {
   return {};
 }
 template <class X, class... Rest>
-  requires(!std::is_convertible_v<const X&, std::string>)
+  requires(!detail::is_path<X>)
 void load(const X&, const Rest&...) { static_assert(detail::never<X>, "tenure: load: the path comes first: load(path, x)"); }
 template <class X, class... Rest>
-  requires(!std::is_convertible_v<const X&, std::string>)
+  requires(!detail::is_path<X>)
 void save(const X&, const Rest&...) { static_assert(detail::never<X>, "tenure: save: the path comes first: save(path, x)"); }
 
 }  // namespace tenure
