@@ -10,6 +10,7 @@
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
+#include <tenure/passes/single_turns.hpp>
 #include <tenure/program/encode.hpp>
 
 namespace TENURE_NAMESPACE {
@@ -160,13 +161,18 @@ struct program {
     static constexpr ir::graph_sizes guess() { return traced.sizes; }
     static constexpr ir::builder run() {
       const ir::builder live = passes::dead_code(traced.view());
+      if (!passes::has_single_turns(live.view())) return with_loops(live);
+      const ir::builder unrolled = passes::single_turns(live.view());
+      return with_loops(unrolled);
+    }
+
+   private:
+    static constexpr ir::builder with_loops(const ir::builder& live) {
       if (!passes::may_have_derived_loops(live.view())) return simplified(live);
       const ir::builder taken = passes::derived_loops(live.view());
       const ir::builder rest = passes::dead_code(taken.view());
       return simplified(rest);
     }
-
-   private:
     static constexpr ir::builder simplified(const ir::builder& live) {
       const ir::builder smaller = passes::algebra(live.view());
       return passes::dead_code(smaller.view());

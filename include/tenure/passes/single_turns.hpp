@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+// A scan of one turn is its body. Without the loop its operations fuse with those around it, and its values need no memory of their own.
+// Law: single_turns keeps the meaning, and leaves no scan of one turn outside bodies. A body gets the same pass where it becomes a program.
+// Cost: a copy of the graph for each level of such loops in each other. A graph without constructs is not looked at.
+#pragma once
+
+#include <tenure/passes/simplify.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+constexpr bool is_single_turn(const ir::graph_view& g, node_id id) {
+  if (g[id].op != ir::opcode::construct) return false;
+  const ir::construct& c = g.construct_of(g[id]);
+  return c.what == ir::construct::kind::scan && c.length == 1;
+}
+constexpr bool has_single_turns(const ir::graph_view& g) {
+  for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id)
+    if (is_single_turn(g, id)) return true;
+  return false;
+}
+
+/// The body of a scan of one turn, on its operands. Returns the results.
+constexpr ir::array<node_id> only_turn(ir::builder& out, const ir::construct& c, const ir::array<node_id>& operands) {
+  ir::array<node_id> inputs, results;
+  const int own = c.own_operands();
+  for (int i = 0; i < own; ++i) {
+    const extents shape = out.shape_of(operands[i]);
+    inputs.push_back(i < c.carries ? operands[i] : ops::reshape_to({out, operands[i]}, ops::without_axes(shape, 1)).id);
+  }
+  if (c.counts) inputs.push_back(out.constant(dtype::int64, out.intern({}), 0));
+  for (int i = own; i < operands.size(); ++i) inputs.push_back(operands[i]);
+  const ir::array<node_id> nodes = out.paste(c.bodies[0], inputs, false);
+  const ir::body body = out.bodies().bodies[c.bodies[0]];
+  for (int i = 0; i < body.output_count; ++i) {
+    const node_id y = nodes[out.bodies().outputs[body.first_output + i]];
+    const extents one = out.shape_of(y);
+    extents stack{1, {1}};
+    for (int a = 0; a < one.rank; ++a) stack.push_back(one[a]);
+    results.push_back(i < c.carries ? y : ops::reshape_to({out, y}, stack).id);
+  }
+  return results;
+}
+
+/// Puts the bodies of scans of one turn in their places. dead_code() removes what is left of the loops.
+constexpr ir::builder single_turns(const ir::graph_view& g) {
+  ir::builder out(g);
+  ir::array<node_id> renamed(g.count, none);
+  ir::array<int> first_result(g.count, -1);  // of a scan of one turn, in `results`
+  ir::array<node_id> results;
+  for (node_id id = 0; id < g.count; ++id) {
+    if (const ir::node& n = g[id]; n.op == ir::opcode::result && first_result[n.in[0]] >= 0) {
+      renamed[id] = results[first_result[n.in[0]] + static_cast<int>(n.attr)];
+      continue;
+    }
+    renamed[id] = out.append(with_renamed_operands(g[id], renamed));
+    if (!is_single_turn(g, id)) continue;
+    ir::array<node_id> operands;
+    ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
+    first_result[id] = results.size();
+    for (const node_id result : only_turn(out, g.construct_of(g[id]), operands)) results.push_back(result);
+  }
+  finish(g, renamed, out);
+  ir::builder live = dead_code(out.view());
+  if (has_single_turns(live.view())) return single_turns(live.view());
+  return live;
+}
+
+}  // namespace tenure::passes
