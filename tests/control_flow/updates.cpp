@@ -126,6 +126,59 @@ TEST_CASE("a plan counts the rows that a gather reads, and of an update in place
   STATIC_REQUIRE(reading::bytes() > 5 * 2 * whole);
 }
 
+/// An inner loop, by a count and by a condition, that updates the array that the outer one carries. ReadsAfter: the old array is read beside the new one.
+template <bool ReadsAfter>
+constexpr auto in_inner_loops = [](auto cache, auto xs) {
+  const auto turn = [](auto c, auto x) {
+    const auto counted = tn::fori_loop(2, [=](auto i, auto d) { return put(d, sin(x) + d[i], i + 3); }, c);
+    const auto goes_on = [](auto s) { return std::get<1>(s) < 3; };
+    const auto step = [=](auto s) { return std::tuple{put(std::get<0>(s), 2.0 * x, std::get<1>(s) + 20), std::get<1>(s) + 1}; };
+    const auto last = std::get<0>(tn::while_loop(goes_on, step, std::tuple{counted, std::int64_t{0}}));
+    if constexpr (ReadsAfter) return std::tuple{last, sum(last * c)};
+    else return std::tuple{last, sum(x)};
+  };
+  return tn::scan(turn, cache, xs);
+};
+
+TEST_CASE("an inner loop updates the array that the outer loop carries, in place") {
+  const table cache = counted();
+  const tn::tensor<double, tn::shape<5, 3>> xs = {{1, 2, 3}, {-1, 2, -3}, {-1, 2, 3}, {-1, -2, -3}, {2, 1, 0}};
+  agrees_with_reference("in place", in_inner_loops<false>, cache, xs);
+  agrees_with_reference("read afterwards", in_inner_loops<true>, cache, xs);
+  using plan = decltype(tn::compile(in_inner_loops<false>).plan(cache, xs));
+  static_assert(plan::workspace_bytes() < 2 * 960);
+}
+
+TEST_CASE("a branch or a loop outside loops computes its result in the memory of the argument") {
+  static constexpr auto branch = tn::compile([](auto flag, auto x, auto y) { return tn::cond(flag, [=] { return x * y; }, [=] { return x; }); });
+  static constexpr auto loop = tn::compile([](auto n, auto x, auto y) { return tn::fori_loop(n, [=](auto, auto c) { return 0.5 * c + y; }, x); });
+  const table y = counted(1), expected = counted();
+  using of_branch = tn::program<tn::detail::source_of<decltype(branch.function), bool, table, table>>;
+  using of_loop = tn::program<tn::detail::source_of<decltype(loop.function), std::int64_t, table, table>>;
+  static_assert(tn::detail::overwrites<of_branch, 3>.safe[1] && tn::detail::overwrites<of_branch, 3>.safe[2]);
+  static_assert(tn::detail::overwrites<of_loop, 3>.safe[1] && !tn::detail::overwrites<of_loop, 3>.safe[2]);
+  for (const bool flag : {false, true}) {
+    table x = counted();
+    branch.into(x)(flag, x, y);
+    for (std::size_t i = 0; i < 120; ++i) CHECK(tn::as_span(x)[i] == tn::as_span(expected)[i] * (flag ? tn::as_span(y)[i] : 1));
+    table other = y.clone();
+    branch.into(other)(flag, expected, other);
+    CHECK(std::equal(other.data(), other.data() + 120, x.data()));
+    branch.into(x)(flag, x, x);
+    CHECK(x(0, 0) == (flag ? other(0, 0) * other(0, 0) : other(0, 0)));
+  }
+  for (const std::int64_t n : {0, 1, 2, 5}) {
+    table x = counted();
+    loop.into(x)(n, x, y);
+    const table apart = loop(n, expected, y);
+    for (std::size_t i = 0; i < 120; ++i) CHECK(tn::as_span(x)[i] == tn::as_span(apart)[i]);
+    table both = y.clone();
+    loop.into(both)(n, both, both);
+    const table both_apart = loop(n, y, y);
+    for (std::size_t i = 0; i < 120; ++i) CHECK(tn::as_span(both)[i] == tn::as_span(both_apart)[i]);
+  }
+}
+
 TEST_CASE("a turn with a position outside throws, and nothing was written") {
   constexpr auto f = tn::compile([](auto cache, auto xs, auto first) { return std::get<0>(ring<false>(cache, xs, first)); });
   const table cache = counted();

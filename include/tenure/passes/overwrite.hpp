@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Whether a result may be written into the memory of an argument. It may if every read of the argument is in an earlier step, or in the
-// kernel that writes the result, at the same element and in the same pass, in an update that gives the result, or in a branch of a cond where
+// kernel that writes the result, at the same element and in the same pass, in an update that gives the result, or in a branch or a loop where
 // this holds.
 #pragma once
 
@@ -46,14 +46,14 @@ constexpr bool overwrites_by_update(const plan_view& p, const step& s, int argum
          a[2].buffer != argument_buffer && same_elements(a[1], a[3]);
 }
 
-/// No branch is known to write a result in the memory of an argument.
-struct no_branches {
+/// No construct is known to write a result in the memory of an argument.
+struct no_constructs {
   constexpr bool operator()(const plan_view&, const step&, int, int) const { return false; }
 };
 
-/// in_branches(p, step, argument buffer, result buffer): whether the step is a cond whose branches do so.
-template <int Arguments, int Results, class InBranches = no_branches>
-constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p, InBranches in_branches = {}) {
+/// in_construct(p, step, argument buffer, result buffer): whether the step is a construct that does so.
+template <int Arguments, int Results, class InConstruct = no_constructs>
+constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p, InConstruct in_construct = {}) {
   overwrite_table<Arguments, Results> table;
   for (int i = 0; i < p.buffer_count; ++i) {
     const buffer& a = p.buffers[i];
@@ -64,7 +64,7 @@ constexpr overwrite_table<Arguments, Results> find_overwrites(const plan_view& p
       const bool unread = a.first >= p.step_count;
       const bool here = !unread && a.last == r.first, fused = here && p.steps[a.last].is_fused();
       table.safe[a.index * Results + r.index] = unread || a.last < r.first || (fused && overwrites_elementwise(p, p.steps[a.last], i, j)) ||
-                                                (here && !fused && (overwrites_by_update(p, p.steps[a.last], i, j) || in_branches(p, p.steps[a.last], i, j)));
+                                                (here && !fused && (overwrites_by_update(p, p.steps[a.last], i, j) || in_construct(p, p.steps[a.last], i, j)));
     }
   }
   return table;

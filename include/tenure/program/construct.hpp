@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Runs loops, branches and external functions, on each backend. A body is a program of its own, which each turn runs with other pointers. A
-// carry is written over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn.
+// carry is written over the last one where the body reads it before (passes/overwrite.hpp). Otherwise it is written to two places in turn. So a
+// result may also have the memory of an operand of the construct, see overwrites_in_constructs.
 // A Machine says how its backend runs a body: is_host, whether the host reads and writes the memory of a body; plan_of<Body>(), its memory;
 // run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address) and number(address), a bool or an int64 that a step has
 // written; write(address, number); on the host run_all(), which may run all turns of a scan at once; and, if it is not the host,
@@ -17,46 +18,67 @@
 namespace TENURE_NAMESPACE::program_detail {
 
 template <class Body>
-struct overwrites_in_branches;
+struct overwrites_in_constructs;
 /// Which carries of a body can be computed over the last ones.
 template <class Body>
 inline constexpr auto overwrites =
-    passes::find_overwrites<Body::value.input_count, Body::value.output_count>(Body::plan.view(Body::value.view()), overwrites_in_branches<Body>{});
+    passes::find_overwrites<Body::value.input_count, Body::value.output_count>(Body::plan.view(Body::value.view()), overwrites_in_constructs<Body>{});
 
-/// Whether a step of a body is a cond that reads a buffer as captures only, and each branch that has such a capture writes the result over it.
-template <class Body>
-struct overwrites_in_branches {
+/// Whether a step of a program is a construct that may write a result over an operand. A cond may if it reads the buffer as captures only, and
+/// each branch that has such a capture writes the result over it. A loop may if it reads the buffer as one carry only, whose turns write it over
+/// the last one.
+template <class Program>
+struct overwrites_in_constructs {
   constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
     if (s.op != ir::opcode::construct) return false;
     bool may = false;
-    constexpr const auto& all = constructs<Body>;
+    constexpr const auto& all = constructs<Program>;
     [&]<int... I>(std::integer_sequence<int, I...>) {
-      ((p.graph[s.node].attr == all.at[I] ? void(may = by_branches<all.at[I]>(p.accesses + s.first_access, argument, result)) : void()), ...);
+      ((p.graph[s.node].attr == all.at[I] ? void(may = by_construct<all.at[I]>(p.accesses + s.first_access, argument, result)) : void()), ...);
     }(std::make_integer_sequence<int, all.count>{});
     return may;
   }
 
  private:
   template <int C>
+  static constexpr bool by_construct(const passes::access* a, int argument, int result) {
+    using kind = ir::construct::kind;
+    constexpr kind what = construct_at<Program, C>::value.what;
+    if constexpr (what == kind::cond) return by_branches<C>(a, argument, result);
+    else if constexpr (what == kind::scan || what == kind::while_loop || what == kind::reverse_while) return by_turns<C>(a, argument, result);
+    else return false;
+  }
+
+  template <int C>
   static constexpr bool by_branches(const passes::access* a, int argument, int result) {
-    using record = construct_at<Body, C>;
+    using record = construct_at<Program, C>;
     constexpr ir::construct branch = record::value;
-    if constexpr (branch.what != ir::construct::kind::cond) {
-      return false;
-    } else {
-      constexpr int results = record::template body<0>::value.output_count;
-      int at = -1;
-      for (int i = 0; i < results; ++i)
-        if (a[branch.operands() + i].buffer == result) at = i;
-      bool may = at >= 0 && a[0].buffer != argument;
-      const auto look = [&]<class Branch>(std::type_identity<Branch>, int first) {
-        for (int k = 0; may && k < Branch::value.input_count; ++k)
-          if (a[first + k].buffer == argument) may = passes::same_elements(a[first + k], a[branch.operands() + at]) && overwrites<Branch>.safe[k * results + at];
-      };
-      look(std::type_identity<typename record::template body<0>>{}, 1);
-      look(std::type_identity<typename record::template body<1>>{}, 1 + branch.captures[0]);
-      return may;
-    }
+    constexpr int results = record::template body<0>::value.output_count;
+    int at = -1;
+    for (int i = 0; i < results; ++i)
+      if (a[branch.operands() + i].buffer == result) at = i;
+    bool may = at >= 0 && a[0].buffer != argument;
+    const auto look = [&]<class Branch>(std::type_identity<Branch>, int first) {
+      for (int k = 0; may && k < Branch::value.input_count; ++k)
+        if (a[first + k].buffer == argument) may = passes::same_elements(a[first + k], a[branch.operands() + at]) && overwrites<Branch>.safe[k * results + at];
+    };
+    look(std::type_identity<typename record::template body<0>>{}, 1);
+    look(std::type_identity<typename record::template body<1>>{}, 1 + branch.captures[0]);
+    return may;
+  }
+
+  template <int C>
+  static constexpr bool by_turns(const passes::access* a, int argument, int result) {
+    using record = construct_at<Program, C>;
+    constexpr ir::construct loop = record::value;
+    using body = typename record::template body<loop.body_of_results() == loop.bodies[1] ? 1 : 0>;
+    constexpr int results = body::value.output_count;
+    int at = -1;
+    for (int i = 0; i < loop.carries; ++i)
+      if (a[loop.operands() + i].buffer == result) at = i;
+    bool may = at >= 0 && a[at].buffer == argument && passes::same_elements(a[at], a[loop.operands() + at]) && overwrites<body>.safe[at * results + at];
+    for (int k = 0; may && k < loop.operands(); ++k) may = k == at || a[k].buffer != argument;
+    return may;
   }
 };
 
@@ -210,8 +232,8 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   else if constexpr (loop.counts) argument[own] = &turn;
   for (int i = 0; i < loop.captures[0]; ++i) argument[own + loop.counts + i] = pointer[own + i];
   void* const workspace = scratch + memory.bytes();
-  if (turns == 0)
-    for (int i = 0; i < carries; ++i) machine.copy(home[i], pointer[i], bytes_of_output<body>(i, machine.symbols()));
+  for (int i = 0; turns == 0 && i < carries; ++i)
+    if (home[i] != pointer[i]) machine.copy(home[i], pointer[i], bytes_of_output<body>(i, machine.symbols()));
   if constexpr (Machine::is_host) {
     if (machine.template run_all<body, carries, loop.scanned, loop.counts>(argument, result, step, turns, &turn, forward)) return;
   }
@@ -321,8 +343,8 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
     machine.run(plan_of_pull, argument, result, workspace);
     for (int i = 0; i < carries; ++i) argument[i] = result[i];
   }
-  if (turns <= 0)
-    for (int i = 0; i < carries; ++i) machine.copy(home[i], pointer[i], bytes_of_output<pull>(i, machine.symbols()));
+  for (int i = 0; turns <= 0 && i < carries; ++i)
+    if (home[i] != pointer[i]) machine.copy(home[i], pointer[i], bytes_of_output<pull>(i, machine.symbols()));
 }
 
 template <class Program, int C, class Machine>

@@ -6,8 +6,7 @@
 #include <cstdint>
 
 #include <tenure/backend/backend.hpp>
-#include <tenure/passes/overwrite.hpp>
-#include <tenure/program/bind.hpp>
+#include <tenure/program/construct.hpp>
 #include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/call_rules.hpp>
 
@@ -15,7 +14,8 @@ namespace TENURE_NAMESPACE {
 namespace detail {
 
 template <class Program, int Arguments>
-inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::plan.view(Program::value.view()));
+inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::plan.view(Program::value.view()),
+                                                                                                   program_detail::overwrites_in_constructs<Program>{});
 
 /// The bytes through which an argument can share memory with a target. A number shares none; a tensor that owns its memory
 /// shares all or none, so its first byte stands for it.
