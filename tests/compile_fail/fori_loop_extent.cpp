@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: trace: the extent of this axis is known only when the program runs: scan over the axis, or pass the number as an argument
+// expect: tenure: trace: the extent of this axis is known only when the program runs: tn::extent<A> is a traced number, or scan over the axis
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -107,6 +107,30 @@ TEST_CASE("the number of turns is an extent that later operations find equal to 
   judged::interpreted(tn::value_and_grad<0, 1>(f).function, of(0.5), of(2), of(3));
 }
 
+// The turns of a fori_loop are those of an axis. With tensors the extent is a number.
+constexpr auto by_extent = [](auto w, auto xs) {
+  const auto n = tn::extent<-1>(xs);
+  return tn::fori_loop(n, [=](auto i, auto c) { return tn::sin(c * w) + xs.at(i) * tn::cast<double>(i); }, w) + tn::cast<double>(n + tn::extent<0>(tn::stack(w, w)));
+};
+
+TEST_CASE("extent is a number of turns, and a number to compute with") {
+  constexpr auto f = tn::value_and_grad<0, 1>(by_extent);
+  for (const std::int64_t n : {0, 1, 4}) {
+    const open_vector xs = tn::full<double>(tn::shape<tn::dyn>{}, 0.3, n);
+    const auto found = f(0.7, xs);
+    judged::agree(found, judged::interpreted(f.function, number(0.7), xs));
+    double c = 0.7;
+    for (std::int64_t i = 0; i < n; ++i) c = std::sin(c * 0.7) + 0.3 * static_cast<double>(i);
+    CHECK(std::get<0>(found).item() == Approx(c + static_cast<double>(n) + 2));
+    CHECK(tn::extent<0>(xs) == n);
+  }
+  static_assert(std::is_same_v<decltype(tn::extent<0>(vector())), std::int64_t>);
+  // The gradient keeps what it reads: a second reverse mode goes through, which it does not through a while_loop.
+  constexpr auto twice = tn::grad([](auto w, auto xs) { return tn::square(tn::grad<0>(by_extent)(w, xs)); });
+  const auto slope = [&](double w) { return tn::square(tn::grad<0>(by_extent)(w, vector{0.3, 0.3, 0.3})).item(); };
+  CHECK(twice(0.7, open_vector(tn::full<double>(tn::shape<tn::dyn>{}, 0.3, 3))).item() == Approx((slope(0.7 + 1e-5) - slope(0.7 - 1e-5)) / 2e-5).epsilon(1e-6));
+}
+
 constexpr auto looked_up = [](auto x) {
   const auto turn = [=](auto c, auto) { return std::tuple{0.5 * c + tn::gather<0>(x, tn::cast<std::int64_t>(tn::minimum(c * c, 2.0))), tn::nothing}; };
   return std::get<0>(tn::scan(turn, tn::sum(x), x));

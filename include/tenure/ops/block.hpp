@@ -57,7 +57,7 @@ constexpr void require_block_inside(value x, const block& b, const char* call, c
       require_constant_inside(x, a, n.attr, length, call);
       continue;
     }
-    g.require_at_least(extent, length, call);
+    if (length > 1) g.require_at_least(extent, length, call);  // one element is asked for only where it is read: a loop may take no turn
     const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
     g.check_bound({b.axes[a].start.id, starts, length == 1 ? call : call_of_start});
   }

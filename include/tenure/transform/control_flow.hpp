@@ -7,6 +7,7 @@
 
 #include <tenure/expr/apply.hpp>
 #include <tenure/ops/arithmetic.hpp>
+#include <tenure/ops/axes.hpp>
 #include <tenure/ops/comparison.hpp>
 #include <tenure/ops/rearrangement.hpp>
 #include <tenure/transform/body_trace.hpp>
@@ -379,8 +380,26 @@ constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {})
   }
 }
 
+/// extent<A>(x) is the extent of axis A, a std::int64_t. Where only the program knows it, it is a traced int64 in a trace: the number of turns of a
+/// fori_loop, or a number to compute with. Negative axes count from the end.
+template <int A, operand X>
+constexpr auto extent(const X& x) {
+  constexpr int axis = ops::axis_position<ops::nodes::extent, X::shape_type::rank, A>::value;
+  if constexpr (is_traced_v<X>) {
+    if constexpr (!is_static(X::shape_type::value[axis])) {
+      ir::builder& g = *x.graph;
+      return traced<std::int64_t, shape<>>{&g, ops::number_of_extent(g, dtype::int64, x.shape()[axis]).id};
+    } else {
+      return X::shape_type::value[axis];
+    }
+  } else {
+    return x.extent(axis);
+  }
+}
+
 /// fori_loop(n, f, init) calls f(i, carry) -> carry for i = 0 ... n - 1 and returns the last carry. i is a traced int64. n is an integer that
-/// is known while tracing, or a traced integer.
+/// is known while tracing, an extent<A>(x), or another traced integer. With one of the first two a gradient keeps what it reads of each turn, as that of
+/// scan; with the last one it is that of a while_loop.
 template <class N, class F, class C>
 constexpr auto fori_loop(const N& n, F f, const C& init) {
   using namespace detail;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: axis: outside the rank of the tensor
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr int axis = 2;
+#else
+constexpr int axis = 1;
+#endif
+
+auto f(const tn::tensor<float, tn::shape<tn::dyn, 3>>& x) { return tn::extent<axis>(x); }
