@@ -288,6 +288,7 @@ using tenure::save_products;
 using tenure::custom_jvp;
 using tenure::custom_vjp;
 using tenure::extern_op;
+using tenure::whole_batch;
 using tenure::like;
 using tenure::result;
 
@@ -296,6 +297,7 @@ using tenure::at_most;
 using tenure::cond;
 using tenure::dynamic_slice;
 using tenure::dynamic_update;
+using tenure::extent;
 using tenure::fori_loop;
 using tenure::nothing;
 using tenure::scan;

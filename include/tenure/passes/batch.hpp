@@ -204,13 +204,35 @@ class batching {
     return results;
   }
 
-  /// Shared operands are captures of the scan.
+  /// One call for the whole batch. Operands that all samples share are repeated.
+  constexpr values external_of_batch(const ir::construct& c, const values& operands) {
+    ids all, out, types, shapes;
+    mark_list mapped;
+    for (const batch_value& o : operands) all.push_back(over(o)), mapped.push_back(1);
+    const writing w = start(c.bodies[0], operands.size(), mapped);
+    const ir::graph_view body = g_.view().body_at(c.bodies[0]);
+    for (int i = 0; i < body.output_count; ++i) types.push_back(static_cast<int>(body[body.outputs[i]].type)), shapes.push_back(body[body.outputs[i]].shape);
+    for (int i = 0; i < types.size(); ++i) {
+      const extents sample = g_.shape(static_cast<std::int16_t>(shapes[i]));
+      out.push_back(g_.constant(static_cast<dtype>(types[i]), g_.intern(call({}).batch_of(sample)), 0));
+    }
+    ir::construct called = c;
+    called.function = *c.function.of_batch;
+    called.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+    const ir::node_id node = g_.add_construct(called, all);
+    values found;
+    for (int i = 0; i < types.size(); ++i) found.push_back({g_.result(node, i), true});
+    return found;
+  }
+
+  /// A call for one sample after the other, unless the function takes the whole batch. Shared operands are captures of the scan.
   constexpr values external(const ir::construct& c, const values& operands) {
     ids all, given, inputs;
     const int results = g_.view().results_of(c);
     for (const batch_value& o : operands)
       if (o.is_mapped) all.push_back(o.id);
     const bool is_mapped = all.size() > 0;
+    if (is_mapped && c.function.of_batch != nullptr) return external_of_batch(c, operands);
     ir::construct loop{.what = ir::construct::kind::scan, .scanned = all.size(), .length = samples_};
     const ir::node_id first = g_.count();
     for (const batch_value& o : operands) {

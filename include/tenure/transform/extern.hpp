@@ -2,7 +2,7 @@
 // extern_op: an ordinary C++ function as one step of a compiled function: a look-up, a call of another library, a simulation. The graph knows
 // the types and shapes of its results, and nothing else. Its derivative is a rule of the user's.
 // Cost: a call of the function, and none in between: it reads and writes the memory of the program.
-// Source: the purposes of jax.pure_callback with jax.custom_vjp, and of torch.autograd.Function.
+// Source: the purposes of jax.pure_callback with jax.custom_vjp and its vmap_method, and of torch.autograd.Function.
 #pragma once
 
 #include <tenure/tensor/memory_view.hpp>
@@ -190,9 +190,22 @@ struct external_call<F, leaf_list<Y...>, leaf_list<X...>> {
 
 // ---- rules -----------------------------------------------------------------------------------------------------------
 
+/// The types of values with an axis of samples before the others.
+template <class L>
+struct of_samples;
+template <class T, std::int64_t... E>
+struct of_samples<traced<T, shape<E...>>> { using type = traced<T, shape<dyn, E...>>; };
+template <class List>
+struct batch_of_leaves;
+template <class... L>
+struct batch_of_leaves<leaf_list<L...>> { using type = leaf_list<typename of_samples<L>::type...>; };
+
 /// In the place of a function that extern_op refused.
 struct refused_function {};
 struct no_backward {};
+/// How vmap calls the function: for one sample after the other, or once with an axis of samples.
+struct one_sample {};
+struct all_samples {};
 
 /// Whether the type of F determines what it computes. If not, a static_assert gives the reason.
 template <class F>
@@ -213,6 +226,20 @@ constexpr bool is_external() {
   static_assert(takes, "tenure: extern_op: the function does not take the results, then the arguments: numbers, and tensors as tn::memory_view");
   return takes;
 }
+template <class Y, class... X>
+struct batch_of_external {
+  template <class F>
+  using call = external_call<F, typename batch_of_leaves<leaves_of_t<Y>>::type, typename batch_of_leaves<leaves_of_t<X...>>::type>;
+};
+template <class Samples, class F, class Y, class... X>
+constexpr bool takes_samples() {
+  constexpr bool takes = [] {
+    if constexpr (std::is_same_v<Samples, all_samples>) return batch_of_external<Y, X...>::template call<F>::takes_both;
+    else return true;
+  }();
+  static_assert(takes, "tenure: extern_op: with tn::whole_batch the function also takes the results and the arguments with one more axis, as tn::memory_view");
+  return takes;
+}
 template <class Returned, class... X>
 constexpr bool are_cotangents_of_external() {
   constexpr bool are = are_cotangents<Returned, X...>();
@@ -231,7 +258,7 @@ constexpr bool is_backward_of_external() {
 }
 
 /// The transform extern_op. With a backward it stands behind a custom_vjp whose residuals are the arguments and the results.
-template <class F, class Types, class Backward>
+template <class F, class Types, class Backward, class Samples = one_sample>
 struct external_of {
   using transformed = F;
   static constexpr bool has_backward = !std::is_same_v<Backward, no_backward>;
@@ -242,6 +269,7 @@ struct external_of {
     if constexpr (std::is_same_v<F, refused_function>) return false;
     else if constexpr (!are_result_types<Types, X...>()) return false;
     else if constexpr (!is_external<F, result_of<Types, X...>, X...>()) return false;
+    else if constexpr (!takes_samples<Samples, F, result_of<Types, X...>, X...>()) return false;
     else if constexpr (has_backward) return is_backward_of_external<Backward, result_of<Types, X...>, X...>();
     else return true;
   }
@@ -254,13 +282,20 @@ struct external_of {
   }
 
  private:
+  static constexpr const char* name() {
+    if constexpr (requires { F::name; }) return F::name;
+    else return nullptr;
+  }
+  template <class Call>
+  static constexpr ir::external_function of_batch{&Call::run, name(), Call::may_throw};
+
   template <class... X>
   static constexpr auto call(const X&... x) {
     using result = result_of<Types, X...>;
     using function = external_call<F, leaves_of_t<result>, leaves_of_t<X...>>;
     ir::builder& g = graph_of_arguments(x...);
-    ir::construct called{.what = ir::construct::kind::external, .scanned = (0 + ... + tree<X>::leaves), .function = {&function::run, nullptr, function::may_throw}};
-    if constexpr (requires { F::name; }) called.function.name = F::name;
+    ir::construct called{.what = ir::construct::kind::external, .scanned = (0 + ... + tree<X>::leaves), .function = {&function::run, name(), function::may_throw}};
+    if constexpr (std::is_same_v<Samples, all_samples>) called.function.of_batch = &of_batch<typename batch_of_external<result, X...>::template call<F>>;
     ir::array<ir::node_id> operands;
     (append_leaves(x, operands), ...);
     body_trace body(g);
@@ -297,10 +332,10 @@ struct external_of {
   }
 };
 
-template <class F, class Types, class Backward>
-constexpr auto external(F, Types, Backward) {
+template <class F, class Types, class Backward, class Samples = one_sample>
+constexpr auto external(F, Types, Backward, Samples = {}) {
   if constexpr (!is_stateless<F>() || !are_types<Types>() || !is_stateless<Backward>()) return external_of<refused_function, result_type<float>, no_backward>{};
-  else return external_of<F, Types, Backward>{};
+  else return external_of<F, Types, Backward, Samples>{};
 }
 
 }  // namespace detail
@@ -313,6 +348,10 @@ inline constexpr detail::result_type<T> result{};
 template <std::size_t I>
 inline constexpr detail::like_argument<I> like{};
 
+/// The last argument of extern_op for a function that takes a whole batch: vmap calls it once, with an axis of samples before the other axes of each
+/// result and argument. Arguments that all samples share are repeated. In a vmap of a vmap it is called for each sample of the outer one.
+inline constexpr detail::all_samples whole_batch{};
+
 /// extern_op(f, types)(x...) calls f(y..., x...) when the program runs; f writes the results y and reads the arguments x. A tensor is a memory_view,
 /// a number is the number itself, and a result that is one number is a reference, or what f(x...) returns. A tuple counts as its parts. `types`:
 /// result<T>, like<I>, or a function of the arguments that is traced for the types of what it returns and computes nothing; a tuple of these for
@@ -321,12 +360,20 @@ inline constexpr detail::like_argument<I> like{};
 /// Cost: results that are written before f is called go through a copy, unless f is noexcept.
 template <class F, class Types>
 constexpr auto extern_op(F f, Types types) { return compile(detail::external(f, detail::results_written(types), detail::no_backward{})); }
+template <class F, class Types>
+constexpr auto extern_op(F f, Types types, detail::all_samples samples) {
+  return compile(detail::external(f, detail::results_written(types), detail::no_backward{}, samples));
+}
 
 /// The same with a rule for reverse mode: backward(x..., y, cotangent of y) returns a tuple with the cotangent of each x, or the bare cotangent
 /// if there is one x. It is a traced function, or an extern_op. It has no forward mode.
 template <class F, class Types, class Backward>
 constexpr auto extern_op(F f, Types types, Backward backward) {
   return compile(detail::external(f, detail::results_written(types), detail::traced_function(backward)));
+}
+template <class F, class Types, class Backward>
+constexpr auto extern_op(F f, Types types, Backward backward, detail::all_samples samples) {
+  return compile(detail::external(f, detail::results_written(types), detail::traced_function(backward), samples));
 }
 
 }  // namespace tenure
