@@ -11,6 +11,7 @@
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/schedule.hpp>
+#include <tenure/passes/single_turns.hpp>
 #include <tenure/passes/verify.hpp>
 
 #include "both_modes.hpp"
@@ -63,11 +64,20 @@ void require_each(const census& found, std::initializer_list<part> none) {
     INFO(name_of_part[p]);
     if (std::find(none.begin(), none.end(), static_cast<part>(p)) == none.end()) CHECK(found.graphs_with[p] > 0);
   }
+  for (const part p : {part::scan, part::while_loop, part::cond}) {
+    INFO("updates in " << name_of_part[static_cast<int>(p)]);
+    CHECK(found.inside[static_cast<int>(p)][static_cast<int>(part::update)] > 0);
+  }
 }
 
 int replaced = 0;  // graphs in which a loop gave way to its derived loop
+int unrolled = 0;  // graphs with a scan of one turn
 void require_same_after_passes(std::uint64_t seed, const ir::graph_view& g, const std::vector<array>& arguments, const results& wanted) {
-  const ir::builder live = passes::dead_code(g), taken = passes::derived_loops(live.view()), rest = passes::dead_code(taken.view());
+  const ir::builder whole_loops = passes::dead_code(g), live = passes::single_turns(whole_loops.view());
+  require_valid(seed, "single_turns", live.view());
+  if (passes::has_single_turns(live.view())) FAIL(report(seed, "single_turns", "a scan of one turn is left", g, live.view()));
+  unrolled += passes::has_single_turns(whole_loops.view());
+  const ir::builder taken = passes::derived_loops(live.view()), rest = passes::dead_code(taken.view());
   replaced += rest.count() < live.count();
   const ir::builder smaller = passes::algebra(rest.view());
   const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
@@ -100,6 +110,7 @@ TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") 
     require_same_after_passes(seed, g, s.arguments, reference_of(seed, g, s.arguments));
   }
   CHECK(tried > static_cast<int>(graphs / 4));
+  CHECK(unrolled > 0);
   require_each(found, {});
 }
 

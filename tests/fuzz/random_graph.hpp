@@ -391,7 +391,7 @@ class generator {
     else if (what < 87) dice_.chance(0.5) ? (dice_.chance(0.5) ? concat() : join_behind()) : dice_.chance(0.5) ? put_back() : sum_of_products();
     else if (what < 91) matmul();
     else if (what < 94) dice_.chance(0.3) ? order() : gather();
-    else if (what < 96) scatter();
+    else if (what < 96) dice_.chance(0.5) ? scatter() : update();
     else if (what < 98) count_up();
     else if (what < 99) dice_.chance(0.5) ? stop() : cast();
     else broadcast();
@@ -859,6 +859,34 @@ class generator {
     add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
   }
 
+  /// x with a block along an axis replaced by numbers, by a part of x, or by what is computed from one. x has elements.
+  value with_block(const value& x) {
+    ir::builder& g = made_.graph;
+    const extents s = x.shape();
+    const int axis = dice_.below(s.rank);
+    const std::int64_t n = actual_of(s[axis]), length = dice_.chance(0.1) ? 0 : dice_.chance(0.5) ? 1 : 1 + dice_.below(n);
+    extents of_block = s;
+    of_block[axis] = length;
+    value block = dice_.chance(0.5) ? input_like(x.type(), of_block) : ops::sliced(x, axis, dice_.below(n - length + 1), length, 1);
+    for (const entry& e : pool_)
+      if (e.x.type() == x.type() && e.x.shape() == of_block && dice_.chance(0.2)) block = e.x;
+    if (tenure::is_floating(x.type()) && dice_.chance(0.7)) block = squashed(block);
+    const value start = new_indices({}, n - length + 1);
+    const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, s[axis], 1) : g.derived(ir::symbol::kind::difference, s[axis], length - 1);
+    g.check_bound({start.id, starts, "update"});
+    return ops::updated(x, block, start, axis);
+  }
+  bool may_have_block(const value& x) const { return x.shape().rank > 0 && elements(x.shape()) > 0; }
+
+  void update() {
+    const entry e = recent();
+    if (!may_have_block(e.x)) return;
+    double bound = bound_of(e);
+    for (const entry& other : pool_) bound = std::fmax(bound, bound_of(other));
+    if (is_integer(e.x) && bound > largest) return;
+    add({with_block(e.x), bound});
+  }
+
   void stop() {
     const entry e = recent();
     if (!o_.smooth) add({ops::stopped(e.x), e.bound});
@@ -926,6 +954,31 @@ class generator {
       if (e.x.type() == x.type() && e.x.node().shape == x.node().shape && dice_.chance(0.7)) found = e.x;
     return dice_.chance(0.2) ? squashed(found) : squashed(found) + x * 0.25;
   }
+  /// The next value of a carry, or the result of a branch: often with the same memory as x, where nothing else reads x. It has a block replaced, or
+  /// two, or is a branch that does this or nothing.
+  value next(const value& x) {
+    if (!may_have_block(x) || dice_.chance(0.6)) return fitted(x);
+    if (dice_.chance(0.3)) return with_block(with_block(x));
+    if (depth_ > 2 || dice_.chance(0.5)) return with_block(x);
+    ir::builder& g = made_.graph;
+    value flag = numbers_in_body(dtype::boolean, {});
+    for (const entry& e : pool_)
+      if (e.x.type() == dtype::int64 && e.x.shape().rank == 0 && dice_.chance(0.5)) flag = apply<ops::less>(e.x, constant_like(e.x, 1));
+    ir::construct branch{.what = ir::construct::kind::cond};
+    ids operands;
+    operands.push_back(flag.id);
+    ++depth_;
+    for (int b = 0; b < 2; ++b) {
+      const ir::node_id first = g.count();
+      const int before = operands.size();
+      ids outputs;
+      outputs.push_back(dice_.chance(0.3) ? x.id : next(x).id);
+      branch.bodies[b] = g.cut(first, {}, outputs, operands);
+      branch.captures[b] = operands.size() - before;
+    }
+    --depth_;
+    return {g, g.result(g.add_construct(branch, operands), 0)};
+  }
   bool may_carry(const entry& e) const { return tenure::is_floating(e.x.type()) && elements(e.x.shape()) <= 300; }
   double bound_of_result(const entry& e) const { return is_integer(e.x) ? std::fmax(bound_of(e), 64) : bound_of(e); }
 
@@ -951,7 +1004,7 @@ class generator {
     double bound = 0;
     grow_body(own, [&] {
       const entry y = recent();
-      outputs.push_back(fitted({g, inputs[0]}).id);
+      outputs.push_back(next({g, inputs[0]}).id);
       const bool fits = elements(y.x.shape()) * actual_of(length) <= most_elements;
       outputs.push_back(fits ? y.x.id : inputs[0]);
       bound = bound_of_result(y);
@@ -1002,7 +1055,7 @@ class generator {
     const value at{g, inputs[0]}, x{g, inputs[1]};
     grow_body({{x, 0}, {at, 8}}, [&] {
       outputs.push_back((at + 1.0).id);
-      outputs.push_back(fitted(x).id);
+      outputs.push_back(next(x).id);
     });
     loop.bodies[1] = g.cut(first, inputs, outputs, operands);
     loop.captures[1] = operands.size() - 2 - loop.captures[0];
@@ -1025,7 +1078,7 @@ class generator {
       const ir::node_id first = g.count();
       const int before = operands.size();
       ids outputs;
-      grow_body({like}, [&] { outputs.push_back(fitted(like.x).id); });
+      grow_body({like}, [&] { outputs.push_back(next(like.x).id); });
       branch.bodies[b] = g.cut(first, {}, outputs, operands);
       branch.captures[b] = operands.size() - before;
     }

@@ -14,30 +14,30 @@ namespace fuzz {
 namespace passes = tenure::passes;
 
 /// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
-enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, solve, batch, derivative };
-constexpr int parts = 10, constructs = 7;
-constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "solve", "batch", "derivative"};
+enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, update, solve, batch, derivative };
+constexpr int parts = 11, constructs = 7, counted_inside = 8;
+constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "update", "solve", "batch", "derivative"};
 
-/// How many graphs contain each part, and each construct in a body of each other.
+/// How many graphs contain each part, and each construct and update in a body of each construct.
 struct census {
   int graphs_with[parts] = {};
-  int inside[constructs][constructs] = {};
+  int inside[constructs][counted_inside] = {};
 
   /// Counts what the outputs of a graph need. `made`: bits of the parts without a node.
   void add(const ir::graph_view& g, int made) {
-    bool has[parts] = {}, in[constructs][constructs] = {};
+    bool has[parts] = {}, in[constructs][counted_inside] = {};
     for (int p = 0; p < parts; ++p) has[p] = (made >> p) & 1;
     look(with_marks(g), -1, has, in);
     for (int p = 0; p < parts; ++p) graphs_with[p] += has[p];
     for (int a = 0; a < constructs; ++a)
-      for (int b = 0; b < constructs; ++b) inside[a][b] += in[a][b];
+      for (int b = 0; b < counted_inside; ++b) inside[a][b] += in[a][b];
   }
   std::string text() const {
     std::string s;
     for (int p = 0; p < parts; ++p) s += std::string(name_of_part[p]) + " " + std::to_string(graphs_with[p]) + (p + 1 < parts ? ", " : "");
     for (int a = 0; a < constructs; ++a) {
       s += std::string("\n  in ") + name_of_part[a] + ":";
-      for (int b = 0; b < constructs; ++b) s += std::string(" ") + name_of_part[b] + " " + std::to_string(inside[a][b]);
+      for (int b = 0; b < counted_inside; ++b) s += std::string(" ") + name_of_part[b] + " " + std::to_string(inside[a][b]);
     }
     return s;
   }
@@ -53,12 +53,16 @@ struct census {
     ir::mark_needed(g.nodes, g.count, v.live.data());
     return v;
   }
-  static void look(const live_view& v, int outer, bool (&has)[parts], bool (&in)[constructs][constructs]) {
+  static void look(const live_view& v, int outer, bool (&has)[parts], bool (&in)[constructs][counted_inside]) {
     static constexpr part of_kind[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::scan, part::custom_jvp, part::custom_vjp, part::checkpoint};
     for (ir::node_id id = 0; id < v.g.count; ++id) {
       if (!v.live[static_cast<std::size_t>(id)]) continue;
       const ir::node& n = v.g[id];
       if (n.op == ir::opcode::solve) has[static_cast<int>(part::solve)] = true;
+      if (n.op == ir::opcode::update) {
+        has[static_cast<int>(part::update)] = true;
+        if (outer >= 0) in[outer][static_cast<int>(part::update)] = true;
+      }
       if (n.op != ir::opcode::construct) continue;
       const ir::construct& c = v.g.construct_of(n);
       const int kind = static_cast<int>(of_kind[static_cast<int>(c.what)]);

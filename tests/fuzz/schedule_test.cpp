@@ -3,7 +3,10 @@
 // are alive together share no bytes.
 #include "../catch.hpp"
 
+#include <algorithm>
+
 #include <tenure/passes/join.hpp>
+#include <tenure/passes/overwrite.hpp>
 #include <tenure/passes/recompute.hpp>
 
 #include "judge.hpp"
@@ -51,6 +54,36 @@ TEST_CASE("Law: a plan means what its graph means") {
     excused += j.excused;
   }
   CHECK(excused < static_cast<int>(graphs / 20));
+}
+
+TEST_CASE("Law: a result may be computed in the memory of an argument that it may overwrite") {
+  constexpr int most_arguments = 128, most_results = 8;
+  int shared = 0, by_update = 0;
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const sample s = random_sample(seed, options_of(seed));
+    const ir::builder graph = finished(s.graph.view());
+    const ir::graph_view g = graph.view();
+    if (static_cast<int>(s.arguments.size()) > most_arguments || g.output_count > most_results) continue;
+    const passes::plan_builder plan = passes::schedule(g);
+    const auto table = passes::find_overwrites<most_arguments, most_results>(plan.view(g));
+    const results wanted = reference_of(seed, g, s.arguments);
+    std::vector<int> overwritten(wanted.size(), -1);
+    for (std::size_t r = 0; r < wanted.size(); ++r)
+      for (std::size_t a = 0; a < s.arguments.size() && overwritten[r] < 0; ++a) {
+        const bool fits = !s.strided[a] && s.arguments[a].type == wanted[r].type && s.arguments[a].size() == wanted[r].size() && wanted[r].size() > 0;
+        const bool is_free = std::find(overwritten.begin(), overwritten.end(), static_cast<int>(a)) == overwritten.end();
+        if (fits && is_free && table.safe[a * most_results + r]) overwritten[r] = static_cast<int>(a);
+      }
+    if (std::all_of(overwritten.begin(), overwritten.end(), [](int a) { return a < 0; })) continue;
+    ++shared;
+    for (const passes::step& t : plan.steps) by_update += t.op == ir::opcode::update && plan.buffers[plan.accesses[t.first_access + 1].buffer].where == passes::buffer::place::argument;
+    const spread_arguments spread(s, dice(seed));
+    const results got = tenure::reference::run(plan.view(g), spread.bound, overwritten);
+    const std::string wrong = exact_difference(tenure::reference::run(plan.view(g), spread.bound), got);
+    if (!wrong.empty()) FAIL(report(seed, "overwritten arguments", wrong, g));
+  }
+  CHECK(shared > static_cast<int>(graphs / 40));
+  CHECK(by_update > 0);
 }
 
 TEST_CASE("Law: buffers alive in one step never share bytes") {

@@ -4,6 +4,7 @@
 // does not. Tests compare it with the reference to find errors in fusion, schedule and memory plan of any graph.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -38,7 +39,8 @@ struct memory {
 
 class plan_memory {
  public:
-  plan_memory(const passes::plan_view& p, std::span<const argument> arguments) : p_(p), symbols_(bind_symbols(p.graph, arguments)) {
+  plan_memory(const passes::plan_view& p, std::span<const argument> arguments, std::span<const int> overwritten)
+      : p_(p), symbols_(bind_symbols(p.graph, arguments)) {
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(p.buffer_count) + 1);
     const std::int64_t bytes = placed(p, symbols_, offsets.data());
     workspace_.resize(static_cast<std::size_t>(bytes), std::byte{0xa5});
@@ -47,11 +49,16 @@ class plan_memory {
       results_.emplace_back(p.graph[id].type, known(p.graph.shape_of(id), symbols_));
       results_.back().data.assign(results_.back().data.size(), std::byte{0xa5});
     }
+    for (std::size_t r = 0; r < overwritten.size(); ++r)
+      if (overwritten[r] >= 0 && !results_[r].data.empty())
+        std::memcpy(results_[r].data.data(), arguments[static_cast<std::size_t>(overwritten[r])].data, results_[r].data.size());
     for (int b = 0; b < p.buffer_count; ++b) {
       const passes::buffer& x = p.buffers[b];
       const auto index = static_cast<std::size_t>(x.index);
       if (x.where == passes::buffer::place::argument) {
-        at_.push_back({static_cast<std::byte*>(const_cast<void*>(arguments[index].data)), -1});
+        const auto shared = std::find(overwritten.begin(), overwritten.end(), x.index);
+        if (shared == overwritten.end()) at_.push_back({static_cast<std::byte*>(const_cast<void*>(arguments[index].data)), -1});
+        else at_.push_back({results_[static_cast<std::size_t>(shared - overwritten.begin())].data.data(), number(x.elements)});
       } else {
         std::byte* base = x.where == passes::buffer::place::result ? results_[index].data.data() : workspace_.data() + offsets[static_cast<std::size_t>(b)];
         at_.push_back({base, number(x.elements)});
@@ -328,9 +335,10 @@ inline void run_opaque(const passes::plan_view& p, const passes::step& s, const 
 
 }  // namespace detail
 
-/// Runs a plan and returns its results. Throws plan_error for a plan that no backend can run.
-inline std::vector<array> run(const passes::plan_view& p, std::span<const argument> arguments) {
-  detail::plan_memory m(p, arguments);
+/// Runs a plan and returns its results. Throws plan_error for a plan that no backend can run. overwritten[r]: the argument in whose memory result r
+/// is computed, or -1. It is row-major and has the type and the size of the result. The memory of the caller stays as it is.
+inline std::vector<array> run(const passes::plan_view& p, std::span<const argument> arguments, std::span<const int> overwritten = {}) {
+  detail::plan_memory m(p, arguments, overwritten);
   for (int i = 0; i < p.step_count; ++i) {
     const passes::step& s = p.steps[i];
     if (!s.is_fused()) {
