@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <vector>
 
 #include <tenure/tenure.hpp>
 
@@ -56,6 +57,15 @@ int main() {
     x -= 0.05 * slope;
   }
   std::printf("energy %.3f after 100 steps\n", value.item());
+
+  // A target may be a view, or memory of other code: here the values of all steps in a vector, and the slopes in the rows of a matrix.
+  std::vector<double> values(10);
+  tn::tensor<double, tn::shape<10, 3>> slopes;
+  for (int i = 0; i < 10; ++i) {
+    step.into(tn::from(values).at(i), slopes[i])(x);
+    x -= 0.05 * slopes[i];
+  }
+  right &= values[9] < values[0] && values[0] < value.item() && slopes(9, 0) != 0;
 
   // Called with a variable, a compiled function joins the history that backward() walks. C++ decides what runs.
   auto w = tn::variable<double, tn::shape<3>>{0.1, 0.2, 0.3};

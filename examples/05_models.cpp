@@ -87,6 +87,13 @@ int main() {
   rule.update(model, grads, velocity);
   right &= tn::compile(loss)(model, x, y).item() < value.item();
 
+  // Micro-batches that come one by one: a call adds the gradients of one to their sum, in place.
+  constexpr auto add_gradients = tn::compile([](auto sum, auto m, auto at, auto target) { return sum + tn::grad(loss)(m, at, target); });
+  auto total = tn::map([](auto g) { return tn::zeros_like(g); }, grads);
+  for (int part = 0; part < 4; ++part)
+    add_gradients.into(total)(total, model, x.reshape<4, n / 4, 1>()[part], y.reshape<4, n / 4, 1>()[part]);
+  rule.update(model, total / 4.0f, velocity);
+
   // Hyperparameters by group: no decay for biases, a smaller step for the last layer. The names are those in a file.
   constexpr auto last_layer = [](std::string_view name, const tn::extents&) { return name.starts_with("last."); };
   using tn::optim::group, tn::optim::sgd;

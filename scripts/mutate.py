@@ -134,7 +134,8 @@ tests = {
     "transform/tree": ["transform/compile_test", "optim/optim_test"],
     "transform/plan": ["passes/fuse_test"],
     "transform/print": ["passes/fuse_test"],
-    "transform/targets": ["transform/compile_test", "transform/overwrite_test"],
+    "transform/targets": ["transform/compile_test", "transform/overwrite_test", "transform/targets_test", "transform/borrowed_targets_test"],
+    "transform/into": ["transform/compile_test", "transform/targets_test", "transform/borrowed_targets_test"],
     "transform": ["transform/compile_test", "transform/eager_test", "transform/overwrite_test", "ownership/backward", "ownership/hazards"],
 }
 

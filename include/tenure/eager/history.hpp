@@ -15,7 +15,8 @@ namespace TENURE_NAMESPACE::detail {
 template <class Device>
 storage_handle copy_of_memory(const void* from, std::int64_t bytes) {
   storage_handle made = device_memory<Device>::allocate(static_cast<std::size_t>(bytes));
-  copy_bytes<Device>(made.data(), from, bytes);
+  const extents line{1, {bytes}}, step{1, {1}};
+  device_memory<Device>::copy(static_cast<unsigned char*>(made.data()), step, static_cast<const unsigned char*>(from), step, line);
   return made;
 }
 

@@ -198,20 +198,47 @@ constexpr void check_extent() {
   static_assert(ops::extents_may_agree(Given, Wanted), "tenure: into: a target has another extent than its result");
 }
 
+/// Why a call may not write to a target.
+enum class target_fault { none, read_only, leaf, view, node, temporary };
+
+/// The first fault of a target. Target is an rvalue type where the call got a temporary.
+template <class Target>
+constexpr target_fault fault_of_target() {
+  using given = std::remove_reference_t<Target>;
+  if (!are_leaves_writable<given>()) return target_fault::read_only;
+  leaf_description leaf[tree<given>::leaves + 1], *end = leaf;
+  tree<given>::describe(end);
+  for (const leaf_description* at = leaf; at != end; ++at) {
+    if (at->is_leaf) return target_fault::leaf;
+    if (at->is_tracked) return at->is_view ? target_fault::view : target_fault::node;
+    if (!at->is_view && !at->is_reference && !std::is_lvalue_reference_v<Target>) return target_fault::temporary;
+  }
+  return target_fault::none;
+}
+template <class... Target>
+constexpr target_fault first_target_fault() {
+  target_fault first = target_fault::none;
+  ((first = first == target_fault::none ? fault_of_target<Target>() : first), ...);
+  return first;
+}
+
 /// Whether the types of the results fit the targets. If not, a static_assert gives the reason. The call compares run-time extents.
 template <class Results, class... Target>
 constexpr bool are_targets() {
-  using given = std::tuple<std::remove_const_t<Target>...>;
+  using given = std::tuple<std::remove_cvref_t<Target>...>;
   constexpr bool are_tensors = tree<given>::is_tree && !tree<given>::has_numbers && !tree<given>::traces;
-  static_assert(are_tensors, "tenure: into: a target is neither a tensor nor a tuple, an array or a model of tensors");
+  static_assert(are_tensors,
+                "tenure: into: a target is neither a tensor nor a tuple, an array or a model of tensors: from(v) is a tensor over a vector, an array or a span");
   if constexpr (are_tensors) {
-    constexpr bool are_owners = tree<given>::contiguous && !tree<given>::tracked;
-    static_assert(are_owners, "tenure: into: a target must own its memory and carry no gradient");
-    constexpr bool are_writable = (are_leaves_writable<Target>() && ...);
-    static_assert(are_writable, "tenure: into: a target is read-only");
-    constexpr bool as_many = tree<given>::leaves == tree<Results>::leaves;
-    static_assert(!are_owners || as_many, "tenure: into: the number of targets differs from the number of results");
-    if constexpr (are_owners && as_many && are_writable) {
+    constexpr target_fault fault = first_target_fault<Target...>();
+    static_assert(fault != target_fault::read_only, "tenure: into: a target is read-only");
+    static_assert(fault != target_fault::leaf, "tenure: into: a leaf that requires a gradient is written only inside no_grad, through the argument of its function");
+    static_assert(fault != target_fault::view, "tenure: into: a view of a tracked tensor is written only inside no_grad, through the argument of its function");
+    static_assert(fault != target_fault::node, "tenure: into: a target is a node, and a call writes values without a history: give a tensor without a gradient");
+    static_assert(fault != target_fault::temporary, "tenure: into: a target is a temporary that owns its memory, so its result would be lost: give it a name");
+    constexpr bool as_many = tree<given>::leaves == tree<Results>::leaves, may_be_written = fault == target_fault::none;
+    static_assert(!may_be_written || as_many, "tenure: into: the number of targets differs from the number of results");
+    if constexpr (may_be_written && as_many) {
       constexpr target_mismatch found = first_mismatch<Results, given>();
       check_element_type<found.target, found.given, found.wanted>();
       check_rank<found.target, found.given_rank, found.wanted_rank>();

@@ -70,9 +70,11 @@ struct compiled {
     else return tenure::plan<program<detail::refused_source<F>>, cpu_device>{};
   }
 
-  /// f.into(r...)(x...) computes into existing tensors and allocates nothing.
+  /// f.into(r...)(x...) computes into existing tensors and allocates nothing: tensors that own their memory, views of them, and tensors over
+  /// foreign memory. A target may be an argument or overlap one; two targets may not overlap. f.into(r...).copied_bytes(x...) is the cost
+  /// of strides and overlaps, see into_call.
   template <class... R>
-  auto into(R&... r) const { return detail::into_call<F, Execution, R...>(execution, r...); }
+  auto into(R&&... r) const { return detail::into_call<F, Execution, R...>(execution, static_cast<R&&>(r)...); }
 
  private:
   template <class... X>

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <tuple>
 #include <type_traits>
 
@@ -14,14 +15,16 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// The targets of an allocation-free call. A target may be one of the arguments. If the plan allows it, the result is written in place.
-/// Otherwise it is computed in other memory and copied when the call is done.
+/// The targets of an allocation-free call: tensors that own their memory, views, tensors over foreign memory. A target may be one of the
+/// arguments or overlap one. If the plan allows it, the result is written in place. Otherwise, and where a target is strided, it is computed in
+/// memory from the pool and copied when the call is done. Targets with a common element are refused before anything is written.
 template <class F, class Execution, class... R>
 class into_call {
  public:
-  explicit into_call(const Execution& on, R&... r) : on_(on), results_(r...) {}
+  explicit into_call(const Execution& on, R&&... r) : on_(on), results_(static_cast<R&&>(r)...) {}
 
-  /// Computes into the targets given to into(). Throws shape_error if a target has another shape than its result.
+  /// Computes into the targets given to into(). Throws shape_error if a target has another shape than its result, overlap_error if two targets
+  /// have an element in common, ownership_error if one is empty.
   template <class... X>
   void operator()(const X&... x) const {
     at_once<device_of_call<X...>> now;
@@ -30,15 +33,35 @@ class into_call {
   /// The same, but `runner` runs the program.
   template <class Runner, class... X>
   void through(Runner& runner, const X&... x) const {
-    if constexpr (!is_compilable<F, X...>()) return;
-    else if constexpr (!are_targets<result_of<F, rebind_kind_t<X, tracing>...>, R...>()) return;
-    else if constexpr (!is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) return;
-    else if constexpr (is_traceable<source_of<F, X...>>()) run(runner, as_argument(x)...);
+    if constexpr (is_possible<X...>()) run(runner, as_argument(x)...);
+  }
+  /// The bytes of the results that this call computes in other memory and then copies into their targets. 0 if each target is contiguous and
+  /// overlaps no argument that is still read when the result is written. Throws what the call throws before it writes.
+  template <class... X>
+  std::int64_t copied_bytes(const X&... x) const {
+    if constexpr (is_possible<X...>()) return count_copied(as_argument(x)...);
+    else return 0;
   }
 
  private:
   template <class... X>
   using device_of_call = typename device_of_bits<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>::type;
+
+  template <class... X>
+  static constexpr bool is_possible() {
+    if constexpr ((is_after_error<X> || ...) || (is_after_error<R> || ...)) return false;
+    else if constexpr (!is_compilable<F, X...>()) return false;
+    else if constexpr (!are_targets<result_of<F, rebind_kind_t<X, tracing>...>, R...>()) return false;
+    else if constexpr (!is_callable<(0u | ... | tree<X>::devices) | (0u | ... | tree<R>::devices)>()) return false;
+    else return is_traceable<source_of<F, X...>>();
+  }
+
+  template <class Program, class... X>
+  using overwrites_by = overwrites_of_call<Program, (0 + ... + tree<X>::leaves), !(tree<X>::contiguous && ...)>;
+
+  /// Whether tensors of the call share all of their memory or none, because each owns its memory and none is empty.
+  template <class Program, class... X>
+  static constexpr bool is_whole = Program::is_static && (tree<X>::contiguous && ...) && (tree<R>::contiguous && ...) && !has_empty_result<Program>;
 
   template <class Runner, class... X>
   void run(Runner& runner, const X&... x) const {
@@ -47,41 +70,67 @@ class into_call {
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
-    read_arguments(pointers, ranges, x...);
+    alignas(8) unsigned char kept[bytes_of_numbers<X...>];
+    read_arguments(pointers, ranges, kept, x...);
     [[maybe_unused]] const auto numbers = place_numbers<device_type>(runner.memory_of_numbers(sizeof(std::int64_t) * static_cast<std::size_t>(leaves + 1)), [&](int i, const void* there) { pointers[i] = there; }, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
     if constexpr (program_type::value.bound_count > 0) backend<device_type>::check_arguments(program_type::value.view(), pointers, symbols);
 
-    // Targets with the results' own static types fit, so there is nothing to check at run time.
-    constexpr bool fits = program_type::is_static && same_as_results<rebind_kind_t<typename source_of<F, X...>::result_type, results_on<device_type>>>;
-    constexpr bool whole = program_type::is_static && (tree<X>::contiguous && ...) && !has_empty_result<program_type>;
     target_memory targets[outputs + 1];
     void* results[outputs + 1];
-    read_targets<program_type, fits>(symbols, targets, results);
-    const sharing found = find_sharing<program_type, leaves, whole>(pointers, ranges, targets);
-    if (found.refused) [[unlikely]] refuse_targets();
+    read_targets<program_type>(symbols, targets, results);
+    const sharing found = find_sharing<program_type, leaves, is_whole<program_type, X...>>(pointers, ranges, targets);
+    if (found.doubtful) [[unlikely]] check_targets<outputs>();
 
     [[maybe_unused]] const auto scope = on_.scope();
     storage_handle beside;
-    if (found.with_arguments) [[unlikely]]
-      beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, overwrites<program_type, leaves>.safe, results);
+    if (found.apart) [[unlikely]]
+      beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, overwrites_by<program_type, X...>{symbols}, results);
     // Versions rise before the run: even if the run fails, its writes count.
     runner.template run<program_type>(pointers, results, symbols, [&] {
       std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
     });
-    if (found.with_arguments) [[unlikely]]
-      for (int j = 0; j < outputs; ++j)
-        if (results[j] != targets[j].data) copy_bytes<device_type>(targets[j].data, results[j], targets[j].bytes);
+    if (found.apart) [[unlikely]] copy_from<device_type>(results);
   }
 
   template <class... X>
-  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, const X&... x) {
+  std::int64_t count_copied(const X&... x) const {
+    using program_type = program<source_of<F, X...>>;
+    constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
+    const void* pointers[leaves + 1];
+    memory_range ranges[leaves + 1];
+    alignas(8) unsigned char kept[bytes_of_numbers<X...>];
+    read_arguments(pointers, ranges, kept, x...);
+    std::int64_t symbols[program_type::symbol_count + 1] = {};
+    bind_extents<program_type>(symbols, x...);
+    target_memory targets[outputs + 1];
+    void* results[outputs + 1];
+    read_targets<program_type>(symbols, targets, results);
+    check_targets<outputs>();
+    std::int64_t bytes = 0;
+    for (int j = 0; j < outputs; ++j)
+      if (is_computed_apart(j, pointers, ranges, leaves, targets[j], overwrites_by<program_type, X...>{symbols})) bytes += targets[j].bytes;
+    return bytes;
+  }
+
+  template <class... X>
+  static constexpr std::size_t bytes_of_numbers = sizeof(std::int64_t) * ((tree<X>::has_numbers || ...) ? static_cast<std::size_t>((0 + ... + tree<X>::leaves)) : 1);
+
+  /// The addresses of the arguments. Numbers are copied first: a number may be an element of a target's memory, v[0] of the vector v.
+  template <class... X>
+  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, [[maybe_unused]] unsigned char* kept, const X&... x) {
     int i = 0;
     const auto read = [&](const auto& leaf) {
-      ranges[i] = range_of(leaf);
-      if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) pointers[i++] = tensor_access::read(leaf, "call");
-      else pointers[i++] = &leaf;
+      using L = std::remove_cvref_t<decltype(leaf)>;
+      ranges[i] = range_of<(tree<R>::contiguous && ...)>(leaf);
+      if constexpr (any_tensor<L>) {
+        pointers[i] = tensor_access::read(leaf, "call");
+      } else {
+        std::memcpy(kept + sizeof(std::int64_t) * static_cast<std::size_t>(i), &leaf, sizeof(L));
+        pointers[i] = kept + sizeof(std::int64_t) * static_cast<std::size_t>(i);
+      }
+      ++i;
     };
     (for_each_leaf(x, read), ...);
   }
@@ -96,32 +145,50 @@ class into_call {
     }
   }
 
-  template <class Program, bool Fits>
+  template <class Program>
   TENURE_INLINE void read_targets([[maybe_unused]] const std::int64_t* symbols, target_memory* targets, void** results) const {
     int i = 0;
     const auto read = [&](auto& target) {
-      using L = std::remove_cvref_t<decltype(target)>;
-      if constexpr (!Fits) {
+      // are_targets() has compared static extents.
+      if constexpr (!Program::is_static || !shape_of_t<decltype(target)>::is_static) {
         const extents wanted = output_extents<Program>(i, symbols);
         if (!(target.extents() == wanted))
           throw shape_error(detail::message("into") << "a target of shape " << target.extents() << " for a result of shape " << wanted);
       }
-      results[i] = tensor_access::fresh(target);
-      targets[i++] = {tensor_access::fresh(target), target.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
+      targets[i] = memory_of_target(target);
+      results[i] = targets[i].data;
+      ++i;
     };
     std::apply([&](auto&... target) { (for_each_leaf(target, read), ...); }, results_);
   }
 
-  [[noreturn]] void refuse_targets() const {
-    std::apply([](const auto&... target) { (for_each_leaf(target, [](const auto& t) { tensor_access::check_alive(t, "into"); }), ...); }, results_);
-    throw overlap_error("tenure: into: two targets share memory");
+  /// Throws ownership_error if a target is empty, and overlap_error if two targets have an element in common.
+  template <int Outputs>
+  [[gnu::cold, gnu::noinline]] void check_targets() const {
+    target_place places[Outputs];
+    int n = 0;
+    const auto look = [&](const auto& t) {
+      tensor_access::check_alive(t, "into");
+      places[n++] = {reinterpret_cast<const char*>(tensor_access::fresh(t)), tensor_access::layout_of(t), sizeof(element_t<decltype(t)>)};
+    };
+    std::apply([&](const auto&... target) { (for_each_leaf(target, look), ...); }, results_);
+    check_apart(places, n);
   }
 
-  template <class Results>
-  static constexpr bool same_as_results = std::is_same_v<std::tuple<R...>, Results> || std::is_same_v<std::tuple<R...>, std::tuple<Results>>;
+  /// Copies the results that are not in the memory of their targets.
+  template <class Device>
+  void copy_from(void* const* results) const {
+    int i = 0;
+    const auto copy = [&](const auto& target) {
+      auto* const to = tensor_access::fresh(target);
+      const auto* const from = static_cast<const element_t<decltype(target)>*>(results[i++]);
+      if (from != to) device_memory<Device>::copy(to, target.strides(), from, row_major(target.extents()), target.extents());
+    };
+    std::apply([&](const auto&... target) { (for_each_leaf(target, copy), ...); }, results_);
+  }
 
   [[no_unique_address]] Execution on_;
-  std::tuple<R&...> results_;
+  std::tuple<R...> results_;
 };
 
 }  // namespace detail

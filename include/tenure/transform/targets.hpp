@@ -17,65 +17,119 @@ template <class Program, int Arguments>
 inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::plan.view(Program::value.view()),
                                                                                                    program_detail::overwrites_in_constructs<Program>{});
 
-/// The bytes through which an argument can share memory with a target. A number shares none; a tensor that owns its memory
-/// shares all or none, so its first byte stands for it.
+/// Whether result j may be written into the memory of argument i in this call. `HasViews`: an argument is a view and has run-time strides. Where
+/// they are those of a tensor that owns its memory, the answer is the same. The plan is then part of the program.
+template <class Program, int Arguments, bool HasViews>
+struct overwrites_of_call {
+  const std::int64_t* symbols;
+
+  bool operator()(int i, int j) const {
+    if (overwrites<Program, Arguments>.safe[i * Program::value.output_count + j]) return true;
+    if constexpr (!HasViews) return false;
+    else return passes::overwrites_in_call(Program::plan.view(), i, j, symbols);
+  }
+};
+
+/// The bytes from the first to the last element. A number and an empty tensor have none, and share none.
 struct memory_range {
   const char* first = nullptr;
   const char* last = nullptr;
+
+  TENURE_INLINE bool meets(const memory_range& r) const { return (first < r.last) & (r.first < last); }
 };
-template <class L>
+/// The bytes of an argument. Where every target owns its memory, an argument that does so shares all or none, and its first byte stands for it.
+template <bool TargetsOwn, class L>
 TENURE_INLINE memory_range range_of(const L& leaf) {
   if constexpr (any_tensor<L>) {
     const auto* const data = reinterpret_cast<const char*>(tensor_access::read(leaf, "call"));
-    if constexpr (ownership_of_v<L> == ownership::owning) return {data, data + 1};
+    constexpr bool owns = ownership_of_v<L> == ownership::owning;
+    if constexpr (owns && TargetsOwn) return {data, data + 1};
     if (leaf.size() == 0) return {};
-    return {data, data + reach_in_bytes(tensor_access::layout_of(leaf), sizeof(element_t<L>))};
+    if constexpr (owns) return {data, data + leaf.size() * static_cast<std::int64_t>(sizeof(element_t<L>))};
+    else return {data, data + reach_in_bytes(tensor_access::layout_of(leaf), sizeof(element_t<L>))};
   } else {
     return {};
   }
 }
 
 struct target_memory {
-  void* data = nullptr;
-  std::int64_t bytes = 0;
-
-  const char* begin() const { return static_cast<const char*>(data); }
-  const char* end() const { return begin() + bytes; }
+  void* data = nullptr;    // null: the target is gone
+  std::int64_t bytes = 0;  // of its elements
+  memory_range range{};
+  bool is_strided = false;  // its elements do not lie one after the other: the result is computed in other memory and copied
 };
+template <class L>
+TENURE_INLINE target_memory memory_of_target(const L& target) {
+  auto* const data = tensor_access::fresh(target);
+  const std::int64_t bytes = target.size() * static_cast<std::int64_t>(sizeof(element_t<L>));
+  const auto* const first = reinterpret_cast<const char*>(data);
+  if constexpr (ownership_of_v<L> == ownership::owning) {
+    return {data, bytes, {first, first + bytes}, false};
+  } else {
+    if (!tensor_access::storage(target)) return {};
+    if (bytes == 0) return {data, 0, {}, false};
+    if (target.is_contiguous()) return {data, bytes, {first, first + bytes}, false};
+    return {data, bytes, {first, first + reach_in_bytes(tensor_access::layout_of(target), sizeof(element_t<L>))}, true};
+  }
+}
 
 /// True if a write to the target destroys the argument. If `safe`, the two may begin at the same element.
 TENURE_INLINE bool in_the_way(const void* argument, const memory_range& range, const target_memory& target, bool safe) {
-  const auto* const begin = static_cast<const char*>(target.data);
-  return (range.first < begin + target.bytes) & (begin < range.last) & !(safe & (argument == target.data));
+  return range.meets(target.range) & !(safe & (argument == target.data));
 }
 
-/// Allocates memory for the results that must not overwrite the arguments in their targets, and points `results` to it.
-template <class Device>
+/// Whether result j is computed in other memory than its target: the target is strided, or a write to it would destroy an argument.
+template <class Overwrites>
+bool is_computed_apart(int j, const void* const* pointers, const memory_range* ranges, int arguments, const target_memory& target, const Overwrites& overwrites) {
+  if (target.is_strided) return true;
+  for (int a = 0; a < arguments; ++a) {
+    const bool begins_alike = pointers[a] == target.data;
+    if (in_the_way(pointers[a], ranges[a], target, false) && !(begins_alike && overwrites(a, j))) return true;
+  }
+  return false;
+}
+
+/// Allocates memory for the results that are computed apart, and points `results` to it.
+template <class Device, class Overwrites>
 storage_handle keep_apart(const void* const* pointers, const memory_range* ranges, int arguments, const target_memory* targets, int outputs,
-                                 const bool* safe, void** results) {
-  const auto apart = [&](int j) {
-    for (int a = 0; a < arguments; ++a)
-      if (in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j])) return true;
-    return false;
-  };
+                          const Overwrites& overwrites, void** results) {
   const auto padded = [&](int j) { return (targets[j].bytes + 63) / 64 * 64; };
   std::int64_t bytes = 0;
   for (int j = 0; j < outputs; ++j)
-    if (apart(j)) bytes += padded(j);
+    if (is_computed_apart(j, pointers, ranges, arguments, targets[j], overwrites)) {
+      results[j] = nullptr;
+      bytes += padded(j);
+    }
+  if (bytes == 0) return {};
   storage_handle memory = device_memory<Device>::allocate(static_cast<std::size_t>(bytes));
   auto* at = static_cast<char*>(memory.data());
   for (int j = 0; j < outputs; ++j)
-    if (apart(j)) {
+    if (results[j] == nullptr) {
       results[j] = at;
       at += padded(j);
     }
   return memory;
 }
 
-template <class Device>
-void copy_bytes(void* to, const void* from, std::int64_t bytes) {
-  const extents line{1, {bytes}}, step{1, {1}};
-  device_memory<Device>::copy(static_cast<unsigned char*>(to), step, static_cast<const unsigned char*>(from), step, line);
+/// Where the elements of a target are, for a comparison with another one.
+struct target_place {
+  const char* first = nullptr;
+  layout where{};
+  std::int64_t element_size = 1;
+
+  bool shares(const target_place& other) const {
+    const auto range = [](const target_place& p) { return memory_range{p.first, p.first + reach_in_bytes(p.where, static_cast<std::size_t>(p.element_size))}; };
+    if (count(where.shape) == 0 || count(other.where.shape) == 0 || !range(*this).meets(range(other))) return false;
+    const std::int64_t distance = other.first - first;
+    if (element_size != other.element_size || distance % element_size != 0) return true;
+    return overlap_at(distance / element_size, where, other.where) != overlap::none;
+  }
+};
+/// Throws overlap_error if two targets have an element in common.
+inline void check_apart(const target_place* places, int count) {
+  for (int j = 0; j < count; ++j)
+    for (int i = 0; i < j; ++i)
+      if (places[i].shares(places[j])) throw overlap_error(message("into") << "targets " << i << " and " << j << " share memory");
 }
 
 /// True if a result is empty. An empty tensor has no memory by which it differs from another tensor.
@@ -89,28 +143,29 @@ inline constexpr bool has_empty_result = [] {
   return false;
 }();
 
-/// True if two targets share memory or a target is gone, and true if a target shares memory with an argument that it may not overwrite.
-/// The loops have no branches, because these would slow down a small program.
+/// What a look at addresses finds. `doubtful`: a target is gone, or two may share memory. `apart`: a target is strided, or shares memory with an
+/// argument that it may not overwrite in every call. The loops have no branches, because these would slow down a small program.
 struct sharing {
-  bool refused = false, with_arguments = false;
+  bool doubtful = false, apart = false;
 };
 /// `Whole`: every tensor of the call shares all of its memory with another one, or none.
 template <class Program, int Leaves, bool Whole>
 TENURE_INLINE sharing find_sharing(const void* const* pointers, [[maybe_unused]] const memory_range* ranges, const target_memory* targets) {
   constexpr int outputs = Program::value.output_count;
   constexpr const auto& safe = overwrites<Program, Leaves>.safe;
-  bool refused = false, shared = false;
+  bool doubtful = false, apart = false;
   for (int j = 0; j < outputs; ++j) {
-    refused |= targets[j].data == nullptr;
+    doubtful |= targets[j].data == nullptr;
     if constexpr (Whole) {
-      for (int k = 0; k < j; ++k) refused |= targets[j].data == targets[k].data;
-      for (int a = 0; a < Leaves; ++a) shared |= !safe[a * outputs + j] & (pointers[a] == targets[j].data);
+      for (int k = 0; k < j; ++k) doubtful |= targets[j].data == targets[k].data;
+      for (int a = 0; a < Leaves; ++a) apart |= !safe[a * outputs + j] & (pointers[a] == targets[j].data);
     } else {
-      for (int k = 0; k < j; ++k) refused |= targets[j].begin() < targets[k].end() && targets[k].begin() < targets[j].end();
-      for (int a = 0; a < Leaves; ++a) shared |= in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j]);
+      for (int k = 0; k < j; ++k) doubtful |= targets[j].range.meets(targets[k].range);
+      apart |= targets[j].is_strided;
+      for (int a = 0; a < Leaves; ++a) apart |= in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j]);
     }
   }
-  return {refused, shared};
+  return {doubtful, apart};
 }
 
 }  // namespace detail

@@ -259,7 +259,7 @@ using rebind_kind_t = typename rebind_kind<std::remove_cvref_t<X>, Kind>::type;
 struct leaf_description {
   dtype type = dtype::boolean;
   extents shape{};
-  bool is_tracked = false;
+  bool is_tracked = false, is_leaf = false, is_view = false, is_reference = false;  // of a tensor
 };
 
 /// The properties of X as a tree. is_tree tells whether X is a tree. Others tell whether any leaf is a traced value, a tensor, a number, of
@@ -288,8 +288,16 @@ struct tree_properties {
     if constexpr (any_tensor<X>) return requires_grad_v<X>;
     else return false;
   }();
-  /// Writes element type and shape of every leaf to `at`, and whether it is tracked.
-  static constexpr void describe(leaf_description*& at) { *at++ = {dtype_v<typename leaf_type<X>::element_type>, leaf_type<X>::shape_type::value, tracked}; }
+  /// Writes a description of every leaf to `at`.
+  static constexpr void describe(leaf_description*& at) {
+    leaf_description d{dtype_v<typename leaf_type<X>::element_type>, leaf_type<X>::shape_type::value, tracked};
+    if constexpr (any_tensor<X>) {
+      d.is_leaf = is_leaf_v<X>;
+      d.is_view = ownership_of_v<X> != ownership::owning;
+      d.is_reference = std::is_reference_v<X>;
+    }
+    *at++ = d;
+  }
 };
 template <class... X>
 struct tree_properties<std::tuple<X...>> {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: into: a view of a tracked tensor is written only inside no_grad, through the argument of its function
+// lines: 18
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+constexpr auto twice = tn::compile([](auto a) { return a * 2; });
+
+void f(const tn::tensor<double, tn::shape<3>>& x, tn::variable<double, tn::shape<2, 3>>& y) {
+#ifdef TENURE_MISUSE
+  twice.into(y[1])(x);
+#else
+  tn::no_grad([&](auto v) { twice.into(v[1])(x); }, y);
+#endif
+}
