@@ -67,10 +67,11 @@ void collect(const X& x, leaf_argument*& at) {
   });
 }
 
-/// Converts a number of a type that no tensor holds (long double, unsigned, short, ...) to the element type that stands for it.
+/// An argument of a call. A number is copied: it may be an element of the memory that into() writes, v[0] of a vector v. One of a type that no
+/// tensor holds (long double, unsigned, short, ...) becomes the element type that stands for it.
 template <class X>
 decltype(auto) as_argument(const X& x) {
-  if constexpr (scalar<X> && !element<X>) return static_cast<typename leaf_type<X>::element_type>(x);
+  if constexpr (scalar<X>) return static_cast<std::conditional_t<element<X>, X, typename leaf_type<X>::element_type>>(x);
   else return (x);
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <tuple>
 #include <type_traits>
 
@@ -70,8 +69,7 @@ class into_call {
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
-    alignas(8) unsigned char kept[bytes_of_numbers<X...>];
-    read_arguments(pointers, ranges, kept, x...);
+    read_arguments(pointers, ranges, x...);
     [[maybe_unused]] const auto numbers = place_numbers<device_type>(runner.memory_of_numbers(sizeof(std::int64_t) * static_cast<std::size_t>(leaves + 1)), [&](int i, const void* there) { pointers[i] = there; }, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
@@ -81,7 +79,10 @@ class into_call {
     void* results[outputs + 1];
     read_targets<program_type>(symbols, targets, results);
     const sharing found = find_sharing<program_type, leaves, is_whole<program_type, X...>>(pointers, ranges, targets);
-    if (found.doubtful) [[unlikely]] check_targets<outputs>();
+    if (found.doubtful) [[unlikely]] std::apply([](const auto&... target) {
+      if constexpr (is_whole<program_type, X...>) refuse_targets(target...);
+      else check_targets(target...);
+    }, results_);
 
     [[maybe_unused]] const auto scope = on_.scope();
     storage_handle beside;
@@ -91,7 +92,7 @@ class into_call {
     runner.template run<program_type>(pointers, results, symbols, [&] {
       std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
     });
-    if (found.apart) [[unlikely]] copy_from<device_type>(results);
+    if (found.apart) [[unlikely]] std::apply([&](const auto&... target) { copy_from<device_type>(results, target...); }, results_);
   }
 
   template <class... X>
@@ -100,14 +101,13 @@ class into_call {
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
-    alignas(8) unsigned char kept[bytes_of_numbers<X...>];
-    read_arguments(pointers, ranges, kept, x...);
+    read_arguments(pointers, ranges, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
     target_memory targets[outputs + 1];
     void* results[outputs + 1];
     read_targets<program_type>(symbols, targets, results);
-    check_targets<outputs>();
+    std::apply([](const auto&... target) { check_targets(target...); }, results_);
     std::int64_t bytes = 0;
     for (int j = 0; j < outputs; ++j)
       if (is_computed_apart(j, pointers, ranges, leaves, targets[j], overwrites_by<program_type, X...>{symbols})) bytes += targets[j].bytes;
@@ -115,22 +115,12 @@ class into_call {
   }
 
   template <class... X>
-  static constexpr std::size_t bytes_of_numbers = sizeof(std::int64_t) * ((tree<X>::has_numbers || ...) ? static_cast<std::size_t>((0 + ... + tree<X>::leaves)) : 1);
-
-  /// The addresses of the arguments. Numbers are copied first: a number may be an element of a target's memory, v[0] of the vector v.
-  template <class... X>
-  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, [[maybe_unused]] unsigned char* kept, const X&... x) {
+  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, const X&... x) {
     int i = 0;
     const auto read = [&](const auto& leaf) {
-      using L = std::remove_cvref_t<decltype(leaf)>;
       ranges[i] = range_of<(tree<R>::contiguous && ...)>(leaf);
-      if constexpr (any_tensor<L>) {
-        pointers[i] = tensor_access::read(leaf, "call");
-      } else {
-        std::memcpy(kept + sizeof(std::int64_t) * static_cast<std::size_t>(i), &leaf, sizeof(L));
-        pointers[i] = kept + sizeof(std::int64_t) * static_cast<std::size_t>(i);
-      }
-      ++i;
+      if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) pointers[i++] = tensor_access::read(leaf, "call");
+      else pointers[i++] = &leaf;
     };
     (for_each_leaf(x, read), ...);
   }
@@ -163,28 +153,36 @@ class into_call {
   }
 
   /// Throws ownership_error if a target is empty, and overlap_error if two targets have an element in common.
-  template <int Outputs>
-  [[gnu::cold, gnu::noinline]] void check_targets() const {
-    target_place places[Outputs];
+  template <class... T>
+  [[gnu::cold, gnu::noinline]] static void check_targets(const T&... target) {
+    target_place places[(1 + ... + tree<T>::leaves)];
     int n = 0;
     const auto look = [&](const auto& t) {
       tensor_access::check_alive(t, "into");
       places[n++] = {reinterpret_cast<const char*>(tensor_access::fresh(t)), tensor_access::layout_of(t), sizeof(element_t<decltype(t)>)};
     };
-    std::apply([&](const auto&... target) { (for_each_leaf(target, look), ...); }, results_);
+    (for_each_leaf(target, look), ...);
     check_apart(places, n);
   }
 
+  /// The same where all tensors share all of their memory or none, so that one of the two is certain. It does not return: then a small program
+  /// keeps its values in registers.
+  template <class... T>
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_targets(const T&... target) {
+    check_targets(target...);
+    throw overlap_error("tenure: into: two targets share memory");
+  }
+
   /// Copies the results that are not in the memory of their targets.
-  template <class Device>
-  void copy_from(void* const* results) const {
+  template <class Device, class... T>
+  [[gnu::noinline]] static void copy_from(void* const* results, const T&... target) {
     int i = 0;
-    const auto copy = [&](const auto& target) {
-      auto* const to = tensor_access::fresh(target);
-      const auto* const from = static_cast<const element_t<decltype(target)>*>(results[i++]);
-      if (from != to) device_memory<Device>::copy(to, target.strides(), from, row_major(target.extents()), target.extents());
+    const auto copy = [&](const auto& t) {
+      auto* const to = tensor_access::fresh(t);
+      const auto* const from = static_cast<const element_t<decltype(t)>*>(results[i++]);
+      if (from != to) device_memory<Device>::copy(to, t.strides(), from, row_major(t.extents()), t.extents());
     };
-    std::apply([&](const auto&... target) { (for_each_leaf(target, copy), ...); }, results_);
+    (for_each_leaf(target, copy), ...);
   }
 
   [[no_unique_address]] Execution on_;
