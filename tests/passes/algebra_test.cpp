@@ -63,6 +63,51 @@ TEST_CASE("the first operand of sub and div is not neutral") {
   vectors w;
   CHECK(simple(w.g, {1.0 / w.x}) == vector_inputs + "%2 = constant 1 : float64[8]\n%3 = div %2, %0 : float64[8]\nreturn %3\n");
 }
+TEST_CASE("what has the factor 1 / y is multiplied by it where it is divided by y") {
+  vectors v;
+  const value r = 1.0 / v.y;
+  CHECK(simple(v.g, {r / v.y, v.x * r / v.y, -(r * v.x) / v.y, v.x * -r / v.y}) == vector_inputs + R"(%2 = constant 1 : float64[8]
+%3 = div %2, %1 : float64[8]
+%4 = mul %3, %3 : float64[8]
+%5 = mul %0, %3 : float64[8]
+%6 = mul %5, %3 : float64[8]
+%7 = mul %3, %0 : float64[8]
+%8 = neg %7 : float64[8]
+%9 = mul %8, %3 : float64[8]
+%10 = neg %3 : float64[8]
+%11 = mul %0, %10 : float64[8]
+%12 = mul %11, %3 : float64[8]
+return %4, %6, %9, %12
+)");
+  // A batch stretches both.
+  ir::builder batch;
+  const value distance{batch, batch.input(dtype::float64, {})}, directions{batch, batch.input(dtype::float64, {1, {8}})};
+  const auto stretched = [&](const value& x) { return ops::broadcast_along(x, directions.node().shape, 0); };
+  CHECK(simple(batch, {directions * stretched(1.0 / distance) / stretched(distance)}) == R"(%0 = input 0 : float64[]
+%1 = input 1 : float64[8]
+%2 = constant 1 : float64[]
+%3 = div %2, %0 : float64[]
+%4 = broadcast %3 axes=() : float64[8]
+%5 = mul %1, %4 : float64[8]
+%6 = mul %5, %4 : float64[8]
+return %6
+)");
+  // Another numerator may have no reciprocal in range, and 1 / x is another number.
+  vectors w;
+  CHECK(simple(w.g, {2.0 / w.y / w.y, w.x * (1.0 / w.x) / w.y, (w.x + 1.0 / w.y) / w.y}) == vector_inputs + R"(%2 = constant 2 : float64[8]
+%3 = div %2, %1 : float64[8]
+%4 = div %3, %1 : float64[8]
+%5 = constant 1 : float64[8]
+%6 = div %5, %0 : float64[8]
+%7 = mul %0, %6 : float64[8]
+%8 = div %7, %1 : float64[8]
+%9 = constant 1 : float64[8]
+%10 = div %9, %1 : float64[8]
+%11 = add %0, %10 : float64[8]
+%12 = div %11, %1 : float64[8]
+return %4, %8, %12
+)");
+}
 TEST_CASE("a factor of -1 and a negated term become neg and sub") {
   vectors v;
   CHECK(simple(v.g, {v.x * -1.0, -1.0 * v.y, v.x + -v.y, -v.x + v.y, v.x - -v.y}) == vector_inputs + R"(%2 = neg %0 : float64[8]

@@ -69,7 +69,9 @@ struct sqrt : floating_unary<sqrt> {
   static constexpr const char* name = "sqrt";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sqrt(x); }
   template <class T> static T reference(T x) { return std::sqrt(x); }
-  template <class V> static constexpr V derivative(int, V g, V, V y) { return g / (y * 2); }
+  /// 1 / y is in range for each y but 0, where it is inf as the derivative is. So all directions of a Jacobian, and a program that divides by a
+  /// distance, share one division.
+  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (1.0 / y * 0.5); }
 };
 
 struct rsqrt : floating_unary<rsqrt> {

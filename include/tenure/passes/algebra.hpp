@@ -100,7 +100,28 @@ constexpr node_id negation(ir::builder& g, const ir::node& n) {
   return g.append(n);
 }
 
+/// 1 / y, where x is it or a product with it, also negated. Otherwise a value without a node.
+constexpr value reciprocal_in(value x, const value& y) {
+  const auto unsigned_of = [](const value& v) { return v.node().op == opcode::neg ? operand_of(v, 0) : v; };
+  const auto inverts = [](const value& v, node_id of) { return v.node().op == opcode::div && v.node().in[1] == of && is_constant(operand_of(v, 0), 1); };
+  const auto is_reciprocal = [&](const value& v) {
+    const ir::node &a = v.node(), &b = y.node();
+    const bool are_stretched = a.op == opcode::broadcast && b.op == opcode::broadcast && a.shape == b.shape && a.attr == b.attr;
+    return are_stretched ? inverts(operand_of(v, 0), b.in[0]) : inverts(v, y.id);
+  };
+  x = unsigned_of(x);
+  if (is_reciprocal(x)) return x;
+  if (x.node().op == opcode::mul)
+    for (int k = 0; k < 2; ++k)
+      if (const value factor = unsigned_of(operand_of(x, k)); is_reciprocal(factor)) return factor;
+  return {*x.graph, none};
+}
+
 constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
+  // The derivative of 1 / y divides a product with 1 / y by y. Where 1 / y is not in range, the product has no number either. So a second
+  // factor 1 / y keeps infinities and NaN in their places, and a division takes as long as three to eight products.
+  if (n.op == opcode::div)
+    if (const value r = reciprocal_in({g, n.in[0]}, {g, n.in[1]}); r.id != none) return (value{g, n.in[0]} * r).id;
   {
     // Most nodes have nothing to simplify. This early return saves compile time for them.
     const ir::node &a = g[n.in[0]], &b = g[n.in[1]];
