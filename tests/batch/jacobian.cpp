@@ -55,6 +55,24 @@ TEST_CASE("jacobian, jacfwd and jacrev are the derivatives in all directions") {
     }
 }
 
+TEST_CASE("the derivative of one number by one number is no batch: it shares a kernel with the number") {
+  constexpr auto near = [](auto x) { return 1.0 / tn::sqrt(x * x + 2.0); };
+  const auto check = [](const auto& derivative, const auto& x, const tn::extents& shape, double wanted) {
+    using plan = decltype(derivative.plan(x));
+    STATIC_REQUIRE(plan::kernels() == 1);
+    const auto found = derivative(x);
+    CHECK(found.extents() == shape);
+    CHECK(tn::as_span(found)[0] == Approx(wanted));
+  };
+  const double slope = -1.5 / std::pow(1.5 * 1.5 + 2, 1.5), curvature = (2 * 1.5 * 1.5 - 2) / std::pow(1.5 * 1.5 + 2, 2.5);
+  check(tn::jacfwd(near), 1.5, {}, slope);
+  check(tn::jacrev(near), 1.5, {}, slope);
+  check(tn::hessian(near), 1.5, {}, curvature);
+  const tn::tensor<double, tn::shape<1, 1>> one = {{1.5}};
+  check(tn::jacfwd(near), one, {4, {1, 1, 1, 1}}, slope);
+  check(tn::jacrev(near), one, {4, {1, 1, 1, 1}}, slope);
+}
+
 TEST_CASE("Law: a Jacobian over a loop, and its product with a vector is jvp") {
   const auto value = [](const vector& x) { return judged::interpreted(recurrence, x, w0)[0]; };
   for (const auto& j : {judged::interpreted(tn::jacfwd(recurrence).function, x0, w0)[0], judged::interpreted(tn::jacrev(recurrence).function, x0, w0)[0]}) {

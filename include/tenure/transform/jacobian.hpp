@@ -64,54 +64,63 @@ constexpr bool has_jacobian() {
 
 enum class sweep { forward, reverse, cheaper };
 
-/// dy/dx by a cotangent for each element of y.
+/// dy/dx by a cotangent for each element of y. For one element it is the gradient, without a batch.
 template <class Y, class X>
 constexpr auto jacobian_by_rows(const Y& y, const X& x) {
   ir::builder& g = *y.graph;
-  using result = rebind_kind_t<X, derivatives_of<Y>>;
-  ir::array<passes::batch_value> unit;
-  unit.push_back(passes::batch_value{unit_vectors(y).id, true});
-  const std::int64_t n = g.shape_of(unit[0].id)[0];
-  body_trace body(g);
-  const ir::node_id cotangent = body.input(g[y.id].type, g[y.id].shape);
-  const node_ids<X> wrt(x);
-  node_ids<X> gradients;
-  passes::reverse(g, &y.id, &cotangent, 1, wrt.at, wrt.count, gradients.at);
-  int at = 0;
-  body.returns(gradient_like(x, gradients.at, at));
-  const auto rows = body.template for_samples<rebind_kind_t<X, stacks<elements_of<Y>()>>>(unit, n);
+  const auto gradient_of_y = [&](ir::node_id cotangent) {
+    const node_ids<X> wrt(x);
+    node_ids<X> gradients;
+    passes::reverse(g, &y.id, &cotangent, 1, wrt.at, wrt.count, gradients.at);
+    int at = 0;
+    return gradient_like(x, gradients.at, at);
+  };
+  constexpr bool is_one = elements_of<Y>() == 1;
   const extents of_y = g.shape_of(y.id);
-  const auto split = [&]<class L, class Row>(element_tag<L>, const Row& row) -> L {
+  const auto with_axes_of_y = [&]<class L, class Row>(element_tag<L>, const Row& row) -> L {
     extents to = of_y;
     const extents s = g.shape_of(row.id);
-    for (int a = 1; a < s.rank; ++a) to.push_back(s[a]);
+    for (int a = is_one ? 0 : 1; a < s.rank; ++a) to.push_back(s[a]);
     return {&g, ops::cast_to(ops::reshape_to(row, to), dtype_v<typename L::element_type>).id};
   };
-  return build_tree<result>(split, rows);
+  using result = rebind_kind_t<X, derivatives_of<Y>>;
+  if constexpr (is_one) {
+    return build_tree<result>(with_axes_of_y, gradient_of_y(g.constant(g[y.id].type, g[y.id].shape, 1)));
+  } else {
+    ir::array<passes::batch_value> unit;
+    unit.push_back(passes::batch_value{unit_vectors(y).id, true});
+    const std::int64_t n = g.shape_of(unit[0].id)[0];
+    body_trace body(g);
+    body.returns(gradient_of_y(body.input(g[y.id].type, g[y.id].shape)));
+    return build_tree<result>(with_axes_of_y, body.template for_samples<rebind_kind_t<X, stacks<elements_of<Y>()>>>(unit, n));
+  }
 }
 
-/// dy/dx by a tangent for each element of x.
+/// dy/dx by a tangent for each element of x. For one element it is the derivative in that direction, without a batch.
 template <class Y, class X>
 constexpr auto jacobian_by_columns(const Y& y, const X& x) {
   ir::builder& g = *y.graph;
   const auto columns_of = [&]<class L, class From>(element_tag<L>, const From& leaf) -> L {
-    using column = traced<typename Y::element_type, typename with_first<elements_of<From>(), typename Y::shape_type>::type>;
-    ir::array<passes::batch_value> unit;
-    unit.push_back(passes::batch_value{unit_vectors(leaf).id, true});
-    const std::int64_t n = g.shape_of(unit[0].id)[0];
-    body_trace body(g);
-    const ir::node_id tangent = body.input(g[leaf.id].type, g[leaf.id].shape);
-    ir::node_id of_y = ir::none;
-    passes::forward(g, &leaf.id, &tangent, 1, &y.id, 1, &of_y);
-    if (of_y == ir::none) of_y = ops::value(y).like(0).id;
-    body.returns(Y{&g, of_y});
-    const ops::value columns = body.template for_samples<column>(unit, n);  // [elements of x, shape of y]
-    const extents of_x = g.shape_of(leaf.id), of_column = columns.shape();
-    ops::value rows = ops::moved_axis(columns, 0, of_column.rank - 1);
-    extents to;
-    for (int a = 1; a < of_column.rank; ++a) to.push_back(of_column[a]);
+    const auto along = [&](ir::node_id tangent) {
+      ir::node_id of_y = ir::none;
+      passes::forward(g, &leaf.id, &tangent, 1, &y.id, 1, &of_y);
+      return of_y != ir::none ? of_y : ops::value(y).like(0).id;
+    };
+    const extents of_x = g.shape_of(leaf.id);
+    extents to = g.shape_of(y.id);
     for (int a = 0; a < of_x.rank; ++a) to.push_back(of_x[a]);
-    return {&g, ops::reshape_to(rows, to).id};
+    if constexpr (elements_of<From>() == 1) {
+      return {&g, ops::reshape_to({g, along(g.constant(g[leaf.id].type, g[leaf.id].shape, 1))}, to).id};
+    } else {
+      using column = traced<typename Y::element_type, typename with_first<elements_of<From>(), typename Y::shape_type>::type>;
+      ir::array<passes::batch_value> unit;
+      unit.push_back(passes::batch_value{unit_vectors(leaf).id, true});
+      const std::int64_t n = g.shape_of(unit[0].id)[0];
+      body_trace body(g);
+      body.returns(Y{&g, along(body.input(g[leaf.id].type, g[leaf.id].shape))});
+      const ops::value columns = body.template for_samples<column>(unit, n);  // [elements of x, shape of y]
+      return {&g, ops::reshape_to(ops::moved_axis(columns, 0, columns.shape().rank - 1), to).id};
+    }
   };
   return build_tree<rebind_kind_t<X, derivatives_of<Y>>>(columns_of, x);
 }
