@@ -40,7 +40,7 @@ struct block_grid {
 
   constexpr int count() const { return static_cast<int>(pieces[0] * pieces[1]); }
   /// The begin of a block along dimension d.
-  constexpr std::int64_t begin(int d, int block) const { return (d == 0 ? block / pieces[1] : block % pieces[1]) * length[d]; }
+  constexpr std::int64_t begin(int d, int block) const { return block == 0 ? 0 : (d == 0 ? block / pieces[1] : block % pieces[1]) * length[d]; }
 
   /// Cuts dimension d into at most `wanted` pieces. Their length is a multiple of `unit`.
   constexpr void cut(int d, std::int64_t extent, std::int64_t wanted, std::int64_t unit) {

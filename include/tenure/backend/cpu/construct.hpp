@@ -8,10 +8,37 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-template <class Program, class BeforeWriting>
-TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& plan, const BeforeWriting& before_writing);
+template <class Program, class Plan, class BeforeWriting>
+TENURE_INLINE void execute(const running_call& m, const Plan& plan, const BeforeWriting& before_writing);
 
 namespace detail {
+
+/// Where the opaque steps of a program are among its opaque steps.
+template <class Program>
+struct opaque_positions {
+  int of[Program::step_count + 1] = {}, count = 0;
+  constexpr opaque_positions() {
+    for (int i = 0; i < Program::step_count; ++i)
+      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.construct < 0) of[i] = count++;
+  }
+};
+template <class Program>
+inline constexpr opaque_positions<Program> opaque_position{};
+
+/// What all turns of a loop share, if its body has run-time extents: the memory of the body, the numbers of its steps, and its operations. Computed
+/// in each turn, they took a tenth of the time of the minors of a 5 x 5 matrix.
+template <class Body>
+struct bound_body : memory_plan<Body> {
+  std::int64_t number[Body::number_count + 1];
+  opaque_operation operation[opaque_position<Body>.count + 1];
+
+  bound_body(const bound_body&) = delete;  // the operations point to the numbers
+  explicit bound_body(const std::int64_t* symbols) : memory_plan<Body>(symbols) {
+    for (int i = 0; i < Body::number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[i], symbols);
+    for (int i = 0; i < Body::step_count; ++i)
+      if (const bound_step& s = Body::tables.steps[i]; !s.is_fused() && s.construct < 0) operation[opaque_position<Body>.of[i]] = opaque_operation(number + s.first_number);
+  }
+};
 
 /// A scan whose body is one kernel, for this kernel.
 template <class Body, int Carries, int Scanned, bool Counts>
@@ -59,9 +86,12 @@ struct turns_on_host {
 
   const std::int64_t* symbols() const { return around.symbols; }
   template <class Body>
-  decltype(auto) plan_of() const { return plan_of_body<Body>(around.symbols); }
-  template <class Body>
-  TENURE_INLINE void run(const memory_plan<Body>& plan, const void* const* arguments, void* const* results, void* workspace) const {
+  decltype(auto) plan_of() const {
+    if constexpr (Body::is_static) return (static_memory<Body>);
+    else return bound_body<Body>(around.symbols);
+  }
+  template <template <class> class Plan, class Body>
+  TENURE_INLINE void run(const Plan<Body>& plan, const void* const* arguments, void* const* results, void* workspace) const {
     execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, plan, program_detail::no_notice{});
   }
   /// All turns of a scan at once, where its body is a kernel that allows it. The arguments and results are those of the first turn. `step` has the

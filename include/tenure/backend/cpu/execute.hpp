@@ -67,17 +67,24 @@ void run_opaque(const bound_step& s, void* const* pointer, const opaque_operatio
 }
 
 /// Runs the steps first ... last - 1.
-template <class Program>
-void run_table(const running_call& m, const memory_plan<Program>& plan, int first, int last) {
+template <class Program, class Plan>
+void run_table(const running_call& m, const Plan& plan, int first, int last) {
+  constexpr bool is_bound = std::is_same_v<Plan, bound_body<Program>>;
   constexpr auto& tables = Program::tables;
   using kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
   void* pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
-  std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)];
+  [[maybe_unused]] std::int64_t own_number[program_detail::most_of<Program>(&bound_step::number_count)];
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
-  const auto bind = [&](const bound_step& s, void** pointers, std::int64_t* numbers) {
+  // Sets the pointers of a step, and returns its numbers, which it may compute into `numbers`.
+  const auto bind = [&](const bound_step& s, void** pointers, [[maybe_unused]] std::int64_t* numbers) -> const std::int64_t* {
     for (int j = 0; j < s.binding_count; ++j) pointers[j] = pointer_of<Program>(m, plan.offset, tables.bindings[s.first_binding + j]);
-    const bool is_known = knows_operations<Program> && !s.is_fused() && s.construct < 0;
-    for (int j = 0; j < s.number_count && !is_known; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
+    if constexpr (is_bound) {
+      return plan.number + s.first_number;
+    } else {
+      const bool is_known = knows_operations<Program> && !s.is_fused() && s.construct < 0;
+      for (int j = 0; j < s.number_count && !is_known; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
+      return numbers;
+    }
   };
   [[maybe_unused]] const turns_on_host turns{m};
   [[maybe_unused]] std::conditional_t<has_waiting_gathers<Program>, waiting_gathers<Program>, no_waiting_gathers> gathers;
@@ -85,19 +92,19 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
     const bound_step& s = tables.steps[i];
     if constexpr (has_waiting_gathers<Program>)
       if (const int reader = gathers_that_wait<Program>.at[i].reader; reader >= 0 && kernels::runs_in_blocks[tables.steps[reader].kernel]) {
-        bind(s, pointer, number);
+        const std::int64_t* const number = bind(s, pointer, own_number);
         if (gathers.take(i, m, {pointer, number})) continue;
       }
     if constexpr (tenure::detail::is_watched<Program>) Program::enter(i);
-    bind(s, pointer, number);
+    const std::int64_t* const number = bind(s, pointer, own_number);
     if constexpr (program_detail::only_kernels<Program>) {
       kernels::at[s.kernel]({pointer, number, scratch, m.on});
     } else {
       if constexpr (has_epilogues<Program>)
         if (epilogues<Program>.at[i].is_one && kernels::runs_in_blocks[tables.steps[i + 1].kernel]) {
           void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
-          std::int64_t next_number[program_detail::most_of<Program>(&bound_step::number_count)];
-          bind(tables.steps[i + 1], next_pointer, next_number);
+          [[maybe_unused]] std::int64_t own_next_number[program_detail::most_of<Program>(&bound_step::number_count)];
+          const std::int64_t* const next_number = bind(tables.steps[i + 1], next_pointer, own_next_number);
           if (run_with_epilogue<Program>(i, m, {pointer, number}, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch, m.on})) {
             ++i;
             continue;
@@ -108,6 +115,7 @@ void run_table(const running_call& m, const memory_plan<Program>& plan, int firs
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
       else if (s.construct >= 0) program_detail::run_construct<Program>(turns, s, pointer, number, scratch);
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
+      else if constexpr (is_bound && has_opaque<Program>) run_opaque<Program>(s, pointer, plan.operation[opaque_position<Program>.of[i]], scratch, m.on);
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
     }
   }
@@ -187,8 +195,8 @@ constexpr bool may_use_threads = !detail::expands<Program>() || !program_detail:
 
 /// Runs the program. `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse an
 /// index. From there on only an executor can throw.
-template <class Program, class BeforeWriting>
-TENURE_INLINE void execute(const running_call& m, const memory_plan<Program>& plan, const BeforeWriting& before_writing) {
+template <class Program, class Plan, class BeforeWriting>
+TENURE_INLINE void execute(const running_call& m, const Plan& plan, const BeforeWriting& before_writing) {
   if constexpr (detail::expands<Program>()) {
     before_writing();
     detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});

@@ -90,6 +90,9 @@ namespace detail {
 #if defined(EIGEN_VECTORIZE_SSE)
 TENURE_INLINE __m128 root(__m128 a) { return _mm_sqrt_ps(a); }
 TENURE_INLINE __m128d root(__m128d a) { return _mm_sqrt_pd(a); }
+// std::sqrt tests its argument and calls the C library for a negative one, because of errno.
+TENURE_INLINE float root(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
+TENURE_INLINE double root(double a) { return _mm_cvtsd_f64(_mm_sqrt_sd(_mm_set_sd(a), _mm_set_sd(a))); }
 #endif
 #if defined(EIGEN_VECTORIZE_AVX)
 TENURE_INLINE __m256 root(__m256 a) { return _mm256_sqrt_ps(a); }
@@ -105,10 +108,10 @@ TENURE_KERNEL_INLINE P sqrt(P a) {
   else if constexpr (is_512<P>) return _mm512_maskz_sqrt_pd(detail::every_lane<P>, a);
   else
 #endif
-  if constexpr (is_one_lane<P>) return static_cast<P>(std::sqrt(a));
 #if defined(EIGEN_VECTORIZE_SSE)
-  else return detail::root(a);
+  return detail::root(a);
 #else
+  if constexpr (is_one_lane<P>) return static_cast<P>(std::sqrt(a));
   else return detail::simd::psqrt(a);
 #endif
 }

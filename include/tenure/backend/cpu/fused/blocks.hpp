@@ -121,7 +121,9 @@ void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments
   all.args = args;
   if constexpr (may_bypass_caches) all.args.bypasses_caches = !follows_product && gains_by_bypassing(args);
   all.rows = source;
+  const bool is_one_block = elements * record::instructions < 2 * block_work;  // a cut takes some divisions to find this out
   all.grid = source != nullptr ? source->grid(extents[0], extents[1 < record::rank ? 1 : 0])
+             : is_one_block    ? block_grid{{extents[0], extents[1 < record::rank ? 1 : 0]}}
                                : cut_of_kernel(extents, record::outer, record::inner, cuts, record::instructions, reduces_columns);
   for (int d = 0; d < 2; ++d) all.extent[d] = d < cuts ? extents[d] : 0;
   all.columns = columns;
