@@ -103,7 +103,9 @@ constexpr node_id negation(ir::builder& g, const ir::node& n) {
 /// 1 / y, where x is it or a product with it, also negated. Otherwise a value without a node.
 constexpr value reciprocal_in(value x, const value& y) {
   const auto unsigned_of = [](const value& v) { return v.node().op == opcode::neg ? operand_of(v, 0) : v; };
-  const auto inverts = [](const value& v, node_id of) { return v.node().op == opcode::div && v.node().in[1] == of && is_constant(operand_of(v, 0), 1); };
+  const auto inverts = [](const value& v, node_id z) {
+    return v.node().op == opcode::div && v.node().in[1] == z && is_constant(operand_of(v, 0), 1);
+  };
   const auto is_reciprocal = [&](const value& v) {
     const ir::node &a = v.node(), &b = y.node();
     const bool are_stretched = a.op == opcode::broadcast && b.op == opcode::broadcast && a.shape == b.shape && a.attr == b.attr;

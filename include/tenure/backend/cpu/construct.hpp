@@ -35,8 +35,10 @@ struct bound_body : memory_plan<Body> {
   bound_body(const bound_body&) = delete;  // the operations point to the numbers
   explicit bound_body(const std::int64_t* symbols) : memory_plan<Body>(symbols) {
     for (int i = 0; i < Body::number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[i], symbols);
-    for (int i = 0; i < Body::step_count; ++i)
-      if (const bound_step& s = Body::tables.steps[i]; !s.is_fused() && s.construct < 0) operation[opaque_position<Body>.of[i]] = opaque_operation(number + s.first_number);
+    for (int i = 0; i < Body::step_count; ++i) {
+      const bound_step& s = Body::tables.steps[i];
+      if (!s.is_fused() && s.construct < 0) operation[opaque_position<Body>.of[i]] = opaque_operation(number + s.first_number);
+    }
   }
 };
 
