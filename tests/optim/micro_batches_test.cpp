@@ -96,3 +96,69 @@ TEST_CASE("an argument that is marked every_part goes to every part, whatever it
   CHECK(in_parts(parts, of_parts, means, x, y, weights, table, 2.0).item() == Approx(at_once).epsilon(1e-12));
   for (std::int64_t i = 0; i < 4; ++i) CHECK(parts(i) == Approx(whole(i)).epsilon(1e-12));
 }
+
+namespace {
+template <class Kind>
+struct wide_network {
+  using square_layer = tn::param<Kind, double, shape<128, 128>>;
+  BOOST_HANA_DEFINE_STRUCT(wide_network, (square_layer, first), (square_layer, second), (tn::param<Kind, double, shape<128>>, last));
+  constexpr auto operator()(const auto& x) const { return matmul(tanh(matmul(tanh(matmul(x, first)), second)), last); }
+};
+constexpr auto line = [](auto w, auto b, auto x, auto y) { return mse(matmul(x, w) + b, y); };
+constexpr auto misfit = [](auto model, auto x, auto y) { return mse(model(x), y); };
+}  // namespace
+
+TEST_CASE("gradients of parts that come one by one add up in place, with one product in memory and not with all") {
+  tn::engine random(6);
+  const auto model = tn::init<wide_network>(random);
+  constexpr auto add_gradients = tn::compile([](auto sum, auto m, auto x, auto y) { return sum + tn::grad(misfit)(m, x, y); });
+  auto total = tn::init<wide_network>(random), wanted = tn::deepcopy(total);
+  for (int part = 0; part < 3; ++part) {
+    const auto x = tn::normal<double>(shape<8, 128>{}, random);
+    const auto y = tn::normal<double>(shape<8>{}, random);
+    const auto* const memory = total.first.data();
+    CHECK(add_gradients.into(total).copied_bytes(total, model, x, y) == 0);
+    add_gradients.into(total)(total, model, x, y);
+    CHECK(total.first.data() == memory);
+    wanted = wanted + tn::grad(misfit)(model, x, y);
+
+    using plan = decltype(add_gradients.plan(total, model, x, y));
+    using plan_of_gradient = decltype(tn::grad(misfit).plan(model, x, y));
+    constexpr std::int64_t product = 8 * 128 * 128;
+    INFO(plan::workspace_bytes() << " bytes, " << plan_of_gradient::workspace_bytes() << " without the sums, a product has " << product);
+    CHECK(plan::workspace_bytes() <= plan_of_gradient::workspace_bytes() + product + 1024);
+    CHECK(plan::kernels() <= plan_of_gradient::kernels() + 3);
+  }
+  for (int i = 0; i < 128; ++i)
+    for (int j = 0; j < 128; ++j) {
+      CHECK(total.first(i, j) == Approx(wanted.first(i, j)).epsilon(1e-12));
+      CHECK(total.second(i, j) == Approx(wanted.second(i, j)).epsilon(1e-12));
+    }
+  for (int i = 0; i < 128; ++i) CHECK(total.last(i) == Approx(wanted.last(i)).epsilon(1e-12));
+}
+
+TEST_CASE("the sums of gradients may be views of one array") {
+  constexpr auto add_gradients = tn::compile([](auto of_w, auto of_b, auto w, auto b, auto x, auto y) {
+    const auto [dw, db] = tn::grad<0, 1>(line)(w, b, x, y);
+    return std::tuple{of_w + dw, of_b + db};
+  });
+  tn::engine random(7);
+  const auto w = tn::normal<double>(shape<4, 3>{}, random);
+  const auto b = tn::normal<double>(shape<3>{}, random);
+  tn::tensor<double, shape<15>> flat;
+  auto of_w = flat.at(tn::range<0, 12>()).reshape<4, 3>();
+  auto of_b = flat.at(tn::range<12, 15>());
+  tn::tensor<double, shape<4, 3>> wanted_w;
+  tn::tensor<double, shape<3>> wanted_b;
+  for (int part = 0; part < 3; ++part) {
+    const auto x = tn::normal<double>(shape<16, 4>{}, random);
+    const auto y = tn::normal<double>(shape<16, 3>{}, random);
+    CHECK(add_gradients.into(of_w, of_b).copied_bytes(of_w, of_b, w, b, x, y) == 0);
+    add_gradients.into(of_w, of_b)(of_w, of_b, w, b, x, y);
+    const auto [dw, db] = tn::grad<0, 1>(line)(w, b, x, y);
+    wanted_w += dw;
+    wanted_b += db;
+  }
+  for (int i = 0; i < 12; ++i) CHECK(flat(i) == Approx(wanted_w(i / 3, i % 3)).epsilon(1e-13));
+  for (int i = 0; i < 3; ++i) CHECK(flat(12 + i) == Approx(wanted_b(i)).epsilon(1e-13));
+}

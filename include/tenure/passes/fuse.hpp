@@ -97,8 +97,14 @@ class fuser {
       else if (is_number || !computes)  // otherwise its operands are no scalars
         for (int k = 0; k < n.arity; ++k) notes_[n.in[k]].feeds_other = true;
     }
-    for (ir::node_id id = g_.count - 1; id >= 0; --id)
-      if (!notes_[id].goes_last) visit(id);
+    find_added_products();
+    for (ir::node_id id = g_.count - 1; id >= 0; --id) {
+      note& n = notes_[id];
+      n.waits = n.waits && n.lower < 0;  // a node that others read has its place before them
+      if (n.goes_last || n.waits) continue;
+      if (n.added_by != ir::none && notes_[n.added_by].waits) place(n.added_by, true);
+      visit(id);
+    }
     for (cluster& c : at_)
       if (c.inner < 0 && c.opaque == ir::none) {
         // The last axis with an extent above 1 becomes the row. Axes of extent 1 are removed later, and this must not change the row.
@@ -125,8 +131,37 @@ class fuser {
     std::int32_t needed_by = -1;  // the last kernel that counted it in `open`
     std::int32_t loaded_by = -1;  // the last kernel that counted it in `loads`
     std::int32_t reader = -1;     // the position that reads it, also through views; `several` where more than one does
+    ir::node_id added_by = ir::none;  // of a large product: the result of the function that adds it to an argument
     bool is_output = false, feeds_other = false, goes_last = false;
+    bool waits = false;  // it gets its place directly after the product that it adds
   };
+
+  /// A product of at least this many bytes is added to an argument directly after it was computed, while it is in the cache, and no other product
+  /// is alive then. Smaller sums share a loop.
+  static constexpr std::int64_t added_bytes = 1 << 16;
+
+  /// Finds results that add a large product, which nothing else reads, to an argument. They are the sums of gradients of micro-batches.
+  constexpr void find_added_products() {
+    bool any = false;
+    for (int i = 0; i < g_.output_count; ++i) {
+      const ir::node_id sum = g_.outputs[i];
+      const ir::node& n = g_.nodes[sum];
+      if (n.op != ir::opcode::add) continue;
+      for (int k = 0; k < 2; ++k) {
+        const ir::node& product = g_.nodes[n.in[k]];
+        const std::int64_t elements = all_static(g_.shapes[product.shape]) ? count(g_.shapes[product.shape]) : 0;
+        const bool is_large = product.op == ir::opcode::matmul && elements * size_of(product.type) >= added_bytes;
+        if (is_large && g_.nodes[n.in[1 - k]].op == ir::opcode::input) notes_[n.in[k]].added_by = sum, notes_[sum].waits = any = true;
+      }
+    }
+    for (ir::node_id id = 0; any && id < g_.count; ++id)  // the product is read by the sum alone
+      for (int k = 0; k < g_.nodes[id].arity; ++k)
+        ir::for_each_operand(g_.nodes, g_.nodes[id].in[k], [&](ir::node_id operand) {
+          if (notes_[operand].added_by != ir::none && notes_[operand].added_by != id) notes_[notes_[operand].added_by].waits = false;
+        });
+    for (int i = 0; any && i < g_.output_count; ++i)
+      if (const ir::node_id sum = notes_[g_.outputs[i]].added_by; sum != ir::none) notes_[sum].waits = false;
+  }
 
   static constexpr std::int32_t several = INT32_MAX;
   constexpr void read(ir::node_id root, int position) { notes_[root].reader = notes_[root].reader < 0 || notes_[root].reader == position ? position : several; }
@@ -225,7 +260,8 @@ class fuser {
     for (int k = 0; k < g_[id].arity; ++k) ir::for_each_operand(g_.nodes, g_[id].in[k], take);
   }
 
-  constexpr void place(ir::node_id id) {
+  /// `alone`: in a kernel of its own, which nodes that are visited later may join.
+  constexpr void place(ir::node_id id, bool alone = false) {
     const ir::node& n = g_.nodes[id];
     const bool reduces = n.op == ir::opcode::reduce;
     const std::int16_t walked = reduces ? g_.nodes[n.in[0]].shape : n.shape;
@@ -243,8 +279,8 @@ class fuser {
     const bool is_later = last >= 0 && (bound < 0 || last > bound / 2);
     const bool per_row = is_later && at_.data()[last].space != walked && is_row_shape(at_.data()[last], g_.shapes[walked]);
     const bool would_lift = per_row && shares && reduces && at_.data()[bound / 2].space != walked;
-    const bool joined = (would_lift && joins_at(last, false)) || (shares && joins_at(bound / 2, true)) ||
-                        (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins_at(candidate, false)) || (per_row && joins_at(last, false));
+    const bool joined = !alone && ((would_lift && joins_at(last, false)) || (shares && joins_at(bound / 2, true)) ||
+                                   (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins_at(candidate, false)) || (per_row && joins_at(last, false)));
     if (!joined) {
       cluster fresh{.lane = lane, .space = walked, .position = at_.size()};
       joins(fresh, n, lane, false);
