@@ -2,6 +2,9 @@
 // A step in micro-batches against the step with all data at once: the same numbers up to rounding, in less memory.
 #include "../catch.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <boost/hana/define_struct.hpp>
 
 #include <tenure/tenure.hpp>
@@ -161,4 +164,49 @@ TEST_CASE("the sums of gradients may be views of one array") {
   }
   for (int i = 0; i < 12; ++i) CHECK(flat(i) == Approx(wanted_w(i / 3, i % 3)).epsilon(1e-13));
   for (int i = 0; i < 3; ++i) CHECK(flat(12 + i) == Approx(wanted_b(i)).epsilon(1e-13));
+}
+
+TEST_CASE("a large product that several results read, or that is one itself") {
+  using matrix = tn::tensor<double, shape<128, 128>>;
+  tn::engine random(8);
+  const matrix a = tn::normal<double>(shape<128, 128>{}, random), b = tn::normal<double>(shape<128, 128>{}, random);
+  const matrix x = tn::normal<double>(shape<128, 128>{}, random), y = tn::normal<double>(shape<128, 128>{}, random);
+  const auto product = tn::compile([](auto l, auto r) { return matmul(l, r); })(x, y);
+  const auto check = [&](const matrix& got, double of_a, double of_b, double of_product) {
+    double worst = 0;
+    for (int i = 0; i < 128; ++i)
+      for (int j = 0; j < 128; ++j) worst = std::max(worst, std::abs(got(i, j) - (of_a * a(i, j) + of_b * b(i, j) + of_product * product(i, j))));
+    CHECK(worst < 1e-12);
+  };
+  constexpr auto two = tn::compile([](auto s, auto t, auto l, auto r) {
+    const auto p = matmul(l, r);
+    return std::tuple{s + p, p + t};
+  });
+  const auto [first, second] = two(a, b, x, y);
+  check(first, 1, 0, 1);
+  check(second, 0, 1, 1);
+  constexpr auto with_product = tn::compile([](auto s, auto l, auto r) {
+    const auto p = matmul(l, r);
+    return std::tuple{s + p, p, exp(s)};
+  });
+  const auto [sum, itself, other] = with_product(a, x, y);
+  check(sum, 1, 0, 1);
+  check(itself, 0, 0, 1);
+  CHECK(other(3, 4) == Approx(std::exp(a(3, 4))));
+  constexpr auto read_on = tn::compile([](auto s, auto t, auto l, auto r) {
+    const auto u = s + matmul(l, r);
+    return std::tuple{u, u + t, t + matmul(r, l)};
+  });
+  const auto [u, v, w] = read_on(a, b, x, y);
+  check(u, 1, 0, 1);
+  check(v, 1, 1, 1);
+  const auto turned = tn::compile([](auto l, auto r) { return matmul(l, r); })(y, x);
+  CHECK(w(5, 6) == Approx(b(5, 6) + turned(5, 6)));
+  // Over their own arguments: the sum of the first is an operand of the second.
+  matrix c = a.clone(), d = b.clone();
+  constexpr auto chained = tn::compile([](auto s, auto t, auto l) { return std::tuple{s + matmul(t, l), t + matmul(l, s)}; });
+  const auto [wanted_c, wanted_d] = chained(a, b, x);
+  chained.into(c, d)(c, d, x);
+  CHECK(c(100, 7) == wanted_c(100, 7));
+  CHECK(d(100, 7) == wanted_d(100, 7));
 }

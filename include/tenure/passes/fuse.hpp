@@ -157,7 +157,8 @@ class fuser {
     for (ir::node_id id = 0; any && id < g_.count; ++id)  // the product is read by the sum alone
       for (int k = 0; k < g_.nodes[id].arity; ++k)
         ir::for_each_operand(g_.nodes, g_.nodes[id].in[k], [&](ir::node_id operand) {
-          if (notes_[operand].added_by != ir::none && notes_[operand].added_by != id) notes_[notes_[operand].added_by].waits = false;
+          const ir::node_id sum = notes_[operand].added_by;
+          if (sum != ir::none && sum != id) notes_[sum].waits = notes_[id].waits = false;
         });
     for (int i = 0; any && i < g_.output_count; ++i)
       if (const ir::node_id sum = notes_[g_.outputs[i]].added_by; sum != ir::none) notes_[sum].waits = false;
