@@ -149,6 +149,8 @@ struct static_step {
 /// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
 inline constexpr std::int64_t expanded_work = 16384;
 inline constexpr int expanded_steps = 48;
+/// The steps of a body with loops or branches that is expanded. A turn of few numbers takes less time than a walk through the table.
+inline constexpr int expanded_steps_around_constructs = 12;
 
 template <class Program>
 constexpr bool expands() {
@@ -160,8 +162,11 @@ constexpr bool expands() {
     for (int d = 0; d < k.outer + k.inner; ++d) elements *= k.extent[d].factor;
     work += elements * k.instruction_count;
   }
-  for (int i = 0; i < Program::step_count; ++i)
-    if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad) return false;
+  for (int i = 0; i < Program::step_count; ++i) {
+    const bound_step& s = Program::tables.steps[i];
+    const bool is_within_turn = s.construct >= 0 && Program::value.is_body && Program::step_count <= expanded_steps_around_constructs;
+    if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_turn) return false;
+  }
   return work <= expanded_work;
 }
 
@@ -172,6 +177,9 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::
   void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
   if constexpr (step::step.is_fused()) {
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
+  } else if constexpr (step::step.construct >= 0) {
+    const turns_on_host turns{m};
+    program_detail::run_construct<Program>(turns, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
   } else if constexpr (step::is_small_matmul) {
     using T = element_of_t<step::step.type>;
     constexpr operand_view a = step::operation.in[0], b = step::operation.in[1], c = step::operation.out;
