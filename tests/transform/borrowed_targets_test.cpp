@@ -153,6 +153,13 @@ TEST_CASE("a number from the memory of a target is read before the target is wri
   CHECK(scaled.into(x).copied_bytes(x, v[0]) == 0);
   scaled.into(x)(x, v[1]);
   CHECK(v == std::vector<double>{2, 4, 6, 8});
+  // Whichever kernel runs first overwrites the number of the other one.
+  constexpr auto crossed = tn::compile([](auto y, auto z, auto of_z, auto of_y) { return std::tuple{y * of_y, z * of_z}; });
+  std::vector<double> u{1, 3, 5};
+  auto z = tn::from(u);
+  crossed.into(x, z)(x, z, v[0], u[1]);
+  CHECK(v == std::vector<double>{6, 12, 18, 24});
+  CHECK(u == std::vector<double>{2, 6, 10});
   tn::tensor<double, shape<3>> owner{1, 2, 3};
   const auto span = tn::as_span(owner);
   scaled.into(owner)(owner, span[1]);

@@ -178,6 +178,12 @@ TEST_CASE("a target may overlap an argument in any way") {
   column_sums.into(x[1])(x);
   CHECK(at(x, 1, 0) == 60);
   CHECK(at(x, 1, 2) == 68);
+  // Rows of an argument are written that it still reads.
+  auto y = counted();
+  constexpr auto first_rows = tn::compile([](auto v) { return tn::slice<0, 0, 3>(v) * 2.0; });
+  CHECK(first_rows.into(y.at(range<1, 4>(), all)).copied_bytes(y) == 9 * sizeof(double));
+  first_rows.into(y.at(range<1, 4>(), all))(y);
+  check_doubled(y, [](int i, int j) { return 10 * (i - 1) + j; }, [](int i, int) { return i > 0; });
   // An argument that begins in the middle of a target.
   constexpr auto minus_row = tn::compile([](auto v, auto row) { return v - row; });
   minus_row.into(x)(x, x[3]);
@@ -290,7 +296,9 @@ TEST_CASE("what only the run knows of a target is checked before anything is wri
   auto row = rows[1];
   auto taken = std::move(row);
   constexpr auto two = tn::compile([](auto v) { return std::tuple{v * 2.0, v * 3.0}; });
+  const auto before = rows.version();
   CHECK_THROWS_AS(two.into(rows[0], row)(three), tn::ownership_error);
+  CHECK(rows.version() == before);
   CHECK_THROWS_AS(doubled.into(row)(three), tn::ownership_error);
   constexpr auto picked = tn::compile([](auto v, auto i) { return std::tuple{v * 2.0, gather(v, i * 2)}; });
   auto i = there(tn::tensor<std::int64_t, shape<3>>{0, 1, 2});
