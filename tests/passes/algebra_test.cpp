@@ -2,9 +2,13 @@
 // Each rule of passes/algebra.hpp: what it rewrites, and beside it what it must leave alone.
 #include "../catch.hpp"
 
+#include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <string>
+#include <vector>
 
+#include <tenure/backend/reference/run.hpp>
 #include <tenure/ops/derivative.hpp>
 #include <tenure/passes/algebra.hpp>
 #include <tenure/passes/print.hpp>
@@ -107,6 +111,31 @@ return %6
 %12 = div %11, %1 : float64[8]
 return %4, %8, %12
 )");
+}
+TEST_CASE("1 / y as a second factor leaves infinities and NaN in their places") {
+  using limits = std::numeric_limits<double>;
+  const double largest = limits::max(), least = limits::denorm_min();
+  const double special[] = {0, -0.0, 1, -3, 1e-20, 1e20, limits::infinity(), -limits::infinity(), limits::quiet_NaN(), largest, -largest,
+                            largest / 2, largest / 3, limits::min(), limits::min() / 4, least, -least, 1.5 / largest};
+  std::vector<double> x, y;
+  for (const double a : special)
+    for (const double b : special) x.push_back(a), y.push_back(b);
+  const extents all{1, {static_cast<std::int64_t>(x.size())}};
+  ir::builder g;
+  const value a{g, g.input(dtype::float64, all)}, b{g, g.input(dtype::float64, all)};
+  g.output((a * (1.0 / b) / b).id);
+  g.output((1.0 / b / b).id);
+  const ir::builder simplified = passes::algebra(g.view());
+  const std::vector<reference::array> arguments = {{all, x.data()}, {all, y.data()}};
+  const auto divided = reference::run(g.view(), arguments), multiplied = reference::run(simplified.view(), arguments);
+  for (std::size_t r = 0; r < divided.size(); ++r)
+    for (std::int64_t i = 0; i < all[0]; ++i) {
+      INFO("result " << r << " of " << x[static_cast<std::size_t>(i)] << " and " << y[static_cast<std::size_t>(i)]);
+      const auto wanted = static_cast<double>(divided[r][i]), found = static_cast<double>(multiplied[r][i]);
+      CHECK(std::isnan(found) == std::isnan(wanted));
+      if (std::isinf(wanted)) CHECK(found == wanted);
+      else if (!std::isnan(wanted)) CHECK(std::abs(found - wanted) <= 4 * limits::epsilon() * std::abs(wanted) + limits::min());
+    }
 }
 TEST_CASE("a factor of -1 and a negated term become neg and sub") {
   vectors v;
