@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """What compiling Tenure costs: seconds, peak memory, object bytes, longest symbol; with clang the template instantiations.
 
-sweep.py [--build FOLDER] [--turns 67 200 400] [--compilers g++ clang++] [--no-examples]
+sweep.py [--build FOLDER] [--turns 67 200 400] [--layers 2 12] [--compilers g++ clang++] [--no-examples]
 Writes compile.json and compile.md into FOLDER. Needs GNU time (/usr/bin/time) for the peak.
 """
 import argparse
@@ -36,6 +36,13 @@ using bias = tn::tensor<float, tn::shape<16>>;
 auto step(const state& h, const weights& u, const bias& b) {{ return tn::value_and_grad<0, 1, 2>(loss)(h, u, b); }}
 """
 
+language_model = """#include "gpt/model.hpp"
+namespace tn = tenure;
+using model = decltype(tn::init<gpt::model, 64, 64, 128, 4, {layers}>(std::declval<tn::engine&>()));
+using text = tn::tensor<std::int64_t, tn::shape<8, 64>>;
+auto step(const model& m, const text& now, const text& next) {{ return tn::value_and_grad(gpt::loss)(m, now, next); }}
+"""
+
 
 def compile_one(compiler, source, folder, name):
     """Seconds of processor time, the best of two: a busy machine or a cold cache counts less."""
@@ -45,7 +52,7 @@ def compile_one(compiler, source, folder, name):
     else:
         path.write_text(source)
     target = folder / f"{name}.o"
-    command = [compiler, "-std=c++20", "-O2", f"-I{root / 'include'}", f"-I{root / 'examples'}", "-isystem", "/usr/include/eigen3", "-c", str(path), "-o", str(target)]
+    command = [compiler, "-std=c++20", "-O2", f"-I{root / 'include'}", f"-I{root / 'examples'}", f"-I{root / 'bench'}", "-isystem", "/usr/include/eigen3", "-c", str(path), "-o", str(target)]
     timer = ["/usr/bin/time", "-v"] if Path("/usr/bin/time").exists() else []
     best, peak = None, None
     for _ in range(2):
@@ -81,12 +88,14 @@ def main():
     options.add_argument("--build", type=Path, default=root / "build" / "bench" / "compile")
     options.add_argument("--turns", type=int, nargs="*", default=[67, 200, 400])  # 1,000, 3,000 and 6,000 nodes
     options.add_argument("--compilers", nargs="*", default=["g++", "clang++"])
+    options.add_argument("--layers", type=int, nargs="*", default=[2, 12])  # of a GPT by scan: at most 1.1 times as long for 12 as for 2
     options.add_argument("--no-examples", action="store_true")
     given = options.parse_args()
     given.build.mkdir(parents=True, exist_ok=True)
 
     sources = {"bare_eigen": bare_eigen, "readme_gradient": readme_gradient}
     sources |= {f"loop_{n}": loop.format(turns=n) for n in given.turns}
+    sources |= {f"gpt_{n}": language_model.format(layers=n) for n in given.layers}
     if not given.no_examples:
         sources |= {f"example_{p.stem}": p for p in sorted((root / "examples").glob("*.cpp"))}
     rows = []

@@ -3,9 +3,12 @@
 // float64; rk4_gradient is its value and gradients, by hand with a stash of the states; while is a loop of a million turns over one number.
 // while_gradient is the value and gradients of a million turns over two numbers, by hand with a stash that grows.
 // row_update and row_read write and read one of 256 rows of 64 floats in each turn, at a position that the loop carries; the hand writes in place.
+// checkpoint is the gradient of a recurrent network of 256 steps that keeps the state of each 16th step; keep_all keeps all of them. one_turn is an
+// elementwise function in a loop of one turn, straight the same without the loop. layers is the gradient of 12 layers by scan, unrolled by a C++ loop.
 #include <harness.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -208,6 +211,107 @@ struct rows_at_positions {
   }
 };
 
+// ---- what is kept for a gradient -------------------------------------------------------------------------------------------
+
+constexpr std::int64_t recurrent_steps = 256, steps_of_block = 16, samples = 16, units = 64;
+using recurrent_inputs = tn::tensor<float, tn::shape<recurrent_steps, samples, units>>;
+using recurrent_weights = tn::tensor<float, tn::shape<units, units>>;
+
+constexpr auto recurrent_turn = [](auto w) { return [=](auto h, auto x) { return std::tuple{tanh(matmul(h, w) + x), tn::nothing}; }; };
+constexpr auto keep_all = tn::value_and_grad<0, 1>([](auto w, auto xs) {
+  return sum(square(std::get<0>(tn::scan(recurrent_turn(w), tn::zeros<float>(tn::shape<samples, units>{}), xs))));
+});
+constexpr auto keep_blocks = tn::value_and_grad<0, 1>([](auto w, auto xs) {
+  const auto block = tn::checkpoint([=](auto h, auto rows) { return std::get<0>(tn::scan(recurrent_turn(w), h, rows)); });
+  const auto turn = [=](auto h, auto rows) { return std::tuple{block(h, rows), tn::nothing}; };
+  const auto rows = tn::reshape<recurrent_steps / steps_of_block, steps_of_block, samples, units>(xs);
+  return sum(square(std::get<0>(tn::scan(turn, tn::zeros<float>(tn::shape<samples, units>{}), rows))));
+});
+
+struct recurrent {
+  recurrent_inputs xs, dxs, dxs_of_all;
+  recurrent_weights w, dw, dw_of_all;
+  tn::tensor<float, tn::shape<>> value;
+
+  explicit recurrent(std::int64_t) {
+    bench::fill_uniform(bench::data_of(xs), xs.size(), -1, 1, 1);
+    bench::fill_uniform(bench::data_of(w), w.size(), -0.125, 0.125, 2);
+    tenure(), all();
+    bench::require_agreement("checkpoint", bench::data_of(dw), bench::data_of(dw_of_all), dw.size(), 1e-5);
+    bench::require_agreement("checkpoint", bench::data_of(dxs), bench::data_of(dxs_of_all), dxs.size(), 1e-5);
+  }
+  std::int64_t items() const { return recurrent_steps; }
+  void tenure() { keep_blocks.into(value, dw, dxs)(w, xs); }
+  void all() { keep_all.into(value, dw_of_all, dxs_of_all)(w, xs); }
+};
+
+// ---- a loop of one turn ------------------------------------------------------------------------------------------------------
+
+constexpr auto elementwise = [](auto a, auto b, auto x) { return tanh(a * x + b) * x; };
+constexpr auto in_one_turn = tn::compile([](auto a, auto b, auto x) { return tn::fori_loop(1, [=](auto, auto c) { return elementwise(a, b, c); }, x); });
+constexpr auto straight = tn::compile(elementwise);
+
+struct one_turn {
+  bench::array<double> x, y, expected;
+
+  explicit one_turn(std::int64_t n) : x(bench::uniform_array<double>(n, -1, 1, 1)), y(tn::uninitialized, n), expected(tn::uninitialized, n) {
+    tenure(), without();
+    bench::require_agreement("one_turn", bench::data_of(y), bench::data_of(expected), n, 0);
+  }
+  std::int64_t items() const { return x.size(); }
+  void tenure() { in_one_turn.into(y)(0.7, 0.1, x); }
+  void without() { straight.into(expected)(0.7, 0.1, x); }
+};
+
+// ---- layers --------------------------------------------------------------------------------------------------------------------
+
+constexpr std::int64_t layer_count = 12, layer_width = 64, layer_rows = 64;
+template <std::int64_t... L>
+struct layer_types {
+  using up = tn::tensor<float, tn::shape<L..., layer_width, 4 * layer_width>>;
+  using down = tn::tensor<float, tn::shape<L..., 4 * layer_width, layer_width>>;
+};
+constexpr auto layer = [](auto x, auto up, auto down) { return x + matmul(gelu_tanh(matmul(x, up)), down); };
+constexpr auto by_scan = tn::value_and_grad<0, 1>([](auto up, auto down, auto x) {
+  const auto turn = [](auto h, auto w) { return std::tuple{layer(h, std::get<0>(w), std::get<1>(w)), tn::nothing}; };
+  return mean(square(std::get<0>(tn::scan(turn, x, std::tuple{up, down}))));
+});
+constexpr auto unrolled = tn::value_and_grad<0, 1>([](auto up, auto down, auto x) {
+  for (std::size_t i = 0; i < up.size(); ++i) x = layer(x, up[i], down[i]);
+  return mean(square(x));
+});
+
+struct layers {
+  using stack = layer_types<layer_count>;
+  using one = layer_types<>;
+  template <class X>
+  using each = std::array<X, static_cast<std::size_t>(layer_count)>;
+  stack::up up, dup;
+  stack::down down, ddown;
+  each<one::up> ups, dups;
+  each<one::down> downs, ddowns;
+  tn::tensor<float, tn::shape<layer_rows, layer_width>> x;
+  tn::tensor<float, tn::shape<>> value;
+
+  explicit layers(std::int64_t) {
+    bench::fill_uniform(bench::data_of(up), up.size(), -0.1, 0.1, 1);
+    bench::fill_uniform(bench::data_of(down), down.size(), -0.1, 0.1, 2);
+    bench::fill_uniform(bench::data_of(x), x.size(), -1, 1, 3);
+    for (std::size_t i = 0; i < ups.size(); ++i) {
+      std::copy_n(bench::data_of(up) + static_cast<std::int64_t>(i) * ups[i].size(), ups[i].size(), bench::data_of(ups[i]));
+      std::copy_n(bench::data_of(down) + static_cast<std::int64_t>(i) * downs[i].size(), downs[i].size(), bench::data_of(downs[i]));
+    }
+    tenure(), by_hand();
+    for (std::size_t i = 0; i < ups.size(); ++i) {
+      bench::require_agreement("layers", bench::data_of(dup) + static_cast<std::int64_t>(i) * ups[i].size(), bench::data_of(dups[i]), ups[i].size(), 1e-4);
+      bench::require_agreement("layers", bench::data_of(ddown) + static_cast<std::int64_t>(i) * downs[i].size(), bench::data_of(ddowns[i]), downs[i].size(), 1e-4);
+    }
+  }
+  std::int64_t items() const { return layer_count; }
+  void tenure() { by_scan.into(value, dup, ddown)(up, down, x); }
+  void by_hand() { unrolled.into(value, dups, ddowns)(ups, downs, x); }
+};
+
 const bool registered = [] {
   bench::keep_heap_warm();
   bench::row<pendulums>("rk4", "tenure", steps, [](pendulums& p) { p.value_of_tenure(); });
@@ -223,6 +327,14 @@ const bool registered = [] {
   bench::row<rows_at_positions>("row_update", "hand", row_count, [](rows_at_positions& p) { p.update_by_hand(); });
   bench::row<rows_at_positions>("row_read", "tenure", row_count, [](rows_at_positions& p) { p.read(); });
   bench::row<rows_at_positions>("row_read", "hand", row_count, [](rows_at_positions& p) { p.read_by_hand(); });
+  bench::row<recurrent>("checkpoint", "tenure", recurrent_steps, [](recurrent& p) { p.tenure(); });
+  bench::row<recurrent>("checkpoint", "keep_all", recurrent_steps, [](recurrent& p) { p.all(); });
+  for (const std::int64_t n : {16, 1000, 100000}) {
+    bench::row<one_turn>("one_turn", "tenure", n, [](one_turn& p) { p.tenure(); });
+    bench::row<one_turn>("one_turn", "straight", n, [](one_turn& p) { p.without(); });
+  }
+  bench::row<layers>("layers", "tenure", layer_count, [](layers& p) { p.tenure(); });
+  bench::row<layers>("layers", "unrolled", layer_count, [](layers& p) { p.by_hand(); });
   return true;
 }();
 
