@@ -3,8 +3,9 @@
 // float64; rk4_gradient is its value and gradients, by hand with a stash of the states; while is a loop of a million turns over one number.
 // while_gradient is the value and gradients of a million turns over two numbers, by hand with a stash that grows.
 // row_update and row_read write and read one of 256 rows of 64 floats in each turn, at a position that the loop carries; the hand writes in place.
-// checkpoint is the gradient of a recurrent network of 256 steps that keeps the state of each 16th step; keep_all keeps all of them. one_turn is an
-// elementwise function in a loop of one turn, straight the same without the loop. layers is the gradient of 12 layers by scan, unrolled by a C++ loop.
+// checkpoint is the gradient of a recurrent network of 256 steps that keeps the state of each 16th step; keep_all keeps all of them. one_turn
+// is an elementwise function in a loop of one turn, straight the same without the loop. layers is the gradient of 12 layers of width 128 by
+// scan; unrolled has a C++ loop, and keeps three values of each layer for the gradient where scan keeps two.
 #include <harness.hpp>
 
 #include <algorithm>
@@ -265,7 +266,7 @@ struct one_turn {
 
 // ---- layers --------------------------------------------------------------------------------------------------------------------
 
-constexpr std::int64_t layer_count = 12, layer_width = 64, layer_rows = 64;
+constexpr std::int64_t layer_count = 12, layer_width = 128, layer_rows = 64;
 template <std::int64_t... L>
 struct layer_types {
   using up = tn::tensor<float, tn::shape<L..., layer_width, 4 * layer_width>>;

@@ -98,3 +98,38 @@ TEST_CASE("jvp of a loop takes the value from the loop of the tangents") {
   judged::agrees_with_reference("both", both, x, t);
   judged::agrees_with_reference("tangent of a gradient", gradient, x, t);
 }
+
+namespace {
+
+using steps = tn::tensor<double, tn::shape<100, 8, 32>>;
+using weights = tn::tensor<double, tn::shape<32, 32>>;
+// The cotangent of ys is the same in each turn. That of a slice of xs is a factor of the gradient of w.
+constexpr auto recurrent = tn::grad<0, 1>([](auto w, auto xs) {
+  const auto turn = [=](auto h, auto x) {
+    const auto n = tn::tanh(tn::matmul(h, w) + x);
+    return std::tuple{n, n};
+  };
+  return 0.5 * tn::sum(std::get<1>(tn::scan(turn, tn::zeros_like(xs[0]), xs)));
+});
+// Both branches read h.
+constexpr auto of_branches = tn::grad<1>([](auto flag, auto x, auto y) {
+  const auto h = tn::tanh(x);
+  return tn::sum(tn::cond(flag, [=] { return tn::exp(tn::transpose(h) * y); }, [=] { return tn::transpose(h); }) * y);
+});
+
+}  // namespace
+
+TEST_CASE("the gradient of a loop or a branch has no value twice, and no stack of equal slices") {
+  using of_loop = decltype(recurrent.plan(weights(), steps()));
+  constexpr std::int64_t stack = sizeof(double) * 100 * 8 * 32, square = sizeof(double) * 32 * 32;
+  static_assert(of_loop::workspace_bytes() < 2 * stack + stack / 2);  // h before and after each turn
+  using of_branch = decltype(of_branches.plan(true, weights(), weights()));
+  static_assert(of_branch::workspace_bytes() <= 4 * square);
+  weights w = tn::zeros<double>(tn::shape<32, 32>{}), x = tn::zeros<double>(tn::shape<32, 32>{});
+  steps xs = tn::zeros<double>(tn::shape<100, 8, 32>{});
+  for (std::size_t i = 0; i < tn::as_span(w).size(); ++i) tn::as_span(w)[i] = 0.1 * std::sin(static_cast<double>(i)), tn::as_span(x)[i] = std::cos(static_cast<double>(i));
+  for (std::size_t i = 0; i < tn::as_span(xs).size(); ++i) tn::as_span(xs)[i] = std::cos(0.3 * static_cast<double>(i));
+  judged::agrees_with_reference("loop", recurrent, w, xs);
+  judged::agrees_with_reference("branch", of_branches, true, x, w);
+  judged::agrees_with_reference("the other branch", of_branches, false, x, w);
+}

@@ -16,36 +16,42 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, con
   const ir::construct c = g.construct_at(id);
   const flow f = flow_through<by_derivative>(g.view(), id, active);
   const id_list operands = g.operands_of(id);
-  id_list all, wanted;
+  id_list all, wanted;  // each operand once, though both branches may capture it. A branch that has no cotangent of it returns zeros
+  const auto place_of = [&](ir::node_id operand) {
+    int k = 0;
+    while (k < wanted.size() && wanted[k] != operand) ++k;
+    return k;
+  };
   all.push_back(operands[0]);
   for (int b = 0, k = 1; b < 2; ++b)
     for (int j = 0; j < c.captures[b]; ++j, ++k)
-      if (f.inputs(b)[j]) wanted.push_back(operands[k]);
+      if (f.inputs(b)[j] && place_of(operands[k]) == wanted.size()) wanted.push_back(operands[k]);
   ir::construct back{.what = ir::construct::kind::cond};
-  int first_capture = 1, first_wanted = 0;
+  int first_capture = 1;
   for (int b = 0; b < 2; ++b) {
     derived_body body(g, c.bodies[b]);
-    id_list given, wrt, values, arriving, outputs;
+    id_list given, wrt, places, values, arriving, outputs(wanted.size(), ir::none);
     for (int j = 0; j < c.captures[b]; ++j) {
       const ir::node_id operand = operands[first_capture + j];
       given.push_back(f.inputs(b)[j] ? body.variable(operand) : operand);
-      if (f.inputs(b)[j]) wrt.push_back(given.back());
+      if (f.inputs(b)[j]) wrt.push_back(given.back()), places.push_back(place_of(operand));
     }
     body.paste(given);
     for (int i = 0; i < cotangents.size(); ++i)
       if (cotangents[i] != ir::none && f.results[i]) values.push_back(body.output(i)), arriving.push_back(cotangents[i]);
     id_list gradients(wrt.size(), ir::none);
     reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
-    for (int k = 0; k < wanted.size(); ++k) {
-      const bool is_here = first_wanted <= k && k < first_wanted + wrt.size();
-      const ir::node_id found = is_here ? gradients[k - first_wanted] : ir::none;
-      outputs.push_back(found != ir::none ? found : body.zero_like(wanted[k]));
+    for (int i = 0; i < wrt.size(); ++i) {
+      if (gradients[i] == ir::none) continue;
+      ir::node_id& sum = outputs[places[i]];
+      sum = sum == ir::none ? gradients[i] : (ops::value(g, sum) + ops::value(g, gradients[i])).id;
     }
+    for (int k = 0; k < wanted.size(); ++k)
+      if (outputs[k] == ir::none) outputs[k] = body.zero_like(wanted[k]);
     const int before = all.size();
     back.bodies[b] = body.cut({}, outputs, all);
     back.captures[b] = all.size() - before;
     first_capture += c.captures[b];
-    first_wanted += wrt.size();
   }
   const ir::node_id branch = g.add_construct(back, all);
   for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g.result(branch, k));

@@ -139,6 +139,24 @@ class stacked_products {
   ir::array<int> view_of_;
 };
 
+/// The part of a stack that a turn sees, if it is the same in all turns: that of a constant, or of a broadcast along axis 0. Else none. The cotangent
+/// of sum(ys) is one: as a stack it would be written before the loop and read in it.
+constexpr ir::node_id same_in_each_turn(ir::builder& g, ir::node_id stack, std::int16_t slice) {
+  ir::node n = g[stack];
+  if (n.op == ir::opcode::constant) {
+    n.shape = slice;
+    return g.emit(n);
+  }
+  if (n.op != ir::opcode::broadcast) return ir::none;
+  std::int64_t axes = 0;
+  for (int a = 0; a < g.shape_of(n.in[0]).rank; ++a) {
+    const int at = ir::unpack_axis(n.attr, a);
+    if (at == 0) return ir::none;
+    axes = ir::pack_axis(axes, a, at - 1);
+  }
+  return g[n.in[0]].shape == slice ? n.in[0] : ops::broadcast_along({g, n.in[0]}, slice, axes).id;
+}
+
 /// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes them.
 template <class Accumulate>
 constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
@@ -160,6 +178,8 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
     if (f.results[i] && cotangents[i] != ir::none) {
       const ir::graph_view written = g.view().body_at(c.bodies[0]);
       const ir::node n = written[written.outputs[i]];
+      stacked_cotangents[i] = same_in_each_turn(g, cotangents[i], n.shape);
+      if (stacked_cotangents[i] != ir::none) continue;
       scanned.push_back(stacked_cotangents[i] = body.input(n.type, n.shape));
       scanned_operands.push_back(cotangents[i]);
     }
@@ -200,9 +220,8 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
     }
   }
   parts.add_carries(carries, next);
-  id_list outputs = next, factors;
-  for (const ir::node_id s : slices) outputs.push_back(s);
-  id_list read = outputs;
+  id_list outputs = next, stacked = slices, read = next;  // stacked: a factor that is the cotangent of a slice is there once
+  for (const ir::node_id s : slices) read.push_back(s);
   products.add_computed(read);
 
   id_list kept, kept_inputs;
@@ -210,8 +229,8 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   id_list before;
   for (int i = 0; i < own + c.counts; ++i) before.push_back(given[i]);
   body.keep(read, before, is_read, kept, kept_inputs);
-  products.add_outputs(factors, kept_inputs);
-  for (const ir::node_id s : factors) outputs.push_back(s);
+  products.add_outputs(stacked, kept_inputs);
+  for (const ir::node_id s : stacked) outputs.push_back(s);
   for (int i = c.carries; i < own; ++i)
     if (is_read[i]) scanned.push_back(given[i]), scanned_operands.push_back(operands[i]);
   for (int i = 0; i < c.carries; ++i)
@@ -232,12 +251,21 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
 
   id_list all_kept = kept;
   products.add_kept(g.view().body_at(c.bodies[0]), c, all_kept);
-  if (all_kept.size() > 0) {
+  id_list more_results, place_of_kept;  // among the results of the first loop; what it stacks anyway is there already
+  {
+    const ir::graph_view written = g.view().body_at(c.bodies[0]);
+    for (const ir::node_id local : all_kept) {
+      int place = c.carries;
+      while (place < written.output_count && written.outputs[place] != local) ++place;
+      if (place == written.output_count) place += more_results.size(), more_results.push_back(local);
+      place_of_kept.push_back(place);
+    }
+  }
+  if (more_results.size() > 0) {
     ir::construct more = c;
-    more.bodies[0] = g.extended(c.bodies[0], all_kept);
+    more.bodies[0] = g.extended(c.bodies[0], more_results);
     g.replace_construct(id, more);
   }
-  const int written_results = g.view().results_of(c);
   id_list all;
   for (int i = 0; i < c.carries; ++i)
     if (f.inputs(0)[i]) all.push_back(cotangents[i] != ir::none ? cotangents[i] : g.constant(g[operands[i]].type, g[operands[i]].shape, 0));
@@ -245,7 +273,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
     if (sums[j] != ir::none) all.push_back(g.constant(g[operands[own + j]].type, g[operands[own + j]].shape, 0));
   parts.add_zeros(all);
   for (const ir::node_id s : scanned_operands) all.push_back(s);
-  for (int k = 0; k < kept.size(); ++k) all.push_back(g.result(id, written_results + k));
+  for (int k = 0; k < kept.size(); ++k) all.push_back(g.result(id, place_of_kept[k]));
   for (const ir::node_id s : captured) all.push_back(s);
   const ir::node_id loop = g.add_construct(back, all);
 
@@ -258,10 +286,11 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   for (int j = 0; j < c.captures[0]; ++j)
     if (sums[j] != ir::none) accumulate(operands[own + j], g.result(loop, result++));
   parts.finish([&] { return g.result(loop, result++); }, [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });
+  const int first_stacked = result;
   for (int i = c.carries; i < own; ++i)
     if (f.inputs(0)[i]) accumulate(operands[i], g.result(loop, result++));
   products.finish(
-      operands, c.length, [&](int i) { return g.result(loop, result + i); }, [&](int k) { return g.result(id, written_results + k); },
+      operands, c.length, [&](int i) { return g.result(loop, first_stacked + i); }, [&](int k) { return g.result(id, place_of_kept[k]); },
       [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });
 }
 
