@@ -155,6 +155,53 @@ TEST_CASE("ranges up to the end: views of tensors, and of traced values with sta
   CHECK_THROWS_WITH(tn::compile(differences)(none), "tenure: at: 0 is less than the 1 that it takes");
 }
 
+TEST_CASE("ranges up to an extent, and with bounds that the trace knows, are those of a tensor") {
+  // One text for tensors and traced values, on run-time and on static axes.
+  static constexpr auto shifts = [](const auto& x) {
+    const auto n = tn::extent<0>(x);
+    return x[tn::range(1, n)] - x[tn::range(0, n - 1)];
+  };
+  constexpr auto every_other = [](const auto& x) { return x[tn::range(1, tn::extent<0>(x) - 1, 2)]; };
+  for (const std::int64_t n : {2, 3, 4, 9}) {
+    INFO(n << " elements");
+    const open_vector x = counted(n);
+    same(tn::compile(shifts)(there(x)), tn::tensor(shifts(x)));
+    same(tn::compile(every_other)(there(x)), every_other(x));
+    const auto g = tn::grad([](auto a) { return sum(square(shifts(a))); })(there(x));
+    same(g, tn::grad([](auto a) { return sum(square(differences(a))); })(there(x)));
+    const auto [push, tangent] = tn::jvp(shifts)(there(x), there(x));
+    same(tangent, push);
+  }
+  const auto none = there(counted(0)), one = there(counted(1));
+  CHECK_THROWS_WITH(tn::compile(shifts)(none), "tenure: at: 0 is less than the 1 that it takes");
+  CHECK(tn::compile(shifts)(one).size() == 0);
+  CHECK_THROWS_AS(tn::compile(every_other)(one), tn::shape_error);
+
+  // The extent of another argument: its range may be shorter than the axis, not longer.
+  constexpr auto up_to = tn::compile([](auto x, auto y) { return x[tn::range(1, tn::extent<0>(y))] * 2.0; });
+  same(up_to(there(counted(7)), there(counted(4))), tn::tensor(counted(7)[tn::range(1, 4)] * 2.0));
+  CHECK_THROWS_WITH(up_to(there(counted(4)), there(counted(5))), "tenure: at: 4 is less than the 5 that it takes");
+  CHECK_THROWS_WITH(up_to(there(counted(4)), none), "tenure: at: 0 is less than the 1 that it takes");
+
+  // Integers of a C++ loop, on a static and on a run-time axis. The extents of the results are known only at run time, as those of a view.
+  const matrix m = numbers();
+  constexpr auto rows = [](const auto& x) {
+    auto total = tn::eval(sum(x[tn::range(0, 2)], tn::axis<0>));
+    for (int i = 1; i < 3; ++i) total = tn::eval(total + sum(x.at(tn::range(i, i + 2), tn::all), tn::axis<0>));
+    return total;
+  };
+  same(tn::compile(rows)(there(m)), tn::tensor(rows(m)));
+  constexpr auto parts = tn::compile([](auto x) { return std::tuple{x[tn::range(1, 4)], x.at(tn::all, tn::range(1, tn::end, 2)), x[tn::range(2, 2)]}; });
+  const auto [middle, columns, nothing] = parts(there(m));
+  same(middle, m[tn::range(1, 4)]);
+  same(columns, m.at(tn::all, tn::range(1, tn::end, 2)));
+  CHECK(nothing.extents() == tn::extents{2, {0, 5}});
+  constexpr auto open_part = tn::compile([](auto x) { return x[tn::range(2, 4)]; });
+  same(open_part(there(counted(5))), counted(5)[tn::range(2, 4)]);
+  CHECK_THROWS_AS(open_part(there(counted(3))), tn::shape_error);
+  check_gradient([](auto x) { return sum(square(x[tn::range(1, 3)])) + sum(x.at(tn::range(0, tn::end - 2), tn::range(1, 5, 3))); }, m);
+}
+
 TEST_CASE("lengths that follow from differences are known to be equal, others are checked") {
   // Second differences in two ways, and a shift with a zero in front: their lengths need no check.
   constexpr auto f = tn::compile([](auto x) {

@@ -136,11 +136,11 @@ struct external_function {
   friend constexpr bool operator==(const external_function&, const external_function&) { return true; }
 };
 
-/// The first thing in a trace that a graph cannot express, with the numbers of its message: an index outside its axis, a captured
+/// The first thing in a trace that a graph cannot express, with the numbers of its message: an index or a range outside its axis, a captured
 /// number that is known only at run time, or more shapes than there are ids.
 struct refusal {
   enum class kind : std::uint8_t {
-    nothing, index, capture, shapes, extent, second_reverse_while, forward_custom_vjp, reverse_extern, forward_extern
+    nothing, index, range, range_end, capture, shapes, extent, second_reverse_while, forward_custom_vjp, reverse_extern, forward_extern
   } what = kind::nothing;
   std::int64_t lhs = 0, rhs = 0;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // x[i] and x.at(i, all, range<0, 4>()) of a traced value, as of a tensor. An integer drops its axis. It may come from a C++ loop, which
-// runs while tracing, or be a traced integer, which is known when the program runs; so may the start of window<N>(i). Other bounds are
-// constants: range<I, J, Step>(), range<I, end - J>(). An axis may have a run-time extent.
+// runs while tracing, or be a traced integer, which is known when the program runs; so may the start of window<N>(i). The bounds of a range
+// are constants, integers that the trace knows, or an extent: range<I, J, Step>(), range(i, j), range(1, extent<0>(x)). An axis may have a
+// run-time extent.
 // Errors: an index outside a static axis is noted in the graph, and the call of the function reports it with its numbers. A run-time axis
 // that is too short, and a traced index outside its axis, throw before a result is written.
 // Cost: constant indices give a view. Traced ones copy what they select, see block.hpp.
@@ -14,12 +15,13 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-template <class I>
-inline constexpr bool is_run_time_range = false;
-template <>
-inline constexpr bool is_run_time_range<index_range> = true;
-template <>
-inline constexpr bool is_run_time_range<index_range_to_end> = true;
+/// Elements first, first + step, ... up to a traced extent, which is not included.
+template <class Last>
+struct traced_range {
+  std::int64_t first;
+  Last last;
+  std::int64_t step;
+};
 
 /// N neighbouring elements from a traced position on.
 template <std::int64_t N, class Start>
@@ -55,6 +57,15 @@ struct index_rule<traced_window<N, Start>> {
   static constexpr void apply(layout& l, int axis, const traced_window<N, Start>& w) { index_rule<Start>::apply(l, axis, w.first); }
 };
 
+template <class Last>
+struct index_rule<traced_range<Last>> {
+  static constexpr bool known = index_rule<Last>::known;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
+  static constexpr bool inside(std::int64_t) { return true; }
+  static constexpr void apply(layout& l, int axis, const traced_range<Last>& r) { index_rule<Last>::apply(l, axis, r.last); }
+};
+
 /// `index` if the axis has so many elements. A run-time axis is checked at the call.
 constexpr std::int64_t require_inside(ops::value x, int axis, std::int64_t index) {
   const std::int64_t extent = x.shape()[axis];
@@ -76,14 +87,69 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, 
   x.graph->require_at_least(x.shape()[axis], Last, "at");
   return ops::sliced(x, axis, First, r.size, Step);
 }
-template <std::int64_t First, index_from_end Last, std::int64_t Step>
-constexpr ops::value subscript_axis(ops::value x, int axis, static_range_to_end<First, Last, Step>) {
+/// No extent: symbols and numbers are larger.
+inline constexpr std::int64_t no_extent = INT64_MIN;
+/// The extent of the graph that a number is: extent<A>(x), also plus or minus constants. no_extent and a refusal if it is another number.
+constexpr std::int64_t extent_of_number(ops::value n) {
+  ir::builder& g = *n.graph;
+  std::int64_t more = 0;
+  while (n.node().op == ir::opcode::add || n.node().op == ir::opcode::sub) {
+    const bool adds = n.node().op == ir::opcode::add, is_left = adds && ops::operand_of(n, 0).node().op == ir::opcode::constant;
+    const ops::value c = ops::operand_of(n, is_left ? 0 : 1);
+    if (c.node().op != ir::opcode::constant) break;
+    more += (adds ? 1 : -1) * static_cast<std::int64_t>(ir::value_of(c.node()));
+    n = ops::operand_of(n, is_left ? 1 : 0);
+  }
+  if (n.node().op != ir::opcode::extent) {
+    g.refuse({ir::refusal::kind::range_end});
+    return no_extent;
+  }
+  using kind = ir::symbol::kind;
+  const std::int64_t extent = g.canonical(n.node().attr);
+  return more < 0 ? g.derived(kind::difference, extent, -more) : g.derived(kind::sum, extent, more);
+}
+
+/// Every step-th element from `first` up to `last`, which is an extent of the graph.
+constexpr ops::value sliced_up_to(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
+  ir::builder& g = *x.graph;
+  const std::int64_t all = g.derived(ir::symbol::kind::difference, last, first);
+  const std::int64_t length = step == 1 ? all : g.derived(ir::symbol::kind::quotient, g.derived(ir::symbol::kind::sum, all, step - 1), step);
+  return ops::sliced(x, axis, first, length, step);
+}
+/// The same for bounds that are not constants. Where they are numbers, a range that leaves its axis is noted in the graph; others are checked
+/// at the call.
+constexpr ops::value subscript_range(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = x.shape()[axis];
-  g.require_at_least(extent, First + Last.back, "at");
-  const std::int64_t all = g.derived(ir::symbol::kind::difference, g.canonical(extent), First + Last.back);
-  const std::int64_t length = Step == 1 ? all : g.derived(ir::symbol::kind::quotient, g.derived(ir::symbol::kind::sum, all, Step - 1), Step);
-  return ops::sliced(x, axis, First, length, Step);
+  if (first < 0 || step < 1 || (is_static(last) && first > last)) {
+    g.refuse({ir::refusal::kind::range, first, last});
+    return ops::sliced(x, axis, 0, 0, 1);
+  }
+  if (is_static(last) && is_static(extent) && last > extent) {
+    g.refuse({ir::refusal::kind::index, last - 1, extent});
+    return ops::sliced(x, axis, 0, 0, 1);
+  }
+  g.require_at_least(last, first, "at");
+  if (extent != last) g.require_at_least(extent, last, "at");
+  return sliced_up_to(x, axis, first, last, step);
+}
+constexpr ops::value subscript_axis(ops::value x, int axis, index_range r) { return subscript_range(x, axis, r.first, r.last, r.step); }
+constexpr ops::value subscript_axis(ops::value x, int axis, index_range_to_end r) {
+  const std::int64_t extent = x.graph->canonical(x.shape()[axis]);
+  const bool fits = !is_static(extent) || r.last.back <= extent;
+  return subscript_range(x, axis, r.first, fits ? x.graph->derived(ir::symbol::kind::difference, extent, r.last.back) : 0, r.step);
+}
+template <class Last>
+constexpr ops::value subscript_axis(ops::value x, int axis, const traced_range<Last>& r) {
+  const std::int64_t last = extent_of_number(r.last);
+  return subscript_range(x, axis, r.first, last == no_extent ? r.first : x.graph->canonical(last), r.step);
+}
+template <std::int64_t First, index_from_end Last, std::int64_t Step>
+constexpr ops::value subscript_axis(ops::value x, int axis, static_range_to_end<First, Last, Step>) {
+  x.graph->require_at_least(x.shape()[axis], First + Last.back, "at");
+  const std::int64_t extent = x.graph->canonical(x.shape()[axis]);
+  const bool fits = !is_static(extent) || First + Last.back <= extent;  // if not, the check throws at the call
+  return sliced_up_to(x, axis, First, fits ? x.graph->derived(ir::symbol::kind::difference, extent, Last.back) : First, Step);
 }
 template <std::int64_t N>
 constexpr ops::value subscript_axis(ops::value x, int axis, index_window<N> w) {
@@ -105,20 +171,10 @@ constexpr void add_to_block(ops::block& b, std::int64_t& dropped, const I& index
   }
 }
 
-/// Whether a trace can apply the indices I. If not, a static_assert gives the reason.
-template <class... I>
-constexpr bool is_subscript() {
-  constexpr bool has_constant_bounds = (!is_run_time_range<I> && ...);
-  static_assert(has_constant_bounds, "tenure: at: in a trace a range has constant bounds: write range<0, 4>()");
-  return has_constant_bounds;
-}
-
 template <class X, class... I>
 constexpr auto subscript(later_phase, const X& x, const I&... index) {
   using S = typename X::shape_type;
   if constexpr (!are_indices<S, I...>()) {
-    return x;
-  } else if constexpr (!is_subscript<I...>()) {
     return x;
   } else {
     ops::value v = x;
@@ -142,5 +198,19 @@ namespace TENURE_NAMESPACE {
 /// N neighbouring elements from a traced integer on. Errors: index_error if they do not lie inside the axis.
 template <std::int64_t N, class T>
 constexpr auto window(const traced<T, shape<>>& first) { return detail::traced_window<N, traced<T, shape<>>>{first}; }
+
+/// Elements first, first + step, ... up to a traced extent, which is not included: extent<A>(x), or this plus or minus a number.
+/// Errors: a range that does not lie inside its axis throws when the call begins.
+template <class T>
+constexpr auto range(std::int64_t first, const traced<T, shape<>>& last, std::int64_t step = 1) {
+  return detail::traced_range<traced<T, shape<>>>{first, last, step};
+}
+
+/// No range begins at a traced integer, because its length would be unknown: window<N>(i) has a length.
+template <class T, class Last>
+constexpr index_range range(const traced<T, shape<>>&, const Last&, std::int64_t = 1) {
+  static_assert(detail::always_false<T>, "tenure: range: in a trace the first index is a number: at a traced position take tn::window<N>(i)");
+  return {0, 0, 1};
+}
 
 }  // namespace tenure

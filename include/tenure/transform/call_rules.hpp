@@ -130,6 +130,13 @@ constexpr bool is_inside() {
   return 0 <= Index && Index < Extent;
 }
 
+template <std::int64_t First, std::int64_t Last>
+constexpr bool is_range() {
+  static_assert(0 <= First && First <= Last, "tenure: range: the first index lies before 0 or after the last");
+  static_assert(!(0 <= First && First <= Last), "tenure: range: the step is not positive");
+  return false;
+}
+
 /// Whether the trace is a graph that can be compiled. If not, a static_assert gives the reason. If the trace is not a constant expression,
 /// the compiler reports this itself.
 template <class Source>
@@ -147,7 +154,10 @@ constexpr bool is_traceable() {
     static_assert(refused.what != ir::refusal::kind::reverse_extern,
                   "tenure: grad: this extern_op has no derivative: give it a backward, or call it with tn::stop_gradient(x)");
     static_assert(refused.what != ir::refusal::kind::forward_extern, "tenure: jvp: no forward mode through extern_op: its backward serves vjp and grad");
-    if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
+    static_assert(refused.what != ir::refusal::kind::range_end,
+                  "tenure: range: in a trace the last index is tn::extent<A>(x) or a number; at a traced position take tn::window<N>(i)");
+    if constexpr (refused.what == ir::refusal::kind::range) return is_range<refused.lhs, refused.rhs>();
+    else if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
     else return refused.what == ir::refusal::kind::nothing;
   } else {
     return false;

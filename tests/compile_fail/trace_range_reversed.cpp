@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: range: the first index lies before 0 or after the last
+// lines: 20
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+constexpr std::int64_t first = 3;
+#else
+constexpr std::int64_t first = 2;
+#endif
+constexpr auto g = [](auto x) { return sum(x[tn::range(first, 2)]); };
+
+auto f(const tn::tensor<double, tn::shape<4>>& x) { return tn::compile(g)(x); }
