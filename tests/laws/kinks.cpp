@@ -249,3 +249,29 @@ TEST_CASE("exp2, log10, tan, the inverse functions and erfc have PyTorch's value
          0, 1.7777777777777777, inf, -inf, 0.4444444444444444, -0.4444444444444444, 0, n, n, n,
          0, 0.8787825789354448, 0.8302149948411894, -0.8302149948411894, 0.08266794141636821, -0.08266794141636821, 0, n, n, n});
 }
+
+TEST_CASE("bce has logarithms of at least -100, where its gradient is 0, and keeps NaN") {
+  const tn::tensor<double, shape<5>> x{0, 1, 1e-50, 0.25, nan_of_double};
+  check_slope("bce, target 1", [](auto p) { return bce(p, ones_like(p), tn::reduction::none); }, x, {100, 0, 100, std::log(4.0), nan_of_double}, {0, -1, 0, -4, nan_of_double});
+  check_slope("bce, target 0", [](auto p) { return bce(p, zeros_like(p), tn::reduction::none); }, x, {0, 100, 0, -std::log(0.75), nan_of_double}, {1, 0, 1, 1 / 0.75, nan_of_double});
+}
+
+TEST_CASE("bce of float is finite at 0 and 1 also where denormal numbers are flushed") {
+  const tn::tensor<float, shape<4>> p{0, 0, 1, 1}, t{0, 1, 0, 1};
+  const auto check_losses = [&] {
+    const auto [losses, slope] = tn::compile([](auto x, auto y) { return std::tuple{bce(x, y, tn::reduction::none), tn::grad([=](auto a) { return bce(a, y, tn::reduction::sum); })(x)}; })(on_device::there(p), on_device::there(t));
+    check("losses", array_of(on_device::here(losses)), {0, 100, 100, 0});
+    check("gradient", array_of(on_device::here(slope)), {1, 0, 0, -1});
+  };
+  check_losses();
+  const tn::flush_denormals scope;
+  check_losses();
+}
+
+TEST_CASE("atan2(0, 0) has gradient NaN, l1 and abs at NaN too, and sign of NaN is NaN") {
+  check_slope("atan2(0, 0)", [](auto x) { return atan2(x, zeros_like(x)); }, tn::tensor<double, shape<1>>{0}, {0}, {nan_of_double});
+  check_slope("atan2(x, 0)", [](auto x) { return atan2(zeros_like(x), x); }, tn::tensor<double, shape<1>>{0}, {0}, {nan_of_double});
+  check_slope("l1", [](auto x) { return l1(x, zeros_like(x), tn::reduction::none); }, tn::tensor<double, shape<3>>{-2, 0, nan_of_double}, {2, 0, nan_of_double}, {-1, 0, nan_of_double});
+  check_slope("abs", [](auto x) { return abs(x); }, tn::tensor<double, shape<3>>{-2, 0, nan_of_double}, {2, 0, nan_of_double}, {-1, 0, nan_of_double});
+  check_slope("sign", [](auto x) { return sign(x); }, tn::tensor<double, shape<3>>{-2, 0, nan_of_double}, {-1, 0, nan_of_double}, {0, 0, 0});
+}

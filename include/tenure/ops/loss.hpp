@@ -222,7 +222,11 @@ struct bce {
       return mean<false>::trace(x);
     } else {
       const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
-      const auto logarithm = [&](const auto& p) { return log::trace(where::trace(less::trace(p, least), least, p)); };  // NaN stays, with its gradient
+      // The bound is a number of its own, not log(least): in float32 `least` is denormal, and inside flush_denormals it is 0. NaN stays.
+      const auto logarithm = [&](const auto& p) {
+        const auto at_bound = less_equal::trace(p, least);
+        return where::trace(at_bound, detail::number(x, -100), log::trace(where::trace(at_bound, one, p)));
+      };
       const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
       return detail::reduced_losses<Reduction>(neg::trace(likelihood));
     }
