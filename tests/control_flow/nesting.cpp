@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Each of scan, fori_loop and cond in each of them: values, gradients, tangents and second derivatives, judged by the reference backend and
 // by central differences. They are interpreted, because to compile them all takes more than ten minutes. nesting_compiled.cpp has the values
-// and gradients on the CPU backend, and nesting_while.cpp the pairs with while_loop, which have no gradient.
+// and gradients on the CPU backend, nesting_while.cpp the values and tangents of pairs with while_loop, and nesting_reverse_while.cpp their gradients.
 #include "nested.hpp"
 
 #include <utility>
