@@ -2,6 +2,9 @@
 // gather, scatter and copies of rows, for rows of every length that has a way of its own, judged by the reference backend.
 #include "../control_flow/reference.hpp"
 
+#include <limits>
+#include <string>
+
 namespace {
 namespace tn = tenure;
 template <class T>
@@ -48,4 +51,20 @@ TEST_CASE("an index outside is found among many, and the message names it") {
   CHECK_THROWS_WITH(tn::compile(of_rows)(numbers<double>(5, 3), i), "tenure: gather: index -2 is outside an axis of 5");
   i.at(63) = 5;
   CHECK_THROWS_WITH(tn::compile(of_rows)(numbers<double>(5, 3), i), "tenure: gather: index 5 is outside an axis of 5");
+}
+
+TEMPLATE_TEST_CASE("the least and the largest index are outside, at each place of a packet", "", std::int32_t, std::int64_t) {
+  using limits = std::numeric_limits<TestType>;
+  constexpr auto f = tn::compile(of_rows);
+  const auto x = numbers<double>(5, 3);
+  for (const std::int64_t n : {1, 7, 64, 67})
+    for (const TestType bad : {limits::min(), limits::max(), TestType{-1}, TestType{5}, static_cast<TestType>(limits::min() + 5)})
+      for (std::int64_t k = 0; k < n; ++k) {
+        auto i = some<TestType>(n, 5);
+        i.at(k) = bad;
+        INFO(n << " indices, number " << k << " is " << bad);
+        CHECK_THROWS_WITH(f(x, i), "tenure: gather: index " + std::to_string(bad) + " is outside an axis of 5");
+      }
+  CHECK_THROWS_AS(f(numbers<double>(0, 3), some<TestType>(4, 1)), tn::index_error);  // of no rows each index is outside
+  CHECK(f(numbers<double>(0, 3), places<TestType>(0)).size() == 0);
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include <tenure/backend/cpu/attention.hpp>
 #include <tenure/backend/cpu/blocks.hpp>
@@ -170,27 +172,60 @@ void visit_indices(dtype type, const void* indices, const F& f) {
   else f(static_cast<const std::int64_t*>(indices));
 }
 
+/// Whether an index is not in [0, extent). The sign bit of i | (extent - 1 - i) tells it. Packets of every processor have these operations, but not
+/// all compare unsigned integers: with a comparison the loop took three times as long.
+template <class Index>
+bool any_outside(const Index* index, std::int64_t count, std::int64_t extent) {
+  using bits = std::make_unsigned_t<Index>;
+  constexpr std::int64_t greatest = std::numeric_limits<Index>::max();
+  const auto last = static_cast<bits>(extent - 1 < greatest ? extent - 1 : greatest);
+  bits seen = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<bits>(index[i]);
+    seen |= at | static_cast<bits>(last - at);
+  }
+  return seen >> (std::numeric_limits<bits>::digits - 1) != 0;
+}
+
+/// Calls f with the length of a row: as a constant where the row is short, so that the loop over its elements is unrolled.
+template <class F>
+TENURE_INLINE void with_row_length(std::int64_t length, const F& f) {
+  switch (length) {
+    case 1: return f(std::integral_constant<std::int64_t, 1>{});
+    case 2: return f(std::integral_constant<std::int64_t, 2>{});
+    case 3: return f(std::integral_constant<std::int64_t, 3>{});
+    case 4: return f(std::integral_constant<std::int64_t, 4>{});
+    default: return f(length);
+  }
+}
+
 /// to[i] = the row of the table that index i names.
 template <class T, class Index>
 void gather_rows(const T* table, std::int64_t step, const Index* rows, std::int64_t count, std::int64_t length, T* to) {
-  if (length == 1)
-    for (std::int64_t i = 0; i < count; ++i) to[i] = table[rows[i] * step];
-  else
-    for (std::int64_t i = 0; i < count; ++i, to += length) copy_row(table + rows[i] * step, to, length);
+  with_row_length(length, [=]<class L>(const L n) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T* const row = table + rows[i] * step;
+      if constexpr (std::is_same_v<L, std::int64_t>) copy_row(row, to + i * n, n);
+      else for (std::int64_t j = 0; j < n; ++j) to[i * n + j] = row[j];
+    }
+  });
 }
 /// Adds row i of the updates to the row of the table that index i names.
 template <class T, class Index>
 void scatter_rows(T* table, std::int64_t step, const Index* rows, std::int64_t count, std::int64_t length, const T* updates) {
-  for (std::int64_t i = 0; i < count; ++i, updates += length) {
-    T* const row = table + rows[i] * step;
-    std::int64_t j = 0;
-    if constexpr (has_packets<T>) {
-      using packet = packet_of<T, most_lanes<T>>;
-      for (; j + most_lanes<T> <= length; j += most_lanes<T>)
-        packets::pstoreu(row + j, packets::padd(packets::ploadu<packet>(row + j), packets::ploadu<packet>(updates + j)));
+  with_row_length(length, [=]<class L>(const L n) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      T* const row = table + rows[i] * step;
+      const T* const from = updates + i * n;
+      std::int64_t j = 0;
+      if constexpr (has_packets<T> && std::is_same_v<L, std::int64_t>) {
+        using packet = packet_of<T, most_lanes<T>>;
+        for (; j + most_lanes<T> <= n; j += most_lanes<T>)
+          packets::pstoreu(row + j, packets::padd(packets::ploadu<packet>(row + j), packets::ploadu<packet>(from + j)));
+      }
+      for (; j < n; ++j) row[j] = number::add(row[j], from[j]);
     }
-    for (; j < length; ++j) row[j] = number::add(row[j], updates[j]);
-  }
+  });
 }
 
 }  // namespace detail
@@ -199,10 +234,7 @@ void scatter_rows(T* table, std::int64_t step, const Index* rows, std::int64_t c
 inline void check_indices(const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
   if (detail::is_dense(v, 0, v.rank)) {  // one test for all
     bool outside = false;
-    detail::visit_indices(type, indices, [&](const auto* index) {
-      const std::int64_t n = elements_of(v);
-      for (std::int64_t i = 0; i < n; ++i) outside |= static_cast<std::uint64_t>(static_cast<std::int64_t>(index[i])) >= static_cast<std::uint64_t>(extent);
-    });
+    detail::visit_indices(type, indices, [&](const auto* index) { outside = detail::any_outside(index, elements_of(v), extent); });
     if (!outside) return;
   }
   detail::for_each_index(v.rank, v.extent, v.stride, v.stride, [&](std::int64_t at, std::int64_t) {
