@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """What compiling Tenure costs: seconds, peak memory, object bytes, longest symbol; with clang the template instantiations.
 
-sweep.py [--build FOLDER] [--turns 67 200 400] [--layers 2 12] [--compilers g++ clang++] [--no-examples]
+sweep.py [--build FOLDER] [--turns 67 200 400] [--layers 2 12] [--steps 16 1024] [--compilers g++ clang++] [--no-examples] [--only PATTERN]
 Writes compile.json and compile.md into FOLDER. Needs GNU time (/usr/bin/time) for the peak.
 """
 import argparse
@@ -16,6 +16,7 @@ from pathlib import Path
 root = Path(__file__).resolve().parents[2]
 
 bare_eigen = "#include <Eigen/Core>\n"
+headers = "#include <tenure/tenure.hpp>\n"  # what a program of loops is compared with
 
 readme_gradient = """#include <tenure/tenure.hpp>
 namespace tn = tenure;
@@ -34,6 +35,39 @@ using state = tn::tensor<float, tn::shape<4, 16>>;
 using weights = tn::tensor<float, tn::shape<16, 16>>;
 using bias = tn::tensor<float, tn::shape<16>>;
 auto step(const state& h, const weights& u, const bias& b) {{ return tn::value_and_grad<0, 1, 2>(loss)(h, u, b); }}
+"""
+
+pendulum = """#include <tenure/tenure.hpp>
+namespace tn = tenure;
+constexpr auto slope = [](auto s, auto damping) { return tn::stack<0>(s(1), -sin(s(0)) - damping * s(1)); };
+constexpr auto turn = [](auto s, auto damping) {
+  const auto h = 0.05;
+  const auto a = slope(s, damping), b = slope(s + 0.5 * h * a, damping), c = slope(s + 0.5 * h * b, damping), d = slope(s + h * c, damping);
+  return s + h / 6 * (a + 2.0 * b + 2.0 * c + d);
+};
+constexpr auto energy = [](auto s, auto damping) { return sum(square(tn::fori_loop(200, [=](auto, auto x) { return turn(x, damping); }, s))); };
+using state = tn::tensor<double, tn::shape<2>>;
+auto run(const state& s, double damping) { return tn::value_and_grad<0, 1>(energy)(s, damping); }
+"""
+
+lstm = """#include <tenure/tenure.hpp>
+namespace tn = tenure;
+constexpr auto loss = [](auto wx, auto wh, auto bias, auto xs) {{
+  constexpr std::int64_t w = 64;
+  const auto step = [=](auto state, auto x) {{
+    const auto z = matmul(x, wx) + matmul(std::get<0>(state), wh) + bias;
+    const auto gate = [&](auto range) {{ return sigmoid(z.at(tn::all, range)); }};
+    const auto c = gate(tn::range<w, 2 * w>()) * std::get<1>(state) + gate(tn::range<0, w>()) * tanh(z.at(tn::all, tn::range<2 * w, 3 * w>()));
+    return std::tuple{{std::tuple{{gate(tn::range<3 * w, 4 * w>()) * tanh(c), c}}, tn::nothing}};
+  }};
+  const auto zero = tn::zeros_like(xs[0]);
+  return mean(square(std::get<0>(std::get<0>(tn::scan(step, std::tuple{{zero, zero}}, xs)))));
+}};
+template <std::int64_t... E>
+using array = tn::tensor<float, tn::shape<E...>>;
+auto step(const array<64, 256>& wx, const array<64, 256>& wh, const array<256>& bias, const array<{steps}, 16, 64>& x) {{
+  return tn::value_and_grad<0, 1, 2>(loss)(wx, wh, bias, x);
+}}
 """
 
 language_model = """#include "gpt/model.hpp"
@@ -89,15 +123,20 @@ def main():
     options.add_argument("--turns", type=int, nargs="*", default=[67, 200, 400])  # 1,000, 3,000 and 6,000 nodes
     options.add_argument("--compilers", nargs="*", default=["g++", "clang++"])
     options.add_argument("--layers", type=int, nargs="*", default=[2, 12])  # of a GPT by scan: at most 1.1 times as long for 12 as for 2
+    options.add_argument("--steps", type=int, nargs="*", default=[16, 1024])  # of an LSTM by scan: at most 1.05 times as long for 1,024 as for 16
+    options.add_argument("--only", default="", help="sources whose name matches this regular expression")
     options.add_argument("--no-examples", action="store_true")
     given = options.parse_args()
     given.build.mkdir(parents=True, exist_ok=True)
 
-    sources = {"bare_eigen": bare_eigen, "readme_gradient": readme_gradient}
+    sources = {"bare_eigen": bare_eigen, "headers": headers, "readme_gradient": readme_gradient}
     sources |= {f"loop_{n}": loop.format(turns=n) for n in given.turns}
+    sources |= {"pendulum_200": pendulum}  # at most 2 s over the headers with g++
+    sources |= {f"lstm_{n}": lstm.format(steps=n) for n in given.steps}
     sources |= {f"gpt_{n}": language_model.format(layers=n) for n in given.layers}
     if not given.no_examples:
         sources |= {f"example_{p.stem}": p for p in sorted((root / "examples").glob("*.cpp"))}
+    sources = {name: source for name, source in sources.items() if re.search(given.only, name)}
     rows = []
     for compiler in filter(shutil.which, given.compilers):
         version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
