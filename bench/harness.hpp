@@ -90,7 +90,12 @@ Problem& problem(std::int64_t n) {
 /// What a workload over arrays is measured at: from L1 to memory.
 inline constexpr std::int64_t sizes[] = {1000, 10000, 100000, 1000000, 10000000};
 
-/// Registers <workload>/<implementation>/<size>, which calls run(problem).
+/// How much of a unit goes through in a second, in billions: what one iteration does is known, its time is measured.
+inline void report_rate(benchmark::State& state, const char* unit, double an_iteration) {
+  state.counters[unit] = benchmark::Counter(an_iteration * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
+}
+
+/// Registers <workload>/<implementation>/<size>, which calls run(problem). A problem that knows its operations gets a rate too.
 template <class Problem, class Run>
 void row(const std::string& workload, const std::string& implementation, std::int64_t n, Run run) {
   benchmark::RegisterBenchmark((workload + "/" + implementation + "/" + spell(n)).c_str(), [n, run](benchmark::State& state) {
@@ -101,12 +106,8 @@ void row(const std::string& workload, const std::string& implementation, std::in
       benchmark::ClobberMemory();
     }
     state.SetItemsProcessed(state.iterations() * p.items());
+    if constexpr (requires { p.flops(); }) report_rate(state, "GFLOP/s", p.flops());
   });
-}
-
-/// How much of a unit goes through in a second, in billions: what one iteration does is known, its time is measured.
-inline void report_rate(benchmark::State& state, const char* unit, double an_iteration) {
-  state.counters[unit] = benchmark::Counter(an_iteration * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
 }
 
 template <class Packet, bool PastCaches, int Outputs, class T, class... In>
