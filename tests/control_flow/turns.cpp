@@ -48,6 +48,15 @@ constexpr auto two_columns = [](auto h, auto xs) {
   return std::get<0>(tn::scan([](auto c, auto x) { return std::tuple{c * x.at(tn::all, 0) + x.at(tn::all, 1), tn::nothing}; }, h, xs));
 };
 
+// A body of more instructions than clang takes operands in a fold.
+constexpr auto long_turns = [](auto y0, auto p) {
+  const auto turn = [=](auto, auto y) {
+    for (int k = 0; k < 150; ++k) y = y * p.at(0) + p.at(1);
+    return y;
+  };
+  return tn::fori_loop(3, turn, y0);
+};
+
 // Its gradient adds to rows of p in each turn: to one row twice, and to a part of a row. With `whole` it also adds to all rows.
 template <bool Whole>
 constexpr auto cell_of = [](auto p, auto h, auto xs) {
@@ -155,6 +164,18 @@ TEST_CASE("packets of a turn behind the last element compute nothing") {
   };
   check(std::integral_constant<int, 5>{});
   check(std::integral_constant<int, 14>{});
+}
+
+TEST_CASE("the body of a loop in registers may have any number of instructions") {
+  using tn::cpu_backend::detail::is_scan_of_kernel;
+  constexpr auto f = tn::vmap(long_turns);
+  tn::tensor<float, tn::shape<1000, 2>> p;
+  for (std::int64_t i = 0; i < 2000; ++i) p.at(i / 2, i % 2) = 0.5f - 0.0004f * static_cast<float>(i);
+  const tn::tensor<float, tn::shape<1000>> y = tn::arange<float>(tn::shape<1000>{});
+  using program = tn::program<tn::detail::source_of<std::remove_const_t<decltype(f)>, tn::tensor<float, tn::shape<1000>>, tn::tensor<float, tn::shape<1000, 2>>>>;
+  using body = tn::program_detail::construct_at<program, 1>::body<0>;  // 0 is that of one sample
+  CHECK(is_scan_of_kernel<body, 1, 0, true>);
+  judged::agree(tn::compile(f)(y, p), judged::by_reference(f, y, p), 1e-5);
 }
 
 TEST_CASE("the result of a call may be what the loop begins with") {

@@ -197,8 +197,8 @@ struct fused : program_detail::coded_kernel<Code> {
   template <class Loop, int Sure, int... W>
   static TENURE_LAYER void run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n, std::integer_sequence<int, W...>);
   template <class Loop, bool Full, bool Prepares, int I>
-  static TENURE_LAYER void in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, const P* carried, P* next,
-                                   std::int64_t i, int n);
+  static TENURE_LAYER void in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none, const P* carried,
+                                   P* next, std::int64_t i, int n);
 
   // ---- the chosen element of a row: fused/chosen_element.hpp ----
 
