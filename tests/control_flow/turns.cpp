@@ -78,6 +78,30 @@ constexpr auto part_of_row = [](auto p, auto h, auto xs) {
   return tn::grad<0, 1>(cell)(p, h, xs);
 };
 
+// A cotangent that is a sum of 2^24 pads, or of 2^24 products, written with 24 additions.
+constexpr auto doubled_rows = [](auto w, auto h, auto xs) {
+  const auto loss = [](auto weight, auto first, auto all) {
+    const auto turn = [=](auto state, auto x) {
+      auto v = weight;
+      for (int k = 0; k < 24; ++k) v = v + v;
+      return std::tuple{tanh(state * v[0] * 1e-7 + x), tn::nothing};
+    };
+    return sum(std::get<0>(tn::scan(turn, first, all)));
+  };
+  return tn::grad<0>(loss)(w, h, xs);
+};
+constexpr auto doubled_weight = [](auto w, auto h, auto xs) {
+  const auto loss = [](auto weight, auto first, auto all) {
+    const auto turn = [=](auto state, auto x) {
+      auto v = weight;
+      for (int k = 0; k < 24; ++k) v = v + v;
+      return std::tuple{tanh(matmul(state, v) * 1e-7 + x), tn::nothing};
+    };
+    return sum(std::get<0>(tn::scan(turn, first, all)));
+  };
+  return tn::grad<0>(loss)(w, h, xs);
+};
+
 template <class T>
 vec<T> numbers(std::int64_t n, double first, double step) {
   vec<T> made(n);
@@ -152,6 +176,18 @@ TEST_CASE("the gradient of a turn that reads rows of a weight keeps the sums of 
   tn::tensor<double, tn::shape<10>> h = tn::arange<double>(tn::shape<10>{});
   tn::tensor<double, tn::shape<4, 10>> x = tn::full<double>(tn::shape<4, 10>{}, 0.3);
   judged::agrees_with_reference("a part of a row", part_of_row, p, h, x);
+}
+
+TEST_CASE("the cotangent of a weight may be a sum that adds one value again and again") {
+  tn::tensor<double, tn::shape<2, 10>> w;
+  for (std::int64_t i = 0; i < 20; ++i) w.at(i / 10, i % 10) = 0.02 * static_cast<double>(i) - 0.2;
+  const tn::tensor<double, tn::shape<10>> h = tn::arange<double>(tn::shape<10>{});
+  const tn::tensor<double, tn::shape<4, 10>> xs = tn::full<double>(tn::shape<4, 10>{}, 0.3);
+  judged::agrees_with_reference("rows", doubled_rows, w, h, xs);
+  const tn::tensor<double, tn::shape<10, 10>> square = tn::full<double>(tn::shape<10, 10>{}, 0.01);
+  const tn::tensor<double, tn::shape<1, 10>> row = tn::full<double>(tn::shape<1, 10>{}, 0.5);
+  const tn::tensor<double, tn::shape<4, 1, 10>> rows_of_one = tn::full<double>(tn::shape<4, 1, 10>{}, 0.3);
+  judged::agrees_with_reference("a weight", doubled_weight, square, row, rows_of_one);
 }
 
 TEST_CASE("packets of a turn behind the last element compute nothing") {

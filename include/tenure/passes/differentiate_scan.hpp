@@ -27,28 +27,7 @@ class stacked_products {
   /// Takes products out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
   constexpr ir::node_id take(int capture, ir::node_id sum) {
     if (!is_allowed_) return sum;
-    const ir::node n = g_[sum];
-    if (n.op == ir::opcode::add && sum >= first_) {
-      const ir::node_id a = take(capture, n.in[0]), b = take(capture, n.in[1]);
-      if (a == n.in[0] && b == n.in[1]) return sum;
-      if (a == ir::none || b == ir::none) return a == ir::none ? b : a;
-      return (ops::value(g_, a) + ops::value(g_, b)).id;
-    }
-    ir::node_id product = sum;
-    while (product >= first_ && (g_[product].op == ir::opcode::reshape || g_[product].op == ir::opcode::permute)) product = g_[product].in[0];
-    if (product < first_ || g_[product].op != ir::opcode::matmul) return sum;
-    const ir::node& m = g_[product];
-    factor left{m.in[0]}, right{m.in[1]};
-    const extents a = g_.shape_of(left.id), b = g_.shape_of(right.id);
-    if (a.rank != 2 || b.rank != 2 || !is_static(a[0]) || !is_static(a[1]) || !is_static(b[1])) return sum;
-    const std::int64_t k = a[0], inner = a[1], columns = b[1];
-    const bool is_transposed = g_[left.id].op == ir::opcode::permute && left.id >= first_;
-    if (is_transposed) left.id = g_[left.id].in[0];
-    else if (inner != 1) left.id = ops::transposed({g_, left.id}).id;  // a column and a row have the same memory
-    find(left), find(right);
-    if ((left.is_stacked() ? 0 : inner * k) + (right.is_stacked() ? 0 : inner * columns) > k * columns) return sum;
-    products_.push_back({capture, sum, product, left, right, inner, k, columns});
-    return ir::none;
+    return sum_of_others(g_, first_, sum, [&](ir::node_id term) { return takes(capture, term); });
   }
 
   /// Appends the factors that the body computes.
@@ -115,6 +94,24 @@ class stacked_products {
     factor left, right;
     std::int64_t inner, rows, columns;
   };
+
+  constexpr bool takes(int capture, ir::node_id term) {
+    ir::node_id product = term;
+    while (product >= first_ && (g_[product].op == ir::opcode::reshape || g_[product].op == ir::opcode::permute)) product = g_[product].in[0];
+    if (product < first_ || g_[product].op != ir::opcode::matmul) return false;
+    const ir::node& m = g_[product];
+    factor left{m.in[0]}, right{m.in[1]};
+    const extents a = g_.shape_of(left.id), b = g_.shape_of(right.id);
+    if (a.rank != 2 || b.rank != 2 || !is_static(a[0]) || !is_static(a[1]) || !is_static(b[1])) return false;
+    const std::int64_t k = a[0], inner = a[1], columns = b[1];
+    const bool is_transposed = g_[left.id].op == ir::opcode::permute && left.id >= first_;
+    if (is_transposed) left.id = g_[left.id].in[0];
+    else if (inner != 1) left.id = ops::transposed({g_, left.id}).id;  // a column and a row have the same memory
+    find(left), find(right);
+    if ((left.is_stacked() ? 0 : inner * k) + (right.is_stacked() ? 0 : inner * columns) > k * columns) return false;
+    products_.push_back({capture, term, product, left, right, inner, k, columns});
+    return true;
+  }
 
   constexpr void find(factor& f) const {
     while (f.id >= first_ && g_[f.id].op == ir::opcode::reshape) f.id = g_[f.id].in[0];

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenure/passes/derived_body.hpp>
+#include <tenure/passes/sum_of_others.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -14,24 +15,7 @@ class padded_sums {
 
   /// Takes pads out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
   constexpr ir::node_id take(int capture, ir::node_id sum) {
-    const ir::node n = g_[sum];
-    if (n.op == ir::opcode::add && sum >= body_.first()) {
-      const ir::node_id a = take(capture, n.in[0]), b = take(capture, n.in[1]);
-      if (a == n.in[0] && b == n.in[1]) return sum;
-      if (a == ir::none || b == ir::none) return a == ir::none ? b : a;
-      return (ops::value(g_, a) + ops::value(g_, b)).id;
-    }
-    ir::node_id part = sum;
-    bool is_padded = false;
-    for (; part >= body_.first() && is_view(g_[part].op); part = g_[part].in[0]) is_padded = is_padded || g_[part].op == ir::opcode::pad;
-    if (!is_padded || part < body_.first() || !is_row(part) || parts_.size() == most_parts) return sum;
-    for (one& other : parts_)
-      if (other.capture == capture && have_one_place(other.sum, sum)) {
-        other.part = (ops::value(g_, other.part) + ops::value(g_, part)).id;
-        return ir::none;
-      }
-    parts_.push_back({capture, sum, part, g_[part].type, g_[part].shape});
-    return ir::none;
+    return sum_of_others(g_, body_.first(), sum, [&](ir::node_id term) { return takes(capture, term); });
   }
 
   /// Appends a carry for each part: the input, and its value after the turn. Call it before the body is cut off.
@@ -69,6 +53,20 @@ class padded_sums {
     dtype type;
     std::int16_t shape;
   };
+
+  constexpr bool takes(int capture, ir::node_id term) {
+    ir::node_id part = term;
+    bool is_padded = false;
+    for (; part >= body_.first() && is_view(g_[part].op); part = g_[part].in[0]) is_padded = is_padded || g_[part].op == ir::opcode::pad;
+    if (!is_padded || part < body_.first() || !is_row(part) || parts_.size() == most_parts) return false;
+    for (one& other : parts_)
+      if (other.capture == capture && have_one_place(other.sum, term)) {
+        other.part = (ops::value(g_, other.part) + ops::value(g_, part)).id;
+        return true;
+      }
+    parts_.push_back({capture, term, part, g_[part].type, g_[part].shape});
+    return true;
+  }
 
   static constexpr bool is_view(ir::opcode op) { return op == ir::opcode::pad || op == ir::opcode::reshape; }
   /// A part with fewer elements is a few numbers, which the body may keep in registers anyway (scalarize.hpp). A part with more is in memory in
