@@ -146,12 +146,14 @@ constexpr ir::node_id same_in_each_turn(ir::builder& g, ir::node_id stack, std::
   }
   if (n.op != ir::opcode::broadcast) return ir::none;
   std::int64_t axes = 0;
+  bool is_slice = g[n.in[0]].shape == slice;  // and its axes are in their order
   for (int a = 0; a < g.shape_of(n.in[0]).rank; ++a) {
     const int at = ir::unpack_axis(n.attr, a);
     if (at == 0) return ir::none;
     axes = ir::pack_axis(axes, a, at - 1);
+    is_slice = is_slice && at - 1 == a;
   }
-  return g[n.in[0]].shape == slice ? n.in[0] : ops::broadcast_along({g, n.in[0]}, slice, axes).id;
+  return is_slice ? n.in[0] : ops::broadcast_along({g, n.in[0]}, slice, axes).id;
 }
 
 /// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes them.
