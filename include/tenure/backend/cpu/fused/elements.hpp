@@ -97,7 +97,7 @@ TENURE_LAYER void fused<Code>::element(const local_arguments& args, const positi
   if constexpr (is_sink && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
     // A sum of chosen elements adds nothing elsewhere, and at the chosen element only such sums add.
   } else if constexpr (!Partial && transposition::holds(I)) {
-    if constexpr (transposition::moves_at(I)) move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::all.count>{});
+    if constexpr (transposition::due_at(I) > 0) move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::due_at(I)>{});
   } else if constexpr (does == action::load) {
     if constexpr (x.is_mask) e.mask[I] = load_mask<x.access, Partial>(args, p, i, n);
     else e.value[I] = load<x.access, Partial, Way>(args, p, i, n);

@@ -274,9 +274,9 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int B, int... L>
   static TENURE_LAYER void store_block(const local_arguments& args, const position& p, const row_state& r, const element_state& e, std::int64_t i,
                                        std::integer_sequence<int, L...>);
-  template <int I, int... B>
+  template <int I, int... K>
   static TENURE_LAYER void move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i,
-                                       std::integer_sequence<int, B...>);
+                                       std::integer_sequence<int, K...>);
   template <int... R>
   static TENURE_LAYER void stream_rows(const local_arguments& args, std::int64_t i, std::integer_sequence<int, R...>);
 

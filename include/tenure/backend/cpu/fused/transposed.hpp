@@ -30,6 +30,10 @@ struct fused<Code>::transposition {
   struct dense_row {
     int first, length;
   };
+  /// The blocks whose turn it is at an instruction. A number is in two blocks at most.
+  struct due_blocks {
+    int count = 0, at[2] = {};
+  };
   struct all_blocks {
     block blocks[streams + 1] = {};
     int count = 0;
@@ -37,6 +41,7 @@ struct fused<Code>::transposition {
     dense_row stored[streams + 1] = {};   // which can be collected
     int stored_count = 0, stored_numbers = 0;
     bool in_block[slots] = {};
+    due_blocks due[slots] = {};
 
     constexpr all_blocks() {
       if (!may_transpose) return;
@@ -79,6 +84,8 @@ struct fused<Code>::transposition {
         in_block[row[l]] = true;
         if (loads ? row[l] < b.when : row[l] > b.when) b.when = row[l];
       }
+      due_blocks& at_once = due[b.when];
+      at_once.at[at_once.count++] = count - 1;
     }
   };
   static constexpr all_blocks all{};
@@ -89,11 +96,8 @@ struct fused<Code>::transposition {
 
   /// Whether a block loads or stores the number of this instruction.
   static constexpr bool holds(int i) { return may_transpose && all.in_block[i]; }
-  static constexpr bool moves_at(int i) {
-    bool any = false;
-    for (int b = 0; b < all.count; ++b) any = any || all.blocks[b].when == i;
-    return any;
-  }
+  /// The number of blocks that instruction i loads or stores.
+  static constexpr int due_at(int i) { return all.due[i].count; }
 };
 
 /// The memory of the first number of block B, for the sample at i.
@@ -149,15 +153,13 @@ TENURE_LAYER void fused<Code>::stream_rows(const local_arguments& args, std::int
 
 /// Moves the blocks whose turn it is at instruction I.
 template <class Code>
-template <int I, int... B>
+template <int I, int... K>
 TENURE_LAYER void fused<Code>::move_blocks(const local_arguments& args, const position& p, const row_state& r, element_state& e, std::int64_t i,
-                                           std::integer_sequence<int, B...>) {
+                                           std::integer_sequence<int, K...>) {
   constexpr std::make_integer_sequence<int, lanes> all_lanes{};
-  ([&] {
-    if constexpr (transposition::all.blocks[B].when != I) return;
-    else if constexpr (at(I).what == kind::load) load_block<B>(args, p, e, i, all_lanes);
-    else store_block<B>(args, p, r, e, i, all_lanes);
-  }(), ...);
+  constexpr auto& due = transposition::all.due[I];
+  if constexpr (at(I).what == kind::load) (load_block<due.at[K]>(args, p, e, i, all_lanes), ...);
+  else (store_block<due.at[K]>(args, p, r, e, i, all_lanes), ...);
 }
 
 }  // namespace tenure::cpu_backend
