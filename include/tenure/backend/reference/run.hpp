@@ -12,6 +12,7 @@
 
 #include <tenure/backend/reference/pointwise.hpp>
 #include <tenure/backend/reference/symbols.hpp>
+#include <tenure/ops/structural/registry.hpp>
 
 namespace TENURE_NAMESPACE::reference {
 /// How sums and matrix products are added up: in the next wider type; or with every product and partial sum rounded to the result's
@@ -164,8 +165,23 @@ class interpreter {
         });
         return y;
       }
-      default: return move(n, y);
+      case opcode::broadcast:
+      case opcode::permute:
+      case opcode::slice:
+      case opcode::reshape:
+      case opcode::stop_gradient:
+      case opcode::barrier:
+      case opcode::copy:
+      case opcode::check: return move(n, y);
+      case opcode::neg:
+      case opcode::add:
+      case opcode::sub:
+      case opcode::mul:
+      case opcode::div:
+      case opcode::exp: break;  // pointwise
     }
+    // There is no default, so compilers warn of an operation that is missing here.
+    throw error(tenure::detail::message("reference") << "there is no rule for the operation " << ops::structural_record_of(n.op).name);
   }
 
   // ---- loops and branches: one turn after the other, each with arrays of its own --------------------------------------
@@ -259,6 +275,7 @@ class interpreter {
     const auto add = [&](const extents& s) { sizes.insert(sizes.end(), s.extent, s.extent + s.rank); };
     for (array& r : results) add(r.shape), to.push_back(r.data.data());
     for (const array& x : given) add(x.shape), from.push_back(x.data.data());
+    if (c.function.takes_samples && sizes[0] == 0) return results;
     c.function.call(to.data(), from.data(), sizes.data());
     return results;
   }
@@ -277,6 +294,7 @@ class interpreter {
   array move(const ir::node& n, array& y) const {
     using ir::opcode;
     const array& x = value(n.in[0]);
+    const bool keeps_order = n.op != opcode::broadcast && n.op != opcode::permute && n.op != opcode::slice;
     std::int64_t at = 0;
     for_each_index(y.shape, [&](const extents& i) {
       extents from = i;
@@ -289,9 +307,8 @@ class interpreter {
           for (int a = 0; a < x.shape.rank; ++a) from[ir::unpack_axis(n.attr, a)] = i[a];
           break;
         case opcode::slice: from[static_cast<int>(n.attr)] = stepped(n, i, x.shape); break;
-        default: break;
+        default: break;  // in the order of the operand
       }
-      const bool keeps_order = n.op == opcode::reshape || n.op == opcode::stop_gradient || n.op == opcode::barrier || n.op == opcode::copy || n.op == opcode::check;
       copy_element(y, at, x, keeps_order ? at : position_of(x.shape, from));
       ++at;
     });
