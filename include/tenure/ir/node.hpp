@@ -130,6 +130,7 @@ struct external_function {
   void (*call)(void* const* results, const void* const* arguments, const std::int64_t* extents) = nullptr;
   const char* name = nullptr;  // for printed plans, or null
   bool may_throw = false;
+  bool takes_samples = false;  // the first axis of each result and argument is that of the samples. It is not called for none
   const external_function* of_batch = nullptr;  // takes results and arguments with an axis of samples before the others, or null
 
   /// Constant evaluation cannot compare functions. Only the records of other constructs are compared.

@@ -367,7 +367,7 @@ void run_cond(const Machine& machine, const bound_step& s, void* const* pointer,
   else run(std::type_identity<typename record::template body<1>>{}, pointer + 1 + branch.captures[0]);
 }
 
-/// The function runs on the host.
+/// The function runs on the host. One that takes a batch is not called for a batch of no samples, whose arrays may have no address.
 template <class Program, int C, class Machine>
 void run_external(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
   constexpr const auto& shapes = shapes_of_external<Program, C>;
@@ -375,6 +375,7 @@ void run_external(const Machine& machine, const bound_step& s, void* const* poin
   std::int64_t extent[shapes.count + 1];
   void* result[shapes.results + 1];
   for (int i = 0; i < shapes.count; ++i) extent[i] = passes::value_of(shapes.extent[i], machine.symbols());
+  if (shapes.record.function.takes_samples && extent[0] == 0) return;
   void* const* const given = pointer + shapes.record.operands();
   for (int i = 0; i < shapes.results; ++i) result[i] = given[i] != nullptr ? given[i] : scratch + unread.offset[i];
   shapes.record.function.call(result, pointer, extent);

@@ -287,7 +287,7 @@ struct external_of {
     else return nullptr;
   }
   template <class Call>
-  static constexpr ir::external_function of_batch{&Call::run, name(), Call::may_throw};
+  static constexpr ir::external_function of_batch{&Call::run, name(), Call::may_throw, true};
 
   template <class... X>
   static constexpr auto call(const X&... x) {
