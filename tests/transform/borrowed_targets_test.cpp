@@ -166,6 +166,37 @@ TEST_CASE("a number from the memory of a target is read before the target is wri
   CHECK((owner(0) == 2 && owner(1) == 4 && owner(2) == 6));
 }
 
+TEST_CASE("a number of an array or a tuple from the memory of a target is read before the target is written") {
+  // Whichever kernel runs first: the other one reads numbers too.
+  constexpr auto turned = tn::compile([](auto k, auto y) { return std::tuple{tn::stack<0>(k[3], k[2], k[1], k[0]), y * k[0]}; });
+  std::array<double, 4> s{1, 2, 3, 4};
+  tn::tensor<double, shape<3>> z{1, 1, 1};
+  auto on_s = tn::from(s);
+  CHECK(turned.into(on_s, z).copied_bytes(s, z) == 0);
+  turned.into(on_s, z)(s, z);
+  CHECK(s == std::array<double, 4>{4, 3, 2, 1});
+  CHECK(z(0) == 1);
+  CHECK(z(2) == 1);
+  // Views, run-time extents, and the targets in the other order.
+  constexpr auto other_first = tn::compile([](auto k, auto y) { return std::tuple{y * k[0], tn::stack<0>(k[3], k[2], k[1], k[0])}; });
+  std::vector<double> v{1, 1, 1};
+  auto on_v = tn::from(v);
+  other_first.into(on_v, on_s.view())(s, on_v);
+  CHECK(s == std::array<double, 4>{1, 2, 3, 4});
+  CHECK(v == std::vector<double>{4, 4, 4});
+  // Numbers of several types beside a tensor.
+  std::tuple<float, std::int64_t> numbers{3.0f, 5};
+  constexpr auto scaled = tn::compile([](auto k, auto y) { return std::tuple{y * std::get<0>(k), y + tn::cast<float>(std::get<1>(k))}; });
+  auto on_float = tn::from<shape<1>>(&std::get<0>(numbers));
+  tn::tensor<float, shape<1>> added, one{1.0f};
+  scaled.into(on_float, added)(numbers, one);
+  CHECK(std::get<0>(numbers) == 3);
+  CHECK(added(0) == 6);
+  scaled.into(added, on_float)(numbers, one);
+  CHECK(std::get<0>(numbers) == 6);
+  CHECK(added(0) == 3);
+}
+
 TEST_CASE("tensors that were made apart over one piece of memory overlap by address") {
   std::vector<double> v{1, 2, 3, 4, 5, 6};
   const std::span all(v);

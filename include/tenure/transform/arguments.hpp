@@ -75,5 +75,13 @@ decltype(auto) as_argument(const X& x) {
   else return (x);
 }
 
+/// Memory for the copy of a number within a tuple, an array or a model: into() may write where it is, as s[0] of a std::array s.
+struct alignas(std::int64_t) number_copy {
+  unsigned char bytes[sizeof(std::int64_t)];
+};
+/// At least the number of numbers within such arguments.
+template <class... X>
+inline constexpr int numbers_in_trees = (0 + ... + (tree<X>::has_numbers && !scalar<X> ? tree<X>::leaves : 0));
+
 }  // namespace detail
 }  // namespace tenure

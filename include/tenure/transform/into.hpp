@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <tuple>
 #include <type_traits>
 
@@ -69,7 +70,8 @@ class into_call {
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
-    read_arguments(pointers, ranges, x...);
+    number_copy numbers_of_trees[numbers_in_trees<X...> + 1];
+    read_arguments(pointers, ranges, numbers_of_trees, x...);
     [[maybe_unused]] const auto numbers = place_numbers<device_type>(runner.memory_of_numbers(sizeof(std::int64_t) * static_cast<std::size_t>(leaves + 1)), [&](int i, const void* there) { pointers[i] = there; }, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
@@ -101,7 +103,8 @@ class into_call {
     constexpr int leaves = (0 + ... + tree<X>::leaves), outputs = program_type::value.output_count;
     const void* pointers[leaves + 1];
     memory_range ranges[leaves + 1];
-    read_arguments(pointers, ranges, x...);
+    number_copy numbers_of_trees[numbers_in_trees<X...> + 1];
+    read_arguments(pointers, ranges, numbers_of_trees, x...);
     std::int64_t symbols[program_type::symbol_count + 1] = {};
     bind_extents<program_type>(symbols, x...);
     target_memory targets[outputs + 1];
@@ -114,15 +117,20 @@ class into_call {
     return bytes;
   }
 
+  /// Tensors by address, and numbers: as_argument() has copied those that are arguments, and those within trees are copied to `numbers`.
   template <class... X>
-  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, const X&... x) {
+  static TENURE_INLINE void read_arguments(const void** pointers, memory_range* ranges, [[maybe_unused]] number_copy* numbers, const X&... x) {
     int i = 0;
-    const auto read = [&](const auto& leaf) {
-      ranges[i] = range_of<(tree<R>::contiguous && ...)>(leaf);
-      if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) pointers[i++] = tensor_access::read(leaf, "call");
-      else pointers[i++] = &leaf;
+    const auto read = [&]<class Argument>(const Argument& argument) {
+      for_each_leaf(argument, [&]<class L>(const L& leaf) {
+        ranges[i] = range_of<(tree<R>::contiguous && ...)>(leaf);
+        if constexpr (any_tensor<L>) pointers[i] = tensor_access::read(leaf, "call");
+        else if constexpr (scalar<Argument>) pointers[i] = &leaf;
+        else pointers[i] = ::new (static_cast<void*>(numbers++)) L(leaf);
+        ++i;
+      });
     };
-    (for_each_leaf(x, read), ...);
+    (read(x), ...);
   }
 
   template <class Program, class... X>
