@@ -310,6 +310,23 @@ TEST_CASE("what only the run knows of a target is checked before anything is wri
   CHECK(at(rows, 1, 2) == 22);
 }
 
+TEST_CASE("a target that was moved from is found before the version of another one rises") {
+  constexpr auto both = tn::compile([](auto x) { return std::tuple{x * 2.0, x * 3.0}; });
+  const auto check = [&](auto first, auto second, const auto& x) {
+    const auto before = first.version();
+    const auto kept = std::move(second);
+    CHECK_THROWS_WITH(both.into(first, second)(x), "tenure: into: the tensor is empty: it was moved from, or made without extents");
+    CHECK_THROWS_WITH(both.into(first.view(), second)(x), "tenure: into: the tensor is empty: it was moved from, or made without extents");
+    CHECK(first.version() == before);
+    CHECK(kept(0) == 7);
+  };
+  const tn::tensor<double, shape<2>> x{1, 2};
+  check(tn::tensor<double, shape<2>>{5, 6}, tn::tensor<double, shape<2>>{7, 8}, x);
+  using open = tn::tensor<double, shape<tn::dyn>>;
+  check(open{5, 6}, open{7, 8}, x);
+  check(open{5, 6}, tn::tensor<double, shape<2>>{7, 8}, open{1, 2});
+}
+
 TEST_CASE("empty views are targets, and share memory with nothing") {
   auto rows = counted_rows();
   const rows_of_three none(0);

@@ -90,9 +90,9 @@ class into_call {
     storage_handle beside;
     if (found.apart) [[unlikely]]
       beside = keep_apart<device_type>(pointers, ranges, leaves, targets, outputs, overwrites_by<program_type, X...>{symbols}, results);
-    // Versions rise before the run: even if the run fails, its writes count.
+    // Versions rise before the run: even if the run fails, its writes count. No target is empty: find_sharing() has found that out.
     runner.template run<program_type>(pointers, results, symbols, [&] {
-      std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::write(t, "into"); }), ...); }, results_);
+      std::apply([](auto&... target) { (for_each_leaf(target, [](auto& t) { tensor_access::storage(t).bump(); }), ...); }, results_);
     });
     if (found.apart) [[unlikely]] std::apply([&](const auto&... target) { copy_from<device_type>(results, target...); }, results_);
   }

@@ -60,7 +60,7 @@ struct target_memory {
 };
 template <class L>
 TENURE_INLINE target_memory memory_of_target(const L& target) {
-  auto* const data = tensor_access::fresh(target);
+  auto* const data = tensor_access::storage(target) ? tensor_access::fresh(target) : nullptr;
   const std::int64_t bytes = target.size() * static_cast<std::int64_t>(sizeof(element_t<L>));
   const auto* const first = reinterpret_cast<const char*>(data);
   if constexpr (ownership_of_v<L> == ownership::owning) {
