@@ -5,6 +5,8 @@
 #include "../catch.hpp"
 
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tenure/interop/save.hpp>
@@ -79,6 +81,37 @@ TEST_CASE("a step with a sharded state has the bits of a step with a whole one, 
   auto again = step.shard(gathered);
   step(model, whole, own.x, own.y), step(other, again, own.x, own.y);
   CHECK(same_leaves(model, other));
+}
+
+TEST_CASE("a sharded state is moved and not copied, and a deep copy has memory of its own") {
+  auto& g = world();
+  auto model = new_model(), other = new_model();
+  const samples own = samples::of(g);
+  auto step = tn::train_step(loss, tn::optim::adam{.learning_rate = 1e-2}, g);
+  auto state = step.init_sharded(model);
+  using sharded = decltype(state);
+  static_assert(!std::is_copy_constructible_v<sharded> && !std::is_copy_assignable_v<sharded>);
+  static_assert(std::is_nothrow_move_constructible_v<sharded> && std::is_nothrow_move_assignable_v<sharded>);
+  static_assert(std::is_same_v<decltype(std::declval<const sharded&>().moment(0, {})), const char*>);
+  step(model, state, own.x, own.y), step(other, state, own.x, own.y);  // two steps of the state
+  const auto kept = tn::deepcopy(state);
+  CHECK(kept.steps == 2);
+  CHECK(kept.bytes() == state.bytes());
+  const auto before = step.gather(state);
+  step(model, state, own.x, own.y);
+  const auto after = step.gather(kept);
+  CHECK(after.steps == 2);
+  CHECK(same_leaves(before.moments, after.moments));
+  CHECK(!same_leaves(before.moments, step.gather(state).moments));
+  // A rule without moments.
+  auto plain = tn::train_step(loss, tn::optim::sgd{.learning_rate = 1e-2}, g);
+  auto velocity = plain.init_sharded(model);
+  auto copy = tn::deepcopy(velocity);
+  plain(model, copy, own.x, own.y);
+  CHECK(velocity.steps == 0);
+  CHECK(copy.steps == 1);
+  const auto taken = std::move(state);
+  CHECK_THROWS_WITH(tn::deepcopy(state), "tenure: deepcopy: the state was moved from");
 }
 
 TEST_CASE("a step with a sharded state sends what its plan says") {

@@ -64,37 +64,60 @@ struct leaf_memory {
 
 }  // namespace detail
 
-/// What a rank keeps of a state. step.init_sharded(model) and step.shard(state) make one, step.gather(state) gives the whole state.
+/// What a rank keeps of a state. step.init_sharded(model) and step.shard(state) make one, step.gather(state) gives the whole state, and
+/// deepcopy(state) a copy.
 template <class Model, int N, std::int64_t BucketBytes>
 class sharded_state {
  public:
-  using moments_type = std::array<Model, static_cast<std::size_t>(N)>;
+  using model_type = Model;
+  static constexpr int moments = N;
+  static constexpr std::int64_t bucket_bytes = BucketBytes;
   static constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
 
   /// All moments zero.
   explicit sharded_state(const group& g) : rank_(g.rank()), ranks_(g.size()) {
     bytes_of_moment_ = detail::for_each_piece(layout, rank_, ranks_, [](const detail::piece&) {});
-    memory_ = tenure::detail::allocate_storage(static_cast<std::size_t>(bytes()));
+    allocate();
     std::memset(memory_.data(), 0, static_cast<std::size_t>(bytes()));
   }
+  sharded_state(const sharded_state&) = delete;  // tenure: a sharded state is not copied: call deepcopy()
+  sharded_state& operator=(const sharded_state&) = delete;
+  sharded_state(sharded_state&&) = default;
+  sharded_state& operator=(sharded_state&&) = default;
 
   /// The bytes of all moments of this rank.
   std::int64_t bytes() const { return N * bytes_of_moment_; }
   std::int64_t steps = 0;
 
-  // For train_step and gather.
-  void check_usable(const group& g, const char* call) const {
+  // For train_step, gather and deepcopy.
+  void check_alive(const char* call) const {
     if (bytes() > 0 && !memory_) throw ownership_error(tenure::detail::message(call) << "the state was moved from");
+  }
+  void check_usable(const group& g, const char* call) const {
+    check_alive(call);
     if (g.size() == ranks_ && g.rank() == rank_) return;
     throw error(tenure::detail::message(call) << "the state is that of rank " << rank_ << " of " << ranks_ << ", on rank " << g.rank()
                                               << " of " << g.size() << ": shard() the whole state");
   }
-  const tenure::detail::storage_handle& memory() const { return memory_; }
-  char* moment(int k, const detail::piece& p) const { return static_cast<char*>(memory_.data()) + k * bytes_of_moment_ + p.in_shard; }
+  const tenure::detail::storage_handle& memory() { return memory_; }
+  char* moment(int k, const detail::piece& p) { return static_cast<char*>(memory_.data()) + place(k, p); }
+  const char* moment(int k, const detail::piece& p) const { return static_cast<const char*>(memory_.data()) + place(k, p); }
   template <class F>
   void for_each_piece(F f) const { detail::for_each_piece(layout, rank_, ranks_, f); }
+  sharded_state copied() const {
+    check_alive("deepcopy");
+    return sharded_state(*this, deep{});
+  }
 
  private:
+  struct deep {};
+  sharded_state(const sharded_state& s, deep) : steps(s.steps), rank_(s.rank_), ranks_(s.ranks_), bytes_of_moment_(s.bytes_of_moment_) {
+    allocate();
+    if (bytes() > 0) std::memcpy(memory_.data(), s.memory_.data(), static_cast<std::size_t>(bytes()));
+  }
+  void allocate() { memory_ = tenure::detail::allocate_storage(static_cast<std::size_t>(bytes())); }
+  std::int64_t place(int k, const detail::piece& p) const { return k * bytes_of_moment_ + p.in_shard; }
+
   int rank_, ranks_;
   std::int64_t bytes_of_moment_ = 0;
   tenure::detail::storage_handle memory_;
@@ -113,6 +136,51 @@ constexpr bool is_shardable() {
   constexpr bool by_element = requires { requires Rule::elementwise; } && !requires { Rule::prepares; };
   static_assert(by_element, "tenure: train_step: a sharded state needs a rule that updates each element by itself, and says so: elementwise = true");
   return by_element;
+}
+
+// The numbers of these messages are template arguments, because compilers print template arguments.
+template <int Given, int Wanted>
+constexpr bool has_moments_of_rule() {
+  static_assert(Given == Wanted,
+                "tenure: train_step: a sharded state has another number of moments than the rule: it is the state of another rule");
+  return Given == Wanted;
+}
+template <std::int64_t Given, std::int64_t Wanted>
+constexpr bool has_buckets_of_step() {
+  static_assert(Given == Wanted, "tenure: train_step: a sharded state was made with buckets of another size than those of this step");
+  return Given == Wanted;
+}
+/// Whether Given and Wanted have as many parameters, of the same element types and shapes. If not, a static_assert says so.
+template <class Given, class Wanted>
+constexpr bool is_of_model() {
+  constexpr bool are_alike = [] {
+    constexpr int n = tree<Given>::leaves;
+    if (n != tree<Wanted>::leaves) return false;
+    leaf_description given[n + 1], wanted[tree<Wanted>::leaves + 1], *end = given, *end_of_wanted = wanted;
+    tree<Given>::describe(end);
+    tree<Wanted>::describe(end_of_wanted);
+    for (int i = 0; i < n; ++i)
+      if (given[i].type != wanted[i].type || !(given[i].shape == wanted[i].shape)) return false;
+    return true;
+  }();
+  static_assert(are_alike,
+                "tenure: train_step: a sharded state is that of another model: the parameters differ in number, element type or shape");
+  return are_alike;
+}
+/// Whether blocks of the parameters can be written. If not, a static_assert says so.
+template <class Model>
+constexpr bool has_blocks() {
+  constexpr bool has = tree<Model>::contiguous && !tree<Model>::tracked;
+  static_assert(has,
+                "tenure: train_step: a sharded state needs parameters that own their memory and require no gradient: ranks write blocks of it");
+  return has;
+}
+/// Whether a sharded state is one of a step with this rule and these buckets. If not, a static_assert gives the reason.
+template <class Rule, std::int64_t BucketBytes, class State>
+constexpr bool is_state_of_step() {
+  if constexpr (!is_shardable<Rule>()) return false;
+  else if constexpr (!has_moments_of_rule<State::moments, Rule::moments>()) return false;
+  else return has_buckets_of_step<State::bucket_bytes, BucketBytes>();
 }
 
 /// Whether a parameter has this element type.
@@ -186,3 +254,11 @@ auto gather_state(group& g, const State& state, Make make) {
 
 }  // namespace detail
 }  // namespace tenure::mpi
+
+namespace TENURE_NAMESPACE {
+
+/// A copy of a sharded state. Throws ownership_error if it was moved from. No rank waits for another.
+template <class Model, int N, std::int64_t BucketBytes>
+auto deepcopy(const mpi::sharded_state<Model, N, BucketBytes>& s) { return s.copied(); }
+
+}  // namespace tenure

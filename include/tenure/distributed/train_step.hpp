@@ -212,7 +212,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && has_state<State>() && detail::has_arena<Model>()) {
+    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && has_state<Model, State>() && detail::has_arena<Model>()) {
       if constexpr (tenure::detail::is_compilable<gradients_type, Model, Data...>()) return run(model, state, data...);
       else return after_error();
     } else {
@@ -224,25 +224,29 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   /// rule.init(model). The rule is one that updates each element by itself: sgd or adam.
   template <class Model>
   auto init_sharded(const Model&) const {
-    constexpr bool fits = detail::is_shardable<Rule>() && detail::has_arena<Model>();
-    if constexpr (fits) return sharded_state<Model, Rule::moments, BucketBytes>(*group_);
+    if constexpr (has_shards<Model>()) return sharded_state<Model, Rule::moments, BucketBytes>(*group_);
     else return after_error();
   }
   /// A whole state as a sharded one, for example one that was saved by another number of ranks. And the whole state of a sharded one, on
   /// each rank: all of them call it.
   template <class Model, int N>
   auto shard(const optim::state<Model, N>& state) const {
-    constexpr bool fits = detail::is_shardable<Rule>() && detail::has_arena<Model>();
-    if constexpr (fits) return detail::sharded<sharded_state<Model, N, BucketBytes>>(*group_, state);
-    else return after_error();
+    using made = sharded_state<Model, N, BucketBytes>;
+    if constexpr (!has_shards<Model>()) return after_error();
+    else if constexpr (!detail::has_moments_of_rule<N, Rule::moments>()) return after_error();
+    else return detail::sharded<made>(*group_, state);
   }
-  template <class Model, int N>
-  optim::state<Model, N> gather(const sharded_state<Model, N, BucketBytes>& state) const {
-    const auto make = []<class L>(element_tag<L>) { return L(); };
-    const auto make_state = [&]<std::size_t... K>(std::index_sequence<K...>) {
-      return optim::state<Model, N>{{{(static_cast<void>(K), tenure::detail::build_tree<Model>(make))...}}, 0};
-    };
-    return detail::gather_state(*group_, state, [&] { return make_state(std::make_index_sequence<moments>{}); });
+  template <class Model, int N, std::int64_t Bytes>
+  auto gather(const sharded_state<Model, N, Bytes>& state) const {
+    if constexpr (detail::is_state_of_step<Rule, BucketBytes, sharded_state<Model, N, Bytes>>()) {
+      const auto make = []<class L>(element_tag<L>) { return L(); };
+      const auto make_state = [&]<std::size_t... K>(std::index_sequence<K...>) {
+        return optim::state<Model, N>{{{(static_cast<void>(K), tenure::detail::build_tree<Model>(make))...}}, 0};
+      };
+      return detail::gather_state(*group_, state, [&] { return make_state(std::make_index_sequence<moments>{}); });
+    } else {
+      return after_error();
+    }
   }
 
   /// The plan of one step. Where the state is sharded, the update is that of the whole model, of which each rank computes its part.
@@ -256,15 +260,28 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   [[no_unique_address]] Execution execution;
 
  private:
-  /// Whether State is a whole or a sharded state that may be written. If not, a static_assert says so.
-  template <class State>
+  /// Whether State is a whole or a sharded state of this step that may be written. If not, a static_assert says so.
+  template <class Model, class State>
   static constexpr bool has_state() {
-    if constexpr (!detail::is_sharded_state<std::remove_const_t<State>>) {
+    using state_type = std::remove_const_t<State>;
+    if constexpr (tenure::detail::is_after_error<state_type>) {
+      return false;
+    } else if constexpr (!detail::is_sharded_state<state_type>) {
       return optim::detail::is_state<State>();
     } else {
       static_assert(!std::is_const_v<State>, "tenure: optim: the state is read-only");
-      return !std::is_const_v<State>;
+      if constexpr (std::is_const_v<State>) return false;
+      else if constexpr (!detail::is_state_of_step<Rule, BucketBytes, State>()) return false;
+      else if constexpr (!detail::is_of_model<typename State::model_type, Model>()) return false;
+      else return detail::has_blocks<Model>();
     }
+  }
+  /// Whether a state for this model can be sharded. If not, a static_assert gives the reason.
+  template <class Model>
+  static constexpr bool has_shards() {
+    if constexpr (!detail::is_shardable<Rule>()) return false;
+    else if constexpr (!detail::has_arena<Model>()) return false;
+    else return detail::has_blocks<Model>();
   }
 
   template <class Model, class State, class... Data>

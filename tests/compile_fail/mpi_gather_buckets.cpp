@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: train_step: a sharded state was made with buckets of another size than those of this step
+// lines: 12
+#include <tenure/tenure.hpp>
+#include <tenure/distributed/train_step.hpp>
+namespace tn = tenure;
+
+#ifdef TENURE_MISUSE
+using buckets = tn::mpi::buckets_of<65536>;
+#else
+using buckets = tn::mpi::default_buckets;
+#endif
+
+constexpr auto loss = [](auto w, auto x) { return sum(square(w * x)); };
+void f(const tn::tensor<float, tn::shape<3>>& w, tn::mpi::group& world) {
+  const auto state = tn::train_step(loss, tn::optim::adam{}, world, buckets{}).init_sharded(w);
+  auto whole = tn::train_step(loss, tn::optim::adam{}, world).gather(state);
+}
