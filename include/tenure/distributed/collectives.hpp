@@ -41,7 +41,15 @@ constexpr bool is_written() {
     else return true;  // is_exchangeable() says what it is
   }();
   static_assert(is_writable, "tenure: mpi: the argument is read-only");
-  return is_writable && is_exchangeable<X>();
+  constexpr bool has_node = [] {
+    if constexpr (!tree<X>::is_tree) return false;
+    leaf_description leaf[tree<X>::leaves + 1], *end = leaf;
+    tree<X>::describe(end);
+    return std::any_of(leaf, end, [](const leaf_description& d) { return d.is_tracked && !d.is_leaf && !d.is_view; });
+  }();
+  static_assert(!has_node, "tenure: mpi: the argument is a node, and a call writes values without a history: give a tensor without a gradient");
+  if constexpr (!is_writable || has_node) return false;
+  else return is_exchangeable<X>();
 }
 
 /// Returns when all ranks are about to make the same call, with `option`, the rest of its arguments. Otherwise throws on all of them.

@@ -173,6 +173,8 @@ void load(const std::string& path, X&&... x) {
     if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) {
       constexpr bool is_owner = ownership_of_v<std::remove_cvref_t<decltype(leaf)>> == ownership::owning;
       static_assert(is_owner, "tenure: load: a view is not loaded: load a tensor, then copy_ it into the view");
+      constexpr bool is_node = is_owner && is_node_v<std::remove_cvref_t<decltype(leaf)>>;
+      static_assert(!is_node, "tenure: load: a target is a node, and a call writes values without a history: give a tensor without a gradient");
     }
     using saved = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>;
     constexpr std::string_view descriptor = detail::npy_descriptor<typename saved::type>();
