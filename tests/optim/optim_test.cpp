@@ -99,6 +99,15 @@ TEST_CASE("loading checks everything before it writes anything") {
   CHECK_THROWS_AS(tn::load("deep.npz", other), tn::io_error);
   CHECK(at(other.w, 0, 0) == before);
   CHECK_THROWS_AS(tn::load("missing.npz", other), tn::io_error);
+
+  // A tensor that was moved from, behind others.
+  auto b = there(tn::init<deep>(random));
+  const double first = at(b.body[0].w, 0, 0);
+  const auto version = b.body[0].w.version();
+  const auto taken = std::move(b.head.w);
+  CHECK_THROWS_AS(tn::load("deep.npz", b), tn::ownership_error);
+  CHECK(at(b.body[0].w, 0, 0) == first);
+  CHECK(b.body[0].w.version() == version);
 }
 
 TEST_CASE("a bad batch leaves model and state as they were") {

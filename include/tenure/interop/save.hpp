@@ -157,9 +157,9 @@ void save(const std::string& path, const X&... x) {
 }
 
 /// Reads every parameter into existing models and states of optimizers, or into one tensor, on the host or on a device. std::tie(x, y) is a target
-/// too. Throws io_error if the
-/// file lacks an array, if the type or shape of one differs, if two arguments have an array of one name, or if a state has fewer moments than
-/// the file; then nothing has been written. Other arrays in the file are ignored.
+/// too. Throws io_error if the file lacks an array, if the type or shape of one differs, if two arguments have an array of one name, or if a state
+/// has fewer moments than the file, and ownership_error if a target was moved from; then nothing has been written. Other arrays in the file are
+/// ignored.
 template <class... X>
   requires(sizeof...(X) > 0)
 void load(const std::string& path, X&&... x) {
@@ -192,6 +192,7 @@ void load(const std::string& path, X&&... x) {
     const extents expected = saved::shape(leaf);
     const bool is_alike = match->shape.size() <= max_rank && s == expected;
     if (!is_alike) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(expected).c_str());
+    if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) detail::tensor_access::check_alive(leaf, "load");
     found.push_back(match);
   };
   detail::for_each_saved(check, x...);
