@@ -14,11 +14,33 @@ foreach(entry IN LISTS entries)
   list(APPEND patterns "${pattern}")
 endforeach()
 
-file(GLOB_RECURSE files RELATIVE "${root}" LIST_DIRECTORIES false "${root}/*")
-list(FILTER files EXCLUDE REGEX "^(build|install|[.]cache|[.]git)/|^[.]git$|^(compile_commands|CMakeUserPresets)[.]json$|__pycache__/")
+# The files that git knows, and new ones that it does not ignore. Without git: all below the root, but those of .gitignore.
+set(files "")
+find_program(git git)
+if(git AND EXISTS "${root}/.git")
+  execute_process(COMMAND "${git}" -c core.quotepath=off ls-files --cached --others --exclude-standard WORKING_DIRECTORY "${root}"
+    OUTPUT_VARIABLE files ERROR_QUIET)
+  string(REGEX REPLACE "\n+" ";" files "${files}")
+  list(REMOVE_ITEM files "")
+endif()
+if(files STREQUAL "")  # also where git refuses: the folder of another user
+  file(GLOB_RECURSE files RELATIVE "${root}" LIST_DIRECTORIES false "${root}/*")
+  list(FILTER files EXCLUDE REGEX
+    "^(build|install|[.]cache|[.]git)/|^[.]git$|^(compile_commands|CMakeUserPresets)[.]json$|^[^/]*[.](dot|html|npz|svg)$|__pycache__/")
+endif()
+# Folders that a program has filled: builds and virtual environments of Python.
+file(GLOB marks RELATIVE "${root}" "${root}/*/CMakeCache.txt" "${root}/*/*/CMakeCache.txt" "${root}/*/pyvenv.cfg" "${root}/.*/pyvenv.cfg")
+foreach(mark IN LISTS marks)
+  get_filename_component(folder "${mark}" DIRECTORY)
+  string(REGEX REPLACE "([][+.*()^$?|\\])" "\\\\\\1" folder "${folder}")
+  list(FILTER files EXCLUDE REGEX "^${folder}/")
+endforeach()
 set(without "")
 set(used "")
 foreach(name IN LISTS files)
+  if(NOT EXISTS "${root}/${name}" OR IS_DIRECTORY "${root}/${name}")  # removed and not committed yet, or a submodule
+    continue()
+  endif()
   file(READ "${root}/${name}" head LIMIT 400)
   if(name STREQUAL "LICENSE" OR head MATCHES "SPDX-License-Identifier: BSL-1[.]0")
     continue()
