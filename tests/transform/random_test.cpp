@@ -3,6 +3,8 @@
 #include "../laws/agree.hpp"
 
 #include <cmath>
+#include <limits>
+#include <string>
 
 using namespace laws;
 
@@ -194,6 +196,21 @@ TEST_CASE("dropout keeps the mean, and its gradient has the same mask") {
   CHECK(all_of(tn::dropout(x, 0.0f, key)) == values);
   for (const double e : all_of(tn::grad(f)(x, w, 1.0f, key))) CHECK(e == 0);
   CHECK(tn::grad<2>(f)(x, w, 1.0f, key).item() == 0);
+}
+
+TEST_CASE("what dropout drops is 0 also where x is NaN or infinite, and p is from 0 to 1") {
+  const auto key = tn::random_key(1);
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const tn::tensor<float, shape<4>> odd{nan, inf, -inf, 2};
+  CHECK(all_of(tn::dropout(odd, 1, key)) == numbers{0, 0, 0, 0});
+  CHECK(same_as_reference([](auto a, auto k) { return tn::dropout(a, 1.0, k); }, odd, key) == numbers{0, 0, 0, 0});
+  CHECK(std::isnan(all_of(tn::dropout(odd, 0, key))[0]));
+  const std::string message = "tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1";
+  CHECK_THROWS_WITH(tn::dropout(odd, -0.1, key), message);
+  CHECK_THROWS_WITH(tn::dropout(odd, 1.5f, key), message);
+  CHECK_THROWS_WITH(tn::dropout(odd, 2u, key), message);
+  CHECK_THROWS_WITH(tn::dropout(odd, nan, key), message);
+  CHECK_THROWS_AS(tn::dropout(odd * 2.0f, -1, key), tn::error);
 }
 
 TEST_CASE("a mask of dropout is not in memory, neither for the value nor for the gradient") {

@@ -34,6 +34,18 @@ constexpr bool require_floating() {
   return is_floating(dtype_v<T>);
 }
 
+/// Refuses a number that is no part. It reads no variable that the trace does not know: apply() refuses that one.
+template <class X, class P, class K>
+constexpr void require_part([[maybe_unused]] const X& x, [[maybe_unused]] const P& p, [[maybe_unused]] const K& key) {
+  if constexpr (scalar<P>) {
+    if (std::is_constant_evaluated() && !__builtin_constant_p(p)) return;
+    if (0 <= static_cast<double>(p) && static_cast<double>(p) <= 1) return;
+    if constexpr (is_traced_v<X>) x.graph->refuse({ir::refusal::kind::part});
+    else if constexpr (is_traced_v<K>) key.graph->refuse({ir::refusal::kind::part});
+    else throw error("tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
+  }
+}
+
 }  // namespace detail
 
 namespace ops {
@@ -249,12 +261,16 @@ constexpr auto bernoulli(S s, const K& key, const P& p) {
 }
 
 /// x with a part p of its elements, chosen by the key, as zeros, and the others divided by 1 - p, so that the mean stays. 0 <= p <= 1, a
-/// number or a traced number: 0 gives x. The gradient is that of the same mask, which is computed again from the key.
+/// number or a traced number: 0 gives x. Another number throws, in a trace it does not compile; of a traced p or a tensor nobody looks at the value.
+/// The zeros are 0 also where x is NaN or infinite. The gradient is that of the same mask, which is computed again from the key.
 template <operand X, class P, class K>
 constexpr auto dropout(const X& x, const P& p, const K& key) {
-  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>())
+  if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>()) {
+    detail::require_part(x, p, key);
     return apply<ops::dropout>(x, p, key);
-  else return after_error();
+  } else {
+    return after_error();
+  }
 }
 
 }  // namespace TENURE_NAMESPACE

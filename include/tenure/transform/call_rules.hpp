@@ -148,6 +148,7 @@ constexpr bool is_traceable() {
     static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
     static_assert(refused.what != ir::refusal::kind::extent,
                   "tenure: trace: the extent of this axis is known only when the program runs: tn::extent<A> is a traced number, or scan over the axis");
+    static_assert(refused.what != ir::refusal::kind::part, "tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
     static_assert(refused.what != ir::refusal::kind::second_reverse_while,
                   "tenure: grad: no second reverse mode through while_loop without a bound, or fori_loop with a traced number of turns; use jvp or hessian, or give the bound tn::at_most<N>");
     static_assert(refused.what != ir::refusal::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
