@@ -39,14 +39,16 @@ inline constexpr select_vectors vectors{};
 
 namespace detail {
 
-/// The name of a leaf while a tree is visited.
+/// The name of a leaf while a tree is visited. It is cut, and `fits` is false, where it has more characters than there are.
 struct leaf_path {
   static constexpr int most = 256;
   char text[most] = {};
   int size = 0;
+  bool fits = true;
 
   constexpr void append(const char* s) {
     while (*s != '\0' && size < most) text[size++] = *s++;
+    fits &= *s == '\0';
   }
   constexpr void append(std::size_t i) {
     if (i >= 10) append(i / 10);
@@ -56,11 +58,11 @@ struct leaf_path {
   constexpr std::string_view view() const { return {text, static_cast<std::size_t>(size)}; }
 };
 
-/// Calls f(name, shape) for each leaf of a tree of type X, in order.
+/// Calls f(path, shape) for each leaf of a tree of type X, in order.
 template <class X, class F>
 constexpr void for_each_leaf_name(leaf_path path, F& f) {
   if constexpr (is_tree_leaf<X>) {
-    f(path.view(), leaf_type<X>::shape_type::value);
+    f(path, leaf_type<X>::shape_type::value);
   } else {
     if (path.size > 0) path.append(".");
     const auto visit = [&]<class Part>(element_tag<Part>, auto name) {
@@ -81,18 +83,25 @@ constexpr void for_each_leaf_name(leaf_path path, F& f) {
   }
 }
 
+/// The group of each leaf of a model, and whether all of their names fit.
+template <int Leaves>
+struct chosen_groups {
+  std::array<int, static_cast<std::size_t>(Leaves)> of{};
+  bool names_fit = true;
+};
 /// The group of each leaf of the model: 0 for the rule of the others, then the first group that selects it.
 template <class Model, class... Selector>
-inline constexpr auto group_of_leaf = [] {
-  std::array<int, static_cast<std::size_t>(tree<Model>::leaves)> group{};
+inline constexpr auto groups_of_leaves = [] {
+  chosen_groups<tree<Model>::leaves> all;
   std::size_t leaf = 0;
-  const auto choose = [&](std::string_view name, const extents& shape) {
+  const auto choose = [&](const leaf_path& name, const extents& shape) {
     int chosen = 0, i = 0;
-    ((++i, chosen = chosen == 0 && Selector{}(name, shape) ? i : chosen), ...);
-    group[leaf++] = chosen;
+    ((++i, chosen = chosen == 0 && Selector{}(name.view(), shape) ? i : chosen), ...);
+    all.of[leaf++] = chosen;
+    all.names_fit &= name.fits;
   };
   for_each_leaf_name<Model>(leaf_path{}, choose);
-  return group;
+  return all;
 }();
 
 template <int Group, std::size_t N>
@@ -102,12 +111,14 @@ constexpr bool is_used(const std::array<int, N>& of) {
   return false;
 }
 
-/// Whether each group selects some parameter. If not, a static_assert says which one does not.
+/// Whether each group selects some parameter, by its whole name. If not, a static_assert says which one does not.
 template <class Model, class... Selector, std::size_t... I>
 constexpr void require_members(std::index_sequence<I...>) {
+  constexpr bool names_fit = groups_of_leaves<Model, Selector...>.names_fit;
+  static_assert(names_fit, "tenure: groups: a parameter has a name of more than 256 characters, with those of the models around it");
   const auto require = []<int Group>(std::integral_constant<int, Group>) {
     static_assert(
-        is_used<Group>(group_of_leaf<Model, Selector...>),
+        is_used<Group>(groups_of_leaves<Model, Selector...>.of),
         "tenure: groups: a group selects no parameter of the model: names are those in a file, as \"layers.0.w\", and the first group wins");
   };
   (require(std::integral_constant<int, static_cast<int>(I) + 1>{}), ...);
@@ -199,7 +210,7 @@ struct groups {
     const std::array<std::common_type_t<Hyper...>, sizeof...(Hyper)> all{hyper...};
     std::size_t first = 0;
     if constexpr ((detail::is_selector<decltype(Group::selects)>() && ...)) {  // else init has given the message
-      constexpr const auto& group_of = detail::group_of_leaf<Model, decltype(Group::selects)...>;
+      constexpr const auto& group_of = detail::groups_of_leaves<Model, decltype(Group::selects)...>.of;
       first = each * static_cast<std::size_t>(group_of[static_cast<std::size_t>(i)]);
     }
     return [&]<std::size_t... K>(std::index_sequence<K...>) { return Rule::step(p, g, moments_of_leaf, all[first + K]...); }
