@@ -3,7 +3,8 @@
 // extents.
 // Law: if one rank calls something else, has other extents, has failed or has left the group, then the call throws on every rank, and no
 // rank has written anything.
-// Law: a rank leaves a group without waiting for another rank, so it may leave several, in any order.
+// Law: a rank leaves a group without waiting for another rank, so it may leave several, in any order. Its messages need progress of its MPI: the
+// others learn of it at the latest when that rank calls MPI again or finalizes it.
 // Cost: ceil(log2 p) messages of 16 bytes, which travel while a training step computes. Where ranks differ, also their descriptions.
 #pragma once
 
@@ -192,7 +193,8 @@ auto relied_on(const group& g, const char* call, F run) {
 }
 
 /// The messages of a rank that leaves: its part of the next agreement and of the report, sent at once. It tells that the agreement does not
-/// hold, so it need not know what the other ranks say.
+/// hold, so it need not know what the other ranks say. MPI moves the messages mostly while the program calls it, and the report has several rounds:
+/// a rank that leaves and then computes for an hour lets the others wait so long.
 class departure {
  public:
   explicit departure(const group& g) : communicator_(g.communicator()), all_(static_cast<std::size_t>(g.size())) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // tn::mpi::group: the processes that work together. Each has a number, its rank. The first group of a program initializes MPI, and its end
 // finalizes MPI, if the program does not do this itself.
-// Law: a rank that leaves a group while others wait for it does not let them hang: their call throws. So a program may throw an exception
-// out of the scope of a group, or of several, on one rank only. The end of a group waits for no other rank; MPI_Finalize does.
+// Law: if a rank leaves a group while others wait for it, then their call throws, at the latest when that rank calls MPI again or finalizes it. So a
+// program may throw an exception out of the scope of a group, or of several, on one rank only. The end of a group waits for no other rank;
+// MPI_Finalize does.
 // Cost: one duplicate of the communicator, so that messages never meet those of the program. It is freed after all ranks have left.
 #pragma once
 
