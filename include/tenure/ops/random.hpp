@@ -6,6 +6,7 @@
 // of dropout again, from the key. An array of float32 with more than 2^23 elements goes through memory.
 #pragma once
 
+#include <tenure/ops/indexing.hpp>
 #include <tenure/ops/like.hpp>
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/subscript.hpp>
@@ -69,15 +70,9 @@ constexpr std::pair<value, value> words_of(const K& key) {
 template <class T, class K>
 constexpr value bits_at_positions(const K& key, std::int16_t shape, std::int64_t& size) {
   ir::builder& g = *key.graph;
-  const extents s = g.shape(shape);
-  value position;
-  size = 1;
-  for (int a = s.rank - 1; a >= 0; --a) {
-    value along = counting(g, dtype_v<T>, shape, a);
-    if (size != 1) along = along * broadcast_to(number_of_extent(g, dtype_v<T>, size), shape);
-    position = position.id == ir::none ? along : position + along;
-    size = g.derived(ir::symbol::kind::product, size, s[a]);
-  }
+  const extents s = g.shape(shape);  // a copy: the graph grows
+  auto [position, count] = row_major_place(g, dtype_v<T>, s, shape, [&](int a) { return counting(g, dtype_v<T>, shape, a); });
+  size = count;
   if (position.id == ir::none) position = {g, g.constant_bits(dtype_v<T>, shape, 0)};
   const auto [first, second] = words_of<T>(key);
   return pointwise_value<random_bits>(position, broadcast_to(first, shape), broadcast_to(second, shape));
