@@ -32,14 +32,8 @@ std::vector<tn::reference::array> by_reference(F, const X&... x) {
   return tn::reference::run(program::traced.view(), arguments);
 }
 
-/// The results of f by the reference backend, from a graph that is traced and rewritten at run time. It does not compile f, so that
-/// large programs take seconds. The graph gives the same results after each pass.
-template <class F, class... X>
-std::vector<tn::reference::array> interpreted(F, const X&... x) {
-  std::vector<tn::reference::array> arguments;
-  const auto add = [&](const auto& leaf) { arguments.emplace_back(leaf.extents(), leaf.data()); };
-  (tn::detail::for_each_leaf(x, add), ...);
-  const tn::ir::builder traced = tn::detail::source_of<F, X...>::trace();
+/// The results of a graph by the reference backend. The graph gives the same results after each pass.
+inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder& traced, const std::vector<tn::reference::array>& arguments) {
   REQUIRE(traced.view().refused.what == tn::ir::refusal::kind::nothing);
   const auto run = [&](const char* stage, const tn::ir::builder& b) {
     const tn::passes::verdict v = tn::passes::verify(b.view());
@@ -60,6 +54,16 @@ std::vector<tn::reference::array> interpreted(F, const X&... x) {
       CHECK(after[r][i] == Approx(written[r][i]).epsilon(1e-11).margin(1e-11));
     }
   return written;
+}
+
+/// The results of f by the reference backend, from a graph that is traced and rewritten at run time. It does not compile f, so that
+/// large programs take seconds.
+template <class F, class... X>
+std::vector<tn::reference::array> interpreted(F, const X&... x) {
+  std::vector<tn::reference::array> arguments;
+  const auto add = [&](const auto& leaf) { arguments.emplace_back(leaf.extents(), leaf.data()); };
+  (tn::detail::for_each_leaf(x, add), ...);
+  return same_after_passes(tn::detail::source_of<F, X...>::trace(), arguments);
 }
 
 /// Compares results with those of the reference backend. A NaN is equal to a NaN.
