@@ -165,16 +165,28 @@ TEST_CASE("a gradient through a checkpoint needs less memory") {
 namespace {
 template <class Kind, std::int64_t Turns>
 constexpr std::int64_t bytes_of_scan = decltype(gradients<in_scan<Kind>>{}.plan(array<16, 64>(), array<Turns, 16>()))::workspace_bytes();
+template <std::int64_t Turns>
+constexpr std::int64_t bytes_of_turns = decltype(gradients<in_one>{}.plan(array<16, 16>(), array<Turns, 16>()))::workspace_bytes();
+template <std::int64_t Blocks>  // of as many turns
+constexpr std::int64_t bytes_of_blocks = decltype(gradients<in_blocks>{}.plan(array<16, 16>(), array<Blocks, Blocks, 16>()))::workspace_bytes();
 template <class Kind>
 constexpr std::int64_t bytes_of_turn = (bytes_of_scan<Kind, 20> - bytes_of_scan<Kind, 10>) / 10;
 }  // namespace
 
 TEST_CASE("a scan over checkpointed blocks keeps the carry of each block, and the turns of one block") {
-  constexpr std::int64_t turns = decltype(gradients<in_one>{}.plan(array<16, 16>(), array<1024, 16>()))::workspace_bytes();
-  constexpr std::int64_t blocks = decltype(gradients<in_blocks>{}.plan(array<16, 16>(), array<32, 32, 16>()))::workspace_bytes();
+  constexpr std::int64_t turns = bytes_of_turns<1024>, blocks = bytes_of_blocks<32>;
   CAPTURE(turns, blocks);
   CHECK(turns > 1024 * 3 * 128);                  // the carry, tanh and the factor of the gradient of w, of each turn
   CHECK(blocks < 32 * 128 + 32 * 3 * 128 + 8192);  // the carries of the blocks, then the same for 32 turns, and what does not grow
+}
+
+TEST_CASE("Law: the peak of a checkpointed scan of n turns is O(sqrt n)") {
+  constexpr std::int64_t of_256 = bytes_of_blocks<16>, of_1024 = bytes_of_blocks<32>, of_4096 = bytes_of_blocks<64>;
+  CAPTURE(of_256, of_1024, of_4096);
+  CHECK(of_4096 <= 4 * of_256);  // 16 times the turns
+  CHECK(of_4096 > 2 * of_256);
+  CHECK(of_4096 - of_1024 == 2 * (of_1024 - of_256));  // what grows: 64, 32 and 16 times the same. O(n) gives 4
+  CHECK(bytes_of_turns<1024> - bytes_of_turns<256> > 30 * (of_1024 - of_256));
 }
 
 TEST_CASE("the gradient of a scan keeps the carry of a checkpointed turn, and nothing from within") {
