@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops and branches against the unrolled program, and against the reference backend, which runs the graph as it was written.
+// Loops and branches against the unrolled program, to rounding (bits.cpp has the bits), and against the reference backend, which runs the graph
+// as it was written.
 #include "reference.hpp"
 
 namespace tn = tenure;
