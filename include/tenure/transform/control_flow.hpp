@@ -117,6 +117,13 @@ constexpr bool is_index() {
   static_assert(is_integer, "tenure: switch_case: the index is one integer");
   return is_integer;
 }
+/// Whether the functions of a switch return one type. If not, a static_assert gives the reason.
+template <class First, class... Rest>
+constexpr bool are_cases() {
+  constexpr bool same = (std::is_same_v<First, Rest> && ...);
+  static_assert(same, "tenure: switch_case: the functions return different element types, shapes or trees");
+  return same;
+}
 template <std::size_t I, class First, class... Rest>
 constexpr const auto& argument_at(const First& first, const Rest&... rest) {
   if constexpr (I == 0) return first;
@@ -492,8 +499,9 @@ constexpr auto switch_of(const Index& index, const std::tuple<F...>& functions, 
   if constexpr (in_trace<Index, X...>) {
     ir::builder& g = graph_of_arguments(index, x...);
     const auto which = as_traced(g, index);
-    if constexpr (is_index<std::remove_cvref_t<decltype(which)>>()) return as_traced(g, choose<0, sizeof...(F)>(which, functions, as_traced(g, x)...));
-    else return as_traced(g, std::get<0>(functions)(as_traced(g, x)...));
+    if constexpr (!is_index<std::remove_cvref_t<decltype(which)>>() || !are_cases<rebind_kind_t<result_of<F, rebind_kind_t<X, tracing>...>, tracing>...>())
+      return as_traced(g, std::get<0>(functions)(as_traced(g, x)...));
+    else return as_traced(g, choose<0, sizeof...(F)>(which, functions, as_traced(g, x)...));
   } else if constexpr (!runs_at_once<F...>()) {
     return after_error();
   } else {
