@@ -178,5 +178,7 @@ TEST_CASE("the memory of a kernel with blocks: columns of sums, and rows that ar
   CHECK(three.alone == 2 * 100 * 4);
   CHECK(three.on_threads == 2 * three.alone);
   CHECK(three.of_helper == 100 * 4);
-  CHECK((one.alone == 0 && one.on_threads == 0 && one.of_helper == 0));
+  CHECK(one.alone == 0);
+  CHECK(one.on_threads == 0);
+  CHECK(one.of_helper == 0);
 }

@@ -91,7 +91,8 @@ TEST_CASE("spans, vectors, arrays and Eigen's matrices are targets") {
   CHECK(a == std::array<double, 4>{2, 4, 6, 8});
   double c[2][4] = {};
   doubled.into(tn::from(c[1]))(x);
-  CHECK((c[1][3] == 8 && c[0][3] == 0));
+  CHECK(c[1][3] == 8);
+  CHECK(c[0][3] == 0);
   CHECK_THROWS_AS(doubled.into(tn::from(v))(x.at(tn::range(0, 3))), tn::shape_error);
 
   const tn::tensor<double, shape<2, 3>> m{{1, 2, 3}, {4, 5, 6}};
@@ -104,12 +105,14 @@ TEST_CASE("spans, vectors, arrays and Eigen's matrices are targets") {
   auto to_columns = tn::from(by_columns);
   CHECK(doubled.into(to_columns).copied_bytes(m) == 6 * sizeof(double));
   doubled.into(to_columns)(m);
-  CHECK((by_columns(0, 2) == 6 && by_columns(1, 0) == 8));
+  CHECK(by_columns(0, 2) == 6);
+  CHECK(by_columns(1, 0) == 8);
   // The transpose of a result that Eigen would keep by columns is written in place.
   constexpr auto turned = tn::compile([](auto y) { return transpose(y) * 2.0; });
   CHECK(turned.into(to_columns.transpose()).copied_bytes(m) == 0);
   turned.into(to_columns.transpose())(m);
-  CHECK((by_columns(0, 2) == 6 && by_columns(1, 0) == 8));
+  CHECK(by_columns(0, 2) == 6);
+  CHECK(by_columns(1, 0) == 8);
 }
 
 TEST_CASE("borrowed memory need not be aligned to packets, and has no room behind it") {
@@ -163,7 +166,9 @@ TEST_CASE("a number from the memory of a target is read before the target is wri
   tn::tensor<double, shape<3>> owner{1, 2, 3};
   const auto span = tn::as_span(owner);
   scaled.into(owner)(owner, span[1]);
-  CHECK((owner(0) == 2 && owner(1) == 4 && owner(2) == 6));
+  CHECK(owner(0) == 2);
+  CHECK(owner(1) == 4);
+  CHECK(owner(2) == 6);
 }
 
 TEST_CASE("a number of an array or a tuple from the memory of a target is read before the target is written") {
