@@ -47,7 +47,7 @@ struct unrolled {
 template <std::int64_t... E>
 auto numbers(int from) {
   tn::tensor<double, tn::shape<E...>> x = tn::zeros<double>(tn::shape<E...>{});
-  for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) tn::as_span(x)[i] = 0.9 - 0.173 * ((static_cast<int>(i) * 7 + from) % 11);
+  for (int i = 0; i < x.size(); ++i) tn::as_span(x)[static_cast<std::size_t>(i)] = 0.9 - 0.173 * ((i * 7 + from) % 11);
   return x;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Laws: cond = where, for pure branches; a while_loop with a fixed count = fori_loop = a scan that reads no xs. Values, bit for bit, tangents
-// and gradients: by the reference backend before and after the passes, and compiled.
+// Laws: cond = where, for pure branches; a while_loop with a fixed count = fori_loop = a scan that reads no xs. Values, bit for bit,
+// tangents and gradients: by the reference backend before and after the passes, and compiled.
 #include "reference.hpp"
 
 namespace tn = tenure;
@@ -48,7 +48,9 @@ constexpr auto count_of = [](auto n) {
   else return Turns;
 };
 template <std::int64_t Turns>
-constexpr auto by_count = [](auto n, auto x, auto w) { return loss(tn::fori_loop(count_of<Turns>(n), [=](auto i, auto c) { return turn(i, c, w); }, begin_of(x)), w); };
+constexpr auto by_count = [](auto n, auto x, auto w) {
+  return loss(tn::fori_loop(count_of<Turns>(n), [=](auto i, auto c) { return turn(i, c, w); }, begin_of(x)), w);
+};
 template <std::int64_t Turns, class... Bound>
 constexpr auto by_while = [](auto n, auto x, auto w) {
   const auto goes_on = [=](auto c) { return std::get<1>(c) < count_of<Turns>(n); };
@@ -57,9 +59,13 @@ constexpr auto by_while = [](auto n, auto x, auto w) {
 };
 template <std::int64_t Turns>
 constexpr auto by_scan = [](auto n, auto x, auto w) {
-  const auto step = [=](auto c, auto) { return std::tuple{std::tuple{turn(std::get<1>(c), std::get<0>(c), w), std::get<1>(c) + 1}, tn::nothing}; };
+  const auto step = [=](auto c, auto) {
+    return std::tuple{std::tuple{turn(std::get<1>(c), std::get<0>(c), w), std::get<1>(c) + 1}, tn::nothing};
+  };
   const auto zero = tn::zeros_like(n);
-  const auto unread = [=]<std::size_t... I>(std::index_sequence<I...>) { return std::array{(static_cast<void>(I), zero)...}; }(std::make_index_sequence<Turns>());
+  const auto unread = [=]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array{(static_cast<void>(I), zero)...};
+  }(std::make_index_sequence<Turns>());
   return loss(std::get<0>(std::get<0>(tn::scan(step, std::tuple{begin_of(x), tn::zeros_like(n)}, unread))), w);
 };
 
@@ -69,7 +75,8 @@ const vector x = {0.4, -0.7, 0.9}, w = {0.6, 0.8, -0.5}, dx = {1, -0.5, 0.2}, dw
 template <class F, class G, class Which>
 void same(const char* what, F, G, const Which& which) {
   INFO(what);
-  const auto found = judged::interpreted(derivatives<F>{}, which, x, w, dx, dw), expected = judged::interpreted(derivatives<G>{}, which, x, w, dx, dw);
+  const auto found = judged::interpreted(derivatives<F>{}, which, x, w, dx, dw);
+  const auto expected = judged::interpreted(derivatives<G>{}, which, x, w, dx, dw);
   REQUIRE(found.size() == 4);
   CHECK(found[0][0] == expected[0][0]);
   for (std::size_t r = 1; r < 4; ++r)
@@ -96,7 +103,8 @@ void same_loops(std::int64_t number) {
 TEST_CASE("Law: cond = where, for pure branches") {
   for (const bool value : {true, false}) same(value ? "true" : "false", by_cond, by_where, flag(value));
   constexpr auto conds = tn::compile(derivatives<std::remove_const_t<decltype(by_cond)>>{});
-  for (const bool value : {true, false}) agree(conds(value, x, w, dx, dw), judged::interpreted(derivatives<std::remove_const_t<decltype(by_where)>>{}, flag(value), x, w, dx, dw));
+  constexpr derivatives<std::remove_const_t<decltype(by_where)>> wheres;
+  for (const bool value : {true, false}) agree(conds(value, x, w, dx, dw), judged::interpreted(wheres, flag(value), x, w, dx, dw));
 }
 
 TEST_CASE("Law: a while_loop with a fixed count = fori_loop = a scan that reads no xs") {

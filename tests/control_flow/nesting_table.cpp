@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Law: each nests in each. Of every pair of the table the value, the gradient and the tangent, by the reference backend before and after the
-// passes, against central differences. A gradient or a tangent that does not exist is refused, and the table says which these are.
+// Law: each nests in each. Of every pair of the table the value, the gradient and the tangent, by the reference backend before and after
+// the passes, against central differences. A gradient or a tangent that does not exist is refused, and the table says which these are.
 #include "nesting_table.hpp"
 
 namespace tn = tenure;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The table of pairs: each of grad, jvp, vmap, scan, while_loop (without a bound and with one), cond, checkpoint and custom_vjp in each of them.
+// The table of pairs: each of grad, jvp, vmap, scan, while_loop (without a bound and with one), cond, checkpoint and custom_vjp in each of
+// them.
 #pragma once
 
 #include "reference.hpp"
@@ -13,7 +14,8 @@ using matrix = tn::tensor<double, tn::shape<4, 3>>;
 
 enum class kind { grad, jvp, vmap, scan, while_loop, bounded_while, cond, checkpoint, custom_vjp };
 inline constexpr int kinds = 9;
-inline constexpr const char* names[kinds] = {"grad", "jvp", "vmap", "scan", "while_loop", "while_loop of at most 5 turns", "cond", "checkpoint", "custom_vjp"};
+inline constexpr const char* names[kinds] = {"grad", "jvp", "vmap", "scan", "while_loop", "while_loop of at most 5 turns", "cond", "checkpoint",
+                                             "custom_vjp"};
 
 // ---- the inner one: a function of a carry c, a slice x and a capture w, all vectors ------------------------------------
 
