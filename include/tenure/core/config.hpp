@@ -5,7 +5,7 @@
 
 // -ffast-math makes exp, log, sin and pow wrong by up to 100 %, because the compiler may drop the roundings that they depend on, and
 // may drop each comparison with NaN. A barrier cannot bring NaN back, so the header refuses the flag. 1: accept the flag and wrong
-// results. clang defines no macro for -fassociative-math alone, so that flag is not noticed there.
+// results. clang defines no macro for -fassociative-math and -funsafe-math-optimizations alone, so these flags are not noticed there.
 #ifndef TENURE_ALLOW_FAST_MATH
 #define TENURE_ALLOW_FAST_MATH 0
 #endif
