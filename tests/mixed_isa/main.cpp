@@ -15,12 +15,6 @@ int main() {
 #if defined(WIDE)
       {"wide", wide_unit, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
 #endif
-#if defined(WIDER)
-      {"wider", wider_unit, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")},
-#endif
-#if defined(ONE_LANE)
-      {"one lane", one_lane_unit, true},
-#endif
   };
   int wrong = 0;
   for (const auto& unit : units) {
