@@ -50,12 +50,12 @@ if(TARGET tenure::mpi)
 elseif(NOT TENURE_MPI STREQUAL "OFF")
   message(STATUS "tenure: there is no MPI (libopenmpi-dev, openmpi-bin), so the tests and examples of many processes are not built")
 endif()
+set(tenure_mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_vader_single_copy_mechanism=none ASAN_OPTIONS=detect_leaks=0)
 function(tenure_add_mpi_test name ranks target)
-  set(variables OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_vader_single_copy_mechanism=none ASAN_OPTIONS=detect_leaks=0)
   add_test(NAME ${name} COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
     "$<TARGET_FILE:${target}>" ${MPIEXEC_POSTFLAGS} ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 120 PROCESSORS ${ranks} ENVIRONMENT "${variables}")
+  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 120 PROCESSORS ${ranks} ENVIRONMENT "${tenure_mpi_environment}")
 endfunction()
 
 # tenure_for_each_folder(<command> [<skipped>...]): each folder of sources is one program. Calls <command>(<folder> <sources>...) for
