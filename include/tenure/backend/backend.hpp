@@ -8,7 +8,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// What runs programs on a device; here, one whose header is not included.
+/// The backend that runs programs on a device. This template stands for a device whose header is not included.
 template <class Device>
 struct backend {
   static constexpr bool is_included = false;

@@ -13,7 +13,8 @@ namespace TENURE_NAMESPACE {
 /// Runs blocks on several threads, the caller's among them.
 class executor {
  public:
-  /// What runs block number `block`; workers that run at once have different numbers below workers(), and below the count of blocks.
+  /// The function that runs block number `block`. Workers that run at once have different numbers below workers(), and below the count
+  /// of blocks.
   using block_function = void (*)(void* context, int block, int worker);
 
   executor() = default;
@@ -66,7 +67,7 @@ struct sequential {
   auto scope() const { return detail::execution_scope(nullptr); }
 };
 
-/// As the innermost scope of the calling thread says; outside of all, sequential.
+/// Runs as the innermost scope of the calling thread says, and sequentially if there is none.
 struct inherited {
   struct none {};
   constexpr none scope() const { return {}; }

@@ -12,7 +12,7 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// Where a block lies along one axis: `length` elements from `start` on, a scalar integer. Without a start it is the whole axis.
+/// The part of one axis that is in a block: `length` elements from `start` on, a scalar integer. Without a start it is the whole axis.
 struct block_axis {
   value start{};
   std::int64_t length = 0;
@@ -57,7 +57,8 @@ constexpr void require_block_inside(value x, const block& b, const char* call, c
       require_constant_inside(x, a, n.attr, length, call);
       continue;
     }
-    if (length > 1) g.require_at_least(extent, length, call);  // one element is asked for only where it is read: a loop may take no turn
+    // A single element is checked only where it is read, because a loop may have no turns.
+    if (length > 1) g.require_at_least(extent, length, call);
     const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
     g.check_bound({b.axes[a].start.id, starts, length == 1 ? call : call_of_start});
   }
@@ -80,7 +81,7 @@ constexpr value positions_of(value x, const block& b) {
   return row_major_place(g, dtype::int64, x.shape(), shape, position).place;
 }
 
-/// What gather and scatter take: x with one axis for the positions, and these.
+/// x with its positioned axes as one axis, and the positions along it. gather and scatter take both.
 struct positioned_block {
   extents flat;  // the shape of x with the axes of the positions as one axis
   int axis = 0;
@@ -109,7 +110,7 @@ constexpr value read_block(value x, const block& b, const char* call, const char
   return gathered(reshape_to(x, p.flat), p.positions, p.axis);
 }
 
-/// Which elements of a shape lie in a block. Positions are computed in the type of the elements, T, where it is exact.
+/// Whether each element of a shape lies in a block. Positions are computed in the type of the elements, T, where it is exact.
 template <class T>
 constexpr value inside_of(ir::builder& g, std::int16_t shape, const block& b, const char* call) {
   value mask;

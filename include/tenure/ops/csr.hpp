@@ -20,7 +20,7 @@ struct csr_place {
   bool has_index;
 };
 
-/// What the types of the operands tell.
+/// The properties that follow from the types of the operands.
 struct csr_facts {
   enum class mistake : std::uint8_t { none, variable, axes, width, rank, columns, rows, index, type, samples } wrong = mistake::none;
   std::int64_t samples = 0, rows = 1, width = 0;  // of a sample: its rows, and their elements

@@ -22,7 +22,7 @@ constexpr traced<T, Shape> refused_constant(ir::builder& g) {
   g.refuse({ir::refusal::kind::capture});
   return zeros_after_error<T, Shape>(g);
 }
-/// What a factory made, as nodes of the graph.
+/// The result of a factory, as nodes of the graph.
 template <class T, class Shape>
 constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block& elements, const extents& of_elements) {
   using result = traced<T, Shape>;

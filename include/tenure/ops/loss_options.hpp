@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a loss takes after its operands: a reduction, and for classes weights, a label to ignore and label smoothing.
+// The options that a loss takes after its operands: a reduction, and for classes weights, a label to ignore and label smoothing.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// What a loss makes of the losses of its elements or rows: their mean, their sum, or none of both, so that it gives them all.
+/// How a loss combines the losses of its elements or rows: their mean, their sum, or no combination.
 namespace reduction {
 struct mean_t {};
 struct sum_t {};

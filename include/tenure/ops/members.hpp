@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the members of tensor/members/reductions.hpp call: the free function of the same name.
+// The functions that the members of tensor/members/reductions.hpp call. Each calls the free function of the same name.
 #pragma once
 
 #include <tenure/ops/accumulation.hpp>

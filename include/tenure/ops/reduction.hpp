@@ -70,7 +70,7 @@ using amax = extreme_value<ir::reduction::max, Keep, A...>;
 template <bool Keep, int... A>
 using amin = extreme_value<ir::reduction::min, Keep, A...>;
 
-/// The largest (smallest) of bools. A reduction starts from false (true), so that is what no elements give.
+/// The largest (smallest) of bools. Without elements it is false (true), the value from which a reduction starts.
 template <bool Keep, int... A>
 using any = reduce<ir::reduction::max, Keep, A...>;
 template <bool Keep, int... A>

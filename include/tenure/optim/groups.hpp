@@ -178,7 +178,7 @@ struct groups {
   static constexpr int moments = Rule::moments;
   static constexpr bool is_grouped = true;
 
-  /// Those of the others, then those of each group.
+  /// The hyperparameters of the rule of the other parameters, then those of each group.
   auto hyperparameters(std::int64_t steps) const {
     constexpr std::size_t each = std::tuple_size_v<decltype(others.hyperparameters(steps))>;
     std::array<double, each*(sizeof...(Group) + 1)> all{};

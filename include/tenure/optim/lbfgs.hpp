@@ -22,7 +22,7 @@ namespace optim {
 /// search found no lower value: then the rest is rounding, or the gradient is not that of the function.
 enum class stop { gradient, value, iterations, search };
 
-/// What minimize() returns.
+/// The result of minimize().
 struct minimum {
   double value = 0;          ///< f at the model
   double gradient_norm = 0;  ///< the norm of its gradient there
@@ -164,7 +164,7 @@ search_point line_search(const lbfgs& o, const search_point& start, double first
 }  // namespace detail
 }  // namespace optim
 
-/// What minimize(f, lbfgs) returns.
+/// The type of minimize(f, lbfgs).
 template <class F, class Execution = inherited>
 class minimizer {
  public:

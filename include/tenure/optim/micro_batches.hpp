@@ -31,7 +31,7 @@ namespace optim::detail {
 template <class Loss, std::int64_t N, class... Mark>
 struct in_parts {};
 
-/// What a part gets of an argument: its samples, its row, or all of it.
+/// How much of an argument a part gets: its samples, its row, or all of it.
 enum class share { samples, row, all };
 
 template <class Mark>
@@ -50,7 +50,7 @@ struct mark_traits<every_part<I...>> : mark_traits<each_part<I...>> {
   static constexpr share of_part = share::all;
 };
 
-/// What a part gets of each argument after the model. An argument without axes goes to every part.
+/// How much a part gets of each argument after the model. An argument without axes goes to every part.
 template <class Marks, class... Data>
 inline constexpr std::array<share, sizeof...(Data)> shares{};
 template <class... Mark, class... Data>

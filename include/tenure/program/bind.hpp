@@ -229,7 +229,7 @@ struct external_shapes {
 template <class Program, int C>
 inline constexpr external_shapes<Program, C> shapes_of_external{};
 
-/// Where the results of an external function are that nothing reads: offsets in scratch memory, and their size.
+/// The places in scratch memory of those results of an external function that nothing reads, and their size.
 template <class Program, int C>
 struct unread_results {
   std::int64_t offset[shapes_of_external<Program, C>.results + 1] = {}, bytes = 0;

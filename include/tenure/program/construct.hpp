@@ -121,7 +121,7 @@ class construct_frame {
   /// Where result i is written: into the memory of the caller, or beside it if nothing reads it.
   void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
   void* other(int i, char* scratch) const { return scratch + other_[i]; }
-  /// The memory for what would be a variable of the host: positions, or the answer of a condition.
+  /// Memory on the device for positions and for the answer of a condition. The host would use variables.
   void* variable(char* scratch) const { return scratch + at_host_; }
 
  private:

@@ -18,7 +18,7 @@ using passes::instruction;
 /// What an instruction does where it runs. `keep`: it computes a value and keeps it in memory, from which later passes load it.
 enum class action { nothing, constant, load, compute, keep, store, reduce_row, reduce_columns, reduce_all };
 
-/// What it does when it runs for the first time.
+/// What an instruction does when it runs for the first time.
 constexpr action first_action(const instruction& x) {
   switch (x.what) {
     case instruction::kind::constant: return action::constant;
@@ -32,13 +32,13 @@ constexpr action first_action(const instruction& x) {
   return action::nothing;
 }
 
-/// What it does for each element in a pass over the row.
+/// What an instruction does for each element in a pass over the row.
 constexpr action in_pass(const instruction& x, int pass) {
   if (!x.runs_in(pass)) return action::nothing;
   return x.is_kept() && x.ran_before(pass) ? action::load : first_action(x);
 }
 
-/// What it does once for each row, after so many passes over it. The sums of the row are finished then.
+/// What an instruction does once for each row, after so many passes over it. The sums of the row are finished then.
 constexpr action in_phase(const instruction& x, int phase) {
   const bool runs = x.row && x.phase == phase && x.what != instruction::kind::reduce_row;
   return runs ? first_action(x) : action::nothing;

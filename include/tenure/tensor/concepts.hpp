@@ -11,7 +11,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// What a call returns after its message. Everything that takes a tensor takes it, and returns it without a further message.
+/// The result of a call that has printed its message. Everything that takes a tensor takes it, and returns it without a further message.
 struct after_error {
   template <class X>
   operator X() const;

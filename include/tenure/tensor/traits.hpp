@@ -119,8 +119,8 @@ using traits_of = tensor_traits<std::remove_cvref_t<X>>;
 
 }  // namespace detail
 
-/// What the type of a tensor or an expression X says: who owns the memory, the role in gradients, whether elements may be written, shape,
-/// element type and device. Of an expression it is that of its value. A traced value has a shape and an element type. References and const
+/// The properties that the type X states: who owns the memory, the role in gradients, whether elements may be written, shape, element type
+/// and device. The properties of an expression are those of its value. A traced value has a shape and an element type. References and const
 /// of X do not count.
 template <class X>
 inline constexpr ownership ownership_of_v = detail::traits_of<X>::owns;

@@ -32,7 +32,7 @@ constexpr bool is_callable() {
 
 #if TENURE_DEBUG_NANS
 class nan_watch;
-/// What watches the calls of this thread; null: nothing.
+/// The watcher of the calls of this thread, or null.
 inline constinit thread_local const nan_watch* current_nan_watch = nullptr;
 /// Runs a program and looks at its results, see debug_nans.hpp.
 template <class Program, class BeforeWriting>

@@ -70,7 +70,7 @@ inline std::string number_text(double x) {
   return std::isnan(x) ? "NaN" : text;
 }
 
-/// Where an index is in an array, as "[2,5]".
+/// The index of an element of an array, as "[2,5]".
 inline std::string place_text(const extents& shape, std::int64_t at) {
   std::int64_t below = 1;
   for (int a = 0; a < shape.rank; ++a) below *= shape[a];
@@ -96,7 +96,8 @@ class nan_search {
       if (is_bad(g_.outputs[i])) return false;
     return true;
   }
-  /// The text that says it. Empty if each result is finite here, and, with `passes_infinities`, if it has only infinities that were there before.
+  /// Returns the message. It is empty if each result is finite, or, with `passes_infinities`, if the only other values are infinities
+  /// that an operand had.
   std::string find(bool passes_infinities = false) const {
     const std::vector<char> leads = leading_nodes();
     const auto makes_it = [&](ir::node_id id) { return !is_source(id) && none_of_operands(id, &finiteness::not_finite); };
@@ -139,7 +140,8 @@ class nan_search {
       if (!all_finite(a.type, a.data.data(), a.size())) return true;
     return false;
   }
-  /// Keeps the first run of a construct that made something not finite from what was; or else the first that gave it.
+  /// Keeps the first run of a construct that made a non-finite value from finite inputs. If there is none, keeps the first run that
+  /// returned one.
   void note_run(ir::node_id construct, body_run run, const arrays& read, const arrays& gave) {
     if (!any_not_finite(gave)) return;
     auto& kept = runs_[construct];
@@ -195,7 +197,7 @@ class nan_search {
       if (const auto run = runs_.find(n.in[0]); run != runs_.end()) return describe_body(n.in[0], run->second.first);
     const reference::array& value = values_[static_cast<std::size_t>(id)];
     const finiteness& is = state(id);
-    // Infinities that come from operands were there before. What is made here then is the NaN.
+    // Infinities came from the operands. This operation only made the NaN.
     const bool makes_only_nan = !none_of_operands(id, &finiteness::not_finite) && none_of_operands(id, &finiteness::has_nan) && is.has_nan;
     const std::int64_t place = makes_only_nan ? is.first_nan : is.first;
     const std::string element = number_text(value[place]);

@@ -132,7 +132,7 @@ struct leaves_of_branch<X, std::index_sequence<I...>> {
 template <class... X>
 using leaves_of_t = typename joined<leaf_list<>, decltype(leaves_of<X>())...>::type;
 
-/// What the function gets for a result and for an argument: a number by itself, a tensor as a view of its memory.
+/// The parameter of the function for a result or an argument: a number by itself, a tensor as a view of its memory.
 template <class T, class S>
 constexpr decltype(auto) written_as(traced<T, S>*, void* at, const std::int64_t* extents) {
   if constexpr (S::rank == 0) return static_cast<T&>(*static_cast<T*>(at));
@@ -354,8 +354,8 @@ inline constexpr detail::all_samples whole_batch{};
 
 /// extern_op(f, types)(x...) calls f(y..., x...) when the program runs; f writes the results y and reads the arguments x. A tensor is a memory_view,
 /// a number is the number itself, and a result that is one number is a reference, or what f(x...) returns. A tuple counts as its parts. `types`:
-/// result<T>, like<I>, or a function of the arguments that is traced for the types of what it returns and computes nothing; a tuple of these for
-/// several results. f captures nothing. It writes all elements of y. It may run on any thread, more than once where a gradient computes something
+/// result<T>, like<I>, or a function of the arguments, which is traced only for the types that it returns; a tuple of these for several
+/// results. f captures nothing. It writes all elements of y. It may run on any thread, more than once where a gradient computes something
 /// again, and not at all where no result needs it. If it throws, the call throws, and the results stay as they were.
 /// Cost: results that are written before f is called go through a copy, unless f is noexcept.
 template <class F, class Types>

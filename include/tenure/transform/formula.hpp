@@ -16,7 +16,7 @@ class formulas {
  public:
   formulas(const ir::graph_view& g, std::vector<std::string> arguments) : g_(g), arguments_(std::move(arguments)) {}
 
-  /// Such as "float32[32,96]".
+  /// The type and the shape, such as "float32[32,96]".
   std::string shape(ir::node_id id) const {
     passes::writer w;
     w << tenure::name_of(g_[id].type);

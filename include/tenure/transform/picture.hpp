@@ -17,7 +17,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// What a picture says beside the plan.
+/// The contents of a picture beside the plan.
 struct picture_text {
   std::string title = "plan";
   std::vector<std::string> arguments = {};  ///< names of the arguments, from the first on. C++ does not know them
@@ -54,7 +54,7 @@ struct card {
   name_list results;             // of the call
   name_list lines;               // a formula for each node
   std::int64_t bytes = 0, flops = 0;  // of all steps; -1: not known
-  std::string per;               // of what bytes and flops are the cost, if not of the whole step: " a turn"
+  std::string per;               // "" if bytes and flops are those of the whole step; " a turn" if they are those of one turn
   double seconds = 0;
   std::vector<card_body> bodies;
   std::string key;  // equal for equal steps; empty: like no other

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// profile(f)(x...): where the time of a call goes. Each step with its time, the bytes that it moves and the operations that it does, beside what the
-// processor can do.
+// profile(f)(x...) shows where the time of a call goes. It lists the time, the bytes and the operations of each step, beside the limits
+// of the processor.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct profiled_step {
   std::int64_t flops = -1;  ///< as plan::flops()
 };
 
-/// Where the time of a call went.
+/// The profile of a call: the time of each step.
 struct call_profile {
   std::vector<profiled_step> steps;
   double seconds = 0;           ///< the least time of a whole call, with its checks
@@ -127,7 +127,7 @@ class profiler {
       if (construct < 0) {
         step.bytes = plan_type::bytes_of_step(s, g, symbols), step.flops = 0;
       } else if constexpr (Program::is_static) {
-        // Of other constructs it is not known here how often they turn, which branch they take, or what they do.
+        // For other constructs the number of turns, the branch that is taken and the work are not known here.
         if (g.inner.constructs[construct].what == ir::construct::kind::scan)
           step.bytes = plan_type::bytes_of_construct(s), step.flops = plan_type::flops_of_construct(s);
       }

@@ -81,7 +81,7 @@ inline constexpr bool is_scan_of_kernel = [] {
 /// The most bytes of a carry for which all turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
 inline constexpr std::int64_t most_bytes_of_carry = 262144;
 
-/// What runs the turns.
+/// Runs the turns.
 struct turns_on_host {
   static constexpr bool is_host = true;
   const running_call& around;

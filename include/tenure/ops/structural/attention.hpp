@@ -46,7 +46,7 @@ constexpr value attention_cotangents(value rows, value k, value v, bool causal, 
 }
 
 namespace nodes {
-/// What both nodes check, and how they count.
+/// The checks and the sizes of both nodes.
 template <ir::opcode Code>
 struct attending : structural<Code, 3, lowering::step, attributes::causal> {
   template <class B>

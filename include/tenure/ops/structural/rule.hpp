@@ -13,7 +13,7 @@
 
 namespace TENURE_NAMESPACE::ops {
 
-/// What a node becomes in a plan.
+/// The kind of step that a node becomes in a plan.
 enum class lowering : std::uint8_t {
   source,    // an argument or a number: nothing is computed
   view,      // the memory of its operand, seen through other strides
