@@ -18,6 +18,17 @@ using array = tn::tensor<float, tn::shape<E...>>;
 
 constexpr auto loss = [](auto w, auto x, auto y) { return mse(tanh(matmul(x, w)), y); };
 
+/// This runs in the middle of the function below, in its second call from now.
+void (*inside)() = nullptr;
+int calls_left = 0;
+constexpr auto calls_inside = tn::extern_op(
+    [](auto y, auto x) {
+      for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i];
+      if (--calls_left == 0) inside();
+    },
+    tn::like<0>);
+constexpr auto interrupted = tn::compile([](auto x) { return matmul(calls_inside(matmul(x, x)), x); });
+
 }  // namespace
 
 TEST_CASE("the steps of a profile are those of the plan, with its costs") {
@@ -114,4 +125,13 @@ TEST_CASE("a profiled training step trains, with the same bits as other steps") 
   CHECK(std::memcmp(w.data(), same.data(), sizeof(float) * 32) == 0);
   CHECK(state.steps == 5);
   CHECK(static_cast<int>(p.steps.size()) == decltype(step.plan(w, state, x, y))::kernels());
+}
+
+TEST_CASE("a profile of the same function inside of a step leaves the times of the steps after it") {
+  static const auto x = tn::full<float>(tn::shape<64, 64>{}, 0.5f);
+  inside = [] { tn::profile(interrupted, 1)(x); };
+  calls_left = 2;  // profile() makes one call before it measures
+  const tn::call_profile p = tn::profile(interrupted, 1)(x);
+  REQUIRE(p.steps.size() == 3);
+  for (const auto& s : p.steps) CHECK(s.seconds > 0);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tenure/backend/cpu/limits.hpp>
@@ -59,6 +60,18 @@ struct timed : Program {
     std::chrono::steady_clock::time_point since{};
   };
   static inline thread_local clock times{};
+
+  /// While it lives, the steps of this thread write to `seconds`. At its end, also by an exception, they write to where they wrote before.
+  class scope {
+   public:
+    explicit scope(double* seconds) : before_(std::exchange(times, {.seconds = seconds})) {}
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+    ~scope() { times = before_; }
+
+   private:
+    clock before_;
+  };
 };
 
 /// The names of the nodes of a step: "matmul", "mul tanh sum". What occurs again has its count: "mul x3".
@@ -92,7 +105,7 @@ class profiler {
       least_.assign(Program::step_count + 1, never);
       describe<Program>(symbols);
     }
-    program_type::times = {least_.data()};
+    const typename program_type::scope writes(least_.data());
     const auto since = std::chrono::steady_clock::now();
     backend<cpu_device>::run<program_type>(arguments, results, symbols, before_writing);
     const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
