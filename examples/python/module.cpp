@@ -29,6 +29,7 @@ struct trainer {
 
   float step(python::array<const float, dyn, 3> x, python::array<const float, dyn> y) {
     const std::lock_guard one_at_a_time(busy);  // several threads of Python may train
+    const tn::flush_denormals scope;            // moments that decay into denormals would slow it down
     return one_step(model, state, x, y).item();
   }
 
