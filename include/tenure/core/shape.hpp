@@ -17,13 +17,13 @@ inline constexpr std::int64_t dyn = -1;
 /// The largest number of axes.
 inline constexpr int max_rank = 8;
 
-/// A named run-time extent. The name is up to eight ASCII characters. They are packed into a negative int64, the first character
-/// in the lowest byte. In a constant expression a longer name does not compile.
-constexpr std::int64_t dim(const char* name) {
+/// A named run-time extent: dim("batch"). The name is up to eight ASCII characters; a longer one does not compile. They are packed into a
+/// negative int64, the first character in the lowest byte.
+template <std::size_t N>
+constexpr std::int64_t dim(const char (&name)[N]) {
+  static_assert(N <= 9, "tenure: dim: a name has at most 8 characters");
   std::uint64_t bits = 0;
-  int i = 0;
-  for (; name[i] != 0 && i < 8; ++i) bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(name[i]) & 0x7f) << (8 * i);
-  if (name[i] != 0) throw "tenure: dim: a name has at most 8 characters";
+  for (std::size_t i = 0; i < N && i < 8 && name[i] != 0; ++i) bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(name[i]) & 0x7f) << (8 * i);
   return static_cast<std::int64_t>(bits | (std::uint64_t{1} << 63));
 }
 
