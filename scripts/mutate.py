@@ -18,13 +18,18 @@ from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
 
-# Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix. fail/<pattern> are
-# must-not-compile tests, each with g++'s message of the first error and the length of the diagnostic.
+# Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix: its path below
+# include/tenure or kernels/tenure. fail/<pattern> are must-not-compile tests, each with g++'s message of the first error and the length of
+# the diagnostic. mpi/<file> runs as two processes, where there is an mpicxx.
 tests = {
     "core/number": ["numbers/integers", "passes/passes_test"],
     "core": ["tensor/construct", "ir/builder_test", "passes/passes_test"],
+    "core/flush_denormals": ["threads/state_test"],
+    "expr": ["fail/after_error", "expr/traced_test", "expr/members_test", "transform/eager_test"],
     "math": ["math/special_values_test", "math/packet_test", "math/accuracy_float_test", "math/accuracy_double_test"],
     "storage": ["storage/block", "storage/pool", "storage/steady_state", "tensor/ownership"],
+    "storage/cuda": ["cuda/memory cuda/fake_runtime"],
+    "tensor/cuda": ["cuda/eager cuda/fake_runtime"],
     "tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/factories", "tensor/print", "tensor/gradient", "tensor/device", "ownership/views"],
     "tensor/tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/device", "ownership/views", "fail/tensor*"],
     "tensor/traits": ["tensor/device", "tensor/construct", "tensor/ownership", "tensor/views"],
@@ -109,8 +114,21 @@ tests = {
     "backend/cpu/gathers": ["laws/gathers", "backend/gather_test"],
     "backend/cpu/fused/transposed": ["laws/past_caches", "batch/scalarize"],
     "backend/cpu/fused/past_caches": ["laws/past_caches"],
+    "backend/cuda": ["kernels/kernels_test", "kernels/random_test", "kernels/control_flow"],
+    "backend/cuda/call": [],  # only nvcc compiles these two
+    "backend/cuda/cublas": [],
     "backend/cpu": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
+    "backend/backend": ["laws/shapes", "device/compiled", "threads/threads_test"],
+    "backend/execution": ["threads/state_test", "threads/threads_test"],
+    "threads": ["threads/state_test", "threads/threads_test"],
+    "kernels": ["kernels/kernels_test", "kernels/random_test", "kernels/control_flow"],
+    "distributed": ["mpi/collectives_test", "mpi/train_step_test", "mpi/sharded_test"],
+    "distributed/sharded": ["mpi/sharded_test"],
+    "distributed/train_step": ["mpi/train_step_test", "mpi/sharded_test"],
+    "distributed/schedule": ["mpi/train_step_test", "mpi/sharded_test"],
+    "distributed/arena": ["mpi/collectives_test", "mpi/sharded_test"],
     "optim": ["optim/optim_test"],
+    "optim/cuda": ["cuda/training cuda/fake_runtime"],
     "optim/groups": ["optim/groups_test", "fail/groups*"],
     "optim/lbfgs": ["optim/lbfgs_test"],
     "optim/micro_batches": ["optim/micro_batches_test", "fail/micro_batches*"],
@@ -222,8 +240,14 @@ def mutations_of(path):
 
 # ---- running ---------------------------------------------------------------------------------------
 
+def name_of(header):
+    """The path by which units include it, without tenure/."""
+    folder = root / ("kernels" if (root / "kernels") in header.parents else "include")
+    return str(header.relative_to(folder / "tenure"))
+
+
 def tests_for(header):
-    relative = str(header.relative_to(root / "include/tenure"))
+    relative = name_of(header)
     prefixes = [p for p in tests if relative.startswith(p + "/") or relative.startswith(p + ".") or relative == p]
     return tests[max(prefixes, key=len)] if prefixes else []
 
@@ -231,9 +255,14 @@ def tests_for(header):
 def command(copy, test, header, cxx, program, main):
     folder = test.split("/")[0]
     flags = ["-std=c++20", "-O1" if folder in ("backend", "math") else "-O0", "-w", "-march=native", "-pthread", f'-DTENURE_SOURCE_DIR="{root}"']
-    if "tenure/backend" in str(header):
+    if "tenure/backend" in str(header) and folder not in ("kernels", "threads"):  # the threads of a kernel have stacks of their own
         flags += ["-fsanitize=address"]  # what reads past an array gives the right result
-    includes = [f"-I{copy}/include", f"-I{root}/tests", f"-I{root}", f"-I{root}/kernels", "-isystem", "/usr/include/eigen3"]
+    includes = [f"-I{copy}/include", f"-I{copy}/kernels", f"-I{root}/tests", f"-I{root}", "-isystem", "/usr/include/eigen3"]
+    if folder == "cuda":  # a runtime of host code
+        includes = [f"-I{root}/tests/cuda/fake", *includes]
+        flags = [f for f in flags if not f.startswith("-fsanitize")] + ["-fsanitize=address"]
+    if folder == "mpi":
+        cxx = "mpicxx"
     return ["nice", "-n", "19", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]
 
 
@@ -242,6 +271,11 @@ def misuse(copy, case, cxx):
     compile_it = [cxx, "-std=c++20", "-fsyntax-only", "-fmax-errors=20", "-fmessage-length=0", "-Wno-ignored-attributes", f"-I{copy}/include", "-isystem", "/usr/include/eigen3"]
     script = ["cmake", f"-DSOURCE={case}", "-DCOMPILER_ID=GNU", "-P", str(root / "cmake/ExpectDiagnostic.cmake"), "--"]
     return ["nice", "-n", "19", *script, *compile_it, "-DTENURE_MISUSE", str(case)]
+
+
+# As tenure_add_mpi_test of cmake/TenureDevelopment.cmake has them.
+more_ranks_than_cores = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
 
 def run(what, seconds, **more):
@@ -270,13 +304,16 @@ def judge(copy, header, options, main):
                     return ("killed", f"fail.{case.stem}", verdict[1] if verdict else said[-300:])
             continue
         program = str(copy / "test")
-        status, said = run(command(copy, test, header, options.cxx, program, main), options.limit)
+        status, said = run(command(copy, test, header, options.cxx, program, main), options.limit, env={**os.environ, "OMPI_CXX": options.cxx})
         if status != 0:
             errors = [line for line in said.split("\n") if "error:" in line] or ["the time is up" if status is None else said[-300:]]
             # The first error is the cause. What a constant evaluation refuses, an element past an array too, is C++ that gives a wrong graph.
             is_red = status is None or any(word in errors[0] for word in ("static assertion", "static_assert failed", "constant", "constexpr", "outside the bounds", "overflow"))
             return ("killed" if is_red else "no C++", f"{test} does not compile", errors[0][:300])
-        status, said = run([program, "--abort"], 200, cwd=copy)
+        start, environment = [], None
+        if test.startswith("mpi/"):
+            start, environment = ["mpirun", "-n", "2"], {**os.environ, **more_ranks_than_cores}
+        status, said = run([*start, program, "--abort"], 200, cwd=copy, env=environment)
         if status != 0:
             shown = said[said.find("FAILED"):] if "FAILED" in said else said
             return ("killed", f"{test}" + (" (time is up)" if status is None else ""), " | ".join(line.strip() for line in shown.split("\n")[:9] if line.strip())[:400])
@@ -296,14 +333,17 @@ def main():
     options = parser.parse_args()
 
     headers = sorted({h.resolve() for p in options.paths for h in (p.rglob("*.hpp") if p.is_dir() else [p])})
+    untested = [h for h in headers if not tests_for(h) and mutations_of(h)]
     headers = [h for h in headers if tests_for(h)]
+    for h in untested:
+        print(f"no test is named for it in scripts/mutate.py, so no mutants: {h.relative_to(root)}", flush=True)
     all_mutants = []
     for h in headers:
         count = {}
         for number, line, changed in mutations_of(h):
             # A name that other edits of the file do not change: the words of the line, not its number.
             count[line] = count.get(line, 0) + 1
-            all_mutants.append((f"{h.relative_to(root / 'include/tenure')}: {line.strip()} -> {changed.strip()}", h, number, line, changed))
+            all_mutants.append((f"{name_of(h)}: {line.strip()} -> {changed.strip()}", h, number, line, changed))
     listed = root / "scripts/mutants_equivalent.txt"
     reasons = {}
     for entry in listed.read_text().split("\n\n") if listed.exists() else []:
@@ -331,7 +371,8 @@ def main():
             if name in reasons:
                 return mutant, ("equivalent", "", reasons[name]), 0
             copy = Path(tempfile.mkdtemp(dir=scratch))
-            shutil.copytree(root / "include", copy / "include")
+            for folder in ("include", "kernels"):
+                shutil.copytree(root / folder, copy / folder)
             target = copy / header.relative_to(root)
             text = target.read_text().split("\n")
             text[number - 1] = changed
