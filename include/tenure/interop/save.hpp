@@ -13,16 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <boost/hana/core/to.hpp>
-#include <boost/hana/first.hpp>
-#include <boost/hana/second.hpp>
-#include <boost/hana/string.hpp>
-#include <boost/hana/unpack.hpp>
-
 #include <tenure/core/error.hpp>
 #include <tenure/interop/npz.hpp>
 #include <tenure/optim/rule.hpp>
-#include <tenure/transform/model.hpp>
+#include <tenure/transform/member_names.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
@@ -76,9 +70,7 @@ void for_each_named(X& x, const std::string& name, F& f) {
     for_each_named(x.moments, inside("moments"), f);
     for_each_named(x.steps, inside("steps"), f);
   } else if constexpr (model_traits<tree>::is_model) {
-    boost::hana::unpack(boost::hana::accessors<tree>(), [&](auto... pair) {
-      (for_each_named(boost::hana::second(pair)(x), inside(boost::hana::to<const char*>(boost::hana::first(pair))), f), ...);
-    });
+    for_each_named_member<tree>([&](const char* of_member, auto member) { for_each_named(member(x), inside(of_member), f); });
   } else {
     std::size_t i = 0;
     std::apply([&](auto&... part) { (for_each_named(part, inside(std::to_string(i++)), f), ...); }, x);

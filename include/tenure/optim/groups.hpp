@@ -10,14 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include <boost/hana/core/to.hpp>
-#include <boost/hana/first.hpp>
-#include <boost/hana/second.hpp>
-#include <boost/hana/string.hpp>
-#include <boost/hana/unpack.hpp>
-
 #include <tenure/optim/rule.hpp>
-#include <tenure/transform/model.hpp>
+#include <tenure/transform/member_names.hpp>
 
 namespace TENURE_NAMESPACE::optim {
 
@@ -71,11 +65,7 @@ constexpr void for_each_leaf_name(leaf_path path, F& f) {
       for_each_leaf_name<Part>(of_part, f);
     };
     if constexpr (model_traits<X>::is_model) {
-      boost::hana::unpack(boost::hana::accessors<X>(), [&](auto... member) {
-        (visit(element_tag<std::remove_cvref_t<decltype(boost::hana::second(member)(std::declval<X&>()))>>{},
-               boost::hana::to<const char*>(boost::hana::first(member))),
-         ...);
-      });
+      for_each_named_member<X>([&]<class Member>(const char* name, Member) { visit(element_tag<type_of_member<X, Member>>{}, name); });
     } else {
       [&]<std::size_t... I>(std::index_sequence<I...>) { (visit(element_tag<std::tuple_element_t<I, X>>{}, I), ...); }
       (std::make_index_sequence<std::tuple_size_v<X>>{});

@@ -9,15 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <boost/hana/core/to.hpp>
-#include <boost/hana/first.hpp>
-#include <boost/hana/second.hpp>
-#include <boost/hana/string.hpp>
-#include <boost/hana/unpack.hpp>
-
 #include <tenure/program/program.hpp>
 #include <tenure/transform/gradient.hpp>
-#include <tenure/transform/model.hpp>
+#include <tenure/transform/member_names.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
@@ -30,10 +24,8 @@ void add_leaf_names(const std::string& name, name_list& names) {
   if constexpr (is_tree_leaf<X>) {
     names.push_back(name);
   } else if constexpr (model_traits<X>::is_model) {
-    boost::hana::unpack(boost::hana::accessors<X>(), [&](auto... member) {
-      (add_leaf_names<std::remove_cvref_t<decltype(boost::hana::second(member)(std::declval<X&>()))>>(
-           name + '.' + boost::hana::to<const char*>(boost::hana::first(member)), names),
-       ...);
+    for_each_named_member<X>([&]<class Member>(const char* of_member, Member) {
+      add_leaf_names<type_of_member<X, Member>>(name + '.' + of_member, names);
     });
   } else {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
