@@ -4,6 +4,7 @@
 // Cost: a copy of the graph for each level of such loops in each other. A graph without constructs is not looked at.
 #pragma once
 
+#include <tenure/ir/graph.hpp>
 #include <tenure/passes/simplify.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -17,6 +18,21 @@ constexpr bool has_single_turns(const ir::graph_view& g) {
   for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id)
     if (is_single_turn(g, id)) return true;
   return false;
+}
+
+/// Sizes in which the graph has room with the bodies of its scans of one turn in their places.
+constexpr ir::graph_sizes sizes_with_single_turns(const ir::graph_view& g) {
+  ir::graph_sizes sizes = ir::sizes_of(g);
+  for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id) {
+    if (!is_single_turn(g, id)) continue;
+    const ir::construct& c = g.construct_of(g[id]);
+    const ir::graph_view body = g.body_at(c.bodies[0]);
+    const ir::graph_sizes inner = sizes_with_single_turns(body);
+    sizes.nodes += inner.nodes + c.scanned + c.counts + body.output_count;  // a slice of each scanned operand, and a stack of each result
+    sizes.bounds += inner.bounds;
+    sizes.shapes += c.scanned + body.output_count;
+  }
+  return sizes;
 }
 
 /// The body of a scan of one turn, on its operands. Returns the results.

@@ -158,7 +158,7 @@ template <class Source>
 struct program {
  private:
   struct simplification {
-    static constexpr ir::graph_sizes guess() { return traced.sizes; }
+    static constexpr ir::graph_sizes guess() { return passes::sizes_with_single_turns(traced.view()); }
     static constexpr ir::builder run() {
       const ir::builder live = passes::dead_code(traced.view());
       if (!passes::has_single_turns(live.view())) return with_loops(live);
