@@ -20,7 +20,7 @@ struct both_modes_of {
   std::size_t y_count = 0;
   bool flows = false;
   bool is_refused = false;  // there is no such derivative
-  int made_parts = 0;
+  made_parts parts_made;
 
   both_modes_of(std::uint64_t seed, const options& o) : both_modes_of(Generator(seed, o), o) {}
   both_modes_of(Generator&& gen, const options& o) {
@@ -53,7 +53,7 @@ struct both_modes_of {
     for (const ir::node_id id : pulled) flows = flows || id != ir::none;
     is_refused = g.take_refused_derivative() != ir::refusal::kind::nothing;
     flows = flows && !is_refused;
-    made_parts = gen.made_parts;
+    parts_made = gen.made;
     made = gen.take();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random graphs with loops, branches and rules in each other: the passes keep their meaning, their derivatives are those of differences and
 // of each other, and a batch is what its samples are one by one. In half of the graphs are checkpoints, rules of one's own, systems of
-// equations, derivatives and batches too.
+// equations, derivatives and batches too. A quarter of the graphs ends with a certain pair of these, one in the other: each pair occurs.
 #include "../catch.hpp"
 
 #include <algorithm>
@@ -26,9 +26,21 @@ const std::uint64_t graphs = 10000 / share * times();
 using both = both_modes_of<rule_generator>;
 
 bool has_rules(std::uint64_t seed) { return seed % 2 == 1; }
+/// A quarter of the graphs contain a certain pair, each in its turn.
+constexpr part outer_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint, part::batch,
+                                part::derivative};
+constexpr part inner_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint,
+                                part::update, part::solve, part::batch, part::derivative};
+constexpr part parts_of_pulls[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::custom_jvp, part::checkpoint,
+                                   part::update};
+int pair_of(std::uint64_t seed) {
+  if (seed % 8 != 3 && seed % 8 != 5) return -1;
+  const std::uint64_t outer = seed / 8 % std::size(outer_parts), inner = seed / 8 / std::size(outer_parts) % std::size(inner_parts);
+  return static_cast<int>(outer_parts[outer]) * parts + static_cast<int>(inner_parts[inner]);
+}
 options options_of(std::uint64_t seed) {
   return {.nodes = 4 + static_cast<int>(seed % 19), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .constructs = true, .whiles = true,
-          .rules = has_rules(seed), .no_forward = seed % 4 == 1};
+          .rules = has_rules(seed), .no_forward = seed % 4 == 1, .pair = pair_of(seed)};
 }
 void require_valid(std::uint64_t seed, const char* after, const ir::graph_view& g) {
   const passes::verdict v = passes::verify(g);
@@ -57,17 +69,30 @@ bool reads_row_major(const ir::graph_view& g) {
   return all;
 }
 
-/// Each part but `none` is in some of the graphs.
-void require_each(const census& found, std::initializer_list<part> none) {
+/// Whether no graph has to contain the pair. A custom_jvp or a custom_vjp contains what the derivative of its function computes: forward
+/// mode goes through no custom_vjp, reverse mode leaves none and no checkpoint, and it reads few of the values.
+bool is_rare(part outer, part inner) {
+  if (outer == part::custom_jvp) return inner == part::custom_vjp || inner == part::checkpoint;
+  return outer == part::custom_vjp && inner != part::scan && inner != part::batch && inner != part::derivative;
+}
+/// Each part but `none` is in some of the graphs, and in each other. has_both_modes: the graphs have cotangents.
+void require_each(const census& found, std::initializer_list<part> none, bool has_both_modes = false) {
   INFO(found.text());
+  const auto is_made = [&](part p) { return std::find(none.begin(), none.end(), p) == none.end(); };
+  const auto require_pair = [&](part outer, part inner) {
+    INFO(name_of_part[static_cast<int>(inner)] << " in " << name_of_part[static_cast<int>(outer)]);
+    CHECK(found.inside[static_cast<int>(outer)][static_cast<int>(inner)] > 0);
+  };
   for (int p = 0; p < parts; ++p) {
     INFO(name_of_part[p]);
-    if (std::find(none.begin(), none.end(), static_cast<part>(p)) == none.end()) CHECK(found.graphs_with[p] > 0);
+    if (is_made(static_cast<part>(p))) CHECK(found.graphs_with[p] > 0);
   }
-  for (const part p : {part::scan, part::while_loop, part::cond}) {
-    INFO("updates in " << name_of_part[static_cast<int>(p)]);
-    CHECK(found.inside[static_cast<int>(p)][static_cast<int>(part::update)] > 0);
-  }
+  for (const part outer : outer_parts)
+    for (const part inner : inner_parts)
+      if (is_made(outer) && is_made(inner) && !is_rare(outer, inner)) require_pair(outer, inner);
+  if (!has_both_modes) return;
+  for (const part inner : parts_of_pulls) require_pair(part::reverse_while, inner);
+  for (const part outer : {part::scan, part::cond}) require_pair(outer, part::reverse_while);
 }
 
 int replaced = 0;  // graphs in which a loop gave way to its derived loop
@@ -108,7 +133,7 @@ TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") 
     const ir::graph_view g = s.graph.view();
     require_valid(seed, "tracing", g);
     tried += has_constructs(passes::dead_code(g).view());
-    found.add(g, gen.made_parts);
+    found.add(g, gen.made);
     require_same_after_passes(seed, g, s.arguments, reference_of(seed, g, s.arguments));
   }
   CHECK(tried > static_cast<int>(graphs / 4));
@@ -121,7 +146,7 @@ TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
   census found;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const both m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .constructs = true,
-                        .whiles = has_rules(seed), .rules = has_rules(seed)});
+                        .whiles = has_rules(seed), .rules = has_rules(seed), .pair = pair_of(seed)});
     if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
     const ir::graph_view g = m.made.graph.view();
     require_valid(seed, "derivative", g);
@@ -133,13 +158,13 @@ TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
     const double size = left.size + right.size;
     if (!std::isfinite(size) || size > 1e8) continue;
     ++tried;
-    found.add(g, m.made_parts);
+    found.add(g, m.parts_made);
     const bool has_floats = std::any_of(m.made.arguments.begin(), m.made.arguments.end(), [](const array& x) { return x.type == tenure::dtype::float32; });
     if (!(std::fabs(left.sum - right.sum) <= (has_floats ? 1e-5 : 1e-9) * size + 1e-13)) FAIL(report(seed, "adjoint", difference(0, 0, left.sum, right.sum), g));
     if (seed % 4 == 1) require_same_after_passes(seed, g, m.made.arguments, r);
   }
   CHECK(tried > static_cast<int>(graphs / 6));
-  require_each(found, {part::custom_vjp});
+  require_each(found, {part::custom_vjp}, true);
   CHECK(replaced > 0);
 }
 
@@ -149,7 +174,8 @@ TEST_CASE("Law: derivatives through loops and branches are the limits of differe
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const bool no_forward = seed % 4 == 1;
     const both m(seed + 10000, {.nodes = 3 + static_cast<int>(seed % 9), .smooth = true, .floating = true, .symbols = false, .strided = false, .constructs = true,
-                                .whiles = has_rules(seed), .rules = has_rules(seed), .no_forward = no_forward, .steady = true});
+                                .whiles = has_rules(seed), .rules = has_rules(seed), .no_forward = no_forward, .steady = true,
+                                .pair = pair_of(seed)});
     if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
     const auto is_double = [&](int k) { return m.made.arguments[static_cast<std::size_t>(k)].type == tenure::dtype::float64; };
     if (!std::all_of(m.x.begin(), m.x.end(), is_double)) continue;  // the differences of floats say too little
@@ -181,13 +207,13 @@ TEST_CASE("Law: derivatives through loops and branches are the limits of differe
       }
     if (!std::isfinite(wide) || !std::isfinite(size) || size > 1e6) continue;
     ++tried_cotangents;
-    found.add(g, m.made_parts);
+    found.add(g, m.parts_made);
     const double best = (4 * narrow - wide) / 3;
     if (!(std::fabs(best - back.sum) <= open + 1e-6 * size + 1e-7 * (1 + back.size))) FAIL(report(seed, "difference of cotangents", difference(0, 0, best, back.sum), g));
   }
   CHECK(tried > 2000 / static_cast<int>(share));
   CHECK(tried_cotangents > static_cast<int>(graphs / 8));
-  require_each(found, {});
+  require_each(found, {}, true);
 }
 
 TEST_CASE("Law: a batch is its samples, one by one") {
@@ -198,6 +224,7 @@ TEST_CASE("Law: a batch is its samples, one by one") {
     o.symbols = o.strided = false;
     o.constructs = seed % 2 == 0;
     o.rules = o.floating = o.constructs && has_rules(seed / 2);
+    if (!o.constructs) o.pair = -1;
     rule_generator gen(seed, o);
     const generator::batch b = gen.grow_batch();
     ir::builder& g = gen.graph();
@@ -206,7 +233,7 @@ TEST_CASE("Law: a batch is its samples, one by one") {
     passes::batching samples(g, b.samples);
     const auto found = samples.outputs(b.body, inputs);
     for (int i = 0; i < found.size(); ++i) g.output(samples.over(found[i]));
-    parts_found.add(g.view().body_at(b.body), gen.made_parts);
+    parts_found.add(g.view().body_at(b.body), gen.made);
     for (const ir::node_id id : b.operands) g.output(id);  // the reference runs the body on slices of them
     const sample s = gen.take();
     const ir::graph_view all = s.graph.view();

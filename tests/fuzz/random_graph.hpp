@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tenure/backend/reference/array.hpp>
@@ -36,7 +37,21 @@ struct options {
   bool rules = false;      // what rule_generator adds
   bool no_forward = false; // custom_vjp too
   bool steady = false;     // no condition depends on floating values, so that differences do not cross where it changes
+  int pair = -1;          // if not -1: a part, times `parts`, and the part that stands in a body of it
   bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
+};
+
+/// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
+enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, update, solve, batch, derivative };
+constexpr int parts = 11;
+/// What was made that leaves no node of its own: which, in what, and what in it. -1: in no body.
+struct made_parts {
+  bool any[parts] = {}, inside[parts][parts] = {};
+
+  void note(int outer, part inner) {
+    any[static_cast<int>(inner)] = true;
+    if (outer >= 0) inside[outer][static_cast<int>(inner)] = true;
+  }
 };
 
 /// A graph with arguments that fit it.
@@ -75,6 +90,7 @@ class generator {
     const int inputs = 1 + dice_.below(4);
     for (int i = 0; i < inputs; ++i) add(new_input(random_type(), random_rank()));
     for (int i = 0; i < o_.nodes; ++i) step();
+    make_pair();
   }
 
   /// A function of one sample, computed for all samples of a batch: a body on which the pass `batch` has still to be called.
@@ -107,6 +123,7 @@ class generator {
     }
     ++depth_;
     for (int i = 0; i < o_.nodes; ++i) step();
+    make_pair();
     for (int i = 1 + dice_.below(3); i > 0; --i) outputs.push_back(recent().x.id);
     --depth_;
     b.body = g.cut(first, own, outputs, captured);
@@ -126,7 +143,7 @@ class generator {
     return chosen;
   }
 
-  int made_parts = 0;  // bits of what rule_generator made that leaves no node of its own
+  made_parts made;  // by rule_generator
 
   ir::builder& graph() { return made_.graph; }
   dice& rolls() { return dice_; }
@@ -372,6 +389,23 @@ class generator {
   value squashed(const value& x) { return apply<ops::tanh>(x); }
 
   virtual void rule_step() {}
+  virtual void make(part p) {
+    if (p == part::scan) scan();
+    else if (p == part::while_loop) while_loop();
+    else if (p == part::cond) cond();
+    else if (p == part::update) update();
+  }
+  /// Where a random value is nothing that the part takes, another may be.
+  void try_to_make(int p) {
+    const int before = made_.graph.count();
+    for (int tries = 0; tries < 8 && made_.graph.count() == before; ++tries) make(static_cast<part>(p));
+  }
+  void make_pair() {
+    if (o_.pair < 0) return;
+    inner_ = o_.pair % parts;
+    try_to_make(o_.pair / parts);
+    inner_ = -1;
+  }
 
   void step() {
     if (o_.rules && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.1)) return rule_step();
@@ -936,15 +970,20 @@ class generator {
 
   using ids = ir::array<ir::node_id>;
 
-  /// Grows a body from its inputs and from values around it. f() takes what it needs of the pool and is called before the pool is as it was.
+  /// Grows a body of `what` from its inputs and from values around it. f() takes what it needs of the pool and is called before the pool
+  /// is as it was.
   template <class F>
-  void grow_body(std::vector<entry> inputs, F f) {
+  void grow_body(part what, std::vector<entry> inputs, F f) {
     for (int i = dice_.below(4); i > 0; --i) inputs.push_back(recent());
     std::swap(pool_, inputs);
+    const int around = around_;
+    around_ = static_cast<int>(what);
     ++depth_;
     for (int i = 1 + dice_.below(5); i > 0; --i) step();
+    if (inner_ >= 0) try_to_make(std::exchange(inner_, -1));
     f();
     --depth_;
+    around_ = around;
     std::swap(pool_, inputs);
   }
   /// A value of the type and shape of x, of moderate size: one of the pool, or x.
@@ -1002,7 +1041,7 @@ class generator {
       own.push_back({{g, inputs[2]}, 8});
     }
     double bound = 0;
-    grow_body(own, [&] {
+    grow_body(part::scan, own, [&] {
       const entry y = recent();
       outputs.push_back(next({g, inputs[0]}).id);
       const bool fits = elements(y.x.shape()) * actual_of(length) <= most_elements;
@@ -1053,7 +1092,7 @@ class generator {
     loop.captures[0] = operands.size() - 2;
     first = begin();
     const value at{g, inputs[0]}, x{g, inputs[1]};
-    grow_body({{x, 0}, {at, 8}}, [&] {
+    grow_body(part::while_loop, {{x, 0}, {at, 8}}, [&] {
       outputs.push_back((at + 1.0).id);
       outputs.push_back(next(x).id);
     });
@@ -1078,7 +1117,7 @@ class generator {
       const ir::node_id first = g.count();
       const int before = operands.size();
       ids outputs;
-      grow_body({like}, [&] { outputs.push_back(next(like.x).id); });
+      grow_body(part::cond, {like}, [&] { outputs.push_back(next(like.x).id); });
       branch.bodies[b] = g.cut(first, {}, outputs, operands);
       branch.captures[b] = operands.size() - before;
     }
@@ -1086,6 +1125,8 @@ class generator {
   }
 
   int depth_ = 0;  // of bodies
+  int around_ = -1;  // the part whose body grows
+  int inner_ = -1;   // the part that the next body contains
   dice dice_;
   options o_;
   std::vector<dimension> dimensions_;

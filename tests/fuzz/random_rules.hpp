@@ -13,63 +13,50 @@ namespace fuzz {
 
 namespace passes = tenure::passes;
 
-/// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
-enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, update, solve, batch, derivative };
-constexpr int parts = 11, constructs = 7, counted_inside = 8;
 constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "update", "solve", "batch", "derivative"};
 
-/// How many graphs contain each part, and each construct and update in a body of each construct.
+/// How many graphs contain each part, and each part in a body of each. Update and solve have no body.
 struct census {
   int graphs_with[parts] = {};
-  int inside[constructs][counted_inside] = {};
+  int inside[parts][parts] = {};
 
-  /// Counts what the outputs of a graph need. `made`: bits of the parts without a node.
-  void add(const ir::graph_view& g, int made) {
-    bool has[parts] = {}, in[constructs][counted_inside] = {};
-    for (int p = 0; p < parts; ++p) has[p] = (made >> p) & 1;
-    look(with_marks(g), -1, has, in);
-    for (int p = 0; p < parts; ++p) graphs_with[p] += has[p];
-    for (int a = 0; a < constructs; ++a)
-      for (int b = 0; b < counted_inside; ++b) inside[a][b] += in[a][b];
+  /// Counts what the outputs of a graph need, and what was made without a node.
+  void add(const ir::graph_view& g, const made_parts& made) {
+    made_parts found = made;
+    look(g, -1, found);
+    for (int a = 0; a < parts; ++a) {
+      graphs_with[a] += found.any[a];
+      for (int b = 0; b < parts; ++b) inside[a][b] += found.inside[a][b];
+    }
   }
   std::string text() const {
     std::string s;
     for (int p = 0; p < parts; ++p) s += std::string(name_of_part[p]) + " " + std::to_string(graphs_with[p]) + (p + 1 < parts ? ", " : "");
-    for (int a = 0; a < constructs; ++a) {
+    for (int a = 0; a < parts; ++a) {
+      if (a == static_cast<int>(part::update) || a == static_cast<int>(part::solve)) continue;
       s += std::string("\n  in ") + name_of_part[a] + ":";
-      for (int b = 0; b < counted_inside; ++b) s += std::string(" ") + name_of_part[b] + " " + std::to_string(inside[a][b]);
+      for (int b = 0; b < parts; ++b) s += std::string(" ") + name_of_part[b] + " " + std::to_string(inside[a][b]);
     }
     return s;
   }
 
- private:
-  struct live_view {
-    ir::graph_view g;
-    std::vector<char> live;
-  };
-  static live_view with_marks(const ir::graph_view& g) {
-    live_view v{g, std::vector<char>(static_cast<std::size_t>(g.count))};
-    for (int i = 0; i < g.output_count; ++i) v.live[static_cast<std::size_t>(g.outputs[i])] = 1;
-    ir::mark_needed(g.nodes, g.count, v.live.data());
-    return v;
-  }
-  static void look(const live_view& v, int outer, bool (&has)[parts], bool (&in)[constructs][counted_inside]) {
+  /// Notes what the outputs of a graph need, in a body of `outer`, or of none for -1.
+  static void look(const ir::graph_view& g, int outer, made_parts& found) {
     static constexpr part of_kind[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::scan, part::custom_jvp, part::custom_vjp, part::checkpoint};
-    for (ir::node_id id = 0; id < v.g.count; ++id) {
-      if (!v.live[static_cast<std::size_t>(id)]) continue;
-      const ir::node& n = v.g[id];
-      if (n.op == ir::opcode::solve) has[static_cast<int>(part::solve)] = true;
-      if (n.op == ir::opcode::update) {
-        has[static_cast<int>(part::update)] = true;
-        if (outer >= 0) in[outer][static_cast<int>(part::update)] = true;
-      }
+    std::vector<char> live(static_cast<std::size_t>(g.count));
+    for (int i = 0; i < g.output_count; ++i) live[static_cast<std::size_t>(g.outputs[i])] = 1;
+    ir::mark_needed(g.nodes, g.count, live.data());
+    for (ir::node_id id = 0; id < g.count; ++id) {
+      if (!live[static_cast<std::size_t>(id)]) continue;
+      const ir::node& n = g[id];
+      if (n.op == ir::opcode::solve) found.note(outer, part::solve);
+      if (n.op == ir::opcode::update) found.note(outer, part::update);
       if (n.op != ir::opcode::construct) continue;
-      const ir::construct& c = v.g.construct_of(n);
-      const int kind = static_cast<int>(of_kind[static_cast<int>(c.what)]);
-      has[kind] = true;
-      if (outer >= 0) in[outer][kind] = true;
+      const ir::construct& c = g.construct_of(n);
+      const part kind = of_kind[static_cast<int>(c.what)];
+      found.note(outer, kind);
       for (const int body : c.bodies)
-        if (body >= 0) look(with_marks(v.g.body_at(body)), kind, has, in);
+        if (body >= 0) look(g.body_at(body), static_cast<int>(kind), found);
     }
   }
 };
@@ -79,7 +66,13 @@ class rule_generator : public generator {
   using generator::generator;
 
  private:
-  void note(part p) { made_parts |= 1 << static_cast<int>(p); }
+  /// A function is gone into `p`, which leaves no node.
+  void note(part p, int body) {
+    made.note(around_, p);
+    made_parts in_body;
+    census::look(graph().view().body_at(body), static_cast<int>(p), in_body);
+    for (int b = 0; b < parts; ++b) made.inside[static_cast<int>(p)][b] |= in_body.inside[static_cast<int>(p)][b];
+  }
 
   /// A random function of some values, which may read others too.
   struct function {
@@ -87,7 +80,7 @@ class rule_generator : public generator {
     ids captured;
     int results = 0;
   };
-  function grow_function(const std::vector<entry>& arguments, std::vector<double>& bounds, int* kept = nullptr) {
+  function grow_function(part what, const std::vector<entry>& arguments, std::vector<double>& bounds, int* kept = nullptr) {
     ir::builder& g = graph();
     const ir::node_id first = g.count();
     ids inputs, outputs;
@@ -98,7 +91,7 @@ class rule_generator : public generator {
     }
     if (own.empty()) own.push_back(recent());
     function f;
-    grow_body(own, [&] {
+    grow_body(what, own, [&] {
       for (f.results = 1 + dice_.below(2); outputs.size() < f.results;) {
         const entry y = recent();
         outputs.push_back(y.x.id);
@@ -168,10 +161,20 @@ class rule_generator : public generator {
     }
   }
 
+  void make(part p) override {
+    if (p == part::checkpoint) checkpoint();
+    else if (p == part::custom_jvp) custom_jvp();
+    else if (p == part::custom_vjp && o_.no_forward) custom_vjp();
+    else if (p == part::solve) solve();
+    else if (p == part::batch) batch_of_slices();
+    else if (p == part::derivative) derivative();
+    else generator::make(p);
+  }
+
   void checkpoint() {
     std::vector<double> bounds;
     int kept = 0;
-    const function f = grow_function({}, bounds, dice_.chance(0.5) ? &kept : nullptr);
+    const function f = grow_function(part::checkpoint, {}, bounds, dice_.chance(0.5) ? &kept : nullptr);
     ir::construct c{.what = ir::construct::kind::checkpoint, .carries = f.results, .kept = kept, .captures = {f.captured.size(), 0}, .bodies = {f.body, -1}};
     const ids operands = with(called(f, {}).results, f.captured);
     add_results(graph().add_construct(c, operands), bounds);
@@ -182,7 +185,7 @@ class rule_generator : public generator {
     const std::vector<entry> arguments = some(2);
     if (arguments.empty()) return;
     std::vector<double> bounds;
-    const function f = grow_function(arguments, bounds);
+    const function f = grow_function(part::custom_jvp, arguments, bounds);
     ids stopped;
     for (const entry& e : arguments) stopped.push_back(is_floating(e.x.id) ? ops::stopped(e.x).id : e.x.id);
     const ids values = called(f, stopped).results;
@@ -225,7 +228,7 @@ class rule_generator : public generator {
     const std::vector<entry> arguments = some(2);
     if (arguments.empty()) return;
     std::vector<double> bounds;
-    const function f = grow_function(arguments, bounds);
+    const function f = grow_function(part::custom_vjp, arguments, bounds);
     const ids given = ids_of(arguments);
     ids stopped;
     for (const entry& e : arguments) stopped.push_back(is_floating(e.x.id) ? ops::stopped(e.x).id : e.x.id);
@@ -299,7 +302,7 @@ class rule_generator : public generator {
       own.push_back({{g, inputs.back()}, m.bound});
     }
     std::vector<double> bounds;
-    grow_body(own, [&] {
+    grow_body(part::batch, own, [&] {
       for (int i = 1 + dice_.below(2); i > 0; --i) {
         const entry y = recent();
         const bool fits = y.x.shape().rank < tenure::max_rank && elements(y.x.shape()) * actual_of(samples) <= most_elements;
@@ -314,7 +317,7 @@ class rule_generator : public generator {
     passes::batching over(g, samples);
     const auto found = over.outputs(body, given);
     for (int i = 0; i < found.size(); ++i) add({{g, over.over(found[i])}, bounds[static_cast<std::size_t>(i)]});
-    note(part::batch);
+    note(part::batch, body);
   }
 
   /// Tangents or cotangents of a function.
@@ -325,7 +328,7 @@ class rule_generator : public generator {
       if (is_floating(e.x.id)) arguments.push_back(e);
     if (arguments.empty()) return;
     std::vector<double> bounds;
-    const function f = grow_function(arguments, bounds);
+    const function f = grow_function(part::derivative, arguments, bounds);
     ids wrt;
     for (const entry& e : arguments) wrt.push_back(passes::annotations::variable(g, e.x.id));
     const ids y = floating_of(called(f, wrt).results);
@@ -338,7 +341,7 @@ class rule_generator : public generator {
     else passes::reverse(g, y.data(), given.data(), y.size(), wrt.data(), wrt.size(), found.data());
     if (g.take_refused_derivative() != ir::refusal::kind::nothing) return;
     for (const ir::node_id id : found)
-      if (id != ir::none) add({dice_.chance(0.7) ? squashed({g, id}) : value(g, id), 0}), note(part::derivative);
+      if (id != ir::none) add({dice_.chance(0.7) ? squashed({g, id}) : value(g, id), 0}), note(part::derivative, f.body);
   }
 };
 
