@@ -36,7 +36,7 @@ struct options {
   bool whiles = false;     // while_loop too
   bool rules = false;      // what rule_generator adds
   bool no_forward = false; // custom_vjp too
-  bool steady = false;     // no condition depends on floating values, so that differences do not cross where it changes
+  bool steady = false;     // no condition or index depends on floating values, so that differences do not cross where it changes
   int pair = -1;          // if not -1: a part, times `parts`, and the part that stands in a body of it
   bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
 };
@@ -277,7 +277,8 @@ class generator {
     if (depth_ > 0) {  // often computed from what the body takes
       value x = numbers_in_body(dtype::int64, shape);
       for (const entry& e : pool_)
-        if (e.x.node().shape == x.node().shape && e.x.type() != dtype::boolean && dice_.chance(0.6))
+        if (e.x.node().shape == x.node().shape && e.x.type() != dtype::boolean && dice_.chance(0.6) &&
+            !(o_.steady && tenure::is_floating(e.x.type())))
           x = ops::cast_to(tenure::is_floating(e.x.type()) ? squashed(e.x) * static_cast<double>(extent) : e.x, dtype::int64);
       return apply<ops::minimum>(apply<ops::maximum>(x, constant_like(x, 0)), constant_like(x, static_cast<double>(extent - 1)));
     }
