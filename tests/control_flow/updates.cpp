@@ -156,8 +156,8 @@ TEST_CASE("a branch or a loop outside loops computes its result in the memory of
   const table y = counted(1), expected = counted();
   using of_branch = tn::program<tn::detail::source_of<decltype(branch.function), bool, table, table>>;
   using of_loop = tn::program<tn::detail::source_of<decltype(loop.function), std::int64_t, table, table>>;
-  static_assert(tn::detail::overwrites<of_branch, 3>.safe[1] && tn::detail::overwrites<of_branch, 3>.safe[2]);
-  static_assert(tn::detail::overwrites<of_loop, 3>.safe[1] && !tn::detail::overwrites<of_loop, 3>.safe[2]);
+  static_assert(tn::program_detail::overwrites_of<of_branch, 3>.may(1, 0) && tn::program_detail::overwrites_of<of_branch, 3>.may(2, 0));
+  static_assert(tn::program_detail::overwrites_of<of_loop, 3>.may(1, 0) && !tn::program_detail::overwrites_of<of_loop, 3>.may(2, 0));
   for (const bool flag : {false, true}) {
     table x = counted();
     branch.into(x)(flag, x, y);

@@ -29,14 +29,14 @@ namespace detail {
 /// Whether some operand of e shares memory with x in a way that forbids writing x while e is computed.
 template <class X, class E>
 bool needs_temporary(const X& x, const E& e) {
-  constexpr auto& may_overwrite = overwrites<program<value_source<E>>, operand_count<E>>.safe;
+  constexpr auto& overwrites = program_detail::overwrites_of<program<value_source<E>>, operand_count<E>>;
   const layout target = tensor_access::layout_of(x);
   bool shares = false;
   int i = 0;
   for_each_operand(e, [&](const auto& operand) {
     if constexpr (is_captured<std::remove_cvref_t<decltype(operand)>>) {
       const overlap o = overlap_of(tensor_access::fresh(x), target, operand.data, layout{0, operand.shape, operand.strides});
-      if (o == overlap::partial || (o == overlap::same && !may_overwrite[i])) shares = true;
+      if (o == overlap::partial || (o == overlap::same && !overwrites.may(i, 0))) shares = true;
     }
     ++i;
   });

@@ -17,12 +17,22 @@
 
 namespace TENURE_NAMESPACE::program_detail {
 
-template <class Body>
+template <class Program>
 struct overwrites_in_constructs;
+template <class Program, int Arguments>
+struct finding_overwrites {
+  static constexpr int results = Program::value.output_count;
+  static constexpr passes::overwrite_sizes guess() { return {Arguments, results, Arguments + results}; }
+  static constexpr passes::overwrites run() {
+    return passes::find_overwrites(Program::plan.view(Program::value.view()), Arguments, results, overwrites_in_constructs<Program>{});
+  }
+};
+/// Which results of a program can be computed over its arguments.
+template <class Program, int Arguments>
+inline constexpr auto& overwrites_of = frozen_stage<passes::frozen_overwrites, finding_overwrites<Program, Arguments>>::value;
 /// Which carries of a body can be computed over the last ones.
 template <class Body>
-inline constexpr auto overwrites =
-    passes::find_overwrites<Body::value.input_count, Body::value.output_count>(Body::plan.view(Body::value.view()), overwrites_in_constructs<Body>{});
+inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>;
 
 /// Whether a step of a program is a construct that may write a result over an operand. A cond may if it reads the buffer as captures only, and
 /// each branch that has such a capture writes the result over it. A loop may if it reads the buffer as one carry only, whose turns write it over
@@ -60,7 +70,7 @@ struct overwrites_in_constructs {
     bool may = at >= 0 && a[0].buffer != argument;
     const auto look = [&]<class Branch>(std::type_identity<Branch>, int first) {
       for (int k = 0; may && k < Branch::value.input_count; ++k)
-        if (a[first + k].buffer == argument) may = passes::same_elements(a[first + k], a[branch.operands() + at]) && overwrites<Branch>.safe[k * results + at];
+        if (a[first + k].buffer == argument) may = passes::same_elements(a[first + k], a[branch.operands() + at]) && overwrites<Branch>.may(k, at);
     };
     look(std::type_identity<typename record::template body<0>>{}, 1);
     look(std::type_identity<typename record::template body<1>>{}, 1 + branch.captures[0]);
@@ -72,11 +82,10 @@ struct overwrites_in_constructs {
     using record = construct_at<Program, C>;
     constexpr ir::construct loop = record::value;
     using body = typename record::template body<loop.body_of_results() == loop.bodies[1] ? 1 : 0>;
-    constexpr int results = body::value.output_count;
     int at = -1;
     for (int i = 0; i < loop.carries; ++i)
       if (a[loop.operands() + i].buffer == result) at = i;
-    bool may = at >= 0 && a[at].buffer == argument && passes::same_elements(a[at], a[loop.operands() + at]) && overwrites<body>.safe[at * results + at];
+    bool may = at >= 0 && a[at].buffer == argument && passes::same_elements(a[at], a[loop.operands() + at]) && overwrites<body>.may(at, at);
     for (int k = 0; may && k < loop.operands(); ++k) may = k == at || a[k].buffer != argument;
     return may;
   }
@@ -116,7 +125,7 @@ class construct_frame {
     if constexpr (!IsHost && record.counts) bytes_ += (passes::value_of(Program::tables.numbers[s.first_number], symbols) + 7) / 8 * 64;
   }
   /// Whether carry i is computed in the memory of the last one.
-  static constexpr bool stays_in_place(int i) { return overwrites<body>.safe[i * results + i]; }
+  static constexpr bool stays_in_place(int i) { return overwrites<body>.may(i, i); }
   constexpr std::int64_t bytes() const { return bytes_; }
   /// Where result i is written: into the memory of the caller, or beside it if nothing reads it.
   void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
@@ -168,7 +177,7 @@ class snapshot_frame : public construct_frame<Program, C, IsHost> {
     if constexpr (IsHost) turns_ = take((count_ + 1) * 8);
   }
   /// Whether the step computes state i in the memory of the last one. stays_in_place() says it of the carries, which are those of the pull.
-  static constexpr bool overwrites_state(int i) { return overwrites<step>.safe[i * states + i]; }
+  static constexpr bool overwrites_state(int i) { return overwrites<step>.may(i, i); }
   constexpr std::int64_t bytes() const { return bytes_; }
   std::int64_t count() const { return count_; }
   /// The place to which the state after that in `from` is written.

@@ -147,9 +147,8 @@ struct plan {
     if constexpr (Carries > 0) {
       const passes::buffer &x = p.buffers[a[1].buffer], &result = p.buffers[a[3].buffer];
       using place = passes::buffer::place;
-      constexpr int results = Program::value.output_count;
       return x.where == place::argument && result.where == place::result && x.index == result.index && x.index < Carries &&
-             program_detail::overwrites<Program>.safe[x.index * results + x.index];
+             program_detail::overwrites<Program>.may(x.index, x.index);
     } else {
       return false;
     }

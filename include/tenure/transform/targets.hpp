@@ -13,10 +13,6 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-template <class Program, int Arguments>
-inline constexpr auto overwrites = passes::find_overwrites<Arguments, Program::value.output_count>(Program::plan.view(Program::value.view()),
-                                                                                                   program_detail::overwrites_in_constructs<Program>{});
-
 /// Whether result j may be written into the memory of argument i in this call. `HasViews`: an argument is a view and has run-time strides. Where
 /// they are those of a tensor that owns its memory, the answer is the same. The plan is then part of the program.
 template <class Program, int Arguments, bool HasViews>
@@ -24,7 +20,7 @@ struct overwrites_of_call {
   const std::int64_t* symbols;
 
   bool operator()(int i, int j) const {
-    if (overwrites<Program, Arguments>.safe[i * Program::value.output_count + j]) return true;
+    if (program_detail::overwrites_of<Program, Arguments>.may(i, j)) return true;
     if constexpr (!HasViews) return false;
     else return passes::overwrites_in_call(Program::plan.view(), i, j, symbols);
   }
@@ -73,18 +69,13 @@ TENURE_INLINE target_memory memory_of_target(const L& target) {
   }
 }
 
-/// True if a write to the target destroys the argument. If `safe`, the two may begin at the same element.
-TENURE_INLINE bool in_the_way(const void* argument, const memory_range& range, const target_memory& target, bool safe) {
-  return range.meets(target.range) & !(safe & (argument == target.data));
-}
-
 /// Whether result j is computed in other memory than its target: the target is strided, or a write to it would destroy an argument.
 template <class Overwrites>
 bool is_computed_apart(int j, const void* const* pointers, const memory_range* ranges, int arguments, const target_memory& target, const Overwrites& overwrites) {
   if (target.is_strided) return true;
   for (int a = 0; a < arguments; ++a) {
     const bool begins_alike = pointers[a] == target.data;
-    if (in_the_way(pointers[a], ranges[a], target, false) && !(begins_alike && overwrites(a, j))) return true;
+    if (ranges[a].meets(target.range) && !(begins_alike && overwrites(a, j))) return true;
   }
   return false;
 }
@@ -152,17 +143,17 @@ struct sharing {
 template <class Program, int Leaves, bool Whole>
 TENURE_INLINE sharing find_sharing(const void* const* pointers, [[maybe_unused]] const memory_range* ranges, const target_memory* targets) {
   constexpr int outputs = Program::value.output_count;
-  constexpr const auto& safe = overwrites<Program, Leaves>.safe;
+  constexpr const auto& overwrites = program_detail::overwrites_of<Program, Leaves>;
   bool doubtful = false, apart = false;
   for (int j = 0; j < outputs; ++j) {
     doubtful |= targets[j].data == nullptr;
     if constexpr (Whole) {
       for (int k = 0; k < j; ++k) doubtful |= targets[j].data == targets[k].data;
-      for (int a = 0; a < Leaves; ++a) apart |= !safe[a * outputs + j] & (pointers[a] == targets[j].data);
+      for (int a = 0; a < Leaves; ++a) apart |= pointers[a] == targets[j].data && !overwrites.may(a, j);
     } else {
       for (int k = 0; k < j; ++k) doubtful |= targets[j].range.meets(targets[k].range);
       apart |= targets[j].is_strided;
-      for (int a = 0; a < Leaves; ++a) apart |= in_the_way(pointers[a], ranges[a], targets[j], safe[a * outputs + j]);
+      for (int a = 0; a < Leaves; ++a) apart |= ranges[a].meets(targets[j].range) && !(pointers[a] == targets[j].data && overwrites.may(a, j));
     }
   }
   return {doubtful, apart};

@@ -72,7 +72,7 @@ inline constexpr bool is_scan_of_kernel = [] {
     return false;
   } else {
     for (int i = 0; i < Carries; ++i)
-      if (!program_detail::overwrites<Body>.safe[i * Body::value.output_count + i]) return false;
+      if (!program_detail::overwrites<Body>.may(i, i)) return false;
     using kernel = fused<typename Body::template code_of<Body::tables.steps[0].kernel>>;
     return kernel::template may_run_turns<scan_of_kernel<Body, Carries, Scanned, Counts>>();
   }
