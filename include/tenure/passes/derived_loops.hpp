@@ -77,7 +77,7 @@ class derived_loops_pass {
       }
       bool has_all = true;
       for (int k = 0; k < n.arity; ++k) n.in[k] = at[n.in[k]], has_all = has_all && n.in[k] != none;
-      if (has_all) at[id] = static_cast<node_id>(known.find(hash_of(n), [&](int k) { return to[k] == n; }));
+      if (has_all) at[id] = known.find(hash_of(n), [&](int k) { return to[k] == n; });
     }
     return at;
   }
