@@ -195,6 +195,30 @@ class builder {
     outside_operand_.push_back(operand);
   }
 
+  /// Puts the marked nodes from `first` on before the others, with copies of the nodes that they need. Returns the new ids of the nodes
+  /// from `first` on, in the old order.
+  constexpr array<node_id> put_before(node_id first, const array<char>& marks) {
+    const int count = nodes_.size() - first;
+    array<char> needed = marks;
+    mark_needed(nodes_.data(), nodes_.size(), needed.data(), first);
+    array<node> old;
+    for (int i = 0; i < count; ++i) old.push_back(nodes_[first + i]);
+    nodes_.resize(first);
+    array<node_id> before(count, none), renamed(count, none);
+    const auto put = [&](int i, const array<node_id>& operands) {
+      node n = old[i];
+      for (int k = 0; k < n.arity; ++k)
+        if (n.in[k] >= first) n.in[k] = operands[n.in[k] - first];
+      return append(n);
+    };
+    for (int i = 0; i < count; ++i)
+      if (needed[i]) before[i] = put(i, before);
+    for (int i = 0; i < count; ++i) renamed[i] = marks[i] ? before[i] : put(i, renamed);
+    for (bound& b : bounds_)
+      if (b.indices >= first) b.indices = renamed[b.indices - first];
+    return renamed;
+  }
+
   /// Cuts off the nodes from `first` on as a body with these inputs and outputs, and returns its number. A node before `first` that the body
   /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead. A
   /// result of a construct before `first` is appended again, outside the body, and is a capture.
@@ -229,6 +253,8 @@ class builder {
     const auto look = [&](node_id id) {
       if (id >= first || find(id) != none) return;
       if (nodes_[id].arity == 0 && nodes_[id].op != opcode::input) {
+        for (const node_id known : copied)
+          if (known == id) return;
         copied.push_back(id);
         copy_of.push_back(none);
         return;

@@ -7,6 +7,7 @@
 #include <tenure/passes/algebra.hpp>
 #include <tenure/passes/derived_loops.hpp>
 #include <tenure/passes/join.hpp>
+#include <tenure/passes/lean_loops.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
@@ -156,27 +157,60 @@ auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 /// The compiled form of Source: graph, schedule, codes and tables. Source has `static constexpr ir::builder trace()`, or is a body.
 template <class Source>
 struct program {
+  /// The graph as written (with derivatives, if a transform took them).
+  static constexpr auto& traced = program_detail::traced_graph<Source>;
+
  private:
+  /// Makes loops of one turn and loops beside their tangents go, then calls Then::run on the graph.
+  template <class Then>
+  static constexpr ir::builder with_fewer_loops(const ir::graph_view& g) {
+    const ir::builder live = passes::dead_code(g);
+    if (!passes::has_single_turns(live.view())) return with_derived_loops<Then>(live);
+    const ir::builder unrolled = passes::single_turns(live.view());
+    return with_derived_loops<Then>(unrolled);
+  }
+  template <class Then>
+  static constexpr ir::builder with_derived_loops(const ir::builder& live) {
+    if (!passes::may_have_derived_loops(live.view())) return Then::run(live.view());
+    const ir::builder taken = passes::derived_loops(live.view());
+    const ir::builder rest = passes::dead_code(taken.view());
+    return Then::run(rest.view());
+  }
+
+  // The result has bodies of its own. Bodies are changed here and not where they become programs: what leaves one can leave another.
+  struct leaving {
+    static constexpr ir::graph_sizes guess() {
+      ir::graph_sizes s = passes::sizes_with_single_turns(traced.view());
+      s.nodes += 32, s.shapes += 8, s.bodies *= 2, s.constructs *= 2, s.body_nodes *= 2, s.body_outputs *= 2, s.body_bounds *= 2;
+      return s;
+    }
+    struct lean {
+      static constexpr ir::builder run(const ir::graph_view& g) { return passes::lean_loops(g); }
+    };
+    static constexpr ir::builder run() { return with_fewer_loops<lean>(traced.view()); }
+  };
+  struct unchanged {
+    static constexpr auto& value = program_detail::traced_graph<Source>;
+  };
+  static constexpr bool leaves = !traced.view().is_body && passes::has_lean_loops(traced.view());
+  using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, unchanged>;
+  static constexpr auto& with_lean_loops = leaving_stage::value;
+
   struct simplification {
-    static constexpr ir::graph_sizes guess() { return passes::sizes_with_single_turns(traced.view()); }
+    static constexpr ir::graph_sizes guess() { return leaves ? with_lean_loops.sizes : passes::sizes_with_single_turns(traced.view()); }
     static constexpr ir::builder run() {
-      const ir::builder live = passes::dead_code(traced.view());
-      if (!passes::has_single_turns(live.view())) return with_loops(live);
-      const ir::builder unrolled = passes::single_turns(live.view());
-      return with_loops(unrolled);
+      if (!leaves) return with_fewer_loops<simplify>(traced.view());
+      const ir::builder live = passes::dead_code(with_lean_loops.view());
+      return simplify::run(live.view());
     }
 
    private:
-    static constexpr ir::builder with_loops(const ir::builder& live) {
-      if (!passes::may_have_derived_loops(live.view())) return simplified(live);
-      const ir::builder taken = passes::derived_loops(live.view());
-      const ir::builder rest = passes::dead_code(taken.view());
-      return simplified(rest);
-    }
-    static constexpr ir::builder simplified(const ir::builder& live) {
-      const ir::builder smaller = passes::algebra(live.view());
-      return passes::dead_code(smaller.view());
-    }
+    struct simplify {
+      static constexpr ir::builder run(const ir::graph_view& g) {
+        const ir::builder smaller = passes::algebra(g);
+        return passes::dead_code(smaller.view());
+      }
+    };
   };
   struct scalarization {
     static constexpr ir::graph_sizes guess() {
@@ -202,11 +236,6 @@ struct program {
     }
   };
 
- public:
-  /// The graph as written (with derivatives, if a transform took them).
-  static constexpr auto& traced = program_detail::traced_graph<Source>;
-
- private:
   static constexpr auto& simple = program_detail::frozen_stage<ir::graph, simplification>::value;
   using scalar_stage = std::conditional_t<passes::may_scalarize(simple.view()), scalarization, simplification>;
   static constexpr auto& scalar = program_detail::frozen_stage<ir::graph, scalar_stage>::value;

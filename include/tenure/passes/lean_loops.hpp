@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: BSL-1.0
+// Loops do in each turn only what a turn needs. What is the same in all turns is computed before the loop, if it is more than pointwise
+// work: products, sums, attention, solutions, orders, looked-up elements. Carries and stacked results that nothing reads go, with what only
+// they need.
+// Law: lean_loops keeps the bits of all values, also after no turn; is idempotent; leaves no product of captures in a turn.
+// Cost: has_lean_loops() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
+#pragma once
+
+#include <tenure/passes/differentiate.hpp>
+#include <tenure/passes/simplify.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// The value that a result of an annotation is.
+constexpr node_id annotated_by(const ir::graph_view& g, const ir::node& result) {
+  const ir::node& made = g[result.in[0]];
+  return ir::operand_at(g.nodes, made.in[0], g.construct_of(made).operand_of_result(static_cast<int>(result.attr)));
+}
+
+/// Which nodes of a graph are needed, and which results of its constructs. An annotation is not: its results are operands of it.
+struct demand {
+  mark_list nodes, results;
+  ir::array<int> first_result;  // of a construct, in `results`
+};
+/// Which outputs and inputs of the bodies of a construct are needed.
+struct demand_of_bodies {
+  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays.
+  mark_list of_first, of_second, inputs_of_first, inputs_of_second;
+
+  constexpr const mark_list& outputs(int body) const { return body == 0 ? of_first : of_second; }
+  constexpr const mark_list& inputs(int body) const { return body == 0 ? inputs_of_first : inputs_of_second; }
+
+  /// Whether operand i is needed.
+  constexpr bool needs(const ir::construct& c, int i) const {
+    using kind = ir::construct::kind;
+    const int own = c.own_operands();
+    if (i >= own + c.captures[0]) return inputs_of_second[c.own_inputs(1) + i - own - c.captures[0]] != 0;
+    if (i >= own) return inputs_of_first[c.own_inputs(0) + c.counts + i - own] != 0;
+    if (c.what == kind::cond || (c.what == kind::reverse_while && i == own - 1)) return true;
+    if (c.what == kind::scan) return (i < c.carries ? of_first : inputs_of_first)[i] != 0;
+    return (i < c.carries ? of_second : inputs_of_second)[i] != 0;
+  }
+};
+
+constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs);
+
+/// The needed inputs of a body.
+constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& outputs) {
+  const demand d = demand_of(body, outputs);
+  mark_list inputs(body.input_count, 0);
+  for (node_id id = 0; id < body.count; ++id)
+    if (body[id].op == ir::opcode::input) inputs[static_cast<int>(body[id].attr)] = d.nodes[id];
+  return inputs;
+}
+
+/// The demand of a construct whose results from results[first] on are read or not. A needed carry needs itself in the turn before.
+constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construct& c, const mark_list& results, int first) {
+  using kind = ir::construct::kind;
+  demand_of_bodies d;
+  const bool branches = c.what == kind::cond;
+  mark_list read;
+  for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i) read.push_back(results[first + i]);
+  if (branches || c.what == kind::scan) d.of_first = read;
+  if (c.what != kind::scan) d.of_second = read;
+  if (branches) {
+    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), read);
+    d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
+    return d;
+  }
+  // Inputs of a body that are its outputs of the turn before.
+  const auto over_turns = [&](int body, int count, mark_list& out, mark_list& in) {
+    for (bool again = true; again;) {
+      again = false;
+      in = inputs_needed(g.body_at(c.bodies[body]), out);
+      for (int i = 0; i < count; ++i)
+        if (in[i] && !out[i]) out[i] = again = true;
+    }
+  };
+  if (c.what == kind::while_loop) {
+    d.of_first = mark_list(1, 1);
+    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), d.of_first);
+    for (int i = 0; i < c.carries; ++i) d.of_second[i] = d.of_second[i] || d.inputs_of_first[i];
+  }
+  if (c.what == kind::scan) over_turns(0, c.carries, d.of_first, d.inputs_of_first);
+  else over_turns(1, c.carries, d.of_second, d.inputs_of_second);
+  if (c.what != kind::reverse_while) return d;
+  for (int i = 0; i < c.states(); ++i) d.of_first.push_back(d.inputs_of_second[c.carries + i]);
+  over_turns(0, c.states(), d.of_first, d.inputs_of_first);
+  for (int i = 0; i < c.states(); ++i) d.inputs_of_second[c.carries + i] = d.of_first[i];
+  return d;
+}
+
+constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
+  demand d{.nodes = mark_list(g.count, 0), .results = {}, .first_result = ir::array<int>(g.count, -1)};
+  for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id) {
+    if (g[id].op != ir::opcode::construct) continue;
+    d.first_result[id] = d.results.size();
+    d.results.resize(d.results.size() + g.results_of(g.construct_of(g[id])), 0);
+  }
+  for (int i = 0; i < g.output_count; ++i)
+    if (outputs[i]) d.nodes[g.outputs[i]] = 1;
+  for (int i = 0; i < g.bound_count; ++i)
+    if (!g.is_body || !g.bounds[i].is_checked) d.nodes[g.bounds[i].indices] = 1;
+  for (node_id id = g.count - 1; id >= 0; --id) {
+    if (!d.nodes[id]) continue;
+    const ir::node& n = g[id];
+    if (n.op == ir::opcode::result) {
+      if (g.construct_of(g[n.in[0]]).annotates()) {
+        d.nodes[annotated_by(g, n)] = 1;
+      } else {
+        d.nodes[n.in[0]] = 1;
+        d.results[d.first_result[n.in[0]] + static_cast<int>(n.attr)] = 1;
+      }
+    } else if (n.op == ir::opcode::construct && g.construct_of(n).what != ir::construct::kind::external) {
+      const ir::construct& c = g.construct_of(n);
+      const demand_of_bodies of_bodies = demand_of(g, c, d.results, d.first_result[id]);
+      int i = 0;
+      ir::for_each_operand(g.nodes, n.in[0], [&](node_id operand) { d.nodes[operand] = d.nodes[operand] || of_bodies.needs(c, i), ++i; });
+    } else {
+      for (int k = 0; k < n.arity; ++k) d.nodes[n.in[k]] = 1;
+    }
+  }
+  return d;
+}
+
+/// Whether an operation in a body, whose nodes begin with `first`, is worth an array of its own before the loop. A sum of equal numbers is
+/// not.
+constexpr bool is_worth_leaving(const ir::graph_view& g, const ir::node& n, node_id first) {
+  const auto is_one_number = [&](node_id id) {
+    return g[id].op == ir::opcode::constant || (id >= first && g[id].op == ir::opcode::broadcast);
+  };
+  switch (n.op) {
+    case ir::opcode::matmul: {  // an outer product is pointwise
+      const extents& left = g.shape_of(n.in[0]);
+      return left[left.rank - 1] != 1;
+    }
+    case ir::opcode::reduce: return !is_one_number(n.in[0]);
+    case ir::opcode::gather:
+    case ir::opcode::scatter:
+    case ir::opcode::order:
+    case ir::opcode::solve:
+    case ir::opcode::attention:
+    case ir::opcode::attention_gradient: return true;
+    default: return false;
+  }
+}
+constexpr bool can_leave(const ir::node& n) {
+  return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::construct && n.op != ir::opcode::result;
+}
+
+constexpr bool has_checks(const ir::graph_view& body);
+/// Whether bodies of the constructs from `first` on check indices.
+constexpr bool has_checks_within(const ir::graph_view& g, node_id first) {
+  for (node_id id = first; id < g.count && g.inner.bound_count > 0; ++id) {
+    if (g[id].op != ir::opcode::construct) continue;
+    for (const int b : g.construct_of(g[id]).bodies)
+      if (b >= 0 && has_checks(g.body_at(b))) return true;
+  }
+  return false;
+}
+/// Whether index checks in a body are its own. They happen in each turn, so such a loop has to run.
+constexpr bool has_checks(const ir::graph_view& body) {
+  for (int i = 0; i < body.bound_count; ++i)
+    if (!body.bounds[i].is_checked) return true;
+  return has_checks_within(body, 0);
+}
+constexpr bool is_bounded(const ir::graph_view& g, node_id id) {
+  for (int i = 0; i < g.bound_count; ++i)
+    if (g.bounds[i].indices == id) return true;
+  return false;
+}
+
+/// Finds out whether lean_loops() changes a graph.
+class lean_loops_search {
+  using kind = ir::construct::kind;
+
+ public:
+  static constexpr bool finds(const ir::graph_view& g, const mark_list& outputs) {
+    const demand d = demand_of(g, outputs);
+    for (node_id id = 0; id < g.count; ++id)
+      if (d.nodes[id] && g[id].op == ir::opcode::construct && finds(g, id, d)) return true;
+    return false;
+  }
+
+ private:
+  static constexpr bool finds(const ir::graph_view& g, node_id id, const demand& d) {
+    const ir::construct& c = g.construct_of(g[id]);
+    if (c.annotates() || c.what == kind::external) return false;
+    const demand_of_bodies needed = demand_of(g, c, d.results, d.first_result[id]);
+    const bool loops = c.what != kind::cond;
+    for (int b = 0; b < 2; ++b) {
+      if (c.bodies[b] < 0) continue;
+      const ir::graph_view body = g.body_at(c.bodies[b]);
+      for (int i = 0; i < body.output_count; ++i)
+        if (!needed.outputs(b)[i]) return true;
+      for (int i = c.carries; c.what == kind::scan && i < c.own_inputs(b); ++i)
+        if (!needed.inputs(b)[i]) return true;
+      if (loops && (leaves(body, needed.outputs(b), c.own_inputs(b) + c.counts) || stays_the_same(g, id, b, body))) return true;
+      if (finds(body, needed.outputs(b))) return true;
+    }
+    return false;
+  }
+  static constexpr bool leaves(const ir::graph_view& body, const mark_list& outputs, int own) {
+    const demand d = demand_of(body, outputs);
+    mark_list varies(body.count, 0);
+    for (int i = 0; i < body.bound_count; ++i) varies[body.bounds[i].indices] = body[body.bounds[i].indices].op != ir::opcode::input;
+    for (node_id id = 0; id < body.count; ++id) {
+      const ir::node& n = body[id];
+      if (n.op == ir::opcode::input) {
+        varies[id] = n.attr < own;
+        continue;
+      }
+      if (n.op == ir::opcode::result && body.construct_of(body[n.in[0]]).annotates()) {
+        varies[id] = varies[annotated_by(body, n)];
+        continue;
+      }
+      varies[id] = varies[id] || !can_leave(n);
+      for (int k = 0; k < n.arity; ++k) varies[id] = varies[id] || varies[n.in[k]];
+      if (d.nodes[id] && !varies[id] && is_worth_leaving(body, n, 0)) return true;
+    }
+    return false;
+  }
+  /// Whether a carry, or an element of a stack, is the same in all turns.
+  static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, int b, const ir::graph_view& body) {
+    const ir::construct& c = g.construct_of(g[id]);
+    if (body.outputs == nullptr || (c.what == kind::while_loop && b == 0) || c.what == kind::reverse_while) return false;
+    const bool runs_anyway = has_checks(body);
+    int same = 0;
+    for (int i = 0; i < body.output_count && !runs_anyway; ++i) {
+      const ir::node& n = body[body.outputs[i]];
+      const bool is_carry = i < c.carries;
+      if (is_carry && n.op == ir::opcode::input && n.attr == i && !is_bounded(body, body.outputs[i])) ++same;
+      if (!is_carry && (n.op == ir::opcode::constant || (n.op == ir::opcode::input && n.attr >= c.own_inputs(0) + c.counts))) return true;
+    }
+    if (same > (c.what == kind::while_loop && same == c.carries)) return true;
+    if (c.what != kind::scan) return false;
+    int at = 0;
+    bool found = false;
+    ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) {
+      if (at >= c.carries && at < c.own_operands()) {
+        const ir::node& n = g[operand];
+        const bool is_broadcast = n.op == ir::opcode::broadcast;
+        bool is_same = is_broadcast || n.op == ir::opcode::constant;
+        for (int a = 0; is_broadcast && a < g.shape_of(n.in[0]).rank; ++a) is_same = is_same && ir::unpack_axis(n.attr, a) != 0;
+        found = found || (is_same && !is_bounded(body, input_of_body(body, at)));
+      }
+      ++at;
+    });
+    return found;
+  }
+};
+
+class lean_loops_pass {
+  using kind = ir::construct::kind;
+
+ public:
+  constexpr explicit lean_loops_pass(const ir::graph_view& g) : g_(g), out_(g) {}
+
+  constexpr ir::builder run() {
+    id_list renamed(g_.count, none);
+    demand d = demand_of(g_, mark_list(g_.output_count, 1));
+    for (node_id id = 0; id < g_.count; ++id)
+      if (g_[id].op == ir::opcode::input) d.nodes[id] = 1;
+    emit(g_, d, renamed, 0);
+    for (int i = 0; i < g_.output_count; ++i) out_.output(renamed[g_.outputs[i]]);
+    out_.keep_backward(g_, renamed);
+    return static_cast<ir::builder&&>(out_);
+  }
+
+ private:
+  /// A body that is being written: its inputs before the captures, and its outputs. None: not needed.
+  struct written_body {
+    node_id first = 0;
+    id_list own, outputs;
+  };
+
+  /// Appends the needed nodes of a graph, those of a body behind node `first`. What leaves a body stands before its loop, so it can leave
+  /// the next one.
+  constexpr void emit(const ir::graph_view& g, const demand& d, id_list& renamed, node_id first) {
+    id_list results(d.results.size(), none);
+    for (node_id id = 0; id < g.count; ++id) {
+      if (!d.nodes[id]) continue;
+      const ir::node& n = g[id];
+      if (renamed[id] == none) {
+        const ir::node* const made_by = n.op == ir::opcode::result ? &g[n.in[0]] : n.op == ir::opcode::construct ? &n : nullptr;
+        const bool is_rewritten = made_by != nullptr && g.construct_of(*made_by).what != kind::external;
+        if (!is_rewritten) renamed[id] = out_.append(with_renamed_operands(n, renamed));
+        else if (n.op == ir::opcode::construct) rewrite(g, id, d, renamed, results);
+        else if (g.construct_of(*made_by).annotates()) renamed[id] = renamed[annotated_by(g, n)];
+        else renamed[id] = results[d.first_result[n.in[0]] + static_cast<int>(n.attr)];
+      }
+      for (int i = 0; i < g.bound_count; ++i) {
+        const ir::bound b = g.bounds[i];
+        if (b.indices != id) continue;
+        // The body checks here what now is a value from before it.
+        if (renamed[id] < first && !b.is_checked) renamed[id] = out_.append(unary_node(ir::opcode::reshape, renamed[id]));
+        if (renamed[id] >= first) out_.check_bound({renamed[id], b.extent, b.call, b.is_checked});
+      }
+    }
+  }
+
+  constexpr void rewrite(const ir::graph_view& g, node_id id, const demand& d, const id_list& renamed, id_list& results) {
+    const ir::construct c = g.construct_of(g[id]);
+    const int first = d.first_result[id];
+    id_list operands;
+    ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
+    const demand_of_bodies needed = demand_of(g, c, d.results, first);
+    const bool counts_turns = c.counts_turns && d.results[first + c.carries];
+    const id_list made = rewritten(g, c, needed, operands, counts_turns);
+    for (int i = 0; i < made.size(); ++i) results[first + i] = made[i];
+  }
+  constexpr id_list rewritten(const ir::graph_view& g, const ir::construct& c, const demand_of_bodies& needed, const id_list& operands,
+                              bool counts_turns) {
+    if (c.what == kind::scan) return scan(g, c, needed, operands);
+    if (c.what == kind::while_loop) return while_loop(g, c, needed, operands, counts_turns);
+    if (c.what == kind::cond) return cond(g, c, needed, operands);
+    return reverse_while(g, c, needed, operands);
+  }
+
+  constexpr id_list scan(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands) {
+    const ir::graph_view body = g.body_at(c.bodies[0]);
+    const int carries = c.carries, own_operands = c.own_operands();
+    id_list own(own_operands + c.counts, none), all, captured;
+    for (int i = carries; i < own_operands; ++i) {
+      if (!needed.inputs(0)[i]) continue;
+      const node_id input = input_of_body(body, i);
+      if (!is_bounded(body, input)) own[i] = same_in_each_turn(out_, operands[i], body[input].shape);
+    }
+    const node_id first = out_.count();
+    for (int i = 0; i < own.size(); ++i) {
+      const bool is_needed = i < carries ? needed.outputs(0)[i] != 0 : i >= own_operands || needed.inputs(0)[i];
+      if (is_needed && own[i] == none) own[i] = input_like(body, i);
+    }
+    written_body w = write(body, needed.outputs(0), own, part(operands, own_operands, c.captures[0]), first);
+    id_list results(body.output_count, none);
+    const bool runs_anyway = checks(w);
+    for (int i = 0; i < carries; ++i)
+      if (!runs_anyway && stays_the_same(w, i, operands[i])) capture(w, i, results[i] = operands[i]);
+    leave(w);
+
+    ir::array<ir::node> same(body.output_count);  // stacked results whose elements are all this node
+    for (int i = carries; i < body.output_count; ++i) {
+      const node_id y = w.outputs[i];
+      if (runs_anyway || y == none || (y >= w.first && out_[y].op != ir::opcode::constant)) continue;
+      same[i] = y < w.first ? unary_node(ir::opcode::broadcast, y) : out_[y];
+      w.outputs[i] = none;
+      results[i] = 0;
+    }
+    c.carries = c.scanned = 0;
+    for (int i = 0; i < own_operands; ++i) {
+      if (w.own[i] < w.first) continue;
+      all.push_back(operands[i]);
+      ++(i < carries ? c.carries : c.scanned);
+    }
+    c.bodies[0] = cut(w, captured);
+    c.captures[0] = add(all, captured);
+    const node_id loop = has_outputs(w) ? out_.add_construct(c, all) : none;
+    int position = 0;
+    for (int i = 0; i < body.output_count; ++i)
+      if (w.outputs[i] != none) results[i] = out_.result(loop, position++);
+    for (int i = carries; i < body.output_count; ++i)
+      if (w.outputs[i] == none && results[i] != none) results[i] = stacked(same[i], c.length);
+    return results;
+  }
+
+  constexpr id_list while_loop(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands,
+                               bool counts_turns) {
+    const ir::graph_view condition = g.body_at(c.bodies[0]), turn = g.body_at(c.bodies[1]);
+    const int carries = c.carries;
+    id_list own(carries, none), all, captured, of_condition;
+    const node_id first = out_.count();
+    for (int i = 0; i < carries; ++i)
+      if (needed.outputs(1)[i]) own[i] = input_like(turn, i);
+    written_body w = write(turn, needed.outputs(1), own, part(operands, carries + c.captures[0], c.captures[1]), first);
+    id_list results(carries + c.counts_turns, none);
+    const bool runs_anyway = checks(w) || has_checks(condition);
+    bool varies = false;
+    for (int i = 0; i < carries; ++i) varies = varies || (w.own[i] != none && !stays_the_same(w, i, operands[i]));
+    for (int i = 0; i < carries; ++i) {
+      if (runs_anyway || !stays_the_same(w, i, operands[i])) continue;
+      if (varies) capture(w, i, results[i] = operands[i]);  // a loop has a carry
+      varies = true;
+    }
+    leave(w);
+    mark_list is_carry(carries, 0);
+    c.carries = 0;
+    for (int i = 0; i < carries; ++i) {
+      is_carry[i] = w.own[i] != none;
+      if (is_carry[i]) all.push_back(operands[i]), ++c.carries;
+    }
+    c.bodies[1] = cut(w, captured);
+
+    const node_id first_of_condition = out_.count();
+    for (int i = 0; i < carries; ++i) own[i] = is_carry[i] ? input_like(condition, i) : operands[i];
+    written_body asks = write(condition, needed.outputs(0), own, part(operands, carries, c.captures[0]), first_of_condition);
+    leave(asks);
+    c.bodies[0] = cut(asks, of_condition);
+    c.captures[0] = add(all, of_condition);
+    c.captures[1] = add(all, captured);
+    c.counts_turns = counts_turns;
+    const node_id loop = out_.add_construct(c, all);
+    int position = 0;
+    for (int i = 0; i < carries; ++i)
+      if (is_carry[i]) results[i] = out_.result(loop, position++);
+    if (counts_turns) results[carries] = out_.result(loop, position);
+    return results;
+  }
+
+  constexpr id_list reverse_while(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands) {
+    const ir::graph_view turn = g.body_at(c.bodies[0]), pull = g.body_at(c.bodies[1]);
+    const int carries = c.carries, states = c.states();
+    id_list all, captured, of_pull, before, of_turn;
+    node_id first = out_.count();
+    for (int i = 0; i < states; ++i) before.push_back(needed.outputs(0)[i] ? input_like(turn, i) : none);
+    written_body next = write(turn, needed.outputs(0), before, part(operands, c.own_operands(), c.captures[0]), first);
+    leave(next);
+    const int next_body = cut(next, captured);
+    first = out_.count();
+    for (int i = 0; i < carries + states; ++i) {
+      const bool is_needed = i < carries ? needed.outputs(1)[i] != 0 : needed.outputs(0)[i - carries] != 0;
+      of_turn.push_back(is_needed ? input_like(pull, i) : none);
+      if (is_needed) all.push_back(operands[i]);
+    }
+    written_body w = write(pull, needed.outputs(1), of_turn, part(operands, c.own_operands() + c.captures[0], c.captures[1]), first);
+    leave(w);
+    c.bodies[1] = cut(w, of_pull);
+    c.bodies[0] = next_body;
+    all.push_back(operands[carries + states]);
+    c.carries = 0, c.scanned = 1;
+    for (int i = 0; i < carries; ++i) c.carries += needed.outputs(1)[i];
+    for (int i = 0; i < states; ++i) c.scanned += needed.outputs(0)[i];
+    c.captures[0] = add(all, captured);
+    c.captures[1] = add(all, of_pull);
+    const node_id loop = out_.add_construct(c, all);
+    id_list results(carries, none);
+    for (int i = 0, position = 0; i < carries; ++i)
+      if (needed.outputs(1)[i]) results[i] = out_.result(loop, position++);
+    return results;
+  }
+
+  /// Nothing leaves a branch, because it may not be taken.
+  constexpr id_list cond(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands) {
+    id_list all;
+    all.push_back(operands[0]);
+    int at = 1;
+    for (int b = 0; b < 2; ++b) {
+      id_list captured;
+      const written_body w = write(g.body_at(c.bodies[b]), needed.outputs(b), {}, part(operands, at, c.captures[b]), out_.count());
+      at += c.captures[b];
+      c.bodies[b] = cut(w, captured);
+      c.captures[b] = add(all, captured);
+    }
+    const node_id branch = out_.add_construct(c, all);
+    id_list results(needed.outputs(0).size(), none);
+    for (int i = 0, position = 0; i < results.size(); ++i)
+      if (needed.outputs(0)[i]) results[i] = out_.result(branch, position++);
+    return results;
+  }
+
+  // ---- bodies ----
+
+  constexpr node_id input_like(const ir::graph_view& body, int i) {
+    const ir::node n = body[input_of_body(body, i)];
+    return out_.body_input(n.type, n.shape);
+  }
+  constexpr ir::node unary_node(ir::opcode op, node_id x) const {
+    return {.op = op, .type = out_[x].type, .arity = 1, .shape = out_[x].shape, .in = {x, none, none}};
+  }
+  static constexpr id_list part(const id_list& all, int first, int count) {
+    id_list some;
+    for (int i = 0; i < count; ++i) some.push_back(all[first + i]);
+    return some;
+  }
+  static constexpr int add(id_list& all, const id_list& more) {
+    for (const node_id id : more) all.push_back(id);
+    return more.size();
+  }
+  static constexpr bool has_outputs(const written_body& w) {
+    for (const node_id id : w.outputs)
+      if (id != none) return true;
+    return false;
+  }
+
+  /// Appends the nodes of a body, on inputs that are there.
+  constexpr written_body write(const ir::graph_view& body, const mark_list& outputs, const id_list& own, const id_list& captures,
+                               node_id first) {
+    id_list renamed(body.count, none);
+    for (node_id id = 0; id < body.count; ++id) {
+      if (body[id].op != ir::opcode::input) continue;
+      const int i = static_cast<int>(body[id].attr);
+      renamed[id] = i < own.size() ? own[i] : captures[i - own.size()];
+    }
+    emit(body, demand_of(body, outputs), renamed, first);
+    written_body w{.first = first, .own = own, .outputs = {}};
+    for (int i = 0; i < body.output_count; ++i) w.outputs.push_back(outputs[i] ? renamed[body.outputs[i]] : none);
+    return w;
+  }
+
+  /// Whether a turn checks indices.
+  constexpr bool checks(const written_body& w) const {
+    const ir::graph_view g = out_.view();
+    for (int i = 0; i < g.bound_count; ++i)
+      if (g.bounds[i].indices >= w.first && !g.bounds[i].is_checked) return true;
+    return has_checks_within(g, w.first);
+  }
+  /// Whether a turn returns carry i as it is, and `start` can stand for it.
+  constexpr bool stays_the_same(const written_body& w, int i, node_id start) const {
+    const node_id input = w.own[i];
+    if (input == none || w.outputs[i] != input || is_bounded(out_.view(), input)) return false;
+    return out_[input].type == out_[start].type && out_[input].shape == out_[start].shape;
+  }
+  /// Removes carry i. Each turn reads the value from before the loop.
+  constexpr void capture(written_body& w, int i, node_id value) {
+    const node_id input = w.own[i];
+    out_.redirect(w.first, input, value);
+    for (node_id& o : w.outputs)
+      if (o == input) o = value;
+    w.own[i] = w.outputs[i] = none;
+  }
+  /// Puts what is the same in all turns before the body. An index check is not moved: there may be no turn.
+  constexpr void leave(written_body& w) {
+    const ir::graph_view g = out_.view();
+    const node_id first = w.first;
+    const int count = g.count - first;
+    mark_list varies(count, 0), goes(count, 0);
+    for (int i = 0; i < g.bound_count; ++i)
+      if (g.bounds[i].indices >= first) varies[g.bounds[i].indices - first] = 1;
+    int gone = 0;
+    for (int i = 0; i < count; ++i) {
+      const ir::node& n = g[first + i];
+      bool is_same = !varies[i] && can_leave(n);
+      for (int k = 0; k < n.arity; ++k) is_same = is_same && (n.in[k] < first || !varies[n.in[k] - first]);
+      varies[i] = !is_same;
+      goes[i] = is_same && is_worth_leaving(g, n, first);
+      gone += goes[i];
+    }
+    if (gone == 0) return;
+    const id_list moved = out_.put_before(first, goes);
+    w.first = out_.count() - count + gone;
+    for (id_list* const list : {&w.own, &w.outputs})
+      for (node_id& id : *list)
+        if (id >= first) id = moved[id - first];
+  }
+  /// Cuts off the body. Appends its captures to `captured`.
+  constexpr int cut(const written_body& w, id_list& captured) {
+    id_list inputs, outputs;
+    for (const node_id id : w.own)
+      if (id >= w.first) inputs.push_back(id);
+    for (const node_id id : w.outputs)
+      if (id != none) outputs.push_back(id);
+    return out_.cut(w.first, inputs, outputs, captured);
+  }
+
+  /// The stack of a node that is the same in all turns: a constant, or a broadcast of a value with the value's shape.
+  constexpr node_id stacked(ir::node n, std::int64_t turns) {
+    const extents one = out_.shape(n.shape);
+    extents all{1, {turns}};
+    for (int a = 0; a < one.rank; ++a) {
+      all.push_back(one[a]);
+      if (n.op == ir::opcode::broadcast) n.attr = ir::pack_axis(n.attr, a, a + 1);
+    }
+    n.shape = out_.intern(all);
+    return out_.append(n);
+  }
+
+  ir::graph_view g_;
+  ir::builder out_;
+};
+
+/// Whether lean_loops() changes the graph.
+constexpr bool has_lean_loops(const ir::graph_view& g) {
+  return g.inner.construct_count > 0 && lean_loops_search::finds(g, mark_list(g.output_count, 1));
+}
+
+/// Removes from loops what a turn does not need. dead_code() removes what is left of them.
+constexpr ir::builder lean_loops(const ir::graph_view& g) {
+  lean_loops_pass pass(g);
+  return pass.run();
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a turn does not need is not in it: products of what is captured, carries that stay the same, carries and stacks that nothing reads.
+#include "reference.hpp"
+
+namespace {
+namespace tn = tenure;
+using matrix = tn::tensor<double, tn::shape<8, 8>>;
+using row = tn::tensor<double, tn::shape<1, 8>>;
+template <std::int64_t N>
+using rows = tn::tensor<double, tn::shape<N, 1, 8>>;
+
+constexpr std::int64_t flops_of_product = 2 * 8 * 8 * 8;
+
+constexpr auto by_scan = [](auto w, auto h, auto xs) {
+  return std::get<0>(tn::scan([=](auto c, auto x) { return std::tuple{tanh(matmul(c, matmul(w, w)) + x), tn::nothing}; }, h, xs));
+};
+constexpr auto in_two_loops = [](auto w, auto h, auto xs) {
+  const auto turn = [=](auto c, auto x) {
+    return std::tuple{tn::fori_loop(3, [=](auto, auto c) { return tanh(matmul(c, matmul(w, w)) + sum(x)); }, c), tn::nothing};
+  };
+  return std::get<0>(tn::scan(turn, h, xs));
+};
+constexpr auto by_while = [](auto w, auto h, auto) {
+  return tn::while_loop([=](auto c) { return sum(c * c) < 0.1 * sum(w * w); }, [=](auto c) { return 1.5 * c + matmul(c, matmul(w, w)); }, h);
+};
+constexpr auto in_a_branch = [](auto w, auto h, auto xs) {
+  const auto turn = [=](auto c, auto x) {
+    return std::tuple{tn::cond(sum(x) > 1e6, [=] { return matmul(c, matmul(w, w)); }, [=] { return c + x; }), tn::nothing};
+  };
+  return std::get<0>(tn::scan(turn, h, xs));
+};
+// w is carried and stays the same; nothing reads the third carry and the stack.
+constexpr auto carried = [](auto w, auto h, auto xs) {
+  const auto turn = [](auto c, auto x) {
+    const auto [w, h, n] = c;
+    const auto next = tanh(matmul(h, matmul(w, w)) + x);
+    return std::tuple{std::tuple{w, next, n * 2.0 + sum(cos(next))}, exp(next)};
+  };
+  return std::get<1>(std::get<0>(tn::scan(turn, std::tuple{w, h, sum(w)}, xs)));
+};
+template <auto& F>
+constexpr auto gradient_of = [](auto w, auto h, auto xs) {
+  return tn::grad<0, 1, 2>([](auto w, auto h, auto xs) { return sum(F(w, h, xs)); })(w, h, xs);
+};
+
+template <auto& F, std::int64_t N = 10>
+using plan_of = decltype(tn::compile(F).plan(matrix{}, row{}, rows<N>{}));
+
+int count(const std::string& text, const std::string& what) {
+  int n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+template <auto& F>
+std::string turn_of() {
+  const std::string text = tn::to_text(plan_of<F>{});
+  const std::size_t from = text.find("turn:");
+  return text.substr(from, text.find("\n%", from) - from);
+}
+}  // namespace
+
+TEST_CASE("what is the same in all turns is computed before the loop") {
+  STATIC_REQUIRE(plan_of<by_scan>::flops() < 3 * flops_of_product);
+  STATIC_REQUIRE(plan_of<by_scan, 20>::flops() - plan_of<by_scan>::flops() < 2 * flops_of_product);
+  STATIC_REQUIRE(plan_of<in_two_loops>::flops() < 8 * flops_of_product);  // 30 turns
+  CHECK(count(turn_of<in_two_loops>(), "matmul") == 1);
+  CHECK(count(turn_of<by_while>(), "matmul") == 1);
+  CHECK(count(tn::to_text(plan_of<by_while>{}), " = sum") == 2);
+  // The gradient keeps no stack of a product that is the same in all turns.
+  CHECK(count(tn::to_text(plan_of<gradient_of<by_scan>>{}), "float64[10,8,8]") == 0);
+}
+
+TEST_CASE("nothing leaves a branch") { CHECK(count(turn_of<in_a_branch>(), "matmul") == 2); }
+
+TEST_CASE("carries that stay the same are captured; carries and stacks that nothing reads are not computed") {
+  STATIC_REQUIRE(plan_of<carried>::flops() == plan_of<by_scan>::flops());
+  CHECK(turn_of<carried>() == turn_of<by_scan>());
+}
+
+TEST_CASE("loops without what a turn does not need give the results of the reference backend, also without a turn") {
+  matrix w;
+  row h;
+  for (std::int64_t i = 0; i < 64; ++i) w.at(i / 8, i % 8) = 0.02 * static_cast<double>(11 * i % 17) - 0.15;
+  for (std::int64_t i = 0; i < 8; ++i) h.at(0, i) = 0.1 * static_cast<double>(i) - 0.3;
+  for (const std::int64_t turns : {0, 1, 4}) {
+    INFO(turns << " turns");
+    tn::tensor<double, tn::shape<tn::dyn, 1, 8>> xs(turns);
+    for (std::int64_t i = 0; i < 8 * turns; ++i) xs.at(i / 8, 0, i % 8) = 0.05 * static_cast<double>(i) - 0.4;
+    judged::agrees_with_reference("scan", by_scan, w, h, xs);
+    judged::agrees_with_reference("two loops", in_two_loops, w, h, xs);
+    judged::agrees_with_reference("while", by_while, w, h, xs);
+    judged::agrees_with_reference("branch", in_a_branch, w, h, xs);
+    judged::agrees_with_reference("carried", carried, w, h, xs);
+    judged::agrees_with_reference("gradient", gradient_of<by_scan>, w, h, xs);
+    judged::agrees_with_reference("gradient of two loops", gradient_of<in_two_loops>, w, h, xs);
+    judged::agrees_with_reference("gradient, carried", gradient_of<carried>, w, h, xs);
+  }
+}
