@@ -201,8 +201,8 @@ class lean_loops_search {
     return false;
   }
   static constexpr bool leaves(const ir::graph_view& body, const mark_list& outputs, int own) {
-    const demand d = demand_of(body, outputs);
     mark_list varies(body.count, 0);
+    id_list worth;
     for (int i = 0; i < body.bound_count; ++i) varies[body.bounds[i].indices] = body[body.bounds[i].indices].op != ir::opcode::input;
     for (node_id id = 0; id < body.count; ++id) {
       const ir::node& n = body[id];
@@ -216,8 +216,12 @@ class lean_loops_search {
       }
       varies[id] = varies[id] || !can_leave(n);
       for (int k = 0; k < n.arity; ++k) varies[id] = varies[id] || varies[n.in[k]];
-      if (d.nodes[id] && !varies[id] && is_worth_leaving(body, n, 0)) return true;
+      if (!varies[id] && is_worth_leaving(body, n, 0)) worth.push_back(id);
     }
+    if (worth.size() == 0) return false;
+    const demand d = demand_of(body, outputs);
+    for (const node_id id : worth)
+      if (d.nodes[id]) return true;
     return false;
   }
   /// Whether a carry, or an element of a stack, is the same in all turns.
