@@ -177,6 +177,19 @@ TEST_CASE("ranges up to an extent, and with bounds that the trace knows, are tho
   CHECK(tn::compile(shifts)(one).size() == 0);
   CHECK_THROWS_AS(tn::compile(every_other)(one), tn::shape_error);
 
+  // An extent that the graph knows though the type does not.
+  constexpr auto inner = tn::compile([](auto x) {
+    const auto y = x[tn::range(0, 4)];
+    return y[tn::range(1, tn::extent<0>(y))];
+  });
+  same(inner(there(counted(6))), counted(6)[tn::range(1, 4)]);
+  // x and x up to its extent are known to have one length: without a check, so as one function of two lengths they differ from others.
+  constexpr auto whole = tn::compile([](auto x) {
+    const auto n = tn::extent<0>(x);
+    return x[tn::range(0, n)] - x + sum(x[tn::range(1, n)] - x[tn::range<1, tn::end>()]);
+  });
+  CHECK(sum(tn::abs(whole(there(counted(6))))).item() == 0);
+
   // The extent of another argument: its range may be shorter than the axis, not longer.
   constexpr auto up_to = tn::compile([](auto x, auto y) { return x[tn::range(1, tn::extent<0>(y))] * 2.0; });
   same(up_to(there(counted(7)), there(counted(4))), tn::tensor(counted(7)[tn::range(1, 4)] * 2.0));

@@ -89,7 +89,8 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, 
 }
 /// No extent: symbols and numbers are larger.
 inline constexpr std::int64_t no_extent = INT64_MIN;
-/// The extent of the graph that a number is: extent<A>(x), also plus or minus constants. no_extent and a refusal if it is another number.
+/// The extent of the graph that a number is: extent<A>(x), also plus or minus constants. no_extent and a refusal if it is another number, or
+/// below 0.
 constexpr std::int64_t extent_of_number(ops::value n) {
   ir::builder& g = *n.graph;
   std::int64_t more = 0;
@@ -100,13 +101,18 @@ constexpr std::int64_t extent_of_number(ops::value n) {
     more += (adds ? 1 : -1) * static_cast<std::int64_t>(ir::value_of(c.node()));
     n = ops::operand_of(n, is_left ? 1 : 0);
   }
-  if (n.node().op != ir::opcode::extent) {
+  const bool is_known = n.node().op == ir::opcode::constant;
+  if (!is_known && n.node().op != ir::opcode::extent) {
     g.refuse({ir::refusal::kind::range_end});
     return no_extent;
   }
+  const std::int64_t extent = is_known ? static_cast<std::int64_t>(ir::value_of(n.node())) : g.canonical(n.node().attr);
   using kind = ir::symbol::kind;
-  const std::int64_t extent = g.canonical(n.node().attr);
-  return more < 0 ? g.derived(kind::difference, extent, -more) : g.derived(kind::sum, extent, more);
+  if (more == 0) return extent;
+  if (!is_static(extent)) return more < 0 ? g.derived(kind::difference, extent, -more) : g.derived(kind::sum, extent, more);
+  if (extent + more >= 0) return extent + more;
+  g.refuse({ir::refusal::kind::range, 0, extent + more});
+  return no_extent;
 }
 
 /// Every step-th element from `first` up to `last`, which is an extent of the graph.
@@ -116,33 +122,35 @@ constexpr ops::value sliced_up_to(ops::value x, int axis, std::int64_t first, st
   const std::int64_t length = step == 1 ? all : g.derived(ir::symbol::kind::quotient, g.derived(ir::symbol::kind::sum, all, step - 1), step);
   return ops::sliced(x, axis, first, length, step);
 }
-/// The same for bounds that are not constants. Where they are numbers, a range that leaves its axis is noted in the graph; others are checked
-/// at the call.
+/// A trace goes on with no elements where it refuses a range.
+constexpr ops::value refuse_range(ops::value x, int axis, const ir::refusal& why) {
+  x.graph->refuse(why);
+  return ops::sliced(x, axis, 0, 0, 1);
+}
+/// The same for bounds that are not constants. A range of numbers that leaves its axis is noted in the graph. Others are checked at the call.
 constexpr ops::value subscript_range(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   ir::builder& g = *x.graph;
   const std::int64_t extent = x.shape()[axis];
-  if (first < 0 || step < 1 || (is_static(last) && first > last)) {
-    g.refuse({ir::refusal::kind::range, first, last});
-    return ops::sliced(x, axis, 0, 0, 1);
-  }
-  if (is_static(last) && is_static(extent) && last > extent) {
-    g.refuse({ir::refusal::kind::index, last - 1, extent});
-    return ops::sliced(x, axis, 0, 0, 1);
-  }
+  if (first < 0 || step < 1 || (is_static(last) && first > last)) return refuse_range(x, axis, {ir::refusal::kind::range, first, last});
+  if (is_static(last) && is_static(extent) && last > extent) return refuse_range(x, axis, {ir::refusal::kind::index, last - 1, extent});
   g.require_at_least(last, first, "at");
   if (extent != last) g.require_at_least(extent, last, "at");
   return sliced_up_to(x, axis, first, last, step);
 }
-constexpr ops::value subscript_axis(ops::value x, int axis, index_range r) { return subscript_range(x, axis, r.first, r.last, r.step); }
+constexpr ops::value subscript_axis(ops::value x, int axis, index_range r) {
+  if (r.last < 0) return refuse_range(x, axis, {ir::refusal::kind::range, r.first, r.last});  // a symbol is below 0 too
+  return subscript_range(x, axis, r.first, r.last, r.step);
+}
 constexpr ops::value subscript_axis(ops::value x, int axis, index_range_to_end r) {
   const std::int64_t extent = x.graph->canonical(x.shape()[axis]);
-  const bool fits = !is_static(extent) || r.last.back <= extent;
-  return subscript_range(x, axis, r.first, fits ? x.graph->derived(ir::symbol::kind::difference, extent, r.last.back) : 0, r.step);
+  if (is_static(extent) && extent < r.last.back) return refuse_range(x, axis, {ir::refusal::kind::range, r.first, extent - r.last.back});
+  return subscript_range(x, axis, r.first, x.graph->derived(ir::symbol::kind::difference, extent, r.last.back), r.step);
 }
 template <class Last>
 constexpr ops::value subscript_axis(ops::value x, int axis, const traced_range<Last>& r) {
   const std::int64_t last = extent_of_number(r.last);
-  return subscript_range(x, axis, r.first, last == no_extent ? r.first : x.graph->canonical(last), r.step);
+  if (last == no_extent) return ops::sliced(x, axis, 0, 0, 1);
+  return subscript_range(x, axis, r.first, x.graph->canonical(last), r.step);
 }
 template <std::int64_t First, index_from_end Last, std::int64_t Step>
 constexpr ops::value subscript_axis(ops::value x, int axis, static_range_to_end<First, Last, Step>) {
@@ -209,7 +217,8 @@ constexpr auto range(std::int64_t first, const traced<T, shape<>>& last, std::in
 /// No range begins at a traced integer, because its length would be unknown: window<N>(i) has a length.
 template <class T, class Last>
 constexpr index_range range(const traced<T, shape<>>&, const Last&, std::int64_t = 1) {
-  static_assert(detail::always_false<T>, "tenure: range: in a trace the first index is a number: at a traced position take tn::window<N>(i)");
+  static_assert(detail::always_false<T>,
+                "tenure: range: in a trace the first index is a number: at a traced position take tn::window<N>(i)");
   return {0, 0, 1};
 }
 
