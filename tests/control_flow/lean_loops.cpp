@@ -96,3 +96,51 @@ TEST_CASE("loops without what a turn does not need give the results of the refer
     judged::agrees_with_reference("gradient, carried", gradient_of<carried>, w, h, xs);
   }
 }
+
+TEST_CASE("an index that a turn checks is checked where the loop takes a turn, and not where it takes none") {
+  using table = tn::tensor<double, tn::shape<5>>;
+  using places = tn::tensor<std::int64_t, tn::shape<tn::dyn>>;
+  const table t{1, 2, 3, 4, 5};
+  const places good{0, 3}, bad{0, 4};
+  constexpr auto sums = [](auto t, auto i, auto n) {
+    return tn::fori_loop(n, [=](auto, auto c) { return c + sum(gather<0>(t, i + 1)) * c; }, sum(t));
+  };
+  // The only carry stays the same.
+  constexpr auto unchanged = [](auto t, auto i, auto n) {
+    const auto turn = [=](auto, auto c) { return std::tuple{std::get<0>(c), sum(gather<0>(t, i + 1))}; };
+    return std::get<0>(tn::fori_loop(n, turn, std::tuple{sum(t), sum(t)}));
+  };
+  constexpr auto slope = [](auto t, auto i) { return tn::grad<0>([](auto t, auto i) {
+    return tn::fori_loop(3, [=](auto, auto c) { return c + sum(gather<0>(t, i + 1)) * c; }, sum(t)); })(t, i); };
+  const auto run_sums = [&](const places& i, std::int64_t n) { return tn::compile(sums)(t, i, n).item(); };
+  const auto run_unchanged = [&](const places& i, std::int64_t n) { return tn::compile(unchanged)(t, i, n).item(); };
+  CHECK(run_sums(good, 2) == 15 * 8 * 8);  // 2 and 5 are looked up
+  CHECK(run_sums(bad, 0) == 15);
+  CHECK_THROWS_AS(run_sums(bad, 1), tn::index_error);
+  CHECK(run_unchanged(bad, 0) == 15);
+  CHECK(run_unchanged(good, 1) == 15);
+  judged::agrees_with_reference("gradient", slope, t, good);
+  CHECK_THROWS_AS(tn::compile(slope)(t, bad), tn::index_error);
+}
+
+TEST_CASE("a stack of run-time length whose elements are captured, and the states of a while_loop that its gradient does not read") {
+  constexpr auto stacks = [](auto w, auto xs) {
+    return std::get<1>(tn::scan([=](auto c, auto x) { return std::tuple{c + sum(x), w}; }, sum(w), xs));
+  };
+  const tn::tensor<double, tn::shape<3>> w{1, 2, 3};
+  for (const std::int64_t n : {0, 1, 4}) {
+    tn::tensor<double, tn::shape<tn::dyn, 3>> xs(n);
+    INFO(n << " turns");
+    CHECK(tn::compile(stacks)(w, xs).extents() == tn::extents{2, {n, 3}});
+    judged::agrees_with_reference("stack", stacks, w, xs);
+  }
+  // The second carry counts; nothing reads it but the condition.
+  constexpr auto slope = [](auto w) {
+    return tn::grad([](auto w) {
+      const auto goes_on = [](auto c) { return std::get<1>(c) < 5.0; };
+      const auto turn = [=](auto c) { return std::tuple{sin(std::get<0>(c)) * w, std::get<1>(c) + 1.0, std::get<2>(c) * 2.0}; };
+      return sum(std::get<0>(tn::while_loop(goes_on, turn, std::tuple{w, sum(w) * 0.0, w})));
+    })(w);
+  };
+  judged::agrees_with_reference("gradient of while_loop", slope, w);
+}

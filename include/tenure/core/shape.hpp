@@ -23,7 +23,8 @@ template <std::size_t N>
 constexpr std::int64_t dim(const char (&name)[N]) {
   static_assert(N <= 9, "tenure: dim: a name has at most 8 characters");
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < N && i < 8 && name[i] != 0; ++i) bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(name[i]) & 0x7f) << (8 * i);
+  for (std::size_t i = 0; i < N && i < 8 && name[i] != 0; ++i)
+    bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(name[i]) & 0x7f) << (8 * i);
   return static_cast<std::int64_t>(bits | (std::uint64_t{1} << 63));
 }
 

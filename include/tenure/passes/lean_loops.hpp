@@ -3,6 +3,7 @@
 // work: products, sums, attention, solutions, orders, looked-up elements. Carries and stacked results that nothing reads go, with what only
 // they need.
 // Law: lean_loops keeps the bits of all values, also after no turn; is idempotent; leaves no product of captures in a turn.
+// It does leave products in branches, and where a turn checks an index that they read.
 // Cost: has_lean_loops() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
 #pragma once
 
@@ -67,13 +68,16 @@ constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construc
     d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
     return d;
   }
-  // Inputs of a body that are its outputs of the turn before.
+  // Inputs of a body that are its outputs of the turn before. In a delay line of n carries each round finds one more of them, so after some
+  // rounds all carries count as needed.
+  constexpr int most_rounds = 8;
   const auto over_turns = [&](int body, int count, mark_list& out, mark_list& in) {
-    for (bool again = true; again;) {
+    int rounds = 0;
+    for (bool again = true; again; ++rounds) {
       again = false;
       in = inputs_needed(g.body_at(c.bodies[body]), out);
       for (int i = 0; i < count; ++i)
-        if (in[i] && !out[i]) out[i] = again = true;
+        if ((in[i] || rounds == most_rounds) && !out[i]) out[i] = again = true;
     }
   };
   if (c.what == kind::while_loop) {

@@ -140,12 +140,14 @@ class overwrites {
   }
 
  private:
-  // An argument that the plan does not have; one that no step reads, or a result that the plan does not have.
+  // The step of an argument that the plan does not have is `always`. That of an argument that no step reads, and of a result that the plan does
+  // not have, is `never`.
   static constexpr int always = 2147483647, never = -1;
   static constexpr int unknown = -1, nowhere = -2;
 
   /// overwrites_elementwise() for all pairs of a step, without the comparison of the two.
   constexpr void look_into(int s) {
+    places_.clear();  // the numbers of places are compared within a step
     const step& of = p_.steps[s];
     const kernel& k = p_.kernels[of.kernel];
     for (int i = 0; i < k.instruction_count; ++i) {

@@ -499,7 +499,8 @@ constexpr auto switch_of(const Index& index, const std::tuple<F...>& functions, 
   if constexpr (in_trace<Index, X...>) {
     ir::builder& g = graph_of_arguments(index, x...);
     const auto which = as_traced(g, index);
-    if constexpr (!is_index<std::remove_cvref_t<decltype(which)>>() || !are_cases<rebind_kind_t<result_of<F, rebind_kind_t<X, tracing>...>, tracing>...>())
+    if constexpr (!is_index<std::remove_cvref_t<decltype(which)>>() ||
+                  !are_cases<rebind_kind_t<result_of<F, rebind_kind_t<X, tracing>...>, tracing>...>())
       return as_traced(g, std::get<0>(functions)(as_traced(g, x)...));
     else return as_traced(g, choose<0, sizeof...(F)>(which, functions, as_traced(g, x)...));
   } else if constexpr (!runs_at_once<F...>()) {

@@ -60,8 +60,8 @@ constexpr int fused<Code>::packets_of_turn() {
 /// Full has the first n elements only, and n may be 0.
 template <class Code>
 template <class Loop, bool Full, bool Prepares, int I>
-TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none, const P* carried,
-                                       P* next, std::int64_t i, int n) {
+TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
+                                       const P* carried, P* next, std::int64_t i, int n) {
   constexpr auto x = at(I);
   constexpr in_loop role = x.access >= 0 ? Loop::role(x.access) : in_loop::fixed;
   constexpr bool is_fixed = x.what == kind::load && role == in_loop::fixed;
