@@ -175,13 +175,13 @@ void visit_indices(dtype type, const void* indices, const F& f) {
 /// Whether an index is not in [0, extent). The sign bit of i | (extent - 1 - i) tells it. Packets of every processor have these operations, but not
 /// all compare unsigned integers: with a comparison the loop took three times as long.
 template <class Index>
-bool any_outside(const Index* index, std::int64_t count, std::int64_t extent) {
+bool any_outside(const Index* places, std::int64_t count, std::int64_t extent) {
   using bits = std::make_unsigned_t<Index>;
   constexpr std::int64_t greatest = std::numeric_limits<Index>::max();
   const auto last = static_cast<bits>(extent - 1 < greatest ? extent - 1 : greatest);
   bits seen = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<bits>(index[i]);
+    const auto at = static_cast<bits>(places[i]);
     seen |= at | static_cast<bits>(last - at);
   }
   return seen >> (std::numeric_limits<bits>::digits - 1) != 0;
