@@ -51,7 +51,7 @@ constexpr auto two_columns = [](auto h, auto xs) {
 // A body of more instructions than clang takes operands in a fold.
 constexpr auto long_turns = [](auto y0, auto p) {
   const auto turn = [=](auto, auto y) {
-    for (int k = 0; k < 150; ++k) y = y * p.at(0) + p.at(1);
+    for (int k = 0; k < 130; ++k) y = y * p.at(0) + p.at(1);
     return y;
   };
   return tn::fori_loop(3, turn, y0);
