@@ -19,6 +19,12 @@ constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
   return at;
 }
 
+/// Whether an operation is more than pointwise work, so that its result is worth an array in place of computing it again.
+constexpr bool is_worth_an_array(ir::opcode op) {
+  const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::order;
+  return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || moves;
+}
+
 /// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
 class derived_body {
  public:
@@ -99,10 +105,7 @@ class derived_body {
 
  private:
   /// Kept from turn to turn: results of more than pointwise work.
-  static constexpr bool is_kept(ir::opcode op) {
-    const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::order;
-    return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || op == ir::opcode::result || moves;
-  }
+  static constexpr bool is_kept(ir::opcode op) { return is_worth_an_array(op) || op == ir::opcode::result; }
 
   enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the pasted node
 

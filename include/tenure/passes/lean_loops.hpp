@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops do in each turn only what a turn needs. What is the same in all turns is computed before the loop, if it is more than pointwise
-// work: products, sums, attention, solutions, orders, looked-up elements. Carries and stacked results that nothing reads go, with what only
-// they need.
+// Makes the turns of loops smaller. A value that is the same in all turns is computed before the loop, if it is more than pointwise work: a
+// product, a sum, attention, a solution, an order, looked-up elements. Carries and stacked results that nothing reads are removed, and so are
+// the values that only they need.
 // Law: lean_loops keeps the bits of all values, also after no turn; is idempotent; leaves no product of captures in a turn.
 // It does leave products in branches, and where a turn checks an index that they read.
 // Cost: has_lean_loops() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
@@ -127,26 +127,18 @@ constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
   return d;
 }
 
-/// Whether an operation in a body, whose nodes begin with `first`, is worth an array of its own before the loop. A sum of equal numbers is
-/// not.
+/// Whether an operation in a body, whose nodes begin with `first`, is worth an array of its own before the loop. An outer product is pointwise,
+/// and a sum of equal numbers is one product.
 constexpr bool is_worth_leaving(const ir::graph_view& g, const ir::node& n, node_id first) {
-  const auto is_one_number = [&](node_id id) {
-    return g[id].op == ir::opcode::constant || (id >= first && g[id].op == ir::opcode::broadcast);
-  };
-  switch (n.op) {
-    case ir::opcode::matmul: {  // an outer product is pointwise
-      const extents& left = g.shape_of(n.in[0]);
-      return left[left.rank - 1] != 1;
-    }
-    case ir::opcode::reduce: return !is_one_number(n.in[0]);
-    case ir::opcode::gather:
-    case ir::opcode::scatter:
-    case ir::opcode::order:
-    case ir::opcode::solve:
-    case ir::opcode::attention:
-    case ir::opcode::attention_gradient: return true;
-    default: return false;
+  if (n.op == ir::opcode::matmul) {
+    const extents& left = g.shape_of(n.in[0]);
+    return left[left.rank - 1] != 1;
   }
+  if (n.op == ir::opcode::reduce) {
+    const ir::opcode of = g[n.in[0]].op;
+    return of != ir::opcode::constant && (n.in[0] < first || of != ir::opcode::broadcast);
+  }
+  return is_worth_an_array(n.op);
 }
 constexpr bool can_leave(const ir::node& n) {
   return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::construct && n.op != ir::opcode::result;
@@ -580,7 +572,7 @@ constexpr bool has_lean_loops(const ir::graph_view& g) {
   return g.inner.construct_count > 0 && lean_loops_search::finds(g, mark_list(g.output_count, 1));
 }
 
-/// Removes from loops what a turn does not need. dead_code() removes what is left of them.
+/// The graph with smaller loops. The old loops may stay in it without a reader: dead_code() removes them.
 constexpr ir::builder lean_loops(const ir::graph_view& g) {
   lean_loops_pass pass(g);
   return pass.run();
