@@ -102,6 +102,17 @@ class snapshot {
   int tensors_ = -1;
 };
 
+/// At its end, also by an exception, a state hands its moments back to the world of a test.
+template <class Moments, class State>
+struct hand_back {
+  Moments& to;
+  State& from;
+  hand_back(Moments& moments, State& state) : to(moments), from(state) {}
+  hand_back(const hand_back&) = delete;
+  hand_back& operator=(const hand_back&) = delete;
+  ~hand_back() { to = std::move(from.moments); }
+};
+
 /// Lets each allocation of call(world) fail, in a world that make() makes anew; returns how many there are.
 template <class Make, class Call>
 int check_failures(Make make, Call call) {

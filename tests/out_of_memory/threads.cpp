@@ -136,11 +136,7 @@ TEST_CASE("a training step changes model and state, or neither, on any number of
     };
     check(name, 1, make, [=](auto& w) {
       tn::optim::state<network<tn::values>, decltype(rule)::moments> state{std::move(std::get<1>(w)), 0};
-      struct hand_back {
-        decltype(w) to;
-        decltype(state)& from;
-        ~hand_back() { std::get<1>(to) = std::move(from.moments); }
-      } const at_end{w, state};
+      const hand_back at_end(std::get<1>(w), state);
       return tn::train_step(network_loss, rule)(std::get<0>(w), state, std::get<2>(w)).item();
     });
   };

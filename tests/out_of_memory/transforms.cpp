@@ -196,11 +196,7 @@ TEST_CASE("steps in micro-batches and L-BFGS change all or nothing") {
   };
   CHECK(check_failures(make, [](auto& w) {
           tn::optim::state<network<tn::values>, decltype(rule)::moments> state{std::move(std::get<1>(w)), 0};
-          struct hand_back {
-            decltype(w) to;
-            decltype(state)& from;
-            ~hand_back() { std::get<1>(to) = std::move(from.moments); }
-          } const at_end{w, state};
+          const hand_back at_end(std::get<1>(w), state);
           return tn::train_step(loss, rule, tn::micro_batches<4>)(std::get<0>(w), state, std::get<2>(w), std::get<3>(w)).item();
         }) >= 2);
   const auto minimize = [](auto f) {
