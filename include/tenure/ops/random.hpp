@@ -255,9 +255,9 @@ constexpr auto bernoulli(S s, const K& key, const P& p) {
   return uniform<float>(s, key) < p;
 }
 
-/// x with a part p of its elements, chosen by the key, as zeros, and the others divided by 1 - p, so that the mean stays. 0 <= p <= 1, a
-/// number or a traced number: 0 gives x. Another number throws, in a trace it does not compile; of a traced p or a tensor nobody looks at the value.
-/// The zeros are 0 also where x is NaN or infinite. The gradient is that of the same mask, which is computed again from the key.
+/// Sets a part p of the elements of x to 0, chosen by the key, and divides the others by 1 - p, so that the mean stays. p is a number or a
+/// traced number from 0 to 1; 0 gives x. A number outside this range throws, and in a trace it does not compile. The value of a traced p, or
+/// of a tensor, is not checked. A chosen element is 0 also where x is NaN or infinite. The gradient computes the same mask again from the key.
 template <operand X, class P, class K>
 constexpr auto dropout(const X& x, const P& p, const K& key) {
   if constexpr (detail::require_floating<typename operand_traits<X>::element_type>() && detail::require_key<K>()) {
