@@ -130,9 +130,8 @@ done
 for ((pass = 1; pass <= passes; ++pass)); do
   for program in "${programs[@]}"; do
     name=$(basename "$program")
-    if ! "$program" --benchmark_list_tests --benchmark_filter="$filter" 2>/dev/null | grep -q .; then
-      continue
-    fi
+    # Not "| grep -q .": grep ends at the first line, and the programs in Python fail when they write the next one.
+    [[ -n $("$program" --benchmark_list_tests --benchmark_filter="$filter" 2>/dev/null) ]] || continue
     printf '\n%s, pass %d\n' "$name" "$pass"
     # The console shows progress. The file contains the same as the output of --benchmark_format=json.
     "$program" --benchmark_filter="$filter" "${bench_args[@]}" \

@@ -92,7 +92,8 @@ TEST_CASE("Law: a result may be computed in the memory of an argument that it ma
   CHECK(by_update > 0);
 }
 
-TEST_CASE("Law: buffers alive in one step never share bytes") {
+TEST_CASE("Law: buffers alive in one step never share bytes, unless one is written over the other") {
+  int in_place = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const sample s = random_sample(seed, options_of(seed));
     const ir::builder graph = finished(s.graph.view());
@@ -123,8 +124,16 @@ TEST_CASE("Law: buffers alive in one step never share bytes") {
         const auto y = static_cast<std::size_t>(b);
         const bool together = first[x] <= last[y] && first[y] <= last[x];
         const bool meet = bytes(a) > 0 && bytes(b) > 0 && offset[x] < offset[y] + bytes(b) && offset[y] < offset[x] + bytes(a);
-        if (together && meet) FAIL(report(seed, "memory", "two live buffers share bytes", graph.view()));
+        if (!together || !meet) continue;
+        const auto is_over = [&](int from, int to) {  // the pass looks at all buffers of a step at once, and this function at one pair
+          const auto i = static_cast<std::size_t>(from), j = static_cast<std::size_t>(to);
+          return last[i] == first[j] && offset[i] == offset[j] && bytes(from) == bytes(to) && p.steps[last[i]].is_fused() &&
+                 passes::overwrites_elementwise(p.view(graph.view()), p.steps[last[i]], from, to);
+        };
+        if (!is_over(a, b) && !is_over(b, a)) FAIL(report(seed, "memory", "two live buffers share bytes", graph.view()));
+        ++in_place;
       }
     }
   }
+  CHECK(in_place > static_cast<int>(graphs / 40));
 }

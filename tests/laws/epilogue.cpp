@@ -153,3 +153,39 @@ TEMPLATE_TEST_CASE("an epilogue writes into what its product or itself reads onl
   tn::compile(flat).into(right)(left, right);
   REQUIRE(same_bits(right, by_right));
 }
+
+// The temporary has the memory of the product that its kernel reads. A result of this kernel lies in what the kernel reads too, so the blocks of the
+// product cannot be computed there.
+TEMPLATE_TEST_CASE("an epilogue writes a temporary over its product", "", double, float) {
+  constexpr auto first = [](auto x, auto w, auto s, auto v) {
+    const auto z = matmul(x, w);
+    return std::tuple{z + s, matmul(tanh(z), v)};
+  };
+  constexpr auto last = [](auto x, auto w, auto s, auto v) {
+    const auto z = matmul(x, w), t = tanh(z);
+    return std::tuple{t + s, matmul(t, v)};
+  };
+  const auto x = filled<TestType>(shape<2049, 24>{}, 1);
+  const auto w = filled<TestType>(shape<24, 200>{}, 2);
+  const auto old = filled<TestType>(shape<2049, 200>{}, 3);
+  const auto v = filled<TestType>(shape<200, 7>{}, 4);
+  const auto runs_apart = [&](const auto& f, const auto& sum, const auto& product) {
+    has_one(f, x, w, old, v);
+    using plan = decltype(tn::compile(f).plan(x, w, old, v));
+    CHECK(plan::workspace_bytes() < static_cast<std::int64_t>(2049 * 200 * sizeof(TestType)) * 3 / 2);
+    const auto [a, b] = tn::compile(f)(x, w, old, v);
+    CHECK(same_bits(a, sum));
+    CHECK(same_bits(b, product));
+    auto state = old.clone();
+    tn::tensor<TestType, shape<2049, 7>> of_product;
+    tn::compile(f).into(state, of_product)(x, w, state, v);
+    CHECK(same_bits(state, sum));
+    CHECK(same_bits(of_product, product));
+  };
+  const auto z = tn::compile([](auto x, auto w) { return matmul(x, w); })(x, w);
+  const auto t = tn::compile([](auto z) { return tanh(z); })(z);
+  const auto product = tn::compile([](auto t, auto v) { return matmul(t, v); })(t, v);
+  const auto add = tn::compile([](auto a, auto s) { return a + s; });
+  runs_apart(first, add(z, old), product);
+  runs_apart(last, add(t, old), product);
+}

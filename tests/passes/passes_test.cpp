@@ -432,6 +432,25 @@ TEST_CASE("buffers of one chain share two places") {
   CHECK(passes::place_buffers(p.buffers.data(), p.buffers.size(), p.steps.size(), nullptr, offsets, scratch) == 2 * 64 * 64 * 4);
 }
 
+TEST_CASE("a temporary is written over one that its kernel reads for the last time") {
+  const auto bytes = [](auto f) {
+    ir::builder g;
+    const value x{g, g.input(dtype::float32, {2, {64, 64}})};
+    g.output(f(x).id);
+    const passes::plan_builder p = passes::schedule(g.view());
+    std::int64_t offsets[32] = {};
+    passes::placement_scratch<32, 32> scratch;
+    REQUIRE(p.buffers.size() <= 32);
+    return passes::place_buffers(p.buffers.data(), p.buffers.size(), p.steps.size(), nullptr, offsets, scratch) / (64 * 64 * 4);
+  };
+  const auto product = [](value a, value b) { return ops::matrix_product(a, b); };
+  const auto tanh = [](value a) { return ops::pointwise_value<ops::tanh>(a); };
+  CHECK(bytes([&](value x) { return product(tanh(product(x, x)), x); }) == 1);
+  CHECK(bytes([&](value x) { return product(tanh(product(tanh(product(x, x)), x)), x); }) == 2);
+  CHECK(bytes([&](value x) { const value y = product(x, x); return product(tanh(y), y); }) == 2);  // the product is read later
+  CHECK(bytes([&](value x) { return product(tanh(ops::transposed(product(x, x))), x); }) == 2);  // at other elements
+}
+
 TEST_CASE("a plan fits into memory of its sizes, and not where one of them is smaller") {
   using passes::plan_sizes;
   const plan_sizes all{1, 2, 3, 4, 5, 6};

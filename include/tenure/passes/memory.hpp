@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Places temporary buffers in the workspace. A walk over the steps gives each buffer the first free gap that is large enough. The gap
-// is free again after the last reader, and neighbouring gaps are merged.
-// Law: buffers that are alive in the same step never share bytes. The walk runs when extents are known: at compile time, or in each call.
+// is free again after the last reader, and neighbouring gaps are merged. A buffer that is `in_place_of` another one has its memory.
+// Law: buffers that are alive in the same step never share bytes, except one in place of another in the step that reads the one and writes the
+// other. The walk runs when extents are known: at compile time, or in each call.
 // Cost: the number of buffers times the number of gaps. Merging keeps the number of gaps small.
 #pragma once
 
@@ -34,6 +35,7 @@ constexpr std::int64_t place_buffers(const buffer* buffers, int count, int steps
     if (b.where != buffer::place::workspace || b.first >= steps) continue;
     scratch.next_starting[i] = scratch.starting[b.first];
     scratch.starting[b.first] = i + 1;
+    if (b.is_passed_on) continue;
     scratch.next_ending[i] = scratch.ending[b.last];
     scratch.ending[b.last] = i + 1;
   }
@@ -46,6 +48,10 @@ constexpr std::int64_t place_buffers(const buffer* buffers, int count, int steps
   };
   for (int s = 0; s < steps; ++s) {
     for (int i = scratch.starting[s] - 1; i >= 0; i = scratch.next_starting[i] - 1) {
+      if (const int other = buffers[i].in_place_of; other >= 0) {
+        offsets[i] = offsets[other];
+        continue;
+      }
       const std::int64_t bytes = padded_bytes(buffers[i], symbols);
       int g = 0;
       while (g < gaps && end[g] - begin[g] < bytes) ++g;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Whether a result may be written into the memory of an argument. It may if every read of the argument is in an earlier step, or in the
 // kernel that writes the result, at the same element and in the same pass, in an update that gives the result, or in a branch or a loop where
-// this holds.
+// this holds. A temporary may be written into the memory of another one by the same rule: see reuse_temporaries.
 #pragma once
 
 #include <bit>
 
 #include <tenure/ir/graph.hpp>
-#include <tenure/passes/schedule.hpp>
+#include <tenure/passes/plan.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -111,13 +111,59 @@ constexpr bool may_overwrite(const plan_view& p, int i, int j, const InConstruct
          (here && !fused && (overwrites_by_update(p, p.steps[a.last], i, j, same) || in_construct(p, p.steps[a.last], i, j)));
 }
 
+/// Where uses_in_kernels notes how a step uses a buffer, and whether it writes the buffer. Null: nowhere.
+struct noted_use {
+  use_of_memory* use = nullptr;
+  bool writes = false;
+};
+
+/// overwrites_elementwise() for all pairs of a step, without the comparison of the two.
+class uses_in_kernels {
+ public:
+  constexpr explicit uses_in_kernels(const plan_view& p) : p_(p) {}
+
+  /// Notes the uses of the buffers in the fused step s. to(buffer) is a noted_use.
+  template <class To>
+  constexpr void note(int s, const To& to) {
+    places_.clear();  // the numbers of places are compared within a step
+    const step& of = p_.steps[s];
+    const kernel& k = p_.kernels[of.kernel];
+    for (int i = 0; i < k.instruction_count; ++i) {
+      const instruction& x = p_.instructions[k.first_instruction + i];
+      if (x.access < 0) continue;
+      const access& a = p_.accesses[of.first_access + x.access];
+      if (a.buffer < 0) continue;
+      const auto [use, writes] = to(p_.buffers[a.buffer]);
+      if (use == nullptr) continue;
+      const int here = place_of(a), pass = static_cast<int>(std::bit_width(x.passes)), at = pass << 24 | i;
+      const bool is_elementwise = !x.row && (writes ? x.what == instruction::kind::store : use->place == unknown || use->place == here);
+      if (!is_elementwise) use->place = nowhere;
+      else if (use->place != nowhere) use->place = here;
+      if (writes || at > use->at) use->at = at;
+    }
+  }
+
+ private:
+  static constexpr int unknown = -1, nowhere = -2;
+
+  /// Equal numbers for equal elements.
+  constexpr int place_of(const access& a) {
+    for (int i = 0; i < places_.size(); ++i)
+      if (same_elements(places_[i], a)) return i;
+    return places_.push_back(a);
+  }
+
+  plan_view p_;
+  ir::array<access> places_;
+};
+
 /// The answers for so many arguments and results.
 class overwrites {
  public:
   // Cost: linear in the buffers and the instructions, if few accesses of a step differ in their elements.
   template <class InConstruct>
   constexpr overwrites(const plan_view& p, int arguments, int results, const InConstruct& in_construct)
-      : p_(p), read_(arguments, use_of_memory{always}), written_(results, use_of_memory{never}) {
+      : read_(arguments, use_of_memory{always}), written_(results, use_of_memory{never}) {
     ir::array<int> written_by(p.step_count, -1), next(p.buffer_count, -1);  // the results of a step as a chain of buffers
     for (int i = 0; i < p.buffer_count; ++i) {
       const buffer& b = p.buffers[i];
@@ -126,8 +172,14 @@ class overwrites {
       written_[b.index].step = b.first;
       if (b.first < p.step_count) next[i] = written_by[b.first], written_by[b.first] = i;
     }
+    uses_in_kernels uses(p);
     for (int s = 0; s < p.step_count; ++s)
-      if (written_by[s] >= 0 && p.steps[s].is_fused()) look_into(s);
+      if (written_by[s] >= 0 && p.steps[s].is_fused())
+        uses.note(s, [&](const buffer& b) -> noted_use {
+          if (b.where == buffer::place::argument && b.last == s) return {&read_[b.index], false};
+          if (b.where == buffer::place::result && b.first == s) return {&written_[b.index], true};
+          return {};
+        });
     for (int i = 0; i < p.buffer_count; ++i) {
       const buffer& a = p.buffers[i];
       if (a.where != buffer::place::argument || a.first >= p.step_count || p.steps[a.last].is_fused()) continue;
@@ -143,41 +195,46 @@ class overwrites {
   // The step of an argument that the plan does not have is `always`. That of an argument that no step reads, and of a result that the plan does
   // not have, is `never`.
   static constexpr int always = 2147483647, never = -1;
-  static constexpr int unknown = -1, nowhere = -2;
 
-  /// overwrites_elementwise() for all pairs of a step, without the comparison of the two.
-  constexpr void look_into(int s) {
-    places_.clear();  // the numbers of places are compared within a step
-    const step& of = p_.steps[s];
-    const kernel& k = p_.kernels[of.kernel];
-    for (int i = 0; i < k.instruction_count; ++i) {
-      const instruction& x = p_.instructions[k.first_instruction + i];
-      if (x.access < 0) continue;
-      const access& a = p_.accesses[of.first_access + x.access];
-      if (a.buffer < 0) continue;
-      const buffer& b = p_.buffers[a.buffer];
-      const bool reads = b.where == buffer::place::argument && b.last == s, writes = b.where == buffer::place::result && b.first == s;
-      if (!reads && !writes) continue;
-      use_of_memory& use = reads ? read_[b.index] : written_[b.index];
-      const int here = place_of(a), pass = static_cast<int>(std::bit_width(x.passes)), at = pass << 24 | i;
-      const bool is_elementwise = !x.row && (reads ? use.place == unknown || use.place == here : x.what == instruction::kind::store);
-      if (!is_elementwise) use.place = nowhere;
-      else if (use.place != nowhere) use.place = here;
-      if (writes || at > use.at) use.at = at;
-    }
-  }
-  /// Equal numbers for equal elements.
-  constexpr int place_of(const access& a) {
-    for (int i = 0; i < places_.size(); ++i)
-      if (same_elements(places_[i], a)) return i;
-    return places_.push_back(a);
-  }
-
-  plan_view p_;
   ir::array<use_of_memory> read_, written_;
   ir::array<overwritten_pair> partners_;
-  ir::array<access> places_;
 };
+
+/// Lets a temporary have the memory of another one of the same size that its kernel reads for the last time, where each element is read before
+/// it is written. So the gradient of logits is written over the logits.
+/// Cost: linear in the instructions of kernels that write one temporary and are the last to read another.
+constexpr void reuse_temporaries(plan_builder& plan) {
+  const plan_view p = plan.view();
+  ir::array<int> born(p.step_count, -1), dies(p.step_count, -1), next_born(p.buffer_count, -1), next_dies(p.buffer_count, -1);  // chains of buffers
+  for (int i = p.buffer_count - 1; i >= 0; --i) {
+    const buffer& b = p.buffers[i];
+    if (b.where != buffer::place::workspace || b.first >= p.step_count) continue;
+    next_born[i] = born[b.first], born[b.first] = i;
+    // A gather may wait for the kernel that reads its rows. Then its memory has the rows of one block at a time.
+    const step& made_by = p.steps[b.first];
+    if (made_by.is_fused() || made_by.op != ir::opcode::gather) next_dies[i] = dies[b.last], dies[b.last] = i;
+  }
+  ir::array<use_of_memory> read(p.buffer_count), written(p.buffer_count);
+  uses_in_kernels uses(p);
+  for (int s = 0; s < p.step_count; ++s) {
+    if (!p.steps[s].is_fused() || born[s] < 0 || dies[s] < 0) continue;
+    uses.note(s, [&](const buffer& b) -> noted_use {
+      const int i = static_cast<int>(&b - p.buffers);
+      if (b.where != buffer::place::workspace || (b.first < s && b.last > s)) return {};
+      return b.first < s ? noted_use{&read[i], false} : noted_use{&written[i], true};
+    });
+    for (int i = born[s]; i >= 0; i = next_born[i]) {
+      buffer& b = plan.buffers[i];
+      for (int j = dies[s]; j >= 0 && b.in_place_of < 0; j = next_dies[j]) {
+        buffer& other = plan.buffers[j];
+        const bool fits = other.first < s && !other.is_passed_on && other.type == b.type && other.elements == b.elements;
+        if (!fits || written[i].place < 0 || read[j].place != written[i].place || read[j].at >= written[i].at) continue;
+        b.in_place_of = j;
+        other.is_passed_on = true;
+      }
+    }
+  }
+}
 
 template <class InConstruct = no_constructs>
 constexpr overwrites find_overwrites(const plan_view& p, int arguments, int results, InConstruct in_construct = {}) {

@@ -55,7 +55,9 @@ struct buffer {
   dtype type = dtype::float32;
   int index = 0;  // argument or result number
   number elements{};
-  int first = 0, last = 0;  // the first step that uses it, and the last
+  int first = 0, last = 0;    // the first step that uses it, and the last
+  int in_place_of = -1;       // of a temporary: another one, whose memory it has from its first step on
+  bool is_passed_on = false;  // another temporary has its memory after its last step
 };
 
 /// The distance of neighbours along each axis. A plan stores equal strides once, and equal strides have equal ids.

@@ -6,6 +6,7 @@
 
 #include <tenure/ir/index.hpp>
 #include <tenure/passes/fuse.hpp>
+#include <tenure/passes/overwrite.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -26,6 +27,7 @@ class scheduler {
       else write_kernel(p, head[p]);
     }
     note_lifetimes();
+    reuse_temporaries(plan_);
     return static_cast<plan_builder&&>(plan_);
   }
 

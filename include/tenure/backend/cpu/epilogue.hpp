@@ -68,7 +68,8 @@ constexpr epilogue find_epilogue(int s) {
     e.writes |= std::uint64_t{1} << x.access;
     const int stored = tables.bindings[next.first_binding + x.access].buffer;
     if (x.what == kind::store && !x.row && !e.is_read_later && tables.buffers[stored].elements == elements &&
-        passes::overwrites_elementwise(plan.view(Program::value.view()), plan.steps[s + 1], c.buffer, stored))
+        passes::overwrites_elementwise(plan.view(Program::value.view()), plan.steps[s + 1], c.buffer, stored) &&
+        (!buffer.is_passed_on || tables.buffers[stored].in_place_of == c.buffer))
       e.overwritten_by = x.access;
   }
   e.is_one = e.accesses != 0 && (e.accesses & e.writes) == 0;
