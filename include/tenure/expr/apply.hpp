@@ -109,6 +109,7 @@ constexpr auto lift([[maybe_unused]] ir::builder& g, [[maybe_unused]] const X& x
     else known = x;
     // An integer keeps all its bits.
     if constexpr (std::is_integral_v<X> && !is_floating(type)) return traced<element_of_t<type>, shape<>>{&g, g.constant_bits(type, g.intern({}), static_cast<std::int64_t>(known))};
+    else if constexpr (std::is_integral_v<X>) return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(static_cast<element_of_t<type>>(known)))};
     else return traced<element_of_t<type>, shape<>>{&g, g.constant(type, g.intern({}), static_cast<double>(known))};
   } else if constexpr (may_be_constant<X>) {
     return constant_of(g, x);

@@ -313,5 +313,10 @@ constexpr std::int64_t bits_of(dtype type, double value) {
 constexpr double value_of(const node& constant) {
   return is_floating(constant.type) ? std::bit_cast<double>(constant.attr) : static_cast<double>(constant.attr);
 }
+/// Whether the elements of a constant are 0 in its type: 1e-50 is 0 in float32.
+constexpr bool is_zero(const node& constant) {
+  const double value = value_of(constant);
+  return value == 0 || (constant.type == dtype::float32 && -0x1p-150 <= value && value <= 0x1p-150);
+}
 
 }  // namespace tenure::ir

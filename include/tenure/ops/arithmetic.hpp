@@ -202,10 +202,25 @@ struct clamp_max {
   }
 };
 
-/// x + w * (y - x).
+/// x + w * (y - x), or y - (1 - w) * (y - x) where w is at least a half (PyTorch's rule). The first alone would not be y where w is 1.
 struct lerp {
   template <class X, class Y, class W>
-  static constexpr auto trace(const X& x, const Y& y, const W& w) { return add::trace(x, mul::trace(w, sub::trace(y, x))); }
+  static constexpr auto trace(const X& x, const Y& y, const W& w) {
+    const auto difference = sub::trace(y, x);
+    const auto from_x = add::trace(x, mul::trace(w, difference));
+    if constexpr (is_floating(dtype_v<typename W::element_type>)) {
+      using result = std::remove_const_t<decltype(from_x)>;
+      const ir::node given = value(w).node();
+      const bool is_known = given.op == ir::opcode::constant;
+      if (is_known && ir::value_of(given) < 0.5) return from_x;
+      const W one{w.graph, value(w).like(1).id}, half{w.graph, value(w).like(0.5).id};
+      const auto from_y = sub::trace(y, mul::trace(sub::trace(one, w), difference));
+      if (is_known) return result{w.graph, value(from_y).id};
+      return result{w.graph, value(where::trace(less::trace(w, half), from_x, from_y)).id};
+    } else {
+      return from_x;
+    }
+  }
 };
 
 }  // namespace tenure::ops
@@ -242,7 +257,7 @@ template <class X, class Y> requires some_operand<X, Y> constexpr auto fmin(cons
 template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
 template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min(const X& x, const L& lo) { return apply<ops::clamp_min>(x, lo); }
 template <class X, class H> requires some_operand<X, H> constexpr auto clamp_max(const X& x, const H& hi) { return apply<ops::clamp_max>(x, hi); }
-/// x + w * (y - x): x where w is 0, y where w is 1. w may lie outside 0 to 1.
+/// x + w * (y - x), as PyTorch computes it: exactly x where w is 0, and exactly y where w is 1. w may lie outside 0 to 1.
 template <class X, class Y, class W> requires some_operand<X, Y, W> constexpr auto lerp(const X& x, const Y& y, const W& w) { return apply<ops::lerp>(x, y, w); }
 /// 1 / x. Integers give float32.
 template <operand X> constexpr auto reciprocal(const X& x) { return apply<ops::div>(1, x); }

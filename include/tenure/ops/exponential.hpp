@@ -93,7 +93,7 @@ struct pow : pointwise<pow, 2, typing::floating> {
     const V zero = g.like(0), one = g.like(1), root = pointwise_value<equal>(x, zero);
     if (i == 0) {
       const ir::node& known = y.node().op == ir::opcode::broadcast ? (*y.graph)[y.node().in[0]] : y.node();
-      if (known.op == ir::opcode::constant && ir::value_of(known) != 0) return g * (y * pointwise_value<pow>(x, y - 1));
+      if (known.op == ir::opcode::constant && !ir::is_zero(known)) return g * (y * pointwise_value<pow>(x, y - 1));
       // Where y is 0 this is y / x. Its value is 0, and its derivative in y is right, while a constant 0 would have none. The operand that
       // is not chosen is finite and has finite derivatives, because 0 times infinity would give NaN.
       const V exponent = pointwise_value<where>(root, stopped(y), y);

@@ -34,6 +34,10 @@ constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block&
     const ops::value row = ops::counting(g, dtype::int64, shape, 0), column = ops::counting(g, dtype::int64, shape, 1);
     return result{&g, ops::cast_to(ops::pointwise_value<ops::equal>(row, column), dtype_v<T>).id};
   }
+  if (elements.whole_step != 0) {
+    const auto whole = [&](std::int64_t number) { return ops::value{g, g.constant_bits(dtype::int64, shape, number)}; };
+    return result{&g, ops::cast_to(ops::counting(g, dtype::int64, shape, 0) * whole(elements.whole_step) + whole(elements.whole), dtype_v<T>).id};
+  }
   const ops::value i = ops::counting(g, dtype::float64, shape, 0);
   ops::value each = elements.step == 1 && elements.first == 0 ? i : i * elements.step + elements.first;
   if (elements.has_last) each = ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(static_cast<double>(count(of_elements) - 1))), i.like(elements.last), each);
@@ -65,14 +69,14 @@ constexpr auto constant_expression(ir::builder& g, const X& x) {
 
 }  // namespace detail
 
-/// `value` in each element, in the shape of x. The element type is that of x unless T is given. `value` is converted as by static_cast.
+/// `value` in each element, in the shape of x. The element type is that of x unless T is given. `value` is converted as by cast.
 template <class T = void, element E, class S, scalar U>
 constexpr auto full_like(const traced<E, S>& x, U value) {
   using made = std::conditional_t<std::is_void_v<T>, E, T>;
   ir::builder& g = *x.graph;
   made known{};
   if (std::is_constant_evaluated() && !__builtin_constant_p(value)) g.refuse({ir::refusal::kind::capture});
-  else known = static_cast<made>(value);
+  else known = number::convert<made>(value);
   if constexpr (std::is_integral_v<made>) return traced<made, S>{&g, g.constant_bits(dtype_v<made>, g[x.id].shape, static_cast<std::int64_t>(known))};
   else return traced<made, S>{&g, g.constant(dtype_v<made>, g[x.id].shape, static_cast<double>(known))};
 }

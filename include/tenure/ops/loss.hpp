@@ -115,7 +115,8 @@ struct class_losses {
         // graph is looked at here, because the select costs a step.
         const ir::node& given = value(smoothing).node();
         const bool is_known = given.op == ir::opcode::constant;
-        if (is_known && ir::value_of(given) == 0) return hard;
+        constexpr dtype type = dtype_v<typename X::element_type>;
+        if (is_known && ir::is_zero({.type = type, .attr = ir::bits_of(type, ir::value_of(given))})) return hard;
         const auto smoothed = is_known ? x : where::trace(greater::trace(share, zero()), x, zero());
         const auto weighted = [&] {
           if constexpr (weighs) return mul::trace(smoothed, weight_of_all);

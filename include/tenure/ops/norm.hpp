@@ -40,7 +40,7 @@ struct norm {
   }
 };
 
-/// The square root of var. Where it is 0, its gradient is 0. For fewer elements than 1 + Correction both are NaN.
+/// The square root of var. Where it is 0, its gradient is 0. For one element and a Correction of 1 both are NaN.
 template <int Correction, bool Keep, int... A>
 struct stddev {
   template <class X>

@@ -109,7 +109,11 @@ constexpr auto fmin(X x, Y y) {
 template <scalar X, scalar L, scalar H> constexpr auto clamp(X x, L lo, H hi) { return minimum(maximum(x, lo), hi); }
 template <scalar X, scalar L> constexpr auto clamp_min(X x, L lo) { return maximum(x, lo); }
 template <scalar X, scalar H> constexpr auto clamp_max(X x, H hi) { return minimum(x, hi); }
-template <scalar X, scalar Y, scalar W> constexpr auto lerp(X x, Y y, W w) { return x + w * (y - x); }
+template <scalar X, scalar Y, scalar W>
+constexpr auto lerp(X x, Y y, W w) {
+  if constexpr (std::is_floating_point_v<W>) return w < W(0.5) ? x + w * (y - x) : y - (1 - w) * (y - x);
+  else return x + w * (y - x);
+}
 template <scalar X, scalar Y> constexpr auto where(bool c, X x, Y y) { return c ? static_cast<std::common_type_t<X, Y>>(x) : static_cast<std::common_type_t<X, Y>>(y); }
 
 template <scalar X> constexpr auto relu(X x) { return x < 0 ? X(0) : x + X(0); }  // not x * 0, which is NaN for -inf

@@ -2,6 +2,8 @@
 // Reductions over all or some axes: sum, mean, amax, amin, logsumexp, var. Normalisations along one axis: softmax, log_softmax.
 #pragma once
 
+#include <limits>
+
 #include <tenure/ops/axes.hpp>
 #include <tenure/ops/movement.hpp>
 #include <tenure/ops/registry.hpp>
@@ -105,12 +107,21 @@ struct var {
     const auto total = sum<Keep, A...>::trace(mul::trace(deviation, deviation));
     const std::int16_t to = x.graph->intern(extents(total.shape()));
     // The count is stretched before the subtraction, so that the subtraction and the division stay in the kernel that walks the rows.
-    const value n = broadcast_to(reduced_count(x, mask), to) - static_cast<double>(Correction);
+    const value count = reduced_count(x, mask);
+    const bool is_enough = count.node().op == ir::opcode::constant && ir::value_of(count.node()) >= Correction;
+    const value left = broadcast_to(count, to) - static_cast<double>(Correction);
+    const value n = is_enough ? left : pointwise_value<maximum>(left, left.like(0));
     return std::remove_const_t<decltype(total)>{x.graph, (value(total) / n).id};
   }
 };
 
 namespace detail {
+/// x, or float32 of integers and bool: a difference of integers would wrap around before it is an exponent.
+template <class X>
+constexpr auto floating_of(const X& x) {
+  if constexpr (is_floating(dtype_v<typename X::element_type>)) return x;
+  else return traced<float, typename X::shape_type>{x.graph, cast_to(x, dtype::float32).id};
+}
 /// The largest element along axes, without gradient, to be subtracted before exp. It may ignore a NaN. This is right, because exp of
 /// this NaN is NaN, so the sum of the exponentials is NaN.
 template <int... A, class X>
@@ -118,20 +129,23 @@ constexpr auto largest_shift(const X& x) {
   const auto m = reduce<ir::reduction::max_of_numbers, true, A...>::trace(x);
   return std::remove_const_t<decltype(m)>{x.graph, stopped(m).id};
 }
-/// The same, but 0 where the largest element is infinite, so that inf - inf, which is NaN, does not occur.
+/// The same, but a finite number where the largest element is infinite, so that inf - inf, which is NaN, does not occur. Beside an infinity it is
+/// the largest number: exp of the other elements is then 0 and cannot overflow, and so is their gradient.
 template <int... A, class X>
 constexpr auto stable_shift(const X& x) {
   const auto m = largest_shift<A...>(x);
   const value largest = m;
-  const value infinite = pointwise_value<equal>(pointwise_value<abs>(largest), largest.like(__builtin_inf()));
-  return std::remove_const_t<decltype(m)>{x.graph, pointwise_value<where>(infinite, largest.like(0), largest).id};
+  const double most = static_cast<double>(std::numeric_limits<typename X::element_type>::max());
+  const value below = pointwise_value<minimum>(largest, largest.like(most));
+  return std::remove_const_t<decltype(m)>{x.graph, pointwise_value<maximum>(below, largest.like(-most)).id};
 }
 }  // namespace detail
 
 template <bool Keep, int... A>
 struct logsumexp {
   template <class X>
-  static constexpr auto trace(const X& x) {
+  static constexpr auto trace(const X& given) {
+    const auto x = detail::floating_of(given);
     const auto shift = detail::stable_shift<A...>(x);
     constexpr std::int64_t mask = axis_mask<logsumexp, X::shape_type::rank, A...>::value;
     // This node is made before the sum. Fusion goes from the last node to the first, and the sum tells it which axes form a row.
@@ -145,7 +159,8 @@ struct logsumexp {
 template <int A>
 struct softmax {
   template <class X>
-  static constexpr auto trace(const X& x) {
+  static constexpr auto trace(const X& given) {
+    const auto x = detail::floating_of(given);
     constexpr int at = axis_position<softmax, X::shape_type::rank, A>::value;
     const auto e = exp::trace(sub::trace(x, detail::largest_shift<at>(x)));
     // One division for each row, not for each element. And its derivative needs no additional pass over the row.
@@ -157,7 +172,8 @@ struct softmax {
 template <int A>
 struct log_softmax {
   template <class X>
-  static constexpr auto trace(const X& x) {
+  static constexpr auto trace(const X& given) {
+    const auto x = detail::floating_of(given);
     constexpr int at = axis_position<log_softmax, X::shape_type::rank, A>::value;
     const auto z = sub::trace(x, detail::largest_shift<at>(x));
     return sub::trace(z, log::trace(sum<true, at>::trace(exp::trace(z))));
@@ -177,7 +193,8 @@ namespace TENURE_NAMESPACE {
 /// Reductions over all axes, or over axis<A> or axes<A, B>. keepdim after the axes keeps them with extent 1. NaN in an element gives NaN.
 /// sum of integers and bool is int64, and of no elements is 0. mean and var need floating elements.
 /// amax and amin keep the element type. At a tie the elements share the gradient equally. An empty axis does not compile, or throws at the
-/// call where its extent is a run-time one. logsumexp does not overflow. var divides by n - Correction.
+/// call where its extent is a run-time one. logsumexp does not overflow, and of integers and bool is float32. var divides by n - Correction, and by 0
+/// if there are fewer elements: then it is NaN or infinite, as in PyTorch.
 template <operand_or_scalar X, class... Along> constexpr auto sum(const X& x, const Along&...) { return apply<typename ops::along<ops::sum, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto mean(const X& x, const Along&...) { return apply<typename ops::along<ops::mean, Along...>::type>(x); }
 template <operand_or_scalar X, class... Along> constexpr auto amax(const X& x, const Along&...) { return apply<typename ops::along<ops::amax, Along...>::type>(x); }
@@ -188,7 +205,7 @@ template <int Correction = 1, operand_or_scalar X, class... Along> constexpr aut
 /// any is false and all is true.
 template <operand X, class... Along> constexpr auto any(const X& x, const Along&...) { return apply<typename ops::along<ops::any, Along...>::type>(cast<bool>(x)); }
 /// exp(x) / sum(exp(x)) along one axis (by default the last one), and its logarithm, computed without overflow. If the largest element of a
-/// row is infinite, or one is NaN, the row is NaN.
+/// row is infinite, or one is NaN, the row is NaN. Of integers and bool they are float32.
 template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto softmax(const X& x, const Along& = {}) { return apply<ops::softmax<ops::single_axis<Along>::value>>(x); }
 template <operand_or_scalar X, class Along = axis_list<-1>> constexpr auto log_softmax(const X& x, const Along& = {}) { return apply<ops::log_softmax<ops::single_axis<Along>::value>>(x); }
 

@@ -19,10 +19,11 @@ struct adam {
 
   static constexpr int moments = 2;
   static constexpr bool elementwise = true;
-  /// The numbers of a step. The bias corrections depend only on the number of steps, so the host computes them.
-  std::array<double, 6> hyperparameters(std::int64_t steps) const {
+  /// The numbers of a step. The bias corrections depend only on the number of steps, so the host computes them. 1 - beta is computed before it is
+  /// rounded to float: a beta2 of 1 - 1e-8 is 1 there, and the variance would stay 0.
+  std::array<double, 8> hyperparameters(std::int64_t steps) const {
     const double n = static_cast<double>(steps), first = 1 - std::pow(beta1, n), second = 1 - std::pow(beta2, n);
-    return {learning_rate / first, beta1, beta2, 1 / std::sqrt(second), epsilon, learning_rate * weight_decay};
+    return {learning_rate / first, beta1, 1 - beta1, beta2, 1 - beta2, 1 / std::sqrt(second), epsilon, learning_rate * weight_decay};
   }
 
   /// init() gives the state before the first step, with all moments zero. update() does one step in place.
@@ -32,11 +33,11 @@ struct adam {
   void update(Model& model, const Gradients& gradients, State& state) const { detail::apply_update(*this, model, gradients, state); }
 
   template <class P, class H>
-  static constexpr std::array<P, 3> step(const P& p, const P& g, const std::array<P, 2>& m, const H& rate, const H& b1, const H& b2,
-                                         const H& scale, const H& eps, const H& decay) {
+  static constexpr std::array<P, 3> step(const P& p, const P& g, const std::array<P, 2>& m, const H& rate, const H& b1, const H& less1, const H& b2,
+                                         const H& less2, const H& scale, const H& eps, const H& decay) {
     const auto as = [](const H& h) { return cast<typename P::element_type>(h); };
-    const P mean = as(b1) * m[0] + (1 - as(b1)) * g;
-    const P variance = as(b2) * m[1] + (1 - as(b2)) * (g * g);
+    const P mean = as(b1) * m[0] + as(less1) * g;
+    const P variance = as(b2) * m[1] + as(less2) * (g * g);
     const P shrunk = p - as(decay) * p;
     return {P(shrunk - as(rate) * mean / (sqrt(variance) * as(scale) + as(eps))), mean, variance};
   }

@@ -29,8 +29,21 @@ namespace detail {
 using namespace tenure::detail;
 
 template <class X>
-auto zeros_like_tree(const X&) {
-  auto make = []<class L>(element_tag<L>) { return L(); };
+auto zeros_like_tree(const X& x) {
+  std::array<extents, tree<X>::leaves + 1> of_leaf;
+  std::size_t i = 0;
+  for_each_leaf(x, [&](const auto& leaf) { of_leaf[i++] = leaf.extents(); });
+  i = 0;
+  auto make = [&]<class L>(element_tag<L>) {
+    const extents& e = of_leaf[i++];
+    if constexpr (shape_of_t<L>::is_static) {
+      return L();
+    } else {
+      L made = tensor_access::allocate<L>(e);
+      device_memory<device_of_t<L>>::fill(tensor_access::fresh(made), made.strides(), made.extents(), element_t<L>(0));
+      return made;
+    }
+  };
   return build_tree<rebind_kind_t<X, results_on<device_of_tree<X>>>>(make);
 }
 
@@ -40,10 +53,12 @@ constexpr Gradients prepared(const Gradients& gradients, [[maybe_unused]] const 
   else return gradients;
 }
 
-/// The step of leaf i of a model of type Model. A rule with `is_grouped` = true chooses the hyperparameters by the leaf.
+/// The step of leaf i of a model of type Model. A rule with `is_grouped` = true chooses the hyperparameters by the leaf. Integers and bool, which
+/// have no gradient, stay as they are.
 template <class Rule, class Model, class P, class M, class... Hyper>
-constexpr auto step_of_leaf([[maybe_unused]] int i, const P& p, const P& gradient, const M& moments, const Hyper&... hyper) {
-  if constexpr (requires { Rule::is_grouped; }) return Rule::template step_of<Model>(i, p, gradient, moments, hyper...);
+constexpr auto step_of_leaf([[maybe_unused]] int i, const P& p, [[maybe_unused]] const P& gradient, const M& moments, [[maybe_unused]] const Hyper&... hyper) {
+  if constexpr (!is_floating(dtype_v<typename P::element_type>)) return std::apply([&](const auto&... m) { return std::array<P, sizeof...(m) + 1>{p, m...}; }, moments);
+  else if constexpr (requires { Rule::is_grouped; }) return Rule::template step_of<Model>(i, p, gradient, moments, hyper...);
   else return Rule::step(p, gradient, moments, hyper...);
 }
 

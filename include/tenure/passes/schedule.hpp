@@ -262,7 +262,9 @@ class scheduler {
     const ir::node& root = g_.nodes[clusters_.root[id]];
     if (root.op == ir::opcode::constant) {
       const bool converts = !is_floating(root.type) && is_floating(c.lane) && root.type != dtype::boolean;
-      hold(known, p, {.what = instruction::kind::constant, .is_mask = root.type == dtype::boolean, .row = true, .bits = converts ? ir::bits_of(c.lane, ir::value_of(root)) : root.attr});
+      // An int64 beyond 2^53 is rounded once, to the type of the lane.
+      const double in_lane = c.lane == dtype::float32 ? static_cast<double>(static_cast<float>(root.attr)) : static_cast<double>(root.attr);
+      hold(known, p, {.what = instruction::kind::constant, .is_mask = root.type == dtype::boolean, .row = true, .bits = converts ? ir::bits_of(c.lane, in_lane) : root.attr});
     } else {
       const access a = along_space(c, id);
       hold(known, p, {.what = instruction::kind::load, .is_mask = a.buffer >= 0 && a.type == dtype::boolean, .row = is_per_row(c, a), .access = add_access(a)});

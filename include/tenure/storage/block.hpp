@@ -31,7 +31,8 @@ struct alignas(pool::alignment) block {
 /// `step`, or ones on the diagonal. There is no memory for them.
 struct constant_block : block {
   enum class pattern : unsigned char { filled, counted, diagonal } what = pattern::filled;
-  std::int64_t whole = 0;  // the value of integers that fill
+  std::int64_t whole = 0;       // the value of integers that fill, or the first one that counts by whole_step
+  std::int64_t whole_step = 0;  // of integers beyond 2^53, which a double would round; otherwise 0
   double first = 0, step = 0, last = 0;
   bool has_last = false;  // linspace ends with `last`, without rounding
 };
@@ -89,7 +90,7 @@ class storage_handle {
  private:
   static constexpr block* copy_of(const constant_block& from) {
     auto* const copy = new constant_block;
-    copy->what = from.what, copy->whole = from.whole, copy->first = from.first, copy->step = from.step, copy->last = from.last, copy->has_last = from.has_last;
+    copy->what = from.what, copy->whole = from.whole, copy->whole_step = from.whole_step, copy->first = from.first, copy->step = from.step, copy->last = from.last, copy->has_last = from.has_last;
     return copy;
   }
   void drop() noexcept {

@@ -31,7 +31,7 @@ template <class X, class... N>
 constexpr X constant_tensor(const constant_block& like, N... n) {
   const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
   auto* const made = new constant_block;
-  made->what = like.what, made->whole = like.whole, made->first = like.first, made->step = like.step, made->last = like.last, made->has_last = like.has_last;
+  made->what = like.what, made->whole = like.whole, made->whole_step = like.whole_step, made->first = like.first, made->step = like.step, made->last = like.last, made->has_last = like.has_last;
   return tensor_access::make<X>(storage_handle(made), nullptr, bind_extents(shape_of_t<X>::value, given), {});
 }
 template <class X, class T, class... N>
@@ -47,6 +47,21 @@ constexpr X constant_counted(double first, double step, N... n) {
   like.what = constant_block::pattern::counted, like.first = first, like.step = step;
   return constant_tensor<X>(like, n...);
 }
+/// The number of values from `first` by `step` that come before `last`, or -1 if the step does not lead there.
+constexpr std::int64_t counted_steps(double first, double last, double step) {
+  const double steps = (last - first) / step;
+  if (!(steps >= 0 && steps < 1e15)) return -1;
+  const auto n = static_cast<std::int64_t>(steps);
+  return n + (static_cast<double>(n) < steps);
+}
+/// The same without rounding. The differences are unsigned, so that they do not overflow.
+constexpr std::int64_t counted_steps(std::int64_t first, std::int64_t last, std::int64_t step) {
+  if (step == 0 || (step > 0 ? last < first : last > first)) return -1;
+  const auto from = static_cast<std::uint64_t>(first), to = static_cast<std::uint64_t>(last), by = static_cast<std::uint64_t>(step);
+  const std::uint64_t distance = step > 0 ? to - from : from - to, each = step > 0 ? by : 0 - by;
+  const std::uint64_t n = distance / each + (distance % each != 0);
+  return n < 1000000000000000 ? static_cast<std::int64_t>(n) : -1;
+}
 }  // namespace detail
 
 #if defined(__CUDACC__)  // nvcc warns of is_constant_evaluated in each instance with a local tensor, though the call may be constant
@@ -60,7 +75,8 @@ constexpr tensor<T, Shape> empty(Shape, N... n) {
   return tensor<T, Shape>(uninitialized, n...);
 }
 
-/// A tensor whose elements are all `value`, converted to T as by static_cast.
+/// A tensor whose elements are all `value`, converted to T as by cast<T>: an integer T cuts off the fraction, what is outside its range becomes
+/// its least or largest number, and NaN 0.
 template <element T = float, any_shape Shape, scalar U, std::integral... N>
 constexpr tensor<T, Shape> full(Shape, U value, N... n) {
   if (std::is_constant_evaluated()) return detail::constant_filled<tensor<T, Shape>>(number::convert<T>(value), n...);
@@ -103,16 +119,28 @@ constexpr tensor<T, Shape> arange(Shape, N... n) {
 /// computes it so too; a double may differ there by one rounding, since the compiler may compute the product and the sum as one.
 template <element T = float, scalar A, scalar B, scalar C = int>
 constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
-  const double steps = (static_cast<double>(last) - static_cast<double>(first)) / static_cast<double>(step);
-  if (!(steps >= 0 && steps < 1e15))
-    throw shape_error("tenure: arange: the step does not lead from the first value to the last");
-  std::int64_t n = static_cast<std::int64_t>(steps);
-  n += static_cast<double>(n) < steps;
-  if (std::is_constant_evaluated()) return detail::constant_counted<tensor<T, shape<dyn>>>(static_cast<double>(first), static_cast<double>(step), n);
+  using between = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<C>, std::int64_t, double>;
+  using counted_in = std::conditional_t<std::is_integral_v<B>, between, double>;
+  const std::int64_t n = detail::counted_steps(static_cast<counted_in>(first), static_cast<counted_in>(last), static_cast<counted_in>(step));
+  if (n < 0) throw shape_error("tenure: arange: the step does not lead from the first value to the last");
+  if (std::is_constant_evaluated()) {
+    auto made = detail::constant_counted<tensor<T, shape<dyn>>>(static_cast<double>(first), static_cast<double>(step), n);
+    const auto is_exact = [](double x) { return -0x1p53 <= x && x <= 0x1p53; };
+    if constexpr (std::is_integral_v<between>)
+      if (!is_exact(static_cast<double>(first)) || !is_exact(static_cast<double>(last))) {
+        auto* const block = static_cast<detail::constant_block*>(detail::tensor_access::storage(made).get());
+        block->whole = static_cast<std::int64_t>(first), block->whole_step = static_cast<std::int64_t>(step);
+      }
+    return made;
+  }
   tensor<T, shape<dyn>> made(uninitialized, n);
   T* const to = detail::tensor_access::fresh(made);
-  using between = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<C>, std::int64_t, double>;
-  for (std::int64_t i = 0; i < n; ++i) to[i] = number::convert<T>(static_cast<between>(first) + static_cast<between>(i) * static_cast<between>(step));
+  for (std::int64_t i = 0; i < n; ++i) {
+    // Unsigned, because i * step may be beyond the range where first + i * step is not.
+    using counter = std::conditional_t<std::is_integral_v<between>, std::uint64_t, double>;
+    const counter at = static_cast<counter>(static_cast<between>(first)) + static_cast<counter>(i) * static_cast<counter>(static_cast<between>(step));
+    to[i] = number::convert<T>(static_cast<between>(at));
+  }
   return made;
 }
 /// The values 0, 1, ..., n - 1.
@@ -171,7 +199,7 @@ using like_t = tensor<T, shape_of_t<X>, ownership::owning, role::constant, acces
 }  // namespace detail
 
 /// Owning constants with the shape, extents and device of x. The element type is that of x unless T is given. The result does not
-/// require a gradient, even if x does. full_like converts `value` as by static_cast.
+/// require a gradient, even if x does. full_like converts `value` as full does.
 template <class T = void, any_tensor X>
 auto empty_like(const X& x) {
   return detail::tensor_access::allocate<detail::like_t<std::conditional_t<std::is_void_v<T>, element_t<X>, T>, X>>(
@@ -181,7 +209,7 @@ template <class T = void, any_tensor X, scalar U>
 auto full_like(const X& x, U value) {
   auto made = empty_like<T>(x);
   using made_element = element_t<decltype(made)>;
-  detail::device_memory<device_of_t<X>>::fill(detail::tensor_access::fresh(made), made.strides(), made.extents(), static_cast<made_element>(value));
+  detail::device_memory<device_of_t<X>>::fill(detail::tensor_access::fresh(made), made.strides(), made.extents(), number::convert<made_element>(value));
   return made;
 }
 template <class T = void, any_tensor X>
