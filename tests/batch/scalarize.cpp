@@ -52,6 +52,21 @@ TEST_CASE("Matrices of few numbers, float32, with infinities and NaN") {
   judged::agree(chains(a, b, shared), judged::by_reference(chains.function, a, b, shared), 1e-5);
 }
 
+TEST_CASE("Signs of products in sums of small functions") {
+  constexpr auto sums = [](auto p) {
+    const auto x = p.at(0), y = p.at(1), z = p.at(2);
+    return tn::stack(x + (-y) * z, x - (-y) * z, (-y) * z + x, (-y) * z - x, x + y * (-z), x - y * (-z), (-x) * y - (-y) * z);
+  };
+  const auto p = samples<double, 3>(101);
+  judged::agrees_with_reference("signs", tn::vmap(sums), p);
+  const auto found = tn::vmap(sums)(p);
+  for (std::int64_t i = 0; i < 101; ++i) {
+    const double x = p(i, 0), y = p(i, 1), z = p(i, 2);
+    const double wanted[] = {x - y * z, x + y * z, x - y * z, -y * z - x, x - y * z, x + y * z, y * z - x * y};
+    for (std::int64_t k = 0; k < 7; ++k) CHECK(found(i, k) == Approx(wanted[k]));
+  }
+}
+
 TEST_CASE("Small functions over samples within other programs") {
   const auto x = samples<double, 6>(21);
   const auto w = tn::tensor<double, tn::shape<6>>{0.3, -0.2, 0.8, 0.5, -0.7, 0.1};

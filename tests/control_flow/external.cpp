@@ -43,6 +43,19 @@ TEST_CASE("an external function: values, gradients, and the gradient of the grad
   for (int i = 0; i < 3; ++i) CHECK(twice(i) == Approx(by_hand(i)));
 }
 
+// The function writes the first number of its result before it reads the last one of its argument.
+TEST_CASE("an external function does not write its result over its argument") {
+  static constexpr auto turned = tn::extern_op([](auto y, auto x) noexcept { for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[x.size() - 1 - i]; }, tn::like<0>);
+  vector x{1, 2, 3};
+  tn::compile([](auto a) { return turned(a); }).into(x)(x);
+  CHECK(x(0) == 3);
+  CHECK(x(1) == 2);
+  CHECK(x(2) == 1);
+  vector inside{1, 2, 3};
+  tn::compile([](auto a) { return turned(a * 2.0) + a; }).into(inside)(inside);
+  for (int i = 0; i < 3; ++i) CHECK(inside(i) == 2 * (3 - i) + i + 1);
+}
+
 /// The slope of x^3 and its slope, each by a C++ function.
 constexpr auto of_slope = tn::extern_op([](auto y, auto x) noexcept { for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 6 * x[i]; }, tn::like<0>);
 constexpr auto slope = tn::custom_jvp(tn::extern_op([](auto y, auto x) noexcept { for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 3 * x[i] * x[i]; }, tn::like<0>),

@@ -57,6 +57,9 @@ TEST_CASE("Rosenbrock's valley: from the usual start to the minimum") {
   CHECK(slow.iterations == 50);
   CHECK(slow.value < 24.2);
   CHECK(slow.value == Approx(tn::compile(valley)(steep).item()).epsilon(1e-14));
+  tn::tensor<double, shape<2>> with_one{-1.2, 1};
+  const auto faster = tn::minimize(valley, tn::optim::lbfgs{.history = 1, .most_iterations = 50, .value_tolerance = 0})(with_one);
+  CHECK(faster.value < 1e-3 * slow.value);
 }
 
 TEST_CASE("the value falls in each iteration, and the same call gives the same bits") {
