@@ -43,9 +43,10 @@ TEST_CASE("an external function: values, gradients, and the gradient of the grad
   for (int i = 0; i < 3; ++i) CHECK(twice(i) == Approx(by_hand(i)));
 }
 
-// The function writes the first number of its result before it reads the last one of its argument.
+/// It writes the first number of its result before it reads the last one of its argument.
+constexpr auto turned = tn::extern_op([](auto y, auto x) noexcept { for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[x.size() - 1 - i]; }, tn::like<0>);
+
 TEST_CASE("an external function does not write its result over its argument") {
-  static constexpr auto turned = tn::extern_op([](auto y, auto x) noexcept { for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[x.size() - 1 - i]; }, tn::like<0>);
   vector x{1, 2, 3};
   tn::compile([](auto a) { return turned(a); }).into(x)(x);
   CHECK(x(0) == 3);
