@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSL-1.0
+// The meaning of each operation, for the reference backend: one scalar at a time, with the functions of libm. A sum is computed in the next
+// wider type. It is slow.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <tenure/backend/reference/pointwise.hpp>
+#include <tenure/backend/reference/symbols.hpp>
+#include <tenure/ops/structural/registry.hpp>
+
+namespace TENURE_NAMESPACE::reference {
+
+/// How sums and matrix products are added up: in the next wider type; or with every product and partial sum rounded to the result's
+/// type, which overflows where a loop in that type would; or the same, but NaN where another order of the terms could overflow.
+enum class sums { wide, rounded, any_order };
+
+namespace detail {
+
+template <class T>
+struct accumulator { using type = std::conditional_t<std::is_same_v<T, float>, double, long double>; };
+template <std::integral T>
+struct accumulator<T> { using type = std::uint64_t; };  // wraps around
+/// The type in which a sum over elements of type T is computed.
+template <class T>
+using accumulator_t = typename accumulator<T>::type;
+
+template <class T>
+constexpr T identity_of(ir::reduction kind) {
+  using limits = std::numeric_limits<T>;
+  if (kind == ir::reduction::sum) return T(0);
+  if constexpr (std::is_floating_point_v<T>) return kind == ir::reduction::min ? limits::infinity() : -limits::infinity();
+  else return kind == ir::reduction::min ? limits::max() : limits::lowest();
+}
+
+/// The larger or smaller of two values. If one is NaN, the result is NaN.
+template <class T>
+constexpr T extremum(ir::reduction kind, T a, T b) {
+  if (a != a || b != b) return a != a ? a : b;
+  return (kind == ir::reduction::min ? b < a : a < b) ? b : a;
+}
+
+/// A sum on its way.
+template <class T>
+class running_sum {
+ public:
+  void add(sums how, accumulator_t<T> term) {
+    if (how == sums::wide) {
+      total_ += term;
+      return;
+    }
+    const accumulator_t<T> t = rounded(term);
+    total_ = rounded(total_ + t);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (how != sums::any_order) return;
+      has_infinite_ = has_infinite_ || !std::isfinite(t);
+      magnitude_ = rounded(magnitude_ + std::fabs(t));
+    }
+  }
+  T get() const {
+    if constexpr (std::is_floating_point_v<T>)
+      if (!has_infinite_ && !std::isfinite(magnitude_)) return std::numeric_limits<T>::quiet_NaN();
+    return static_cast<T>(total_);
+  }
+
+ private:
+  static accumulator_t<T> rounded(accumulator_t<T> x) { return static_cast<accumulator_t<T>>(static_cast<T>(x)); }
+
+  accumulator_t<T> total_ = 0, magnitude_ = 0;
+  bool has_infinite_ = false;
+};
+
+/// Computes the value of a node from those of the nodes before it.
+class operations {
+ protected:
+  operations(const ir::graph_view& g, sums how, std::vector<std::int64_t> symbols) : g_(g), how_(how), symbols_(std::move(symbols)) {}
+
+  const array& value(ir::node_id id) const { return values_[static_cast<std::size_t>(id)]; }
+  static void copy_element(array& to, std::int64_t at, const array& from, std::int64_t i) {
+    const std::size_t bytes = static_cast<std::size_t>(size_of(to.type));
+    std::memcpy(to.data.data() + static_cast<std::size_t>(at) * bytes, from.data.data() + static_cast<std::size_t>(i) * bytes, bytes);
+  }
+
+  array compute(const ir::node& n) const {
+    using ir::opcode;
+    array y(n.type, known(g_.shapes[n.shape], symbols_));
+    if (ops::is_pointwise(n.op)) return pointwise(n, y);
+    switch (n.op) {
+      case opcode::constant: return is_floating(n.type) ? fill(y, ir::value_of(n)) : fill(y, n.attr);
+      case opcode::iota: return count_up(n, y);
+      case opcode::extent: return fill(y, known(n.attr, symbols_));
+      case opcode::cast: return cast(n, y);
+      case opcode::reduce: return reduce(n, y);
+      case opcode::matmul: return matmul(n, y);
+      case opcode::scatter: return scatter(n, y);
+      case opcode::update: return update(n);
+      case opcode::concat: return concat(n, y);
+      case opcode::gather: return gather(n, y);
+      case opcode::order: return order(n, y);
+      case opcode::solve: return solve(n, y);
+      case opcode::attention: return attention(n, y);
+      case opcode::attention_gradient: return attention_gradient(n, y);
+      case opcode::pad: {
+        const array& x = value(n.in[0]);
+        for_each_index(x.shape, [&](extents i) {
+          const std::int64_t from = position_of(x.shape, i);
+          i[static_cast<int>(n.attr)] = stepped(n, i, y.shape);
+          copy_element(y, position_of(y.shape, i), x, from);
+        });
+        return y;
+      }
+      case opcode::broadcast:
+      case opcode::permute:
+      case opcode::slice:
+      case opcode::reshape:
+      case opcode::stop_gradient:
+      case opcode::barrier:
+      case opcode::copy:
+      case opcode::check: return move(n, y);
+      case opcode::neg:
+      case opcode::add:
+      case opcode::sub:
+      case opcode::mul:
+      case opcode::div:
+      case opcode::exp: break;  // pointwise
+      case opcode::input:
+      case opcode::tuple:
+      case opcode::construct:
+      case opcode::result: break;  // run.hpp
+    }
+    // There is no default, so compilers warn of an operation that is missing here.
+    throw error(tenure::detail::message("reference") << "there is no rule for the operation " << ops::structural_record_of(n.op).name);
+  }
+
+  ir::graph_view g_;
+  sums how_;
+  std::vector<std::int64_t> symbols_;  // the run-time extents
+  std::vector<array> values_;          // of the nodes so far
+
+ private:
+  /// The position of index i, along the axis of a slice or a pad, in the longer of the two shapes.
+  static std::int64_t stepped(const ir::node& n, const extents& i, const extents& within) {
+    const int axis = static_cast<int>(n.attr);
+    const std::int64_t at = n.start + i[axis] * n.step;
+    if (at < 0 || at >= within[axis])
+      throw index_error(tenure::detail::message("reference") << "a slice reaches " << at << " of an axis of " << within[axis]);
+    return at;
+  }
+
+  /// Operations that move elements: every element of y is a copy of one element of x.
+  array move(const ir::node& n, array& y) const {
+    using ir::opcode;
+    const array& x = value(n.in[0]);
+    const bool keeps_order = n.op != opcode::broadcast && n.op != opcode::permute && n.op != opcode::slice;
+    std::int64_t at = 0;
+    for_each_index(y.shape, [&](const extents& i) {
+      extents from = i;
+      from.rank = x.shape.rank;
+      switch (n.op) {
+        case opcode::broadcast:
+          for (int a = 0; a < x.shape.rank; ++a) from[a] = g_.shape_of(n.in[0])[a] == 1 ? 0 : i[ir::unpack_axis(n.attr, a)];
+          break;
+        case opcode::permute:
+          for (int a = 0; a < x.shape.rank; ++a) from[ir::unpack_axis(n.attr, a)] = i[a];
+          break;
+        case opcode::slice: from[static_cast<int>(n.attr)] = stepped(n, i, x.shape); break;
+        default: break;  // in the order of the operand
+      }
+      copy_element(y, at, x, keeps_order ? at : position_of(x.shape, from));
+      ++at;
+    });
+    return y;
+  }
+
+  array pointwise(const ir::node& n, array& y) const {
+    const scalar_function f = function_of(n.op, computed_in(g_, n));
+    if (f == nullptr) throw error("tenure: reference: an operation on a type that it has no meaning for");
+    const std::byte* x[3] = {};
+    std::int64_t step[3] = {};
+    for (int k = 0; k < n.arity; ++k) {
+      x[k] = value(n.in[k]).data.data();
+      step[k] = size_of(g_[n.in[k]].type);
+    }
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+      const void* operand[3] = {};
+      for (int k = 0; k < n.arity; ++k) operand[k] = x[k] + i * step[k];
+      f(operand, y.data.data() + i * size_of(y.type));
+    }
+    return y;
+  }
+
+  template <class V>
+  static array fill(array& y, V v) {
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = number::convert<T>(v);
+    });
+    return y;
+  }
+
+  array count_up(const ir::node& n, array& y) const {
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::int64_t at = 0;
+      for_each_index(y.shape, [&](const extents& i) { y.as<T>()[at++] = static_cast<T>(i[static_cast<int>(n.attr)]); });
+    });
+    return y;
+  }
+
+  array cast(const ir::node& n, array& y) const {
+    const array& x = value(n.in[0]);
+    visit_dtype(x.type, [&]<class From>(element_tag<From>) {
+      visit_dtype(y.type, [&]<class To>(element_tag<To>) {
+        for (std::int64_t i = 0; i < y.size(); ++i) y.as<To>()[i] = number::convert<To>(x.as<From>()[i]);
+      });
+    });
+    return y;
+  }
+
+  array reduce(const ir::node& n, array& y) const {
+    const array& x = value(n.in[0]);
+    const auto kind = static_cast<ir::reduction>(n.start);
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
+      T* best = y.as<T>();
+      for (std::int64_t i = 0; i < y.size(); ++i) best[i] = identity_of<T>(kind);
+      std::int64_t at = 0;
+      for_each_index(x.shape, [&](const extents& i) {
+        extents kept;
+        for (int a = 0; a < x.shape.rank; ++a)
+          if (!((n.attr >> a) & 1)) kept.push_back(i[a]);
+        const std::int64_t to = position_of(y.shape, kept);
+        const T v = x.as<T>()[at++];
+        if (kind == ir::reduction::sum) total[static_cast<std::size_t>(to)].add(how_, static_cast<accumulator_t<T>>(v));
+        else best[to] = extremum(kind, best[to], v);
+      });
+      if (kind == ir::reduction::sum)
+        for (std::int64_t i = 0; i < y.size(); ++i) best[i] = total[static_cast<std::size_t>(i)].get();
+    });
+    return y;
+  }
+
+  /// Sorts the positions of each row. A NaN is above every number.
+  array order(const ir::node& n, array& y) const {
+    const array& x = value(n.in[0]);
+    const std::int64_t length = x.shape[x.shape.rank - 1], count = y.shape[y.shape.rank - 1];
+    visit_dtype(x.type, [&]<class T>(element_tag<T>) {
+      std::int64_t* to = y.as<std::int64_t>();
+      for (std::int64_t first = 0; first < x.size(); first += length, to += count) {
+        const T* const row = x.as<T>() + first;
+        const auto below = [&](std::int64_t i, std::int64_t j) { return row[i] < row[j] || (row[j] != row[j] && row[i] == row[i]); };
+        std::vector<std::int64_t> all(static_cast<std::size_t>(length));
+        for (std::int64_t i = 0; i < length; ++i) all[static_cast<std::size_t>(i)] = i;
+        // Equal elements stay in the order of their positions. (clang 19 reports the std::stable_sort of libstdc++ 12 as deprecated.)
+        const auto before = [&](std::int64_t i, std::int64_t j) { return n.start != 0 ? below(j, i) : below(i, j); };
+        std::sort(all.begin(), all.end(), [&](std::int64_t i, std::int64_t j) { return before(i, j) || (i < j && !before(j, i)); });
+        std::copy(all.begin(), all.begin() + count, to);
+      }
+    });
+    return y;
+  }
+
+  /// Gauss and Jordan: each column of the matrix becomes a column of the identity.
+  array solve(const ir::node& n, array& y) const {
+    const array& a = value(n.in[0]);
+    const array& b = value(n.in[1]);
+    const auto rows = static_cast<std::size_t>(y.shape[y.shape.rank - 2]), columns = static_cast<std::size_t>(y.shape[y.shape.rank - 1]), width = rows + columns;
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      const std::size_t systems = y.size() == 0 ? 0 : static_cast<std::size_t>(y.size()) / (rows * columns);
+      for (std::size_t s = 0; s < systems; ++s) {
+        std::vector<long double> all(rows * width);
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < width; ++j)
+            all[i * width + j] = static_cast<long double>(j < rows ? a.as<T>()[(s * rows + i) * rows + j] : b.as<T>()[(s * rows + i) * columns + j - rows]);
+        for (std::size_t k = 0; k < rows; ++k) {
+          std::size_t best = k;
+          for (std::size_t i = k; i < rows; ++i)
+            if (std::abs(all[i * width + k]) > std::abs(all[best * width + k])) best = i;
+          std::swap_ranges(all.begin() + static_cast<std::ptrdiff_t>(k * width), all.begin() + static_cast<std::ptrdiff_t>((k + 1) * width), all.begin() + static_cast<std::ptrdiff_t>(best * width));
+          const long double pivot = all[k * width + k];
+          for (std::size_t j = 0; j < width; ++j) all[k * width + j] /= pivot;
+          for (std::size_t i = 0; i < rows; ++i) {
+            const long double factor = all[i * width + k];
+            for (std::size_t j = 0; j < width && i != k; ++j) all[i * width + j] -= factor * all[k * width + j];
+          }
+        }
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < columns; ++j) y.as<T>()[(s * rows + i) * columns + j] = static_cast<T>(all[i * width + rows + j]);
+      }
+    });
+    return y;
+  }
+
+  /// Element (i, j) of matrix number b of an operand.
+  template <class T>
+  static long double element(const array& x, std::int64_t b, std::int64_t i, std::int64_t j) {
+    const std::int64_t rows = x.shape[x.shape.rank - 2], columns = x.shape[x.shape.rank - 1];
+    return static_cast<long double>(x.as<T>()[(b * rows + i) * columns + j]);
+  }
+  /// Row i of q k^T. A row that is causal ends after column i.
+  template <class T>
+  static std::vector<long double> scores(const array& q, const array& k, std::int64_t b, std::int64_t i, bool causal) {
+    const std::int64_t rows = k.shape[k.shape.rank - 2], d = k.shape[k.shape.rank - 1];
+    std::vector<long double> s(static_cast<std::size_t>(causal && i + 1 < rows ? i + 1 : rows));
+    for (std::size_t j = 0; j < s.size(); ++j)
+      for (std::int64_t c = 0; c < d; ++c) s[j] += element<T>(q, b, i, c) * element<T>(k, b, static_cast<std::int64_t>(j), c);
+    return s;
+  }
+  array attention(const ir::node& n, array& y) const {
+    const array &q = value(n.in[0]), &k = value(n.in[1]), &v = value(n.in[2]);
+    const std::int64_t rows = y.shape[y.shape.rank - 2], e = y.shape[y.shape.rank - 1] - 2;
+    const long double root = std::sqrt(static_cast<long double>(k.shape[k.shape.rank - 1]));
+    visit_floating(y.type, [&]<class T>(element_tag<T>) {
+      for (std::int64_t row = 0; row < y.size() / (e + 2); ++row) {
+        const std::int64_t b = row / rows, i = row % rows;
+        std::vector<long double> s = scores<T>(q, k, b, i, n.attr != 0);
+        long double most = -std::numeric_limits<long double>::infinity(), total = 0;
+        for (const long double x : s) most = x > most ? x : most;
+        for (long double& x : s) total += x = std::exp((x - most) / root);
+        T* const to = y.as<T>() + row * (e + 2);
+        for (std::int64_t c = 0; c < e; ++c) {
+          long double sum = 0;
+          for (std::size_t j = 0; j < s.size(); ++j) sum += s[j] * element<T>(v, b, static_cast<std::int64_t>(j), c);
+          to[c] = static_cast<T>(s.empty() ? sum : sum / total);
+        }
+        // The gradient computes more exact products than fit T, so the second number also has what the first one loses.
+        to[e] = static_cast<T>(most);
+        to[e + 1] = static_cast<T>(most - to[e] + std::log(total) * root);
+      }
+    });
+    return y;
+  }
+  array attention_gradient(const ir::node& n, array& y) const {
+    const array &rows = value(n.in[0]), &k = value(n.in[1]), &v = value(n.in[2]);
+    const int rank = y.shape.rank;
+    const std::int64_t d = k.shape[rank - 1], e = v.shape[rank - 1], width = y.shape[rank - 1];
+    const auto part = static_cast<ops::attention_part>(n.start);
+    const std::int64_t of_k = part == ops::attention_part::all ? d : 0;
+    visit_floating(y.type, [&]<class T>(element_tag<T>) {
+      const long double scale = 1 / std::sqrt(static_cast<long double>(d));
+      std::vector<long double> sums(static_cast<std::size_t>(y.size()));
+      const auto sum = [&](std::int64_t b, std::int64_t i, std::int64_t c) -> long double& {
+        return sums[static_cast<std::size_t>((b * y.shape[rank - 2] + i) * width + c)];
+      };
+      const std::int64_t queries = rows.shape[rank - 2], all = rows.size() / (d + e + 3);
+      for (std::int64_t row = 0; row < all; ++row) {
+        const std::int64_t b = row / queries, i = row % queries;
+        const std::vector<long double> s = scores<T>(rows, k, b, i, n.attr != 0);
+        for (std::int64_t j = 0; j < static_cast<std::int64_t>(s.size()); ++j) {
+          const long double from_most = s[static_cast<std::size_t>(j)] - element<T>(rows, b, i, d + e);
+          const long double p = std::exp((from_most - element<T>(rows, b, i, d + e + 1)) * scale);
+          long double slope = -element<T>(rows, b, i, d + e + 2);
+          for (std::int64_t c = 0; c < e; ++c) slope += element<T>(rows, b, i, d + c) * element<T>(v, b, j, c);
+          for (std::int64_t c = 0; c < d && part != ops::attention_part::of_k_and_v; ++c) sum(b, i, c) += p * slope * scale * element<T>(k, b, j, c);
+          for (std::int64_t c = 0; c < d && part != ops::attention_part::of_q; ++c) sum(b, j, of_k + c) += p * slope * scale * element<T>(rows, b, i, c);
+          for (std::int64_t c = 0; c < e && part != ops::attention_part::of_q; ++c) sum(b, j, of_k + d + c) += p * element<T>(rows, b, i, d + c);
+        }
+      }
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = static_cast<T>(sums[static_cast<std::size_t>(i)]);
+    });
+    return y;
+  }
+
+  array matmul(const ir::node& n, array& y) const {
+    const array &a = value(n.in[0]), &b = value(n.in[1]);
+    const int rank = y.shape.rank;
+    const std::int64_t depth = a.shape[rank - 1];
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::int64_t at = 0;
+      for_each_index(y.shape, [&](const extents& i) {
+        running_sum<T> total;
+        extents left = i, right = i;
+        for (std::int64_t k = 0; k < depth; ++k) {
+          left[rank - 1] = right[rank - 2] = k;
+          total.add(how_, static_cast<accumulator_t<T>>(a.as<T>()[position_of(a.shape, left)]) *
+                              static_cast<accumulator_t<T>>(b.as<T>()[position_of(b.shape, right)]));
+        }
+        y.as<T>()[at++] = total.get();
+      });
+    });
+    return y;
+  }
+
+  array concat(const ir::node& n, array& y) const {
+    const int axis = static_cast<int>(n.attr);
+    std::int64_t before = 0;
+    for (int k = 0; k < 2; ++k) {
+      const array& x = value(n.in[k]);
+      for_each_index(x.shape, [&](extents i) {
+        const std::int64_t from = position_of(x.shape, i);
+        i[axis] += before;
+        copy_element(y, position_of(y.shape, i), x, from);
+      });
+      before += x.shape[axis];
+    }
+    return y;
+  }
+
+  /// For an index into the result of gather (or the updates of scatter): the index of the same element in the table.
+  static extents looked_up(const extents& i, int axis, const array& indices, const array& table) {
+    extents at, which;
+    which.rank = indices.shape.rank;
+    for (int a = 0; a < which.rank; ++a) which[a] = i[axis + a];
+    const std::int64_t row = indices.index(position_of(indices.shape, which));
+    if (row < 0 || row >= table.shape[axis])
+      tenure::detail::throw_outside("reference", row, table.shape[axis]);
+    for (int a = 0; a < table.shape.rank; ++a) at.push_back(a < axis ? i[a] : a == axis ? row : i[a + which.rank - 1]);
+    return at;
+  }
+
+  array gather(const ir::node& n, array& y) const {
+    const array &x = value(n.in[0]), &indices = value(n.in[1]);
+    std::int64_t at = 0;
+    for_each_index(y.shape, [&](const extents& i) { copy_element(y, at++, x, position_of(x.shape, looked_up(i, static_cast<int>(n.attr), indices, x))); });
+    return y;
+  }
+
+  array update(const ir::node& n) const {
+    array y = value(n.in[1]);
+    const array& block = value(n.in[0]);
+    const std::int64_t start = value(n.in[2]).index(0);
+    std::int64_t at = 0;
+    for_each_index(block.shape, [&](extents i) {
+      std::int64_t& position = i[static_cast<int>(n.attr)];
+      position += start;
+      if (position < 0 || position >= y.shape[static_cast<int>(n.attr)]) tenure::detail::throw_outside("reference", position, y.shape[static_cast<int>(n.attr)]);
+      copy_element(y, position_of(y.shape, i), block, at++);
+    });
+    return y;
+  }
+
+  array scatter(const ir::node& n, array& y) const {
+    const array &indices = value(n.in[0]), &updates = value(n.in[1]);
+    visit_dtype(y.type, [&]<class T>(element_tag<T>) {
+      std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
+      std::int64_t at = 0;
+      for_each_index(updates.shape, [&](const extents& i) {
+        const std::int64_t to = position_of(y.shape, looked_up(i, static_cast<int>(n.attr), indices, y));
+        total[static_cast<std::size_t>(to)].add(how_, static_cast<accumulator_t<T>>(updates.as<T>()[at++]));
+      });
+      for (std::int64_t i = 0; i < y.size(); ++i) y.as<T>()[i] = total[static_cast<std::size_t>(i)].get();
+    });
+    return y;
+  }
+};
+
+}  // namespace detail
+}  // namespace tenure::reference
