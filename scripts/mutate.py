@@ -65,6 +65,7 @@ tests = {
     "passes/derived_body": ["control_flow/laws", "control_flow/custom", "control_flow/updates"],
     "passes/flow": ["control_flow/laws", "control_flow/custom"],
     "passes/lean_loops": ["control_flow/lean_loops"],
+    "passes/demand": ["control_flow/lean_loops", "control_flow/nesting_reverse_while"],
     "passes/sum_of_others": ["control_flow/turns"],
     "passes/recompute": ["passes/fuse_test", "fuzz/passes_test"],
     "passes/kept": ["passes/fuse_test"],

@@ -112,6 +112,19 @@ TEST_CASE("an index that a turn checks is checked where the loop takes a turn, a
   };
   constexpr auto slope = [](auto t, auto i) { return tn::grad<0>([](auto t, auto i) {
     return tn::fori_loop(3, [=](auto, auto c) { return c + sum(gather<0>(t, i + 1)) * c; }, sum(t)); })(t, i); };
+  // Only the condition reads the carry that changes. The index is checked by a loop within the turn, or by the condition.
+  constexpr auto in_a_loop = [](auto t, auto i) {
+    const auto turn = [=](auto c) {
+      const auto [same, x] = c;
+      return std::tuple{same, tn::fori_loop(2, [=](auto, auto y) { return y + sum(gather<0>(t, i + 1)); }, x)};
+    };
+    return std::get<0>(tn::while_loop([](auto c) { return std::get<1>(c) < 20.0; }, turn, std::tuple{sum(t), sum(t)}));
+  };
+  constexpr auto in_the_condition = [](auto t, auto i) {
+    const auto goes_on = [=](auto c) { return std::get<1>(c) < sum(gather<0>(t, i + 1)); };
+    const auto turn = [](auto c) { return std::tuple{std::get<0>(c), std::get<1>(c) + 1.0}; };
+    return std::get<0>(tn::while_loop(goes_on, turn, std::tuple{sum(t), 0.1 * sum(t)}));
+  };
   const auto run_sums = [&](const places& i, std::int64_t n) { return tn::compile(sums)(t, i, n).item(); };
   const auto run_unchanged = [&](const places& i, std::int64_t n) { return tn::compile(unchanged)(t, i, n).item(); };
   CHECK(run_sums(good, 2) == 15 * 8 * 8);  // 2 and 5 are looked up
@@ -119,6 +132,10 @@ TEST_CASE("an index that a turn checks is checked where the loop takes a turn, a
   CHECK_THROWS_AS(run_sums(bad, 1), tn::index_error);
   CHECK(run_unchanged(bad, 0) == 15);
   CHECK(run_unchanged(good, 1) == 15);
+  CHECK(tn::compile(in_a_loop)(t, good).item() == 15);
+  CHECK_THROWS_AS(tn::compile(in_a_loop)(t, bad), tn::index_error);
+  CHECK(tn::compile(in_the_condition)(t, good).item() == 15);
+  CHECK_THROWS_AS(tn::compile(in_the_condition)(t, bad), tn::index_error);
   judged::agrees_with_reference("gradient", slope, t, good);
   CHECK_THROWS_AS(tn::compile(slope)(t, bad), tn::index_error);
 }

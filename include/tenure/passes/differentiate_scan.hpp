@@ -136,22 +136,28 @@ class stacked_products {
   ir::array<int> view_of_;
 };
 
-/// The part of a stack that a turn sees, if it is the same in all turns: that of a constant, or of a broadcast along axis 0. Else none. The cotangent
-/// of sum(ys) is one: as a stack it would be written before the loop and read in it.
+/// Whether all turns see the same part of a stack: that of a constant, or of a broadcast along axis 0.
+constexpr bool is_same_in_each_turn(const ir::graph_view& g, ir::node_id stack) {
+  const ir::node& n = g[stack];
+  if (n.op != ir::opcode::broadcast) return n.op == ir::opcode::constant;
+  for (int a = 0; a < g.shape_of(n.in[0]).rank; ++a)
+    if (ir::unpack_axis(n.attr, a) == 0) return false;
+  return true;
+}
+/// This part, or none. The cotangent of sum(ys) is one: as a stack it would be written before the loop and read in it.
 constexpr ir::node_id same_in_each_turn(ir::builder& g, ir::node_id stack, std::int16_t slice) {
+  if (!is_same_in_each_turn(g.view(), stack)) return ir::none;
   ir::node n = g[stack];
   if (n.op == ir::opcode::constant) {
     n.shape = slice;
     return g.emit(n);
   }
-  if (n.op != ir::opcode::broadcast) return ir::none;
   std::int64_t axes = 0;
   bool is_slice = g[n.in[0]].shape == slice;  // and its axes are in their order
   for (int a = 0; a < g.shape_of(n.in[0]).rank; ++a) {
-    const int at = ir::unpack_axis(n.attr, a);
-    if (at == 0) return ir::none;
-    axes = ir::pack_axis(axes, a, at - 1);
-    is_slice = is_slice && at - 1 == a;
+    const int at = ir::unpack_axis(n.attr, a) - 1;
+    axes = ir::pack_axis(axes, a, at);
+    is_slice = is_slice && at == a;
   }
   return is_slice ? n.in[0] : ops::broadcast_along({g, n.in[0]}, slice, axes).id;
 }

@@ -5,24 +5,20 @@
 // Cost: between the two loops the number of turns, the first state and the captured values are kept.
 #pragma once
 
+#include <tenure/passes/demand.hpp>
 #include <tenure/passes/differentiate_scan.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Marks the states of a loop that a turn reads for its marked states, and so on. `turn` returns the states.
-constexpr void mark_states_for(const ir::graph_view& turn, ir::array<char>& needed) {
-  for (bool again = true; again;) {
-    again = false;
-    ir::array<char> live(turn.count, 0);
-    for (int i = 0; i < needed.size(); ++i)
-      if (needed[i]) live[turn.outputs[i]] = 1;
-    ir::mark_needed(turn.nodes, turn.count, live.data());
-    for (ir::node_id id = 0; id < turn.count; ++id) {
-      const ir::node& n = turn[id];
-      const bool is_found = live[id] && n.op == ir::opcode::input && n.attr < needed.size() && !needed[static_cast<int>(n.attr)];
-      if (is_found) needed[static_cast<int>(n.attr)] = again = true;
-    }
-  }
+/// The inputs that the marked outputs of a body read. Its index checks read nothing here: they were made before.
+constexpr mark_list inputs_read(const ir::graph_view& body, const mark_list& outputs) {
+  mark_list live(body.count, 0), inputs(body.input_count, 0);
+  for (int i = 0; i < outputs.size(); ++i)
+    if (outputs[i]) live[body.outputs[i]] = 1;
+  ir::mark_needed(body.nodes, body.count, live.data());
+  for (ir::node_id id = 0; id < body.count; ++id)
+    if (body[id].op == ir::opcode::input) inputs[static_cast<int>(body[id].attr)] = live[id];
+  return inputs;
 }
 
 /// Adds the cotangents of the operands of a while_loop. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes
@@ -68,10 +64,10 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
     else outputs.push_back(is_zero ? inputs[k] : (ops::value(g, inputs[k]) + ops::value(g, gradients[k])).id);
   }
 
-  ir::array<char> needed(c.carries, 0), live = pull.live(outputs);
+  mark_list needed(c.carries, 0), live = pull.live(outputs);
   bool all_needed = true;
   for (int i = 0; i < c.carries; ++i) needed[i] = char(live[given[i] - pull.first()]);
-  mark_states_for(g.view().body_at(turn), needed);
+  need_over_turns(needed, c.carries, c.carries, [&](const mark_list& states) { return inputs_read(g.view().body_at(turn), states); });
   for (int i = 0; i < c.carries; ++i) all_needed = all_needed && needed[i];
   for (int i = 0; i < c.carries; ++i)
     if (needed[i]) inputs.push_back(given[i]), all.push_back(operands[i]);

@@ -7,125 +7,11 @@
 // Cost: has_lean_loops() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
 #pragma once
 
+#include <tenure/passes/demand.hpp>
 #include <tenure/passes/differentiate.hpp>
 #include <tenure/passes/simplify.hpp>
 
 namespace TENURE_NAMESPACE::passes {
-
-/// The value that a result of an annotation is.
-constexpr node_id annotated_by(const ir::graph_view& g, const ir::node& result) {
-  const ir::node& made = g[result.in[0]];
-  return ir::operand_at(g.nodes, made.in[0], g.construct_of(made).operand_of_result(static_cast<int>(result.attr)));
-}
-
-/// Which nodes of a graph are needed, and which results of its constructs. An annotation is not: its results are operands of it.
-struct demand {
-  mark_list nodes, results;
-  ir::array<int> first_result;  // of a construct, in `results`
-};
-/// Which outputs and inputs of the bodies of a construct are needed.
-struct demand_of_bodies {
-  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays.
-  mark_list of_first, of_second, inputs_of_first, inputs_of_second;
-
-  constexpr const mark_list& outputs(int body) const { return body == 0 ? of_first : of_second; }
-  constexpr const mark_list& inputs(int body) const { return body == 0 ? inputs_of_first : inputs_of_second; }
-
-  /// Whether operand i is needed.
-  constexpr bool needs(const ir::construct& c, int i) const {
-    using kind = ir::construct::kind;
-    const int own = c.own_operands();
-    if (i >= own + c.captures[0]) return inputs_of_second[c.own_inputs(1) + i - own - c.captures[0]] != 0;
-    if (i >= own) return inputs_of_first[c.own_inputs(0) + c.counts + i - own] != 0;
-    if (c.what == kind::cond || (c.what == kind::reverse_while && i == own - 1)) return true;
-    if (c.what == kind::scan) return (i < c.carries ? of_first : inputs_of_first)[i] != 0;
-    return (i < c.carries ? of_second : inputs_of_second)[i] != 0;
-  }
-};
-
-constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs);
-
-/// The needed inputs of a body.
-constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& outputs) {
-  const demand d = demand_of(body, outputs);
-  mark_list inputs(body.input_count, 0);
-  for (node_id id = 0; id < body.count; ++id)
-    if (body[id].op == ir::opcode::input) inputs[static_cast<int>(body[id].attr)] = d.nodes[id];
-  return inputs;
-}
-
-/// The demand of a construct whose results from results[first] on are read or not. A needed carry needs itself in the turn before.
-constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construct& c, const mark_list& results, int first) {
-  using kind = ir::construct::kind;
-  demand_of_bodies d;
-  const bool branches = c.what == kind::cond;
-  mark_list read;
-  for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i) read.push_back(results[first + i]);
-  if (branches || c.what == kind::scan) d.of_first = read;
-  if (c.what != kind::scan) d.of_second = read;
-  if (branches) {
-    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), read);
-    d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
-    return d;
-  }
-  // Inputs of a body that are its outputs of the turn before. In a delay line of n carries each round finds one more of them, so after some
-  // rounds all carries count as needed.
-  constexpr int most_rounds = 8;
-  const auto over_turns = [&](int body, int count, mark_list& out, mark_list& in) {
-    int rounds = 0;
-    for (bool again = true; again; ++rounds) {
-      again = false;
-      in = inputs_needed(g.body_at(c.bodies[body]), out);
-      for (int i = 0; i < count; ++i)
-        if ((in[i] || rounds == most_rounds) && !out[i]) out[i] = again = true;
-    }
-  };
-  if (c.what == kind::while_loop) {
-    d.of_first = mark_list(1, 1);
-    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), d.of_first);
-    for (int i = 0; i < c.carries; ++i) d.of_second[i] = d.of_second[i] || d.inputs_of_first[i];
-  }
-  if (c.what == kind::scan) over_turns(0, c.carries, d.of_first, d.inputs_of_first);
-  else over_turns(1, c.carries, d.of_second, d.inputs_of_second);
-  if (c.what != kind::reverse_while) return d;
-  for (int i = 0; i < c.states(); ++i) d.of_first.push_back(d.inputs_of_second[c.carries + i]);
-  over_turns(0, c.states(), d.of_first, d.inputs_of_first);
-  for (int i = 0; i < c.states(); ++i) d.inputs_of_second[c.carries + i] = d.of_first[i];
-  return d;
-}
-
-constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
-  demand d{.nodes = mark_list(g.count, 0), .results = {}, .first_result = ir::array<int>(g.count, -1)};
-  for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id) {
-    if (g[id].op != ir::opcode::construct) continue;
-    d.first_result[id] = d.results.size();
-    d.results.resize(d.results.size() + g.results_of(g.construct_of(g[id])), 0);
-  }
-  for (int i = 0; i < g.output_count; ++i)
-    if (outputs[i]) d.nodes[g.outputs[i]] = 1;
-  for (int i = 0; i < g.bound_count; ++i)
-    if (!g.is_body || !g.bounds[i].is_checked) d.nodes[g.bounds[i].indices] = 1;
-  for (node_id id = g.count - 1; id >= 0; --id) {
-    if (!d.nodes[id]) continue;
-    const ir::node& n = g[id];
-    if (n.op == ir::opcode::result) {
-      if (g.construct_of(g[n.in[0]]).annotates()) {
-        d.nodes[annotated_by(g, n)] = 1;
-      } else {
-        d.nodes[n.in[0]] = 1;
-        d.results[d.first_result[n.in[0]] + static_cast<int>(n.attr)] = 1;
-      }
-    } else if (n.op == ir::opcode::construct && g.construct_of(n).what != ir::construct::kind::external) {
-      const ir::construct& c = g.construct_of(n);
-      const demand_of_bodies of_bodies = demand_of(g, c, d.results, d.first_result[id]);
-      int i = 0;
-      ir::for_each_operand(g.nodes, n.in[0], [&](node_id operand) { d.nodes[operand] = d.nodes[operand] || of_bodies.needs(c, i), ++i; });
-    } else {
-      for (int k = 0; k < n.arity; ++k) d.nodes[n.in[k]] = 1;
-    }
-  }
-  return d;
-}
 
 /// Whether an operation in a body, whose nodes begin with `first`, is worth an array of its own before the loop. An outer product is pointwise,
 /// and a sum of equal numbers is one product.
@@ -144,9 +30,36 @@ constexpr bool can_leave(const ir::node& n) {
   return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::construct && n.op != ir::opcode::result;
 }
 
-constexpr bool has_checks(const ir::graph_view& body);
-/// Whether bodies of the constructs from `first` on check indices.
-constexpr bool has_checks_within(const ir::graph_view& g, node_id first) {
+/// Marks the nodes from `first` on that leave a turn: they are the same in all turns and worth an array. Inputs whose number is less than `own`
+/// differ from turn to turn; other inputs, and nodes before `first`, do not. (In a body that is being written each input has number 0.) An index
+/// that the turn checks stays in it, and so does what reads it: there may be no turn.
+constexpr mark_list leaving(const ir::graph_view& g, node_id first, int own) {
+  mark_list varies(g.count - first, 0), goes(g.count - first, 0);
+  for (int i = 0; i < g.bound_count; ++i) {
+    const ir::bound& b = g.bounds[i];
+    if (b.indices >= first && !(b.is_checked && g[b.indices].op == ir::opcode::input)) varies[b.indices - first] = 1;
+  }
+  for (node_id id = first; id < g.count; ++id) {
+    const ir::node& n = g[id];
+    char& differs = varies[id - first];
+    if (n.op == ir::opcode::input) {
+      differs = differs || n.attr < own;
+    } else if (n.op == ir::opcode::result && g.construct_of(g[n.in[0]]).annotates()) {
+      const node_id x = annotated_by(g, n);
+      differs = differs || (x >= first && varies[x - first]);
+    } else {
+      differs = differs || !can_leave(n);
+      for (int k = 0; k < n.arity; ++k) differs = differs || (n.in[k] >= first && varies[n.in[k] - first]);
+      goes[id - first] = !differs && is_worth_leaving(g, n, first);
+    }
+  }
+  return goes;
+}
+
+/// Whether indices are checked by nodes from `first` on, or in the bodies of their constructs. This happens in each turn, so such a loop has to run.
+constexpr bool has_checks(const ir::graph_view& g, node_id first = 0) {
+  for (int i = 0; i < g.bound_count; ++i)
+    if (!g.bounds[i].is_checked && g.bounds[i].indices >= first) return true;
   for (node_id id = first; id < g.count && g.inner.bound_count > 0; ++id) {
     if (g[id].op != ir::opcode::construct) continue;
     for (const int b : g.construct_of(g[id]).bodies)
@@ -154,17 +67,18 @@ constexpr bool has_checks_within(const ir::graph_view& g, node_id first) {
   }
   return false;
 }
-/// Whether index checks in a body are its own. They happen in each turn, so such a loop has to run.
-constexpr bool has_checks(const ir::graph_view& body) {
-  for (int i = 0; i < body.bound_count; ++i)
-    if (!body.bounds[i].is_checked) return true;
-  return has_checks_within(body, 0);
-}
 constexpr bool is_bounded(const ir::graph_view& g, node_id id) {
   for (int i = 0; i < g.bound_count; ++i)
     if (g.bounds[i].indices == id) return true;
   return false;
 }
+
+/// Whether the start of a carry can stand for its input, if each turn returns the input as it is.
+constexpr bool can_stand_for(const ir::graph_view& g, const ir::node& start, node_id input) {
+  return !is_bounded(g, input) && g[input].type == start.type && g[input].shape == start.shape;
+}
+/// Whether all elements of a stack are one value from before the loop. A turn gives y for the stack.
+constexpr bool is_stack_of_one(const ir::node& y, bool is_captured) { return is_captured || y.op == ir::opcode::constant; }
 
 /// Finds out whether lean_loops() changes a graph.
 class lean_loops_search {
@@ -197,56 +111,33 @@ class lean_loops_search {
     return false;
   }
   static constexpr bool leaves(const ir::graph_view& body, const mark_list& outputs, int own) {
-    mark_list varies(body.count, 0);
-    id_list worth;
-    for (int i = 0; i < body.bound_count; ++i) varies[body.bounds[i].indices] = body[body.bounds[i].indices].op != ir::opcode::input;
-    for (node_id id = 0; id < body.count; ++id) {
-      const ir::node& n = body[id];
-      if (n.op == ir::opcode::input) {
-        varies[id] = n.attr < own;
-        continue;
-      }
-      if (n.op == ir::opcode::result && body.construct_of(body[n.in[0]]).annotates()) {
-        varies[id] = varies[annotated_by(body, n)];
-        continue;
-      }
-      varies[id] = varies[id] || !can_leave(n);
-      for (int k = 0; k < n.arity; ++k) varies[id] = varies[id] || varies[n.in[k]];
-      if (!varies[id] && is_worth_leaving(body, n, 0)) worth.push_back(id);
-    }
-    if (worth.size() == 0) return false;
+    const mark_list goes = leaving(body, 0, own);
+    if (!any_of(goes, 0, body.count)) return false;
     const demand d = demand_of(body, outputs);
-    for (const node_id id : worth)
-      if (d.nodes[id]) return true;
+    for (node_id id = 0; id < body.count; ++id)
+      if (goes[id] && d.nodes[id]) return true;
     return false;
   }
   /// Whether a carry, or an element of a stack, is the same in all turns.
   static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, int b, const ir::graph_view& body) {
     const ir::construct& c = g.construct_of(g[id]);
-    if (body.outputs == nullptr || (c.what == kind::while_loop && b == 0) || c.what == kind::reverse_while) return false;
-    const bool runs_anyway = has_checks(body);
+    const bool is_while = c.what == kind::while_loop;
+    if (body.outputs == nullptr || (is_while && b == 0) || c.what == kind::reverse_while) return false;
+    id_list operands;
+    ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(operand); });
+    const bool runs_anyway = has_checks(body) || (is_while && has_checks(g.body_at(c.bodies[0])));
     int same = 0;
     for (int i = 0; i < body.output_count && !runs_anyway; ++i) {
-      const ir::node& n = body[body.outputs[i]];
-      const bool is_carry = i < c.carries;
-      if (is_carry && n.op == ir::opcode::input && n.attr == i && !is_bounded(body, body.outputs[i])) ++same;
-      if (!is_carry && (n.op == ir::opcode::constant || (n.op == ir::opcode::input && n.attr >= c.own_inputs(0) + c.counts))) return true;
+      const node_id y = body.outputs[i];
+      const bool is_input = body[y].op == ir::opcode::input;
+      if (i < c.carries) same += is_input && body[y].attr == i && can_stand_for(body, g[operands[i]], y);
+      else if (is_stack_of_one(body[y], is_input && body[y].attr >= c.own_inputs(0) + c.counts)) return true;
     }
-    if (same > (c.what == kind::while_loop && same == c.carries)) return true;
+    if (same > (is_while && same == c.carries)) return true;  // a while_loop keeps one carry
     if (c.what != kind::scan) return false;
-    int at = 0;
-    bool found = false;
-    ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) {
-      if (at >= c.carries && at < c.own_operands()) {
-        const ir::node& n = g[operand];
-        const bool is_broadcast = n.op == ir::opcode::broadcast;
-        bool is_same = is_broadcast || n.op == ir::opcode::constant;
-        for (int a = 0; is_broadcast && a < g.shape_of(n.in[0]).rank; ++a) is_same = is_same && ir::unpack_axis(n.attr, a) != 0;
-        found = found || (is_same && !is_bounded(body, input_of_body(body, at)));
-      }
-      ++at;
-    });
-    return found;
+    for (int i = c.carries; i < c.own_operands(); ++i)
+      if (is_same_in_each_turn(g, operands[i]) && !is_bounded(body, input_of_body(body, i))) return true;
+    return false;
   }
 };
 
@@ -333,7 +224,7 @@ class lean_loops_pass {
     }
     written_body w = write(body, needed.outputs(0), own, part(operands, own_operands, c.captures[0]), first);
     id_list results(body.output_count, none);
-    const bool runs_anyway = checks(w);
+    const bool runs_anyway = has_checks(out_.view(), w.first);
     for (int i = 0; i < carries; ++i)
       if (!runs_anyway && stays_the_same(w, i, operands[i])) capture(w, i, results[i] = operands[i]);
     leave(w);
@@ -341,7 +232,7 @@ class lean_loops_pass {
     ir::array<ir::node> same(body.output_count);  // stacked results whose elements are all this node
     for (int i = carries; i < body.output_count; ++i) {
       const node_id y = w.outputs[i];
-      if (runs_anyway || y == none || (y >= w.first && out_[y].op != ir::opcode::constant)) continue;
+      if (runs_anyway || y == none || !is_stack_of_one(out_[y], y < w.first)) continue;
       same[i] = y < w.first ? unary_node(ir::opcode::broadcast, y) : out_[y];
       w.outputs[i] = none;
       results[i] = 0;
@@ -373,7 +264,7 @@ class lean_loops_pass {
       if (needed.outputs(1)[i]) own[i] = input_like(turn, i);
     written_body w = write(turn, needed.outputs(1), own, part(operands, carries + c.captures[0], c.captures[1]), first);
     id_list results(carries + c.counts_turns, none);
-    const bool runs_anyway = checks(w) || has_checks(condition);
+    const bool runs_anyway = has_checks(out_.view(), w.first) || has_checks(condition);
     bool varies = false;
     for (int i = 0; i < carries; ++i) varies = varies || (w.own[i] != none && !stays_the_same(w, i, operands[i]));
     for (int i = 0; i < carries; ++i) {
@@ -496,18 +387,9 @@ class lean_loops_pass {
     return w;
   }
 
-  /// Whether a turn checks indices.
-  constexpr bool checks(const written_body& w) const {
-    const ir::graph_view g = out_.view();
-    for (int i = 0; i < g.bound_count; ++i)
-      if (g.bounds[i].indices >= w.first && !g.bounds[i].is_checked) return true;
-    return has_checks_within(g, w.first);
-  }
   /// Whether a turn returns carry i as it is, and `start` can stand for it.
   constexpr bool stays_the_same(const written_body& w, int i, node_id start) const {
-    const node_id input = w.own[i];
-    if (input == none || w.outputs[i] != input || is_bounded(out_.view(), input)) return false;
-    return out_[input].type == out_[start].type && out_[input].shape == out_[start].shape;
+    return w.own[i] != none && w.outputs[i] == w.own[i] && can_stand_for(out_.view(), out_[start], w.own[i]);
   }
   /// Removes carry i. Each turn reads the value from before the loop.
   constexpr void capture(written_body& w, int i, node_id value) {
@@ -517,23 +399,13 @@ class lean_loops_pass {
       if (o == input) o = value;
     w.own[i] = w.outputs[i] = none;
   }
-  /// Puts what is the same in all turns before the body. An index check is not moved: there may be no turn.
+  /// Puts what is the same in all turns before the body.
   constexpr void leave(written_body& w) {
-    const ir::graph_view g = out_.view();
     const node_id first = w.first;
-    const int count = g.count - first;
-    mark_list varies(count, 0), goes(count, 0);
-    for (int i = 0; i < g.bound_count; ++i)
-      if (g.bounds[i].indices >= first) varies[g.bounds[i].indices - first] = 1;
+    const mark_list goes = leaving(out_.view(), first, w.own.size());
+    const int count = goes.size();
     int gone = 0;
-    for (int i = 0; i < count; ++i) {
-      const ir::node& n = g[first + i];
-      bool is_same = !varies[i] && can_leave(n);
-      for (int k = 0; k < n.arity; ++k) is_same = is_same && (n.in[k] < first || !varies[n.in[k] - first]);
-      varies[i] = !is_same;
-      goes[i] = is_same && is_worth_leaving(g, n, first);
-      gone += goes[i];
-    }
+    for (const char g : goes) gone += g;
     if (gone == 0) return;
     const id_list moved = out_.put_before(first, goes);
     w.first = out_.count() - count + gone;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which values are needed, also inside loops and branches: what the needed results of a construct read of its bodies, and these of its operands.
+// flow.hpp goes the other way. Cost: a sweep over each body, and a few for one whose carries need each other.
+#pragma once
+
+#include <tenure/passes/flow.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// The value that a result of an annotation is.
+constexpr ir::node_id annotated_by(const ir::graph_view& g, const ir::node& result) {
+  const ir::node& made = g[result.in[0]];
+  return ir::operand_at(g.nodes, made.in[0], g.construct_of(made).operand_of_result(static_cast<int>(result.attr)));
+}
+
+/// Which nodes of a graph are needed, and which results of its constructs. An annotation is not: its results are operands of it.
+struct demand {
+  mark_list nodes, results;
+  ir::array<int> first_result;  // of a construct, in `results`
+};
+/// Which outputs and inputs of the bodies of a construct are needed.
+struct demand_of_bodies {
+  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays.
+  mark_list of_first, of_second, inputs_of_first, inputs_of_second;
+
+  constexpr const mark_list& outputs(int body) const { return body == 0 ? of_first : of_second; }
+  constexpr const mark_list& inputs(int body) const { return body == 0 ? inputs_of_first : inputs_of_second; }
+
+  /// Whether operand i is needed.
+  constexpr bool needs(const ir::construct& c, int i) const {
+    using kind = ir::construct::kind;
+    const int own = c.own_operands();
+    if (i >= own + c.captures[0]) return inputs_of_second[c.own_inputs(1) + i - own - c.captures[0]] != 0;
+    if (i >= own) return inputs_of_first[c.own_inputs(0) + c.counts + i - own] != 0;
+    if (c.what == kind::cond || (c.what == kind::reverse_while && i == own - 1)) return true;
+    if (c.what == kind::scan) return (i < c.carries ? of_first : inputs_of_first)[i] != 0;
+    return (i < c.carries ? of_second : inputs_of_second)[i] != 0;
+  }
+};
+
+/// The first `count` outputs of a body are its first inputs in the next turn. Marks those that a turn needs for its marked outputs, until nothing
+/// changes, or all of them after so many rounds. needed_for(outputs) gives the needed inputs. Returns those of the last round.
+template <class NeededFor>
+constexpr mark_list need_over_turns(mark_list& outputs, int count, int most_rounds, NeededFor needed_for) {
+  mark_list inputs;
+  int rounds = 0;
+  for (bool again = true; again; ++rounds) {
+    again = false;
+    inputs = needed_for(outputs);
+    for (int i = 0; i < count; ++i)
+      if ((inputs[i] || rounds == most_rounds) && !outputs[i]) outputs[i] = again = true;
+  }
+  return inputs;
+}
+
+constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs);
+
+/// The needed inputs of a body.
+constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& outputs) {
+  const demand d = demand_of(body, outputs);
+  mark_list inputs(body.input_count, 0);
+  for (ir::node_id id = 0; id < body.count; ++id)
+    if (body[id].op == ir::opcode::input) inputs[static_cast<int>(body[id].attr)] = d.nodes[id];
+  return inputs;
+}
+
+/// The demand of a construct whose results from results[first] on are read or not. A needed carry needs itself in the turn before.
+constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construct& c, const mark_list& results, int first) {
+  using kind = ir::construct::kind;
+  demand_of_bodies d;
+  const bool branches = c.what == kind::cond;
+  mark_list read;
+  for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i) read.push_back(results[first + i]);
+  if (branches || c.what == kind::scan) d.of_first = read;
+  if (c.what != kind::scan) d.of_second = read;
+  if (branches) {
+    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), read);
+    d.inputs_of_second = inputs_needed(g.body_at(c.bodies[1]), read);
+    return d;
+  }
+  constexpr int most_rounds = 8;  // after them all carries count as needed: in a delay line of n carries each round finds one more of them
+  const auto over_turns = [&](int body, int count, mark_list& out, mark_list& in) {
+    in = need_over_turns(out, count, most_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
+  };
+  if (c.what == kind::while_loop) {
+    d.of_first = mark_list(1, 1);
+    d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), d.of_first);
+    for (int i = 0; i < c.carries; ++i) d.of_second[i] = d.of_second[i] || d.inputs_of_first[i];
+  }
+  if (c.what == kind::scan) over_turns(0, c.carries, d.of_first, d.inputs_of_first);
+  else over_turns(1, c.carries, d.of_second, d.inputs_of_second);
+  if (c.what != kind::reverse_while) return d;
+  for (int i = 0; i < c.states(); ++i) d.of_first.push_back(d.inputs_of_second[c.carries + i]);
+  over_turns(0, c.states(), d.of_first, d.inputs_of_first);
+  for (int i = 0; i < c.states(); ++i) d.inputs_of_second[c.carries + i] = d.of_first[i];
+  return d;
+}
+
+constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
+  demand d{.nodes = mark_list(g.count, 0), .results = {}, .first_result = ir::array<int>(g.count, -1)};
+  for (ir::node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id) {
+    if (g[id].op != ir::opcode::construct) continue;
+    d.first_result[id] = d.results.size();
+    d.results.resize(d.results.size() + g.results_of(g.construct_of(g[id])), 0);
+  }
+  for (int i = 0; i < g.output_count; ++i)
+    if (outputs[i]) d.nodes[g.outputs[i]] = 1;
+  for (int i = 0; i < g.bound_count; ++i)
+    if (!g.is_body || !g.bounds[i].is_checked) d.nodes[g.bounds[i].indices] = 1;
+  for (ir::node_id id = g.count - 1; id >= 0; --id) {
+    if (!d.nodes[id]) continue;
+    const ir::node& n = g[id];
+    if (n.op == ir::opcode::result) {
+      if (g.construct_of(g[n.in[0]]).annotates()) {
+        d.nodes[annotated_by(g, n)] = 1;
+      } else {
+        d.nodes[n.in[0]] = 1;
+        d.results[d.first_result[n.in[0]] + static_cast<int>(n.attr)] = 1;
+      }
+    } else if (n.op == ir::opcode::construct && g.construct_of(n).what != ir::construct::kind::external) {
+      const ir::construct& c = g.construct_of(n);
+      const demand_of_bodies of_bodies = demand_of(g, c, d.results, d.first_result[id]);
+      int i = 0;
+      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id operand) { d.nodes[operand] = d.nodes[operand] || of_bodies.needs(c, i), ++i; });
+    } else {
+      for (int k = 0; k < n.arity; ++k) d.nodes[n.in[k]] = 1;
+    }
+  }
+  return d;
+}
+
+}  // namespace tenure::passes
