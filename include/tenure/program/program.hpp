@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // From a traced function to compiled code: the function and the types of its arguments give a graph, the passes rewrite it, and the
-// schedule becomes kernel codes. Each result is a separate static constexpr variable, because the compiler's limit of constexpr
-// operations holds for each variable.
+// schedule becomes kernel codes. The list of the stages stands in `program`. Tests run verify() between them.
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
@@ -13,55 +12,10 @@
 #include <tenure/passes/scalarize.hpp>
 #include <tenure/passes/single_turns.hpp>
 #include <tenure/program/encode.hpp>
+#include <tenure/program/stage.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace program_detail {
-
-#if defined(__CUDACC__)
-/// Into(Stage::run().view()). Workaround for nvcc 13: it skips the destructors of a function that makes a large constant (arrays of
-/// records, 32 KB and more), and then rejects the constant because memory was not freed. So one function runs the stage, and another makes
-/// the constant.
-template <class Into, class Stage>
-constexpr Into frozen_apart() {
-  using view = decltype(Stage::run().view());
-  Into kept{view{}};
-  const auto run = [](auto keep) {
-    const auto made = Stage::run();
-    keep(made.view());
-  };
-  run([&](const view& made) { kept = Into(made); });
-  return kept;
-}
-#endif
-
-/// The result of Stage::run(), in arrays of the sizes Stage::guess().
-template <template <class> class Frozen, class Stage>
-struct attempted_stage {
-  struct guessed {
-    static constexpr auto value = Stage::guess();
-  };
-#if defined(__CUDACC__)
-  static constexpr Frozen<guessed> value = frozen_apart<Frozen<guessed>, Stage>();
-#else
-  static constexpr Frozen<guessed> value{Stage::run().view()};
-#endif
-};
-
-/// The result of Stage::run(), as a constant of exactly its size. The stage is evaluated once, into arrays of the guessed sizes, and the
-/// result is cut. If the guess was too small, the stage is evaluated again with the right sizes.
-template <template <class> class Frozen, class Stage>
-struct frozen_stage {
-  using attempted = attempted_stage<Frozen, Stage>;
-  static constexpr auto& attempt = attempted::value;
-  struct exact {
-    static constexpr auto value = attempt.sizes;
-  };
-#if defined(__CUDACC__)
-  static constexpr Frozen<exact> value = attempt.sizes <= attempted::guessed::value ? Frozen<exact>(attempt.view()) : frozen_apart<Frozen<exact>, Stage>();
-#else
-  static constexpr Frozen<exact> value{attempt.sizes <= attempted::guessed::value ? attempt.view() : Stage::run().view()};
-#endif
-};
 
 /// The first stage of program<Source>.
 template <class Source>
@@ -157,10 +111,9 @@ auto code_from(std::index_sequence<I...>) -> code<Words::words.at[I]...>;
 /// The compiled form of Source: graph, schedule, codes and tables. Source has `static constexpr ir::builder trace()`, or is a body.
 template <class Source>
 struct program {
-  /// The graph as written (with derivatives, if a transform took them).
-  static constexpr auto& traced = program_detail::traced_graph<Source>;
-
  private:
+  // ---- what the stages do; their list stands below ----
+
   /// Makes loops of one turn and loops beside their tangents go, then calls Then::run on the graph.
   template <class Then>
   static constexpr ir::builder with_fewer_loops(const ir::graph_view& g) {
@@ -189,12 +142,9 @@ struct program {
     };
     static constexpr ir::builder run() { return with_fewer_loops<lean>(traced.view()); }
   };
-  struct unchanged {
+  struct as_written {
     static constexpr auto& value = program_detail::traced_graph<Source>;
   };
-  static constexpr bool leaves = !traced.view().is_body && passes::has_lean_loops(traced.view());
-  using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, unchanged>;
-  static constexpr auto& with_lean_loops = leaving_stage::value;
 
   struct simplification {
     static constexpr ir::graph_sizes guess() { return leaves ? with_lean_loops.sizes : passes::sizes_with_single_turns(traced.view()); }
@@ -235,16 +185,6 @@ struct program {
       return passes::materialize(unique.view());
     }
   };
-
-  static constexpr auto& simple = program_detail::frozen_stage<ir::graph, simplification>::value;
-  using scalar_stage = std::conditional_t<passes::may_scalarize(simple.view()), scalarization, simplification>;
-  static constexpr auto& scalar = program_detail::frozen_stage<ir::graph, scalar_stage>::value;
-  using joined_stage = std::conditional_t<passes::may_join(scalar.view()), joining, scalar_stage>;
-  static constexpr auto& joined = program_detail::frozen_stage<ir::graph, joined_stage>::value;
-
- private:
-  static constexpr auto& materialized = program_detail::frozen_stage<ir::graph, materialization>::value;
-  using written_kernels = program_detail::fused_kernels<materialized>;
   struct recomputation {
     static constexpr ir::graph_sizes guess() {
       ir::graph_sizes s = materialized.sizes;
@@ -253,28 +193,12 @@ struct program {
     }
     static constexpr ir::builder run() { return passes::recompute(materialized.view(), written_kernels::value.view()); }
   };
-  static constexpr bool recomputes = passes::recomputes(materialized.view(), written_kernels::value.view());
-
- public:
-  /// The graph that is scheduled.
-  static constexpr auto& value = std::conditional_t<recomputes, program_detail::frozen_stage<ir::graph, recomputation>,
-                                                    program_detail::frozen_stage<ir::graph, materialization>>::value;
-  static_assert(value.refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
-  static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
-
- private:
-  static constexpr auto& fused = program_detail::fused_kernels<value>::value;
 
   struct scheduling {
     // Guesses: one access for each result and operand. In large graphs many instructions, kernels and strides are equal.
     static constexpr passes::plan_sizes guess() { return {value.count, 64, 2 * value.count + 8, 256, 32, fused.count}; }
     static constexpr passes::plan_builder run() { return passes::schedule(value.view(), fused.view()); }
   };
-
- public:
-  static constexpr auto& plan = program_detail::frozen_stage<passes::frozen_plan, scheduling>::value;
-
- private:
   struct encoding {
     static constexpr program_detail::table_sizes guess() {
       int words = 0;
@@ -287,7 +211,46 @@ struct program {
     static constexpr program_detail::encoder run() { return program_detail::encoder(plan.view(value.view())); }
   };
 
+  template <bool Runs, class Stage, class Before>
+  using stage_if = std::conditional_t<Runs, program_detail::frozen_stage<ir::graph, Stage>, Before>;
+
  public:
+  // ---- the stages, in order: each reads the one before, and one that has nothing to do is left out ----
+
+  /// The trace: the graph as written, with the derivatives that a transform took (passes/differentiate.hpp).
+  static constexpr auto& traced = as_written::value;
+
+ private:
+  /// Loops: single_turns, derived_loops, lean_loops. A body went through them with its loop.
+  static constexpr bool leaves = !traced.view().is_body && passes::has_lean_loops(traced.view());
+  using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, as_written>;
+  static constexpr auto& with_lean_loops = leaving_stage::value;
+  /// Rewrites: algebra, scalarize, join.
+  using simple_stage = program_detail::frozen_stage<ir::graph, simplification>;
+  static constexpr auto& simple = simple_stage::value;
+  using scalar_stage = stage_if<passes::may_scalarize(simple.view()), scalarization, simple_stage>;
+  static constexpr auto& scalar = scalar_stage::value;
+  using joined_stage = stage_if<passes::may_join(scalar.view()), joining, scalar_stage>;
+  static constexpr auto& joined = joined_stage::value;
+  /// Kernels: cse and materialize, fuse; and where kernels compute values again, recompute and fuse.
+  using materialized_stage = program_detail::frozen_stage<ir::graph, materialization>;
+  static constexpr auto& materialized = materialized_stage::value;
+  using written_kernels = program_detail::fused_kernels<materialized>;
+  static constexpr bool recomputes = passes::recomputes(materialized.view(), written_kernels::value.view());
+
+ public:
+  /// The graph that is scheduled.
+  static constexpr auto& value = stage_if<recomputes, recomputation, materialized_stage>::value;
+  static_assert(value.refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
+  static_assert(value.symbol_count < 255, "tenure: trace: more than 254 run-time extents and strides in one function");
+
+ private:
+  static constexpr auto& fused = program_detail::fused_kernels<value>::value;
+
+ public:
+  /// The plan: schedule.
+  static constexpr auto& plan = program_detail::frozen_stage<passes::frozen_plan, scheduling>::value;
+  /// The codes and tables: encode.
   static constexpr auto& tables = program_detail::frozen_stage<program_detail::frozen_tables, encoding>::value;
   static constexpr int step_count = tables.sizes.steps, kernel_count = tables.sizes.codes, buffer_count = tables.sizes.buffers,
                        number_count = tables.sizes.numbers, binding_count = tables.sizes.bindings;
