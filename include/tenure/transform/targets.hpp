@@ -7,6 +7,7 @@
 
 #include <tenure/backend/backend.hpp>
 #include <tenure/program/construct.hpp>
+#include <tenure/tensor/memory_range.hpp>
 #include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/call_rules.hpp>
 
@@ -26,13 +27,6 @@ struct overwrites_of_call {
   }
 };
 
-/// The bytes from the first to the last element. A number and an empty tensor have none, and share none.
-struct memory_range {
-  const char* first = nullptr;
-  const char* last = nullptr;
-
-  TENURE_INLINE bool meets(const memory_range& r) const { return (first < r.last) & (r.first < last); }
-};
 /// The bytes of an argument. Where every target owns its memory, an argument that does so shares all or none, and its first byte stands for it.
 template <bool TargetsOwn, class L>
 TENURE_INLINE memory_range range_of(const L& leaf) {

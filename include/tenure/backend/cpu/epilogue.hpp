@@ -9,6 +9,7 @@
 #include <tenure/backend/cpu/fused.hpp>
 #include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/passes/overwrite.hpp>
+#include <tenure/tensor/memory_range.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -112,17 +113,16 @@ constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int
   return m % rows != 1 && rows < m ? rows : 0;
 }
 
-/// The range of bytes from the first to the last element of a strided operand.
-struct byte_range {
-  std::uintptr_t begin, end;
-
-  byte_range(const void* first, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
+/// The bytes from the first to the last element of a strided operand, whose strides may be negative.
+struct byte_range : tenure::detail::memory_range {
+  byte_range(const void* data, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
     std::int64_t low = 0, high = 0;
     for (int d = 0; d < rank; ++d) (stride[d] < 0 ? low : high) += (extent[d] - 1) * stride[d];
-    begin = reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>(low * element_size);
-    end = reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>((high + 1) * element_size);
+    const auto at = [&](std::int64_t elements) {
+      return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(elements * element_size));
+    };
+    first = at(low), last = at(high + 1);
   }
-  bool meets(const byte_range& r) const { return begin < r.end && r.begin < end; }
 };
 
 /// A step with its pointers. `number` holds the numbers of the operands of a product.
