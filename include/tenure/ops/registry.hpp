@@ -106,6 +106,15 @@ constexpr const operation_record& record_of(ir::opcode op) {
   return records::value[static_cast<int>(op) - static_cast<int>(ir::opcode::pointwise)];
 }
 
+/// What a processor does for a number. A function, such as sin, is many instructions. A division or a square root is one that takes many cycles.
+enum class effort { arithmetic, division, square_root, function };
+/// That of a pointwise operation.
+constexpr effort effort_of(ir::opcode op) {
+  if (op == code_of<div>()) return effort::division;
+  if (op == code_of<sqrt>()) return effort::square_root;
+  return record_of(op).types == typing::floating ? effort::function : effort::arithmetic;
+}
+
 // The codes that ir/ knows by name.
 static_assert(code_of<neg>() == ir::opcode::neg && code_of<add>() == ir::opcode::add && code_of<sub>() == ir::opcode::sub &&
               code_of<mul>() == ir::opcode::mul && code_of<div>() == ir::opcode::div && code_of<exp>() == ir::opcode::exp);

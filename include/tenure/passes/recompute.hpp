@@ -145,12 +145,11 @@ class recomputer {
 
   constexpr bool is_number(ir::node_id root) const { return is_source(g_.nodes[root].op) && g_.nodes[root].op != ir::opcode::input; }
 
-  /// Whether another kernel computes the node by a cheap operation, in the lanes and over the elements of kernel p. Operations on floating
-  /// types only are divisions and functions.
+  /// Whether another kernel computes the node by a cheap operation, in the lanes and over the elements of kernel p.
   constexpr bool is_cheap(ir::node_id id, int p) const {
     const ir::node& n = g_.nodes[id];
     return clusters_.of[id] != p && n.op >= ir::opcode::pointwise && clusters_.of[id] >= 0 && n.shape == clusters_.at[p].space &&
-           (ops::record_of(n.op).types != ops::typing::floating || n.op == ops::code_of<ops::random_unit>()) && lane_of(g_, id) == clusters_.at[p].lane;
+           (ops::effort_of(n.op) == ops::effort::arithmetic || n.op == ops::code_of<ops::random_unit>()) && lane_of(g_, id) == clusters_.at[p].lane;
   }
   /// Whether it is one value for many elements, as a bias or the mean of a row. It costs little to read.
   constexpr bool is_small(ir::node_id id) const {

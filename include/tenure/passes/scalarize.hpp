@@ -464,21 +464,20 @@ constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samp
   return out;
 }
 
-constexpr bool is_division(const ir::node& n) { return n.op == ops::code_of<ops::div>(); }
-constexpr bool is_square_root(const ir::node& n) { return n.op == ops::code_of<ops::sqrt>(); }
-/// Whether an operation is a function of many instructions, such as sin.
-constexpr bool is_function(const ir::node& n) {
-  return ops::is_pointwise(n.op) && ops::record_of(n.op).types == ops::typing::floating && !is_division(n) && !is_square_root(n);
-}
 /// The cycles after which another instruction can read the result of an operation, about as on today's processors.
 constexpr int latency_of(const ir::node& n) {
   if (!ops::is_pointwise(n.op)) return 0;
-  if (is_function(n)) return 60;
-  return is_division(n) ? 13 : is_square_root(n) ? 20 : 4;
+  switch (ops::effort_of(n.op)) {
+    case ops::effort::function: return 60;
+    case ops::effort::square_root: return 20;
+    case ops::effort::division: return 13;
+    case ops::effort::arithmetic: break;
+  }
+  return 4;
 }
 /// The cycles in which its instructions keep other instructions from starting. A division or a square root is one instruction: the unit that
 /// computes it takes several cycles, but other instructions start meanwhile.
-constexpr int cycles_of(const ir::node& n) { return is_function(n) ? 25 : 1; }
+constexpr int cycles_of(const ir::node& n) { return ops::is_pointwise(n.op) && ops::effort_of(n.op) == ops::effort::function ? 25 : 1; }
 /// The numbers among which the next one is chosen. A processor looks ahead 200 to 500 instructions, which is not enough for a function of two
 /// rows: the second begins too late. Measured on the Jacobian of 2 x 15: a window of 32 gains a tenth, 250 gains another tenth but compiles
 /// longer. 96 is between.

@@ -379,9 +379,9 @@ class scheduler {
     return static_cast<std::uint8_t>(passes);
   }
 
-  /// Operations with a floating result (division, exp, ...) are costly: they cost more than a store and a load.
+  /// Divisions, square roots and functions are costly: they cost more than a store and a load.
   static constexpr bool is_costly(const instruction& i) {
-    return i.what == instruction::kind::compute && !i.is_mask && ops::is_pointwise(i.op) && ops::record_of(i.op).types == ops::typing::floating;
+    return i.what == instruction::kind::compute && !i.is_mask && ops::is_pointwise(i.op) && ops::effort_of(i.op) != ops::effort::arithmetic;
   }
 
   /// Memory for the elements of one row. All rows use the same memory.

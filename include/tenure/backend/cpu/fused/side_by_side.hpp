@@ -59,9 +59,9 @@ constexpr int fused<Code>::in_group(int pass) {
         if (cycles[from] > cycles[i]) cycles[i] = cycles[from];
       }
     const bool computes = x.what == instruction::kind::compute && ops::is_pointwise(x.op);
-    const bool is_division = computes && (x.op == ops::code_of<ops::div>() || x.op == ops::code_of<ops::sqrt>());
-    const bool is_function = computes && !is_division && ops::record_of(x.op).types == ops::typing::floating;
-    if (computes) cycles[i] += is_function ? cycles_of_function : is_division ? cycles_of_division : cycles_of_arithmetic;
+    const ops::effort effort = computes ? ops::effort_of(x.op) : ops::effort::arithmetic;
+    const bool is_function = effort == ops::effort::function;
+    if (computes) cycles[i] += is_function ? cycles_of_function : effort == ops::effort::arithmetic ? cycles_of_arithmetic : cycles_of_division;
     code += is_function ? code_of_function : 1;
     if (cycles[i] > longest) longest = cycles[i];
   }
