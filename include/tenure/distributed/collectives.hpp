@@ -33,22 +33,17 @@ constexpr bool is_exchangeable() {
   return has_memory;
 }
 
-/// Whether ranks can write an X. If not, a static_assert gives the reason.
+/// Whether ranks can write an X. If not, a static_assert gives the reason. A leaf can be written: it is a parameter.
 template <class X>
 constexpr bool is_written() {
-  constexpr bool is_writable = [] {
-    if constexpr (tree<X>::is_tree) return tenure::detail::are_leaves_writable<X>();
-    else return true;  // is_exchangeable() says what it is
+  using tenure::detail::target_fault;
+  constexpr target_fault fault = [] {
+    if constexpr (tree<X>::is_tree) return tenure::detail::fault_of_target<X&, target_fault::leaf, target_fault::view>();
+    else return target_fault::none;  // is_exchangeable() says what it is, and what a view is
   }();
-  static_assert(is_writable, "tenure: mpi: the argument is read-only");
-  constexpr bool has_node = [] {
-    if constexpr (!tree<X>::is_tree) return false;
-    leaf_description leaf[tree<X>::leaves + 1], *end = leaf;
-    tree<X>::describe(end);
-    return std::any_of(leaf, end, [](const leaf_description& d) { return d.is_tracked && !d.is_leaf && !d.is_view; });
-  }();
-  static_assert(!has_node, "tenure: mpi: the argument is a node, and a call writes values without a history: give a tensor without a gradient");
-  if constexpr (!is_writable || has_node) return false;
+  static_assert(fault != target_fault::read_only, "tenure: mpi: the argument is read-only");
+  static_assert(fault != target_fault::node, "tenure: mpi: the argument is a node, and a call writes values without a history: give a tensor without a gradient");
+  if constexpr (fault != target_fault::none) return false;
   else return is_exchangeable<X>();
 }
 

@@ -212,18 +212,21 @@ constexpr void check_extent() {
 /// Why a call may not write to a target.
 enum class target_fault { none, read_only, leaf, view, node, temporary };
 
-/// The first fault of a target. Target is an rvalue type where the call got a temporary.
-template <class Target>
+/// The first fault of a target that is not among the allowed ones. Target is an rvalue type where the call got a temporary.
+template <class Target, target_fault... Allowed>
 constexpr target_fault fault_of_target() {
   using given = std::remove_reference_t<Target>;
   if (!are_leaves_writable<given>()) return target_fault::read_only;
+  const auto fault_of = [](const leaf_description& l) {
+    if (l.is_leaf) return target_fault::leaf;
+    if (l.is_tracked) return l.is_view ? target_fault::view : target_fault::node;
+    const bool is_kept = l.is_view || l.is_reference || std::is_lvalue_reference_v<Target>;
+    return is_kept ? target_fault::none : target_fault::temporary;
+  };
   leaf_description leaf[tree<given>::leaves + 1], *end = leaf;
   tree<given>::describe(end);
-  for (const leaf_description* at = leaf; at != end; ++at) {
-    if (at->is_leaf) return target_fault::leaf;
-    if (at->is_tracked) return at->is_view ? target_fault::view : target_fault::node;
-    if (!at->is_view && !at->is_reference && !std::is_lvalue_reference_v<Target>) return target_fault::temporary;
-  }
+  for (const leaf_description* at = leaf; at != end; ++at)
+    if (const target_fault fault = fault_of(*at); fault != target_fault::none && ((fault != Allowed) && ...)) return fault;
   return target_fault::none;
 }
 template <class... Target>
