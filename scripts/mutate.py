@@ -147,6 +147,7 @@ tests = {
     "eager/deepcopy": ["optim/optim_test"],
     "transform/init": ["optim/init_test", "optim/optim_test", "fail/init*"],
     "transform/picture": ["transform/picture_test"],
+    "transform/labels": ["transform/picture_test"],
     "transform/html": ["transform/picture_test"],
     "transform/dot": ["transform/picture_test"],
     "transform/page": ["transform/picture_test"],

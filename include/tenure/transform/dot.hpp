@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tenure/transform/picture.hpp>
+#include <tenure/transform/labels.hpp>
 
 namespace TENURE_NAMESPACE {
 namespace detail {
