@@ -79,6 +79,8 @@ tests = {
     "transform/extern": ["fail/extern*", "control_flow/external", "control_flow/external_nested"],
     "transform/control_flow": ["fail/*loop*", "fail/scan*", "fail/cond*", "fail/switch*", "control_flow/laws", "control_flow/bounded"],
     "program/construct": ["control_flow/laws", "control_flow/external", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],
+    "program/construct_memory": ["control_flow/laws", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],
+    "program/overwrites": ["control_flow/updates", "control_flow/laws", "transform/overwrite_test"],
     "backend/cpu/construct": ["control_flow/laws"],
     "ops/subscript": ["fail/trace_*", "expr/traced_test", "transform/block_test"],
     "ops/block": ["transform/block_test", "control_flow/positions"],

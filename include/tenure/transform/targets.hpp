@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <tenure/backend/backend.hpp>
-#include <tenure/program/construct.hpp>
+#include <tenure/program/overwrites.hpp>
 #include <tenure/tensor/memory_range.hpp>
 #include <tenure/tensor/overlap.hpp>
 #include <tenure/transform/call_rules.hpp>

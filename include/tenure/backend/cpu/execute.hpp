@@ -9,6 +9,7 @@
 #include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/program/bind.hpp>
+#include <tenure/program/construct.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 

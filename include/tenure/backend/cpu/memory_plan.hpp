@@ -6,7 +6,7 @@
 #include <tenure/backend/cpu/epilogue.hpp>
 #include <tenure/backend/cpu/fused.hpp>
 #include <tenure/program/bind.hpp>
-#include <tenure/program/construct.hpp>
+#include <tenure/program/construct_memory.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 

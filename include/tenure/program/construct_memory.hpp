@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// The scratch memory of loops, branches and external functions, beside that of their bodies.
+#pragma once
+
+#include <type_traits>
+
+#include <tenure/program/overwrites.hpp>
+#include <tenure/program/snapshots.hpp>
+
+namespace TENURE_NAMESPACE::program_detail {
+
+/// The scratch memory of a construct beside that of its bodies: a second place for each carry, and places for results that nothing reads.
+/// If the host does not share the memory of the bodies, also the positions of all turns, or the answer of a condition.
+template <class Program, int C, bool IsHost>
+class construct_frame {
+ public:
+  static constexpr ir::construct record = construct_at<Program, C>::value;
+  using body = typename construct_at<Program, C>::template body<record.body_of_results() == record.bodies[1] ? 1 : 0>;
+  static constexpr int results = body::value.output_count;
+
+  constexpr construct_frame(const bound_step& s, const std::int64_t* symbols) {
+    for (int i = 0; i < results; ++i) {
+      const std::int64_t bytes = (bytes_of_output<body>(i, symbols) + 63) / 64 * 64;
+      const bool is_read = Program::tables.bindings[s.first_binding + record.operands() + i].buffer != passes::access::nowhere;
+      unread_[i] = bytes_;
+      if (!is_read) bytes_ += bytes;
+      other_[i] = bytes_;
+      if (i < record.carries && !stays_in_place(i)) bytes_ += bytes;
+    }
+    at_host_ = bytes_;
+    if constexpr (!IsHost && record.what == ir::construct::kind::while_loop) bytes_ += 64;
+    if constexpr (!IsHost && record.counts) bytes_ += (passes::value_of(Program::tables.numbers[s.first_number], symbols) + 7) / 8 * 64;
+  }
+  /// Whether carry i is computed in the memory of the last one.
+  static constexpr bool stays_in_place(int i) { return overwrites<body>.may(i, i); }
+  constexpr std::int64_t bytes() const { return bytes_; }
+  /// Where result i is written: into the memory of the caller, or beside it if nothing reads it.
+  void* home(int i, void* const* given, char* scratch) const { return given[i] != nullptr ? given[i] : scratch + unread_[i]; }
+  void* other(int i, char* scratch) const { return scratch + other_[i]; }
+  /// Memory on the device for positions and for the answer of a condition. The host would use variables.
+  void* variable(char* scratch) const { return scratch + at_host_; }
+
+ private:
+  std::int64_t unread_[results + 1] = {}, other_[results + 1] = {}, at_host_ = 0, bytes_ = 0;
+};
+
+/// Whether a body reads one of its inputs first ... last - 1.
+template <class Body>
+constexpr bool reads_inputs(int first, int last) {
+  const passes::plan_view p = Body::plan.view(Body::value.view());
+  for (int i = 0; i < p.buffer_count; ++i) {
+    const passes::buffer& b = p.buffers[i];
+    if (b.where == passes::buffer::place::argument && b.index >= first && b.index < last && b.first < p.step_count) return true;
+  }
+  return false;
+}
+
+/// The scratch memory of a reverse_while. If the pull reads a state, there are also two places for each state, from which one is computed from the
+/// other, the snapshots, and for the host the turns at which they were taken.
+template <class Program, int C, bool IsHost>
+class snapshot_frame : public construct_frame<Program, C, IsHost> {
+ public:
+  using around = construct_frame<Program, C, IsHost>;
+  using step = typename construct_at<Program, C>::template body<0>;
+  static constexpr int states = step::value.output_count;
+  /// If it is false, no state is computed again. The passes over the pull may remove the last read of a state, so the plan decides.
+  static constexpr bool reads_states = reads_inputs<typename around::body>(around::record.carries, around::record.carries + states);
+
+  constexpr snapshot_frame(const bound_step& s, const std::int64_t* symbols) : around(s, symbols), bytes_(around::bytes()) {
+    if constexpr (!reads_states) return;
+    std::int64_t bytes_of_states = 0;
+    for (int i = 0; i < states; ++i) bytes_of_states += state_bytes_[i] = bytes_of_output<step>(i, symbols);
+    count_ = snapshots_of(bytes_of_states, IsHost);
+    const auto take = [&](std::int64_t bytes) {
+      const std::int64_t at = bytes_;
+      bytes_ += (bytes + 63) / 64 * 64;
+      return at;
+    };
+    for (int i = 0; i < states; ++i) {
+      first_[i] = take(state_bytes_[i]);
+      second_[i] = overwrites_state(i) ? first_[i] : take(state_bytes_[i]);
+      snapshots_[i] = take(count_ * state_bytes_[i]);
+    }
+    if constexpr (IsHost) turns_ = take((count_ + 1) * 8);
+  }
+  /// Whether the step computes state i in the memory of the last one. stays_in_place() says it of the carries, which are those of the pull.
+  static constexpr bool overwrites_state(int i) { return overwrites<step>.may(i, i); }
+  constexpr std::int64_t bytes() const { return bytes_; }
+  std::int64_t count() const { return count_; }
+  /// The place to which the state after that in `from` is written.
+  void* next(int i, const void* from, char* scratch) const { return scratch + (from == scratch + first_[i] ? second_[i] : first_[i]); }
+  /// Snapshot k, counted from 1.
+  void* snapshot(int i, std::int64_t k, char* scratch) const { return scratch + snapshots_[i] + (k - 1) * state_bytes_[i]; }
+  std::int64_t* turns(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + turns_); }
+
+ private:
+  std::int64_t first_[states + 1] = {}, second_[states + 1] = {}, snapshots_[states + 1] = {}, state_bytes_[states + 1] = {};
+  std::int64_t turns_ = 0, count_ = 0, bytes_ = 0;
+};
+template <class Program, int C, bool IsHost>
+using frame_of = std::conditional_t<construct_at<Program, C>::value.what == ir::construct::kind::reverse_while, snapshot_frame<Program, C, IsHost>,
+                                    construct_frame<Program, C, IsHost>>;
+
+/// Calls f(bytes of the frame, body as a std::type_identity) for each body of a construct. An external function has no body: it is void.
+template <class Program, bool IsHost, class F>
+constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, const F& f) {
+  visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
+    using record = construct_at<Program, C>;
+    if constexpr (record::value.what == ir::construct::kind::external) {
+      f(unread_results<Program, C>(s, symbols).bytes, std::type_identity<void>{});
+    } else {
+      const std::int64_t frame = frame_of<Program, C, IsHost>(s, symbols).bytes();
+      f(frame, std::type_identity<typename record::template body<0>>{});
+      if constexpr (record::value.what != ir::construct::kind::scan) f(frame, std::type_identity<typename record::template body<1>>{});
+    }
+  });
+}
+
+}  // namespace tenure::program_detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which results of a program can be computed over its arguments: passes/overwrite.hpp says it of steps, and this header of loops and branches,
+// whose bodies are programs. A loop computes a carry over the last one, so a result may have the memory of an operand of the construct.
+#pragma once
+
+#include <type_traits>
+
+#include <tenure/passes/overwrite.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace TENURE_NAMESPACE::program_detail {
+
+template <class Program>
+struct overwrites_in_constructs;
+template <class Program, int Arguments>
+struct finding_overwrites {
+  static constexpr int results = Program::value.output_count;
+  static constexpr passes::overwrite_sizes guess() { return {Arguments, results, Arguments + results}; }
+  static constexpr passes::overwrites run() {
+    return passes::find_overwrites(Program::plan.view(Program::value.view()), Arguments, results, overwrites_in_constructs<Program>{});
+  }
+};
+/// Which results of a program can be computed over its arguments.
+template <class Program, int Arguments>
+inline constexpr auto& overwrites_of = frozen_stage<passes::frozen_overwrites, finding_overwrites<Program, Arguments>>::value;
+/// Which carries of a body can be computed over the last ones.
+template <class Body>
+inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>;
+
+/// Whether a step of a program is a construct that may write a result over an operand. A cond may if it reads the buffer as captures only, and
+/// each branch that has such a capture writes the result over it. A loop may if it reads the buffer as one carry only, whose turns write it over
+/// the last one.
+template <class Program>
+struct overwrites_in_constructs {
+  constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
+    if (s.op != ir::opcode::construct) return false;
+    bool may = false;
+    constexpr const auto& all = constructs<Program>;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      ((p.graph[s.node].attr == all.at[I] ? void(may = by_construct<all.at[I]>(p.accesses + s.first_access, argument, result)) : void()), ...);
+    }(std::make_integer_sequence<int, all.count>{});
+    return may;
+  }
+
+ private:
+  template <int C>
+  static constexpr bool by_construct(const passes::access* a, int argument, int result) {
+    using kind = ir::construct::kind;
+    constexpr kind what = construct_at<Program, C>::value.what;
+    if constexpr (what == kind::cond) return by_branches<C>(a, argument, result);
+    else if constexpr (what == kind::scan || what == kind::while_loop || what == kind::reverse_while) return by_turns<C>(a, argument, result);
+    else return false;
+  }
+
+  template <int C>
+  static constexpr bool by_branches(const passes::access* a, int argument, int result) {
+    using record = construct_at<Program, C>;
+    constexpr ir::construct branch = record::value;
+    constexpr int results = record::template body<0>::value.output_count;
+    int at = -1;
+    for (int i = 0; i < results; ++i)
+      if (a[branch.operands() + i].buffer == result) at = i;
+    bool may = at >= 0 && a[0].buffer != argument;
+    const auto look = [&]<class Branch>(std::type_identity<Branch>, int first) {
+      for (int k = 0; may && k < Branch::value.input_count; ++k)
+        if (a[first + k].buffer == argument) may = passes::same_elements(a[first + k], a[branch.operands() + at]) && overwrites<Branch>.may(k, at);
+    };
+    look(std::type_identity<typename record::template body<0>>{}, 1);
+    look(std::type_identity<typename record::template body<1>>{}, 1 + branch.captures[0]);
+    return may;
+  }
+
+  template <int C>
+  static constexpr bool by_turns(const passes::access* a, int argument, int result) {
+    using record = construct_at<Program, C>;
+    constexpr ir::construct loop = record::value;
+    using body = typename record::template body<loop.body_of_results() == loop.bodies[1] ? 1 : 0>;
+    int at = -1;
+    for (int i = 0; i < loop.carries; ++i)
+      if (a[loop.operands() + i].buffer == result) at = i;
+    bool may = at >= 0 && a[at].buffer == argument && passes::same_elements(a[at], a[loop.operands() + at]) && overwrites<body>.may(at, at);
+    for (int k = 0; may && k < loop.operands(); ++k) may = k == at || a[k].buffer != argument;
+    return may;
+  }
+};
+
+}  // namespace tenure::program_detail
