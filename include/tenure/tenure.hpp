@@ -78,7 +78,8 @@
 #include <tenure/ops/solve.hpp>
 #include <tenure/ops/subscript.hpp>
 
-// Before the headers that include it: its messages are a line shorter then.
+// Before the headers that include them: their messages are a line shorter then.
+#include <tenure/transform/control_flow_rules.hpp>
 #include <tenure/transform/control_flow.hpp>
 
 #include <tenure/transform/checkpoint.hpp>

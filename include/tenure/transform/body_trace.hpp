@@ -108,4 +108,16 @@ class body_trace {
   ir::array<ir::node_id> inputs_, outputs_;
 };
 
+/// The results of a construct from result `at` on, as a tree of type X.
+template <class X>
+constexpr X results_as(ir::builder& g, ir::node_id construct, int& at) {
+  const auto make = [&]<class L>(element_tag<L>) { return L{&g, g.result(construct, at++)}; };
+  return build_tree<X>(make);
+}
+
+template <class X>
+constexpr void append_leaves(const X& x, ir::array<ir::node_id>& ids) {
+  for_each_leaf(x, [&](const auto& leaf) { ids.push_back(leaf.id); });
+}
+
 }  // namespace tenure::detail

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the functions and the arguments of loops and branches have to be: a static_assert for each mistake.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <tenure/transform/body_trace.hpp>
+
+namespace TENURE_NAMESPACE::detail {
+
+template <class X>
+constexpr common_axis leading_axis_of() {
+  common_axis found;
+  found.look<X>(0);
+  return found;
+}
+
+/// Whether a body returns a carry like the one it takes. If not, a static_assert gives the reason. The compiler prints both types.
+template <class Taken, class Returned>
+constexpr bool is_carry() {
+  static_assert(std::is_same_v<Taken, Returned>, "tenure: loop: the function returns a carry of another element type, shape or tree than it takes");
+  return std::is_same_v<Taken, Returned>;
+}
+template <class First, class Second>
+constexpr bool are_branches() {
+  static_assert(std::is_same_v<First, Second>, "tenure: cond: the branches return different element types, shapes or trees");
+  return std::is_same_v<First, Second>;
+}
+template <class X>
+constexpr bool is_condition() {
+  constexpr bool is_bool = std::is_same_v<X, traced<bool, shape<>>>;
+  static_assert(is_bool, "tenure: loop: a condition is one traced bool, as x < 3 gives for a number x");
+  return is_bool;
+}
+/// Extents as messages print them: extent<8>, n for one that is known at run time, or name<'b', 'a', 't', 'c', 'h'>.
+namespace printed {
+template <std::int64_t>
+struct extent {};
+struct n {};
+template <char...>
+struct name {};
+}  // namespace printed
+template <std::int64_t E, std::size_t... I>
+constexpr auto printed_name(std::index_sequence<I...>) { return printed::name<static_cast<char>(E >> (8 * I) & 0x7f)...>{}; }
+template <std::int64_t E>
+constexpr auto printed_extent() {
+  constexpr std::size_t length = [] {
+    std::size_t i = 0;
+    while (i < 8 && (E >> (8 * i) & 0x7f) != 0) ++i;
+    return i;
+  }();
+  if constexpr (is_static(E)) return printed::extent<E>{};
+  else if constexpr (E == dyn) return printed::n{};
+  else return printed_name<E>(std::make_index_sequence<length>{});
+}
+template <class Xs, int Leaf>
+inline constexpr std::int64_t leading_extent = [] {
+  leaf_description leaves[tree<Xs>::leaves + 1];
+  leaf_description* end = leaves;
+  tree<Xs>::describe(end);
+  return leaves[Leaf].shape[0];
+}();
+template <class... Extent>
+constexpr void agree_along_axis_0() {
+  static_assert(sizeof...(Extent) == 0, "tenure: scan: the scanned values have different extents along axis 0: layers beside states are an array of tuples");
+}
+
+template <class Xs>
+constexpr bool is_scanned() {
+  constexpr common_axis axis = leading_axis_of<Xs>();
+  static_assert(tree<Xs>::leaves > 0, "tenure: scan: there is nothing to scan: fori_loop takes a number of turns");
+  static_assert(axis.exists, "tenure: scan: a number has no axis to scan");
+  if constexpr (axis.exists && !axis.agrees)
+    [&]<int... I>(std::integer_sequence<int, I...>) { agree_along_axis_0<decltype(printed_extent<leading_extent<Xs, I>>())...>(); }(std::make_integer_sequence<int, tree<Xs>::leaves>{});
+  return tree<Xs>::leaves > 0 && axis.exists && axis.agrees;
+}
+/// Whether a body of scan returns a pair. If not, a static_assert gives the reason.
+template <class R>
+constexpr bool is_carry_and_y() {
+  constexpr bool is_pair = requires { requires std::tuple_size<R>::value == 2; };
+  static_assert(is_pair, "tenure: scan: the function returns {carry, y}: std::tuple{carry, y}, and tn::nothing as y if there is none");
+  return is_pair;
+}
+template <class Flag>
+constexpr bool is_flag() {
+  constexpr bool is_bool = std::is_same_v<Flag, traced<bool, shape<>>>;
+  static_assert(is_bool, "tenure: cond: the flag is one bool");
+  return is_bool;
+}
+template <class Index>
+constexpr bool is_index() {
+  constexpr bool is_integer = std::is_same_v<Index, traced<std::int64_t, shape<>>> || std::is_same_v<Index, traced<std::int32_t, shape<>>>;
+  static_assert(is_integer, "tenure: switch_case: the index is one integer");
+  return is_integer;
+}
+/// Whether the functions of a switch return one type. If not, a static_assert gives the reason.
+template <class First, class... Rest>
+constexpr bool are_cases() {
+  constexpr bool same = (std::is_same_v<First, Rest> && ...);
+  static_assert(same, "tenure: switch_case: the functions return different element types, shapes or trees");
+  return same;
+}
+template <class N>
+constexpr bool is_count() {
+  constexpr bool is_integer = [] {
+    if constexpr (is_traced_v<N>) return std::is_integral_v<typename N::element_type> && N::shape_type::rank == 0;
+    else return std::is_integral_v<N>;
+  }();
+  static_assert(is_integer, "tenure: fori_loop: the number of turns is no integer");
+  return is_integer;
+}
+/// Whether the functions of a call without traced values are known by their types. If not, a static_assert gives the reason.
+template <class... F>
+constexpr bool runs_at_once() {
+  constexpr bool captures_nothing = (std::is_empty_v<F> && ...);
+  static_assert(captures_nothing, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments");
+  return captures_nothing;
+}
+/// The result of a call that does not run at once.
+template <class X>
+constexpr auto stand_in_for([[maybe_unused]] const X& x) {
+  if constexpr (scalar<X>) return x;
+  else return after_error();
+}
+
+}  // namespace tenure::detail
