@@ -5,10 +5,11 @@
 #include <tenure/ir/array.hpp>
 #include <tenure/ir/index.hpp>
 #include <tenure/ir/node.hpp>
+#include <tenure/ir/symbols.hpp>
 
 namespace TENURE_NAMESPACE::ir {
 
-class builder {
+class builder : public symbol_table {
  public:
   /// Appends a node in another form and gives its id. A trace has no such rule: it records what was written.
   using rewriting = node_id (*)(builder&, const node&);
@@ -20,11 +21,10 @@ class builder {
   /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it. The bodies stay in the memory of the other
   /// graph, which must live as long: a copy for each pass took a third of the time of a program with ten bodies. A pass that writes bodies
   /// (lean_loops) appends new ones to a copy.
-  constexpr explicit builder(const graph_view& like) : shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body), samples_(like.samples) {
+  constexpr explicit builder(const graph_view& like)
+      : symbol_table(like), shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body), samples_(like.samples) {
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
-    for (int i = 0; i < like.symbol_count; ++i) add_symbol(like.symbols[i]);
-    for (int i = 0; i < like.constraint_count; ++i) constraints_.push_back(like.constraints[i]);
   }
 
   /// The same. `rewrite` changes each node that the pass emits.
@@ -74,62 +74,6 @@ class builder {
   /// The same, with the value as the attr of a node.
   constexpr node_id constant_bits(dtype type, std::int16_t shape, std::int64_t bits) {
     return emit({.op = opcode::constant, .type = type, .shape = shape, .attr = bits});
-  }
-
-  /// Adds a symbol and returns its extent. If the name is known, the result is the extent of the first symbol of that name, and a
-  /// constraint checks at run time that both are equal.
-  constexpr std::int64_t new_symbol(const symbol& s) {
-    if (s.name != 0)
-      for (int i = 0; i < symbols_.size(); ++i)
-        if (symbols_[i].name == s.name) {
-          symbols_.push_back(s);
-          equal_.push_back(extent_of_symbol(i));
-          constraints_.push_back({extent_of_symbol(i), extent_of_symbol(symbols_.size() - 1), "call", -1, -1});
-          return extent_of_symbol(i);
-        }
-    return extent_of_symbol(add_symbol(s));
-  }
-  /// Returns the sum, difference, product or quotient of two extents. If both are numbers, it is computed here; otherwise it is a symbol.
-  /// A difference is of a symbol and a number, which the caller requires to be at most the extent.
-  constexpr std::int64_t derived(symbol::kind what, std::int64_t a, std::int64_t b) {
-    using kind = symbol::kind;
-    if (is_static(a) && is_static(b)) return what == kind::sum ? a + b : what == kind::difference ? a - b : what == kind::product ? a * b : b == 0 ? 0 : a / b;
-    if (what == kind::product && (a == 1 || b == 1)) return a == 1 ? b : a;
-    if (what == kind::quotient && b == 1) return a;
-    if (what == kind::difference && b == 0) return a;
-    // n - 1 - 1 is n - 2 and n - 1 + 1 is n, so that equal extents are known to be equal.
-    const std::int64_t symbolic = is_static(a) ? b : a, known = is_static(a) ? a : b;
-    if (const symbol s = symbols_[symbol_of_extent(symbolic)]; s.what == kind::difference && is_static(known)) {
-      if (what == kind::difference) return derived(kind::difference, s.a, s.b + known);
-      if (what == kind::sum) return known < s.b ? derived(kind::difference, s.a, s.b - known) : known == s.b ? s.a : derived(kind::sum, s.a, known - s.b);
-    }
-    for (int i = 0; i < symbols_.size(); ++i)
-      if (symbols_[i].what == what && symbols_[i].a == a && symbols_[i].b == b) return extent_of_symbol(i);
-    return extent_of_symbol(add_symbol({what, a, b, 0}));
-  }
-
-  /// Requires two extents to be equal and returns the one that represents both. If the equality is not known here, a constraint
-  /// checks it at run time.
-  constexpr std::int64_t unify(std::int64_t a, std::int64_t b, const char* call, std::int16_t lhs, std::int16_t rhs) {
-    a = canonical(a);
-    b = canonical(b);
-    if (a == b) return a;
-    constraints_.push_back({a, b, call, lhs, rhs});
-    const bool keep_a = is_static(a) || (!is_static(b) && a > b);
-    const std::int64_t kept = keep_a ? a : b, gone = keep_a ? b : a;
-    if (!is_static(gone)) equal_[symbol_of_extent(gone)] = kept;
-    return kept;
-  }
-  /// Adds a run-time check that an extent is at least `least`, except if both are numbers for which that holds. They may be numbers for which it
-  /// does not: another operand has given the run-time extent its number. The check stays where no output needs the value: the derivative of a
-  /// slice writes at the place that the slice would read.
-  constexpr void require_at_least(std::int64_t extent, std::int64_t least, const char* call) {
-    const std::int64_t have = canonical(extent), need = canonical(least);
-    if (!is_static(have) || !is_static(need) || have < need) constraints_.push_back({extent, least, call, -1, -1, true});
-  }
-  constexpr std::int64_t canonical(std::int64_t e) const {
-    while (!is_static(e) && equal_[symbol_of_extent(e)] != e) e = equal_[symbol_of_extent(e)];
-    return e;
   }
 
   /// Replaces `from` by `to` in the operands of all nodes from `first` on, and in the outputs.
@@ -411,9 +355,7 @@ class builder {
 
   /// Replaces each extent by the representative of its class of equal extents, so that equal shapes have equal ids.
   constexpr void canonicalize() {
-    bool any = false;
-    for (int i = 0; i < equal_.size(); ++i) any = any || equal_[i] != extent_of_symbol(i);
-    if (!any) return;
+    if (!has_equal_symbols()) return;
     own_bodies();
     array<extents> old = shapes_;
     array<std::int16_t> renamed(old.size());
@@ -455,10 +397,6 @@ class builder {
     for (const node_id id : outputs_) needed[id] = 1;
     mark_needed(nodes_.data(), nodes_.size(), needed.data());
     return needed;
-  }
-  constexpr int add_symbol(const symbol& s) {
-    equal_.push_back(extent_of_symbol(symbols_.size()));
-    return symbols_.push_back(s);
   }
 
   /// Copies the bodies of another graph, before they change.
@@ -506,9 +444,6 @@ class builder {
   int most_shapes_ = 32767;
   index by_hash_;  // contains the first indexed_ shapes
   int indexed_ = 0;
-  array<symbol> symbols_;
-  array<std::int64_t> equal_;  // union-find over symbols
-  array<constraint> constraints_;
   array<bound> bounds_;
   array<node_id> outputs_;
   array<node> body_nodes_;
