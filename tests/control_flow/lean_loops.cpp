@@ -112,6 +112,14 @@ TEST_CASE("an index that a turn checks is checked where the loop takes a turn, a
   };
   constexpr auto slope = [](auto t, auto i) { return tn::grad<0>([](auto t, auto i) {
     return tn::fori_loop(3, [=](auto, auto c) { return c + sum(gather<0>(t, i + 1)) * c; }, sum(t)); })(t, i); };
+  // The inner loop is the same in all turns, and a sum reads its result.
+  constexpr auto of_a_loop = [](auto t, auto i, auto n) {
+    const auto turn = [=](auto, auto c) {
+      const auto x = tn::fori_loop(2, [=](auto, auto y) { return y + sum(gather<0>(t, i + 1)); }, sum(t));
+      return c + sum(t * x) * c;
+    };
+    return tn::fori_loop(n, turn, sum(t));
+  };
   // Only the condition reads the carry that changes. The index is checked by a loop within the turn, or by the condition.
   constexpr auto in_a_loop = [](auto t, auto i) {
     const auto turn = [=](auto c) {
@@ -132,6 +140,9 @@ TEST_CASE("an index that a turn checks is checked where the loop takes a turn, a
   CHECK_THROWS_AS(run_sums(bad, 1), tn::index_error);
   CHECK(run_unchanged(bad, 0) == 15);
   CHECK(run_unchanged(good, 1) == 15);
+  CHECK(tn::compile(of_a_loop)(t, good, std::int64_t{1}).item() == 15 + 15 * 29 * 15);
+  CHECK(tn::compile(of_a_loop)(t, bad, std::int64_t{0}).item() == 15);
+  CHECK_THROWS_AS(tn::compile(of_a_loop)(t, bad, std::int64_t{1}), tn::index_error);
   CHECK(tn::compile(in_a_loop)(t, good).item() == 15);
   CHECK_THROWS_AS(tn::compile(in_a_loop)(t, bad), tn::index_error);
   CHECK(tn::compile(in_the_condition)(t, good).item() == 15);
