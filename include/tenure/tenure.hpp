@@ -77,6 +77,7 @@
 #include <tenure/ops/rearrangement.hpp>
 #include <tenure/ops/solve.hpp>
 #include <tenure/ops/subscript.hpp>
+#include <tenure/ops/traced_factories.hpp>
 
 // Before the headers that include them: their messages are a line shorter then.
 #include <tenure/transform/control_flow_rules.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: axis: outside the rank of the tensor
+// expect: tenure: flip: an axis lies outside the tensor's rank
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

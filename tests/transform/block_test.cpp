@@ -155,6 +155,34 @@ TEST_CASE("ranges up to the end: views of tensors, and of traced values with sta
   CHECK_THROWS_WITH(tn::compile(differences)(none), "tenure: at: 0 is less than the 1 that it takes");
 }
 
+TEST_CASE("ranges between two positions that count from the end: views of tensors, and of traced values with static and run-time axes") {
+  static constexpr auto last_three = [](const auto& x) { return x[tn::range<tn::end - 3, tn::end>()]; };
+  static constexpr auto every_other = [](const auto& x) { return x[tn::range<tn::end - 4, tn::end - 1, 2>()]; };
+  static constexpr auto open = [](const auto& x) { return x[tn::range(tn::end - 3, tn::end - 1)]; };
+  const matrix m = numbers();
+  STATIC_REQUIRE(std::is_same_v<decltype(last_three(m))::shape_type, tn::shape<3, 5>>);
+  STATIC_REQUIRE(std::is_same_v<decltype(last_three(counted(4)))::shape_type, tn::shape<3>>);
+  same(last_three(m), m[tn::range(1, 4)]);
+  same(every_other(m), m[tn::range(0, 3, 2)]);
+  same(open(m), m[tn::range(1, 3)]);
+  same(tn::compile(last_three)(there(m)), last_three(m));
+  same(tn::compile(every_other)(there(m)), every_other(m));
+  same(tn::compile(open)(there(m)), open(m));
+  for (const std::int64_t n : {4, 5, 9}) {
+    INFO(n << " elements");
+    const open_vector x = counted(n);
+    same(last_three(x), x[tn::range(n - 3, n)]);
+    same(tn::compile(last_three)(there(x)), last_three(x));
+    same(tn::compile(every_other)(there(x)), every_other(x));
+    same(tn::compile(open)(there(x)), open(x));
+    const auto g = tn::grad([](auto a) { return sum(square(last_three(a))); })(there(x));
+    for (std::int64_t i = 0; i < n; ++i) CHECK(at(g, i) == (i < n - 3 ? 0 : 2 * at(there(x), i)));
+  }
+  CHECK_THROWS_AS(last_three(counted(2)), tn::index_error);
+  CHECK_THROWS_AS(open(m[tn::range(0, 2)]), tn::index_error);
+  CHECK_THROWS_WITH(tn::compile(last_three)(there(counted(2))), "tenure: at: 2 is less than the 3 that it takes");
+}
+
 TEST_CASE("ranges up to an extent, and with bounds that the trace knows, are those of a tensor") {
   // One text for tensors and traced values, on run-time and on static axes.
   static constexpr auto shifts = [](const auto& x) {
@@ -176,6 +204,13 @@ TEST_CASE("ranges up to an extent, and with bounds that the trace knows, are tho
   CHECK_THROWS_WITH(tn::compile(shifts)(none), "tenure: at: 0 is less than the 1 that it takes");
   CHECK(tn::compile(shifts)(one).size() == 0);
   CHECK_THROWS_AS(tn::compile(every_other)(one), tn::shape_error);
+
+  // A part of an extent.
+  static constexpr auto halves = [](const auto& x) {
+    const auto n = tn::extent<0>(x), half = tn::floor_divide(n, 2);
+    return x[tn::range(0, half)] + x[tn::range(0, tn::floor_divide(n + 2, 2) - 1)] + x[tn::range(0, 2 * half, 2)];
+  };
+  for (const std::int64_t n : {2, 4, 6}) same(tn::compile(halves)(there(counted(n + 1))[tn::range(0, n)]), tn::tensor(tn::eval(halves(counted(n)))));
 
   // An extent that the graph knows though the type does not.
   constexpr auto inner = tn::compile([](auto x) {

@@ -62,6 +62,40 @@ TEST_CASE("the constants of factories are arguments of functions in a trace: fir
   CHECK(by_vmap(1, 2) == 3);
 }
 
+TEST_CASE("the extents of a factory may be numbers of the trace") {
+  using open_matrix = tn::tensor<double, tn::shape<tn::dyn, 3>>;
+  // One text for tensors and traced values.
+  static constexpr auto shifted = [](const auto& x) {
+    const auto n = tn::extent<0>(x);
+    return tn::eval(x + tn::ones<double>(tn::shape<tn::dyn, 3>{}, n) * tn::unsqueeze<1>(tn::arange<double>(tn::shape<tn::dyn>{}, n)));
+  };
+  static constexpr auto parts = [](const auto& x) {
+    const auto n = tn::extent<0>(x);
+    return std::tuple{tn::zeros<float>(tn::shape<tn::dyn, tn::dyn>{}, n, 2), tn::full<std::int64_t>(tn::shape<2, tn::dyn>{}, 7, tn::floor_divide(n, 2) + 1),
+                      tn::ones<double>(tn::shape<tn::dim("n"), tn::dim("n")>{}, n - 1)};
+  };
+  for (const std::int64_t n : {1, 2, 5}) {
+    INFO(n << " rows");
+    const open_matrix x = tn::full<double>(tn::shape<tn::dyn, 3>{}, 0.5, n);
+    check_same(tn::compile(shifted)(x), shifted(x));
+    const auto [zeros, sevens, square] = tn::compile(parts)(x);
+    const auto in_memory = parts(x);
+    check_same(zeros, std::get<0>(in_memory));
+    check_same(sevens, std::get<1>(in_memory));
+    check_same(square, std::get<2>(in_memory));
+    const auto g = tn::grad([](auto a) { return sum(a * shifted(a)); })(x);
+    CHECK(g(n - 1, 2) == 1 + static_cast<double>(n - 1));
+  }
+  // The state of a loop.
+  constexpr auto totals = [](auto xs) {
+    const auto turn = [](auto c, auto row) { return std::tuple{c + sum(row), tn::nothing}; };
+    return std::get<0>(tn::scan(turn, tn::zeros<double>(tn::shape<tn::dyn>{}, tn::extent<0>(xs)), xs));
+  };
+  const auto total = tn::compile(totals)(open_matrix(tn::ones<double>(tn::shape<tn::dyn, 3>{}, 4)));
+  CHECK(total.size() == 4);
+  CHECK(total(3) == 12);
+}
+
 TEST_CASE("an operation of constants only is a constant of a trace") {
   const tn::tensor<double, tn::shape<3, 3>> x = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
   const auto lower = tn::compile([](auto x) { return x * tn::tril(tn::ones<double>(tn::shape<3, 3>{})); })(x);

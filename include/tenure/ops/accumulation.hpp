@@ -10,9 +10,9 @@
 
 namespace TENURE_NAMESPACE::ops {
 namespace detail {
-template <class Operation, class S, int A>
+template <class S, int At>
 struct accumulated_axis {
-  static constexpr int at = axis_position<Operation, S::rank, A>::value;
+  static constexpr int at = At;
   static constexpr std::int64_t extent = S::value[at];
   static_assert(is_static(extent), "tenure: prod, cumsum, cumprod: the axis needs a static extent");
 };
@@ -55,6 +55,8 @@ constexpr value product_along(value x, int axis) {
 
 template <bool Keep, int... A>
 struct prod {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: prod: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -75,9 +77,11 @@ struct prod {
 
 template <int A>
 struct cumsum {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: cumsum: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
-    using axis = detail::accumulated_axis<cumsum, typename X::shape_type, A>;
+    using axis = detail::accumulated_axis<typename X::shape_type, axis_position<cumsum, X::shape_type::rank, A>::value>;
     const auto shifted = [](value y, std::int64_t k) { return padded(sliced(y, axis::at, 0, axis::extent - k, 1), axis::at, k, axis::extent, 1); };
     return traced<detail::total_of<X>, typename X::shape_type>{
         x.graph, detail::running(detail::widened(x), axis::extent, shifted, [](value a, value b) { return a + b; }).id};
@@ -86,9 +90,11 @@ struct cumsum {
 
 template <int A>
 struct cumprod {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: cumprod: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
-    using axis = detail::accumulated_axis<cumprod, typename X::shape_type, A>;
+    using axis = detail::accumulated_axis<typename X::shape_type, axis_position<cumprod, X::shape_type::rank, A>::value>;
     const auto shifted = [](value y, std::int64_t k) {
       const value ones = sliced(y, axis::at, 0, k, 1).like(1);
       return concatenated(ones, sliced(y, axis::at, 0, axis::extent - k, 1), axis::at);

@@ -23,25 +23,41 @@ inline constexpr keepdim_t keepdim{};
 
 namespace ops {
 
-/// The mask of the named axes. No axis named means all axes. The static_asserts refuse an axis outside the rank and an axis named twice.
-template <class Operation, int Rank, int... A>
-struct axis_mask {
-  static_assert(((A >= -Rank && A < Rank) && ...), "tenure: axis: outside the rank of the tensor");
-  static constexpr bool are_inside = ((A >= -Rank && A < Rank) && ...);
-  static constexpr std::int64_t sum = (std::int64_t{0} + ... + (std::int64_t{1} << ((A + 8 * Rank) % (Rank > 0 ? Rank : 1))));
-  static constexpr std::int64_t joined = (std::int64_t{0} | ... | (std::int64_t{1} << ((A + 8 * Rank) % (Rank > 0 ? Rank : 1))));
-  static_assert(!are_inside || sum == joined, "tenure: axis: named twice");
-  static constexpr bool is_valid = are_inside && sum == joined;
-  static constexpr std::int64_t value = sizeof...(A) == 0 ? (std::int64_t{1} << Rank) - 1 : joined;
+// An axis outside the rank: the operation has the message, which names the call, in has_axis<Axis, Rank>(). Only such an axis instantiates it.
+
+/// The position of axis A, counted from the front. Of an axis outside the rank it is 0.
+template <class Operation, int Rank, int A, bool IsInside = (A >= -Rank && A < Rank)>
+struct axis_position {
+  static constexpr bool is_inside = true;
+  static constexpr int value = axis_from_front(A, Rank);
+};
+template <class Operation, int Rank, int A>
+struct axis_position<Operation, Rank, A, false> {
+  static_assert((Operation::template has_axis<A, Rank>(), true));
+  static constexpr bool is_inside = false;
+  static constexpr int value = 0;
 };
 
-/// The position of axis A, counted from the front.
-template <class Operation, int Rank, int A>
-struct axis_position {
-  static_assert(A >= -Rank && A < Rank, "tenure: axis: outside the rank of the tensor");
-  static constexpr bool is_inside = A >= -Rank && A < Rank;
-  static constexpr int value = is_inside ? axis_from_front(A, Rank) : 0;  // an axis outside is one message, not a hundred lines of them
+/// Whether no two of these positions are equal.
+template <int... At>
+inline constexpr bool are_distinct = (std::int64_t{0} + ... + (std::int64_t{1} << At)) == (std::int64_t{0} | ... | (std::int64_t{1} << At));
+
+template <bool AreInside, class Operation, int Rank, int... A>
+struct mask_of_axes {
+  static constexpr bool is_valid = are_distinct<(A < 0 ? A + Rank : A)...>;
+  static_assert(is_valid, "tenure: axes: an axis is named twice");
+  static constexpr std::int64_t named = (std::int64_t{0} | ... | (std::int64_t{1} << (A < 0 ? A + Rank : A)));
+  static constexpr std::int64_t value = sizeof...(A) == 0 ? (std::int64_t{1} << Rank) - 1 : named;
 };
+template <class Operation, int Rank, int... A>
+struct mask_of_axes<false, Operation, Rank, A...> {
+  static_assert(((Operation::template has_axis<A, Rank>(), true) && ...));
+  static constexpr bool is_valid = false;
+  static constexpr std::int64_t value = 0;
+};
+/// The mask of the axes of a reduction. No axis named means all axes. An axis outside the rank, or named twice, does not compile.
+template <class Operation, int Rank, int... A>
+using axis_mask = mask_of_axes<((A >= -Rank && A < Rank) && ...), Operation, Rank, A...>;
 
 /// The reduction Op<Keep, Axes...> for the arguments that a call gives after its operand: none, axis<...>, or axis<...> and keepdim.
 template <template <bool, int...> class Op, class... Along>

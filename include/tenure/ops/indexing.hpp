@@ -60,6 +60,8 @@ constexpr value chosen_along(value mask, value x, std::int64_t axes) {
 
 template <int A>
 struct gather {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: gather: the axis lies outside the tensor's rank"); }
   template <class X, class I>
   struct rule {
     static constexpr int at = axis_position<gather, X::rank, A>::value;
@@ -78,11 +80,14 @@ struct gather {
 /// vector also its scatter_add.
 template <int A>
 struct index_add {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: index_add: the axis lies outside the tensor's rank"); }
   template <class X, class I, class U>
   static constexpr auto trace(const X& x, const I& indices, const U& updates) {
     require_integer_indices<I>();
-    using rows = typename gather<A>::template rule<typename X::shape_type, typename I::shape_type>;
-    constexpr bool fits = extents_agree(rows::value, U::shape_type::value), is_inside = axis_position<gather<A>, X::shape_type::rank, A>::is_inside;
+    using along = axis_position<index_add, X::shape_type::rank, A>;
+    using rows = typename gather<along::value>::template rule<typename X::shape_type, typename I::shape_type>;
+    constexpr bool fits = extents_agree(rows::value, U::shape_type::value), is_inside = along::is_inside;
     static_assert(!is_inside || fits, "tenure: index_add: the updates have another shape than the rows at the indices");
     static_assert(std::is_same_v<typename X::element_type, typename U::element_type>, "tenure: index_add: operands have different element types");
     ir::builder& g = *x.graph;

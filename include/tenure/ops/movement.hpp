@@ -15,6 +15,8 @@ struct permuted_shape {
 
 template <int... A>
 struct permute {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: permute: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -22,7 +24,7 @@ struct permute {
     static_assert(names_all, "tenure: permute: the number of axes differs from the rank of the tensor");
     if constexpr (!names_all) {
       return x;
-    } else if constexpr (!axis_mask<permute, S::rank, A...>::is_valid) {
+    } else if constexpr (!names_each_once<S>()) {
       return x;
     } else {
       std::int64_t axes = 0;
@@ -30,6 +32,14 @@ struct permute {
       ((axes = ir::pack_axis(axes, i++, axis_position<permute, S::rank, A>::value)), ...);
       return traced<typename X::element_type, shape_from<permuted_shape<S, axis_position<permute, S::rank, A>::value...>>>{x.graph, permuted(x, axes).id};
     }
+  }
+
+ private:
+  template <class S>
+  static constexpr bool names_each_once() {
+    constexpr bool are_inside = (axis_position<permute, S::rank, A>::is_inside && ...), holds = are_distinct<axis_position<permute, S::rank, A>::value...>;
+    static_assert(!are_inside || holds, "tenure: permute: each axis must be named exactly once");
+    return are_inside && holds;
   }
 };
 
@@ -46,6 +56,8 @@ struct swapped_shape {
 
 template <int A, int B>
 struct transpose {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: transpose: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -118,6 +130,8 @@ struct sliced_shape {
 /// The Length elements First, First + Step, ... of an axis.
 template <int A, std::int64_t First, std::int64_t Length, std::int64_t Step>
 struct slice {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: slice: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -138,6 +152,8 @@ struct dropped_axis {
 /// The element I of an axis. The axis is dropped.
 template <int A, std::int64_t I>
 struct select {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: select: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -170,6 +186,8 @@ struct concat_shape {
 /// Joins operands along axis A.
 template <int A>
 struct concat {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: concat: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) { return x; }
   template <class X, class Y, class... Rest>
@@ -192,6 +210,8 @@ struct concat {
 /// Joins operands of equal shapes along a new axis.
 template <int A>
 struct stack {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: stack: the axis lies outside the result's rank"); }
   template <class S>
   struct unsqueezed {
     static constexpr int at = axis_position<stack, S::rank + 1, A>::value;

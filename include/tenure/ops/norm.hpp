@@ -20,10 +20,14 @@ constexpr auto root_or_zero(const X& x, Root root) {
 /// (sum of |x|^P)^(1/P).
 template <int P, bool Keep, int... A>
 struct norm {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: norm: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     static_assert(P >= 1, "tenure: norm: the power must be at least 1");
-    if constexpr (P <= 1) {
+    if constexpr (!axis_mask<norm, X::shape_type::rank, A...>::is_valid) {
+      return x;
+    } else if constexpr (P <= 1) {
       return sum<Keep, A...>::trace(abs::trace(x));
     } else {
       const auto constant = [&](double c) { return detail::number(x, c); };
@@ -43,8 +47,13 @@ struct norm {
 /// The square root of var. Where it is 0, its gradient is 0. For one element and a Correction of 1 both are NaN.
 template <int Correction, bool Keep, int... A>
 struct stddev {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: stddev: an axis lies outside the tensor's rank"); }
   template <class X>
-  static constexpr auto trace(const X& x) { return detail::root_or_zero(var<Correction, Keep, A...>::trace(x), [](const auto& v) { return sqrt::trace(v); }); }
+  static constexpr auto trace(const X& x) {
+    if constexpr (!axis_mask<stddev, X::shape_type::rank, A...>::is_valid) return x;
+    else return detail::root_or_zero(var<Correction, Keep, A...>::trace(x), [](const auto& v) { return sqrt::trace(v); });
+  }
 };
 
 template <int Correction>

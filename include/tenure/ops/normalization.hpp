@@ -57,8 +57,13 @@ constexpr auto standardized(const X& x, const E& epsilon) {
 /// (x - mean) / sqrt(variance + epsilon), over the axes A.
 template <int... A>
 struct standardize {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: layer_norm: an axis lies outside the tensor's rank"); }
   template <class X, class E>
-  static constexpr auto trace(const X& x, const E& epsilon) { return detail::standardized<mean<true, A...>>(x, epsilon); }
+  static constexpr auto trace(const X& x, const E& epsilon) {
+    if constexpr (!(axis_position<standardize, X::shape_type::rank, A>::is_inside && ...)) return x;
+    else return detail::standardized<mean<true, A...>>(x, epsilon);
+  }
 };
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias, with or without the bias.

@@ -71,6 +71,8 @@ constexpr bool are_topk_options() {
 
 template <int A, bool Falls>
 struct argsort {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: argsort: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using result = traced<std::int64_t, typename X::shape_type>;
@@ -81,6 +83,8 @@ struct argsort {
 
 template <int A, bool Falls>
 struct sort {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: sort: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     if constexpr (!detail::is_sortable<X>()) {
@@ -95,6 +99,12 @@ struct sort {
 /// The first K elements of the order, or their positions.
 template <std::int64_t K, int A, bool Falls, bool Positions>
 struct first_of_order {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() {
+    constexpr bool is_inside = -Rank <= Axis && Axis < Rank;
+    static_assert(is_inside || Positions, "tenure: topk: the axis lies outside the tensor's rank");
+    static_assert(is_inside || !Positions, "tenure: argtopk: the axis lies outside the tensor's rank");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     if constexpr (!detail::is_sortable<X>()) {
@@ -121,6 +131,8 @@ struct first_of_order {
 /// The element in the middle of the order, the lower one of two, or the first NaN if there is one.
 template <bool Keep, int... A>
 struct median {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: median: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;

@@ -68,13 +68,24 @@ constexpr auto parts_of(X& x, [[maybe_unused]] const char* call, std::integer_se
       parts);
 }
 
-struct unbind_call {};
-template <class X, int A>
+struct split_call {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: split: the axis lies outside the tensor's rank"); }
+};
+struct chunk_call {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: chunk: the axis lies outside the tensor's rank"); }
+};
+struct unbind_call {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: unbind: the axis lies outside the tensor's rank"); }
+};
+template <class Call, class X, int A>
 struct parts_axis {
   using shape_type = typename operand_traits<std::remove_cvref_t<X>>::shape_type;
-  static constexpr int at = ops::axis_position<unbind_call, shape_type::rank, A>::value;
+  static constexpr int at = ops::axis_position<Call, shape_type::rank, A>::value;
   static constexpr std::int64_t extent = shape_type::rank > 0 ? shape_type::value[at] : 0;
-  static constexpr bool is_known = ops::axis_position<unbind_call, shape_type::rank, A>::is_inside && is_static(extent);
+  static constexpr bool is_known = ops::axis_position<Call, shape_type::rank, A>::is_inside && is_static(extent);
 };
 template <std::int64_t Extent>
 constexpr bool has_parts() {
@@ -107,7 +118,7 @@ constexpr bool is_number_of_parts() {
 template <int A, std::int64_t... Size, class X>
   requires operand<X>
 constexpr auto split(X&& x) {
-  using axis = detail::parts_axis<X, A>;
+  using axis = detail::parts_axis<detail::split_call, X, A>;
   if constexpr (!detail::are_sizes<Size...>() || !detail::has_parts<axis::extent>() || !axis::is_known) return std::tuple<>();
   else if constexpr (!detail::fill_axis<axis::extent, Size...>()) return std::tuple<>();
   else {
@@ -120,7 +131,7 @@ constexpr auto split(X&& x) {
 template <int N, int A = 0, class X>
   requires operand<X>
 constexpr auto chunk(X&& x) {
-  using axis = detail::parts_axis<X, A>;
+  using axis = detail::parts_axis<detail::chunk_call, X, A>;
   if constexpr (!detail::is_number_of_parts<N>() || !detail::has_parts<axis::extent>() || !axis::is_known) return std::tuple<>();
   else {
     using parts = detail::equal_parts<axis::extent, axis::extent == 0 ? 1 : (axis::extent + N - 1) / N>;
@@ -131,7 +142,7 @@ constexpr auto chunk(X&& x) {
 template <int A = 0, class X>
   requires operand<X>
 constexpr auto unbind(X&& x) {
-  using axis = detail::parts_axis<X, A>;
+  using axis = detail::parts_axis<detail::unbind_call, X, A>;
   if constexpr (!detail::has_parts<axis::extent>() || !axis::is_known) return std::tuple<>();
   else return detail::parts_of<axis::at, detail::equal_parts<axis::extent, 1>, true>(x, "unbind", std::make_integer_sequence<int, static_cast<int>(axis::extent)>{});
 }

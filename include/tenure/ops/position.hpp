@@ -12,6 +12,8 @@ namespace TENURE_NAMESPACE::ops {
 /// 0, 1, 2, ... along an axis, in the shape of x. No gradient flows to x.
 template <int A, class T = std::int64_t>
 struct index_along {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: index_along: the axis lies outside the tensor's rank"); }
   static constexpr bool reaches(int) { return false; }
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -83,6 +85,12 @@ constexpr auto first_extremum(const Place& place, const X& x) {
 /// The position of the largest (smallest) element along axes. Among equal elements it is the first one.
 template <ir::reduction Kind, bool Keep, int... A>
 struct arg_extremum {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() {
+    constexpr bool is_inside = -Rank <= Axis && Axis < Rank;
+    static_assert(is_inside || Kind != ir::reduction::max, "tenure: argmax: an axis lies outside the tensor's rank");
+    static_assert(is_inside || Kind != ir::reduction::min, "tenure: argmin: an axis lies outside the tensor's rank");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -105,6 +113,12 @@ struct arg_extremum {
 /// where no axis is named, as in PyTorch.
 template <ir::reduction Kind, bool Keep, int... A>
 struct extremum {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() {
+    constexpr bool is_inside = -Rank <= Axis && Axis < Rank;
+    static_assert(is_inside || Kind != ir::reduction::max, "tenure: max: an axis lies outside the tensor's rank");
+    static_assert(is_inside || Kind != ir::reduction::min, "tenure: min: an axis lies outside the tensor's rank");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -136,6 +150,8 @@ struct extreme {
 /// row takes the product of both extents along the axis, or, for a static extent of 64 and more, a gather.
 template <int A>
 struct take_along {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: take_along: the axis lies outside the tensor's rank"); }
   template <class X, class I>
   static constexpr auto trace(const X& x, const I& indices) {
     require_integer_indices<I>();

@@ -9,13 +9,17 @@ namespace TENURE_NAMESPACE::ops {
 /// x with a new axis of extent 1 before axis A (-1: after the last axis).
 template <int A>
 struct unsqueeze {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: unsqueeze: the axis lies outside the result's rank"); }
   template <class X>
-  static constexpr auto trace(const X& x) { return stack<A>::trace(x); }
+  static constexpr auto trace(const X& x) { return stack<axis_position<unsqueeze, X::shape_type::rank + 1, A>::value>::trace(x); }
 };
 
 /// x without axis A, whose extent must be 1.
 template <int A>
 struct squeeze {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: squeeze: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -29,6 +33,8 @@ struct squeeze {
 template <int A, std::int64_t Before, std::int64_t After>
 struct pad {
   static_assert(Before >= 0 && After >= 0, "tenure: pad: cannot pad by less than 0; slice instead");
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: pad: the axis lies outside the tensor's rank"); }
 
   template <class X>
   static constexpr auto trace(const X& x) {
@@ -73,15 +79,13 @@ constexpr auto in_turn(const X& x) {
   if constexpr (sizeof...(Rest) == 0) return First::trace(x);
   else return in_turn<Rest...>(First::trace(x));
 }
-template <int A>
+template <int At>
 struct reversed {
   template <class X>
   static constexpr auto trace(const X& x) {
-    using S = typename X::shape_type;
-    constexpr int at = axis_position<reversed, S::rank, A>::value;
-    constexpr std::int64_t extent = S::value[at];
+    constexpr std::int64_t extent = X::shape_type::value[At];
     static_assert(is_static(extent), "tenure: flip: the axis needs a static extent");
-    return slice<at, (extent > 0 ? extent - 1 : 0), extent, -1>::trace(x);
+    return slice<At, (extent > 0 ? extent - 1 : 0), extent, -1>::trace(x);
   }
 };
 }  // namespace detail
@@ -89,18 +93,29 @@ struct reversed {
 /// x with the elements of each axis A in reverse order.
 template <int... A>
 struct flip {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: flip: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     static_assert(sizeof...(A) > 0, "tenure: flip: no axis is named");
     if constexpr (sizeof...(A) == 0) return x;
-    else if constexpr (!axis_mask<flip, X::shape_type::rank, A...>::is_valid) return x;
-    else return detail::in_turn<detail::reversed<A>...>(x);
+    else if constexpr (!(axis_position<flip, X::shape_type::rank, A>::is_inside && ...)) return x;
+    else return in_turn<axis_position<flip, X::shape_type::rank, A>::value...>(x);
+  }
+
+ private:
+  template <int... At, class X>
+  static constexpr auto in_turn(const X& x) {
+    static_assert(are_distinct<At...>, "tenure: flip: an axis is named twice");
+    return detail::in_turn<detail::reversed<At>...>(x);
   }
 };
 
 /// x with the elements of an axis moved by Shift positions. Elements that leave the axis at its end come back at its front.
 template <int A, std::int64_t Shift>
 struct roll {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: roll: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -123,8 +138,15 @@ struct roll_axes<axis_list<A...>, Shift...> {
     constexpr bool are_pairs = sizeof...(A) == sizeof...(Shift) && sizeof...(A) > 0;
     static_assert(are_pairs, "tenure: roll: the number of shifts differs from the number of axes");
     if constexpr (!are_pairs) return x;
-    else if constexpr (!axis_mask<roll_axes, X::shape_type::rank, A...>::is_valid) return x;
-    else return detail::in_turn<roll<A, Shift>...>(x);
+    else if constexpr (!(axis_position<roll<A, Shift>, X::shape_type::rank, A>::is_inside && ...)) return x;
+    else return in_turn<axis_position<roll<A, Shift>, X::shape_type::rank, A>::value...>(x);
+  }
+
+ private:
+  template <int... At, class X>
+  static constexpr auto in_turn(const X& x) {
+    static_assert(are_distinct<At...>, "tenure: roll: an axis is named twice");
+    return detail::in_turn<roll<At, Shift>...>(x);
   }
 };
 
@@ -171,6 +193,8 @@ struct repeat {
 /// holds their elements (PyTorch's unfold).
 template <int A, std::int64_t Size, std::int64_t Step>
 struct windows {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: windows: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;

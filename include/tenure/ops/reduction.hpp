@@ -17,6 +17,13 @@ struct reduced_shape {
 
 template <ir::reduction Kind, bool Keep, int... A>
 struct reduce {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() {
+    constexpr bool is_inside = -Rank <= Axis && Axis < Rank;
+    static_assert(is_inside || Kind != ir::reduction::sum, "tenure: sum: an axis lies outside the tensor's rank");
+    static_assert(is_inside || Kind != ir::reduction::max, "tenure: any: an axis lies outside the tensor's rank");
+    static_assert(is_inside || Kind != ir::reduction::min, "tenure: all: an axis lies outside the tensor's rank");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -59,12 +66,19 @@ constexpr void require_axes_with_elements() {
 /// The largest (smallest) element along axes.
 template <ir::reduction Kind, bool Keep, int... A>
 struct extreme_value {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() {
+    constexpr bool is_inside = -Rank <= Axis && Axis < Rank;
+    static_assert(is_inside || Kind != ir::reduction::max, "tenure: amax: an axis lies outside the tensor's rank");
+    static_assert(is_inside || Kind != ir::reduction::min, "tenure: amin: an axis lies outside the tensor's rank");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr std::int64_t mask = axis_mask<extreme_value, X::shape_type::rank, A...>::value;
     detail::require_axes_with_elements<typename X::shape_type, mask>();
     detail::require_elements(x, mask, Kind == ir::reduction::max ? "amax" : "amin");
-    return reduce<Kind, Keep, A...>::trace(x);
+    if constexpr (!axis_mask<extreme_value, X::shape_type::rank, A...>::is_valid) return x;
+    else return reduce<Kind, Keep, A...>::trace(x);
   }
 };
 template <bool Keep, int... A>
@@ -86,32 +100,44 @@ constexpr value reduced_count(const X& x, std::int64_t mask) {
 
 template <bool Keep, int... A>
 struct mean {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: mean: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     static_assert(is_floating(dtype_v<typename X::element_type>), "tenure: mean: integers and bool have no mean; convert to a floating type first");
-    const auto total = sum<Keep, A...>::trace(x);
-    constexpr std::int64_t mask = axis_mask<sum<Keep, A...>, X::shape_type::rank, A...>::value;  // as checked above
-    const value n = reduced_count(x, mask);
-    const std::int16_t to = x.graph->intern(extents(total.shape()));
-    return std::remove_const_t<decltype(total)>{x.graph, (value(total) / broadcast_to(n, to)).id};
+    using mask = axis_mask<mean, X::shape_type::rank, A...>;
+    if constexpr (!mask::is_valid) {
+      return x;
+    } else {
+      const auto total = sum<Keep, A...>::trace(x);
+      const value n = reduced_count(x, mask::value);
+      const std::int16_t to = x.graph->intern(extents(total.shape()));
+      return std::remove_const_t<decltype(total)>{x.graph, (value(total) / broadcast_to(n, to)).id};
+    }
   }
 };
 
 /// The sum of squared deviations from the mean, divided by n - Correction. Correction = 1 is PyTorch's unbiased variance.
 template <int Correction, bool Keep, int... A>
 struct var {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: var: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& x) {
-    constexpr std::int64_t mask = axis_mask<var, X::shape_type::rank, A...>::value;
-    const auto deviation = sub::trace(x, mean<true, A...>::trace(x));
-    const auto total = sum<Keep, A...>::trace(mul::trace(deviation, deviation));
-    const std::int16_t to = x.graph->intern(extents(total.shape()));
-    // The count is stretched before the subtraction, so that the subtraction and the division stay in the kernel that walks the rows.
-    const value count = reduced_count(x, mask);
-    const bool is_enough = count.node().op == ir::opcode::constant && ir::value_of(count.node()) >= Correction;
-    const value left = broadcast_to(count, to) - static_cast<double>(Correction);
-    const value n = is_enough ? left : pointwise_value<maximum>(left, left.like(0));
-    return std::remove_const_t<decltype(total)>{x.graph, (value(total) / n).id};
+    using mask = axis_mask<var, X::shape_type::rank, A...>;
+    if constexpr (!mask::is_valid) {
+      return x;
+    } else {
+      const auto deviation = sub::trace(x, mean<true, A...>::trace(x));
+      const auto total = sum<Keep, A...>::trace(mul::trace(deviation, deviation));
+      const std::int16_t to = x.graph->intern(extents(total.shape()));
+      // The count is stretched before the subtraction, so that the subtraction and the division stay in the kernel that walks the rows.
+      const value count = reduced_count(x, mask::value);
+      const bool is_enough = count.node().op == ir::opcode::constant && ir::value_of(count.node()) >= Correction;
+      const value left = broadcast_to(count, to) - static_cast<double>(Correction);
+      const value n = is_enough ? left : pointwise_value<maximum>(left, left.like(0));
+      return std::remove_const_t<decltype(total)>{x.graph, (value(total) / n).id};
+    }
   }
 };
 
@@ -143,21 +169,29 @@ constexpr auto stable_shift(const X& x) {
 
 template <bool Keep, int... A>
 struct logsumexp {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: logsumexp: an axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& given) {
     const auto x = detail::floating_of(given);
-    const auto shift = detail::stable_shift<A...>(x);
-    constexpr std::int64_t mask = axis_mask<logsumexp, X::shape_type::rank, A...>::value;
-    // This node is made before the sum. Fusion goes from the last node to the first, and the sum tells it which axes form a row.
-    const value back = Keep ? value(shift) : reshape_to(shift, without_axes(x.shape(), mask));
-    const auto logarithm = log::trace(sum<Keep, A...>::trace(exp::trace(sub::trace(x, shift))));
-    return std::remove_const_t<decltype(logarithm)>{x.graph, (value(logarithm) + back).id};
+    using mask = axis_mask<logsumexp, X::shape_type::rank, A...>;
+    if constexpr (!mask::is_valid) {
+      return x;
+    } else {
+      const auto shift = detail::stable_shift<A...>(x);
+      // This node is made before the sum. Fusion goes from the last node to the first, and the sum tells it which axes form a row.
+      const value back = Keep ? value(shift) : reshape_to(shift, without_axes(x.shape(), mask::value));
+      const auto logarithm = log::trace(sum<Keep, A...>::trace(exp::trace(sub::trace(x, shift))));
+      return std::remove_const_t<decltype(logarithm)>{x.graph, (value(logarithm) + back).id};
+    }
   }
 };
 
 /// If the largest element of a row is infinite, the whole row is NaN, as in PyTorch. The same holds for log_softmax.
 template <int A>
 struct softmax {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: softmax: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& given) {
     const auto x = detail::floating_of(given);
@@ -171,6 +205,8 @@ struct softmax {
 
 template <int A>
 struct log_softmax {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: log_softmax: the axis lies outside the tensor's rank"); }
   template <class X>
   static constexpr auto trace(const X& given) {
     const auto x = detail::floating_of(given);

@@ -89,9 +89,9 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range<First, 
 }
 /// No extent: symbols and numbers are larger.
 inline constexpr std::int64_t no_extent = INT64_MIN;
-/// The extent of the graph that a number is: extent<A>(x), also plus or minus constants. no_extent and a refusal if it is another number, or
-/// below 0.
-constexpr std::int64_t extent_of_number(ops::value n) {
+/// The extent of the graph that a number is: extent<A>(x), also plus, minus or times constants, or divided by floor_divide. no_extent and a
+/// refusal if it is another number, or below 0.
+constexpr std::int64_t extent_of_number(ops::value n, ir::refusal::kind otherwise) {
   ir::builder& g = *n.graph;
   std::int64_t more = 0;
   while (n.node().op == ir::opcode::add || n.node().op == ir::opcode::sub) {
@@ -101,13 +101,25 @@ constexpr std::int64_t extent_of_number(ops::value n) {
     more += (adds ? 1 : -1) * static_cast<std::int64_t>(ir::value_of(c.node()));
     n = ops::operand_of(n, is_left ? 1 : 0);
   }
-  const bool is_known = n.node().op == ir::opcode::constant;
-  if (!is_known && n.node().op != ir::opcode::extent) {
-    g.refuse({ir::refusal::kind::range_end});
+  using kind = ir::symbol::kind;
+  const bool is_known = n.node().op == ir::opcode::constant, multiplies = n.node().op == ir::opcode::mul;
+  std::int64_t extent = no_extent;
+  if (multiplies || n.node().op == ops::code_of<ops::floor_divide>()) {
+    const bool is_left = multiplies && ops::operand_of(n, 0).node().op == ir::opcode::constant;
+    const ops::value by = ops::operand_of(n, is_left ? 0 : 1);
+    const std::int64_t factor = by.node().op == ir::opcode::constant ? static_cast<std::int64_t>(ir::value_of(by.node())) : 0;
+    if (factor > 0) extent = extent_of_number(ops::operand_of(n, is_left ? 1 : 0), otherwise);
+    else g.refuse({otherwise});
+    if (extent == no_extent) return no_extent;
+    extent = g.derived(multiplies ? kind::product : kind::quotient, extent, factor);
+  } else if (is_known) {
+    extent = static_cast<std::int64_t>(ir::value_of(n.node()));
+  } else if (n.node().op == ir::opcode::extent) {
+    extent = g.canonical(n.node().attr);
+  } else {
+    g.refuse({otherwise});
     return no_extent;
   }
-  const std::int64_t extent = is_known ? static_cast<std::int64_t>(ir::value_of(n.node())) : g.canonical(n.node().attr);
-  using kind = ir::symbol::kind;
   if (more == 0) return extent;
   if (!is_static(extent)) return more < 0 ? g.derived(kind::difference, extent, -more) : g.derived(kind::sum, extent, more);
   if (extent + more >= 0) return extent + more;
@@ -148,7 +160,7 @@ constexpr ops::value subscript_axis(ops::value x, int axis, index_range_to_end r
 }
 template <class Last>
 constexpr ops::value subscript_axis(ops::value x, int axis, const traced_range<Last>& r) {
-  const std::int64_t last = extent_of_number(r.last);
+  const std::int64_t last = extent_of_number(r.last, ir::refusal::kind::range_end);
   if (last == no_extent) return ops::sliced(x, axis, 0, 0, 1);
   return subscript_range(x, axis, r.first, x.graph->canonical(last), r.step);
 }
@@ -158,6 +170,24 @@ constexpr ops::value subscript_axis(ops::value x, int axis, static_range_to_end<
   const std::int64_t extent = x.graph->canonical(x.shape()[axis]);
   const bool fits = !is_static(extent) || First + Last.back <= extent;  // if not, the check throws at the call
   return sliced_up_to(x, axis, First, fits ? x.graph->derived(ir::symbol::kind::difference, extent, Last.back) : First, Step);
+}
+/// The same for two positions that count from the end. Where the extent is a run-time one, so is the place of the first element.
+constexpr ops::value subscript_from_end(ops::value x, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
+  ir::builder& g = *x.graph;
+  const std::int64_t extent = g.canonical(x.shape()[axis]);
+  if (is_static(extent)) return subscript_range(x, axis, extent - first, extent - last, step);
+  if (last < 0 || first < last || step < 1) return refuse_range(x, axis, {ir::refusal::kind::range, -first, -last});
+  g.require_at_least(extent, first, "at");
+  ops::block b;
+  for (int a = 0; a < x.shape().rank; ++a)
+    b.add(a == axis ? ops::block_axis{ops::number_of_extent(g, dtype::int64, extent) - static_cast<double>(first), first - last} : ops::block_axis{});
+  const ops::value block = ops::read_block(x, b, "at", "at");
+  return step == 1 ? block : ops::sliced(block, axis, 0, (first - last + step - 1) / step, step);
+}
+constexpr ops::value subscript_axis(ops::value x, int axis, index_range_from_end r) { return subscript_from_end(x, axis, r.first.back, r.last.back, r.step); }
+template <index_from_end First, index_from_end Last, std::int64_t Step>
+constexpr ops::value subscript_axis(ops::value x, int axis, static_range_from_end<First, Last, Step>) {
+  return subscript_from_end(x, axis, First.back, Last.back, Step);
 }
 template <std::int64_t N>
 constexpr ops::value subscript_axis(ops::value x, int axis, index_window<N> w) {
@@ -207,11 +237,13 @@ namespace TENURE_NAMESPACE {
 template <std::int64_t N, class T>
 constexpr auto window(const traced<T, shape<>>& first) { return detail::traced_window<N, traced<T, shape<>>>{first}; }
 
-/// Elements first, first + step, ... up to a traced extent, which is not included: extent<A>(x), or this plus or minus a number.
-/// Errors: a range that does not lie inside its axis throws when the call begins.
+/// Elements first, first + step, ... up to a traced extent, which is not included: extent<A>(x), or this plus, minus or times a number, or its
+/// floor_divide by one. Errors: a range that does not lie inside its axis throws when the call begins.
 template <class T>
 constexpr auto range(std::int64_t first, const traced<T, shape<>>& last, std::int64_t step = 1) {
-  return detail::traced_range<traced<T, shape<>>>{first, last, step};
+  static_assert(std::is_integral_v<T>, "tenure: range: the last index is floating, as n / 2 is: half of an extent n is tn::floor_divide(n, 2)");
+  if constexpr (std::is_integral_v<T>) return detail::traced_range<traced<T, shape<>>>{first, last, step};
+  else return index_range{0, 0, 1};
 }
 
 /// No range begins at a traced integer, because its length would be unknown: window<N>(i) has a length.

@@ -106,19 +106,26 @@ auto initial_state(const Model& model) {
 /// Whether the model has parameters that may be written. If not, a static_assert says so.
 template <class Model>
 constexpr bool has_parameters() {
+  constexpr bool are_tensors = !tree<Model>::has_numbers, is_writable = are_leaves_writable<Model>();
   static_assert(tree<Model>::leaves > 0, "tenure: optim: the model has no parameters");
-  constexpr bool is_writable = are_leaves_writable<Model>();
-  static_assert(is_writable, "tenure: optim: the model is read-only");
-  return tree<Model>::leaves > 0 && is_writable;
+  static_assert(are_tensors, "tenure: optim: a parameter is a number: make it a tensor without axes, tn::tensor<double, tn::shape<>> p(1.0)");
+  static_assert(!are_tensors || is_writable, "tenure: optim: the model is read-only");
+  return tree<Model>::leaves > 0 && are_tensors && is_writable;
 }
 
-/// Whether S is a state that may be written. If not, a static_assert says so.
-template <class S>
+template <std::size_t Given, std::size_t OfRule>
+constexpr bool are_moments_of_rule() {
+  static_assert(Given == OfRule, "tenure: optim: the state has another number of moments than the rule: it is the state of another rule");
+  return Given == OfRule;
+}
+/// Whether S is a state of the rule that may be written. If not, a static_assert says so.
+template <class Rule, class S>
 constexpr bool is_state() {
-  constexpr bool counts_steps = requires(const S& s) { s.moments, s.steps; };
+  constexpr bool counts_steps = requires(const S& s) { std::tuple_size<std::remove_cvref_t<decltype(s.moments)>>::value, s.steps; };
   static_assert(counts_steps, "tenure: optim: an argument is not the state of a rule: make it by rule.init(model), and pass it after the model");
   static_assert(!counts_steps || !std::is_const_v<S>, "tenure: optim: the state is read-only");
-  return counts_steps && !std::is_const_v<S>;
+  if constexpr (counts_steps && !std::is_const_v<S>) return are_moments_of_rule<std::tuple_size_v<std::remove_cvref_t<decltype(S::moments)>>, Rule::moments>();
+  else return false;
 }
 
 /// Parameters that are leaves, as constants over the same memory. So a rule can write them, as code inside no_grad can.
@@ -138,7 +145,7 @@ template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
   if constexpr (is_after_error<Gradients> || is_after_error<Model> || is_after_error<State>) {
     return;
-  } else if constexpr (!has_parameters<Model>() || !is_state<State>()) {
+  } else if constexpr (!has_parameters<Model>() || !is_state<Rule, State>()) {
     return;
   } else if constexpr (tree<Model>::tracked) {
     auto values = values_of(model);
@@ -231,7 +238,7 @@ class trainer {
   static constexpr bool is_possible() {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    return captures_nothing && optim::detail::has_parameters<Model>() && optim::detail::is_state<State>();
+    return captures_nothing && optim::detail::has_parameters<Model>() && optim::detail::is_state<Rule, State>();
   }
 
   template <class Result, class Runner, class Model, class State, class... Data>

@@ -3,7 +3,7 @@
 // step-th element from i up to j, which is not included; its extent is known at run time. range<I, J, Step>() and window<N>(i)
 // give a static extent. all keeps the whole axis. Indices count from 0; a negative index does not count from the end. An index
 // outside its axis throws index_error, or does not compile if both are static. end is the position behind the last element: range(1, end)
-// leaves the first element out, range<0, end - 1>() the last one.
+// leaves the first element out, range<0, end - 1>() the last one. range<end - 2, end>() is the last two.
 #pragma once
 
 #include <concepts>
@@ -47,6 +47,17 @@ struct static_range_to_end {
   static_assert(0 <= First && 0 <= Last.back, "tenure: range: the first index lies before 0, or the last behind the end");
   static_assert(Step >= 1, "tenure: range: the step is not positive");
 };
+struct index_range_from_end {
+  index_from_end first;
+  index_from_end last;
+  std::int64_t step;
+};
+template <index_from_end First, index_from_end Last, std::int64_t Step>
+struct static_range_from_end {
+  static_assert(0 <= Last.back && Last.back <= First.back, "tenure: range: the first index lies behind the last, or the last behind the end");
+  static_assert(Step >= 1, "tenure: range: the step is not positive");
+  static constexpr std::int64_t size = First.back < Last.back || Step < 1 ? 0 : (First.back - Last.back + Step - 1) / Step;
+};
 template <std::int64_t N>
 struct index_window {
   static_assert(N >= 0, "tenure: window: the extent is negative");
@@ -70,6 +81,10 @@ constexpr index_range_to_end range(std::int64_t first, index_from_end last, std:
 /// The same with constant bounds. The view has a static extent if the axis has one.
 template <std::int64_t First, index_from_end Last, std::int64_t Step = 1>
 constexpr static_range_to_end<First, Last, Step> range() { return {}; }
+/// Between two positions that count from the end. With constant bounds the view has a static extent, whatever the axis has: range<end - 2, end>().
+constexpr index_range_from_end range(index_from_end first, index_from_end last, std::int64_t step = 1) { return {first, last, step}; }
+template <index_from_end First, index_from_end Last, std::int64_t Step = 1>
+constexpr static_range_from_end<First, Last, Step> range() { return {}; }
 /// N neighbouring elements from `first` on: a static extent at a position known at run time.
 template <std::int64_t N>
 constexpr index_window<N> window(std::int64_t first) { return {first}; }
@@ -140,6 +155,26 @@ struct index_rule<static_range_to_end<First, Last, Step>> {
   static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || First + Last.back <= extent; }
   TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range_to_end<First, Last, Step>) {
     slice(l, axis, First, l.shape[axis] - Last.back, Step);
+  }
+};
+template <>
+struct index_rule<index_range_from_end> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return dyn; }
+  static constexpr bool inside(std::int64_t) { return true; }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, index_range_from_end r) {
+    slice(l, axis, l.shape[axis] - r.first.back, l.shape[axis] - r.last.back, r.step);
+  }
+};
+template <index_from_end First, index_from_end Last, std::int64_t Step>
+struct index_rule<static_range_from_end<First, Last, Step>> {
+  static constexpr bool known = true;
+  static constexpr bool drops = false;
+  static constexpr std::int64_t kept(std::int64_t) { return static_range_from_end<First, Last, Step>::size; }
+  static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || First.back <= extent; }
+  TENURE_INLINE static constexpr void apply(layout& l, int axis, static_range_from_end<First, Last, Step>) {
+    slice(l, axis, l.shape[axis] - First.back, l.shape[axis] - Last.back, Step);
   }
 };
 template <std::int64_t N>

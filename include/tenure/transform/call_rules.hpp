@@ -157,6 +157,8 @@ constexpr bool is_traceable() {
     static_assert(refused.what != ir::refusal::kind::forward_extern, "tenure: jvp: no forward mode through extern_op: its backward serves vjp and grad");
     static_assert(refused.what != ir::refusal::kind::range_end,
                   "tenure: range: in a trace the last index is tn::extent<A>(x) or a number; at a traced position take tn::window<N>(i)");
+    static_assert(refused.what != ir::refusal::kind::made_extent,
+                  "tenure: shape: in a trace an extent is tn::extent<A>(x) or a number, also plus, minus or times a number, or its floor_divide by one");
     if constexpr (refused.what == ir::refusal::kind::range) return is_range<refused.lhs, refused.rhs>();
     else if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
     else return refused.what == ir::refusal::kind::nothing;

@@ -65,11 +65,12 @@ constexpr auto stacked_layers(const std::array<Layer, N>& layers) {
 template <class F, class C, class Xs>
 constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, bool reverse) {
   using x_type = rebind_kind_t<Xs, slices>;
-  using returned = result_of<F, C, x_type>;
-  if constexpr (!is_carry_and_y<returned>()) {
+  if constexpr (!takes_carry_and_slice<F, C, x_type>()) {
+    return std::tuple{init, nothing};
+  } else if constexpr (!is_carry_and_y<result_of<F, C, x_type>>()) {
     return std::tuple{init, nothing};
   } else {
-    using y_type = rebind_kind_t<std::tuple_element_t<1, returned>, tracing>;
+    using y_type = rebind_kind_t<std::tuple_element_t<1, result_of<F, C, x_type>>, tracing>;
     using stacked = rebind_kind_t<y_type, stacks<leading_axis_of<Xs>().extent>>;
     ir::construct loop{.what = ir::construct::kind::scan, .reverse = reverse, .carries = tree<C>::leaves, .scanned = tree<Xs>::leaves};
     ir::array<ir::node_id> operands;
@@ -232,6 +233,11 @@ struct switch_call {
   constexpr auto operator()(const Index& index, const X&... x) const;
 };
 
+struct extent_call {
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: extent: the axis lies outside the tensor's rank"); }
+};
+
 /// Whether a call is within a trace: an argument is traced.
 template <class... X>
 inline constexpr bool in_trace = (tree<X>::traces || ...);
@@ -262,7 +268,7 @@ constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {})
 /// fori_loop, or a number to compute with. Negative axes count from the end.
 template <int A, operand X>
 constexpr auto extent(const X& x) {
-  constexpr int axis = ops::axis_position<ops::nodes::extent, X::shape_type::rank, A>::value;
+  constexpr int axis = ops::axis_position<detail::extent_call, X::shape_type::rank, A>::value;
   if constexpr (is_traced_v<X>) {
     if constexpr (!is_static(X::shape_type::value[axis])) {
       ir::builder& g = *x.graph;
@@ -287,14 +293,20 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
   } else if constexpr (is_traced_v<N>) {
     ir::builder& g = *n.graph;
     const auto carry = as_traced(g, init);
-    if (const ir::node& e = g[n.id]; e.op == ir::opcode::extent) return counted_loop(g, f, e.attr, carry);
-    const traced<std::int64_t, shape<>> turns{&g, ops::cast_to(n, dtype::int64).id};
-    const auto goes_on = [&](const auto& state) { return std::get<0>(state) < turns; };
-    const auto step = [&](const auto& state) { return std::tuple{std::get<0>(state) + 1, as_traced(g, f(std::get<0>(state), std::get<1>(state)))}; };
-    return std::get<1>(while_of(g, goes_on, step, std::tuple{lift<traced<std::int64_t, shape<>>>(g, std::int64_t{0}), carry}));
+    if constexpr (!takes_turn_and_carry<F, std::remove_cvref_t<decltype(carry)>>()) {
+      return carry;
+    } else {
+      if (const ir::node& e = g[n.id]; e.op == ir::opcode::extent) return counted_loop(g, f, e.attr, carry);
+      const traced<std::int64_t, shape<>> turns{&g, ops::cast_to(n, dtype::int64).id};
+      const auto goes_on = [&](const auto& state) { return std::get<0>(state) < turns; };
+      const auto step = [&](const auto& state) { return std::tuple{std::get<0>(state) + 1, as_traced(g, f(std::get<0>(state), std::get<1>(state)))}; };
+      return std::get<1>(while_of(g, goes_on, step, std::tuple{lift<traced<std::int64_t, shape<>>>(g, std::int64_t{0}), carry}));
+    }
   } else if constexpr (in_trace<C>) {
     ir::builder& g = graph_of_arguments(init);
-    return counted_loop(g, f, n < 0 ? 0 : static_cast<std::int64_t>(n), as_traced(g, init));
+    const auto carry = as_traced(g, init);
+    if constexpr (takes_turn_and_carry<F, std::remove_cvref_t<decltype(carry)>>()) return counted_loop(g, f, n < 0 ? 0 : static_cast<std::int64_t>(n), carry);
+    else return carry;
   } else if constexpr (!runs_at_once<F>()) {
     return stand_in_for(init);
   } else {

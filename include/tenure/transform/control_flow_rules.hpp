@@ -78,6 +78,19 @@ constexpr bool is_scanned() {
     [&]<int... I>(std::integer_sequence<int, I...>) { agree_along_axis_0<decltype(printed_extent<leading_extent<Xs, I>>())...>(); }(std::make_integer_sequence<int, tree<Xs>::leaves>{});
   return tree<Xs>::leaves > 0 && axis.exists && axis.agrees;
 }
+/// Whether the function of a loop takes what a turn gives it. If not, a static_assert says what that is.
+template <class F, class Carry, class Slice>
+constexpr bool takes_carry_and_slice() {
+  constexpr bool takes = requires(const F& f, const Carry& carry, const Slice& x) { f(carry, x); };
+  static_assert(takes, "tenure: scan: the function takes the carry and a slice: [](auto carry, auto x) { ... }");
+  return takes;
+}
+template <class F, class Carry>
+constexpr bool takes_turn_and_carry() {
+  constexpr bool takes = requires(const F& f, const traced<std::int64_t, shape<>>& i, const Carry& carry) { f(i, carry); };
+  static_assert(takes, "tenure: fori_loop: the function takes the number of the turn and the carry: [](auto i, auto carry) { ... }");
+  return takes;
+}
 /// Whether a body of scan returns a pair. If not, a static_assert gives the reason.
 template <class R>
 constexpr bool is_carry_and_y() {
