@@ -26,7 +26,8 @@ open_vector counted(std::int64_t n) {
 }
 template <class X, class Y>
 void same(const X& x, const Y& y) {
-  const auto a = tn::tensor(on_device::here(x).clone()), b = tn::tensor(on_device::here(y).clone());
+  const auto a = tn::tensor(on_device::here(x).clone());
+  const auto b = tn::tensor(on_device::here(y).clone());
   REQUIRE(a.extents() == b.extents());
   for (std::int64_t i = 0; i < a.size(); ++i) CHECK(a.data()[i] == b.data()[i]);
 }

@@ -52,6 +52,8 @@ constexpr traced<T, Shape> made_in_trace(const constant_block& elements, const N
 
 }  // namespace detail
 
+/// In a trace an extent may be a number of the trace: tn::extent<A>(x), also plus, minus or times an integer, or its floor_divide by one. The result is
+/// a traced value, to which no gradient flows. Errors: an extent that is another traced number does not compile.
 template <element T = float, any_shape Shape, scalar U, class... N>
   requires(is_traced_v<N> || ...)
 constexpr traced<T, Shape> full(Shape, U value, const N&... n) {
@@ -66,6 +68,7 @@ constexpr traced<T, Shape> zeros(Shape s, const N&... n) { return full<T>(s, T(0
 template <element T = float, any_shape Shape, class... N>
   requires(is_traced_v<N> || ...)
 constexpr traced<T, Shape> ones(Shape s, const N&... n) { return full<T>(s, T(1), n...); }
+/// 0, 1, 2, ... up to such an extent.
 template <element T = float, any_shape Shape, class N>
   requires is_traced_v<N>
 constexpr traced<T, Shape> arange(Shape, const N& n) {
