@@ -35,7 +35,11 @@ int main() {
   const auto w = tn::normal<float>(tn::shape<784, 128>{}, random);
   const auto x = tn::normal<float>(tn::shape<256, 784>{}, random);
   const auto y = tn::normal<float>(tn::shape<256, 128>{}, random);
-  constexpr auto fit = [](auto weights, auto inputs, auto targets) { return mse(softmax(matmul(inputs, weights), tn::axis<1>), targets); };
+  constexpr auto fit = [](auto weights, auto inputs, auto targets) {
+    const auto scores = matmul(inputs, weights);
+    const auto shares = softmax(scores, tn::axis<1>);
+    return mse(shares, targets);
+  };
   constexpr auto slope = tn::value_and_grad(fit);
   const tn::call_profile times = tn::profile(slope)(w, x, y);
   tn::print(times);

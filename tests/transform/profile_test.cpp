@@ -57,6 +57,22 @@ TEST_CASE("the steps of a profile are those of the plan, with its costs") {
   CHECK(p.bytes_per_second > 1e8);
   CHECK(p.flops_per_second > 1e8);
 
+  SECTION("the times of the operations have the sum of those of the steps, and matrix products have the times of their steps") {
+    double of_places = 0, forward = -1, backward = -1;
+    for (const auto& q : p.places) {
+      CHECK(q.file.empty());
+      of_places += q.seconds;
+      if (q.operations == "matmul") (q.is_backward ? backward : forward) = q.seconds;
+    }
+    CHECK(of_places == Approx(seconds));
+    CHECK(std::is_sorted(p.places.begin(), p.places.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; }));
+    std::vector<double> of_steps;
+    for (const auto& s : p.steps)
+      if (s.name == "matmul") of_steps.push_back(s.seconds);
+    REQUIRE(of_steps.size() == 2);
+    CHECK(forward == Approx(of_steps[0]));
+    CHECK(backward == Approx(of_steps[1]));
+  }
   SECTION("run-time extents cost the same") {
     const tn::tensor<float, tn::shape<tn::dyn, 64>> many = 1.0f * x;
     const tn::tensor<float, tn::shape<tn::dyn, 32>> targets = 1.0f * y;
@@ -73,7 +89,9 @@ TEST_CASE("the steps of a profile are those of the plan, with its costs") {
     const std::string text = to_text(p);
     CHECK(text.find("GFLOP/s") != std::string::npos);
     CHECK(text.find("matmul") != std::string::npos);
-    CHECK(std::count(text.begin(), text.end(), '\n') == plan::kernels() + 2);
+    CHECK(std::count(text.begin(), text.end(), '\n') == plan::kernels() + 2 + 3 + static_cast<int>(p.places.size()));
+    CHECK(text.find("\n\nno source lines: compile with -DTENURE_PROFILE_LINES=1 -g") != std::string::npos);
+    CHECK(text.find("  backward: matmul\n") != std::string::npos);
     std::ostringstream out;
     out << p << plan();
     CHECK(out.str() == text + to_text(plan()));
@@ -89,6 +107,17 @@ TEST_CASE("a small function, which runs as one piece otherwise, is timed by step
   std::int64_t flops = 0;
   for (const auto& s : p.steps) flops += s.flops;
   CHECK(flops == plan::flops());
+
+  // The body of the loop, not the loop: a tanh costs 25 times as much as an addition.
+  double of_places = 0, slow = 0, cheap = 0;
+  for (const auto& q : p.places) {
+    of_places += q.seconds;
+    if (q.operations == "tanh") slow = q.seconds;
+    if (q.operations == "add") cheap = q.seconds;
+  }
+  CHECK(of_places == Approx(p.steps[0].seconds));
+  CHECK(cheap > 0);
+  CHECK(slow == Approx(25 * cheap));
 }
 
 TEST_CASE("a loop over a run-time extent has a time, and no cost that is known") {

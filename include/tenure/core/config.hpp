@@ -40,6 +40,12 @@
 #define TENURE_DEBUG_NANS 0
 #endif
 
+// 1: each node of a graph keeps the operation of the traced function from which it comes, so that profile() can show source lines. 0: graphs
+// are smaller and compile faster. It is part of the namespace below, as TENURE_DEBUG_NANS is.
+#ifndef TENURE_PROFILE_LINES
+#define TENURE_PROFILE_LINES 0
+#endif
+
 // The namespace of the library is `tenure`. If the compiler may use more than the base instructions of the architecture, an inline
 // namespace inside it names the instruction set. User code says `tenure::` in both cases. The reason: two units compiled with
 // different -march must not share a function, because the linker keeps one definition, and that one could use the vector width of
@@ -48,14 +54,19 @@
 // docs/7-how-it-works.md shows how a program chooses between such units when it runs.
 #ifndef TENURE_NAMESPACE
 #include <tenure/core/instruction_set.hpp>
-#if defined(TENURE_ISA) && TENURE_DEBUG_NANS
-#define TENURE_NAMESPACE tenure::inline TENURE_ISA::inline looks_for_nans
-#elif defined(TENURE_ISA)
-#define TENURE_NAMESPACE tenure::inline TENURE_ISA
+#if TENURE_DEBUG_NANS && TENURE_PROFILE_LINES
+#define TENURE_WATCHED ::inline looks_for_nans::inline keeps_lines
 #elif TENURE_DEBUG_NANS
-#define TENURE_NAMESPACE tenure::inline looks_for_nans
+#define TENURE_WATCHED ::inline looks_for_nans
+#elif TENURE_PROFILE_LINES
+#define TENURE_WATCHED ::inline keeps_lines
 #else
-#define TENURE_NAMESPACE tenure
+#define TENURE_WATCHED
+#endif
+#if defined(TENURE_ISA)
+#define TENURE_NAMESPACE tenure::inline TENURE_ISA TENURE_WATCHED
+#else
+#define TENURE_NAMESPACE tenure TENURE_WATCHED
 #endif
 #endif
 

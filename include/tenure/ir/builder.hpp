@@ -2,12 +2,24 @@
 // The builder of a graph. Tracing, derivatives and passes append nodes to it, at compile time or at run time.
 #pragma once
 
+#if TENURE_PROFILE_LINES
+#include <type_traits>
+#endif
+
 #include <tenure/ir/array.hpp>
 #include <tenure/ir/index.hpp>
 #include <tenure/ir/node.hpp>
 #include <tenure/ir/symbols.hpp>
 
 namespace TENURE_NAMESPACE::ir {
+
+#if TENURE_PROFILE_LINES
+/// Is called for each operation of a trace that runs at run time, with its number. transform/source_lines.hpp sets it.
+inline thread_local void (*after_traced)(std::int32_t origin) = nullptr;
+inline void note_traced(std::int32_t origin) {
+  if (after_traced != nullptr) after_traced(origin);
+}
+#endif
 
 class builder : public symbol_table {
  public:
@@ -23,6 +35,9 @@ class builder : public symbol_table {
   /// (lean_loops) appends new ones to a copy.
   constexpr explicit builder(const graph_view& like)
       : symbol_table(like), shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body), samples_(like.samples) {
+#if TENURE_PROFILE_LINES
+    is_trace_ = false;
+#endif
     nodes_.reserve(like.count);
     for (int i = 0; i < like.shape_count; ++i) shapes_.push_back(like.shapes[i]);
   }
@@ -35,9 +50,39 @@ class builder : public symbol_table {
 
   /// Appends a node, or what the rule of a rewriting pass makes of it. (To g++ with -fsanitize=undefined the comparison of a function with
   /// nullptr is no constant: hence the bool.)
+#if TENURE_PROFILE_LINES
+  constexpr node_id emit(const node& n) {
+    const origin_scope in_place_of(*this, n.origin);
+    return rewrites_ ? rewrite_(*this, n) : append(n);
+  }
+  /// Appends a node as it is. Without an origin it has that of the scope, or is an operation of the trace.
+  constexpr node_id append(node n) {
+    if (n.origin == 0) n.origin = origin_;
+    if (n.origin == 0 && is_trace_) {
+      n.origin = ++traced_;
+      if (!std::is_constant_evaluated()) note_traced(traced_);
+    }
+    return nodes_.push_back(n);
+  }
+  /// While it lives, new nodes have this origin, if it is known.
+  class origin_scope {
+   public:
+    constexpr origin_scope(builder& g, std::int32_t origin) : g_(g), before_(g.origin_) {
+      if (origin != 0) g.origin_ = origin;
+    }
+    origin_scope(const origin_scope&) = delete;
+    origin_scope& operator=(const origin_scope&) = delete;
+    constexpr ~origin_scope() { g_.origin_ = before_; }
+
+   private:
+    builder& g_;
+    std::int32_t before_;
+  };
+#else
   constexpr node_id emit(const node& n) { return rewrites_ ? rewrite_(*this, n) : append(n); }
   /// Appends a node as it is.
   constexpr node_id append(const node& n) { return nodes_.push_back(n); }
+#endif
 
   constexpr const node& operator[](node_id id) const { return nodes_[id]; }
   constexpr int count() const { return nodes_.size(); }
@@ -459,6 +504,10 @@ class builder : public symbol_table {
   sample_extents samples_;
   node_id backward_from_ = 0;
   refusal refused_;
+#if TENURE_PROFILE_LINES
+  std::int32_t origin_ = 0, traced_ = 0;
+  bool is_trace_ = true;
+#endif
 };
 
 /// The same graph, as a builder.

@@ -71,6 +71,9 @@ struct node {
   std::int64_t attr = 0;
   std::int64_t start = 0;
   std::int64_t step = 1;
+#if TENURE_PROFILE_LINES
+  std::int32_t origin = 0;  // the number of the operation in the trace from which it comes; negative: it is in the derivative of that one; 0: not known
+#endif
 
   friend constexpr bool operator==(const node& a, const node& b) {
     return a.op == b.op && a.type == b.type && a.shape == b.shape && a.in[0] == b.in[0] && a.in[1] == b.in[1] &&

@@ -59,6 +59,9 @@ class batching {
     values results;
     for (int i = 0; i < nodes.size(); ++i) {
       const ir::node n = nodes[i];
+#if TENURE_PROFILE_LINES
+      const ir::builder::origin_scope for_samples(g_, n.origin);
+#endif
       if (i == backward_from && i > 0) g_.begin_backward();
       if (n.op == ir::opcode::input) {
         at[i] = inputs[static_cast<int>(n.attr)];

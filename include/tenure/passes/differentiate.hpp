@@ -37,6 +37,9 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   };
   for (ir::node_id id = last; id >= first && id >= 0; --id) {
     const ir::node n = g[id];
+#if TENURE_PROFILE_LINES
+    const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
+#endif
     if (n.op == ir::opcode::construct && active[n.in[0]]) pull_construct(g, id, last, active.data(), adjoint, accumulate_active);
     if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
     // x * x gives x the same cotangent twice. Where x already has a cotangent, 2 * g costs one addition less than g + g.
@@ -63,6 +66,9 @@ constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id
     if (wrt[i] <= last) tangent[wrt[i]] = tangents[i];
   for (ir::node_id id = 0; id <= last; ++id) {
     const ir::node n = g[id];
+#if TENURE_PROFILE_LINES
+    const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
+#endif
     if (n.op == ir::opcode::construct) push_construct(g, id, last, tangent);
     if (tangent[id] != ir::none || n.op == ir::opcode::construct || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;
     ops::value in[3];

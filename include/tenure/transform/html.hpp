@@ -43,7 +43,9 @@ class html_drawing {
     out << "<section class=\"panel\" id=\"nodes\"><h2>Nodes</h2><p>Point at a card to see what it computes, what it reads, and the memory "
         << "that it uses. A click keeps the card.</p></section>\n<section class=\"panel\"><h2>Arguments</h2><ol>";
     for (const std::string& a : p.arguments) out << "<li>" << escaped(a) << "</li>";
-    out << "</ol></section>\n</aside>\n</main>\n<script>" << script_of_page << "</script>\n</body>\n</html>\n";
+    out << "</ol></section>\n";
+    places(out);
+    out << "</aside>\n</main>\n<script>" << script_of_page << "</script>\n</body>\n</html>\n";
     return out.text();
   }
 
@@ -51,6 +53,15 @@ class html_drawing {
   static const char* class_of(phase p) {
     constexpr const char* names[] = {"forward", "both", "backward", "update"};
     return names[static_cast<int>(p)];
+  }
+
+  /// The time of each source line, or of each operation.
+  void places(passes::writer& out) const {
+    if (total_ <= 0 || text_.times.places.empty()) return;
+    out << "<section class=\"panel\"><h2>" << (text_.times.no_lines.empty() ? "Time by source line" : "Time by operation") << "</h2><ol>";
+    for (const profiled_place& p : text_.times.places)
+      out << "<li>" << one_digit(100 * p.seconds / total_) << " % " << escaped(place_text(p)) << "</li>";
+    out << "</ol></section>\n";
   }
 
   void header(passes::writer& out, const picture& p) const {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // profile(f)(x...) shows where the time of a call goes. It lists the time, the bytes and the operations of each step, beside the limits
-// of the processor.
+// of the processor, and the time of each source line, or of each operation where the lines are not known.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <iosfwd>
 #include <string>
 #include <tuple>
@@ -19,6 +21,7 @@
 #include <tenure/transform/gradient.hpp>
 #include <tenure/transform/plan.hpp>
 #include <tenure/transform/print.hpp>
+#include <tenure/transform/source_lines.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -30,9 +33,21 @@ struct profiled_step {
   std::int64_t flops = -1;  ///< as plan::flops()
 };
 
-/// The profile of a call: the time of each step.
+/// The time of the operations of a source line, or of one kind of operation where lines are not known. It is an estimate: the time of a step is divided over
+/// its operations by what they cost about.
+struct profiled_place {
+  std::string file;          ///< empty: the line is not known, or the operation is in no function of the user's
+  int line = 0;              ///< of the file
+  bool is_backward = false;  ///< the operations of its derivative
+  std::string operations;    ///< "matmul", "mul x2 tanh"
+  double seconds = 0;        ///< of a call
+};
+
+/// The profile of a call: the time of each step, and of each source line.
 struct call_profile {
   std::vector<profiled_step> steps;
+  std::vector<profiled_place> places = {};  ///< the one with the most time first. Their times have the sum of those of the steps
+  std::string no_lines = {};                ///< why there are no source lines; empty if there are
   double seconds = 0;           ///< the least time of a whole call, with its checks
   double bytes_per_second = 0;  ///< of this processor, one core, memory that no cache holds
   double flops_per_second = 0;  ///< of this processor, one core, float
@@ -74,23 +89,70 @@ struct timed : Program {
   };
 };
 
-/// The names of the nodes of a step: "matmul", "mul tanh sum". What occurs again has its count: "mul x3".
-inline std::string name_of_step(const ir::graph_view& g, const passes::clusters& fused, int cluster) {
-  std::vector<std::pair<std::string, int>> names;
-  for (int id = 0; id < g.count; ++id) {
-    if (fused.of[id] != cluster) continue;
-    passes::writer w;
-    if (g[id].op == ir::opcode::construct) passes::print_construct(w, g, g.construct_of(g[id]));
-    else w << passes::name_of(g[id]);
-    bool is_known = false;
-    for (auto& [name, count] : names)
-      if (name == w.text()) ++count, is_known = true;
-    if (!is_known) names.emplace_back(w.text(), 1);
+/// Names of operations: "mul tanh sum". What occurs again has its count: "mul x3".
+class counted_names {
+ public:
+  void add(const std::string& name) {
+    for (auto& [known, count] : names_)
+      if (known == name) return void(++count);
+    names_.emplace_back(name, 1);
   }
-  std::string text;
-  for (const auto& [name, count] : names) text += (text.empty() ? "" : " ") + name + (count > 1 ? " x" + std::to_string(count) : "");
-  return text;
+  std::string text() const {
+    std::string all;
+    for (const auto& [name, count] : names_) all += (all.empty() ? "" : " ") + name + (count > 1 ? " x" + std::to_string(count) : "");
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<std::string, int>> names_;
+};
+
+inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id) {
+  passes::writer w;
+  if (g[id].op == ir::opcode::construct) passes::print_construct(w, g, g.construct_of(g[id]));
+  else w << passes::name_of(g[id]);
+  return w.text();
 }
+inline std::string name_of_step(const ir::graph_view& g, const passes::clusters& fused, int cluster) {
+  counted_names names;
+  for (int id = 0; id < g.count; ++id)
+    if (fused.of[id] == cluster) names.add(name_of_operation(g, id));
+  return names.text();
+}
+
+/// The cost of a node beside others of its step: about the instructions for all its elements, on one lane.
+template <class Plan>
+double cost_beside_others(const ir::graph_view& g, ir::node_id id) {
+  const ir::node& n = g[id];
+  const double elements = static_cast<double>(count(g.shape_of(id))), flops = static_cast<double>(Plan::flops_of(g, id));
+  if (n.op == ir::opcode::matmul) return flops / 2;  // multiply-adds
+  if (!ops::is_pointwise(n.op)) return flops > 0 ? flops : elements;
+  return elements * (passes::is_function(n) ? 25 : passes::is_division(n) || passes::is_square_root(n) ? 5 : 1);
+}
+
+/// Where each node of a graph comes from: its own origin, else that of an operand, else that of a user.
+inline std::vector<std::int32_t> origins_of([[maybe_unused]] const ir::graph_view& g) {
+  std::vector<std::int32_t> origins(static_cast<std::size_t>(g.count), 0);
+#if TENURE_PROFILE_LINES
+  const auto take = [&](ir::node_id to, ir::node_id from) {
+    std::int32_t& origin = origins[static_cast<std::size_t>(to)];
+    if (origin == 0 && !passes::is_source(g[from].op)) origin = origins[static_cast<std::size_t>(from)];
+  };
+  for (ir::node_id id = 0; id < g.count; ++id) {
+    origins[static_cast<std::size_t>(id)] = g[id].origin;
+    for (int k = 0; k < g[id].arity; ++k) take(id, g[id].in[k]);
+  }
+  for (ir::node_id id = g.count - 1; id >= 0; --id)
+    for (int k = 0; k < g[id].arity; ++k) take(g[id].in[k], id);
+#endif
+  return origins;
+}
+
+/// The source of a program.
+template <class Program>
+struct source_of_program;
+template <class Source>
+struct source_of_program<program<Source>> { using type = Source; };
 
 /// Runs programs, and keeps the least time of each step.
 class profiler {
@@ -118,11 +180,22 @@ class profiler {
     const cpu_backend::limits& limits = cpu_backend::measured_limits();
     p.bytes_per_second = limits.bytes_per_second;
     p.flops_per_second = limits.flops_per_second;
+    add_places(p);
     return p;
   }
 
  private:
   static constexpr double never = 1e30;
+  static constexpr double least_cost = 1e-9;  // of an operation without elements, so that each step is divided over something
+
+  /// A part of the time of a step.
+  struct charge {
+    std::size_t step = 0;
+    double cost = 0;
+    std::string operation;
+    std::int32_t origin = 0;
+    bool is_backward = false;
+  };
 
   template <class Program>
   void describe(const std::int64_t* symbols) {
@@ -148,10 +221,79 @@ class profiler {
         if (fused.of[id] == cluster) step.flops += plan_type::flops_of(g, id);
       profile_.steps.push_back(std::move(step));
     }
+    charge_nodes<Program>(symbols, {}, true);
+    lines_.trace<typename source_of_program<Program>::type>(Program::traced.count);
+  }
+
+  /// Charges the nodes of a program, or of a body of a step, which `outer` describes.
+  template <class Program>
+  void charge_nodes(const std::int64_t* symbols, const charge& outer, bool is_whole) {
+    ir::graph_view g = Program::value.view();
+    std::vector<extents> shapes;
+    for (int i = 0; i < g.shape_count; ++i) shapes.push_back(bound_extents(g.shapes[i], symbols));
+    g.shapes = shapes.data();
+    const passes::clusters fused = passes::fuse(Program::value.view());
+    const std::vector<std::int32_t> origins = origins_of(g);
+    for (ir::node_id id = 0; id < g.count; ++id) {
+      if (fused.of[id] < 0 || g[id].op == ir::opcode::result) continue;
+      const int s = fused.at.size() - 1 - fused.of[id];
+      charge c = outer;
+      c.step = is_whole ? static_cast<std::size_t>(s) : outer.step;
+      if (const std::int32_t origin = origins[static_cast<std::size_t>(id)]; origin != 0) c.origin = origin;
+      c.is_backward = c.origin < 0 || (c.origin == 0 && (outer.is_backward || (g.backward_from > 0 && id >= g.backward_from)));
+      const double turns = is_whole ? 1 : outer.cost;
+      if (!charge_bodies<Program>(s, symbols, c, turns)) {
+        c.operation = name_of_operation(g, id);
+        c.cost = std::max(turns * cost_beside_others<plan<Program, cpu_device>>(g, id), least_cost);
+        charges_.push_back(std::move(c));
+      }
+    }
+  }
+  /// Charges the bodies of step s. Returns false if there is nothing in them, or no body.
+  template <class Program>
+  bool charge_bodies(int s, const std::int64_t* symbols, charge c, double turns) {
+    const std::size_t before = charges_.size();
+    if (Program::tables.steps[s].construct < 0) return false;
+    program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
+      using record = program_detail::construct_at<Program, C>;
+      constexpr ir::construct construct = record::value;
+      constexpr int bodies = passes::printed_bodies(construct);
+      c.cost = turns * (construct.what == ir::construct::kind::scan ? static_cast<double>(passes::value_of(passes::number_of(construct.length), symbols)) : 1);
+      if constexpr (bodies > 0) charge_nodes<typename record::template body<0>>(symbols, c, false);
+      if constexpr (bodies > 1) charge_nodes<typename record::template body<1>>(symbols, c, false);
+    });
+    return charges_.size() > before;
+  }
+
+  /// Divides the times of the steps over their operations, and adds them up by line or by operation.
+  void add_places(call_profile& p) const {
+    std::vector<double> costs(p.steps.size(), 0);
+    for (const charge& c : charges_) costs[c.step] += c.cost;
+    const std::vector<source_place> written = lines_.places(p.no_lines);
+    std::vector<counted_names> operations;
+    for (const charge& c : charges_) {
+      profiled_place place{.file = "", .line = 0, .is_backward = c.is_backward, .operations = written.empty() ? c.operation : ""};
+      if (!written.empty()) {
+        const source_place at = c.origin == 0 ? source_place{} : written[static_cast<std::size_t>(std::abs(c.origin)) - 1];
+        place.file = at.file, place.line = at.line;
+        if (at.file.empty()) place.operations = at.is_update ? "update rule: " : "tenure: ";
+      }
+      const auto same = std::find_if(p.places.begin(), p.places.end(), [&](const profiled_place& q) {
+        return q.file == place.file && q.line == place.line && q.is_backward == place.is_backward && q.operations == place.operations;
+      });
+      const auto at = static_cast<std::size_t>(same - p.places.begin());
+      if (same == p.places.end()) p.places.push_back(place), operations.emplace_back();
+      if (!written.empty()) operations[at].add(c.operation);
+      p.places[at].seconds += p.steps[c.step].seconds * (costs[c.step] > 0 ? c.cost / costs[c.step] : 0);
+    }
+    for (std::size_t i = 0; i < p.places.size(); ++i) p.places[i].operations += operations[i].text();
+    std::sort(p.places.begin(), p.places.end(), [](const profiled_place& a, const profiled_place& b) { return a.seconds > b.seconds; });
   }
 
   call_profile profile_;
   std::vector<double> least_;
+  std::vector<charge> charges_;
+  source_lines lines_;
 };
 
 template <class Device>
@@ -194,6 +336,14 @@ struct profiled {
   }
 };
 
+/// "main.cpp:12: matmul add", "main.cpp:12, backward: matmul", "backward: mul".
+inline std::string place_text(const profiled_place& place) {
+  std::string where;
+  if (!place.file.empty()) where = place.file.substr(place.file.rfind('/') + 1) + ':' + std::to_string(place.line);
+  if (place.is_backward) where += where.empty() ? "backward" : ", backward";
+  return where + (where.empty() ? "" : ": ") + place.operations;
+}
+
 }  // namespace detail
 
 /// profile(f)(x...) calls a compiled function `runs` times and returns the least time of each step, on the CPU. The times hold for the arguments
@@ -219,7 +369,8 @@ auto profile(const Trainer&, int = 20) {
   return after_error();
 }
 
-/// The table of a profile: a line for each step, in the order of the program.
+/// The table of a profile: a line for each step, in the order of the program; then a line for each source line or operation, the one with the most time
+/// first.
 inline std::string to_text(const call_profile& p) {
   std::string text;
   char line[256];
@@ -238,6 +389,14 @@ inline std::string to_text(const call_profile& p) {
     text += s.name + '\n';
   }
   add("%5s %12.2f %6s %10.1f %10.1f  most of one core: memory past the caches, float\n", "call", 1e6 * p.seconds, "", 1e-9 * p.bytes_per_second, 1e-9 * p.flops_per_second);
+  if (p.places.empty()) return text;
+  const bool is_by_line = p.no_lines.empty();
+  if (!is_by_line) text += '\n' + p.no_lines + '\n';
+  add("%s%18s %6s  %s\n", is_by_line ? "\n" : "", "about us", "%", is_by_line ? "source line: operations" : "operation");
+  for (const profiled_place& q : p.places) {
+    add("%18.2f %6.1f  ", 1e6 * q.seconds, total > 0 ? 100 * q.seconds / total : 0.0);
+    text += detail::place_text(q) + '\n';
+  }
   return text;
 }
 inline void print(const call_profile& p) { std::fputs(to_text(p).c_str(), stdout); }
