@@ -154,6 +154,14 @@ TEST_CASE("a profiled training step trains, with the same bits as other steps") 
   CHECK(std::memcmp(w.data(), same.data(), sizeof(float) * 32) == 0);
   CHECK(state.steps == 5);
   CHECK(static_cast<int>(p.steps.size()) == decltype(step.plan(w, state, x, y))::kernels());
+  // The square root of adam is in no derivative, and the products of the loss are in no update.
+  const auto has = [&](const char* operations, bool is_backward) {
+    return std::any_of(p.places.begin(), p.places.end(), [&](const auto& q) { return q.operations == operations && q.is_backward == is_backward; });
+  };
+  CHECK(has("update rule: sqrt", false));
+  CHECK(has("matmul", true));
+  CHECK(has("matmul", false));
+  CHECK_FALSE(has("sqrt", true));
 }
 
 TEST_CASE("a profile of the same function inside of a step leaves the times of the steps after it") {

@@ -16,7 +16,10 @@ struct profiled_trainer {
   template <class Model, class State, class... Data>
   call_profile operator()(Model& model, State& state, const Data&... data) const {
     if constexpr (is_profiled_device<device_of_tree<Model>>()) {
-      profiler p;
+      using moments = std::remove_cvref_t<decltype(state.moments)>;
+      using numbers = decltype(step.rule.hyperparameters(0));
+      constexpr int parameters = tree<Model>::leaves;
+      profiler p(parameters, parameters + tree<moments>::leaves + tree<numbers>::leaves);
       for (int i = 0; i < runs; ++i) step.through(p, model, state, data...);
       return p.result();
     } else {

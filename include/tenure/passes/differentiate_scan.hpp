@@ -68,6 +68,9 @@ class stacked_products {
         const ir::node_id all = f.output >= 0 ? stacked_result(f.output) : f.position >= 0 ? kept_result(f.position) : operands[f.given];
         return ops::reshape_to({g_, all}, {2, {rows, columns}});
       };
+#if TENURE_PROFILE_LINES
+      const ir::builder::origin_scope of_product(g_, p.origin);
+#endif
       ops::value y = ops::matrix_product(ops::transposed(stacked(p.left, p.rows)), stacked(p.right, p.columns));
       for (int v = views_.size() - 1; v >= 0; --v)
         if (view_of_[v] == i) {
@@ -93,6 +96,9 @@ class stacked_products {
     ir::node_id sum, product;
     factor left, right;
     std::int64_t inner, rows, columns;
+#if TENURE_PROFILE_LINES
+    std::int32_t origin = 0;
+#endif
   };
 
   constexpr bool takes(int capture, ir::node_id term) {
@@ -109,7 +115,11 @@ class stacked_products {
     else if (inner != 1) left.id = ops::transposed({g_, left.id}).id;  // a column and a row have the same memory
     find(left), find(right);
     if ((left.is_stacked() ? 0 : inner * k) + (right.is_stacked() ? 0 : inner * columns) > k * columns) return false;
-    products_.push_back({capture, term, product, left, right, inner, k, columns});
+    one taken{capture, term, product, left, right, inner, k, columns};
+#if TENURE_PROFILE_LINES
+    taken.origin = g_[product].origin;
+#endif
+    products_.push_back(taken);
     return true;
   }
 

@@ -157,6 +157,10 @@ struct source_of_program<program<Source>> { using type = Source; };
 /// Runs programs, and keeps the least time of each step.
 class profiler {
  public:
+  profiler() = default;
+  /// Of a training step: only its update reads the arguments from the first number on, up to the second one.
+  profiler(int first_of_update, int end_of_update) : first_of_update_(first_of_update), end_of_update_(end_of_update) {}
+
   static storage_handle memory_of_numbers(std::size_t) { return {}; }
 
   template <class Program, class BeforeWriting>
@@ -194,7 +198,7 @@ class profiler {
     double cost = 0;
     std::string operation;
     std::int32_t origin = 0;
-    bool is_backward = false;
+    bool is_backward = false, is_update = false;
   };
 
   template <class Program>
@@ -234,13 +238,18 @@ class profiler {
     g.shapes = shapes.data();
     const passes::clusters fused = passes::fuse(Program::value.view());
     const std::vector<std::int32_t> origins = origins_of(g);
+    std::vector<char> updates(static_cast<std::size_t>(g.count), outer.is_update);
     for (ir::node_id id = 0; id < g.count; ++id) {
+      char& is_update = updates[static_cast<std::size_t>(id)];
+      is_update |= is_whole && g[id].op == ir::opcode::input && g[id].attr >= first_of_update_ && g[id].attr < end_of_update_;
+      for (int k = 0; k < g[id].arity; ++k) is_update |= updates[static_cast<std::size_t>(g[id].in[k])];
       if (fused.of[id] < 0 || g[id].op == ir::opcode::result) continue;
       const int s = fused.at.size() - 1 - fused.of[id];
       charge c = outer;
       c.step = is_whole ? static_cast<std::size_t>(s) : outer.step;
       if (const std::int32_t origin = origins[static_cast<std::size_t>(id)]; origin != 0) c.origin = origin;
-      c.is_backward = c.origin < 0 || (c.origin == 0 && (outer.is_backward || (g.backward_from > 0 && id >= g.backward_from)));
+      c.is_update = is_update;
+      c.is_backward = c.origin < 0 || (c.origin == 0 && !c.is_update && (outer.is_backward || (g.backward_from > 0 && id >= g.backward_from)));
       const double turns = is_whole ? 1 : outer.cost;
       if (!charge_bodies<Program>(s, symbols, c, turns)) {
         c.operation = name_of_operation(g, id);
@@ -272,11 +281,13 @@ class profiler {
     const std::vector<source_place> written = lines_.places(p.no_lines);
     std::vector<counted_names> operations;
     for (const charge& c : charges_) {
-      profiled_place place{.file = "", .line = 0, .is_backward = c.is_backward, .operations = written.empty() ? c.operation : ""};
-      if (!written.empty()) {
+      profiled_place place{.file = "", .line = 0, .is_backward = c.is_backward, .operations = c.operation};
+      if (written.empty()) {
+        if (c.is_update) place.operations.insert(0, "update rule: ");
+      } else {
         const source_place at = c.origin == 0 ? source_place{} : written[static_cast<std::size_t>(std::abs(c.origin)) - 1];
         place.file = at.file, place.line = at.line;
-        if (at.file.empty()) place.operations = at.is_update ? "update rule: " : "tenure: ";
+        place.operations = !at.file.empty() ? "" : at.is_update || c.is_update ? "update rule: " : "tenure: ";
       }
       const auto same = std::find_if(p.places.begin(), p.places.end(), [&](const profiled_place& q) {
         return q.file == place.file && q.line == place.line && q.is_backward == place.is_backward && q.operations == place.operations;
@@ -294,6 +305,7 @@ class profiler {
   std::vector<double> least_;
   std::vector<charge> charges_;
   source_lines lines_;
+  int first_of_update_ = 0, end_of_update_ = 0;
 };
 
 template <class Device>
