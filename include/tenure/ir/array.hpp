@@ -55,6 +55,11 @@ class array {
     for (int i = size_; i < n; ++i) data_[i] = value;
     size_ = n;
   }
+#if defined(__GNUC__) && !defined(__clang__)
+// Where a trace runs at run time, as for profile(), g++ 12 copies packets and warns of those that the first growth has no room for.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
   constexpr void reserve(int n) {
     if (n <= capacity_) return;
     T* grown = new T[static_cast<unsigned long>(n)];
@@ -63,6 +68,9 @@ class array {
     data_ = grown;
     capacity_ = n;
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
  private:
   constexpr int push_grown(const T& value) {
