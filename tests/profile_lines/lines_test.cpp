@@ -120,21 +120,24 @@ TEST_CASE("bodies of loops, and those of their derivatives, have lines") {
 
 TEST_CASE("both sides of a branch, and a function of samples, have lines") {
   constexpr int begin = __LINE__;
-  constexpr auto f = [](auto xs) {
-    const auto of_sample = tn::vmap([](auto x) {
-      return sum(exp(x));
+  constexpr auto f = [](auto xs, auto w) {
+    const auto of_sample = tn::vmap([=](auto x) {
+      const auto h = matmul(x, w);
+      return sum(exp(h));
     });
     return tn::cond(sum(xs) > 0.0f, [=] {
       return of_sample(xs);
     }, [=] {
-      return sum(sin(xs), tn::axis<1>);
+      return sum(sin(xs), tn::axes<1, 2>);
     });
   };
-  const tn::call_profile p = tn::profile(f, 2)(tn::full<float>(tn::shape<40, 50>{}, 0.5f));
+  const tn::call_profile p = tn::profile(f, 2)(tn::full<float>(tn::shape<8, 5, 50>{}, 0.5f), tn::full<float>(tn::shape<50, 50>{}, 0.5f));
   INFO(to_text(p));
-  CHECK(seconds_of(p, begin + 3) > 0);
-  CHECK(seconds_of(p, begin + 8) > 0);
-  CHECK(seconds_of(p, begin + 5) > 0);
+  CHECK(seconds_of(p, begin + 3) > 0);  // the product of all samples is another node than that of one
+  CHECK(seconds_of(p, begin + 4) > 0);
+  CHECK(seconds_of(p, begin + 9) > 0);
+  CHECK(seconds_of(p, begin + 6) > 0);
+  CHECK(seconds_of(p, begin + 7) == -1);
   CHECK(sum_of(p) == Approx(sum_of_steps(p)));
 }
 
