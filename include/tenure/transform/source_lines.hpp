@@ -170,14 +170,14 @@ class source_lines {
     command += " 2>/dev/null";
     std::FILE* const answer = popen(command.c_str(), "r");
     if (answer == nullptr) return;
-    // A line with each address, then "file:line" of the innermost inlined call, of the one around it, and so on. "??:0" is not known.
+    // A line with each address, then "file:line" of the innermost inlined call, of the one around it, and so on. "??:0" and "file:?" are not known.
     for (lines* to = nullptr; std::fgets(text, sizeof text, answer) != nullptr;) {
       const std::string_view line = text;
       const std::size_t colon = line.rfind(':');
       if (line.starts_with("0x")) {
         if (at != end) to = &known[at++->second];
-      } else if (to != nullptr && colon != std::string_view::npos && !line.starts_with('?')) {
-        to->emplace_back(std::string(line.substr(0, colon)), std::atoi(text + colon + 1));
+      } else if (const int number = colon != std::string_view::npos ? std::atoi(text + colon + 1) : 0; to != nullptr && number > 0) {
+        to->emplace_back(std::string(line.substr(0, colon)), number);
       }
     }
     pclose(answer);
