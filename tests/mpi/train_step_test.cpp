@@ -5,7 +5,9 @@
 #include "../catch.hpp"
 
 #include <cstring>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../difference.hpp"
@@ -139,6 +141,40 @@ TEST_CASE("what sends is called before each step, and a gradient does not change
     CHECK(std::memcmp(g.when_sent.data(), g.data, g.bytes) == 0);
   }
   CHECK(early >= 2);
+}
+
+TEST_CASE("a call of the same program within a step does not disturb it: each sender hears of its own steps") {
+  auto model = new_model();
+  const samples all(0, 4);
+  const auto gradients = tn::value_and_grad(loss);
+  auto results = gradients(model, all.x, all.y);
+  const auto run = [&](recorder& seen, const auto& agree) {
+    tn::mpi::detail::sending_run<recorder, std::remove_cvref_t<decltype(agree)>> runner{seen, agree};
+    std::apply([&](auto&... r) { gradients.into(r...).through(runner, model, all.x, all.y); }, results);
+  };
+  // Of one type, so that the calls are of one type too.
+  std::function<void()> within;
+  const auto agree = [&] {
+    if (within) std::exchange(within, nullptr)();
+  };
+  recorder alone, inner, outer;
+  run(alone, agree);
+  REQUIRE(!alone.steps.empty());
+  SECTION("that returns") {
+    within = [&] { run(inner, agree); };
+    run(outer, agree);
+    CHECK(inner.steps == alone.steps);
+    CHECK(outer.steps == alone.steps);
+  }
+  SECTION("that throws") {
+    within = [&] {
+      within = [] { throw tn::error("within"); };
+      CHECK_THROWS_AS(run(inner, agree), tn::error);
+    };
+    run(outer, agree);
+    CHECK(inner.steps.empty());
+    CHECK(outer.steps == alone.steps);
+  }
 }
 
 TEST_CASE("a bucket is sent when it is ready, and no earlier") {

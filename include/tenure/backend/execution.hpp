@@ -43,10 +43,10 @@ namespace detail {
 /// it on as an argument.
 inline constinit thread_local executor* current_executor = nullptr;
 
-/// Whether something watches the steps of a program, as profile() does: then it has enter(step), which is called before each step, and with -1
-/// after the last. A watched program is a type of its own, so other calls pay nothing.
-template <class Program>
-inline constexpr bool is_watched = requires { Program::enter(0); };
+/// Whether the before_writing of a call also watches its steps, as that of profile() does: then it has enter(step), which is called before each
+/// step, and with -1 after the last. It is a type of its own, so other calls pay nothing.
+template <class BeforeWriting>
+inline constexpr bool watches_steps = requires(const BeforeWriting& watch) { watch.enter(0); };
 
 /// While it lives, calls of this thread run on an executor; null: on this thread alone.
 class [[nodiscard]] execution_scope {

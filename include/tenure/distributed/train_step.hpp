@@ -95,13 +95,20 @@ class sender {
   int started_ = 0, ended_ = 0;
 };
 
-/// A program of which a sender watches the steps. See is_watched.
-template <class Program, class Sender>
-struct sending : Program {
-  static void enter(int step) {
-    if (step > 0) current->advance(step);
+/// The before_writing of a call whose steps a sender watches. See watches_steps.
+template <class Sender, class BeforeWriting, class Agree>
+struct sending {
+  Sender& to;
+  const BeforeWriting& before_writing;
+  const Agree& agree;
+
+  void operator()() const {
+    before_writing();
+    agree();
   }
-  static inline thread_local Sender* current = nullptr;
+  void enter(int step) const {
+    if (step > 0) to.advance(step);
+  }
 };
 
 /// Runs the program of the gradients. See at_once.
@@ -113,11 +120,7 @@ struct sending_run {
   static storage_handle memory_of_numbers(std::size_t) { return {}; }
   template <class Program, class BeforeWriting>
   void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
-    sending<Program, Sender>::current = &to;
-    backend<cpu_device>::run<sending<Program, Sender>>(arguments, results, symbols, [&] {
-      before_writing();
-      agree();
-    });
+    backend<cpu_device>::run<Program>(arguments, results, symbols, sending<Sender, BeforeWriting, Agree>{to, before_writing, agree});
   }
 };
 

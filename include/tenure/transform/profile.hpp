@@ -55,38 +55,32 @@ struct call_profile {
 
 namespace detail {
 
-/// A program whose steps are timed. The steps of a call write to `times` of the thread.
-template <class Program>
-struct timed : Program {
-  static void enter(int step) {
+/// Times the steps of a call: keeps the least of each.
+struct step_clock {
+  double* seconds;
+  int current = -1;
+  std::chrono::steady_clock::time_point since{};
+
+  void enter(int step) {
     const auto now = std::chrono::steady_clock::now();
-    if (times.current >= 0) {
-      double& least = times.seconds[times.current];
-      const double s = std::chrono::duration<double>(now - times.since).count();
+    if (current >= 0) {
+      double& least = seconds[current];
+      const double s = std::chrono::duration<double>(now - since).count();
       least = s < least ? s : least;
     }
-    times.current = step;
-    times.since = std::chrono::steady_clock::now();
+    current = step;
+    since = std::chrono::steady_clock::now();
   }
+};
 
-  struct clock {
-    double* seconds = nullptr;
-    int current = -1;
-    std::chrono::steady_clock::time_point since{};
-  };
-  static inline thread_local clock times{};
+/// The before_writing of a call whose steps are timed.
+template <class BeforeWriting>
+struct timed {
+  const BeforeWriting& before_writing;
+  step_clock& clock;
 
-  /// While it lives, the steps of this thread write to `seconds`. At its end, also by an exception, they write to where they wrote before.
-  class scope {
-   public:
-    explicit scope(double* seconds) : before_(std::exchange(times, {.seconds = seconds})) {}
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
-    ~scope() { times = before_; }
-
-   private:
-    clock before_;
-  };
+  void operator()() const { before_writing(); }
+  void enter(int step) const { clock.enter(step); }
 };
 
 /// Names of operations: "mul tanh sum". What occurs again has its count: "mul x3".
@@ -165,15 +159,14 @@ class profiler {
 
   template <class Program, class BeforeWriting>
   void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
-    using program_type = timed<Program>;
     const bool is_first = least_.empty();
     if (is_first) {
       least_.assign(Program::step_count + 1, never);
       describe<Program>(symbols);
     }
-    const typename program_type::scope writes(least_.data());
+    step_clock clock{.seconds = least_.data()};
     const auto since = std::chrono::steady_clock::now();
-    backend<cpu_device>::run<program_type>(arguments, results, symbols, before_writing);
+    backend<cpu_device>::run<Program>(arguments, results, symbols, timed<BeforeWriting>{before_writing, clock});
     const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
     profile_.seconds = is_first || s < profile_.seconds ? s : profile_.seconds;
   }

@@ -67,9 +67,9 @@ void run_opaque(const bound_step& s, void* const* pointer, const opaque_operatio
   });
 }
 
-/// Runs the steps first ... last - 1.
-template <class Program, class Plan>
-void run_table(const running_call& m, const Plan& plan, int first, int last) {
+/// Runs the steps first ... last - 1. A watch, if there is one, hears of each.
+template <class Program, class Plan, class... Watch>
+void run_table(const running_call& m, const Plan& plan, int first, int last, const Watch&... watch) {
   constexpr bool is_bound = std::is_same_v<Plan, bound_body<Program>>;
   constexpr auto& tables = Program::tables;
   using kernels = kernel_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
@@ -96,7 +96,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last) {
         const std::int64_t* const number = bind(s, pointer, own_number);
         if (gathers.take(i, m, {pointer, number})) continue;
       }
-    if constexpr (tenure::detail::is_watched<Program>) Program::enter(i);
+    (watch.enter(i), ...);
     const std::int64_t* const number = bind(s, pointer, own_number);
     if constexpr (program_detail::only_kernels<Program>) {
       kernels::at[s.kernel]({pointer, number, scratch, m.on});
@@ -120,7 +120,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last) {
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
     }
   }
-  if constexpr (tenure::detail::is_watched<Program>) Program::enter(-1);
+  (watch.enter(-1), ...);
 }
 
 // ---- small static programs, expanded in place ----
@@ -155,7 +155,7 @@ inline constexpr int expanded_steps_around_constructs = 12;
 
 template <class Program>
 constexpr bool expands() {
-  if (!Program::is_static || Program::step_count > expanded_steps || tenure::detail::is_watched<Program>) return false;
+  if (!Program::is_static || Program::step_count > expanded_steps) return false;
   std::int64_t work = 0;
   for (int i = 0; i < Program::kernel_count; ++i) {
     const passes::kernel& k = Program::tables.kernels[i];
@@ -203,14 +203,18 @@ template <class Program>
 constexpr bool may_use_threads = !detail::expands<Program>() || !program_detail::only_kernels<Program>;
 
 /// Runs the program. `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse an
-/// index. From there on only an executor can throw.
+/// index. From there on only an executor can throw. If before_writing watches steps, it hears of those of the table.
 template <class Program, class Plan, class BeforeWriting>
 TENURE_INLINE void execute(const running_call& m, const Plan& plan, const BeforeWriting& before_writing) {
-  if constexpr (detail::expands<Program>()) {
+  constexpr int checked = program_detail::last_check<Program> + 1;
+  if constexpr (tenure::detail::watches_steps<BeforeWriting>) {
+    if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked, before_writing);
+    before_writing();
+    detail::run_table<Program>(m, plan, checked, Program::step_count, before_writing);
+  } else if constexpr (detail::expands<Program>()) {
     before_writing();
     detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
   } else {
-    constexpr int checked = program_detail::last_check<Program> + 1;
     if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked);
     before_writing();
     detail::run_table<Program>(m, plan, checked, Program::step_count);
