@@ -52,13 +52,7 @@ void combine_elements(void* to, const void* from, std::int64_t count) {
 
 template <class Operation>
 combine_function combine_of(dtype type, Operation = {}) {
-  switch (type) {
-    case dtype::boolean: return combine_elements<bool, Operation>;
-    case dtype::int32: return combine_elements<std::int32_t, Operation>;
-    case dtype::int64: return combine_elements<std::int64_t, Operation>;
-    case dtype::float32: return combine_elements<float, Operation>;
-    default: return combine_elements<double, Operation>;
-  }
+  return visit_dtype(type, []<class T>(element_tag<T>) -> combine_function { return combine_elements<T, Operation>; });
 }
 
 class exchange {

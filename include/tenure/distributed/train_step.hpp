@@ -387,10 +387,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
         std::memcpy(sender.data() + p.in_arena, parameters.of(p), static_cast<std::size_t>(p.count) * sizeof(T));
       }
     };
-    state.for_each_piece([&](const detail::piece& p) {
-      if (p.type == dtype::float32) update(element_tag<float>{}, p);
-      else update(element_tag<double>{}, p);
-    });
+    state.for_each_piece([&](const detail::piece& p) { visit_floating(p.type, [&](auto tag) { update(tag, p); }); });
     sender.gather();
     int i = 0;
     tenure::detail::for_each_leaf(model, [&]<class L>(L& leaf) {

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include <tenure/core/dtype.hpp>
 #include <tenure/core/error.hpp>
 
 namespace TENURE_NAMESPACE::interop {
@@ -160,11 +161,14 @@ class replacement {
 
 // ---- Element types and shapes -------------------------------------------------------------------------------------
 
+/// NumPy's names of the element types in a file, in the order of dtype.
+inline constexpr std::string_view descriptors[] = {"|b1", "<i4", "<i8", "<f4", "<f8"};
+constexpr std::string_view descriptor_of(tenure::dtype type) { return descriptors[static_cast<std::size_t>(type)]; }
+
 /// The size of one element in bytes, or 0 for a dtype that a tensor cannot hold.
 constexpr std::uint64_t element_bytes(std::string_view dtype) {
-  if (dtype == "|b1") return 1;
-  if (dtype == "<f4" || dtype == "<i4") return 4;
-  if (dtype == "<f8" || dtype == "<i8") return 8;
+  for (std::size_t i = 0; i < std::size(descriptors); ++i)
+    if (descriptors[i] == dtype) return static_cast<std::uint64_t>(size_of(static_cast<tenure::dtype>(i)));
   return 0;
 }
 

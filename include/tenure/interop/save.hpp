@@ -21,18 +21,6 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
-/// NumPy's name of an element type in a file, such as "<f4".
-template <element T>
-constexpr std::string_view npy_descriptor() {
-  switch (dtype_v<T>) {
-    case dtype::boolean: return "|b1";
-    case dtype::int32: return "<i4";
-    case dtype::int64: return "<i8";
-    case dtype::float32: return "<f4";
-    default: return "<f8";
-  }
-}
-
 template <class X>
 inline constexpr bool is_rule_state = false;
 template <class Model, int N>
@@ -142,7 +130,7 @@ void save(const std::string& path, const X&... x) {
     const entry& e = entries[i++];
     std::size_t size = sizeof(T);
     for (const std::int64_t extent : e.shape) size *= static_cast<std::size_t>(extent);
-    views.push_back({e.name, detail::npy_descriptor<T>(), e.shape, std::span(static_cast<const std::byte*>(saved::read(leaf)), size)});
+    views.push_back({e.name, interop::detail::descriptor_of(dtype_v<T>), e.shape, std::span(static_cast<const std::byte*>(saved::read(leaf)), size)});
   };
   detail::for_each_saved(view_all, x...);
   interop::write_npz(path, views);
@@ -169,7 +157,7 @@ void load(const std::string& path, X&&... x) {
       static_assert(!is_node, "tenure: load: a target is a node, and a call writes values without a history: give a tensor without a gradient");
     }
     using saved = detail::saved_as<std::remove_cvref_t<decltype(leaf)>>;
-    constexpr std::string_view descriptor = detail::npy_descriptor<typename saved::type>();
+    constexpr std::string_view descriptor = interop::detail::descriptor_of(dtype_v<typename saved::type>);
     const interop::array* match = nullptr;
     for (const interop::array& a : arrays)
       if (a.name == name) match = &a;
