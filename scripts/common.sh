@@ -42,6 +42,14 @@ install_packages() {
 }
 
 build_packages=(cmake ninja-build libeigen3-dev libboost-dev)
+mpi_packages=(libopenmpi-dev openmpi-bin)
+
+# more_ranks_than_cores <command> [<argument>...]: lets Open MPI 4 and 5 start more processes than there are cores, also as root, as in
+# cmake/TenureDevelopment.cmake.
+more_ranks_than_cores() {
+  env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_vader_single_copy_mechanism=none "$@"
+}
 
 # The g++ to use: $CXX if it is set, otherwise g++, or g++-12 if the g++ of the system is older (Ubuntu 22.04).
 install_compiler() {
