@@ -18,6 +18,7 @@ install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfig.cmake"
   cmake/tenureCuda.cmake
   cmake/tenureMpi.cmake
+  cmake/tenureNccl.cmake
   cmake/tenureModule.cmake
   "${CMAKE_CURRENT_BINARY_DIR}/tenureConfigVersion.cmake"
   DESTINATION "${package_dir}")

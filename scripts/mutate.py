@@ -20,7 +20,7 @@ root = Path(__file__).resolve().parent.parent
 
 # Which test files could see a mistake in a folder, the quickest first. A file of headers is looked up by its longest prefix: its path below
 # include/tenure or kernels/tenure. fail/<pattern> are must-not-compile tests, each with g++'s message of the first error and the length of
-# the diagnostic. mpi/<file> runs as two processes, where there is an mpicxx.
+# the diagnostic. mpi/<file> and nccl/<file> run as two processes, where there is an mpicxx.
 tests = {
     "core/number": ["numbers/integers", "passes/passes_test"],
     "core": ["tensor/construct", "ir/builder_test", "passes/passes_test"],
@@ -136,6 +136,7 @@ tests = {
     "distributed/train_step": ["mpi/train_step_test", "mpi/sharded_test"],
     "distributed/schedule": ["mpi/train_step_test", "mpi/sharded_test"],
     "distributed/arena": ["mpi/collectives_test", "mpi/sharded_test"],
+    "distributed/nccl": ["nccl/nccl_test nccl/fake_nccl cuda/fake_runtime"],
     "optim": ["optim/optim_test"],
     "optim/cuda": ["cuda/training cuda/fake_runtime"],
     "optim/groups": ["optim/groups_test", "fail/groups*"],
@@ -269,10 +270,10 @@ def command(copy, test, header, cxx, program, main):
     if "tenure/backend" in str(header) and folder not in ("kernels", "threads"):  # the threads of a kernel have stacks of their own
         flags += ["-fsanitize=address"]  # what reads past an array gives the right result
     includes = [f"-I{copy}/include", f"-I{copy}/kernels", f"-I{root}/tests", f"-I{root}", "-isystem", "/usr/include/eigen3"]
-    if folder == "cuda":  # a runtime of host code
-        includes = [f"-I{root}/tests/cuda/fake", *includes]
+    if folder in ("cuda", "nccl"):  # runtimes of host code
+        includes = [f"-I{root}/tests/nccl/fake", f"-I{root}/tests/cuda/fake", *includes]
         flags = [f for f in flags if not f.startswith("-fsanitize")] + ["-fsanitize=address"]
-    if folder == "mpi":
+    if folder in ("mpi", "nccl"):
         cxx = "mpicxx"
     return ["nice", "-n", "19", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]
 
@@ -286,7 +287,8 @@ def misuse(copy, case, cxx):
 
 # As tenure_add_mpi_test of cmake/TenureDevelopment.cmake has them.
 more_ranks_than_cores = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-                         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+                         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+                         "ASAN_OPTIONS": "detect_leaks=0"}
 
 
 def run(what, seconds, **more):
@@ -322,7 +324,7 @@ def judge(copy, header, options, main):
             is_red = status is None or any(word in errors[0] for word in ("static assertion", "static_assert failed", "constant", "constexpr", "outside the bounds", "overflow"))
             return ("killed" if is_red else "no C++", f"{test} does not compile", errors[0][:300])
         start, environment = [], None
-        if test.startswith("mpi/"):
+        if test.startswith(("mpi/", "nccl/")):
             start, environment = ["mpirun", "-n", "2"], {**os.environ, **more_ranks_than_cores}
         status, said = run([*start, program, "--abort"], 200, cwd=copy, env=environment)
         if status != 0:

@@ -25,6 +25,7 @@ other_names = {
     "tenure",
     "large_programs",
     "mpi",
+    "nccl",
     "module",
     "avx2",
     "lazy",

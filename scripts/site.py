@@ -214,6 +214,8 @@ class Site:
             "transform/html.hpp": "picture.hpp",
             "transform/dot.hpp": "picture.hpp",
             "transform/picture.hpp": "picture.hpp", "optim/profile.hpp": "profile.hpp", "storage/cuda/stream.hpp": "cuda.hpp"}
+        if header == "distributed/nccl.hpp":
+            return "nccl.hpp"
         return "mpi.hpp" if header.startswith("distributed/") else single.get(header, "tenure.hpp")
 
     def members(self, declaration, here):

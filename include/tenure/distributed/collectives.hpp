@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -21,20 +22,26 @@
 namespace TENURE_NAMESPACE::mpi {
 namespace detail {
 
+/// Where the arrays lie that the ranks of a group exchange, and how they do it.
+template <class Group>
+struct transport;
+
 /// Whether ranks can exchange an X. If not, a static_assert gives the reason.
-template <class X>
+template <class X, class Device>
 constexpr bool is_exchangeable() {
+  constexpr bool is_of_host = std::is_same_v<Device, cpu_device>;
   constexpr bool has_memory = [] {
     using t = tree<X>;
-    if constexpr (t::is_tree) return !t::has_numbers && !t::traces && t::contiguous && std::is_same_v<device_of_tree<X>, cpu_device>;
+    if constexpr (t::is_tree) return !t::has_numbers && !t::traces && t::contiguous && std::is_same_v<device_of_tree<X>, Device>;
     else return false;
   }();
-  static_assert(has_memory, "tenure: mpi: an argument is not a tensor that owns its memory on the host, nor a tuple, an array or a model of such tensors");
+  static_assert(has_memory || !is_of_host, "tenure: mpi: an argument is not a tensor that owns its memory on the host, nor a tuple, an array or a model of such tensors");
+  static_assert(has_memory || is_of_host, "tenure: nccl: an argument is not a tensor that owns its memory on the GPU, nor a tuple, an array or a model of such tensors");
   return has_memory;
 }
 
 /// Whether ranks can write an X. If not, a static_assert gives the reason. A leaf can be written: it is a parameter.
-template <class X>
+template <class X, class Device>
 constexpr bool is_written() {
   using tenure::detail::target_fault;
   constexpr target_fault fault = [] {
@@ -44,7 +51,7 @@ constexpr bool is_written() {
   static_assert(fault != target_fault::read_only, "tenure: mpi: the argument is read-only");
   static_assert(fault != target_fault::node, "tenure: mpi: the argument is a node, and a call writes values without a history: give a tensor without a gradient");
   if constexpr (fault != target_fault::none) return false;
-  else return is_exchangeable<X>();
+  else return is_exchangeable<X, Device>();
 }
 
 /// Returns when all ranks are about to make the same call, with `option`, the rest of its arguments. Otherwise throws on all of them.
@@ -70,11 +77,6 @@ void agree_on(group& g, const char* call, const X& x, const std::string& option,
     return text + (option.empty() ? "" : ", ") + option + ')';
   });
 }
-template <class X>
-void agree_on(group& g, const char* call, const X& x, const std::string& option = "") {
-  agree_on(g, call, x, option, [] {});
-}
-
 /// All leaves of x with element type T as one array: f(data, elements). Law: data is 64-byte aligned. What f writes is in the leaves after
 /// it.
 template <class T, class X, class F>
@@ -126,17 +128,57 @@ void exchange_blocks(group& g, T* data, std::int64_t n, combine_function combine
   e.wait();
 }
 
-/// all_reduce_ after the agreement.
-template <class X, class Operation>
-void reduce_leaves(X& x, group& g, Operation operation) {
-  const auto reduce = [&]<class T>(T* data, std::int64_t n) {
-    exchange e;
-    e.prepare(g, 1, data, dtype_v<T>, {n, 0, block_unit, g.size()}, combine_of(dtype_v<T>, operation), true, true);
-    e.start();
-    e.wait();
-    divide_if_mean<T, Operation>(data, n, g.size());
-  };
-  relied_on(g, "all_reduce", [&] { for_each_array(x, reduce); });
+/// Arrays of the host, by messages of MPI. Each function comes after an agreement.
+template <>
+struct transport<group> {
+  using device = cpu_device;
+
+  /// Throws if the group cannot exchange anything any more.
+  static void check(group&) {}
+  /// Runs f, which calls the functions below.
+  template <class F>
+  static auto together(F f) { return f(); }
+  /// Each element of x becomes the sum, mean, ... of those of all ranks.
+  template <class X, class Operation>
+  static void reduce(group& g, X& x, Operation operation) {
+    for_each_array(x, [&]<class T>(T* data, std::int64_t n) {
+      exchange e;
+      e.prepare(g, 1, data, dtype_v<T>, {n, 0, block_unit, g.size()}, combine_of(dtype_v<T>, operation), true, true);
+      e.start();
+      e.wait();
+      divide_if_mean<T, Operation>(data, n, g.size());
+    });
+  }
+  template <class X>
+  static void broadcast(group& g, X& x, int root) {
+    for_each_array(x, [&]<class T>(T* data, std::int64_t n) {
+      constexpr std::int64_t size = sizeof(T), most = INT_MAX / size;
+      for (std::int64_t i = 0; i < n; i += most)
+        detail::check(MPI_Bcast(data + i, static_cast<int>(std::min(most, n - i) * size), MPI_BYTE, root, g.communicator()), "MPI_Bcast");
+    });
+  }
+  /// Block r of `all` becomes the `own` of rank r. A block has n elements.
+  template <class T>
+  static void gather(group& g, const T* own, std::int64_t n, T* all) {
+    std::copy_n(own, n, all + g.rank() * n);
+    exchange_blocks(g, all, n, nullptr);
+  }
+  /// `own` becomes this rank's block of the sum, mean, ... of `all` over the ranks. A block has n elements.
+  template <class T, class Operation>
+  static void scatter(group& g, const T* all, std::int64_t n, T* own, Operation operation) {
+    const storage_handle memory = allocate_storage(static_cast<std::size_t>(n * g.size()) * sizeof(T));
+    T* const data = static_cast<T*>(memory.data());
+    std::copy_n(all, n * g.size(), data);
+    exchange_blocks(g, data, n, combine_of(dtype_v<T>, operation));
+    std::copy_n(data + g.rank() * n, n, own);
+    divide_if_mean<T, Operation>(own, n, g.size());
+  }
+};
+
+/// After an agreement: runs f, on which other ranks rely.
+template <class Group, class F>
+auto exchanged(Group& g, const char* call, F f) {
+  return relied_on(g, call, [&] { return transport<Group>::together(f); });
 }
 
 /// The kind of some of the rows of a tensor.
@@ -152,21 +194,26 @@ struct rows_of_rank : shape_change {
 }  // namespace detail
 
 /// Each element of x becomes the sum of those of all ranks, or their mean, max or min.
-template <class X, class Operation = sum_of_ranks>
-void all_reduce_(X& x, group& g, Operation operation = {}) {
-  if constexpr (detail::is_written<X>()) {
-    detail::agree_on(g, "all_reduce", x, detail::option_of(operation));
+template <class X, std::derived_from<group> Group, class Operation = sum_of_ranks>
+void all_reduce_(X& x, Group& g, Operation operation = {}) {
+  using transport = detail::transport<Group>;
+  if constexpr (detail::is_written<X, typename transport::device>()) {
+    detail::agree_on(g, "all_reduce", x, detail::option_of(operation), [&] { transport::check(g); });
     tenure::detail::for_each_leaf(x, [](auto& leaf) { tenure::detail::tensor_access::write(leaf, "all_reduce"); });
-    detail::reduce_leaves(x, g, operation);
+    detail::exchanged(g, "all_reduce", [&] { transport::reduce(g, x, operation); });
   }
 }
 /// The same as a new tensor or model; x keeps its values.
-template <class X, class Operation = sum_of_ranks>
-auto all_reduce(const X& x, group& g, Operation operation = {}) {
-  if constexpr (detail::is_exchangeable<X>()) {
+template <class X, std::derived_from<group> Group, class Operation = sum_of_ranks>
+auto all_reduce(const X& x, Group& g, Operation operation = {}) {
+  using transport = detail::transport<Group>;
+  if constexpr (detail::is_exchangeable<X, typename transport::device>()) {
     std::optional<decltype(deepcopy(x))> result;
-    detail::agree_on(g, "all_reduce", x, detail::option_of(operation), [&] { result.emplace(deepcopy(x)); });
-    detail::reduce_leaves(*result, g, operation);
+    detail::agree_on(g, "all_reduce", x, detail::option_of(operation), [&] {
+      transport::check(g);
+      result.emplace(deepcopy(x));
+    });
+    detail::exchanged(g, "all_reduce", [&] { transport::reduce(g, *result, operation); });
     return std::move(*result);
   } else {
     return 0;
@@ -175,39 +222,34 @@ auto all_reduce(const X& x, group& g, Operation operation = {}) {
 
 /// x becomes that of rank `root`, as at the beginning of a training: a model that each rank has made from a seed of its own. Throws
 /// index_error if there is no such rank.
-template <class X>
-void broadcast_(X& x, group& g, int root = 0) {
-  if constexpr (detail::is_written<X>()) {
+template <class X, std::derived_from<group> Group>
+void broadcast_(X& x, Group& g, int root = 0) {
+  using transport = detail::transport<Group>;
+  if constexpr (detail::is_written<X, typename transport::device>()) {
     detail::agree_on(g, "broadcast", x, root == 0 ? "" : "root " + std::to_string(root), [&] {
+      transport::check(g);
       if (root < 0 || root >= g.size()) tenure::detail::throw_outside("broadcast", root, g.size());
     });
     tenure::detail::for_each_leaf(x, [](auto& leaf) { tenure::detail::tensor_access::write(leaf, "broadcast"); });
-    const auto send = [&]<class T>(T* data, std::int64_t n) {
-      constexpr std::int64_t size = sizeof(T), most = INT_MAX / size;
-      for (std::int64_t i = 0; i < n; i += most)
-        detail::check(MPI_Bcast(data + i, static_cast<int>(std::min(most, n - i) * size), MPI_BYTE, root, g.communicator()), "MPI_Bcast");
-    };
-    detail::relied_on(g, "broadcast", [&] { detail::for_each_array(x, send); });
+    detail::exchanged(g, "broadcast", [&] { transport::broadcast(g, x, root); });
   }
 }
 
 /// The arrays of all ranks, along a new axis 0: `all_gather(x, g)[3]` is x of rank 3. A model gives the model of stacked parameters.
-template <class X>
-auto all_gather(const X& x, group& g) {
-  if constexpr (detail::is_exchangeable<X>()) {
-    detail::agree_on(g, "all_gather", x);
+template <class X, std::derived_from<group> Group>
+auto all_gather(const X& x, Group& g) {
+  using transport = detail::transport<Group>;
+  if constexpr (detail::is_exchangeable<X, typename transport::device>()) {
+    detail::agree_on(g, "all_gather", x, "", [&] { transport::check(g); });
     const auto gather = [&]<class To, class L>(element_tag<To>, const L& leaf) {
       extents all{1, {g.size()}};
       for (int a = 0; a < leaf.extents().rank; ++a) all.push_back(leaf.extents()[a]);
       To result = tenure::detail::tensor_access::allocate<To>(all);
-      element_t<L>* const data = tenure::detail::tensor_access::fresh(result);
-      const std::int64_t n = leaf.size();
-      std::copy_n(tenure::detail::tensor_access::read(leaf, "all_gather"), n, data + g.rank() * n);
-      detail::exchange_blocks(g, data, n, nullptr);
+      transport::gather(g, tenure::detail::tensor_access::read(leaf, "all_gather"), leaf.size(), tenure::detail::tensor_access::fresh(result));
       return result;
     };
-    using result = tenure::detail::rebind_kind_t<X, stacked<values, dyn>>;
-    return detail::relied_on(g, "all_gather", [&] { return tenure::detail::build_tree<result>(gather, x); });
+    using result = tenure::detail::rebind_kind_t<X, stacked<tenure::detail::results_on<typename transport::device>, dyn>>;
+    return detail::exchanged(g, "all_gather", [&] { return tenure::detail::build_tree<result>(gather, x); });
   } else {
     return 0;
   }
@@ -215,11 +257,13 @@ auto all_gather(const X& x, group& g) {
 
 /// The rows of this rank, a p-th of them, of the sum of x over all ranks, or of its mean, max or min. Rows are along axis 0; a scalar is
 /// one row. Throws shape_error on all ranks if the number of rows is not a multiple of the number of ranks.
-template <class X, class Operation = sum_of_ranks>
-auto reduce_scatter(const X& x, group& g, Operation operation = {}) {
-  if constexpr (detail::is_exchangeable<X>()) {
+template <class X, std::derived_from<group> Group, class Operation = sum_of_ranks>
+auto reduce_scatter(const X& x, Group& g, Operation operation = {}) {
+  using transport = detail::transport<Group>;
+  if constexpr (detail::is_exchangeable<X, typename transport::device>()) {
     const auto rows_of = [](const auto& leaf) { return leaf.extents().rank == 0 ? std::int64_t{1} : leaf.extents()[0]; };
     detail::agree_on(g, "reduce_scatter", x, detail::option_of(operation), [&] {
+      transport::check(g);
       tenure::detail::for_each_leaf(x, [&](const auto& leaf) {
         const std::int64_t rows = rows_of(leaf);
         if (rows % g.size() == 0) return;
@@ -228,21 +272,16 @@ auto reduce_scatter(const X& x, group& g, Operation operation = {}) {
       });
     });
     const auto reduce = [&]<class To, class L>(element_tag<To>, const L& leaf) {
-      using T = element_t<L>;
-      const std::int64_t n = leaf.size() / g.size();
-      const tenure::detail::storage_handle memory = tenure::detail::allocate_storage(static_cast<std::size_t>(leaf.size()) * sizeof(T));
-      T* const data = static_cast<T*>(memory.data());
-      std::copy_n(tenure::detail::tensor_access::read(leaf, "reduce_scatter"), leaf.size(), data);
-      detail::exchange_blocks(g, data, n, detail::combine_of(dtype_v<T>, operation));
       extents own{1, {rows_of(leaf) / g.size()}};
       for (int a = 1; a < leaf.extents().rank; ++a) own.push_back(leaf.extents()[a]);
       To result = tenure::detail::tensor_access::allocate<To>(own);
-      std::copy_n(data + g.rank() * n, n, tenure::detail::tensor_access::fresh(result));
-      detail::divide_if_mean<T, Operation>(tenure::detail::tensor_access::fresh(result), n, g.size());
+      transport::scatter(g, tenure::detail::tensor_access::read(leaf, "reduce_scatter"), leaf.size() / g.size(),
+                         tenure::detail::tensor_access::fresh(result), operation);
       return result;
     };
-    using result = tenure::detail::rebind_kind_t<X, tenure::detail::with_changes<values, detail::rows_of_rank>>;
-    return detail::relied_on(g, "reduce_scatter", [&] { return tenure::detail::build_tree<result>(reduce, x); });
+    using rows = tenure::detail::with_changes<tenure::detail::results_on<typename transport::device>, detail::rows_of_rank>;
+    using result = tenure::detail::rebind_kind_t<X, rows>;
+    return detail::exchanged(g, "reduce_scatter", [&] { return tenure::detail::build_tree<result>(reduce, x); });
   } else {
     return 0;
   }

@@ -81,6 +81,7 @@ class group {
   /// For the calls of this library: counts a message; ends the group, after which each call throws; throws if it has ended.
   void count_message(std::int64_t bytes) { ++messages_, bytes_ += bytes; }
   void end() { has_ended_ = true; }
+  bool has_ended() const { return has_ended_; }
   void check_alive(const char* call) const {
     if (has_ended_) throw error(tenure::detail::message(call) << "the group has ended, because a rank left it");
   }

@@ -33,30 +33,11 @@ using default_buckets = buckets_of<std::int64_t{1} << 20>;
 
 namespace detail {
 
-/// The arena of a step: sends each bucket when it is ready.
-template <class Program, class Model, std::int64_t BucketBytes>
-class sender {
-  static constexpr const auto& order = order_of_sending<Program, Model, BucketBytes>;
-  static constexpr const auto& layout = layout_of_arena<Model, BucketBytes>;
-
+/// The arena of a step, and the agreement of the ranks about the step.
+template <class Program, class Model, std::int64_t BucketBytes, class Device>
+class agreed_arena {
  public:
-  explicit sender(group& g) : group_(g) {}
-
-  /// Takes all memory. Throws std::bad_alloc.
-  void prepare(bool gathers) {
-    memory_ = allocate_storage(static_cast<std::size_t>(layout.bytes));
-    std::int64_t used = 0;  // what lies between gradients is sent with them, so it has values
-    for (int i = layout.leaves - 1; i >= 0; --i) {
-      std::memset(data() + used, 0, static_cast<std::size_t>(layout.at[i].offset - used));
-      used = layout.at[i].offset + layout.at[i].elements * size_of(layout.at[i].type);
-    }
-    std::memset(data() + used, 0, static_cast<std::size_t>(layout.bytes - used));
-    for (int i = 0; i < order.count; ++i) {
-      const auto& s = order.at[i];
-      const combine_function add = combine_of(s.what.type, mpi::sum);
-      exchanges_[i].prepare(group_, 1 + i, data() + s.what.offset, s.what.type, order.cut(i, group_.size()), add, true, gathers);
-    }
-  }
+  explicit agreed_arena(group& g) : group_(g) {}
 
   const storage_handle& memory() const { return memory_; }
   char* data() const { return static_cast<char*>(memory_.data()); }
@@ -65,6 +46,56 @@ class sender {
   void agree(const signature& own) { agreement_.start(group_, own.value()); }
   bool has_agreed() const { return agreement_.has_started(); }
   void fail(const char* call, const char* what) { agreement_.fail(group_, call, what); }
+
+ protected:
+  static constexpr const auto& order = order_of_sending<Program, Model, BucketBytes>;
+  static constexpr const auto& layout = layout_of_arena<Model, BucketBytes>;
+
+  void allocate() {
+    memory_ = device_memory<Device>::allocate(static_cast<std::size_t>(layout.bytes));
+    std::int64_t used = 0;  // what lies between gradients is sent with them, so it has values
+    const auto clear_until = [&](std::int64_t end) {
+      if (used < end) device_memory<Device>::clear(data() + used, static_cast<std::size_t>(end - used));
+    };
+    for (int i = layout.leaves - 1; i >= 0; --i) {
+      clear_until(layout.at[i].offset);
+      used = layout.at[i].offset + layout.at[i].elements * size_of(layout.at[i].type);
+    }
+    clear_until(layout.bytes);
+  }
+  /// Waits for the agreement. Throws on all ranks if they differ.
+  template <class Describe>
+  void check_agreement(const char* call, Describe describe) {
+    agreement_.wait();
+    if (!agreement_.holds()) agreement_.report(call, describe(), readiness::ready);
+  }
+
+  group& group_;
+  storage_handle memory_;
+  agreement agreement_;
+};
+
+/// Sends each bucket of an arena on the host when it is ready.
+template <class Program, class Model, std::int64_t BucketBytes>
+class sender : public agreed_arena<Program, Model, BucketBytes, cpu_device> {
+  using base = agreed_arena<Program, Model, BucketBytes, cpu_device>;
+  using base::agreement_;
+  using base::group_;
+  using base::order;
+
+ public:
+  using base::base;
+  using base::data;
+
+  /// Takes all memory. Throws std::bad_alloc.
+  void prepare(bool gathers) {
+    this->allocate();
+    for (int i = 0; i < order.count; ++i) {
+      const auto& s = order.at[i];
+      const combine_function add = combine_of(s.what.type, mpi::sum);
+      exchanges_[i].prepare(group_, 1 + i, data() + s.what.offset, s.what.type, order.cut(i, group_.size()), add, true, gathers);
+    }
+  }
 
   /// Sends what is ready after `steps` steps, and moves what is under way.
   void advance(int steps) {
@@ -76,8 +107,7 @@ class sender {
   /// Ends all exchanges. Throws on all ranks if they differ.
   template <class Describe>
   void finish(const char* call, Describe describe) {
-    agreement_.wait();
-    if (!agreement_.holds()) agreement_.report(call, describe(), readiness::ready);
+    this->check_agreement(call, describe);
     while (started_ < order.count) exchanges_[started_++].start();
     for (; ended_ < order.count; ++ended_) exchanges_[ended_].wait();
   }
@@ -88,9 +118,6 @@ class sender {
   }
 
  private:
-  group& group_;
-  storage_handle memory_;
-  agreement agreement_;
   exchange exchanges_[order.count];
   int started_ = 0, ended_ = 0;
 };
@@ -112,7 +139,7 @@ struct sending {
 };
 
 /// Runs the program of the gradients. See at_once.
-template <class Sender, class Agree>
+template <class Sender, class Agree, class Device = cpu_device>
 struct sending_run {
   Sender& to;
   const Agree& agree;
@@ -120,7 +147,7 @@ struct sending_run {
   static storage_handle memory_of_numbers(std::size_t) { return {}; }
   template <class Program, class BeforeWriting>
   void run(const void* const* arguments, void* const* results, const std::int64_t* symbols, const BeforeWriting& before_writing) {
-    backend<cpu_device>::run<Program>(arguments, results, symbols, sending<Sender, BeforeWriting, Agree>{to, before_writing, agree});
+    backend<Device>::template run<Program>(arguments, results, symbols, sending<Sender, BeforeWriting, Agree>{to, before_writing, agree});
   }
 };
 
@@ -143,21 +170,38 @@ extents extents_of(const L& leaf) {
 template <class L>
 inline constexpr dtype dtype_of_leaf = dtype_v<typename leaf_type<L>::element_type>;
 
-/// Whether the parameters have static extents and are on the host. If not, a static_assert gives the reason.
-template <class Model>
+/// How the ranks of a group add up the gradients of a step: a class that does it, and by what each gets multiplied then.
+template <class Group>
+struct sum_of_gradients {
+  template <class Program, class Model, std::int64_t BucketBytes>
+  using sender = detail::sender<Program, Model, BucketBytes>;
+  static double share(const Group& g) { return 1.0 / g.size(); }
+};
+
+/// Whether the parameters have static extents and are where the group exchanges arrays. If not, a static_assert gives the reason.
+template <class Model, class Device>
 constexpr bool has_arena() {
-  constexpr bool is_known = has_static_extents<Model> && std::is_same_v<device_of_tree<Model>, cpu_device>;
-  static_assert(is_known, "tenure: train_step: ranks exchange the gradients of a model on the host whose extents are static");
+  constexpr bool is_of_host = std::is_same_v<Device, cpu_device>;
+  constexpr bool is_known = has_static_extents<Model> && std::is_same_v<device_of_tree<Model>, Device>;
+  static_assert(is_known || !is_of_host, "tenure: train_step: ranks exchange the gradients of a model on the host whose extents are static");
+  static_assert(is_known || is_of_host, "tenure: train_step: ranks of a tn::nccl::group exchange the gradients of a model on the GPU whose extents are static");
   return is_known;
+}
+/// Whether a state can be sharded in the memory of this device. If not, a static_assert says so.
+template <class Device>
+constexpr bool has_shards_on() {
+  constexpr bool is_of_host = std::is_same_v<Device, cpu_device>;
+  static_assert(is_of_host, "tenure: train_step: a state of a tn::nccl::group is not sharded: take step.rule.init(model)");
+  return is_of_host;
 }
 
 }  // namespace detail
 
 /// The plan of a step on several ranks: two programs, and what a rank sends.
-template <class GradientProgram, class UpdateProgram, class Model, std::int64_t BucketBytes>
+template <class GradientProgram, class UpdateProgram, class Model, std::int64_t BucketBytes, class Device = cpu_device>
 struct step_plan {
-  using gradients = tenure::plan<GradientProgram, cpu_device>;
-  using update = tenure::plan<UpdateProgram, cpu_device>;
+  using gradients = tenure::plan<GradientProgram, Device>;
+  using update = tenure::plan<UpdateProgram, Device>;
 
   static constexpr int kernels() { return gradients::kernels() + update::kernels(); }
   static constexpr std::int64_t flops() { return gradients::flops() + update::flops(); }
@@ -173,8 +217,9 @@ struct step_plan {
     return (order.at[i].what.elements + order.at[i].tail) * size_of(order.at[i].what.type);
   }
   /// What a rank sends in one step if there are so many ranks: messages, and bytes. Where blocks differ in size, so do the bytes of ranks.
-  static constexpr int messages(int ranks) { return 2 * detail::round_count(ranks) * order.count; }
-  static constexpr std::int64_t bytes_sent(int ranks, int rank = 0) {
+  /// Only for the host: NCCL has messages of its own.
+  static constexpr int messages(int ranks) requires std::is_same_v<Device, cpu_device> { return 2 * detail::round_count(ranks) * order.count; }
+  static constexpr std::int64_t bytes_sent(int ranks, int rank = 0) requires std::is_same_v<Device, cpu_device> {
     std::int64_t bytes = 0;
     for (int i = 0; i < order.count; ++i) {
       const detail::partition cut = order.cut(i, ranks);
@@ -189,11 +234,13 @@ struct step_plan {
 };
 
 /// What train_step(loss, rule, group) returns.
-template <class Loss, class Rule, class Buckets = default_buckets, class Execution = inherited>
+template <class Loss, class Rule, class Buckets = default_buckets, class Execution = inherited, class Group = group>
 class trainer;
 
-template <class Loss, class Rule, std::int64_t BucketBytes, class Execution>
-class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
+template <class Loss, class Rule, std::int64_t BucketBytes, class Execution, class Group>
+class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
+  using device = typename detail::transport<Group>::device;
+  using addition = detail::sum_of_gradients<Group>;
   using gradients_type = tenure::detail::value_and_grad_of<Loss, 0>;
   using update_type = detail::update_of_mean<Rule>;
   template <class Model, class... Data>
@@ -203,10 +250,10 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   template <class Model>
   using update_source = tenure::detail::source_of<update_type, Model, Model, std::array<Model, moments>, double, numbers>;
   template <class X>
-  using in_memory = tenure::detail::rebind_kind_t<X, values>;
+  using in_memory = tenure::detail::rebind_kind_t<X, tenure::detail::results_on<device>>;
 
  public:
-  trainer(Rule r, group& g, Execution on = {}) : rule(r), execution(on), group_(&g) {}
+  trainer(Rule r, Group& g, Execution on = {}) : rule(r), execution(on), group_(&g) {}
 
   /// Updates model and state in place, by the mean of the gradients over all ranks. Returns the mean of the losses before the update. The
   /// ranks have equal models, states and hyperparameters, and data of equal extents; the means are those of all samples then. Throws
@@ -215,7 +262,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && has_state<Model, State>() && detail::has_arena<Model>()) {
+    if constexpr (captures_nothing && optim::detail::has_parameters<Model>() && has_state<Model, State>() && detail::has_arena<Model, device>()) {
       if constexpr (tenure::detail::is_compilable<gradients_type, Model, Data...>()) return run(model, state, data...);
       else return after_error();
     } else {
@@ -255,7 +302,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   /// The plan of one step. Where the state is sharded, the update is that of the whole model, of which each rank computes its part.
   template <class Model, class State, class... Data>
   constexpr auto plan(const Model&, const State&, const Data&...) const
-      -> step_plan<program<gradients_source<Model, Data...>>, program<update_source<Model>>, Model, BucketBytes> {
+      -> step_plan<program<gradients_source<Model, Data...>>, program<update_source<Model>>, Model, BucketBytes, device> {
     return {};
   }
 
@@ -273,7 +320,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
       return optim::detail::is_state<Rule, State>();
     } else {
       static_assert(!std::is_const_v<State>, "tenure: optim: the state is read-only");
-      if constexpr (std::is_const_v<State>) return false;
+      if constexpr (std::is_const_v<State> || !detail::has_shards_on<device>()) return false;
       else if constexpr (!detail::is_state_of_step<Rule, BucketBytes, State>()) return false;
       else if constexpr (!detail::is_of_model<typename State::model_type, Model>()) return false;
       else return detail::has_blocks<Model>();
@@ -282,8 +329,8 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
   /// Whether a state for this model can be sharded. If not, a static_assert gives the reason.
   template <class Model>
   static constexpr bool has_shards() {
-    if constexpr (!detail::is_shardable<Rule>()) return false;
-    else if constexpr (!detail::has_arena<Model>()) return false;
+    if constexpr (!detail::has_shards_on<device>() || !detail::is_shardable<Rule>()) return false;
+    else if constexpr (!detail::has_arena<Model, device>()) return false;
     else return detail::has_blocks<Model>();
   }
 
@@ -293,7 +340,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     using loss_type = in_memory<std::tuple_element_t<0, result_type>>;
     using model_type = in_memory<std::tuple_element_t<1, result_type>>;
     using program_type = program<gradients_source<Model, Data...>>;
-    using sender_type = detail::sender<program_type, Model, BucketBytes>;
+    using sender_type = typename addition::template sender<program_type, Model, BucketBytes>;
     constexpr const auto& layout = detail::layout_of_arena<Model, BucketBytes>;
     constexpr const auto& order = detail::order_of_sending<program_type, Model, BucketBytes>;
     constexpr bool is_sharded = detail::is_sharded_state<State>;
@@ -328,23 +375,25 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
       auto sum_of_losses = tenure::detail::tensor_access::make<loss_type>(sender.memory(), loss_in_arena, {}, {});
 
       const auto agree = [&] { sender.agree(own); };
-      detail::sending_run<sender_type, decltype(agree)> runner{sender, agree};
+      detail::sending_run<sender_type, decltype(agree), device> runner{sender, agree};
       compiled<gradients_type, Execution>{{}, execution}.into(sum_of_losses, result.sums).through(runner, model, data...);
       return result;
     };
     computed result = report_failure(sender, compute);
     sender.finish("train_step", [&] { return text_of_step<is_sharded>(order, state.steps, result.hyper, data...); });
 
-    const double share = 1.0 / group_->size();
+    const double share = addition::share(*group_);
     [[maybe_unused]] const auto scope = execution.scope();
     detail::relied_on(*group_, "train_step", [&] {
       if constexpr (is_sharded) update_sharded(sender, model, state, share, result.hyper);
       else compiled<update_type>{}.into(model, state.moments)(model, result.sums, state.moments, share, result.hyper);
+      using number = element_t<loss_type>;
+      const auto* const sum_of_losses = reinterpret_cast<const number*>(sender.data() + layout.loss);
+      number* const loss = tenure::detail::tensor_access::fresh(result.loss);
+      if constexpr (std::is_same_v<device, cpu_device>) *loss = *sum_of_losses * static_cast<number>(share);
+      else tenure::detail::device_memory<device>::copy(loss, {}, sum_of_losses, {}, {});  // the share is 1
     });
     ++state.steps;
-    using number = element_t<loss_type>;
-    const number sum_of_losses = *reinterpret_cast<const number*>(sender.data() + layout.loss);
-    *tenure::detail::tensor_access::fresh(result.loss) = sum_of_losses * static_cast<number>(share);
     return std::move(result.loss);
   }
 
@@ -427,7 +476,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution> {
     return s + " elements";
   }
 
-  group* group_;
+  Group* group_;
 };
 
 }  // namespace tenure::mpi

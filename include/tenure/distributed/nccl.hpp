@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSL-1.0
+// tn::nccl::group: processes that have a GPU each. It is an mpi::group whose collectives and training steps are those of tensors on tn::cuda,
+// by NCCL. Before each call the ranks agree by MPI, as for the host.
+// Law: a call throws on all ranks, before anything is written, where they differ or one has failed. Calls of NCCL run in the order of the current
+// stream, and the host does not wait for them. If one is refused while other ranks rely on it, the job ends with a message.
+// Law: a group that ends by an exception, or after a rank has left it, waits for no other rank. Otherwise its end is that of all ranks.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <type_traits>
+
+#include <nccl.h>
+
+#include <tenure/distributed/collectives.hpp>
+#include <tenure/distributed/train_step.hpp>
+#include <tenure/tensor/cuda.hpp>
+
+namespace TENURE_NAMESPACE::nccl {
+
+namespace detail {
+
+/// Throws what NCCL says of an error.
+inline void check(ncclResult_t result, const char* call) {
+  if (result == ncclSuccess) [[likely]] return;
+  throw error(tenure::detail::message("nccl") << call << ": " << ncclGetErrorString(result));
+}
+
+/// The communicator of NCCL. It is a base of the group, so that its end comes after the others know by MPI that this rank leaves: NCCL may wait for them.
+struct connection {
+  connection() = default;
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection() {
+    if (handle == nullptr) return;
+    if (is_broken) ncclCommAbort(handle);
+    else ncclCommDestroy(handle);
+  }
+  ncclComm_t handle = nullptr;
+  bool is_broken = false;
+};
+
+/// The calls of NCCL that f makes, as one operation.
+template <class F>
+auto together(F f) {
+  struct calls {
+    calls() { check(ncclGroupStart(), "ncclGroupStart"); }
+    calls(const calls&) = delete;
+    calls& operator=(const calls&) = delete;
+    ~calls() {
+      if (!have_ended) ncclGroupEnd();
+    }
+    void end() {
+      have_ended = true;
+      check(ncclGroupEnd(), "ncclGroupEnd");
+    }
+    bool have_ended = false;
+  } all;
+  if constexpr (std::is_void_v<decltype(f())>) {
+    f();
+    all.end();
+  } else {
+    auto result = f();
+    all.end();
+    return result;
+  }
+}
+
+}  // namespace detail
+
+/// All processes of a job, or those of a communicator of MPI. Each has chosen a GPU of its own before, by cudaSetDevice or CUDA_VISIBLE_DEVICES.
+class group : detail::connection, public mpi::group {
+ public:
+  group() { connect(); }
+  explicit group(MPI_Comm of) : mpi::group(of) { connect(); }
+  ~group() { is_broken = has_ended() || std::uncaught_exceptions() > exceptions_; }
+
+  /// For calls of NCCL by the program, which the ranks make in one order.
+  ncclComm_t nccl_communicator() const { return handle; }
+
+  /// For the calls of this library: throws what went wrong in an earlier call, which NCCL learns of later.
+  void check_connection() const {
+    ncclResult_t earlier = ncclSuccess;
+    detail::check(ncclCommGetAsyncError(nccl_communicator(), &earlier), "ncclCommGetAsyncError");
+    detail::check(earlier, "an earlier call");
+  }
+
+ private:
+  void connect() {
+    ncclUniqueId id{};
+    const auto sign = [&] {
+      cuda_detail::device_of_process();
+      if (rank() == 0) detail::check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+      return mpi::detail::signature() << "nccl::group";
+    };
+    mpi::detail::agree(*this, "nccl::group", sign, [] { return std::string("nccl::group"); });
+    mpi::detail::relied_on(*this, "nccl::group", [&] {
+      mpi::detail::check(MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, communicator()), "MPI_Bcast");
+      detail::check(ncclCommInitRank(&handle, size(), id, rank()), "ncclCommInitRank");
+    });
+  }
+
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace tenure::nccl
+
+namespace TENURE_NAMESPACE::mpi::detail {
+
+constexpr ncclDataType_t nccl_type(dtype type) {
+  switch (type) {
+    case dtype::boolean: return ncclUint8;
+    case dtype::int32: return ncclInt32;
+    case dtype::int64: return ncclInt64;
+    case dtype::float32: return ncclFloat32;
+    default: return ncclFloat64;
+  }
+}
+/// Of truth values, sum, mean and max are "any" and min is "all".
+template <class Operation>
+constexpr ncclRedOp_t nccl_operation(dtype type, Operation = {}) {
+  if (std::is_same_v<Operation, min_of_ranks>) return ncclMin;
+  if (std::is_same_v<Operation, max_of_ranks> || type == dtype::boolean) return ncclMax;
+  return std::is_same_v<Operation, mean_of_ranks> ? ncclAvg : ncclSum;
+}
+
+/// Adds up, or averages, n elements in place.
+template <class Operation>
+void reduce_by_nccl(nccl::group& g, void* data, std::int64_t n, dtype type, Operation operation) {
+  nccl::detail::check(ncclAllReduce(data, data, static_cast<std::size_t>(n), nccl_type(type), nccl_operation(type, operation), g.nccl_communicator(),
+                                    cuda_detail::current_stream()),
+                      "ncclAllReduce");
+}
+
+/// Arrays of the GPU, by NCCL. Each function comes after an agreement.
+template <>
+struct transport<nccl::group> {
+  using device = cuda_device;
+
+  static void check(nccl::group& g) { g.check_connection(); }
+  template <class F>
+  static auto together(F f) { return nccl::detail::together(f); }
+  template <class X, class Operation>
+  static void reduce(nccl::group& g, X& x, Operation operation) {
+    for_each_leaf(x, [&]<class L>(L& leaf) { reduce_by_nccl(g, tensor_access::fresh(leaf), leaf.size(), dtype_v<element_t<L>>, operation); });
+  }
+  template <class X>
+  static void broadcast(nccl::group& g, X& x, int root) {
+    for_each_leaf(x, [&]<class L>(L& leaf) {
+      auto* const data = tensor_access::fresh(leaf);
+      nccl::detail::check(ncclBroadcast(data, data, static_cast<std::size_t>(leaf.size()), nccl_type(dtype_v<element_t<L>>), root, g.nccl_communicator(),
+                                        cuda_detail::current_stream()),
+                          "ncclBroadcast");
+    });
+  }
+  template <class T>
+  static void gather(nccl::group& g, const T* own, std::int64_t n, T* all) {
+    nccl::detail::check(
+        ncclAllGather(own, all, static_cast<std::size_t>(n), nccl_type(dtype_v<T>), g.nccl_communicator(), cuda_detail::current_stream()),
+        "ncclAllGather");
+  }
+  template <class T, class Operation>
+  static void scatter(nccl::group& g, const T* all, std::int64_t n, T* own, Operation operation) {
+    nccl::detail::check(ncclReduceScatter(all, own, static_cast<std::size_t>(n), nccl_type(dtype_v<T>), nccl_operation(dtype_v<T>, operation),
+                                          g.nccl_communicator(), cuda_detail::current_stream()),
+                        "ncclReduceScatter");
+  }
+};
+
+/// Averages the buckets of an arena on the GPU after the program of the gradients, in the order of the stream.
+template <class Program, class Model, std::int64_t BucketBytes>
+class nccl_sender : public agreed_arena<Program, Model, BucketBytes, cuda_device> {
+  using base = agreed_arena<Program, Model, BucketBytes, cuda_device>;
+  using base::order;
+
+ public:
+  explicit nccl_sender(nccl::group& g) : base(g), connected_(g) {}
+
+  /// Takes all memory. Throws cuda_error, or what went wrong in an earlier call.
+  void prepare(bool) {
+    connected_.check_connection();
+    this->allocate();
+  }
+  void advance(int) {}
+  template <class Describe>
+  void finish(const char* call, Describe describe) {
+    this->check_agreement(call, describe);
+    exchanged(connected_, call, [&] {
+      for (const auto& s : order.at)
+        reduce_by_nccl(connected_, this->data() + s.what.offset, s.what.elements + s.tail, s.what.type, mpi::mean);
+    });
+  }
+
+ private:
+  nccl::group& connected_;
+};
+
+template <>
+struct sum_of_gradients<nccl::group> {
+  template <class Program, class Model, std::int64_t BucketBytes>
+  using sender = nccl_sender<Program, Model, BucketBytes>;
+  static double share(const nccl::group&) { return 1; }  // NCCL has divided
+};
+
+}  // namespace tenure::mpi::detail
+
+namespace TENURE_NAMESPACE {
+
+/// The same for a model on the GPU. NCCL adds up the gradients after all of them are computed.
+template <class Loss, class Rule, class Execution = inherited>
+auto train_step(Loss, Rule rule, nccl::group& g, Execution on = {}) {
+  return mpi::trainer<Loss, Rule, mpi::default_buckets, Execution, nccl::group>(rule, g, on);
+}
+template <class Loss, class Rule, std::int64_t Bytes, class Execution = inherited>
+auto train_step(Loss, Rule rule, nccl::group& g, mpi::buckets_of<Bytes>, Execution on = {}) {
+  return mpi::trainer<Loss, Rule, mpi::buckets_of<Bytes>, Execution, nccl::group>(rule, g, on);
+}
+
+}  // namespace tenure
