@@ -14,11 +14,11 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
 # reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone, and
 # for nvcc a second GPU, whole programs and large graphs (TENURE_QUICK_TESTS); the compiled random programs; the suites of the CPU on another
-# device; the module by CMake and with libc++; Meson, Conan, vcpkg's port and the files of a release; with clang++, the examples and the compiling
-# twins of must-not-compile tests.
+# device; the module by CMake and with libc++; Meson, Conan, vcpkg's port and the files of a release; many processes with MPICH, and the command that
+# trains on the digits in two; with clang++, the examples and the compiling twins of must-not-compile tests.
 quick=ON
 skip_gcc="batch;control_flow;far_suites;golden;laws;ownership;random_programs"
-skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;mpi;numbers;optim;out_of_memory;passes;packaging;peers;random_programs;storage;tensor;threads;transform;two_tu"
+skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;mpi;nccl;numbers;optim;out_of_memory;passes;packaging;peers;random_programs;storage;tensor;threads;transform;two_tu"
 case "${1:-}" in
   "") not_by_clang='^(header[.]alone|fail[.].*[.]ok)$' ;;
   --all) skip_gcc="" skip_clang="" quick=OFF ;;
@@ -31,6 +31,7 @@ case "${1:-}" in
     ;;
 esac
 steps=$((1 + 3 * (${#cross[@]} > 0 ? ${#cross[@]} : compilers)))
+[[ $quick == OFF ]] && steps=$((steps + 4))
 source "$(dirname "$0")/common.sh"
 
 closing_lines=()
@@ -102,6 +103,35 @@ cuda_suite() {
   fi
 }
 
+# mpich_suite <compiler>: the tests of many processes with MPICH; the suites take Open MPI, which is the default of Debian where both are installed.
+mpich_suite() {
+  local build=build/test-mpich log=build/test-mpich/ctest.log
+
+  step "configure with MPICH in $build"
+  cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$1" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
+    -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_CUDA=OFF -DTENURE_MPI=ON -DMPI_CXX_COMPILER=mpicxx.mpich -DMPIEXEC_EXECUTABLE="$(command -v mpirun.mpich)"
+
+  step "build with MPICH, $jobs jobs"
+  if ! cmake --build "$build" -j "$jobs" --target test_mpi test_nccl digits_nccl_fake example_digits_mpi -- -k 0; then
+    closing_lines+=("MPICH: the build failed")
+    failed=1
+    return
+  fi
+
+  step "test with MPICH"
+  ctest --test-dir "$build" -L '^mpi$' --output-on-failure --no-tests=error 2>&1 | tee "$log" || failed=1
+  closing_lines+=("MPICH: $(grep -E 'tests passed|No tests' "$log" || echo "ctest did not finish")")
+}
+
+# digits_of_demo: the command of the documentation, from its packages to the accuracy.
+digits_of_demo() {
+  local log=build/demo_mpi.log said=failed
+  step "scripts/demo.sh --mpi"
+  mkdir -p build
+  if scripts/demo.sh --mpi 2>&1 | tee "$log" && grep -qE 'accuracy (9[789]|100)' "$log"; then said=passed; else failed=1; fi
+  closing_lines+=("demo.sh --mpi: $said")
+}
+
 # cross_suite <architecture>: some of the tests for a machine that is not here, with Debian's cross compiler and QEMU's emulation of a process.
 cross_targets=(test_math test_storage test_tensor test_backend test_expr test_laws.rows test_laws.shapes test_transform.compile_test example_01_quickstart)
 cross_suite() {
@@ -134,7 +164,7 @@ cross_suite() {
 step "packages"
 install_packages "${build_packages[@]}" catch2 pkg-config graphviz nlohmann-json3-dev
 if ((cuda == 0 && ${#cross[@]} == 0)); then
-  (install_packages libopenmpi-dev openmpi-bin) || echo "no MPI: the tests of many processes are skipped"
+  (install_packages "${mpi_packages[@]}") || echo "no MPI: the tests of many processes are skipped"
 fi
 install_compiler
 if ((compilers == 2)); then
@@ -171,6 +201,10 @@ if ((cuda == 0 && ${#cross[@]} == 0)) && ! has_modules "$python"; then
   fi
 fi
 
+if [[ $quick == OFF ]]; then
+  (install_packages mpich libmpich-dev) || echo "no MPICH: the tests of many processes run with Open MPI only"
+fi
+
 # The page of a plan is looked at in a browser, a large package.
 if [[ $quick == OFF ]] && ! command -v chromium >/dev/null; then
   (install_packages chromium) || echo "no Chromium: the page of a plan is not looked at"
@@ -191,6 +225,10 @@ fi
 suite gcc "$gxx" "$skip_gcc"
 if ((compilers == 2)); then
   suite clang "$clangxx" "$skip_clang" -E "$not_by_clang"
+fi
+if [[ $quick == OFF ]]; then
+  if command -v mpicxx.mpich >/dev/null; then mpich_suite "$gxx"; else closing_lines+=("MPICH: skipped, there is none"); fi
+  digits_of_demo
 fi
 
 echo

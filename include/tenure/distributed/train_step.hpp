@@ -389,9 +389,9 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
       else compiled<update_type>{}.into(model, state.moments)(model, result.sums, state.moments, share, result.hyper);
       using number = element_t<loss_type>;
       const auto* const sum_of_losses = reinterpret_cast<const number*>(sender.data() + layout.loss);
-      number* const loss = tenure::detail::tensor_access::fresh(result.loss);
-      if constexpr (std::is_same_v<device, cpu_device>) *loss = *sum_of_losses * static_cast<number>(share);
-      else tenure::detail::device_memory<device>::copy(loss, {}, sum_of_losses, {}, {});  // the share is 1
+      number* const mean_loss = tenure::detail::tensor_access::fresh(result.loss);
+      if constexpr (std::is_same_v<device, cpu_device>) *mean_loss = *sum_of_losses * static_cast<number>(share);
+      else tenure::detail::device_memory<device>::copy(mean_loss, {}, sum_of_losses, {}, {});  // the share is 1
     });
     ++state.steps;
     return std::move(result.loss);
