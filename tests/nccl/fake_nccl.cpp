@@ -118,17 +118,19 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
   if (const ncclResult_t failed = called("ncclCommInitRank"); failed != ncclSuccess) return failed;
   int size = 0, own = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Comm_rank(MPI_COMM_WORLD, &own);
-  if (ranks != size || rank != own) wrong("a group that is not that of all processes");
+  const MPI_Comm of = ranks == 1 ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  MPI_Comm_size(of, &size);
+  MPI_Comm_rank(of, &own);
+  if (ranks != size || rank != own) wrong("a group that is neither that of all processes nor of one");
   for (const char c : id.internal)
     if (c != 7) wrong("an id that is not that of rank 0");
   *comm = new ncclComm{MPI_COMM_NULL, size};
   ++fake_nccl::communicators;
-  MPI_Comm_dup(MPI_COMM_WORLD, &(*comm)->ranks);
+  MPI_Comm_dup(of, &(*comm)->ranks);
   return ncclSuccess;
 }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (comm == nullptr) wrong("the end of no communicator");
   fake_cuda::finish();
   --fake_nccl::communicators;
   int has_ended = 0;

@@ -167,15 +167,17 @@ TEST_CASE("ranks that differ, or of which one has failed, do not come to NCCL") 
 }
 
 TEST_CASE("an error of NCCL is an exception that names the call") {
-  auto& g = gpus();
-  if (g.size() > 1) return;  // other ranks would rely on the call: see [.fails]
+  gpus();
+  tn::nccl::group g(MPI_COMM_SELF);  // of one rank: others would rely on the call, see [.fails]
   auto x = tn::zeros<float>(tn::shape<3>{}).to(tn::cuda);
   const auto message_if_fails = [&](const char* call, auto f) {
     fake_nccl::fails = call;
     const std::string said = message_of(f);
     CHECK(fake_nccl::fails.empty());
     CHECK(said == std::string("tenure: nccl: ") + call + ": unhandled cuda error");
+    const calls_since failure;
     CHECK(message_of(f) == "no error");
+    for (const auto& call : failure.all()) CHECK(call.group > 0);  // given to the stream
   };
   message_if_fails("ncclAllReduce", [&] { tn::mpi::all_reduce_(x, g); });
   message_if_fails("ncclBroadcast", [&] { tn::mpi::broadcast_(x, g); });
@@ -183,8 +185,11 @@ TEST_CASE("an error of NCCL is an exception that names the call") {
   message_if_fails("ncclReduceScatter", [&] { tn::mpi::reduce_scatter(x, g); });
   message_if_fails("ncclGroupStart", [&] { tn::mpi::all_reduce_(x, g); });
   message_if_fails("ncclGroupEnd", [&] { tn::mpi::all_reduce_(x, g); });
-  message_if_fails("ncclGetUniqueId", [] { tn::nccl::group other; });
-  message_if_fails("ncclCommInitRank", [] { tn::nccl::group other; });
+  message_if_fails("ncclGroupEnd", [&] { tn::mpi::all_gather(x, g); });
+  const int live = fake_nccl::communicators;
+  message_if_fails("ncclGetUniqueId", [] { tn::nccl::group other(MPI_COMM_SELF); });
+  message_if_fails("ncclCommInitRank", [] { tn::nccl::group other(MPI_COMM_SELF); });
+  CHECK(fake_nccl::communicators == live);
 }
 
 TEST_CASE("on one rank of several such an error ends the job", "[.fails]") {
