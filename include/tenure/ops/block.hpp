@@ -131,7 +131,33 @@ constexpr value inside_of(ir::builder& g, std::int16_t shape, const block& b, co
   return mask;
 }
 
-/// An array of so many elements is replaced as a whole, in one kernel with the operations around it. A step of its own takes as long as that.
+/// y in an array of zeros, at the block, whose starts are numbers of the trace.
+constexpr value padded_to(value y, const extents& shape, const block& b) {
+  for (int a = 0; a < b.axes.size(); ++a)
+    if (!b.axes[a].is_whole()) y = padded(y, a, b.axes[a].start.node().attr, shape[a], 1);
+  return y;
+}
+
+/// For each element of an array of this shape that lies in the block the element of y there, and for the others any element of y. y has elements.
+constexpr value looked_up_in(value y, const extents& shape, const block& b) {
+  ir::builder& g = *y.graph;
+  extents first_axes, of_block{1, {elements_along(g, y.shape(), all_axes(b.last + 1))}};
+  for (int a = 0; a <= b.last; ++a) first_axes.push_back(shape[a]);
+  for (int a = b.last + 1; a < shape.rank; ++a) of_block.push_back(shape[a]);
+  const std::int16_t places = g.intern(first_axes);
+  const value in_block = row_major_place(g, dtype::int64, y.shape(), places, [&](int a) {
+    if (a > b.last) return value();
+    const value along = counting(g, dtype::int64, places, a);
+    if (b.axes[a].is_whole()) return along;
+    const value from_start = along - stretched_to(cast_to(b.axes[a].start, dtype::int64), places);
+    return pointwise_value<minimum>(pointwise_value<maximum>(from_start, along.like(0)), along.like(static_cast<double>(b.axes[a].length - 1)));
+  }).place;
+  g.check_bound({in_block.id, of_block[0], "dynamic_update", true});
+  return gathered(reshape_to(y, of_block), in_block, 0);
+}
+
+/// An array of so many elements is replaced as a whole, in one kernel with the operations around it, where no step has to place the block first. A
+/// step of its own takes as long as that.
 inline constexpr std::int64_t most_replaced = 64;
 
 /// Whether the block is one long along its axes but the last, and along whole axes between them.
@@ -143,25 +169,31 @@ constexpr bool is_piece(const block& b, const extents& of_block) {
 
 /// x with y from a start on that was checked, or that follows from starts that were.
 constexpr value updated_inside(value x, value y, value start, int axis) {
-  ir::builder& g = *x.graph;
-  const std::int64_t extent = x.shape()[axis], length = y.shape()[axis];
-  const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
-  g.check_bound({start.id, starts, "dynamic_update", true});
+  know_starts(start, x.shape()[axis], y.shape()[axis]);
   return updated(x, y, start, axis);
 }
 
+/// The first axis with a start that is known only when the program runs, or -1.
+constexpr int first_unknown(const block& b) {
+  for (int a = 0; a < b.axes.size(); ++a)
+    if (!b.axes[a].is_whole() && b.axes[a].start.node().op != ir::opcode::constant) return a;
+  return -1;
+}
+
 /// x with y in the place of a block that lies inside, by steps that write the block only. To the piece of is_piece() these axes are one axis. Any
-/// other block is written to the rows of its first axis, and these to x. No start is a number of the trace, unless the block is such a piece.
+/// other block is written to the rows of an axis, and these to x. The starts of a step are no numbers of the trace: within rows they are a `where`.
+template <class T>
 constexpr value write_pieces(value x, value y, const block& b) {
   ir::builder& g = *x.graph;
   const extents shape = x.shape(), of_block = y.shape();
-  const int first = b.first();
+  const int first = b.first(), unknown = first_unknown(b);
+  if (unknown < 0) return pointwise_value<where>(inside_of<T>(g, x.node().shape, b, "dynamic_update"), padded_to(y, shape, b), x);
   if (!is_piece(b, of_block)) {
-    const block_axis& rows = b.axes[first];
+    const block_axis& rows = b.axes[unknown];
     block within;
-    for (int a = 0; a < shape.rank; ++a) within.add(a == first ? block_axis{} : b.axes[a]);
-    const value read = gathered(x, positions_from(rows.start, rows.length, shape[first], "dynamic_update"), first);
-    return updated_inside(x, write_pieces(read, y, within), rows.start, first);
+    for (int a = 0; a < shape.rank; ++a) within.add(a == unknown ? block_axis{} : b.axes[a]);
+    const value read = gathered(x, positions_from(rows.start, rows.length, shape[unknown], "dynamic_update"), unknown);
+    return updated_inside(x, write_pieces<T>(read, y, within), rows.start, unknown);
   }
   extents flat, piece;
   value start;
@@ -182,7 +214,7 @@ constexpr value write_pieces(value x, value y, const block& b) {
   return reshape_to(updated_inside(reshape_to(x, flat), reshape_to(y, piece), start, first), shape);
 }
 
-/// x with y in the place of a block. y has the shape of the block.
+/// x with y in the place of a block. y has the shape of the block. All elements are copied: no sum and no product changes -0.0, infinity or NaN.
 template <class T>
 constexpr value write_block(value x, value y, const block& b) {
   const char* const call = "dynamic_update";
@@ -190,19 +222,19 @@ constexpr value write_block(value x, value y, const block& b) {
   ir::builder& g = *x.graph;
   require_block_inside(x, b, call, "dynamic_update: start of the block");
   const bool is_small = all_static(x.shape()) && count(x.shape()) <= most_replaced;
-  int known = 0;
-  for (int a = 0; a < b.axes.size(); ++a) known += !b.axes[a].is_whole() && b.axes[a].start.node().op == ir::opcode::constant;
-  if (!is_small && (known == 0 || (known < b.positioned && is_piece(b, y.shape())))) return write_pieces(x, y, b);
-  const std::int16_t shape = x.node().shape;
-  bool is_one_long = true;
-  for (int a = 0; a < b.axes.size(); ++a) is_one_long = is_one_long && (b.axes[a].is_whole() || b.axes[a].length == 1);
-  value placed;
-  if (is_one_long) {
-    placed = broadcast_to(y, shape);
-  } else {
-    const positioned_block p = positioned(x, b, call);
-    placed = reshape_to(scattered(p.positions, y, p.axis, g.intern(p.flat)), extents(x.shape()));
+  bool is_one_long = true, is_empty = false, any_known = false;
+  for (int a = 0; a < b.axes.size(); ++a) {
+    if (b.axes[a].is_whole()) continue;
+    any_known = any_known || b.axes[a].start.node().op == ir::opcode::constant;
+    is_one_long = is_one_long && b.axes[a].length == 1;
+    is_empty = is_empty || b.axes[a].length == 0;
   }
+  const bool is_known = first_unknown(b) < 0, is_in_one = is_piece(b, y.shape());
+  const std::int16_t shape = x.node().shape;
+  value placed;
+  if (is_one_long && (is_small || is_known || (any_known && !is_in_one))) placed = broadcast_to(y, shape);
+  else if (is_small && !is_known && !is_in_one && !is_empty) placed = looked_up_in(y, x.shape(), b);
+  else return write_pieces<T>(x, y, b);
   return pointwise_value<where>(inside_of<T>(g, shape, b, call), placed, x);
 }
 

@@ -23,24 +23,6 @@ constexpr value share_of_extremum(value x, value y, std::int64_t axes) {
   return wins / stretched_like(reduced(wins, axes, ir::reduction::sum), x, axes);
 }
 
-/// The batch rule of update where each sample has its own start. Positions are computed in the type of the elements if it is exact, so that one
-/// kernel does it.
-constexpr value updated_for_samples(const batch_call& b, value x, value block, value starts, int axis) {
-  ir::builder& g = *b.graph;
-  const std::int64_t length = b.sample(0)[axis], extent = b.sample(1)[axis];
-  const std::int16_t shape = x.node().shape;
-  const dtype type = is_floating(x.type()) && is_static(extent) && extent < (1 << 24) ? x.type() : dtype::int64;
-  const value at = counting(g, type, shape, axis + 1), first = broadcast_along(cast_to(starts, type), shape, 0);
-  if (length == 1) return pointwise_value<where>(pointwise_value<equal>(at, first), broadcast_to(block, shape), x);
-  const std::int16_t lines = g.intern({2, {b.samples(), length}});
-  const value places = counting(g, dtype::int64, lines, 1) + broadcast_along(cast_to(starts, dtype::int64), lines, 0);
-  const ir::bound inside{places.id, extent, "dynamic_update", true};
-  g.check_bound(inside);
-  const value end = broadcast_to(number_of_extent(g, type, length), shape);
-  const value is_inside = pointwise_value<logical_and>(pointwise_value<greater_equal>(at, first), pointwise_value<less>(at - first, end));
-  return pointwise_value<where>(is_inside, scattered_for_samples(b, places, block, axis, b.sample(1)), x);
-}
-
 namespace detail {
 template <class List>
 struct structural_derivatives;

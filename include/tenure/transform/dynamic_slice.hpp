@@ -86,7 +86,7 @@ constexpr auto dynamic_slice(const X& x, const Start& start, [[maybe_unused]] sh
 /// x with y in the place of its elements from `start` on. y has as many axes as x. Errors: as dynamic_slice.
 /// Cost: y is copied to its place, in x itself where nothing reads x afterwards (a loop that carries x, into(x)), else in a copy of x. If y lies
 /// somewhere along two axes and more, and is not one long along all of them but the last, a copy of the rows of the first axis in which it lies. If x
-/// has at most 64 elements: a pass over x, together with the operations around it.
+/// has at most 64 elements and y one along each axis of a start: a pass over x, together with the operations around it.
 template <class X, class Y, class Start>
 constexpr auto dynamic_update(const X& x, const Y& y, const Start& start) {
   if constexpr (detail::in_trace<X, Y, Start>) {

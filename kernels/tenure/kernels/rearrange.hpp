@@ -86,7 +86,7 @@ struct copy_element {
 /// Copies one element of a block to its place. The device knows where the block begins.
 template <class T>
 struct place_element {
-  walk<2> space;  // block, result
+  walk<3> space;  // block, result, start
   std::int64_t row_stride;
   index_source start;
   const T* from;
@@ -94,7 +94,7 @@ struct place_element {
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const auto at = space.at(i);
-    to[start[0] * row_stride + at.of[1]] = from[at.of[0]];
+    to[start[at.of[2]] * row_stride + at.of[1]] = from[at.of[0]];
   }
 };
 

@@ -296,13 +296,19 @@ void gather_step(void* const* p, const opaque_operation& n) {
   });
 }
 
-/// Copies the operand, unless the result is written over it, and then the block.
+/// Copies the operand, unless the result is written over it, and then the block, or the block of each sample.
 template <class T>
 void update_step(void* const* p, const opaque_operation& n) {
-  const operand_view &block = n.in[0], &x = n.in[1], &to = n.out;
+  const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
   T* const out = static_cast<T*>(p[3]);
+  const T* const from = static_cast<const T*>(p[0]);
   if (p[1] != p[3]) detail::copy_strided(x, static_cast<const T*>(p[1]), x.stride, out, to.stride);
-  detail::copy_strided(block, static_cast<const T*>(p[0]), block.stride, out + detail::index_at(n.in[2].type, p[2], 0) * to.stride[n.axis], to.stride);
+  const auto place_at = [&](std::int64_t at) { return out + detail::index_at(n.in[2].type, p[2], at) * to.stride[n.axis]; };
+  if (starts.rank == 0) return detail::copy_strided(block, from, block.stride, place_at(0), to.stride);
+  operand_view one;
+  for (int d = 1; d < block.rank; ++d) one.extent[one.rank++] = block.extent[d];
+  for (std::int64_t s = 0; s < starts.extent[0]; ++s)
+    detail::copy_strided(one, from + s * block.stride[0], block.stride + 1, place_at(s * starts.stride[0]) + s * to.stride[0], to.stride + 1);
 }
 
 template <class T>

@@ -122,14 +122,14 @@ void scatter_step(Device& device, void* const* p, const opaque_operation& n, voi
   if (pieces > 1) device.for_each(elements, fold);
 }
 
-/// Copies the operand, unless the result is written over it, and then the block.
+/// Copies the operand, unless the result is written over it, and then the block, or the block of each sample.
 template <class T, class Device>
 void update_step(Device& device, void* const* p, const opaque_operation& n) {
-  const operand_view &block = n.in[0], &x = n.in[1], &to = n.out;
+  const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
   T* const out = static_cast<T*>(p[3]);
   if (p[1] != p[3]) detail::copy(device, x, static_cast<const T*>(p[1]), x.stride, out, to.stride);
   kernels::place_element<T> f{{}, to.stride[n.axis], detail::indices_of(n.in[2].type, p[2]), static_cast<const T*>(p[0]), out};
-  for (int d = 0; d < block.rank; ++d) f.space.add(block.extent[d], block.stride[d], to.stride[d]);
+  for (int d = 0; d < block.rank; ++d) f.space.add(block.extent[d], block.stride[d], to.stride[d], d < starts.rank ? starts.stride[d] : 0);
   device.for_each(f.space.size(), f);
 }
 

@@ -419,11 +419,11 @@ class operations {
   array update(const ir::node& n) const {
     array y = value(n.in[1]);
     const array& block = value(n.in[0]);
-    const std::int64_t start = value(n.in[2]).index(0);
+    const array& starts = value(n.in[2]);
     std::int64_t at = 0;
     for_each_index(block.shape, [&](extents i) {
       std::int64_t& position = i[static_cast<int>(n.attr)];
-      position += start;
+      position += starts.index(starts.shape.rank == 0 ? 0 : i[0]);
       if (position < 0 || position >= y.shape[static_cast<int>(n.attr)]) tenure::detail::throw_outside("reference", position, y.shape[static_cast<int>(n.attr)]);
       copy_element(y, position_of(y.shape, i), block, at++);
     });

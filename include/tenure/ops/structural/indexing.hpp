@@ -59,6 +59,16 @@ constexpr value gathered(value x, value indices, int axis) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::gather, .type = x.type(), .arity = 2, .shape = x.graph->intern(to), .in = {x.id, indices.id, ir::none}, .attr = axis})};
 }
 
+/// The same for a batch of samples, each with its own indices. The axis is one of a sample.
+template <class B>
+constexpr value gathered_for_samples(const B& b, value x, value indices, int axis) {
+  const std::int64_t n = x.shape()[axis + 1];
+  value y = gathered(samples_along_axis(b, x, n, axis), indices_of_samples(b, indices, n), 0);
+  const int added = indices.shape().rank - 1;  // y: [samples, axes of the indices, other axes]
+  for (int a = 0; a < axis; ++a) y = moved_axis(y, 1 + added + a, 1 + a);
+  return y;
+}
+
 namespace nodes {
 struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::axis> {
   static constexpr const char* name = "gather";
@@ -73,12 +83,7 @@ struct gather : structural<ir::opcode::gather, 2, lowering::step, attributes::ax
     const int axis = static_cast<int>(b.node().attr);
     if (b.is_shared(1)) return gathered(b.given(0), b.given(1), axis + 1);
     if (b.is_shared(0)) return moved_axis(gathered(b.given(0), b.given(1), axis), axis, 0);
-    const extents one = b.sample(0);
-    const value rows = samples_along_axis(b, b.given(0), one[axis], axis);  // [samples * n, other axes]
-    value y = gathered(rows, indices_of_samples(b, b.given(1), one[axis]), 0);
-    const int added = b.sample(1).rank;  // y: [samples, axes of the indices, other axes]
-    for (int a = 0; a < axis; ++a) y = moved_axis(y, 1 + added + a, 1 + a);
-    return y;
+    return gathered_for_samples(b, b.given(0), b.given(1), axis);
   }
   static constexpr void verify(rule_check& c) {
     c.same_type(0);
@@ -129,9 +134,17 @@ struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::
 };
 }  // namespace nodes
 
-/// x with a block in the place of its elements from `start` on along an axis. start is one integer, and the graph has a bound for it.
+/// x with a block in the place of its elements from `start` on along an axis. start is one integer, or a row of them: one for each sample of x and
+/// of the block, along their axis 0. The graph has a bound for it.
 constexpr value updated(value x, value block, value start, int axis) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::update, .type = x.type(), .arity = 3, .shape = x.node().shape, .in = {block.id, x.id, start.id}, .attr = axis})};
+}
+/// Says that the starts were checked, or follow from starts that were: blocks of this length lie inside an axis of this extent.
+constexpr void know_starts(value start, std::int64_t extent, std::int64_t length) {
+  ir::builder& g = *start.graph;
+  const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
+  const ir::bound inside{start.id, starts, "dynamic_update", true};  // nvcc 13 garbles g.check_bound({...})
+  g.check_bound(inside);
 }
 /// The positions start ... start + length - 1, for gather and scatter along an axis of so many elements. They lie inside where the block does.
 template <class V>
@@ -145,6 +158,31 @@ constexpr V positions_from(V start, std::int64_t length, std::int64_t extent, co
   return found;
 }
 
+/// The samples along axis 0, for the functions that take a batch.
+struct samples_of_row {
+  ir::builder* graph;
+  std::int64_t count;
+
+  constexpr std::int64_t samples() const { return count; }
+};
+/// The positions of positions_from() for each sample, from its own start on.
+template <class V>
+constexpr V positions_of_samples(const samples_of_row& samples, V start, std::int64_t length, std::int64_t extent) {
+  ir::builder& g = *samples.graph;
+  const extents lines{2, {samples.count, length}};
+  const std::int16_t shape = g.intern(lines);
+  const V found = V(counting(g, dtype::int64, shape, 1)) + V(broadcast_along(cast_to(start, dtype::int64), shape, 0));
+  const ir::bound inside{found.id, extent, "dynamic_update", true};
+  g.check_bound(inside);
+  return found;
+}
+/// The samples of all batches along one axis 0, which is two axes in x.
+constexpr value in_one_row(value x) {
+  extents to{1, {x.graph->derived(ir::symbol::kind::product, x.shape()[0], x.shape()[1])}};
+  for (int a = 2; a < x.shape().rank; ++a) to.push_back(x.shape()[a]);
+  return reshape_to(x, to);
+}
+
 namespace nodes {
 struct update : structural<ir::opcode::update, 3, lowering::step, attributes::axis> {
   static constexpr const char* name = "update";
@@ -154,20 +192,25 @@ struct update : structural<ir::opcode::update, 3, lowering::step, attributes::ax
   static constexpr V pull(V y, int i, V g) {
     const int axis = static_cast<int>(y.node().attr);
     const V block = operand_of(y, 0), start = operand_of(y, 2);
+    const std::int64_t length = block.shape()[axis], extent = y.shape()[axis];
     if (i == 1) return updated(g, block.like(0), start, axis);
-    return gathered(g, positions_from(start, block.shape()[axis], y.shape()[axis], "dynamic_update"), axis);
+    if (start.shape().rank == 0) return gathered(g, positions_from(start, length, extent, "dynamic_update"), axis);
+    const samples_of_row samples{y.graph, y.shape()[0]};
+    return gathered_for_samples(samples, g, positions_of_samples(samples, start, length, extent), axis - 1);
   }
   template <class V>
   static constexpr V push(V y, const V* tangents) {
     const V of_block = tangents[0].id != ir::none ? tangents[0] : V(operand_of(y, 0).like(0)), of_x = tangents[1].id != ir::none ? tangents[1] : V(y.like(0));
     return updated(of_x, of_block, operand_of(y, 2), static_cast<int>(y.node().attr));
   }
-  /// Where each sample has its own start, there is no block for all of them.
+  /// A batch of batches is one batch.
   template <class B>
   static constexpr value batch(const B& b) {
     const int axis = static_cast<int>(b.node().attr);
-    if (b.is_shared(2)) return updated(b.operand(1), b.operand(0), b.given(2), axis + 1);
-    return updated_for_samples(b, b.operand(1), b.operand(0), b.given(2), axis);
+    if (b.sample(2).rank == 0) return updated(b.operand(1), b.operand(0), b.given(2), axis + 1);
+    const value x = b.operand(1), start = in_one_row(b.operand(2));
+    know_starts(start, b.sample(1)[axis], b.sample(0)[axis]);
+    return reshape_to(updated(in_one_row(x), in_one_row(b.operand(0)), start, axis), extents(x.shape()));
   }
   static constexpr void verify(rule_check& c) {
     const extents &y = c.shape_of(0), &x = c.shape_of(1);
@@ -175,9 +218,12 @@ struct update : structural<ir::opcode::update, 3, lowering::step, attributes::ax
     c.same_type(1);
     c.same_shape(1);
     c.is_integer(2);
-    c.rank_is(c.shape_of(2), 0);
+    const extents& start = c.shape_of(2);
+    if (start.rank != 0) c.rank_is(start, 1);
     c.rank_is(y, x.rank);
     if (!c.axis_in(c.self().attr, x) || !c.found.ok()) return;
+    c.expect(c.self().attr >= start.rank, "a block along the axis of the samples", c.self().attr, start.rank);
+    if (start.rank == 1) c.extent_is(start[0], x[0]);
     for (int a = 0; a < x.rank; ++a)
       if (a != c.self().attr) c.extent_is(y[a], x[a]);
     bool is_bounded = false;
