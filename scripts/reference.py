@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """Reads the public names of Tenure and their docstrings (///) from the headers.
 
-    scripts/reference.py            checks that each public name has a docstring, and each tn:: name of the chapters is public
+    scripts/reference.py            checks that each public name has a docstring, that each tn:: name of the chapters and of the examples is
+                                    public, and so is each type that a public function takes
     scripts/reference.py NAME...    prints what the reference says about names
 
 The public names are those that include/tenure/tenure.cppm exports, and those of the headers in `further` below. A docstring belongs
@@ -29,7 +30,10 @@ other_names = {
     "module",
     "avx2",
     "lazy",
-}  # CMake targets, a namespace of an example, a type in a message
+    "dlpack",
+}  # CMake targets, a namespace of an example, a type in a message, and the parts of DLPack's structs
+# Types that public functions take and other public functions make, so that a program does not name them.
+made_by_functions = {"traced", "compiled", "trainer", "after_error"}
 namespaces_of_detail = {"detail", "ops", "ir", "passes", "math", "backend", "kernels", "number", "TENURE_LANES"}
 
 
@@ -299,6 +303,26 @@ def reached(path, seen):
                 reached(place.resolve(), seen)
 
 
+def taken(declaration):
+    """The text of the parameters of a function."""
+    rest = without_template(declaration.text)[1]
+    match = re.search(re.escape(declaration.name) + r"\s*(?=\()", rest)
+    return rest[match.end() : end_of(rest, match.end())] if declaration.kind == "function" and match else ""
+
+
+def types_to_export(by_name, names):
+    """(name, type): what a public function takes, and a program makes with braces, so that it has to be public too."""
+    values = {type_name for name in names for d in by_name.get(name, []) if d.kind == "value" for type_name in re.findall(r"\w+", d.text)}
+    for name in names:
+        for declaration in by_name.get(name, []):
+            if holds_a_message(declaration) or "detail" in declaration.scope:
+                continue
+            for used in re.findall(r"(?<![\w:])(\w+)\b(?!::)", taken(declaration)):
+                found = next((one for one in ("::".join([*declaration.scope, used]), used) if one in by_name), None)
+                if found and found not in names and by_name[found][0].kind in ("class", "enum") and used not in values | made_by_functions:
+                    yield name, by_name[found][0]
+
+
 def holds_a_message(declaration):
     """Whether it is there only to refuse a call in our words."""
     return (declaration.doc or "").startswith(("Does not compile", "These do not compile"))
@@ -336,6 +360,8 @@ def sections():
                 if not documented(here):
                     wrong.append(f"include/tenure/{header}:{here[0].line}: {name} has no docstring")
     listed = {name for names in result.values() for name in names}
+    for name, of in types_to_export(by_name, listed):
+        wrong.append(f"include/tenure/{of.header}:{of.line}: {name} takes {of.qualified}: export it in include/tenure/tenure.cppm")
     for section, patterns in further.items():
         headers = {str(path.relative_to(folder)) for pattern in patterns for path in folder.glob(pattern)}
         shown = {}
@@ -358,14 +384,16 @@ def check():
     public = {name for names in shown.values() for name in names}
     scopes = {name.split("::")[0] for name in public if "::" in name}
     public |= {part for name in public for part in ("::".join(name.split("::")[: i + 1]) for i in range(name.count("::")))}
-    for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    examples = [path for path in sorted((root / "examples").rglob("*")) if path.suffix in (".cpp", ".hpp", ".cu")]
+    for path in [root / "README.md", *sorted((root / "docs").glob("*.md")), *examples]:
         fence = language = ""
         for number, line in enumerate(path.read_text().split("\n"), 1):
             if match := re.match(r"(`{3,})(\w*)$", line):
                 fence, language = ("", "") if match[1] == fence else (fence, language) if fence else match.groups()
             for name in re.findall(r"\b(?:tn|tenure)::((?:\w+::)*\w+)", line):
                 parts = name.split("::")
-                is_public = parts[0] in public | other_names and (parts[0] not in scopes or len(parts) == 1 or "::".join(parts[:2]) in public)
+                is_exported = parts[0] in public and (parts[0] not in scopes or len(parts) == 1 or "::".join(parts[:2]) in public)
+                is_public = is_exported or parts[0] in other_names
                 if language not in ("text", "console") and parts[0] != "detail" and not is_public:
                     wrong.append(
                         f"{path.relative_to(root)}:{number}: tn::{name} is not a public name: export it in include/tenure/tenure.cppm"

@@ -301,6 +301,7 @@ using tenure::extent;
 using tenure::fori_loop;
 using tenure::nothing;
 using tenure::scan;
+using tenure::scan_options;
 using tenure::switch_case;
 using tenure::while_loop;
 

@@ -25,6 +25,7 @@ struct most_turns {};
 template <std::int64_t N>
 inline constexpr most_turns<N> at_most{};
 
+/// The options of scan: scan(f, init, xs, {.reverse = true}).
 struct scan_options {
   bool reverse = false;  // from the last slice to the first; ys stay in the order of xs
 };
