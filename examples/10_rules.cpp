@@ -16,7 +16,6 @@ constexpr auto log1pexp = tn::custom_jvp([](auto x) { return log(1.0 + exp(x)); 
 
 // The value of x. What comes back as its cotangent is cut to [-1, 1].
 constexpr auto clip_gradient = tn::custom_vjp([](auto x) { return x; },
-                                              [](auto x) { return std::tuple{x, tn::nothing}; },
                                               [](auto, auto cotangent) { return minimum(maximum(cotangent, -1.0), 1.0); });
 
 // The power of a wind turbine in kW by the speed of the wind in m/s, as it was measured: straight pieces between 0, 5, 10 and 15 m/s.

@@ -22,6 +22,14 @@ constexpr auto by_vjp = tn::custom_vjp(
       const auto t = std::get<0>(kept), y = std::get<1>(kept);
       return std::tuple{g * y * (1.0 - t * t), g * (t + tn::cos(y))};
     });
+/// The rows of a pair's first part, and the second part, by a backward of the arguments. The cotangents are none that a derivative gives; the index has none.
+constexpr auto row_and_number = tn::custom_vjp([](auto pair, auto i) { return std::tuple{tn::gather<0>(std::get<0>(pair), i), std::get<1>(pair)}; },
+                                               [](auto pair, auto, auto g) { return std::tuple{std::tuple{std::get<0>(pair) * std::get<1>(g), 7.0}, tn::nothing}; });
+/// The rule of by_vjp, of the arguments.
+constexpr auto by_arguments = tn::custom_vjp(plain, [](auto x, auto y, auto g) {
+  const auto t = tn::tanh(x);
+  return std::tuple{g * y * (1.0 - t * t), g * (t + tn::cos(y))};
+});
 /// The value of x. Cotangents are cut to [-1, 1] on their way back.
 constexpr auto clipped = tn::custom_vjp([](auto x) { return x; }, [](auto x) { return std::tuple{x, tn::nothing}; },
                                         [](auto, auto g) { return tn::minimum(tn::maximum(g, -1.0), 1.0); });
@@ -91,6 +99,7 @@ struct batch_of {
 using no_rule = std::remove_const_t<decltype(plain)>;
 using jvp_rule = std::remove_const_t<decltype(by_jvp)>;
 using vjp_rule = std::remove_const_t<decltype(by_vjp)>;
+using rule_of_arguments = std::remove_const_t<decltype(by_arguments)>;
 
 /// The results of both by the reference backend, also after the passes. Neither is compiled, which would take a minute.
 template <class A, class B, class... X>
@@ -135,6 +144,38 @@ TEST_CASE("Law: custom_vjp with the derived rule = no rule") {
   same("vmap", derivatives<batch_of<vjp_rule>>{}, derivatives<batch_of<no_rule>>{}, x, y);
   same("tangent of a gradient", tangent_of_gradient<loss_of<vjp_rule>>{}, tangent_of_gradient<loss_of<no_rule>>{}, x, y);
   same("tangent of the gradient of a scan", tangent_of_gradient<scan_of<vjp_rule>>{}, tangent_of_gradient<scan_of<no_rule>>{}, x, y);
+}
+
+TEST_CASE("Law: custom_vjp of the arguments with the derived rule = no rule") {
+  const vector x{0.3, -0.7, 1.1}, y{0.5, 0.2, -0.4};
+  same("loss", derivatives<loss_of<rule_of_arguments>>{}, derivatives<loss_of<no_rule>>{}, x, y);
+  same("scan", derivatives<scan_of<rule_of_arguments>>{}, derivatives<scan_of<no_rule>>{}, x, y);
+  same("vmap", derivatives<batch_of<rule_of_arguments>>{}, derivatives<batch_of<no_rule>>{}, x, y);
+}
+
+TEST_CASE("a backward of the arguments that is not the derivative is the derivative") {
+  static constexpr auto cut = tn::custom_vjp([](auto x) { return 2.0 * x; }, [](auto, auto g) { return tn::minimum(tn::maximum(g, -1.0), 1.0); }, tn::sequential{});
+  static constexpr auto loss = [](auto x) { return tn::sum(tn::square(cut(x))); };
+  const vector x{0.1, -3, 4}, slope = tn::grad(loss)(x);
+  CHECK(slope.data()[0] == 0.4);
+  CHECK(slope.data()[1] == -1);
+  CHECK(slope.data()[2] == 1);
+  constexpr auto numbers = [](auto x, auto s, auto i) {
+    const auto in_a_loop = [](auto c) { return tn::sum(tn::fori_loop(3, [](auto, auto a) { return cut(a); }, c)); };  // without the rule: 8
+    const auto of_rows = [](auto a, auto b, auto at) {
+      const auto both = row_and_number(std::tuple{a, b}, at);
+      return tn::sum(std::get<0>(both)) + 3.0 * std::get<1>(both);
+    };
+    const auto batch = tn::vmap(tn::grad(loss))(tn::stack(x, x + 1.0));
+    return std::tuple{tn::sum(tn::grad(in_a_loop)(x)), batch[1][0], batch[0][1], tn::grad<0, 1>(of_rows)(x, s, i)};
+  };
+  const auto found = judged::interpreted(numbers, x, number(5.0), tn::tensor<std::int64_t, tn::shape<2>>{2, 0});
+  REQUIRE(found.size() == 5);
+  CHECK(found[0][0] == 3);
+  CHECK(found[1][0] == 1);
+  CHECK(found[2][0] == -1);
+  CHECK(found[3][1] == Approx(-9));
+  CHECK(found[4][0] == 7);
 }
 
 TEST_CASE("a rule that is not the derivative is the derivative") {

@@ -144,6 +144,29 @@ constexpr bool is_forward() {
   return false;
 }
 
+/// custom_vjp(f, backward) as custom_vjp(f, forward, backward): the residuals are the arguments.
+template <class F>
+struct keeps_arguments {
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... x) const { return std::tuple{f(x...), std::tuple<X...>(x...)}; }
+};
+template <class Backward>
+struct backward_of_arguments {
+  [[no_unique_address]] Backward backward{};
+
+  template <class... X, class Y>
+    requires requires(const Backward& b, const X&... x, const Y& y) { b(x..., y); }
+  constexpr auto operator()(const std::tuple<X...>& x, const Y& y) const {
+    return std::apply([&](const X&... each) { return backward(each..., y); }, x);
+  }
+};
+template <class Backward>
+inline constexpr bool takes_arguments = false;
+template <class Backward>
+inline constexpr bool takes_arguments<backward_of_arguments<Backward>> = true;
+
 /// Whether backward returns the bare cotangent of the only argument X, and not a tuple with it.
 template <class Returned, class... X>
 inline constexpr bool is_bare_cotangent = false;
@@ -178,7 +201,8 @@ constexpr bool returns_cotangents() {
 template <class Y, class Residuals, class Backward, class... X>
 constexpr bool is_backward() {
   constexpr bool takes = requires(const Backward& backward, const Residuals& residuals, const Y& y) { backward(residuals, y); };
-  static_assert(takes, "tenure: custom_vjp: backward does not take the residuals, then the cotangent of y");
+  static_assert(takes || takes_arguments<Backward>, "tenure: custom_vjp: backward does not take the residuals, then the cotangent of y");
+  static_assert(takes || !takes_arguments<Backward>, "tenure: custom_vjp: backward does not take the arguments of the function, then the cotangent of y");
   if constexpr (takes) return returns_cotangents<result_of<Backward, Residuals, Y>, X...>();
   else return false;
 }
@@ -253,6 +277,9 @@ constexpr custom_jvp_of<F, Rule> custom_jvp_on(F f, Rule rule) { return {f, rule
 template <class F, class Forward, class Backward>
 constexpr custom_vjp_of<F, Forward, Backward> custom_vjp_on(F f, Forward forward, Backward backward) { return {f, forward, backward}; }
 
+template <class X>
+concept any_execution = requires(const X& x) { x.scope(); };
+
 }  // namespace detail
 
 /// custom_jvp(f, rule)(x...) returns f(x...). Its tangent is the second value of rule(x..., tangents of x...), which returns {y, tangent of y}.
@@ -262,9 +289,19 @@ constexpr auto custom_jvp(F f, Rule rule, Execution on = {}) {
   return detail::compiled_on(detail::custom_jvp_on(detail::traced_function(f), detail::traced_function(rule)), on);
 }
 
-/// custom_vjp(f, forward, backward)(x...) is f(x...). Reverse mode computes forward(x...) -> {y, residuals}, and the cotangents of x... by
-/// backward(residuals, cotangent of y) -> a tuple of them, or the bare cotangent if there is one argument. It has no forward mode.
+/// custom_vjp(f, backward)(x...) is f(x...). Reverse mode computes the cotangents of x... by backward(x..., cotangent of y) -> a tuple of them, or
+/// the bare cotangent if there is one argument. It has no forward mode. custom_vjp(f, forward, backward) chooses what is kept for backward:
+/// reverse mode computes forward(x...) -> {y, residuals}, and then backward(residuals, cotangent of y).
+template <class F, class Backward, class Execution = inherited>
+  requires detail::any_execution<Execution>
+constexpr auto custom_vjp(F f, Backward backward, Execution on = {}) {
+  const auto function = detail::traced_function(f);
+  const auto of_arguments = detail::traced_function(backward);
+  const detail::keeps_arguments<std::remove_const_t<decltype(function)>> forward{function};
+  return detail::compiled_on(detail::custom_vjp_on(function, forward, detail::backward_of_arguments<std::remove_const_t<decltype(of_arguments)>>{of_arguments}), on);
+}
 template <class F, class Forward, class Backward, class Execution = inherited>
+  requires(!detail::any_execution<Backward>)
 constexpr auto custom_vjp(F f, Forward forward, Backward backward, Execution on = {}) {
   using detail::traced_function;
   return detail::compiled_on(detail::custom_vjp_on(traced_function(f), traced_function(forward), traced_function(backward)), on);
