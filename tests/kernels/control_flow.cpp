@@ -46,6 +46,11 @@ TEST_CASE("a loop updates a block of the array that it carries, in place and of 
   check(put, some<double, 30, 4>(), some<double, 30, 2>(), tn::tensor<std::int32_t, tn::shape<>>(std::int32_t{1}));
 }
 
+TEST_CASE("updates of samples at starts of their own") {
+  constexpr auto put = tn::vmap([](auto cache, auto x, auto i) { return tn::dynamic_update(cache, x, std::tuple{i, 0}); });
+  check(put, some<float, 3, 30, 4>(), some<float, 3, 2, 4>(), tn::tensor<std::int32_t, tn::shape<3>>{0, 28, 7});
+}
+
 TEST_CASE("while_loop with its gradient, without and with a bound") {
   const auto x = some<float, 5>(1, 2);
   check(doubled, x, array_of<>(200.0f));

@@ -321,8 +321,24 @@ TEST_CASE("an update replaces a block of its operand, from one integer with a bo
   CHECK(with(column, start, 1).ok());
   check(with(column, start, 0), "another extent than the operation's rule gives", 7, 1, 3);
   check(with(block, start, 2), "no such axis", 7, 2, 2);
-  check(with(block, i.k, 0), "another rank than the operation's rule gives", 7, 1, 0);
+  check(with(block, i.k, 0), "a block along the axis of the samples", 7, 0, 1);
   check(with(block, i.y, 0), "indices are no integers", 7, static_cast<int>(dtype::float32), 0);
+}
+
+TEST_CASE("an update of samples takes one start for each sample") {
+  inputs i;
+  const ir::node_id column = i.g.input(dtype::float32, {2, {2, 1}}), two = i.g.input(dtype::int64, {1, {2}}), three = i.g.input(dtype::int64, {1, {3}});
+  const ir::node_id table = i.g.input(dtype::int64, {2, {2, 1}});
+  const auto with = [&](ir::node_id start) {
+    inputs j = i;
+    j.g.check_bound({start, 3, "dynamic_update"});
+    ir::node update = node(opcode::update, dtype::float32, 3, j.g[j.x].shape, column, j.x);
+    update.in[2] = start, update.attr = 1;
+    return j.with(update);
+  };
+  CHECK(with(two).ok());
+  check(with(three), "another extent than the operation's rule gives", 8, 3, 2);
+  check(with(table), "another rank than the operation's rule gives", 8, 2, 1);
 }
 
 TEST_CASE("an order has at most as many positions as its rows have elements") {
