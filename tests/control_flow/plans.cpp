@@ -101,6 +101,26 @@ TEST_CASE("jvp of a loop takes the value from the loop of the tangents") {
 
 namespace {
 
+/// The second result of a turn has no tangent: it does not depend on the carry.
+constexpr auto stacked = [](auto a, auto xs) { return tn::scan([](auto c, auto b) { return std::tuple{1.5 * tn::sin(c) + b, std::tuple{tn::cos(b) * b, c}}; }, a, xs); };
+constexpr auto along_the_carry = [](auto a, auto xs, auto v) { return tn::jvp<0>(stacked)(a, xs, v); };
+
+}  // namespace
+
+TEST_CASE("jvp of a loop that stacks results without tangents takes them from the loop of the tangents") {
+  const tn::tensor<double, tn::shape<4>> x{0.3, -0.2, 0.7, 1.1};
+  const number a{0.5}, v{2.0};
+  CHECK(loops_of(tn::to_text(tn::compile(along_the_carry).plan(a, x, v)), "scan of") == 1);
+  judged::agrees_with_reference("stacked", along_the_carry, a, x, v);
+  // Where only the tangent is needed, the loop computes nothing for the others.
+  constexpr auto tangent = [](auto b, auto xs, auto w) { return std::get<0>(std::get<1>(along_the_carry(b, xs, w))); };
+  CHECK(loops_of(tn::to_text(tn::compile(tangent).plan(a, x, v)), "scan of") == 1);
+  CHECK(decltype(tn::compile(tangent).plan(a, x, v))::flops() == 4 * 6);  // sin, cos, and four operations with them
+  judged::agrees_with_reference("tangent", tangent, a, x, v);
+}
+
+namespace {
+
 using steps = tn::tensor<double, tn::shape<100, 8, 32>>;
 using weights = tn::tensor<double, tn::shape<32, 32>>;
 // The cotangent of ys is the same in each turn. That of a slice of xs is a factor of the gradient of w.
