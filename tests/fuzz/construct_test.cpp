@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random graphs with loops, branches and rules in each other: the passes keep their meaning, their derivatives are those of differences and
-// of each other, and a batch is what its samples are one by one. In half of the graphs are checkpoints, rules of one's own, systems of
-// equations, derivatives and batches too. A quarter of the graphs ends with a certain pair of these, one in the other: each pair occurs.
+// of each other, and a batch is what its samples are one by one. In half of the graphs are checkpoints, rules of one's own, functions of
+// C++, systems of equations, derivatives and batches too. A quarter of the graphs ends with a certain pair of these, one in the other: each
+// pair occurs.
 #include "../catch.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ const std::uint64_t graphs = 10000 / share * times();
 using both = both_modes_of<rule_generator>;
 
 bool has_rules(std::uint64_t seed) { return seed % 2 == 1; }
-/// A quarter of the graphs contain a certain pair, each in its turn.
+/// A quarter of the graphs contain a certain pair, each in its turn. Functions of C++ stand anywhere.
 constexpr part outer_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint, part::batch,
                                 part::derivative};
 constexpr part inner_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint,

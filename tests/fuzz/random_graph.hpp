@@ -42,8 +42,8 @@ struct options {
 };
 
 /// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
-enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, update, solve, batch, derivative };
-constexpr int parts = 11;
+enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, external, update, solve, batch, derivative };
+constexpr int parts = 12;
 /// What was made that leaves no node of its own: which, in what, and what in it. -1: in no body.
 struct made_parts {
   bool any[parts] = {}, inside[parts][parts] = {};
@@ -402,9 +402,10 @@ class generator {
     for (int tries = 0; tries < 8 && made_.graph.count() == before; ++tries) make(static_cast<part>(p));
   }
   void make_pair() {
-    if (o_.pair < 0) return;
-    inner_ = o_.pair % parts;
-    try_to_make(o_.pair / parts);
+    for (int i = 0; i < 2 && o_.pair >= 0; ++i) {  // in the second one where no output needs the first
+      inner_ = o_.pair % parts;
+      try_to_make(o_.pair / parts);
+    }
     inner_ = -1;
   }
 
@@ -981,7 +982,11 @@ class generator {
     around_ = static_cast<int>(what);
     ++depth_;
     for (int i = 1 + dice_.below(5); i > 0; --i) step();
-    if (inner_ >= 0) try_to_make(std::exchange(inner_, -1));
+    if (inner_ >= 0) {
+      const std::size_t before = pool_.size();
+      try_to_make(std::exchange(inner_, -1));
+      if (pool_.size() > before) pool_.erase(pool_.begin(), pool_.begin() + static_cast<std::ptrdiff_t>(before));  // the body returns the inner part
+    }
     f();
     --depth_;
     around_ = around;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random graphs with what a graph says about derivatives, too: checkpoints, rules of one's own, systems of equations; and with functions of
-// functions in the middle of them: the derivatives of a random function, and a random function of each slice of an axis. All in each other.
-// The rules are derivatives of the functions, so that differences can judge them.
+// Random graphs with what a graph says about derivatives, too: checkpoints, rules of one's own, functions of C++, implicit functions, systems of
+// equations; and with functions of functions in the middle of them: the derivatives of a random function, and a random function of each slice
+// of an axis. All in each other. The rules are derivatives of the functions, so that differences can judge them.
 #pragma once
 
 #include <tenure/passes/batch.hpp>
@@ -13,9 +13,11 @@ namespace fuzz {
 
 namespace passes = tenure::passes;
 
-constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "update", "solve", "batch", "derivative"};
+constexpr const char* name_of_part[parts] = {"scan", "while_loop", "reverse_while", "cond", "custom_jvp", "custom_vjp", "checkpoint", "external", "update", "solve", "batch", "derivative"};
 
-/// How many graphs contain each part, and each part in a body of each. Update and solve have no body.
+constexpr bool has_body(part p) { return p != part::external && p != part::update && p != part::solve; }
+
+/// How many graphs contain each part, and each part in a body of each.
 struct census {
   int graphs_with[parts] = {};
   int inside[parts][parts] = {};
@@ -33,7 +35,7 @@ struct census {
     std::string s;
     for (int p = 0; p < parts; ++p) s += std::string(name_of_part[p]) + " " + std::to_string(graphs_with[p]) + (p + 1 < parts ? ", " : "");
     for (int a = 0; a < parts; ++a) {
-      if (a == static_cast<int>(part::update) || a == static_cast<int>(part::solve)) continue;
+      if (!has_body(static_cast<part>(a))) continue;
       s += std::string("\n  in ") + name_of_part[a] + ":";
       for (int b = 0; b < parts; ++b) s += std::string(" ") + name_of_part[b] + " " + std::to_string(inside[a][b]);
     }
@@ -42,7 +44,7 @@ struct census {
 
   /// Notes what the outputs of a graph need, in a body of `outer`, or of none for -1.
   static void look(const ir::graph_view& g, int outer, made_parts& found) {
-    static constexpr part of_kind[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::scan, part::custom_jvp, part::custom_vjp, part::checkpoint};
+    static constexpr part of_kind[] = {part::scan, part::while_loop, part::reverse_while, part::cond, part::external, part::custom_jvp, part::custom_vjp, part::checkpoint};
     std::vector<char> live(static_cast<std::size_t>(g.count));
     for (int i = 0; i < g.output_count; ++i) live[static_cast<std::size_t>(g.outputs[i])] = 1;
     ir::mark_needed(g.nodes, g.count, live.data());
@@ -154,7 +156,7 @@ class rule_generator : public generator {
     switch (dice_.below(6)) {
       case 0: return checkpoint();
       case 1: return o_.no_forward && dice_.chance(0.7) ? custom_vjp() : custom_jvp();
-      case 2: return custom_jvp_of_results();
+      case 2: return dice_.chance(0.4) ? external() : dice_.chance(0.5) ? implicit() : custom_jvp_of_results();
       case 3: return solve();
       case 4: return batch_of_slices();
       default: return derivative();
@@ -165,6 +167,7 @@ class rule_generator : public generator {
     if (p == part::checkpoint) checkpoint();
     else if (p == part::custom_jvp) custom_jvp();
     else if (p == part::custom_vjp && o_.no_forward) custom_vjp();
+    else if (p == part::external) external();
     else if (p == part::solve) solve();
     else if (p == part::batch) batch_of_slices();
     else if (p == part::derivative) derivative();
@@ -203,12 +206,10 @@ class rule_generator : public generator {
     add_results(g.add_construct(c, operands), bounds);
   }
 
-  /// The rule reads the result, as that of root does: the derivative of exp is its result.
-  void custom_jvp_of_results() {
+  /// z with a rule that reads it: tangent(z, x) * the tangent of x. The derivatives of the tangent go through the rule again.
+  template <class Tangent>
+  void add_with_rule_of_result(const value& z, const value& x, Tangent tangent) {
     ir::builder& g = graph();
-    const entry e = recent();
-    if (!may_carry(e)) return;
-    const value x = squashed(e.x), z = apply<ops::exp>(ops::stopped(x));
     ir::construct c{.what = ir::construct::kind::custom_jvp, .of_results = true, .carries = 1, .scanned = 2};
     ids operands;
     for (const value& o : {ops::stopped(z), z, x}) operands.push_back(o.id);
@@ -216,10 +217,79 @@ class rule_generator : public generator {
     const ids at = inputs_like(with({}, operands)), along = inputs_like(with({}, operands));
     ids inputs, outputs;
     for (const ir::node_id id : {at[1], at[2], along[1], along[2]}) inputs.push_back(id);
-    outputs.push_back((value(g, at[1]) * value(g, along[2])).id);
+    outputs.push_back((tangent(value(g, at[1]), value(g, at[2])) * value(g, along[2])).id);
     c.bodies[0] = g.cut(first, inputs, outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
     add_results(g.add_construct(c, operands), {0});
+  }
+  /// The derivative of exp is its result.
+  void custom_jvp_of_results() {
+    const entry e = recent();
+    if (!may_carry(e)) return;
+    const value x = squashed(e.x);
+    add_with_rule_of_result(apply<ops::exp>(ops::stopped(x)), x, [](const value& z, const value&) { return z; });
+  }
+
+  /// z with z - 0.3 sin(z) = x, by turns of Newton's method which no derivative goes through, as root computes it.
+  void implicit() {
+    ir::builder& g = graph();
+    const entry e = recent();
+    if (!may_carry(e)) return;
+    const value x = squashed(e.x);
+    const auto slope = [&](const value& z) { return z.like(1) - z.like(0.3) * apply<ops::cos>(z); };
+    ir::construct loop{.what = ir::construct::kind::scan, .carries = 1, .length = 5};
+    ids operands, outputs;
+    operands.push_back(ops::stopped(x).id);
+    const value begin(g, operands[0]);
+    const ir::node_id first = g.count();
+    const ids inputs = inputs_like(with({}, operands));
+    const value z(g, inputs[0]);
+    outputs.push_back((z - (z - z.like(0.3) * apply<ops::sin>(z) - begin) / slope(z)).id);
+    loop.bodies[0] = g.cut(first, inputs, outputs, operands);
+    loop.captures[0] = operands.size() - 1;
+    add_with_rule_of_result({g, g.result(g.add_construct(loop, operands), 0)}, x, [&](const value& at, const value&) { return at.like(1) / slope(at); });
+  }
+
+  template <class T, int Rank>
+  static void write_sines(void* const* results, const void* const* arguments, const std::int64_t* extents) {
+    std::int64_t n = 1;
+    for (int a = 0; a < Rank; ++a) n *= extents[a];
+    for (std::int64_t i = 0; i < n; ++i) static_cast<T*>(results[0])[i] = std::sin(static_cast<const T*>(arguments[0])[i]);
+  }
+  template <class T, std::size_t... Rank>
+  static ir::external_function sines_of(int rank, std::index_sequence<Rank...>) {
+    static constexpr decltype(ir::external_function::call) of_rank[] = {&write_sines<T, static_cast<int>(Rank)>...};
+    return {.call = of_rank[rank]};
+  }
+  /// A function of C++, the sine, with its derivative. The rule is one for forward mode, or as extern_op has it.
+  void external() {
+    ir::builder& g = graph();
+    const entry e = recent();
+    if (!may_carry(e)) return;
+    constexpr std::make_index_sequence<tenure::max_rank + 1> ranks;
+    const int rank = e.x.shape().rank;
+    const ir::external_function sines = e.x.type() == dtype::float32 ? sines_of<float>(rank, ranks) : sines_of<double>(rank, ranks);
+    ir::construct called{.what = ir::construct::kind::external, .scanned = 1, .function = sines};
+    ids arguments, stand_in;
+    arguments.push_back(ops::stopped(e.x).id);
+    ir::node_id first = g.count();
+    const ids inputs = inputs_like(with({}, arguments));
+    stand_in.push_back(zero_like(inputs[0]));
+    called.bodies[0] = g.cut(first, inputs, stand_in, arguments);
+    const value y(g, g.result(g.add_construct(called, arguments), 0));
+    const bool in_reverse = o_.no_forward && dice_.chance(0.5);
+    ir::construct rule{.what = ir::construct::kind::custom_jvp, .carries = 1, .scanned = 1};
+    if (in_reverse) rule = {.what = ir::construct::kind::custom_vjp, .of_results = true, .carries = 1, .scanned = 1, .kept = 2};
+    ids operands, outputs;
+    for (const value& o : in_reverse ? std::vector<value>{y, y, e.x, e.x, y} : std::vector<value>{y, e.x}) operands.push_back(o.id);
+    first = g.count();
+    ids read;
+    for (const value& x : in_reverse ? std::vector<value>{e.x, y, y} : std::vector<value>{e.x, e.x}) read.push_back(x.id);
+    const ids own = inputs_like(read);
+    outputs.push_back((value(g, own[own.size() - 1]) * apply<ops::cos>(value(g, own[0]))).id);
+    rule.bodies[0] = g.cut(first, own, outputs, operands);
+    rule.captures[0] = operands.size() - rule.own_operands();
+    add_results(g.add_construct(rule, operands), {0});
   }
 
   /// The residuals are the arguments, and a few values from within the function.
