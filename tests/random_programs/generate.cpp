@@ -41,12 +41,13 @@ std::string text(const ir::body& b) {
   s << "{" << b.first_node << ", " << b.node_count << ", " << b.first_output << ", " << b.output_count << ", " << b.first_bound << ", " << b.bound_count << ", " << b.input_count << "}";
   return s.str();
 }
-/// A loop or a branch. A random graph has no annotations, and calls no functions.
+/// A loop, a branch or an annotation. No graph here calls a function.
 std::string text(const ir::construct& c) {
   std::ostringstream s;
-  s << "{.what = static_cast<ir::construct::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts) << ", .carries = " << c.carries
-    << ", .scanned = " << c.scanned << ", .captures = {" << c.captures[0] << ", " << c.captures[1] << "}, .bodies = {" << c.bodies[0] << ", " << c.bodies[1] << "}, .length = " << number(c.length)
-    << "}";
+  s << "{.what = static_cast<ir::construct::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts)
+    << ", .counts_turns = " << text(c.counts_turns) << ", .of_results = " << text(c.of_results) << ", .is_taken = " << text(c.is_taken) << ", .carries = " << c.carries << ", .scanned = " << c.scanned
+    << ", .kept = " << c.kept << ", .captures = {" << c.captures[0] << ", " << c.captures[1] << "}, .bodies = {" << c.bodies[0] << ", " << c.bodies[1] << "}, .length = " << number(c.length)
+    << ", .refused = static_cast<ir::refusal::kind>(" << static_cast<int>(c.refused) << ")}";
   return s.str();
 }
 std::string text(ir::node_id id) { return std::to_string(id); }
@@ -75,7 +76,7 @@ std::string text(const ir::sample_extents& s) {
 }
 
 void write(std::ostream& out, std::uint64_t seed) {
-  const sample s = sample_of(seed);
+  const sample s = written_of(seed);
   const ir::graph_view g = s.graph.view();
   out << "struct graph_" << seed << " {\n";
   std::string view = table(out, "ir::node", "nodes", g.nodes, g.count);
@@ -89,7 +90,7 @@ void write(std::ostream& out, std::uint64_t seed) {
   inner += ", " + table(out, "ir::bound", "body_bounds", g.inner.bounds, g.inner.bound_count);
   inner += ", " + table(out, "ir::body", "bodies", g.inner.bodies, g.inner.count);
   inner += ", " + table(out, "ir::construct", "constructs", g.inner.constructs, g.inner.construct_count);
-  out << "  static constexpr ir::builder trace() { return passes::dead_code({" << view << ", " << g.input_count << ", {}, {" << inner << "}, false, " << text(samples_of(g)) << "}); }\n};\n"
+  out << "  static constexpr ir::builder trace() { return " << (is_gradient(seed) ? "fuzz::with_cotangents" : "passes::dead_code") << "({" << view << ", " << g.input_count << ", {}, {" << inner << "}, false, " << text(samples_of(g)) << "}); }\n};\n"
       << "TEST_CASE(\"random program " << seed << "\") { fuzz::check<graph_" << seed << ">(" << seed << "); }\n\n";
 }
 

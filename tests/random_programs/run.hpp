@@ -15,7 +15,7 @@ namespace fuzz {
 template <class Source>
 void check(std::uint64_t seed) {
   using program = tenure::program<Source>;
-  const sample s = sample_of(seed);
+  const sample written = written_of(seed), s = program_of(seed, written);
   const results wanted = reference_of(seed, s.graph.view(), s.arguments);
 
   spread_arguments memory(s, dice(seed), tenure::pool::alignment);
