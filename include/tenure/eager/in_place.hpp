@@ -201,6 +201,8 @@ auto copy_tracked(later_phase, X&& x, const Y& y) {
 template <class Op, class Base, class View, class... E>
 Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, const E&... e) {
   if constexpr (is_update<Op, View, E...>()) {
+    check_current(seen, "in-place");
+    tensor_access::check_alive(base, "in-place");
     (check_overlap(seen, e, "in-place"), ...);
     const auto region = [&] {
       if constexpr (std::is_same_v<Op, replace_in_place>) return apply<ops::replace>(seen.detach(), e...);

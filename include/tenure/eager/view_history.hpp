@@ -22,7 +22,7 @@ class view_sink final : public gradient_sink {
   view_sink(dtype of, const layout& where, sink_handle base) : gradient_sink(of, where.shape, base->device), where_(where), base_(std::move(base)) {}
 
   bool is_node() const override { return true; }
-  bool is_stale() const override { return is_superseded || base_->is_stale(); }
+  const gradient_sink* base() const override { return base_.get(); }
   void check(backward_queue& queue) const override { queue.reach(base_); }
   void propagate(backward_queue& queue) override {
     delivery d{base_};

@@ -45,8 +45,15 @@ class gradient_sink {
   /// True for a node, which has operands. False for a leaf.
   virtual bool is_node() const { return false; }
 
-  /// True if an in-place operation has changed the value of this sink. The sink then stands for the old value.
-  virtual bool is_stale() const { return is_superseded; }
+  /// The sink of the base of a view. Null for a tensor that is no view.
+  virtual const gradient_sink* base() const { return nullptr; }
+
+  /// True if an in-place operation has changed the value of this sink, or of a base of it. The sink then stands for the old value.
+  bool is_stale() const {
+    for (const gradient_sink* s = this; s != nullptr; s = s->base())
+      if (s->is_superseded) return true;
+    return false;
+  }
 
   /// True if every element of grad is still the zero that zero_grad() wrote. Then backward() may overwrite it in place of adding.
   bool grad_is_zero() const { return grad && is_zeroed && grad.version() == zeroed_at; }
