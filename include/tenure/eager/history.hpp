@@ -116,16 +116,23 @@ class expression_history final : public gradient_sink {
   expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
       : gradient_sink(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), operands_(e, overwritten) {}
 
-  /// Saves the memory of the result if the derivative reads it. Call it once, after the result was written.
+  /// Allocates the memory that save_result() needs for a result in `memory`. Call it before the result is written, because it may throw.
+  void prepare_result([[maybe_unused]] const storage_handle& memory) {
+    if constexpr (reads.at[operands + 1])
+      if (memory.is_exported()) saved_[1] = saved_storage(device_memory<device_type>::allocate(checked_bytes(shape, sizeof(typename E::element_type))));
+  }
+
+  /// Saves the memory of the result if the derivative reads it, and copies it if prepare_result() made room. Call it once, after the result
+  /// was written.
   void save_result(const storage_handle& memory, const void* data) {
     if constexpr (reads.at[operands + 1]) {
       saved_[0] = saved_storage(memory);
       result_ = data;
-      if (memory.is_exported()) {
-        const std::int64_t bytes = count(shape) * static_cast<std::int64_t>(sizeof(typename E::element_type));
-        storage_handle copy = copy_of_memory<device_type>(data, bytes);
-        result_ = copy.data();
-        saved_[1] = saved_storage(std::move(copy));
+      if (saved_[1]) {
+        using T = typename E::element_type;
+        T* const copy = static_cast<T*>(saved_[1].storage().data());
+        device_memory<device_type>::copy(copy, row_major(shape), static_cast<const T*>(data), row_major(shape), shape);
+        result_ = copy;
       }
     }
   }

@@ -99,16 +99,19 @@ auto write_tracked(X&& x, const E& e) {
   constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
   using result = tensor<element_t<X>, shape_of_t<X>, ownership::owning, made, access::read_write, device_of_t<X>>;
   if (!is_recording()) {
+    sink_handle sink;
+    if constexpr (!requires_grad_v<X>) sink = unrecorded<X>(x.extents());
     write_value(x, e, "in-place");
     if constexpr (requires_grad_v<X>) {
       return result(std::move(x));  // it keeps its history, as in PyTorch
     } else {
       const X consumed(std::move(x));
-      return with_history<result>(consumed, unrecorded<X>(consumed.extents()));
+      return with_history<result>(consumed, std::move(sink));
     }
   }
   auto* const history = new expression_history<E>(e, x.extents(), tensor_access::storage(x).get());
   sink_handle sink(history);
+  history->prepare_result(tensor_access::storage(x));
   write_value(x, e, "in-place");
   history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
   if constexpr (requires_grad_v<X>) {
