@@ -100,6 +100,7 @@ extents dlpack_extents(const dlpack::tensor_view& v) {
   if (v.rank != Shape::rank) throw shape_error("tenure: from_dlpack: " + std::to_string(v.rank) + " axes, but the shape has " + std::to_string(Shape::rank));
   extents s;
   for (int i = 0; i < v.rank; ++i) s.push_back(v.shape[i]);
+  checked_extents("from_dlpack", s);
   if (!fits(Shape::value, s)) throw_shape_mismatch("from_dlpack", Shape::value, s);
   return s;
 }
@@ -160,9 +161,9 @@ dlpack::handle<M> to_dlpack(const E&) {
 
 /// Makes a tensor over the memory of another library: from_dlpack<float, shape<dyn, 3>>(m). The deleter of m is called after the
 /// last tensor over the memory is destroyed. from_dlpack<const float, ...> makes a read-only tensor, and memory with the
-/// read-only flag needs that form. m is a handle or a plain pointer. Throws shape_error if rank, extents or element type differ,
-/// ownership_error if the memory cannot be used (not on the host, not aligned, read-only, overlapping elements), and
-/// std::bad_alloc. If it throws, the caller still owns m.
+/// read-only flag needs that form. m is a handle or a plain pointer. Throws shape_error if rank, extents or element type differ
+/// or no memory has such extents, ownership_error if the memory cannot be used (not on the host, not aligned, read-only, overlapping
+/// elements, strides beyond any memory), and std::bad_alloc. If it throws, the caller still owns m.
 template <class T, any_shape Shape, dlpack::managed M>
 auto from_dlpack(M* m) {
   if constexpr (!detail::is_borrowable<T>()) {

@@ -8,6 +8,8 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -38,7 +40,8 @@ auto shape_of_span(std::index_sequence<Axis...>) { return shape<extent_of_span(M
 }  // namespace detail
 
 /// Makes a tensor over the elements of an mdspan. Static extents stay static. The memory must outlive the tensor. Throws
-/// ownership_error if the memory is not aligned to its elements, a stride is negative, or writable elements overlap.
+/// ownership_error if the memory is not aligned to its elements, a stride is negative, or writable elements overlap; shape_error if
+/// no memory has such extents.
 template <class M>
   requires detail::strided_span<std::remove_cvref_t<M>>
 auto from(M&& m) {
@@ -46,8 +49,10 @@ auto from(M&& m) {
   static_assert(span::is_always_strided(), "tenure: from: the layout of the mdspan has no strides");
   using shape_type = decltype(detail::shape_of_span<span>(std::make_index_sequence<span::rank()>{}));
   extents s, strides;
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < span::rank(); ++i) {
-    s.push_back(static_cast<std::int64_t>(m.extent(i)));
+    const auto extent = static_cast<std::uint64_t>(m.extent(i));
+    s.push_back(static_cast<std::int64_t>(extent < most ? extent : most));  // borrow() refuses so large an extent
     if constexpr (span::rank() > 0) strides.push_back(static_cast<std::int64_t>(m.stride(i)));
   }
   typename span::element_type* const first = m.data_handle();

@@ -73,12 +73,15 @@ constexpr bool may_be_same(const extents& a, const extents& b) {
   return true;
 }
 
-/// True if the number of elements is at most 2^45, which is more than any memory holds. The product is a double, which cannot
-/// overflow.
+/// True if no extent is negative, and the product of the extents that are not 0 is at most 2^45, which is more than any memory holds. So
+/// the strides of an empty tensor are numbers too. The product is a double, which cannot overflow.
 constexpr bool is_countable(const extents& s) {
   double n = 1;
-  for (int i = 0; i < s.rank; ++i) n *= static_cast<double>(s[i]);
-  return n >= 0 && n <= 0x1p45;
+  for (int i = 0; i < s.rank; ++i) {
+    if (s[i] < 0) return false;
+    if (s[i] > 0) n *= static_cast<double>(s[i]);
+  }
+  return n <= 0x1p45;
 }
 
 /// The size of a contiguous tensor in bytes. Throws std::bad_array_new_length if no memory can hold it.

@@ -31,9 +31,27 @@ constexpr bool is_borrowable() {
   return holds;
 }
 
-/// Throws ownership_error if a tensor cannot use this foreign memory: a null pointer, wrong alignment, a negative stride, or
-/// elements that overlap in writable memory.
+/// Returns s. Throws shape_error if an extent is negative, or if no memory holds so many elements.
+inline const extents& checked_extents(const char* call, const extents& s) {
+  for (int i = 0; i < s.rank; ++i)
+    if (s[i] < 0) throw shape_error(message(call) << "extent " << s[i] << " of axis " << i << " is negative");
+  if (!is_countable(s)) throw shape_error(message(call) << "no memory has the elements of shape " << s);
+  return s;
+}
+
+/// The strides of foreign memory. Its owner may leave any number for an axis with one element, and views add strides, so such an axis gets
+/// the stride that it has in contiguous memory.
+inline extents usable_strides(const extents& s, extents strides) {
+  const extents contiguous = row_major(s);
+  for (int i = 0; i < s.rank; ++i)
+    if (s[i] == 1) strides[i] = contiguous[i];
+  return strides;
+}
+
+/// Throws shape_error if no tensor has these extents, and ownership_error if a tensor cannot use this foreign memory: a null pointer, wrong
+/// alignment, a negative stride, strides that reach beyond any memory, or elements that overlap in writable memory.
 inline void check_foreign(const void* first, std::size_t alignment, const layout& l, bool is_written) {
+  checked_extents("from", l.shape);
   if (first == nullptr && count(l.shape) > 0)
     throw ownership_error(message("from") << "the pointer is null, and the shape " << l.shape << " has elements");
   if (reinterpret_cast<std::uintptr_t>(first) % alignment != 0)
@@ -41,9 +59,22 @@ inline void check_foreign(const void* first, std::size_t alignment, const layout
   for (int i = 0; i < l.shape.rank; ++i)
     if (l.shape[i] > 1 && l.strides[i] < 0)
       throw ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " is negative");
+  constexpr std::int64_t most = std::int64_t{1} << 56;  // elements; eight times as many bytes are a number too
+  std::int64_t reached = 0;
+  for (int i = 0; i < l.shape.rank; ++i)
+    if (l.shape[i] > 1) {
+      if (l.strides[i] > (most - reached) / (l.shape[i] - 1))
+        throw ownership_error(message("from") << "stride " << l.strides[i] << " of axis " << i << " reaches beyond any memory");
+      reached += l.strides[i] * (l.shape[i] - 1);
+    }
   if (is_written && !has_distinct_elements(l))
     throw ownership_error("tenure: from: two elements of writable memory overlap: borrow the memory as const");
 }
+
+/// The address of the elements. Empty memory may have the null pointer, which stands for a view that never had elements. Its views get
+/// another address, so that they are moved and exchanged as all views are.
+template <class T>
+T* address_in(const storage_handle& held, T* data) { return data != nullptr ? data : reinterpret_cast<T*>(held.get()); }
 
 /// Makes a tensor over foreign memory at `first`. After all checks `hold(first, bytes)` makes the block.
 template <class Shape, class T, class Hold>
@@ -52,11 +83,13 @@ auto borrow(T* first, const extents& s, const extents& strides, Hold hold) {
   if constexpr (!is_borrowable<T>()) {
     return borrow<Shape>(static_cast<float*>(nullptr), s, strides, hold);  // a valid return type avoids errors after the message
   } else {
-    const layout l{0, s, strides};
-    check_foreign(first, alignof(T), l, !std::is_const_v<T>);
+    check_foreign(first, alignof(T), {0, s, strides}, !std::is_const_v<T>);
+    const layout l{0, s, usable_strides(s, strides)};
     auto* const data = const_cast<made*>(first);
     const std::size_t bytes = count(s) == 0 ? 0 : static_cast<std::size_t>(reach_in_bytes(l, sizeof(T)));
-    return tensor_access::make<borrowed<T, Shape>>(hold(static_cast<void*>(data), bytes), data, s, strides);
+    storage_handle held = hold(static_cast<void*>(data), bytes);
+    made* const at = address_in(held, data);
+    return tensor_access::make<borrowed<T, Shape>>(std::move(held), at, s, l.strides);
   }
 }
 template <class Shape, class T>
@@ -64,7 +97,7 @@ auto borrow(T* first, const extents& s, const extents& strides) {
   return borrow<Shape>(first, s, strides, [](void* data, std::size_t bytes) { return borrow_storage(data, bytes); });
 }
 template <class Shape, class T>
-auto borrow(T* first, const extents& s) { return borrow<Shape>(first, s, row_major(s)); }
+auto borrow(T* first, const extents& s) { return borrow<Shape>(first, s, row_major(checked_extents("from", s))); }
 
 /// Makes a tensor over the memory of `owner` and moves the owner into the tensor's block. The memory has extents `s`, strides
 /// `strides` and element type T; `where(owner)` returns its address.
@@ -74,7 +107,7 @@ auto take_over(Owner&& owner, const extents& s, const extents& strides, Where wh
     return borrow<Shape>(static_cast<float*>(nullptr), s);
   } else {
     storage_handle kept = keep_storage(std::move(owner), checked_bytes(s, sizeof(T)), where);
-    auto* const data = static_cast<T*>(kept.data());
+    T* const data = address_in(kept, static_cast<T*>(kept.data()));
     return tensor_access::make<borrowed<T, Shape>>(std::move(kept), data, s, strides);
   }
 }
@@ -98,7 +131,7 @@ auto borrow_given(T* first, std::index_sequence<I...>, std::tuple<Rest&...> give
     constexpr bool is_called = std::is_invocable_v<decltype(deleter)>;
     static_assert(is_called, "tenure: from: the deleter is called without an argument: let it capture the pointer");
     if constexpr (!is_called) return borrow<Shape>(first, s);
-    else return borrow<Shape>(first, s, row_major(s), [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
+    else return borrow<Shape>(first, s, row_major(checked_extents("from", s)), [&](void* data, std::size_t bytes) { return borrow_storage(data, bytes, std::move(deleter)); });
   } else {
     return borrow<Shape>(first, s);
   }
@@ -129,17 +162,21 @@ auto from(const std::array<T, N>&& a) {
 }
 template <class T, std::size_t N>
 auto from(T (&a)[N]) { return from(std::span(a)); }
-/// Moves a temporary vector into the tensor, which keeps it alive. If from() throws, the vector has not been moved from.
+/// Moves a temporary vector into the tensor, which keeps it alive. A const temporary is copied. If from() throws, the vector has not been
+/// moved from.
 template <class T, class Allocator>
 auto from(std::vector<T, Allocator>&& v) {
   const extents s{1, {static_cast<std::int64_t>(v.size())}};
   return detail::take_over<shape<dyn>, T>(std::move(v), s, row_major(s), [](auto& kept) { return detail::elements_of<T>(kept).data(); });
 }
+template <class T, class Allocator>
+auto from(const std::vector<T, Allocator>&& v) { return from(std::vector<T, Allocator>(v)); }
 
 /// Makes a tensor over contiguous row-major memory: from<shape<2, 3>>(p), or from<shape<dyn, 3>>(p, n) with one integer for each
 /// run-time extent. A last argument may be a deleter: from<shape<dyn, 3>>(p, n, [p] { std::free(p); }). It is called once, after
 /// the last tensor over the memory is destroyed. If from() throws, the deleter is not called. Throws ownership_error if the
-/// pointer is null and the shape has elements, or if it is not aligned to its elements; shape_error if an extent is negative.
+/// pointer is null and the shape has elements, or if it is not aligned to its elements; shape_error if an extent is negative, or if no memory
+/// has so many elements.
 template <any_shape Shape, class T, class... Rest>
 auto from(T* first, Rest... rest) {
   constexpr int needed = detail::dynamic_count_of<Shape>;

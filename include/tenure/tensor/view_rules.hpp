@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "extents.hpp"
 #include "layout.hpp"
@@ -87,7 +88,11 @@ struct reshaped : reshape_rule<Shape, Given, E...> {
       if (*next < 0) throw_shape_mismatch("reshape", rule::value, source);
       return *next++;
     }
-    static std::int64_t product(std::int64_t a, std::int64_t b) { return a * b; }
+    /// The largest number in place of one that is too large. No tensor has so many elements, so reshape() refuses it.
+    static std::int64_t product(std::int64_t a, std::int64_t b) {
+      std::int64_t n;
+      return __builtin_mul_overflow(a, b, &n) ? std::numeric_limits<std::int64_t>::max() : n;
+    }
     static std::int64_t rest(const extents& s, std::int64_t others) {
       if (others == 0 || count(s) % others != 0) throw_shape_mismatch("reshape", rule::value, s);
       return count(s) / others;
