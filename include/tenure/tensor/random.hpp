@@ -142,14 +142,17 @@ double random_normal(G& g) {
 }  // namespace detail
 
 /// Independent values with the uniform distribution on [low, high), by default [0, 1). T must be float or double. The engine comes
-/// after the shape: uniform(shape<2, 3>{}, g, -1.0, 1.0).
+/// after the shape: uniform(shape<2, 3>{}, g, -1.0, 1.0). Throws tenure::error, before it draws, if low > high, if a bound is NaN, or if
+/// high - low is infinite in T.
 template <element T = float, any_shape Shape, random_engine G, std::floating_point B, std::integral... N>
 tensor<T, Shape> uniform(Shape, G&& g, B low, B high, N... n) {
   static_assert(is_floating(dtype_v<T>), "tenure: uniform: only floating-point elements have a uniform distribution");
-  tensor<T, Shape> made(uninitialized, n...);
-  T* const to = detail::tensor_access::fresh(made);
   const T start = static_cast<T>(low);
   const T width = static_cast<T>(high) - start;
+  if (!(low <= high)) throw error("tenure: uniform: the lower bound is above the upper bound, or a bound is NaN");
+  if (!(width <= std::numeric_limits<T>::max())) throw error("tenure: uniform: the difference of the bounds is no finite number");
+  tensor<T, Shape> made(uninitialized, n...);
+  T* const to = detail::tensor_access::fresh(made);
   const std::int64_t size = made.size();
   for (std::int64_t i = 0; i < size; ++i) {
     const T value = start + width * detail::random_unit<T>(g);
