@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The class tensor: elements of one type in one shape. Its type also contains the ownership of the memory, the role in gradients,
 // whether the elements may be written, and the device. Law: nothing is written through a const tensor; a view keeps its memory
-// alive; a tensor that was moved from is empty, and every use of an empty tensor throws ownership_error.
+// alive; a tensor that was moved from is empty, and every use of its memory throws ownership_error. Its extents and strides stay.
 // This header has its state, construction, assignment and layout; members/ has the other members, one base class for each job.
 // Size: a pointer and a reference-counted handle. Run-time extents, strides and a handle to the gradient only if the type needs them.
 #pragma once
