@@ -112,7 +112,10 @@ class replacement {
   replacement(const std::filesystem::path& target, place where) : where_(std::move(where)) {
     namespace fs = std::filesystem;
     std::error_code error;
-    target_ = fs::weakly_canonical(target, error);  // if target is a symbolic link, the file that it points to is replaced
+    // If target is a symbolic link, the file that it points to is replaced, or made. weakly_canonical() follows no link to a missing file.
+    fs::path file = target;
+    for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(file, error)); ++links) file = file.parent_path() / fs::read_symlink(file, error);
+    target_ = fs::weakly_canonical(file, error);
     if (error) target_ = target;
     const auto status = fs::status(target_, error);
     if (fs::exists(status) && !fs::is_regular_file(status)) where_.fail("exists and is not a regular file");

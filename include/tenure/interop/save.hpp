@@ -73,15 +73,18 @@ void for_each_saved(F&& f, X&... x) {
   if constexpr (are_named && are_trees) (for_each_named(x, any_tensor<std::remove_cv_t<X>> ? "array" : "", f), ...);
 }
 
-/// Throws if the file has a moment that this state has not: it is the state of another rule.
+/// Throws if the file has a moment that a state in x has not: it is the state of another rule. `before` is the beginning of the names in x.
 template <class X>
-void check_moments(const std::string& path, const std::vector<interop::array>& arrays, const X& x) {
+void check_moments(const std::string& path, const std::vector<interop::array>& arrays, const std::string& before, const X& x) {
   if constexpr (is_rule_state<X>) {
     const std::size_t count = x.moments.size();
-    const std::string more = "moments." + std::to_string(count) + ".";
+    const std::string more = before + "moments." + std::to_string(count);
     for (const interop::array& a : arrays)
-      if (a.name.starts_with(more))
+      if (a.name == more || a.name.starts_with(more + "."))  // the moment of a single tensor has no further name
         throw io_error("tenure: load: " + path + ": array '" + a.name + "': the state has only " + std::to_string(count) + " of these");
+  } else if constexpr (requires { std::tuple_size<X>::value; }) {
+    std::size_t i = 0;
+    std::apply([&](const auto&... part) { (check_moments(path, arrays, before + std::to_string(i++) + ".", part), ...); }, x);
   }
 }
 
@@ -166,17 +169,17 @@ void load(const std::string& path, X&&... x) {
     for (const interop::array* before : found)
       if (before == match) throw io_error(where + "two arguments have an array of this name");
     if (match->dtype != descriptor) throw io_error(where + "has element type " + match->dtype + ", the model has " + std::string(descriptor));
-    extents s;
-    if (match->shape.size() <= max_rank)
-      for (const std::int64_t e : match->shape) s.push_back(e);
     const extents expected = saved::shape(leaf);
-    const bool is_alike = match->shape.size() <= max_rank && s == expected;
-    if (!is_alike) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(expected).c_str());
+    if (match->shape.size() > max_rank)
+      throw io_error(where + "has " + std::to_string(match->shape.size()) + " axes, the model has shape " + detail::spell(expected).c_str());
+    extents s;
+    for (const std::int64_t e : match->shape) s.push_back(e);
+    if (s != expected) throw io_error(where + "has shape " + detail::spell(s).c_str() + ", the model has " + detail::spell(expected).c_str());
     if constexpr (any_tensor<std::remove_cvref_t<decltype(leaf)>>) detail::tensor_access::check_alive(leaf, "load");
     found.push_back(match);
   };
   detail::for_each_saved(check, x...);
-  (detail::check_moments(path, arrays, x), ...);
+  (detail::check_moments(path, arrays, "", x), ...);
   std::size_t i = 0;
   const auto write = [&](const std::string&, auto& leaf) {
     const interop::array& a = *found[i++];
