@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,11 +23,52 @@
 namespace TENURE_NAMESPACE {
 namespace detail {
 
+/// Starts the threads of a pool of ours. A thread enters Eigen's loop when all have started: threads that wait there end only if none is
+/// missing.
+struct thread_starter : Eigen::StlThreadEnvironment {
+  struct common_state {
+#ifdef EIGEN_THREAD_LOCAL
+    std::atomic<int> decision{0};  // 1: all have started; 2: one is missing, so the others end
+#else
+    std::atomic<int> decision{1};  // Eigen's constructor returns only after all loops have begun, so none may wait
+#endif
+    std::exception_ptr refusal;
+  };
+  std::shared_ptr<common_state> common = std::make_shared<common_state>();
+
+  EnvThread* CreateThread(std::function<void()> loop) {
+    if (common->refusal) return nullptr;
+    try {
+      return new EnvThread([start = common, run = std::move(loop)] {
+        start->decision.wait(0);
+        if (start->decision == 1) run();
+      });
+    } catch (...) {
+      common->refusal = std::current_exception();
+      return nullptr;
+    }
+  }
+};
+using started_threads = Eigen::ThreadPoolTempl<thread_starter>;
+
+/// Throws what the system threw if it could not start a thread.
+inline std::unique_ptr<started_threads> start_threads(int threads) {
+  const thread_starter starter;
+  auto pool = std::make_unique<started_threads>(threads, starter);
+  starter.common->decision = starter.common->refusal ? 2 : 1;
+  starter.common->decision.notify_all();
+  if (starter.common->refusal) {
+    pool.reset();
+    std::rethrow_exception(starter.common->refusal);
+  }
+  return pool;
+}
+
 /// Runs the blocks of a job on the threads of a pool. Several threads may call run() at once, also threads of the pool: the
 /// caller works itself, and never waits for a thread that has not started its work.
 class pool_executor final : public executor {
  public:
-  explicit pool_executor(int threads, std::int64_t least_work = 0) : pool_executor(threads, least_work, threads > 1 ? std::make_unique<Eigen::ThreadPool>(threads - 1) : nullptr) {}
+  explicit pool_executor(int threads, std::int64_t least_work = 0) : pool_executor(threads, least_work, threads > 1 ? start_threads(threads - 1) : nullptr) {}
   explicit pool_executor(Eigen::ThreadPoolInterface& theirs, std::int64_t least_work = 0) : pool_executor(theirs.NumThreads() + 1, least_work, nullptr) { pool_ = &theirs; }
   ~pool_executor() {
     own_.reset();
@@ -107,7 +149,7 @@ class pool_executor final : public executor {
     job* next_free = nullptr;
   };
 
-  pool_executor(int threads, std::int64_t least_work, std::unique_ptr<Eigen::ThreadPool> own)
+  pool_executor(int threads, std::int64_t least_work, std::unique_ptr<started_threads> own)
       : executor(least_work), workers_(threads), own_(std::move(own)), pool_(own_.get()) {
     for (std::unique_ptr<job>& j : jobs_) {
       j = std::make_unique<job>(this, threads);
@@ -147,16 +189,19 @@ class pool_executor final : public executor {
   std::array<std::unique_ptr<job>, 32> jobs_;
   job* free_ = nullptr;
   std::size_t free_count_ = 0;
-  std::unique_ptr<Eigen::ThreadPool> own_;
+  std::unique_ptr<started_threads> own_;
   Eigen::ThreadPoolInterface* pool_;
 };
 
 }  // namespace detail
 
 /// Runs calls on several threads, one of which is the caller's: tn::value_and_grad<0>(loss, pool). Results have the same bits as
-/// with one thread. Copies share the threads; the threads end when the last copy is destroyed.
+/// with one thread. Copies share the threads; the threads end when the last copy is destroyed. A move is a copy.
 class thread_pool {
  public:
+  thread_pool(const thread_pool&) = default;
+  thread_pool& operator=(const thread_pool&) = default;
+  ~thread_pool() = default;
   /// Uses as many threads as the machine can run at once.
   thread_pool() : thread_pool(static_cast<int>(std::thread::hardware_concurrency() < 1 ? 1 : std::thread::hardware_concurrency())) {}
   /// Uses `threads` threads, including the caller's. Steps with less work than least_work, in elements times instructions, and
