@@ -131,16 +131,17 @@ auto place_operand_numbers(const E& e, leaf_argument* arguments) {
   }
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_changed_operand(const char* call, bool was_moved) {
+  throw ownership_error(message(call) << (was_moved ? "the expression is empty: it was moved from"
+                                                    : "an operand was written after the expression was made: take tn::eval() of it before the write"));
+}
 /// Throws if an operand was written after the expression was made, or if the expression was moved from.
 template <class E>
 void check_versions(const E& e, const char* call) {
   for_each_operand(e, [&](const auto& x) {
-    if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) {
-      if (!x.storage) [[unlikely]]
-        throw ownership_error(message(call) << "the expression is empty: it was moved from");
-      if (TENURE_VERSION_COUNTERS && x.storage.version() != x.version) [[unlikely]]
-        throw ownership_error(message(call) << "an operand was written after the expression was made: take tn::eval() of it before the write");
-    }
+    if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>)
+      if (!x.storage || (TENURE_VERSION_COUNTERS && x.storage.version() != x.version)) [[unlikely]]
+        throw_changed_operand(call, !x.storage);
   });
 }
 
