@@ -119,7 +119,7 @@ tests = {
     "backend/reference/plan": ["backend/reference_test", "fuzz/schedule_test"],
     "backend/reference": ["backend/reference_test", "laws/attention", "transform/order_test"],
     "backend/cpu/execute": ["control_flow/laws", "laws/run_time"],
-    "backend/cpu/memory_plan": ["control_flow/laws", "passes/fuse_test", "laws/run_time"],
+    "backend/cpu/memory_plan": ["control_flow/laws", "control_flow/external", "passes/fuse_test", "laws/run_time"],
     "backend/cpu/gathers": ["laws/gathers", "backend/gather_test"],
     "backend/cpu/fused/transposed": ["laws/past_caches", "batch/scalarize"],
     "backend/cpu/fused/past_caches": ["laws/past_caches"],

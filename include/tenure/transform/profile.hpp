@@ -121,7 +121,13 @@ double cost_beside_others(const ir::graph_view& g, ir::node_id id) {
   const double elements = static_cast<double>(count(g.shape_of(id))), flops = static_cast<double>(Plan::flops_of(g, id));
   if (n.op == ir::opcode::matmul) return flops / 2;  // multiply-adds
   if (!ops::is_pointwise(n.op)) return flops > 0 ? flops : elements;
-  return elements * (passes::is_function(n) ? 25 : passes::is_division(n) || passes::is_square_root(n) ? 5 : 1);
+  switch (ops::effort_of(n.op)) {
+    case ops::effort::function: return 25 * elements;
+    case ops::effort::division:
+    case ops::effort::square_root: return 5 * elements;
+    case ops::effort::arithmetic: break;
+  }
+  return elements;
 }
 
 /// Where each node of a graph comes from: its own origin, else that of an operand, else that of a user.
