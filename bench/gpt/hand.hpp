@@ -273,6 +273,7 @@ class gpt {
     for (auto& x : x_) x = zeros(N * C);
   }
   /// The bytes of the values that a step keeps, without parameters, gradients and moments.
+  static constexpr std::int64_t gradient_bytes() { return std::int64_t{4} * count; }
   static constexpr std::int64_t activation_bytes() {
     constexpr std::int64_t n = N, c = C, of_norm = n * c + 2 * n;
     constexpr std::int64_t of_layer = 2 * of_norm + 13 * n * c + std::int64_t{B} * H * T * T;

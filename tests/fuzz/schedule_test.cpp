@@ -102,7 +102,7 @@ TEST_CASE("Law: buffers alive in one step never share bytes, unless one is writt
     const std::vector<std::int64_t> symbols = tenure::reference::bind_symbols(graph.view(), spread.bound);
     const int n = p.buffers.size();
     std::vector<std::int64_t> offset(static_cast<std::size_t>(n) + 1);
-    const std::int64_t peak = tenure::reference::detail::placed(p.view(graph.view()), symbols, offset.data());
+    const std::int64_t peak = tenure::reference::detail::placed(p.view(graph.view()), symbols, offset.data(), seed % 2 == 1);
     // When each buffer is used, told again from the steps alone.
     std::vector<int> first(static_cast<std::size_t>(n), p.steps.size()), last(static_cast<std::size_t>(n), -1);
     for (int i = 0; i < p.steps.size(); ++i) {

@@ -451,6 +451,25 @@ TEST_CASE("a temporary is written over one that its kernel reads for the last ti
   CHECK(bytes([&](value x) { return product(tanh(ops::transposed(product(x, x))), x); }) == 2);  // at other elements
 }
 
+TEST_CASE("buffers are placed forwards or backwards") {
+  using passes::buffer;
+  const auto temporary = [](std::int64_t pieces, int first, int last) { return buffer{.elements = {pieces * 64 / 4, 0}, .first = first, .last = last}; };
+  const auto place = [&](std::initializer_list<buffer> of, std::initializer_list<std::int64_t> wanted, bool backwards) {
+    std::int64_t offsets[8] = {};
+    passes::placement_scratch<8, 8> scratch;
+    const std::int64_t peak = passes::place_buffers(of.begin(), static_cast<int>(of.size()), 4, nullptr, offsets, scratch, backwards);
+    for (std::size_t i = 0; i < of.size(); ++i) CHECK(offsets[i] == wanted.begin()[i] * 64);
+    return peak / 64;
+  };
+  // Forwards the first buffer leaves a gap of 1, too small for the last one.
+  CHECK(place({temporary(1, 0, 1), temporary(2, 1, 2), temporary(2, 2, 3)}, {0, 1, 3}, false) == 5);
+  CHECK(place({temporary(1, 0, 1), temporary(2, 1, 2), temporary(2, 2, 3)}, {0, 2, 0}, true) == 4);
+  // The second is written over the first one, and the third begins where the second one ends.
+  buffer over = temporary(2, 1, 2), under = temporary(2, 0, 1);
+  over.in_place_of = 0, under.is_passed_on = true;
+  for (const bool backwards : {false, true}) CHECK(place({under, over, temporary(2, 3, 3)}, {0, 0, 0}, backwards) == 2);
+}
+
 TEST_CASE("a plan fits into memory of its sizes, and not where one of them is smaller") {
   using passes::plan_sizes;
   const plan_sizes all{1, 2, 3, 4, 5, 6};

@@ -38,8 +38,18 @@ struct placement {
 
   constexpr explicit placement(const std::int64_t* symbols) {
     if constexpr (has_workspace<Program>) {
-      passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
-      bytes = passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offset, scratch);
+      const auto place = [&](std::int64_t* offsets, bool backwards) {
+        passes::placement_scratch<Program::buffer_count, Program::step_count> scratch;
+        return passes::place_buffers(Program::tables.buffers, Program::buffer_count, Program::step_count, symbols, offsets, scratch, backwards);
+      };
+      bytes = place(offset, false);
+      if constexpr (Program::is_static) {  // where a call places its buffers, one walk has to do
+        std::int64_t other[Program::buffer_count + 1] = {};
+        if (const std::int64_t backwards = place(other, true); backwards < bytes) {
+          bytes = backwards;
+          for (int i = 0; i < Program::buffer_count; ++i) offset[i] = other[i];
+        }
+      }
     }
   }
 };

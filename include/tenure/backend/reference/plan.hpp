@@ -25,11 +25,11 @@ inline void require(bool holds, const char* what) {
 }
 
 /// place_buffers with enough scratch memory for every plan in the tests.
-inline std::int64_t placed(const passes::plan_view& p, const std::vector<std::int64_t>& symbols, std::int64_t* offsets) {
+inline std::int64_t placed(const passes::plan_view& p, const std::vector<std::int64_t>& symbols, std::int64_t* offsets, bool backwards = false) {
   constexpr int most = 2048;
   require(p.buffer_count <= most && p.step_count <= most, "a plan of more than 2048 buffers or steps");
   const auto scratch = std::make_unique<passes::placement_scratch<most, most>>();
-  return passes::place_buffers(p.buffers, p.buffer_count, p.step_count, symbols.data(), offsets, *scratch);
+  return passes::place_buffers(p.buffers, p.buffer_count, p.step_count, symbols.data(), offsets, *scratch, backwards);
 }
 
 struct memory {
