@@ -544,9 +544,9 @@ TEST_CASE("products, systems, orders and attention take matrices of numbers") {
   check(o.with(node(opcode::order, dtype::int64, 1, o.g[scalar].shape, scalar)), "an order of a scalar", 5, 0, 1);
 
   // q, k, v : [3, 2]. A row of the result has two columns more than a row of v.
-  const auto attention = [&](dtype type, const extents& rows, const extents& to, opcode op, std::int64_t part) {
+  const auto attention_of = [&](dtype type, const extents& rows, const extents& of_v, const extents& to, opcode op, std::int64_t part) {
     inputs a;
-    const ir::node_id k = a.g.input(type, rows), v = a.g.input(type, rows);
+    const ir::node_id k = a.g.input(type, rows), v = a.g.input(type, of_v);
     extents first = rows;
     if (op == opcode::attention_gradient && first.rank > 0) first[first.rank - 1] += first[first.rank - 1] + 3;
     ir::node n = node(op, type, 3, a.shape(to), a.g.input(type, first), k);
@@ -554,7 +554,11 @@ TEST_CASE("products, systems, orders and attention take matrices of numbers") {
     n.start = part;
     return a.with(n);
   };
+  const auto attention = [&](dtype type, const extents& rows, const extents& to, opcode op, std::int64_t part) { return attention_of(type, rows, rows, to, op, part); };
   CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
+  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {3, {3, 3, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
+  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {1, {3}}, {2, {3, 4}}, opcode::attention, 0).ok());
+  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {2, {4, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
   check(attention(dtype::int32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0), "attention of integers or bool", 7, 0, 0);
   check(attention(dtype::float32, {1, {3}}, {1, {5}}, opcode::attention, 0), "attention of less than matrices", 7, 1, 2);
   check(attention(dtype::float32, {2, {3, -1}}, {2, {3, 4}}, opcode::attention, 0), "an extent is no symbol", 0, -1, 0);
