@@ -290,7 +290,7 @@ def misuse(copy, case, cxx):
 # As tenure_add_mpi_test of cmake/TenureDevelopment.cmake has them.
 more_ranks_than_cores = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                          "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-                         "ASAN_OPTIONS": "detect_leaks=0"}
+                         "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0"}
 
 
 def run(what, seconds, **more):

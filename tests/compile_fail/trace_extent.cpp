@@ -6,7 +6,7 @@ namespace tn = tenure;
 #ifdef TENURE_MISUSE
 constexpr auto f = tn::compile([](auto x) { return sum(x) / static_cast<double>(x.extent(0)); });
 #else
-constexpr auto f = tn::compile([](auto x) { return sum(x) / static_cast<double>(x.extent(1)); });
+constexpr auto f = tn::compile([](auto x) { return sum(x) / tn::cast<double>(tn::extent<0>(x)); });
 #endif
 
 auto g(const tn::tensor<double, tn::shape<tn::dyn, 3>>& x) { return f(x); }

@@ -46,6 +46,8 @@ TEST_CASE("arange of integers counts without rounding, also in a trace") {
   };
   const auto number = []<std::int64_t N>() { return std::integral_constant<std::int64_t, N>{}; };
   check(in_trace(number.template operator()<exact + 3>(), number.template operator()<exact + 9>(), number.template operator()<2>())(zero), exact + 3, 2, 3);
+  check(in_trace(number.template operator()<exact + 1>(), number.template operator()<exact - 2>(), number.template operator()<-1>())(zero), exact + 1, -1, 3);
+  check(in_trace(number.template operator()<-exact>(), number.template operator()<exact + 2>(), number.template operator()<exact + 1>())(numbers<std::int64_t>({0, 0})), -exact, exact + 1, 2);
   check(in_trace(number.template operator()<exact - 1>(), number.template operator()<exact + 2>(), number.template operator()<1>())(zero), exact - 1, 1, 3);
 }
 
@@ -62,6 +64,8 @@ TEST_CASE("a literal of 64 bits is rounded once, and is exact in a batch") {
   const auto y = tn::vmap(f)(samples);
   CHECK(y(63, 1) == big + 1);
   CHECK(y(63, 1) == tn::compile(f)(samples[63].clone())(1));
+  const auto g = [](auto x) { return x + tn::pad<0, 1, 1>(tn::full<std::int64_t>(shape<2>{}, exact + 1)); };
+  CHECK(tn::vmap(g)(samples)(63, 1) == exact + 1);
 }
 
 TEST_CASE("full_like converts as full does") {
@@ -138,6 +142,9 @@ TEST_CASE("lerp is one of its ends, exactly") {
   CHECK(dy(0) == 0.25f);
   CHECK(dy(1) == 0.75f);
   CHECK(dw(2) == 10.f);
+  const auto far = tn::grad<2>([](auto x, auto y, auto w) { return sum(lerp(x, y, w)); })(numbers<float>({1.f, 1.f}), numbers<float>({infinite, infinite}), numbers<float>({0.25f, 0.75f}));
+  CHECK(far(0) == infinite);
+  CHECK(far(1) == infinite);
 }
 
 TEST_CASE("a literal that is 0 in float32 is 0") {

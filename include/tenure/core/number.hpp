@@ -62,6 +62,8 @@ TENURE_KERNEL_INLINE constexpr T remainder(T x, T y) {
   const T r = fmod(x, y);
   return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
 }
+/// Whether a double has this number exactly, and its neighbours too. (2^53 + 1 would be rounded to 2^53.)
+constexpr bool is_exact_in_double(std::int64_t n) { return -(std::int64_t{1} << 53) < n && n < std::int64_t{1} << 53; }
 /// floor(x / y), and 0 for y = 0 as in NumPy. The least integer over -1 is itself.
 template <class T>
   requires std::is_integral_v<T>

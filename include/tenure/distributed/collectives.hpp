@@ -22,7 +22,7 @@
 namespace TENURE_NAMESPACE::mpi {
 namespace detail {
 
-/// Where the arrays lie that the ranks of a group exchange, and how they do it.
+/// Where the arrays lie that the ranks of a group exchange, and how they do it. A class that is derived from a group exchanges as the group does.
 template <class Group>
 struct transport;
 
@@ -174,6 +174,8 @@ struct transport<group> {
     divide_if_mean<T, Operation>(own, n, g.size());
   }
 };
+template <class Group>
+struct transport : transport<group> {};
 
 /// After an agreement: runs f, on which other ranks rely.
 template <class Group, class F>

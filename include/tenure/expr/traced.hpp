@@ -18,6 +18,19 @@ template <class...>
 inline constexpr bool always_false = false;
 }
 
+/// The extents of a traced value with run-time axes. The graph knows such an extent by a negative number, which no user may compute with.
+struct traced_extents {
+  const extents& all;
+  ir::builder* graph;
+  int rank;
+
+  constexpr operator const extents&() const { return all; }
+  constexpr std::int64_t operator[](int axis) const {
+    if (!is_static(all[axis])) graph->refuse({ir::refusal::kind::extent});
+    return all[axis];
+  }
+};
+
 template <element T, class Shape>
 struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, Shape>> {
   using element_type = T;
@@ -31,13 +44,12 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
   constexpr traced(ir::builder* g, ir::node_id i) : graph(g), id(i) {}
   traced(const traced&) = default;
 
-  constexpr const extents& shape() const { return graph->shape_of(id); }
-  /// Compiles only for axes of static extent.
-  constexpr std::int64_t extent(int axis) const {
-    const std::int64_t e = shape()[axis];
-    if (!is_static(e)) graph->refuse({ir::refusal::kind::extent});
-    return e;
+  /// shape()[axis] and extent(axis) compile only for axes of static extent. tn::extent<A>(x) is a traced number for every axis.
+  constexpr decltype(auto) shape() const {
+    if constexpr (Shape::is_static) return graph->shape_of(id);
+    else return traced_extents{graph->shape_of(id), graph, Shape::rank};
   }
+  constexpr std::int64_t extent(int axis) const { return shape()[axis]; }
 
   /// One index, range<I, J>(), window or all for each of the first axes; integers may come from a C++ loop, or be traced.
   template <class... I>

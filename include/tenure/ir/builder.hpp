@@ -2,14 +2,14 @@
 // The builder of a graph. Tracing, derivatives and passes append nodes to it, at compile time or at run time.
 #pragma once
 
-#if TENURE_PROFILE_LINES
-#include <type_traits>
-#endif
-
 #include <tenure/ir/array.hpp>
 #include <tenure/ir/index.hpp>
 #include <tenure/ir/node.hpp>
 #include <tenure/ir/symbols.hpp>
+
+#if TENURE_PROFILE_LINES
+#include <type_traits>
+#endif
 
 namespace TENURE_NAMESPACE::ir {
 

@@ -202,7 +202,8 @@ struct clamp_max {
   }
 };
 
-/// x + w * (y - x), or y - (1 - w) * (y - x) where w is at least a half (PyTorch's rule). The first alone would not be y where w is 1.
+/// x + w * (y - x), or y + (w - 1) * (y - x) where w is at least a half (PyTorch's rule). The first alone would not be y where w is 1. The operands
+/// are chosen and not the results: a result that is not chosen would make NaN of an infinite difference in the gradient, 0 times infinity.
 struct lerp {
   template <class X, class Y, class W>
   static constexpr auto trace(const X& x, const Y& y, const W& w) {
@@ -210,13 +211,14 @@ struct lerp {
     const auto from_x = add::trace(x, mul::trace(w, difference));
     if constexpr (is_floating(dtype_v<typename W::element_type>)) {
       using result = std::remove_const_t<decltype(from_x)>;
-      const ir::node given = value(w).node();
-      const bool is_known = given.op == ir::opcode::constant;
-      if (is_known && ir::value_of(given) < 0.5) return from_x;
-      const W one{w.graph, value(w).like(1).id}, half{w.graph, value(w).like(0.5).id};
-      const auto from_y = sub::trace(y, mul::trace(sub::trace(one, w), difference));
-      if (is_known) return result{w.graph, value(from_y).id};
-      return result{w.graph, value(where::trace(less::trace(w, half), from_x, from_y)).id};
+      const W one{w.graph, value(w).like(1).id};
+      if (const ir::node given = value(w).node(); given.op == ir::opcode::constant) {
+        if (ir::value_of(given) < 0.5) return from_x;
+        return result{w.graph, value(add::trace(y, mul::trace(sub::trace(w, one), difference))).id};
+      }
+      const auto is_near_x = less::trace(w, W{w.graph, value(w).like(0.5).id});
+      const auto weight = where::trace(is_near_x, w, sub::trace(w, one));
+      return result{w.graph, value(add::trace(where::trace(is_near_x, x, y), mul::trace(weight, difference))).id};
     } else {
       return from_x;
     }
@@ -257,7 +259,7 @@ template <class X, class Y> requires some_operand<X, Y> constexpr auto fmin(cons
 template <class X, class L, class H> requires some_operand<X, L, H> constexpr auto clamp(const X& x, const L& lo, const H& hi) { return apply<ops::clamp>(x, lo, hi); }
 template <class X, class L> requires some_operand<X, L> constexpr auto clamp_min(const X& x, const L& lo) { return apply<ops::clamp_min>(x, lo); }
 template <class X, class H> requires some_operand<X, H> constexpr auto clamp_max(const X& x, const H& hi) { return apply<ops::clamp_max>(x, hi); }
-/// x + w * (y - x), as PyTorch computes it: exactly x where w is 0, and exactly y where w is 1. w may lie outside 0 to 1.
+/// x + w * (y - x), as PyTorch computes it: of finite x and y it is exactly x where w is 0, and y where a floating w is 1. w may lie outside 0 to 1.
 template <class X, class Y, class W> requires some_operand<X, Y, W> constexpr auto lerp(const X& x, const Y& y, const W& w) { return apply<ops::lerp>(x, y, w); }
 /// 1 / x. Integers give float32.
 template <operand X> constexpr auto reciprocal(const X& x) { return apply<ops::div>(1, x); }

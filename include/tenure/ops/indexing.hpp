@@ -71,7 +71,7 @@ struct gather {
   static constexpr auto trace(const X& x, const I& indices) {
     require_integer_indices<I>();
     using shapes = rule<typename X::shape_type, typename I::shape_type>;
-    x.graph->check_bound({indices.id, x.shape()[shapes::at], "gather"});
+    x.graph->check_bound({indices.id, value(x).shape()[shapes::at], "gather"});
     return traced<typename X::element_type, shape_from<shapes>>{x.graph, gathered(x, indices, shapes::at).id};
   }
 };
@@ -91,7 +91,7 @@ struct index_add {
     static_assert(!is_inside || fits, "tenure: index_add: the updates have another shape than the rows at the indices");
     static_assert(std::is_same_v<typename X::element_type, typename U::element_type>, "tenure: index_add: operands have different element types");
     ir::builder& g = *x.graph;
-    x.graph->check_bound({indices.id, x.shape()[rows::at], "index_add"});  // nvcc 13 garbles g.check_bound({...})
+    x.graph->check_bound({indices.id, value(x).shape()[rows::at], "index_add"});  // nvcc 13 garbles g.check_bound({...})
     if constexpr (fits) {
       const extents wanted = gathered_extents(x.shape(), indices.shape(), rows::at), given = updates.shape();
       for (int a = 0; a < given.rank; ++a) g.unify(wanted[a], given[a], "index_add", g.intern(wanted), g.intern(given));
@@ -127,8 +127,8 @@ struct pick {
     ir::builder& g = *x.graph;
     const std::int64_t last = std::int64_t{1} << (S::rank - 1);
     broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());
-    x.graph->check_bound({indices.id, x.shape()[S::rank - 1], "pick"});
-    const dtype type = position_dtype<typename X::element_type>(g, x.shape()[S::rank - 1], "pick");
+    x.graph->check_bound({indices.id, value(x).shape()[S::rank - 1], "pick"});
+    const dtype type = position_dtype<typename X::element_type>(g, value(x).shape()[S::rank - 1], "pick");
     const value columns = counting(g, type, g.intern(extents(x.shape())), S::rank - 1);
     const value wanted = stretched_like(cast_to(indices, type), x, last);
     return traced<typename X::element_type, rows>{&g, chosen_along(pointwise_value<equal>(columns, wanted), x, last).id};

@@ -91,7 +91,7 @@ struct class_losses {
     }();
     [[maybe_unused]] const auto weight_of_all = [&] {
       if constexpr (weighs) {
-        g.unify(x.shape()[x.shape().rank - 1], weights.shape()[0], "cross_entropy: class_weights", g.intern(extents(x.shape())), g.intern(extents(weights.shape())));
+        g.unify(value(x).shape()[x.shape().rank - 1], value(weights).shape()[0], "cross_entropy: class_weights", g.intern(extents(x.shape())), g.intern(extents(weights.shape())));
         return X{&g, broadcast_to(cast_to(weights, dtype_v<typename X::element_type>), value(x).node().shape).id};
       } else {
         return absent{};
@@ -109,7 +109,7 @@ struct class_losses {
     }();
     const auto losses = [&] {
       if constexpr (Options::smooths) {
-        const value classes = number_of_extent(g, dtype_v<typename X::element_type>, x.shape()[x.shape().rank - 1]);
+        const value classes = number_of_extent(g, dtype_v<typename X::element_type>, value(x).shape()[x.shape().rank - 1]);
         const auto share = div::trace(smoothing, traced<typename X::element_type, shape<>>{&g, classes.id});
         // Without smoothing a class of probability 0 does not count: 0 times its infinite logarithm would be NaN. A number that stands in the
         // graph is looked at here, because the select costs a step.

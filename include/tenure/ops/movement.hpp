@@ -139,7 +139,7 @@ struct slice {
     constexpr std::int64_t extent = S::value[at], last = Length == 0 ? First : First + (Length - 1) * Step;
     static_assert(First >= 0 && last >= 0 && (!is_static(extent) || (First <= extent && (Length == 0 || (last < extent && First < extent)))),
                   "tenure: slice: reaches outside its axis");
-    x.graph->require_at_least(x.shape()[at], Length == 0 ? First : (First > last ? First : last) + 1, "slice");
+    x.graph->require_at_least(value(x).shape()[at], Length == 0 ? First : (First > last ? First : last) + 1, "slice");
     return traced<typename X::element_type, shape_from<sliced_shape<S, at, Length>>>{x.graph, sliced(x, at, First, Length, Step).id};
   }
 };
@@ -201,7 +201,7 @@ struct concat {
     static_assert(!rule::ranks_agree || rule::others_agree(), "tenure: concat: extents beside the joined axis differ");
     static_assert(is_static(L::value[at]), "tenure: concat: only the last operand may have a run-time extent along the joined axis");
     for (int i = 0; i < L::rank; ++i)
-      if (i != at) x.graph->unify(x.shape()[i], y.shape()[i], "concat", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
+      if (i != at) x.graph->unify(value(x).shape()[i], value(y).shape()[i], "concat", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
     const traced<typename X::element_type, shape_from<rule>> joined{x.graph, concatenated(x, y, at).id};
     return concat<at>::trace(joined, rest...);
   }
@@ -228,7 +228,7 @@ struct stack {
   static constexpr auto unsqueeze(const X& x) {
     using rule = unsqueezed<typename X::shape_type>;
     extents to;
-    for (int i = 0; i < rule::value.rank; ++i) to.push_back(i < rule::at ? x.shape()[i] : i == rule::at ? 1 : x.shape()[i - 1]);
+    for (int i = 0; i < rule::value.rank; ++i) to.push_back(i < rule::at ? value(x).shape()[i] : i == rule::at ? 1 : value(x).shape()[i - 1]);
     return traced<typename X::element_type, shape_from<rule>>{x.graph, reshape_to(x, to).id};
   }
   template <class X, class Y>
@@ -264,7 +264,7 @@ struct stack {
   template <class X, class Y>
   static constexpr void unify(const X& x, const Y& y) {
     for (int i = 0; i < X::shape_type::rank; ++i)
-      x.graph->unify(x.shape()[i], y.shape()[i], "stack", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
+      x.graph->unify(value(x).shape()[i], value(y).shape()[i], "stack", x.graph->intern(extents(x.shape())), x.graph->intern(extents(y.shape())));
   }
 };
 
@@ -294,7 +294,7 @@ struct expand {
       const extents to = rule::bind(x.shape(), nullptr);
       const std::int16_t from = x.graph->intern(extents(x.shape())), into = x.graph->intern(to);
       for (int i = 0; i < S::rank; ++i)
-        if (S::value[i] != 1) x.graph->unify(x.shape()[i], to[i + rule::lead], "expand", from, into);
+        if (S::value[i] != 1) x.graph->unify(value(x).shape()[i], to[i + rule::lead], "expand", from, into);
       return traced<typename X::element_type, shape_from<rule>>{x.graph, broadcast_to(x, into).id};
     }
   }

@@ -111,7 +111,7 @@ template <scalar X, scalar L> constexpr auto clamp_min(X x, L lo) { return maxim
 template <scalar X, scalar H> constexpr auto clamp_max(X x, H hi) { return minimum(x, hi); }
 template <scalar X, scalar Y, scalar W>
 constexpr auto lerp(X x, Y y, W w) {
-  if constexpr (std::is_floating_point_v<W>) return w < W(0.5) ? x + w * (y - x) : y - (1 - w) * (y - x);
+  if constexpr (std::is_floating_point_v<W>) return w < W(0.5) ? x + w * (y - x) : y + (w - 1) * (y - x);
   else return x + w * (y - x);
 }
 template <scalar X, scalar Y> constexpr auto where(bool c, X x, Y y) { return c ? static_cast<std::common_type_t<X, Y>>(x) : static_cast<std::common_type_t<X, Y>>(y); }

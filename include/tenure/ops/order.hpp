@@ -119,7 +119,7 @@ struct first_of_order {
       if constexpr (!has_elements) {
         return x;
       } else {
-        x.graph->require_at_least(x.shape()[at], K, Positions ? "argtopk" : "topk");
+        x.graph->require_at_least(value(x).shape()[at], K, Positions ? "argtopk" : "topk");
         const value first = detail::order_along(x, at, Falls, K);
         if constexpr (Positions) return result{x.graph, first.id};
         else return result{x.graph, detail::taken_along(x, first, at, "topk", true).id};

@@ -32,7 +32,7 @@ struct triangle {
     if constexpr (rank < 2) return x;
     using T = typename X::element_type;
     ir::builder& g = *x.graph;
-    const dtype of_rows = position_dtype<T>(g, x.shape()[rank - 2], "tril, triu"), of_columns = position_dtype<T>(g, x.shape()[rank - 1], "tril, triu");
+    const dtype of_rows = position_dtype<T>(g, value(x).shape()[rank - 2], "tril, triu"), of_columns = position_dtype<T>(g, value(x).shape()[rank - 1], "tril, triu");
     const dtype type = of_rows == dtype_v<T> ? of_columns : of_rows;
     const std::int16_t shape = value(x).node().shape;
     const value above = counting(g, type, shape, rank - 1) - counting(g, type, shape, rank - 2), bound = above.like(K);
@@ -177,7 +177,7 @@ struct take_along {
   template <int at, class X, class I>
   static constexpr auto taken(const X& x, const I& indices) {
     ir::builder& g = *x.graph;
-    x.graph->check_bound({indices.id, x.shape()[at], "take_along"});
+    x.graph->check_bound({indices.id, value(x).shape()[at], "take_along"});
     if constexpr (reads_positions<at, typename X::shape_type, typename I::shape_type>) {
       return traced<typename X::element_type, typename I::shape_type>{&g, detail::taken_along(x, cast_to(indices, dtype::int64), at, "take_along", false).id};
     } else {

@@ -50,7 +50,7 @@ namespace detail {
 template <class X>
 constexpr void require_elements(const X& x, std::int64_t mask, const char* call) {
   for (int a = 0; a < x.shape().rank; ++a)
-    if (mask >> a & 1) x.graph->require_at_least(x.shape()[a], 1, call);
+    if (mask >> a & 1) x.graph->require_at_least(value(x).shape()[a], 1, call);
 }
 template <class S, std::int64_t Mask>
 constexpr void require_axes_with_elements() {

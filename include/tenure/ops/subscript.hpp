@@ -123,7 +123,8 @@ constexpr std::int64_t extent_of_number(ops::value n, ir::refusal::kind otherwis
   if (more == 0) return extent;
   if (!is_static(extent)) return more < 0 ? g.derived(kind::difference, extent, -more) : g.derived(kind::sum, extent, more);
   if (extent + more >= 0) return extent + more;
-  g.refuse({ir::refusal::kind::range, 0, extent + more});
+  if (otherwise == ir::refusal::kind::made_extent) g.refuse({otherwise});
+  else g.refuse({ir::refusal::kind::range, 0, extent + more});
   return no_extent;
 }
 

@@ -38,13 +38,19 @@ constexpr traced<T, Shape> made_in_trace(const constant_block& elements, const N
     return zeros_after_error<T, Shape>(*g);
   } else {
     const std::int64_t given[] = {extent_from(n)...};
+    constexpr bool is_plain[] = {!is_traced_v<N>...};
     extents s = Shape::value;
     int next = 0;
     for (int i = 0; i < s.rank; ++i) {
       if (is_static(s[i])) continue;
       const int first = first_of_name(Shape::value, i);
+      if (first == i && is_plain[next] && given[next] < 0) {  // a negative number in a graph is a run-time extent
+        g->refuse({ir::refusal::kind::made_extent});
+        return zeros_after_error<T, Shape>(*g);
+      }
       s[i] = first == i ? given[next++] : s[first];
       if (s[i] == no_extent) return zeros_after_error<T, Shape>(*g);
+      if (!is_static(s[i])) g->require_at_least(s[i], 0, "shape");
     }
     return made_by_factory<T, Shape>(*g, elements, s);
   }

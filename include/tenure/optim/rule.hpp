@@ -32,7 +32,10 @@ template <class X>
 auto zeros_like_tree(const X& x) {
   std::array<extents, tree<X>::leaves + 1> of_leaf;
   std::size_t i = 0;
-  for_each_leaf(x, [&](const auto& leaf) { of_leaf[i++] = leaf.extents(); });
+  for_each_leaf(x, [&](const auto& leaf) {
+    if constexpr (requires { leaf.extents(); }) of_leaf[i] = leaf.extents();  // not of a number, which a message refuses later
+    ++i;
+  });
   i = 0;
   auto make = [&]<class L>(element_tag<L>) {
     const extents& e = of_leaf[i++];

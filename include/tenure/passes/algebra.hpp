@@ -379,7 +379,7 @@ constexpr bool round_to(dtype type, double& x) {
 /// Computes the value of a constant after a cast. Returns false where the cast must be done at run time.
 constexpr bool cast_constant(const ir::node& constant, dtype to, double& value) {
   value = ir::value_of(constant);
-  const bool is_exact = -0x1p53 <= value && value <= 0x1p53;  // a larger int64 is not exact in a double
+  const bool is_exact = is_floating(constant.type) ? -0x1p53 <= value && value <= 0x1p53 : tenure::number::is_exact_in_double(constant.attr);
   static_cast<void>(round_to(constant.type, value));
   if (to == dtype::boolean) value = value != 0;
   if (to == dtype::boolean || constant.type == dtype::boolean) return true;

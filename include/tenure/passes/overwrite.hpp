@@ -134,7 +134,7 @@ class uses_in_kernels {
       const access& a = p_.accesses[of.first_access + x.access];
       if (a.buffer < 0) continue;
       const auto [use, writes] = to(p_.buffers[a.buffer]);
-      if (use == nullptr) continue;
+      if (use == nullptr || (use->place == nowhere && !writes)) continue;
       const int here = place_of(a), pass = static_cast<int>(std::bit_width(x.passes)), at = pass << 24 | i;
       const bool is_elementwise = !x.row && (writes ? x.what == instruction::kind::store : use->place == unknown || use->place == here);
       if (!is_elementwise) use->place = nowhere;
@@ -202,11 +202,14 @@ class overwrites {
 
 /// Lets a temporary have the memory of another one of the same size that its kernel reads for the last time, where each element is read before
 /// it is written. So the gradient of logits is written over the logits.
-/// Cost: linear in the instructions of kernels that write one temporary and are the last to read another.
+/// Cost: linear in the instructions of kernels that write one temporary and are the last to read another, if few accesses of a step differ in
+/// their elements.
 constexpr void reuse_temporaries(plan_builder& plan) {
   const plan_view p = plan.view();
   ir::array<int> born(p.step_count, -1), dies(p.step_count, -1), next_born(p.buffer_count, -1), next_dies(p.buffer_count, -1);  // chains of buffers
-  for (int i = p.buffer_count - 1; i >= 0; --i) {
+  // The chains begin with the newest buffer. If that is a product, its rows can be computed in blocks in the memory of the result, which would not be so
+  // if the result were written over a factor of the product.
+  for (int i = 0; i < p.buffer_count; ++i) {
     const buffer& b = p.buffers[i];
     if (b.where != buffer::place::workspace || b.first >= p.step_count) continue;
     next_born[i] = born[b.first], born[b.first] = i;

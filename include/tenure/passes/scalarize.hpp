@@ -262,7 +262,7 @@ class scalarizer {
     const extents& s = g_.shapes[n.shape];
     if (n.op == opcode::constant) {
       found = ir::value_of(n);
-      return is_floating(n.type) || (-0x1p53 <= found && found <= 0x1p53);  // a larger int64 is not exact in a double
+      return is_floating(n.type) || tenure::number::is_exact_in_double(n.attr);
     }
     std::int64_t index[max_rank + 1] = {}, from[max_rank + 1] = {};
     indices<0>(s, at, index);

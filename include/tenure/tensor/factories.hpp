@@ -125,9 +125,9 @@ constexpr tensor<T, shape<dyn>> arange(A first, B last, C step = 1) {
   if (n < 0) throw shape_error("tenure: arange: the step does not lead from the first value to the last");
   if (std::is_constant_evaluated()) {
     auto made = detail::constant_counted<tensor<T, shape<dyn>>>(static_cast<double>(first), static_cast<double>(step), n);
-    const auto is_exact = [](double x) { return -0x1p53 <= x && x <= 0x1p53; };
     if constexpr (std::is_integral_v<between>)
-      if (!is_exact(static_cast<double>(first)) || !is_exact(static_cast<double>(last))) {
+      if (!number::is_exact_in_double(static_cast<std::int64_t>(first)) || !number::is_exact_in_double(static_cast<std::int64_t>(last)) ||
+          !number::is_exact_in_double(static_cast<std::int64_t>(step))) {
         auto* const block = static_cast<detail::constant_block*>(detail::tensor_access::storage(made).get());
         block->whole = static_cast<std::int64_t>(first), block->whole_step = static_cast<std::int64_t>(step);
       }

@@ -53,7 +53,7 @@ constexpr auto stacked_layers(const std::array<Layer, N>& layers) {
         if (j++ != position) return;
         const ops::value x = leaf;
         extents s{1, {1}};
-        for (int a = 0; a < x.shape().rank; ++a) s.push_back(x.shape()[a]);
+        for (int a = 0; a < x.shape().rank; ++a) s.push_back(ops::value(x).shape()[a]);
         const ops::value row = ops::reshape_to(x, s);
         all = all.id == ir::none ? row : ops::concatenated(all, row, 0);
       });
@@ -273,7 +273,7 @@ constexpr auto extent(const X& x) {
   if constexpr (is_traced_v<X>) {
     if constexpr (!is_static(X::shape_type::value[axis])) {
       ir::builder& g = *x.graph;
-      return traced<std::int64_t, shape<>>{&g, ops::number_of_extent(g, dtype::int64, x.shape()[axis]).id};
+      return traced<std::int64_t, shape<>>{&g, ops::number_of_extent(g, dtype::int64, ops::value(x).shape()[axis]).id};
     } else {
       return X::shape_type::value[axis];
     }

@@ -97,7 +97,7 @@ class source_lines {
       return place;
     }
     static bool is_of_system(const std::string& file) {
-      return file.starts_with("/usr/include/") || file.find("/c++/") != std::string::npos || file.find("/boost/hana/") != std::string::npos;
+      return file.starts_with("/usr/include/") || file.find("/include/c++/") != std::string::npos || file.find("/boost/hana/") != std::string::npos;
     }
   };
 

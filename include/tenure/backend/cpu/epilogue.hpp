@@ -24,6 +24,7 @@ struct epilogue {
   bool reduces = false, reduces_columns = false;  // the kernel reduces over rows: the number of blocks is limited, or blocks need memory
   bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
   bool is_read_later = true;                      // a later step reads the product, or it is a result
+  bool is_passed_on = false;                      // the kernel writes a temporary over the product, so blocks of it cannot share a small part of its memory
   int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
   std::uint64_t accesses = 0, writes = 0;         // the accesses of the kernel that read the product, and the ones that write
 };
@@ -51,6 +52,7 @@ constexpr epilogue find_epilogue(int s) {
   // The bindings of a step have the same order as its accesses in the plan.
   const program_detail::binding& c = tables.bindings[product.first_binding + 2];
   const passes::buffer& buffer = tables.buffers[c.buffer];
+  e.is_passed_on = buffer.is_passed_on;
   e.is_read_later = buffer.where != passes::buffer::place::workspace || buffer.last > s + 1 || !(buffer.elements == elements);
   for (int a = 0; a < next.binding_count; ++a) {
     const program_detail::binding& b = tables.bindings[next.first_binding + a];
@@ -171,7 +173,7 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
                     .row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
                     .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.pointer[2]),
                     .matrix = product.pointer[2],
-                    .in_place = overwrites || e.is_read_later || workers * rows_of_block > rows,
+                    .in_place = overwrites || e.is_read_later || e.is_passed_on || workers * rows_of_block > rows,
                     .accesses = e.accesses,
                     .is_product = true};
   if (spoils_factor) {
