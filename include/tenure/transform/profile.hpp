@@ -103,9 +103,10 @@ class counted_names {
 
 inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id) {
   passes::writer w;
-  if (g[id].op == ir::opcode::construct) passes::print_construct(w, g, g.construct_of(g[id]));
-  else w << passes::name_of(g[id]);
-  return w.text();
+  if (g[id].op != ir::opcode::construct) return (w << passes::name_of(g[id])).text();
+  passes::print_construct(w, g, g.construct_of(g[id]));
+  const std::string text = w.text();
+  return text.starts_with(": ") ? text.substr(2) : text;  // what stands behind "construct" in a printed graph
 }
 inline std::string name_of_step(const ir::graph_view& g, const passes::clusters& fused, int cluster) {
   counted_names names;
