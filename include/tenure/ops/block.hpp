@@ -3,8 +3,9 @@
 // Errors: a block that does not lie inside its axes throws index_error before any result is written.
 // Cost: a read copies the block; where two axes and more start at such positions, it computes one index for each row of the block. An
 // update copies the operand, or writes the block in place where nothing reads the operand afterwards: in a loop that carries it, and into()
-// the operand itself. With positions along two axes and more it also copies the rows of the first axis in which the block lies, unless the
-// block is one long along all of these axes but the last, and these are next to each other.
+// the operand itself. A block that is one long, at constant positions, is chosen in one pass over the operand. With positions along two axes
+// and more it also copies the rows of the first axis in which the block lies, unless the block is one long along all of these axes but the last,
+// and these are next to each other.
 #pragma once
 
 #include <tenure/ops/comparison.hpp>
@@ -156,8 +157,8 @@ constexpr value looked_up_in(value y, const extents& shape, const block& b) {
   return gathered(reshape_to(y, of_block), in_block, 0);
 }
 
-/// An array of so many elements is replaced as a whole, in one kernel with the operations around it, where no step has to place the block first. A
-/// step of its own takes as long as that.
+/// An array of so many elements is replaced as a whole, in one kernel with the operations around it. A step that writes only the block takes as
+/// long as that.
 inline constexpr std::int64_t most_replaced = 64;
 
 /// Whether the block is one long along its axes but the last, and along whole axes between them.
@@ -222,17 +223,16 @@ constexpr value write_block(value x, value y, const block& b) {
   ir::builder& g = *x.graph;
   require_block_inside(x, b, call, "dynamic_update: start of the block");
   const bool is_small = all_static(x.shape()) && count(x.shape()) <= most_replaced;
-  bool is_one_long = true, is_empty = false, any_known = false;
+  bool is_one_long = true, is_empty = false;
   for (int a = 0; a < b.axes.size(); ++a) {
     if (b.axes[a].is_whole()) continue;
-    any_known = any_known || b.axes[a].start.node().op == ir::opcode::constant;
     is_one_long = is_one_long && b.axes[a].length == 1;
     is_empty = is_empty || b.axes[a].length == 0;
   }
   const bool is_known = first_unknown(b) < 0, is_in_one = is_piece(b, y.shape());
   const std::int16_t shape = x.node().shape;
   value placed;
-  if (is_one_long && (is_small || is_known || (any_known && !is_in_one))) placed = broadcast_to(y, shape);
+  if (is_one_long && (is_small || is_known)) placed = broadcast_to(y, shape);
   else if (is_small && !is_known && !is_in_one && !is_empty) placed = looked_up_in(y, x.shape(), b);
   else return write_pieces<T>(x, y, b);
   return pointwise_value<where>(inside_of<T>(g, shape, b, call), placed, x);
