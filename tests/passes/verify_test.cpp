@@ -558,6 +558,7 @@ TEST_CASE("products, systems, orders and attention take matrices of numbers") {
   CHECK(attention(dtype::float32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
   CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {3, {3, 3, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
   CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {1, {3}}, {2, {3, 4}}, opcode::attention, 0).ok());
+  CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {1, {3}}, {2, {3, 2}}, opcode::attention, 0).ok());  // only its rank is wrong
   CHECK(!attention_of(dtype::float32, {2, {3, 2}}, {2, {4, 2}}, {2, {3, 4}}, opcode::attention, 0).ok());
   check(attention(dtype::int32, {2, {3, 2}}, {2, {3, 4}}, opcode::attention, 0), "attention of integers or bool", 7, 0, 0);
   check(attention(dtype::float32, {1, {3}}, {1, {5}}, opcode::attention, 0), "attention of less than matrices", 7, 1, 2);
