@@ -63,7 +63,7 @@ TEST_CASE("a derivative: the value is finite, and its gradient is not") {
   CHECK(holds(text, "\n  sqrt(x - 1): float32[4], 0 to 1.73205\n"));
   CHECK(holds(text, "\n  not finite: gradient of x"));
   CHECK(text.find("value") == std::string::npos);
-  CHECK(!holds(text, "\n  1: "));  // a literal is in the formula, and needs no range
+  CHECK(text.find("\n  1: ") == std::string::npos);  // a literal is in the formula, and needs no range
 }
 
 TEST_CASE("sums and products overflow as those of the call do") {

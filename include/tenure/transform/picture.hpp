@@ -305,7 +305,8 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
     for (int i = 0; i < Program::buffer_count; ++i) {
       const passes::buffer& b = Program::tables.buffers[i];
       if (b.where != passes::buffer::place::workspace || b.first >= Program::step_count) continue;
-      drawn_buffer d{.name = "", .offset = place.offset[i], .bytes = b.elements.factor * size_of(b.type), .first = b.first, .last = b.last};
+      const int last = b.last - b.is_passed_on;  // its last step writes another buffer over it
+      drawn_buffer d{.name = "", .offset = place.offset[i], .bytes = b.elements.factor * size_of(b.type), .first = b.first, .last = last};
       const ir::node_id id = maker.node_of_buffer(b.first, d.bytes, is_found);
       d.name = id == ir::none ? tenure::name_of(b.type) : maker.formula().line(id);
       for (const ir::node_id k : kept) d.is_kept = d.is_kept || k == id;
