@@ -170,7 +170,7 @@ constexpr std::int64_t bytes_of_turns = decltype(gradients<in_one>{}.plan(array<
 template <std::int64_t Blocks>  // of as many turns
 constexpr std::int64_t bytes_of_blocks = decltype(gradients<in_blocks>{}.plan(array<16, 16>(), array<Blocks, Blocks, 16>()))::workspace_bytes();
 template <class Kind>
-constexpr std::int64_t bytes_of_turn = (bytes_of_scan<Kind, 20> - bytes_of_scan<Kind, 10>) / 10;
+constexpr std::int64_t bytes_of_turn = (bytes_of_scan<Kind, 400> - bytes_of_scan<Kind, 200>) / 200;  // so many that products need equal scratch memory
 }  // namespace
 
 TEST_CASE("a scan over checkpointed blocks keeps the carry of each block, and the turns of one block") {
