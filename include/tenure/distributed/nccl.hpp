@@ -3,7 +3,7 @@
 // by NCCL. Before each call the ranks agree by MPI, as for the host.
 // Law: a call throws on all ranks, before anything is written, where they differ or one has failed. Calls of NCCL run in the order of the current
 // stream, and the host does not wait for them. If one is refused while other ranks rely on it, the job ends with a message.
-// Law: a group that ends by an exception, or after a rank has left it, waits for no other rank. Otherwise its end is that of all ranks.
+// Law: if an exception destroys a group, or a rank has left it before, its destructor does not wait for other ranks. Otherwise it waits for all.
 #pragma once
 
 #include <exception>

@@ -69,7 +69,7 @@ constexpr auto constant_expression(ir::builder& g, const X& x) {
 
 }  // namespace detail
 
-/// `value` in each element, in the shape of x. The element type is that of x unless T is given. `value` is converted as by cast.
+/// `value` in each element, in the shape of x. The element type is that of x unless T is given. cast converts `value` to it.
 template <class T = void, element E, class S, scalar U>
 constexpr auto full_like(const traced<E, S>& x, U value) {
   using made = std::conditional_t<std::is_void_v<T>, E, T>;

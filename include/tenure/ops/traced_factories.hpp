@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Factories in a trace whose extents are numbers of the trace: zeros(shape<dyn, 3>{}, extent<0>(x)). Such a number is extent<A>(x), also plus,
 // minus or times an integer, or its floor_divide by one.
-// Law: the elements are those that the factory gives in memory.
+// Law: the same factory gives the same elements outside a trace.
 #pragma once
 
 #include <tenure/ops/like.hpp>
@@ -64,8 +64,7 @@ template <element T = float, any_shape Shape, scalar U, class... N>
   requires(is_traced_v<N> || ...)
 constexpr traced<T, Shape> full(Shape, U value, const N&... n) {
   detail::constant_block like;
-  like.whole = std::is_integral_v<T> ? static_cast<std::int64_t>(number::convert<T>(value)) : 0;
-  like.first = static_cast<double>(number::convert<T>(value));
+  like.fill_with(number::convert<T>(value));
   return detail::made_in_trace<T, Shape>(like, n...);
 }
 template <element T = float, any_shape Shape, class... N>

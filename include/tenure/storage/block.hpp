@@ -35,6 +35,18 @@ struct constant_block : block {
   std::int64_t whole_step = 0;  // of integers beyond 2^53, which a double would round; otherwise 0
   double first = 0, step = 0, last = 0;
   bool has_last = false;  // linspace ends with `last`, without rounding
+
+  /// Takes over the elements, and not the references and versions.
+  constexpr void describe_as(const constant_block& from) {
+    what = from.what, whole = from.whole, whole_step = from.whole_step;
+    first = from.first, step = from.step, last = from.last, has_last = from.has_last;
+  }
+  /// All elements have this value of an element type.
+  template <class T>
+  constexpr void fill_with(T value) {
+    whole = std::is_integral_v<T> ? static_cast<std::int64_t>(value) : 0;
+    first = static_cast<double>(value);
+  }
 };
 
 /// A counted reference to a block. It may be empty.
@@ -90,7 +102,7 @@ class storage_handle {
  private:
   static constexpr block* copy_of(const constant_block& from) {
     auto* const copy = new constant_block;
-    copy->what = from.what, copy->whole = from.whole, copy->whole_step = from.whole_step, copy->first = from.first, copy->step = from.step, copy->last = from.last, copy->has_last = from.has_last;
+    copy->describe_as(from);
     return copy;
   }
   void drop() noexcept {

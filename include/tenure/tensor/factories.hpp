@@ -31,14 +31,13 @@ template <class X, class... N>
 constexpr X constant_tensor(const constant_block& like, N... n) {
   const std::int64_t given[sizeof...(N) + 1] = {static_cast<std::int64_t>(n)..., 0};
   auto* const made = new constant_block;
-  made->what = like.what, made->whole = like.whole, made->whole_step = like.whole_step, made->first = like.first, made->step = like.step, made->last = like.last, made->has_last = like.has_last;
+  made->describe_as(like);
   return tensor_access::make<X>(storage_handle(made), nullptr, bind_extents(shape_of_t<X>::value, given), {});
 }
 template <class X, class T, class... N>
 constexpr X constant_filled(T value, N... n) {
   constant_block like;
-  like.whole = std::is_integral_v<T> ? static_cast<std::int64_t>(value) : 0;
-  like.first = static_cast<double>(value);
+  like.fill_with(value);
   return constant_tensor<X>(like, n...);
 }
 template <class X, class... N>

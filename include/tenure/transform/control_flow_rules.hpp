@@ -78,7 +78,7 @@ constexpr bool is_scanned() {
     [&]<int... I>(std::integer_sequence<int, I...>) { agree_along_axis_0<decltype(printed_extent<leading_extent<Xs, I>>())...>(); }(std::make_integer_sequence<int, tree<Xs>::leaves>{});
   return tree<Xs>::leaves > 0 && axis.exists && axis.agrees;
 }
-/// Whether the function of a loop takes what a turn gives it. If not, a static_assert says what that is.
+/// Whether the function of a loop has the parameters that a turn passes. If not, a static_assert names them.
 template <class F, class Carry, class Slice>
 constexpr bool takes_carry_and_slice() {
   constexpr bool takes = requires(const F& f, const Carry& carry, const Slice& x) { f(carry, x); };

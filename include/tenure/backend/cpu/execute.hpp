@@ -67,7 +67,7 @@ void run_opaque(const bound_step& s, void* const* pointer, const opaque_operatio
   });
 }
 
-/// Runs the steps first ... last - 1. A watch, if there is one, hears of each.
+/// Runs the steps first ... last - 1. Calls watch.enter(step) before each of them, if a watch is given, and with -1 after the last.
 template <class Program, class Plan, class... Watch>
 void run_table(const running_call& m, const Plan& plan, int first, int last, const Watch&... watch) {
   constexpr bool is_bound = std::is_same_v<Plan, bound_body<Program>>;
@@ -203,7 +203,7 @@ template <class Program>
 constexpr bool may_use_threads = !detail::expands<Program>() || !program_detail::only_kernels<Program>;
 
 /// Runs the program. `plan` is its placement for these extents. before_writing() is called once, after the last step that may refuse an
-/// index. From there on only an executor can throw. If before_writing watches steps, it hears of those of the table.
+/// index. From there on only an executor can throw. If before_writing watches steps, all steps run from the table, and it gets the number of each.
 template <class Program, class Plan, class BeforeWriting>
 TENURE_INLINE void execute(const running_call& m, const Plan& plan, const BeforeWriting& before_writing) {
   constexpr int checked = program_detail::last_check<Program> + 1;
