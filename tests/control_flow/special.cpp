@@ -125,7 +125,6 @@ TEST_CASE("extent is a number of turns, and a number to compute with") {
     CHECK(tn::extent<0>(xs) == n);
   }
   static_assert(std::is_same_v<decltype(tn::extent<0>(vector())), std::int64_t>);
-  // The gradient keeps what it reads: a second reverse mode goes through, which it does not through a while_loop.
   constexpr auto twice = tn::grad([](auto w, auto xs) { return tn::square(tn::grad<0>(by_extent)(w, xs)); });
   const auto slope = [&](double w) { return tn::square(tn::grad<0>(by_extent)(w, vector{0.3, 0.3, 0.3})).item(); };
   CHECK(twice(0.7, open_vector(tn::full<double>(tn::shape<tn::dyn>{}, 0.3, 3))).item() == Approx((slope(0.7 + 1e-5) - slope(0.7 - 1e-5)) / 2e-5).epsilon(1e-6));

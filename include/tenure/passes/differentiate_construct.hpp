@@ -76,7 +76,7 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     case ir::construct::kind::scan: return pull_scan(g, id, active, cotangents, accumulate);
     case ir::construct::kind::cond: return pull_cond(g, id, active, cotangents, accumulate);
     case ir::construct::kind::while_loop: return pull_while(g, id, active, cotangents, accumulate);
-    case ir::construct::kind::reverse_while: return g.refuse({ir::refusal::kind::second_reverse_while});
+    case ir::construct::kind::reverse_while: return pull_reverse_while(g, id, active, cotangents, accumulate);
     case ir::construct::kind::external: return g.refuse({ir::refusal::kind::reverse_extern});
     default: return;
   }

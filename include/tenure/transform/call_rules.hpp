@@ -150,7 +150,7 @@ constexpr bool is_traceable() {
                   "tenure: trace: the extent of this axis is known only when the program runs: tn::extent<A> is a traced number, or scan over the axis");
     static_assert(refused.what != ir::refusal::kind::part, "tenure: dropout: p is the part of the elements that become zero: 0 <= p <= 1");
     static_assert(refused.what != ir::refusal::kind::second_reverse_while,
-                  "tenure: grad: no second reverse mode through while_loop without a bound, or fori_loop with a traced number of turns; use jvp or hessian, or give the bound tn::at_most<N>");
+                  "tenure: grad: a custom_vjp in a while_loop without a bound has a backward that is not linear in the cotangent, so there is no second reverse mode: use jvp or hessian, or give the bound tn::at_most<N>");
     static_assert(refused.what != ir::refusal::kind::forward_custom_vjp, "tenure: jvp: no forward mode through custom_vjp; custom_jvp has both modes");
     static_assert(refused.what != ir::refusal::kind::reverse_extern,
                   "tenure: grad: this extern_op has no derivative: give it a backward, or call it with tn::stop_gradient(x)");

@@ -323,8 +323,7 @@ constexpr auto fori_loop(const From&, const To&, const F&, const C&) {
 }
 
 /// while_loop(condition, f, init) calls f(carry) -> carry while condition(carry) is true, and returns the last carry. A condition returns
-/// one traced bool. Reverse mode gives the gradient of the turns that were taken. A second reverse mode needs a bound, see below; forward over
-/// reverse mode does not.
+/// one traced bool. Reverse mode gives the gradient of the turns that were taken, and may be repeated.
 /// Cost of a gradient: the loop, each turn again at most r times for its state, and the pull of each turn. r is 1 or 2 up to two million turns over
 /// few numbers, see program/snapshots.hpp. Memory: 32 to 2048 carries, 256 KiB if these are not too few or too many, whatever the number of turns.
 /// A GPU keeps 32 to 256 carries.
