@@ -14,7 +14,7 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
 # reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone, and
 # for nvcc a second GPU, whole programs and large graphs (TENURE_QUICK_TESTS); the compiled random programs; the suites of the CPU on another
-# device; the module by CMake and with libc++; Meson, Conan, vcpkg's port and the files of a release; many processes with MPICH, and the command that
+# device; `pip install ./examples/python` and its tests with PyTorch and JAX; the module by CMake and with libc++; Meson, Conan, vcpkg's port and the files of a release; many processes with MPICH, and the command that
 # trains on the digits in two; with clang++, the examples and the compiling twins of must-not-compile tests.
 quick=ON
 skip_gcc="batch;control_flow;far_suites;golden;laws;ownership;random_programs"
@@ -31,7 +31,7 @@ case "${1:-}" in
     ;;
 esac
 steps=$((1 + 3 * (${#cross[@]} > 0 ? ${#cross[@]} : compilers)))
-[[ $quick == OFF ]] && steps=$((steps + 4))
+[[ $quick == OFF ]] && steps=$((steps + 5))
 source "$(dirname "$0")/common.sh"
 
 closing_lines=()
@@ -132,6 +132,27 @@ digits_of_demo() {
   closing_lines+=("demo.sh --mpi: $said")
 }
 
+# python_suite: `pip install ./examples/python`, the command of the README, and its tests with PyTorch and JAX, in an environment of its own. Its tests in
+# the other suites run without these two, which take gigabytes.
+python_suite() {
+  local environment=build/python log=build/python.log lacks=()
+  step "pip install ./examples/python"
+  if ! { python3 -m venv "$environment" && "$environment/bin/pip" install -q numpy pytest; }; then
+    closing_lines+=("pip install ./examples/python: skipped, there is no network or no python3-venv")
+    return
+  fi
+  for library in torch jax; do
+    "$environment/bin/python" -c "import $library" 2>/dev/null || "$environment/bin/pip" install -q "$library" || lacks+=("$library")
+  done
+  if CXX=$1 "$environment/bin/pip" install -q --force-reinstall --no-deps ./examples/python &&
+    (cd "$environment" && bin/python -m pytest -q ../../examples/python/test_module.py) 2>&1 | tee "$log"; then
+    closing_lines+=("pip install ./examples/python: $(grep -E 'passed|failed' "$log" | tail -n 1)${lacks[*]:+, without ${lacks[*]}}")
+  else
+    closing_lines+=("pip install ./examples/python: failed")
+    failed=1
+  fi
+}
+
 # cross_suite <architecture>: some of the tests for a machine that is not here, with Debian's cross compiler and QEMU's emulation of a process.
 cross_targets=(test_math test_storage test_tensor test_backend test_expr test_laws.rows test_laws.shapes test_transform.compile_test example_01_quickstart)
 cross_suite() {
@@ -229,6 +250,7 @@ fi
 if [[ $quick == OFF ]]; then
   if command -v mpicxx.mpich >/dev/null; then mpich_suite "$gxx"; else closing_lines+=("MPICH: skipped, there is none"); fi
   digits_of_demo
+  python_suite "$gxx"
 fi
 
 echo

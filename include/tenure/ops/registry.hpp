@@ -114,6 +114,19 @@ constexpr effort effort_of(ir::opcode op) {
   if (op == code_of<sqrt>()) return effort::square_root;
   return record_of(op).types == typing::floating ? effort::function : effort::arithmetic;
 }
+/// The cycles after which another instruction can read the result of an operation, about as on today's processors.
+constexpr int latency_of(effort e) {
+  switch (e) {
+    case effort::function: return 40;
+    case effort::square_root: return 20;
+    case effort::division: return 13;
+    case effort::arithmetic: break;
+  }
+  return 4;
+}
+/// The instructions of an operation. Each keeps others from starting for a cycle. A division or a square root is one instruction: the unit that
+/// computes it takes several cycles, but other instructions start meanwhile.
+constexpr int instructions_of(effort e) { return e == effort::function ? 25 : 1; }
 
 // The codes that ir/ knows by name.
 static_assert(code_of<neg>() == ir::opcode::neg && code_of<add>() == ir::opcode::add && code_of<sub>() == ir::opcode::sub &&

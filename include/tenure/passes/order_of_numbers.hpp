@@ -43,20 +43,6 @@ constexpr ir::builder in_order_of_use(const ir::graph_view& g, std::int64_t samp
   return out;
 }
 
-/// The cycles after which another instruction can read the result of an operation, about as on today's processors.
-constexpr int latency_of(const ir::node& n) {
-  if (!ops::is_pointwise(n.op)) return 0;
-  switch (ops::effort_of(n.op)) {
-    case ops::effort::function: return 60;
-    case ops::effort::square_root: return 20;
-    case ops::effort::division: return 13;
-    case ops::effort::arithmetic: break;
-  }
-  return 4;
-}
-/// The cycles in which its instructions keep other instructions from starting. A division or a square root is one instruction: the unit that
-/// computes it takes several cycles, but other instructions start meanwhile.
-constexpr int cycles_of(const ir::node& n) { return ops::is_pointwise(n.op) && ops::effort_of(n.op) == ops::effort::function ? 25 : 1; }
 /// The numbers among which the next one is chosen. A processor looks ahead 200 to 500 instructions, which is not enough for a function of two
 /// rows: the second begins too late. Measured on the Jacobian of 2 x 15: a window of 32 gains a tenth, 250 gains another tenth but compiles
 /// longer. 96 is between.
@@ -102,8 +88,10 @@ constexpr ir::builder in_order_of_latency(const ir::graph_view& g, std::int64_t 
     }
     const node_id id = waiting[chosen];
     if (soonest > now) now = soonest;
-    known_at[id] = now + latency_of(g[id]);
-    if (is_number_of_sample(g, id, samples)) now += cycles_of(g[id]);
+    const bool computes = ops::is_pointwise(g[id].op);
+    const ops::effort effort = computes ? ops::effort_of(g[id].op) : ops::effort::arithmetic;
+    known_at[id] = now + (computes ? ops::latency_of(effort) : 0);
+    if (is_number_of_sample(g, id, samples)) now += ops::instructions_of(effort);
     renamed[id] = out.emit(with_renamed_operands(g[id], renamed));
     for (int i = chosen; i + 1 < waiting.size(); ++i) waiting[i] = waiting[i + 1];
     waiting.pop_back();

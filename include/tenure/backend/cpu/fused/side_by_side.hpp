@@ -46,9 +46,9 @@ constexpr int fused<Code>::uses_of(int i, int pass) {
 // times as long in a group; gradients with up to 6 values at a time are 6 to 18 % faster in groups of 8 than of 4.
 template <class Code>
 constexpr int fused<Code>::in_group(int pass) {
-  constexpr int cycles_of_function = 40, cycles_of_division = 16, cycles_of_arithmetic = 4, least_cycles = 80;
-  constexpr int code_of_function = 25, most_code = 4000;  // in instructions: 4,000 have 25 KB
-  constexpr int most_values = 48;                         // of all packets of a group, in registers
+  constexpr int least_cycles = 80;
+  constexpr int most_code = 4000;  // in instructions: 4,000 have 25 KB
+  constexpr int most_values = 48;  // of all packets of a group, in registers
   int cycles[slots] = {}, last_reader[slots] = {}, longest = 0, code = 0;
   for (int i = 0; i < record::instructions; ++i) {
     const instruction& x = k.instruction[i];
@@ -60,9 +60,8 @@ constexpr int fused<Code>::in_group(int pass) {
       }
     const bool computes = x.what == instruction::kind::compute && ops::is_pointwise(x.op);
     const ops::effort effort = computes ? ops::effort_of(x.op) : ops::effort::arithmetic;
-    const bool is_function = effort == ops::effort::function;
-    if (computes) cycles[i] += is_function ? cycles_of_function : effort == ops::effort::arithmetic ? cycles_of_arithmetic : cycles_of_division;
-    code += is_function ? code_of_function : 1;
+    if (computes) cycles[i] += ops::latency_of(effort);
+    code += ops::instructions_of(effort);
     if (cycles[i] > longest) longest = cycles[i];
   }
   if (longest < least_cycles || lanes == 1) return 1;
