@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Derivatives of loops and branches. Each gives another loop or branch with a body of its own.
 // - Tangents: the body computes (carry, tangent of the carry) from the last one.
-// - Cotangents of scan: differentiate_scan.hpp. Cotangents of while_loop, and their tangents: differentiate_while.hpp.
+// - Cotangents of scan: differentiate_scan.hpp. Those of while_loop: differentiate_while.hpp, and their derivatives: differentiate_reverse_while.hpp.
 // - Cotangents of cond: the same branch is taken again, and computes its result again.
 #pragma once
 
 #include <tenure/passes/differentiate_annotation.hpp>
+#include <tenure/passes/differentiate_reverse_while.hpp>
 #include <tenure/passes/differentiate_while.hpp>
 
 namespace TENURE_NAMESPACE::passes {

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSL-1.0
+// Derivatives of a reverse_while, which has the cotangents of a while_loop: its turns go from state s_n-1 back to s_0, and c_k = pull(c_k+1, s_k).
+// - Tangents: another reverse_while over (carries, their tangents) and (states, their tangents).
+// - Cotangents: the pull is linear in c, so the cotangent l of c goes forward, from that of the result c_0, and needs no c:
+//   l_k+1 = (dpull / dc)^T l_k. A while_loop takes it to the last turn. Another reverse_while, with l as one more state, computes each c
+//   again and sums up the cotangents of the states and the captures: d_k = (dstep / ds)^T d_k+1 + d<l_k, pull(c_k+1, s_k)> / ds.
+//   A custom_vjp whose backward is not linear would need each c on the way forward: it is refused.
+// Cost of the cotangents: the turns once more forward, where something needs the cotangent of the first c, and once backward.
+#pragma once
+
+#include <tenure/passes/derived_body.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// The cotangents of the operands of a reverse_while, given those of its results, or none.
+class cotangents_of_reverse_while {
+ public:
+  constexpr cotangents_of_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents)
+      : g_(g), active_(active), c_(g.construct_at(id)), f_(flow_through<by_derivative>(g.view(), id, active)), operands_(g.operands_of(id)),
+        reached_(carries_reached(cotangents)) {
+    for (int i = 0; i < c_.states(); ++i) first_states_.push_back(operands_[c_.carries + i]);
+    for (int i = 0; i < c_.carries; ++i)
+      if (reached_[i]) first_states_.push_back(cotangents[i] != ir::none ? cotangents[i] : zero(operands_[i]));
+  }
+
+  /// accumulate(operand, cotangent) takes the cotangents of the first c, which are those of the last turn.
+  template <class Accumulate>
+  constexpr void of_carries(Accumulate accumulate) {
+    bool any = false;
+    for (int i = 0; i < c_.carries; ++i) any = any || (reached_[i] && active_[operands_[i]]);
+    if (!any) return;
+    ir::construct loop{.what = ir::construct::kind::while_loop, .carries = first_states_.size() + 1};
+    id_list all = first_states_;
+    all.push_back(g_.constant(dtype::int64, g_[turns()].shape, 0));
+
+    derived_body condition(g_, c_.bodies[0]);
+    id_list inputs;
+    for (const ir::node_id x : all) inputs.push_back(condition.input_like(x));
+    const id_list goes_on(1, ops::pointwise_value<ops::less>({g_, inputs.back()}, {g_, turns()}, {}).id);
+    loop.bodies[0] = condition.cut(inputs, goes_on, all);
+    loop.captures[0] = all.size() - loop.carries;
+
+    derived_body body(g_, c_.bodies[0]);
+    turn next = turn_forward(body);
+    next.inputs.push_back(body.input_like(turns()));
+    const ops::value counter(g_, next.inputs.back());
+    next.outputs.push_back((counter + counter.like(1)).id);
+    const int before = all.size();
+    loop.bodies[1] = body.cut(next.inputs, next.outputs, all);
+    loop.captures[1] = all.size() - before;
+
+    const ir::node_id last = g_.add_construct(loop, all);
+    for (int i = 0, at = c_.states(); i < c_.carries; ++i) {
+      if (!reached_[i]) continue;
+      if (active_[operands_[i]]) accumulate(operands_[i], g_.result(last, at));
+      ++at;
+    }
+  }
+
+  /// The same for those of the first states and of the captures.
+  template <class Accumulate>
+  constexpr void of_states_and_captures(Accumulate accumulate) {
+    id_list wanted;
+    for (int i = 0; i < c_.states(); ++i)
+      if (f_.inputs(0)[i]) wanted.push_back(operands_[c_.carries + i]);
+    const int active_states = wanted.size();
+    for (int b = 0; b < 2; ++b)
+      for (int j = 0; j < c_.captures[b]; ++j)
+        if (is_active(b, j)) wanted.push_back(capture(b, j));
+    if (wanted.size() == 0) return;
+
+    derived_body body(g_, c_.bodies[1]);  // (each c, the cotangents of `wanted`; s_k, l_k)
+    id_list inputs, of_pull, of_step;
+    for (int i = 0; i < c_.carries; ++i) of_pull.push_back(body.input_of(i)), inputs.push_back(of_pull[i]);
+    for (const ir::node_id x : wanted) inputs.push_back(body.input_like(x));
+    const int first_state = inputs.size();
+    for (const ir::node_id x : first_states_) inputs.push_back(body.input_like(x));
+    for (int i = 0; i < c_.states(); ++i) of_pull.push_back(inputs[first_state + i]), of_step.push_back(inputs[first_state + i]);
+    for (int b = 0; b < 2; ++b)
+      for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(is_active(b, j) ? body.variable(capture(b, j)) : capture(b, j));
+    body.paste(of_pull);
+    const id_list stepped = g_.paste(c_.bodies[0], of_step);
+
+    id_list values, arriving, wrt, outputs;
+    for (int i = 0, at = c_.carries; i < c_.states(); ++i)
+      if (f_.inputs(0)[i]) values.push_back(stepped[output_of(0, i)]), arriving.push_back(inputs[at++]);
+    for (int i = 0, at = first_state + c_.states(); i < c_.carries; ++i)
+      if (reached_[i]) values.push_back(body.output(i)), arriving.push_back(inputs[at++]);
+    for (int i = 0; i < of_step.size(); ++i)
+      if (f_.inputs(0)[i]) wrt.push_back(of_step[i]);
+    for (int j = 0; j < c_.captures[1]; ++j)
+      if (is_active(1, j)) wrt.push_back(of_pull[c_.own_inputs(1) + j]);
+    id_list gradients(wrt.size(), ir::none);
+    reverse(g_, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+    for (int i = 0; i < c_.carries; ++i) outputs.push_back(body.output(i));
+    for (int k = 0; k < wrt.size(); ++k) {
+      const ir::node_id sum = inputs[c_.carries + k], more = gradients[k];
+      if (k < active_states) outputs.push_back(more != ir::none ? more : body.zero_like(wrt[k]));
+      else outputs.push_back(more != ir::none ? (ops::value(g_, sum) + ops::value(g_, more)).id : sum);
+    }
+    ir::construct back{.what = ir::construct::kind::reverse_while, .carries = first_state, .scanned = first_states_.size() + 1};
+    id_list all, captured;
+    back.bodies[1] = body.cut(inputs, outputs, captured);
+    back.captures[1] = captured.size();
+
+    for (int i = 0; i < c_.carries; ++i) all.push_back(operands_[i]);
+    for (const ir::node_id x : wanted) all.push_back(zero(x));
+    for (const ir::node_id x : first_states_) all.push_back(x);
+    all.push_back(turns());
+    derived_body step(g_, c_.bodies[0]);
+    const turn next = turn_forward(step);
+    const int before = all.size();
+    back.bodies[0] = step.cut(next.inputs, next.outputs, all);
+    back.captures[0] = all.size() - before;
+    for (const ir::node_id x : captured) all.push_back(x);
+    const ir::node_id loop = g_.add_construct(back, all);
+    for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g_.result(loop, c_.carries + k));
+  }
+
+ private:
+  /// (s_k, l_k) -> (s_k+1, l_k+1).
+  struct turn {
+    id_list inputs, outputs;
+  };
+  constexpr turn turn_forward(derived_body& body) {
+    turn t;
+    id_list of_step, of_pull, values, arriving, wrt;
+    for (int i = 0; i < c_.states(); ++i) of_step.push_back(body.input_of(i)), t.inputs.push_back(of_step[i]);
+    for (int i = 0; i < c_.carries; ++i)
+      if (reached_[i]) t.inputs.push_back(body.input_like(operands_[i])), arriving.push_back(t.inputs.back());
+    for (int i = 0; i < c_.carries; ++i) {
+      of_pull.push_back(body.variable(zero(operands_[i])));  // the derivative of what is linear is the same at each c
+      if (reached_[i]) wrt.push_back(of_pull[i]);
+    }
+    for (int i = 0; i < c_.states(); ++i) of_pull.push_back(of_step[i]);
+    for (int b = 0; b < 2; ++b)
+      for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(capture(b, j));
+    body.paste(of_step);
+    const id_list pulled = g_.paste(c_.bodies[1], of_pull);
+    for (int i = 0; i < c_.carries; ++i)
+      if (reached_[i]) values.push_back(pulled[output_of(1, i)]);
+    id_list gradients(wrt.size(), ir::none);
+    reverse(g_, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+    for (int i = 0; i < c_.states(); ++i) t.outputs.push_back(body.output(i));
+    for (int k = 0; k < wrt.size(); ++k) t.outputs.push_back(gradients[k] != ir::none ? gradients[k] : body.zero_like(wrt[k]));
+    const ir::array<char> live = body.live(t.outputs);
+    for (const ir::node_id x : wrt)
+      if (live[x - body.first()]) g_.refuse({ir::refusal::kind::second_reverse_while});
+    return t;
+  }
+
+  /// Which carries get a cotangent in some turn.
+  constexpr mark_list carries_reached(const id_list& cotangents) const {
+    const ir::graph_view pull = g_.view().body_at(c_.bodies[1]);
+    mark_list reached(c_.carries, 0);
+    for (int i = 0; i < c_.carries; ++i) reached[i] = cotangents[i] != ir::none;
+    for (bool again = true; again;) {
+      again = false;
+      for (int j = 0; j < c_.carries; ++j) {
+        if (reached[j]) continue;
+        mark_list inputs(pull.input_count, 0);
+        inputs[j] = 1;
+        const mark_list marks = marks_of_body<by_derivative>(pull, inputs);
+        for (int i = 0; i < c_.carries; ++i)
+          if (reached[i] && marks[pull.outputs[i]]) reached[j] = again = true;
+      }
+    }
+    return reached;
+  }
+
+  constexpr ir::node_id zero(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
+  constexpr ir::node_id turns() const { return operands_[c_.own_operands() - 1]; }
+  constexpr ir::node_id capture(int b, int j) const { return operands_[c_.own_operands() + (b == 0 ? 0 : c_.captures[0]) + j]; }
+  constexpr bool is_active(int b, int j) const { return f_.inputs(b)[c_.own_inputs(b) + j] != 0; }
+  /// The id in its body of output i.
+  constexpr ir::node_id output_of(int b, int i) const { return g_.view().body_at(c_.bodies[b]).outputs[i]; }
+
+  ir::builder& g_;
+  const char* active_;
+  ir::construct c_;
+  flow f_;
+  id_list operands_, first_states_;
+  mark_list reached_;
+};
+
+template <class Accumulate>
+constexpr void pull_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+  cotangents_of_reverse_while all(g, id, active, cotangents);
+  all.of_carries(accumulate);
+  all.of_states_and_captures(accumulate);
+}
+
+/// The reverse_while of (carries, tangents of the carries) over (states, tangents of the states), given the tangents of its operands. Returns
+/// the tangents of its results, or none.
+constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& tangent) {
+  const ir::construct c = g.construct_at(id);
+  const flow f = flow_through<by_derivative>(g.view(), id, active);
+  const id_list operands = g.operands_of(id);
+  const int own = c.own_operands();
+  const auto tangent_of_operand = [&](int i) {
+    const ir::node_id x = operands[i];
+    return active[x] ? tangent[x] : g.constant(g[x].type, g[x].shape, 0);
+  };
+  ir::construct both{.what = c.what};
+  id_list all;
+  const auto add = [&](int from, int to) {
+    for (int i = from; i < to; ++i) all.push_back(operands[i]);
+    for (int i = from; i < to; ++i)
+      if (f.inputs(1)[i]) all.push_back(tangent_of_operand(i));
+  };
+  add(0, c.carries);
+  both.carries = all.size();
+  add(c.carries, c.carries + c.states());
+  all.push_back(operands[own - 1]);
+  both.scanned = all.size() - both.carries;
+  int first_capture = own;
+  for (int b = 0; b < 2; ++b) {
+    derived_body body(g, c.bodies[b]);
+    const int own_inputs = c.own_inputs(b), returned = b == 0 ? c.states() : c.carries;
+    id_list inputs, given(own_inputs, ir::none), wrt, tangents, values, outputs;
+    const auto take = [&](int from, int to) {
+      const auto input = [&](int i) {
+        inputs.push_back(body.input_of(i));
+        return inputs.back();
+      };
+      for (int i = from; i < to; ++i) given[i] = input(i);
+      for (int i = from; i < to; ++i)
+        if (f.inputs(b)[i]) wrt.push_back(given[i]), tangents.push_back(input(i));
+    };
+    take(0, returned);
+    take(returned, own_inputs);
+    for (int j = 0; j < c.captures[b]; ++j) {
+      const ir::node_id operand = operands[first_capture + j];
+      given.push_back(active[operand] ? body.variable(operand) : operand);
+      if (active[operand]) wrt.push_back(given.back()), tangents.push_back(tangent[operand]);
+    }
+    body.paste(given);
+    for (int i = 0; i < returned; ++i) values.push_back(body.output(i));
+    id_list found(returned, ir::none);
+    forward(g, wrt.data(), tangents.data(), wrt.size(), values.data(), returned, found.data());
+    for (const ir::node_id v : values) outputs.push_back(v);
+    for (int i = 0; i < returned; ++i)
+      if (f.inputs(b)[i]) outputs.push_back(found[i] != ir::none ? found[i] : body.zero_like(values[i]));
+    const int before = all.size();
+    both.bodies[b] = body.cut(inputs, outputs, all);
+    both.captures[b] = all.size() - before;
+    first_capture += c.captures[b];
+  }
+  const ir::node_id derived = g.add_construct(both, all);
+  id_list results;
+  for (int i = 0, at = c.carries; i < c.carries; ++i) results.push_back(f.results[i] ? g.result(derived, at++) : ir::none);
+  return results;
+}
+
+}  // namespace tenure::passes
+
+// reverse() and forward() go through constructs, and constructs through the nodes of their bodies: each header needs the other.
+#include <tenure/passes/differentiate_construct.hpp>
