@@ -124,3 +124,14 @@ TEST_CASE("a rule of a user's in the turn: its backward may be used backward, if
   const tn::tensor found = tn::jacrev(tn::grad(by_rule))(x), expected = tn::hessian(plain)(x);
   for (std::int64_t k = 0; k < 4; ++k) CHECK(found(k / 2, k % 2) == Approx(expected(k / 2, k % 2)).epsilon(1e-12));
 }
+
+TEST_CASE("a turn that takes a step along a gradient through another while_loop") {
+  constexpr auto after = [](auto x) {
+    const auto depth = [](auto w) { return tn::sum(tn::square(tn::while_loop([](auto c) { return tn::sum(c) < 4.0; }, [](auto c) { return 1.5 * tn::sin(c) + 0.4 * c; }, w))); };
+    const auto turn = [=](auto s) { return std::tuple{std::get<0>(s) - 0.01 * tn::grad(depth)(std::get<0>(s)) * x, std::get<1>(s) + 1}; };
+    return tn::sum(tn::sin(std::get<0>(tn::while_loop([](auto s) { return std::get<1>(s) < 3; }, turn, std::tuple{x * 0.5, 0}))));
+  };
+  const tn::tensor<double, tn::shape<2>> x{1.1, 0.9};
+  const tn::tensor found = tn::jacrev(tn::grad(after))(x), expected = tn::jacfwd(tn::jacfwd(after))(x);
+  for (std::int64_t k = 0; k < 4; ++k) CHECK(found(k / 2, k % 2) == Approx(expected(k / 2, k % 2)).epsilon(1e-10));
+}

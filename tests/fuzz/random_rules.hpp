@@ -117,9 +117,9 @@ class rule_generator : public generator {
   struct call {
     ids nodes, results;
   };
-  call called(const function& f, const ids& arguments, bool bounds_hold = false) {
+  call called(const function& f, const ids& arguments, ir::builder::bounds how = ir::builder::bounds::as_written) {
     ir::builder& g = graph();
-    call c{g.paste(f.body, with(arguments, f.captured), bounds_hold), {}};
+    call c{g.paste(f.body, with(arguments, f.captured), how), {}};
     const ir::graph_view body = g.view().body_at(f.body);
     for (int i = 0; i < body.output_count; ++i) c.results.push_back(c.nodes[body.outputs[i]]);
     return c;

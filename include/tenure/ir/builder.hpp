@@ -150,7 +150,15 @@ class builder : public symbol_table {
     return inside ? index : 0;
   }
 
-  constexpr void check_bound(const bound& b) { bounds_.push_back(b); }
+  constexpr void check_bound(bound b) {
+    b.indices = below_reshapes(*this, b.indices);
+    bounds_.push_back(b);
+  }
+  /// A bound of another graph, whose indices are here this node.
+  constexpr void keep_bound(bound b, node_id indices) {
+    b.indices = indices;
+    check_bound(b);
+  }
   /// Drops the bounds on nodes that no output needs.
   constexpr void drop_other_bounds() {
     const array<char> needed = needed_nodes();
@@ -214,7 +222,9 @@ class builder : public symbol_table {
   /// result of a construct before `first` is appended again, outside the body, and is a capture.
   /// Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped. Two bodies that are equal have one
   /// number, so they are compiled once: a function that is used twice, and what a derivative computes again.
-  constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured) {
+  /// Indices from outside the body are checked outside, once, but for a branch, whose condition may guard them: its bounds are those from number
+  /// `bounds_of_branch` on.
+  constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch) {
     own_bodies();
     const int count = nodes_.size() - first;
     array<node_id> local(count, none), copied, copy_of;
@@ -225,7 +235,7 @@ class builder : public symbol_table {
     };
     for (const node_id id : outputs) mark(id);
     for (const bound& x : bounds_)
-      if (!x.is_checked) mark(x.indices);
+      if (!x.is_checked && !x.if_read) mark(x.indices);
     mark_needed(nodes_.data(), nodes_.size(), live.data(), first);
     const auto put = [&](node n) { return body_nodes_.push_back(n) - b.first_node; };
     const auto put_input = [&](node_id id) {
@@ -275,17 +285,19 @@ class builder : public symbol_table {
     }
     for (const node_id id : outputs) body_outputs_.push_back(renamed(id));
     for (int i = bounds_.size() - 1; i >= 0; --i)
-      for (int k = 0; k < outside_input_.size(); ++k)
+      for (int k = 0; k < outside_input_.size() && i < bounds_of_branch; ++k)
         if (!bounds_[i].is_checked && bounds_[i].indices == outside_input_[k]) {
           bounds_[i].is_checked = true;
-          bounds_.push_back({outside_operand_[k], bounds_[i].extent, bounds_[i].call});
+          check_bound({outside_operand_[k], bounds_[i].extent, bounds_[i].call, false, bounds_[i].if_read});
         }
     while (outside_input_.size() > 0 && outside_input_.back() >= first) outside_input_.pop_back(), outside_operand_.pop_back();
     array<bound> kept;
-    for (const bound& x : bounds_) {
-      if (x.indices < first) kept.push_back(x);
+    for (int i = 0; i < bounds_.size(); ++i) {
+      const bound x = bounds_[i];
+      const bool is_outside = x.indices < first && i < bounds_of_branch;
+      if (is_outside) kept.push_back(x);
       const node_id here = renamed(x.indices);
-      if (here != none) body_bounds_.push_back({here, x.extent, x.call, x.is_checked || x.indices < first});
+      if (here != none) body_bounds_.push_back({here, x.extent, x.call, x.is_checked || is_outside});
     }
     bounds_ = kept;
     b.node_count = body_nodes_.size() - b.first_node;
@@ -303,9 +315,14 @@ class builder : public symbol_table {
     return known;
   }
 
-  /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes. `bounds_hold`: they compute
-  /// the body again for a derivative, so its bounds were checked before.
-  constexpr array<node_id> paste(int which, const array<node_id>& inputs, bool bounds_hold = true) {
+  static constexpr int no_branch = 0x7fffffff;
+  constexpr int bound_count() const { return bounds_.size(); }
+
+  /// What becomes of the bounds of a body that is pasted. if_read is for a derivative, which computes the body again: the loop or the branch that has
+  /// checked the indices may be gone, because nothing needs its results, and what it checks is not checked where nothing reads it.
+  enum class bounds { as_written, if_read };
+  /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes.
+  constexpr array<node_id> paste(int which, const array<node_id>& inputs, bounds how) {
     const bodies_view all = bodies();
     const body b = all.bodies[which];
     array<node_id> renamed(b.node_count, none);
@@ -316,7 +333,7 @@ class builder : public symbol_table {
     }
     for (int i = 0; i < b.bound_count; ++i) {
       const bound x = all.bounds[b.first_bound + i];
-      bounds_.push_back({renamed[x.indices], x.extent, x.call, bounds_hold || x.is_checked});
+      check_bound({renamed[x.indices], x.extent, x.call, x.is_checked, x.if_read || how == bounds::if_read});
     }
     return renamed;
   }

@@ -111,11 +111,13 @@ struct constraint {
 
 /// Integers that must lie in [0, extent): labels and gather indices. Arguments and views of arguments are checked when a call
 /// begins; indices that the program computes are checked after they are computed. If a check fails, no result is written.
+/// Indices are no reshape: a reshape of them has the same elements, and a reader may take these from below it, past a check of the reshape.
 struct bound {
   node_id indices = none;
   std::int64_t extent = 0;
   const char* call = "";
   bool is_checked = false;  // in a body: the graph around it checks these indices
+  bool if_read = false;     // a derivative computes again what the value checks. The value may be gone, so they are checked where something reads them
 };
 
 /// A function within a graph: what a turn of a loop or a branch computes. Its nodes, outputs and bounds stand in the arrays that all bodies
@@ -284,6 +286,13 @@ struct graph_view {
     return g;
   }
 };
+
+/// The node whose memory a chain of reshapes shows. For a builder and for the view of a graph.
+template <class Graph>
+constexpr node_id below_reshapes(const Graph& g, node_id id) {
+  while (g[id].op == opcode::reshape) id = g[id].in[0];
+  return id;
+}
 
 /// Marks the nodes that marked nodes need: their operands, the operands of these, and so on, down to node `first`. `marks` begins with the
 /// mark of this node.

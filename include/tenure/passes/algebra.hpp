@@ -498,7 +498,7 @@ constexpr ir::builder algebra(const ir::graph_view& g) {
     const bool moves_in = n.op == ir::opcode::permute && uses[g[i].in[0]] == 1 && rules::is_transposed_product(out, n);
     renamed[i] = moves_in ? rules::product_of_transposed(out, n) : out.emit(n);
     for (int k = 0; is_bounded[i] && k < g.bound_count; ++k)
-      if (g.bounds[k].indices == i) out.check_bound({renamed[i], g.bounds[k].extent, g.bounds[k].call, g.bounds[k].is_checked});
+      if (g.bounds[k].indices == i) out.keep_bound(g.bounds[k], renamed[i]);
   }
   for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
   out.keep_backward(g, renamed);

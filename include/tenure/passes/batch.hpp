@@ -78,7 +78,7 @@ class batching {
       for (const ir::bound& b : bounds) {
         if (b.indices != i) continue;
         if (mask_ != ir::none) at[i] = masked(at[i]);
-        g_.check_bound({at[i].id, b.extent, b.call, b.is_checked});
+        g_.keep_bound(b, at[i].id);
       }
     }
     return at;
@@ -399,10 +399,11 @@ class batching {
     for (int b = 0; b < 2; ++b) {
       const int before = all.size();
       const ir::node_id first = g_.count();
+      const int first_bound = g_.bound_count();
       const values found = outputs(c.bodies[b], of_branch[b]);
       ids out;
       for (int i = 0; i < found.size(); ++i) out.push_back(m.results[i] ? over(found[i]) : found[i].id);
-      branch.bodies[b] = g_.cut(first, {}, out, all);
+      branch.bodies[b] = g_.cut(first, {}, out, all, first_bound);
       branch.captures[b] = all.size() - before;
     }
     const ir::node_id node = g_.add_construct(branch, all);

@@ -106,7 +106,7 @@ constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
   for (int i = 0; i < g.output_count; ++i)
     if (outputs[i]) d.nodes[g.outputs[i]] = 1;
   for (int i = 0; i < g.bound_count; ++i)
-    if (!g.is_body || !g.bounds[i].is_checked) d.nodes[g.bounds[i].indices] = 1;
+    if ((!g.is_body || !g.bounds[i].is_checked) && !g.bounds[i].if_read) d.nodes[g.bounds[i].indices] = 1;
   for (ir::node_id id = g.count - 1; id >= 0; --id) {
     if (!d.nodes[id]) continue;
     const ir::node& n = g[id];

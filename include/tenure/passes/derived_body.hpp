@@ -28,7 +28,7 @@ constexpr bool is_worth_an_array(ir::opcode op) {
 /// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
 class derived_body {
  public:
-  constexpr derived_body(ir::builder& g, int which) : g_(g), first_(g.count()), which_(which) {}
+  constexpr derived_body(ir::builder& g, int which) : g_(g), first_(g.count()), first_bound_(g.bound_count()), which_(which) {}
 
   constexpr ir::node_id input(dtype type, std::int16_t shape) { return g_.body_input(type, shape); }
   constexpr ir::node_id input_like(ir::node_id x) { return g_.body_input(g_[x].type, g_[x].shape); }
@@ -47,7 +47,7 @@ class derived_body {
   /// Computes the body again. `inputs` are its inputs.
   constexpr void paste(const id_list& inputs) {
     first_pasted_ = g_.count();
-    pasted_ = g_.paste(which_, inputs);
+    pasted_ = g_.paste(which_, inputs, ir::builder::bounds::if_read);
     end_pasted_ = g_.count();
   }
   constexpr ir::node_id output(int i) const {
@@ -73,13 +73,13 @@ class derived_body {
   }
 
  private:
-  /// Calls f(indices) for the bounds that nothing else checks: cut() keeps what they need. The rule of a custom_jvp or custom_vjp adds them,
+  /// Calls f(indices) for the bounds whose indices cut() keeps, and what they need. The rule of a custom_jvp or custom_vjp adds them,
   /// also where no output needs the indices. It stands before its callers, because clang 19 evaluates no member template that is defined after them.
   template <class F>
   constexpr void for_each_checked_index(F f) const {
     const ir::graph_view g = g_.view();
     for (int i = 0; i < g.bound_count; ++i)
-      if (!g.bounds[i].is_checked && g.bounds[i].indices >= first_) f(g.bounds[i].indices);
+      if (!g.bounds[i].is_checked && !g.bounds[i].if_read && g.bounds[i].indices >= first_) f(g.bounds[i].indices);
   }
 
  public:
@@ -102,6 +102,7 @@ class derived_body {
   }
 
   constexpr int cut(const id_list& inputs, const id_list& outputs, id_list& captured) { return g_.cut(first_, inputs, outputs, captured); }
+  constexpr int cut_branch(const id_list& outputs, id_list& captured) { return g_.cut(first_, {}, outputs, captured, first_bound_); }
 
  private:
   /// Kept from turn to turn: results of more than pointwise work.
@@ -151,7 +152,9 @@ class derived_body {
   }
 
   ir::builder& g_;
-  ir::node_id first_, first_pasted_ = 0, end_pasted_ = 0;
+  ir::node_id first_;
+  int first_bound_;
+  ir::node_id first_pasted_ = 0, end_pasted_ = 0;
   int which_;
   id_list pasted_;
 };

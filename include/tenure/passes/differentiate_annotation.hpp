@@ -35,7 +35,7 @@ constexpr id_list arguments_of_rule(ir::builder& g, ir::node_id id, const ir::co
 }
 /// Appends the nodes of the only body, and returns its outputs. A bound of a rule may be on an index that nothing else checks.
 constexpr id_list paste_body(ir::builder& g, const ir::construct& c, const id_list& inputs) {
-  const id_list pasted = g.paste(c.bodies[0], inputs, c.what == ir::construct::kind::checkpoint);
+  const id_list pasted = g.paste(c.bodies[0], inputs, c.what == ir::construct::kind::checkpoint ? ir::builder::bounds::if_read : ir::builder::bounds::as_written);
   const ir::graph_view body = g.view().body_at(c.bodies[0]);
   id_list outputs;
   for (int i = 0; i < body.output_count; ++i) outputs.push_back(pasted[body.outputs[i]]);

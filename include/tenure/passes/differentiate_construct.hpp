@@ -50,7 +50,7 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, con
     for (int k = 0; k < wanted.size(); ++k)
       if (outputs[k] == ir::none) outputs[k] = body.zero_like(wanted[k]);
     const int before = all.size();
-    back.bodies[b] = body.cut({}, outputs, all);
+    back.bodies[b] = body.cut_branch(outputs, all);
     back.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }
@@ -168,7 +168,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
         if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr >= c.carries) outputs.push_back(values[static_cast<int>(g[r].attr)]);
     }
     const int before = all.size();
-    both.bodies[b] = body.cut(inputs, outputs, all);
+    both.bodies[b] = branches ? body.cut_branch(outputs, all) : body.cut(inputs, outputs, all);
     both.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }

@@ -8,6 +8,7 @@
 // Cost of the cotangents: the turns once more forward, where something needs the cotangent of the first c, and once backward.
 #pragma once
 
+#include <tenure/passes/demand.hpp>
 #include <tenure/passes/derived_body.hpp>
 
 namespace TENURE_NAMESPACE::passes {
@@ -79,7 +80,7 @@ class cotangents_of_reverse_while {
     for (int b = 0; b < 2; ++b)
       for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(is_active(b, j) ? body.variable(capture(b, j)) : capture(b, j));
     body.paste(of_pull);
-    const id_list stepped = g_.paste(c_.bodies[0], of_step);
+    const id_list stepped = g_.paste(c_.bodies[0], of_step, ir::builder::bounds::if_read);
 
     id_list values, arriving, wrt, outputs;
     for (int i = 0, at = c_.carries; i < c_.states(); ++i)
@@ -136,16 +137,18 @@ class cotangents_of_reverse_while {
     for (int b = 0; b < 2; ++b)
       for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(capture(b, j));
     body.paste(of_step);
-    const id_list pulled = g_.paste(c_.bodies[1], of_pull);
+    const id_list pulled = g_.paste(c_.bodies[1], of_pull, ir::builder::bounds::if_read);
     for (int i = 0; i < c_.carries; ++i)
       if (reached_[i]) values.push_back(pulled[output_of(1, i)]);
     id_list gradients(wrt.size(), ir::none);
     reverse(g_, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
     for (int i = 0; i < c_.states(); ++i) t.outputs.push_back(body.output(i));
     for (int k = 0; k < wrt.size(); ++k) t.outputs.push_back(gradients[k] != ir::none ? gradients[k] : body.zero_like(wrt[k]));
-    const ir::array<char> live = body.live(t.outputs);
+    ir::graph_view read = g_.view();
+    read.outputs = t.outputs.data(), read.output_count = t.outputs.size();
+    const mark_list needed = demand_of(read, mark_list(t.outputs.size(), 1)).nodes;
     for (const ir::node_id x : wrt)
-      if (live[x - body.first()]) g_.refuse({ir::refusal::kind::second_reverse_while});
+      if (needed[x]) g_.refuse({ir::refusal::kind::second_reverse_while});
     return t;
   }
 

@@ -81,7 +81,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
   back.bodies[0] = turn;
   if (all_needed && g.view().body_at(turn).bound_count == 0) {
     for (int j = 0; j < c.captures[1]; ++j) all.push_back(operands[first_capture + j]);
-  } else {  // the while_loop has checked the bounds
+  } else {
     derived_body step(g, turn);
     id_list states, in_turn, next;
     for (int i = 0; i < c.carries; ++i) {

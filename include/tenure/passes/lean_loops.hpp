@@ -122,7 +122,7 @@ class lean_loops_search {
   static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, int b, const ir::graph_view& body) {
     const ir::construct& c = g.construct_of(g[id]);
     const bool is_while = c.what == kind::while_loop;
-    if (body.outputs == nullptr || (is_while && b == 0) || c.what == kind::reverse_while) return false;
+    if (body.output_count == 0 || (is_while && b == 0) || c.what == kind::reverse_while) return false;
     id_list operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(operand); });
     const bool runs_anyway = has_checks(body) || (is_while && has_checks(g.body_at(c.bodies[0])));
@@ -173,19 +173,20 @@ class lean_loops_pass {
       if (!d.nodes[id]) continue;
       const ir::node& n = g[id];
       if (renamed[id] == none) {
-        const ir::node* const made_by = n.op == ir::opcode::result ? &g[n.in[0]] : n.op == ir::opcode::construct ? &n : nullptr;
-        const bool is_rewritten = made_by != nullptr && g.construct_of(*made_by).what != kind::external;
+        const bool is_made = n.op == ir::opcode::result || n.op == ir::opcode::construct;
+        const ir::node& made_by = n.op == ir::opcode::result ? g[n.in[0]] : n;
+        const bool is_rewritten = is_made && g.construct_of(made_by).what != kind::external;
         if (!is_rewritten) renamed[id] = out_.append(with_renamed_operands(n, renamed));
         else if (n.op == ir::opcode::construct) rewrite(g, id, d, renamed, results);
-        else if (g.construct_of(*made_by).annotates()) renamed[id] = renamed[annotated_by(g, n)];
+        else if (g.construct_of(made_by).annotates()) renamed[id] = renamed[annotated_by(g, n)];
         else renamed[id] = results[d.first_result[n.in[0]] + static_cast<int>(n.attr)];
       }
       for (int i = 0; i < g.bound_count; ++i) {
         const ir::bound b = g.bounds[i];
         if (b.indices != id) continue;
         // The body checks here what now is a value from before it.
-        if (renamed[id] < first && !b.is_checked) renamed[id] = out_.append(unary_node(ir::opcode::reshape, renamed[id]));
-        if (renamed[id] >= first) out_.check_bound({renamed[id], b.extent, b.call, b.is_checked});
+        if (renamed[id] < first && !b.is_checked) renamed[id] = out_.append(unary_node(ir::opcode::cast, renamed[id]));
+        if (renamed[id] >= first) out_.keep_bound(b, renamed[id]);
       }
     }
   }

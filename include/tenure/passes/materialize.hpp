@@ -149,7 +149,7 @@ constexpr ir::builder materialize(const ir::graph_view& g) {
     taken[memory] = 1;
     out.output(id);
   }
-  for (int i = 0; i < g.bound_count; ++i) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call, g.bounds[i].is_checked});
+  for (int i = 0; i < g.bound_count; ++i) out.keep_bound(g.bounds[i], renamed[g.bounds[i].indices]);
   out.keep_backward(g, renamed);
   return out;
 }

@@ -21,12 +21,8 @@ constexpr bool is_result(ir::opcode op) { return lowering_of(op) == ops::lowerin
 /// Whether a kernel can compute the node in a part of a concat, as nested concats are: it stores by strides. A sum accumulates in its own memory.
 constexpr bool stores_by_strides(ir::opcode op) { return op == ir::opcode::concat || (is_fused(op) && op != ir::opcode::reduce); }
 
-/// The node whose memory a chain of reshapes, or of any views, shows. For a builder and for the view of a graph.
-template <class Graph>
-constexpr ir::node_id below_reshapes(const Graph& g, ir::node_id id) {
-  while (g[id].op == ir::opcode::reshape) id = g[id].in[0];
-  return id;
-}
+using ir::below_reshapes;
+/// The node whose memory a chain of views shows. For a builder and for the view of a graph.
 template <class Graph>
 constexpr ir::node_id below_views(const Graph& g, ir::node_id id) {
   while (is_view(g[id].op)) id = g[id].in[0];

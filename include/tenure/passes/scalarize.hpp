@@ -63,7 +63,7 @@ class scalarizer {
         whole_[id] = out_.emit(n);
       }
       for (int k = 0; is_bounded[id] && k < g_.bound_count; ++k)
-        if (g_.bounds[k].indices == id) out_.check_bound({whole(id), g_.bounds[k].extent, g_.bounds[k].call, g_.bounds[k].is_checked});
+        if (g_.bounds[k].indices == id) out_.keep_bound(g_.bounds[k], whole(id));
     }
     for (int i = 0; i < g_.output_count; ++i) out_.output(whole(g_.outputs[i]));
     out_.keep_backward(g_, whole_);

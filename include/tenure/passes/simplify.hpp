@@ -14,7 +14,7 @@ using ir::node_id;
 constexpr void finish(const ir::graph_view& g, const ir::array<node_id>& renamed, ir::builder& out) {
   for (int i = 0; i < g.output_count; ++i) out.output(renamed[g.outputs[i]]);
   for (int i = 0; i < g.bound_count; ++i)
-    if (renamed[g.bounds[i].indices] != none) out.check_bound({renamed[g.bounds[i].indices], g.bounds[i].extent, g.bounds[i].call, g.bounds[i].is_checked});
+    if (renamed[g.bounds[i].indices] != none) out.keep_bound(g.bounds[i], renamed[g.bounds[i].indices]);
   out.keep_backward(g, renamed);
 }
 
@@ -29,7 +29,8 @@ constexpr ir::node with_renamed_operands(const ir::node& n, const ir::array<node
 constexpr ir::builder dead_code(const ir::graph_view& g) {
   ir::array<char> live(g.count, 0);
   for (int i = 0; i < g.output_count; ++i) live[g.outputs[i]] = 1;
-  for (int i = 0; i < g.bound_count; ++i) live[g.bounds[i].indices] = 1;
+  for (int i = 0; i < g.bound_count; ++i)
+    if (!g.bounds[i].if_read) live[g.bounds[i].indices] = 1;
   ir::mark_needed(g.nodes, g.count, live.data());
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);

@@ -20,7 +20,7 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   using body = typename frame::body;
   constexpr ir::construct loop = frame::record;
   constexpr int inputs = body::value.input_count, carries = loop.carries, own = loop.own_operands();
-  const frame memory(s, machine.symbols());
+  const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   const auto& plan = machine.template plan_of<body>();
   void* const* const given = pointer + loop.operands();
   const void* argument[inputs + 1];
@@ -69,7 +69,7 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
   using body = typename frame::body;
   constexpr ir::construct loop = frame::record;
   constexpr int carries = loop.carries;
-  const frame memory(s, machine.symbols());
+  const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   const auto& plan = machine.template plan_of<body>();
   const auto& test_plan = machine.template plan_of<test>();
   const void* argument[body::value.input_count + 1];
@@ -107,7 +107,7 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   using pull = typename frame::body;
   constexpr ir::construct loop = frame::record;
   constexpr int carries = loop.carries, states = loop.states(), own = loop.own_operands();
-  const frame memory(s, machine.symbols());
+  const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   const auto& plan_of_step = machine.template plan_of<step>();
   const auto& plan_of_pull = machine.template plan_of<pull>();
   const void* state[step::value.input_count + 1];
@@ -177,7 +177,7 @@ void run_cond(const Machine& machine, const bound_step& s, void* const* pointer,
   using frame = construct_frame<Program, C, Machine::is_host>;
   using record = construct_at<Program, C>;
   constexpr ir::construct branch = frame::record;
-  const frame memory(s, machine.symbols());
+  const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   void* result[frame::results + 1];
   for (int i = 0; i < frame::results; ++i) result[i] = memory.home(i, pointer + branch.operands(), scratch);
   void* const workspace = scratch + memory.bytes();

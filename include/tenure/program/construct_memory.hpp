@@ -101,6 +101,23 @@ template <class Program, int C, bool IsHost>
 using frame_of = std::conditional_t<construct_at<Program, C>::value.what == ir::construct::kind::reverse_while, snapshot_frame<Program, C, IsHost>,
                                     construct_frame<Program, C, IsHost>>;
 
+/// The step that runs construct C, or -1 if several do.
+template <class Program, int C>
+inline constexpr int only_step_of = [] {
+  int found = -1, count = 0;
+  for (int i = 0; i < Program::step_count; ++i)
+    if (Program::tables.steps[i].construct == C) found = i, ++count;
+  return count == 1 ? found : -1;
+}();
+template <class Program, int C, bool IsHost>
+inline constexpr frame_of<Program, C, IsHost> static_frame{Program::tables.steps[only_step_of<Program, C>], nullptr};
+/// The frame of a step. With static extents it is a constant: a cond in a loop computed it in each turn, and g++ did not see that it is always the same.
+template <class Program, int C, bool IsHost>
+constexpr decltype(auto) frame_at(const bound_step& s, const std::int64_t* symbols) {
+  if constexpr (Program::is_static && only_step_of<Program, C> >= 0) return (static_frame<Program, C, IsHost>);
+  else return frame_of<Program, C, IsHost>(s, symbols);
+}
+
 /// Calls f(bytes of the frame, body as a std::type_identity) for each body of a construct. An external function has no body: it is void.
 template <class Program, bool IsHost, class F>
 constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, const F& f) {
@@ -109,7 +126,7 @@ constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, c
     if constexpr (record::value.what == ir::construct::kind::external) {
       f(unread_results<Program, C>(s, symbols).bytes, std::type_identity<void>{});
     } else {
-      const std::int64_t frame = frame_of<Program, C, IsHost>(s, symbols).bytes();
+      const std::int64_t frame = frame_at<Program, C, IsHost>(s, symbols).bytes();
       f(frame, std::type_identity<typename record::template body<0>>{});
       if constexpr (record::value.what != ir::construct::kind::scan) f(frame, std::type_identity<typename record::template body<1>>{});
     }

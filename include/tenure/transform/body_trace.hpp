@@ -37,7 +37,7 @@ struct common_axis {
 /// A body that is being traced: the nodes from `first` on. Make its inputs, call the function with them, then call returns() and finish().
 class body_trace {
  public:
-  constexpr explicit body_trace(ir::builder& g) : g_(&g), first_(g.count()) {}
+  constexpr explicit body_trace(ir::builder& g) : g_(&g), first_(g.count()), first_bound_(g.bound_count()) {}
 
   constexpr ir::node_id input(dtype type, std::int16_t shape) {
     const ir::node_id id = g_->body_input(type, shape);
@@ -83,11 +83,9 @@ class body_trace {
     returns(carry);
   }
   /// Cuts off the body and returns its number. Appends its captures to `captured` and sets their number.
-  constexpr int finish(ir::array<ir::node_id>& captured, int& captures) {
-    const int before = captured.size(), body = g_->cut(first_, inputs_, outputs_, captured);
-    captures = captured.size() - before;
-    return body;
-  }
+  constexpr int finish(ir::array<ir::node_id>& captured, int& captures) { return finish(captured, captures, ir::builder::no_branch); }
+  /// The same for a branch.
+  constexpr int finish_branch(ir::array<ir::node_id>& captured, int& captures) { return finish(captured, captures, first_bound_); }
   /// Puts the body for a batch of samples in the place of the body. `inputs` are the samples of each input, and the captures are shared.
   /// The results have type Y, with the axis of the samples as axis 0.
   template <class Y>
@@ -103,8 +101,15 @@ class body_trace {
   }
 
  private:
+  constexpr int finish(ir::array<ir::node_id>& captured, int& captures, int bounds_of_branch) {
+    const int before = captured.size(), body = g_->cut(first_, inputs_, outputs_, captured, bounds_of_branch);
+    captures = captured.size() - before;
+    return body;
+  }
+
   ir::builder* g_;
   ir::node_id first_;
+  int first_bound_;
   ir::array<ir::node_id> inputs_, outputs_;
 };
 

@@ -48,7 +48,7 @@ struct checkpoint_of {
     kept.bodies[0] = g.cut(first, {}, outputs, captured);
     kept.captures[0] = captured.size();
     // The body stands beside the graph for the backward pass. Here its nodes are part of the function around it.
-    const ir::array<ir::node_id> here = g.paste(kept.bodies[0], captured, false);
+    const ir::array<ir::node_id> here = g.paste(kept.bodies[0], captured, ir::builder::bounds::as_written);
     ir::array<ir::node_id> operands;
     {
       const ir::graph_view written = g.view().body_at(kept.bodies[0]);

@@ -183,7 +183,7 @@ constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& fi
   one.returns(y);
   ir::array<std::int16_t> shapes;  // of the results: y ends with its body
   for_each_leaf(y, [&](const auto& leaf) { shapes.push_back(g[leaf.id].shape); });
-  branch.bodies[0] = one.finish(operands, branch.captures[0]);
+  branch.bodies[0] = one.finish_branch(operands, branch.captures[0]);
   body_trace other(g);
   const auto z = as_traced(g, second(x...));
   if constexpr (are_branches<result, std::remove_cvref_t<decltype(z)>>()) {
@@ -193,7 +193,7 @@ constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& fi
       const extents a = g.shape(shapes[i++]), b = g.shape_of(leaf.id);
       for (int axis = 0; axis < a.rank; ++axis) g.unify(a[axis], b[axis], "cond", g.intern(a), g.intern(b));
     });
-    branch.bodies[1] = other.finish(operands, branch.captures[1]);
+    branch.bodies[1] = other.finish_branch(operands, branch.captures[1]);
     int at = 0;
     return results_as<result>(g, g.add_construct(branch, operands), at);
   } else {

@@ -17,6 +17,13 @@ constexpr extents gathered_extents(const extents& x, const extents& indices, int
       for (int j = 0; j < indices.rank; ++j) s.push_back(indices[j]);
   return s;
 }
+/// Verifies that the graph has a bound for the indices in operand k.
+constexpr void verify_bounded(rule_check& c, int k) {
+  const ir::node_id indices = ir::below_reshapes(c.graph, c.self().in[k]);
+  bool is_bounded = false;
+  for (int i = 0; i < c.graph.bound_count; ++i) is_bounded = is_bounded || c.graph.bounds[i].indices == indices;
+  c.expect(is_bounded, "indices that no bound speaks of", c.self().in[k]);
+}
 /// Verifies that `many` has one block of `table` for each index, and that the graph has a bound for the indices: backends read and write
 /// at these positions without a check of their own.
 constexpr void verify_indexed(rule_check& c, int k, const extents& table, const extents& many) {
@@ -26,9 +33,7 @@ constexpr void verify_indexed(rule_check& c, int k, const extents& table, const 
   c.expect(table.rank - 1 + which.rank <= max_rank, "a shape of impossible rank", table.rank - 1 + which.rank, max_rank);
   if (!c.found.ok()) return;
   c.extents_are(many, gathered_extents(table, which, static_cast<int>(c.self().attr)));
-  bool is_bounded = false;
-  for (int i = 0; i < c.graph.bound_count; ++i) is_bounded = is_bounded || c.graph.bounds[i].indices == c.self().in[k];
-  c.expect(is_bounded, "indices that no bound speaks of", c.self().in[k]);
+  verify_bounded(c, k);
 }
 
 // ---- for a batch of samples, each with its own indices: the axes of all samples in one row ----
@@ -226,9 +231,7 @@ struct update : structural<ir::opcode::update, 3, lowering::step, attributes::ax
     if (start.rank == 1) c.extent_is(start[0], x[0]);
     for (int a = 0; a < x.rank; ++a)
       if (a != c.self().attr) c.extent_is(y[a], x[a]);
-    bool is_bounded = false;
-    for (int i = 0; i < c.graph.bound_count; ++i) is_bounded = is_bounded || c.graph.bounds[i].indices == c.self().in[2];
-    c.expect(is_bounded, "indices that no bound speaks of", c.self().in[2]);
+    verify_bounded(c, 2);
   }
 };
 }  // namespace nodes
