@@ -330,9 +330,16 @@ constexpr auto fori_loop(const From&, const To&, const F&, const C&) {
 template <class Condition, class F, class C>
 constexpr auto while_loop(Condition condition, F f, const C& init) {
   using namespace detail;
-  if constexpr (in_trace<C>) return while_of(graph_of_arguments(init), condition, f, as_traced(graph_of_arguments(init), init));
-  else if constexpr (!runs_at_once<Condition, F>()) return stand_in_for(init);
-  else return compile(while_call<Condition, F>{})(init);
+  if constexpr (in_trace<C>) {
+    ir::builder& g = graph_of_arguments(init);
+    const auto carry = as_traced(g, init);
+    if constexpr (both_take_carry<Condition, F, std::remove_cvref_t<decltype(carry)>>()) return while_of(g, condition, f, carry);
+    else return carry;
+  } else if constexpr (!runs_at_once<Condition, F>()) {
+    return stand_in_for(init);
+  } else {
+    return compile(while_call<Condition, F>{})(init);
+  }
 }
 
 /// while_loop(condition, f, init, at_most<N>) ends after N turns at the latest. Reverse mode of any order goes through it.
@@ -342,9 +349,16 @@ template <class Condition, class F, class C, std::int64_t N>
 constexpr auto while_loop(Condition condition, F f, const C& init, most_turns<N>) {
   using namespace detail;
   static_assert(N >= 0, "tenure: loop: the bound of a while_loop is at_most<N>, where N is not negative");
-  if constexpr (in_trace<C>) return bounded_while<N>(graph_of_arguments(init), condition, f, as_traced(graph_of_arguments(init), init));
-  else if constexpr (!runs_at_once<Condition, F>()) return stand_in_for(init);
-  else return compile(bounded_call<N, Condition, F>{})(init);
+  if constexpr (in_trace<C>) {
+    ir::builder& g = graph_of_arguments(init);
+    const auto carry = as_traced(g, init);
+    if constexpr (both_take_carry<Condition, F, std::remove_cvref_t<decltype(carry)>>()) return bounded_while<N>(g, condition, f, carry);
+    else return carry;
+  } else if constexpr (!runs_at_once<Condition, F>()) {
+    return stand_in_for(init);
+  } else {
+    return compile(bounded_call<N, Condition, F>{})(init);
+  }
 }
 
 /// cond(flag, f, g, x...) is f(x...) if the flag is true, else g(x...). Only that branch runs. Both return the same types and shapes.
@@ -354,7 +368,8 @@ constexpr auto cond(const Flag& flag, F f, G g, const X&... x) {
   if constexpr (in_trace<Flag, X...>) {
     ir::builder& graph = graph_of_arguments(flag, x...);
     const auto which = as_traced(graph, flag);
-    if constexpr (is_flag<std::remove_cvref_t<decltype(which)>>()) return branch_of(graph, which, f, g, as_traced(graph, x)...);
+    if constexpr (!branches_take<F, G, rebind_kind_t<X, tracing>...>()) return after_error();
+    else if constexpr (is_flag<std::remove_cvref_t<decltype(which)>>()) return branch_of(graph, which, f, g, as_traced(graph, x)...);
     else return as_traced(graph, f(as_traced(graph, x)...));
   } else if constexpr (!runs_at_once<F, G>()) {
     return after_error();
@@ -382,8 +397,9 @@ constexpr auto switch_of(const Index& index, const std::tuple<F...>& functions, 
   if constexpr (in_trace<Index, X...>) {
     ir::builder& g = graph_of_arguments(index, x...);
     const auto which = as_traced(g, index);
-    if constexpr (!is_index<std::remove_cvref_t<decltype(which)>>() ||
-                  !are_cases<rebind_kind_t<result_of<F, rebind_kind_t<X, tracing>...>, tracing>...>())
+    if constexpr (!cases_take<rebind_kind_t<X, tracing>...>(static_cast<const std::tuple<F...>*>(nullptr), std::index_sequence_for<F...>{})) return after_error();
+    else if constexpr (!is_index<std::remove_cvref_t<decltype(which)>>() ||
+                       !are_cases<rebind_kind_t<result_of<F, rebind_kind_t<X, tracing>...>, tracing>...>())
       return as_traced(g, std::get<0>(functions)(as_traced(g, x)...));
     else return as_traced(g, choose<0, sizeof...(F)>(which, functions, as_traced(g, x)...));
   } else if constexpr (!runs_at_once<F...>()) {

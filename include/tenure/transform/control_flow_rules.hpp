@@ -78,19 +78,47 @@ constexpr bool is_scanned() {
     [&]<int... I>(std::integer_sequence<int, I...>) { agree_along_axis_0<decltype(printed_extent<leading_extent<Xs, I>>())...>(); }(std::make_integer_sequence<int, tree<Xs>::leaves>{});
   return tree<Xs>::leaves > 0 && axis.exists && axis.agrees;
 }
-/// Whether the function of a loop has the parameters that a turn passes. If not, a static_assert names them.
+/// Whether f(x...) is a call. A tensor is no function: its x(0) is an element.
+template <class F, class... X>
+constexpr bool callable_with() {
+  if constexpr (is_tree_leaf<F>) return false;
+  else return requires(const F& f, const X&... x) { f(x...); };
+}
+/// Whether a function of a loop or a branch has the parameters that it is called with. If not, a static_assert names them.
 template <class F, class Carry, class Slice>
 constexpr bool takes_carry_and_slice() {
-  constexpr bool takes = requires(const F& f, const Carry& carry, const Slice& x) { f(carry, x); };
+  constexpr bool takes = callable_with<F, Carry, Slice>();
   static_assert(takes, "tenure: scan: the function takes the carry and a slice: [](auto carry, auto x) { ... }");
   return takes;
 }
 template <class F, class Carry>
 constexpr bool takes_turn_and_carry() {
-  constexpr bool takes = requires(const F& f, const traced<std::int64_t, shape<>>& i, const Carry& carry) { f(i, carry); };
+  constexpr bool takes = callable_with<F, traced<std::int64_t, shape<>>, Carry>();
   static_assert(takes, "tenure: fori_loop: the function takes the number of the turn and the carry: [](auto i, auto carry) { ... }");
   return takes;
 }
+template <class Condition, class F, class Carry>
+constexpr bool both_take_carry() {
+  constexpr bool condition_takes = callable_with<Condition, Carry>(), function_takes = callable_with<F, Carry>();
+  static_assert(condition_takes, "tenure: while_loop: the condition takes one argument, the carry: [](auto carry) { ... }");
+  static_assert(function_takes, "tenure: while_loop: the function takes one argument, the carry: [](auto carry) { ... }");
+  return condition_takes && function_takes;
+}
+template <class F, class G, class... X>
+constexpr bool branches_take() {
+  constexpr bool first_takes = callable_with<F, X...>(), second_takes = callable_with<G, X...>();
+  static_assert(first_takes, "tenure: cond: the first branch does not take the values after the branches: cond(flag, f, g, x, y) calls f(x, y)");
+  static_assert(second_takes, "tenure: cond: the second branch does not take the values after the branches: cond(flag, f, g, x, y) calls g(x, y)");
+  return first_takes && second_takes;
+}
+template <std::size_t Case, class F, class... X>
+constexpr bool case_takes() {
+  constexpr bool takes = callable_with<F, X...>();
+  static_assert(takes, "tenure: switch_case: the function of this Case does not take the values after the functions: switch_case(i, f, g, x, y) calls f(x, y) or g(x, y)");
+  return takes;
+}
+template <class... X, class... F, std::size_t... Case>
+constexpr bool cases_take(const std::tuple<F...>*, std::index_sequence<Case...>) { return (case_takes<Case, F, X...>() && ...); }
 /// Whether a body of scan returns a pair. If not, a static_assert gives the reason.
 template <class R>
 constexpr bool is_carry_and_y() {
@@ -126,12 +154,14 @@ constexpr bool is_count() {
   static_assert(is_integer, "tenure: fori_loop: the number of turns is no integer");
   return is_integer;
 }
-/// Whether the functions of a call without traced values are known by their types. If not, a static_assert gives the reason.
+/// Whether the functions of a call without traced values are functions, and are known by their types. If not, a static_assert gives the reason.
 template <class... F>
 constexpr bool runs_at_once() {
+  constexpr bool are_functions = (!is_tree_leaf<F> && ...);
   constexpr bool captures_nothing = (std::is_empty_v<F> && ...);
-  static_assert(captures_nothing, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments");
-  return captures_nothing;
+  static_assert(are_functions, "tenure: loop: a value stands in the place of a function: scan(f, init, xs), fori_loop(n, f, init), while_loop(condition, f, init), cond(flag, f, g, x)");
+  static_assert(captures_nothing || !are_functions, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments");
+  return are_functions && captures_nothing;
 }
 /// The result of a call that does not run at once.
 template <class X>
