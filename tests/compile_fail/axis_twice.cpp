@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: axes: an axis is named twice
+// expect: tenure: sum: an axis is named twice
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

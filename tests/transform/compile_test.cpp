@@ -99,6 +99,12 @@ TEST_CASE("run-time extents are compared once a call, before anything is written
 
   on_device::tensor<float, tn::shape<tn::dyn>> u(2), v(3);
   CHECK_THROWS_WITH(f(u, v), "tenure: mul: shapes 2 and 3 disagree: 2 is not 3");
+  // An operation that is composed of others is named as it was written.
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return lerp(a, b, 0.5f); })(u, v), "tenure: lerp: shapes 2 and 3 disagree: 2 is not 3");
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return lerp(a, 1.f, b); })(u, v), "tenure: lerp: shapes 2 and 3 disagree: 2 is not 3");
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return clamp(a, 0.f, b); })(u, v), "tenure: clamp: shapes 2 and 3 disagree: 2 is not 3");
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return clamp_min(a, b); })(u, v), "tenure: clamp_min: shapes 2 and 3 disagree: 2 is not 3");
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return clamp_max(a, b); })(u, v), "tenure: clamp_max: shapes 2 and 3 disagree: 2 is not 3");
   // A run-time extent of 1 does not broadcast.
   on_device::tensor<float, tn::shape<tn::dyn>> one(1);
   CHECK_THROWS_AS(f(v, one), tn::shape_error);

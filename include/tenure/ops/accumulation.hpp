@@ -57,6 +57,8 @@ template <bool Keep, int... A>
 struct prod {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: prod: an axis lies outside the tensor's rank"); }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() { static_assert(Holds, "tenure: prod: an axis is named twice"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;

@@ -179,34 +179,55 @@ constexpr X without_gradient(const X& x) { return {x.graph, stopped(x).id}; }
 
 /// minimum(maximum(x, lo), hi). It is hi where lo > hi, and NaN where an operand is NaN. The gradient flows to x where lo <= x <= hi, and
 /// elsewhere to the bound that is the result. Where x is NaN no gradient flows to x.
-struct clamp {
+struct clamp : composed<clamp> {
+  static constexpr const char* name = "clamp";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: clamp: the extents differ and neither of them is 1"); }
   template <class X, class L, class H>
-  static constexpr auto trace(const X& x, const L& lo, const H& hi) {
+  static constexpr auto compose(const X& x, const L& lo, const H& hi) {
     const auto bound = minimum::trace(maximum::trace(detail::without_gradient(x), lo), hi);
     return where::trace(logical_and::trace(greater_equal::trace(x, lo), less_equal::trace(x, hi)), x, bound);
   }
 };
 
 /// maximum(x, lo), with the gradient of clamp.
-struct clamp_min {
+struct clamp_min : composed<clamp_min> {
+  static constexpr const char* name = "clamp_min";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: clamp_min: the extents differ and neither of them is 1"); }
   template <class X, class L>
-  static constexpr auto trace(const X& x, const L& lo) {
+  static constexpr auto compose(const X& x, const L& lo) {
     return where::trace(greater_equal::trace(x, lo), x, maximum::trace(detail::without_gradient(x), lo));
   }
 };
 /// minimum(x, hi), with the gradient of clamp.
-struct clamp_max {
+struct clamp_max : composed<clamp_max> {
+  static constexpr const char* name = "clamp_max";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: clamp_max: the extents differ and neither of them is 1"); }
   template <class X, class H>
-  static constexpr auto trace(const X& x, const H& hi) {
+  static constexpr auto compose(const X& x, const H& hi) {
     return where::trace(less_equal::trace(x, hi), x, minimum::trace(detail::without_gradient(x), hi));
   }
 };
 
 /// x + w * (y - x), or y + (w - 1) * (y - x) where w is at least a half (PyTorch's rule). The first alone would not be y where w is 1. The operands
 /// are chosen and not the results: a result that is not chosen would make NaN of an infinite difference in the gradient, 0 times infinity.
-struct lerp {
+struct lerp : composed<lerp> {
+  static constexpr const char* name = "lerp";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: lerp: the extents differ and neither of them is 1"); }
   template <class X, class Y, class W>
-  static constexpr auto trace(const X& x, const Y& y, const W& w) {
+  static constexpr auto compose(const X& x, const Y& y, const W& w) {
+    constexpr bool are_bool = dtype_v<typename X::element_type> == dtype::boolean && dtype_v<typename Y::element_type> == dtype::boolean;
+    static_assert(!are_bool, "tenure: lerp: bool has no subtraction; convert first");
+    if constexpr (are_bool) return x;
+    else return between(x, y, w);
+  }
+
+ private:
+  template <class X, class Y, class W>
+  static constexpr auto between(const X& x, const Y& y, const W& w) {
     const auto difference = sub::trace(y, x);
     const auto from_x = add::trace(x, mul::trace(w, difference));
     if constexpr (is_floating(dtype_v<typename W::element_type>)) {

@@ -23,7 +23,8 @@ inline constexpr keepdim_t keepdim{};
 
 namespace ops {
 
-// An axis outside the rank: the operation has the message, which names the call, in has_axis<Axis, Rank>(). Only such an axis instantiates it.
+// An axis outside the rank, and one that is named twice: the operation has the message, which names the call, in has_axis<Axis, Rank>() and in
+// has_each_once<Holds, Axes...>(). Only such an axis instantiates them.
 
 /// The position of axis A, counted from the front. Of an axis outside the rank it is 0.
 template <class Operation, int Rank, int A, bool IsInside = (A >= -Rank && A < Rank)>
@@ -42,22 +43,33 @@ struct axis_position<Operation, Rank, A, false> {
 template <int... At>
 inline constexpr bool are_distinct = (std::int64_t{0} + ... + (std::int64_t{1} << At)) == (std::int64_t{0} | ... | (std::int64_t{1} << At));
 
-template <bool AreInside, class Operation, int Rank, int... A>
+enum class axes_are { valid, outside, twice };
+template <int Rank, int... A>
+inline constexpr axes_are named_axes = !((A >= -Rank && A < Rank) && ...)                      ? axes_are::outside
+                                       : are_distinct<((A < 0 ? A + Rank : A) & 63)...> ? axes_are::valid
+                                                                                        : axes_are::twice;
+
+template <axes_are Named, class Operation, int Rank, int... A>
 struct mask_of_axes {
-  static constexpr bool is_valid = are_distinct<(A < 0 ? A + Rank : A)...>;
-  static_assert(is_valid, "tenure: axes: an axis is named twice");
+  static constexpr bool is_valid = true;
   static constexpr std::int64_t named = (std::int64_t{0} | ... | (std::int64_t{1} << (A < 0 ? A + Rank : A)));
   static constexpr std::int64_t value = sizeof...(A) == 0 ? (std::int64_t{1} << Rank) - 1 : named;
 };
 template <class Operation, int Rank, int... A>
-struct mask_of_axes<false, Operation, Rank, A...> {
+struct mask_of_axes<axes_are::outside, Operation, Rank, A...> {
   static_assert(((Operation::template has_axis<A, Rank>(), true) && ...));
+  static constexpr bool is_valid = false;
+  static constexpr std::int64_t value = 0;
+};
+template <class Operation, int Rank, int... A>
+struct mask_of_axes<axes_are::twice, Operation, Rank, A...> {
+  static_assert((Operation::template has_each_once<false, A...>(), true));
   static constexpr bool is_valid = false;
   static constexpr std::int64_t value = 0;
 };
 /// The mask of the axes of a reduction. No axis named means all axes. An axis outside the rank, or named twice, does not compile.
 template <class Operation, int Rank, int... A>
-using axis_mask = mask_of_axes<((A >= -Rank && A < Rank) && ...), Operation, Rank, A...>;
+using axis_mask = mask_of_axes<named_axes<Rank, A...>, Operation, Rank, A...>;
 
 /// The reduction Op<Keep, Axes...> for the arguments that a call gives after its operand: none, axis<...>, or axis<...> and keepdim.
 template <template <bool, int...> class Op, class... Along>

@@ -22,6 +22,8 @@ template <int P, bool Keep, int... A>
 struct norm {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: norm: an axis lies outside the tensor's rank"); }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() { static_assert(Holds, "tenure: norm: an axis is named twice"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     static_assert(P >= 1, "tenure: norm: the power must be at least 1");
@@ -49,6 +51,8 @@ template <int Correction, bool Keep, int... A>
 struct stddev {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: stddev: an axis lies outside the tensor's rank"); }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() { static_assert(Holds, "tenure: stddev: an axis is named twice"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     if constexpr (!axis_mask<stddev, X::shape_type::rank, A...>::is_valid) return x;

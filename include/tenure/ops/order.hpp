@@ -136,9 +136,11 @@ struct median {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    constexpr bool is_one = sizeof...(A) <= 1, is_inside = axis_mask<median, S::rank, A...>::is_valid;
+    constexpr bool is_one = sizeof...(A) <= 1;
     static_assert(is_one, "tenure: median: it works along one axis, or over all elements");
-    if constexpr (!is_one || !is_inside) {
+    if constexpr (!is_one) {
+      return x;
+    } else if constexpr (!axis_mask<median, S::rank, A...>::is_valid) {
       return x;
     } else {
       constexpr std::int64_t mask = axis_mask<median, S::rank, A...>::value, n = detail::places<X, mask>::count;

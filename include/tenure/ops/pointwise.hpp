@@ -105,4 +105,22 @@ struct pointwise {
   }
 };
 
+/// The base of an operation of several operands that calls pointwise ones in `compose`. Shapes that do not broadcast are found here, so that the
+/// message names the operation that was written and not the first one within.
+template <class Op>
+struct composed {
+  template <class X, class... Rest>
+  static constexpr auto trace(const X& x, const Rest&... rest) {
+    using together = broadcast_of<typename X::shape_type, typename Rest::shape_type...>;
+    if constexpr (!together::exists) {
+      Op::template agree<together::lhs, together::rhs>();
+      return x;
+    } else {
+      extents to = value(x).shape();
+      ((to = broadcast_extents(*x.graph, Op::name, to, value(rest).shape())), ...);
+      return Op::compose(x, rest...);
+    }
+  }
+};
+
 }  // namespace tenure::ops

@@ -91,6 +91,11 @@ struct arg_extremum {
     static_assert(is_inside || Kind != ir::reduction::max, "tenure: argmax: an axis lies outside the tensor's rank");
     static_assert(is_inside || Kind != ir::reduction::min, "tenure: argmin: an axis lies outside the tensor's rank");
   }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() {
+    static_assert(Holds || Kind != ir::reduction::max, "tenure: argmax: an axis is named twice");
+    static_assert(Holds || Kind != ir::reduction::min, "tenure: argmin: an axis is named twice");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -118,6 +123,11 @@ struct extremum {
     constexpr bool is_inside = -Rank <= Axis && Axis < Rank;
     static_assert(is_inside || Kind != ir::reduction::max, "tenure: max: an axis lies outside the tensor's rank");
     static_assert(is_inside || Kind != ir::reduction::min, "tenure: min: an axis lies outside the tensor's rank");
+  }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() {
+    static_assert(Holds || Kind != ir::reduction::max, "tenure: max: an axis is named twice");
+    static_assert(Holds || Kind != ir::reduction::min, "tenure: min: an axis is named twice");
   }
   template <class X>
   static constexpr auto trace(const X& x) {

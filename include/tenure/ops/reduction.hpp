@@ -24,6 +24,12 @@ struct reduce {
     static_assert(is_inside || Kind != ir::reduction::max, "tenure: any: an axis lies outside the tensor's rank");
     static_assert(is_inside || Kind != ir::reduction::min, "tenure: all: an axis lies outside the tensor's rank");
   }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() {
+    static_assert(Holds || Kind != ir::reduction::sum, "tenure: sum: an axis is named twice");
+    static_assert(Holds || Kind != ir::reduction::max, "tenure: any: an axis is named twice");
+    static_assert(Holds || Kind != ir::reduction::min, "tenure: all: an axis is named twice");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
@@ -72,6 +78,11 @@ struct extreme_value {
     static_assert(is_inside || Kind != ir::reduction::max, "tenure: amax: an axis lies outside the tensor's rank");
     static_assert(is_inside || Kind != ir::reduction::min, "tenure: amin: an axis lies outside the tensor's rank");
   }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() {
+    static_assert(Holds || Kind != ir::reduction::max, "tenure: amax: an axis is named twice");
+    static_assert(Holds || Kind != ir::reduction::min, "tenure: amin: an axis is named twice");
+  }
   template <class X>
   static constexpr auto trace(const X& x) {
     constexpr std::int64_t mask = axis_mask<extreme_value, X::shape_type::rank, A...>::value;
@@ -102,6 +113,8 @@ template <bool Keep, int... A>
 struct mean {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: mean: an axis lies outside the tensor's rank"); }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() { static_assert(Holds, "tenure: mean: an axis is named twice"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     static_assert(is_floating(dtype_v<typename X::element_type>), "tenure: mean: integers and bool have no mean; convert to a floating type first");
@@ -122,6 +135,8 @@ template <int Correction, bool Keep, int... A>
 struct var {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: var: an axis lies outside the tensor's rank"); }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() { static_assert(Holds, "tenure: var: an axis is named twice"); }
   template <class X>
   static constexpr auto trace(const X& x) {
     using mask = axis_mask<var, X::shape_type::rank, A...>;
@@ -171,6 +186,8 @@ template <bool Keep, int... A>
 struct logsumexp {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: logsumexp: an axis lies outside the tensor's rank"); }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() { static_assert(Holds, "tenure: logsumexp: an axis is named twice"); }
   template <class X>
   static constexpr auto trace(const X& given) {
     const auto x = detail::floating_of(given);
