@@ -337,3 +337,6 @@ constexpr auto make_lazy(std::index_sequence<I...>, const X&... x) {
 }  // namespace detail
 
 }  // namespace tenure
+
+template <class Operation, class... Operand>
+struct std::tuple_size<tenure::lazy<Operation, Operand...>> : tenure::detail::is_one_value<Operation> {};

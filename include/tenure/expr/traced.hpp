@@ -3,7 +3,9 @@
 // C++ code runs while tracing. It has the same members as a tensor, and they call the operations of ops/.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
+#include <tuple>
 
 #include <tenure/expr/movement_members.hpp>
 #include <tenure/ir/builder.hpp>
@@ -16,6 +18,13 @@ namespace TENURE_NAMESPACE {
 namespace detail {
 template <class...>
 inline constexpr bool always_false = false;
+
+/// The std::tuple_size of a value, which auto [a, b] = x asks for.
+template <class X>
+struct is_one_value {
+  static_assert(always_false<X>, "tenure: auto [a, b]: there is one value here: topk gives elements and argtopk positions, value_and_grad gives a pair, rows are x[0], x[1]");
+  static const std::size_t value;  // no constant, so that the compiler looks no further, for a get()
+};
 }
 
 /// The extents of a traced value with run-time axes. The graph knows such an extent by a negative number, which no user may compute with.
@@ -177,3 +186,6 @@ template <class T, class S>
 inline constexpr bool is_traced_v<traced<T, S>> = true;
 
 }  // namespace tenure
+
+template <class T, class Shape>
+struct std::tuple_size<tenure::traced<T, Shape>> : tenure::detail::is_one_value<T> {};

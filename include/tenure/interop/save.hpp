@@ -38,7 +38,7 @@ inline constexpr bool is_tie<std::tuple<X&...>> = true;
 /// Tensors, numbers, models, states of rules, and tuples and arrays of these or of references to them.
 template <class X>
 constexpr bool has_names() {
-  if constexpr (requires { std::tuple_size<X>::value; }) {
+  if constexpr (has_tuple_parts<X>) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return (has_names<std::remove_cvref_t<std::tuple_element_t<I, X>>>() && ...);
     }(std::make_index_sequence<std::tuple_size_v<X>>{});
@@ -82,7 +82,7 @@ void check_moments(const std::string& path, const std::vector<interop::array>& a
     for (const interop::array& a : arrays)
       if (a.name == more || a.name.starts_with(more + "."))  // the moment of a single tensor has no further name
         throw io_error("tenure: load: " + path + ": array '" + a.name + "': the state has only " + std::to_string(count) + " of these");
-  } else if constexpr (requires { std::tuple_size<X>::value; }) {
+  } else if constexpr (has_tuple_parts<X>) {
     std::size_t i = 0;
     std::apply([&](const auto&... part) { (check_moments(path, arrays, before + std::to_string(i++) + ".", part), ...); }, x);
   }

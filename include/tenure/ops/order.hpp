@@ -206,6 +206,14 @@ constexpr auto argtopk(const X& x, const Option&...) {
   if constexpr (!ops::detail::are_topk_options<options>()) return apply<ops::first_of_order<K, -1, true, true>>(x);
   else return apply<ops::first_of_order<K, options::at, !options::has_flag, true>>(x);
 }
+// The number of elements as an argument: it decides the shape, so it is in the type.
+template <operand_or_scalar X, class... Rest>
+constexpr auto topk(const X&, const Rest&...) {
+  static_assert(detail::always_false<X>, "tenure: topk, argtopk: the number of elements is a template argument: topk<3>(x), and tn::axis<A> after x");
+  return after_error();
+}
+template <operand_or_scalar X, class... Rest>
+constexpr auto argtopk(const X& x, const Rest&... rest) { return topk(x, rest...); }
 /// The element in the middle of the order of all elements, or along axis<A>, which is dropped, or kept with extent 1 by keepdim. Of an even
 /// number of elements it is the lower of the two in the middle, as in PyTorch. A NaN among the elements gives NaN. The gradient goes to that
 /// element, the first one among equals (over all elements PyTorch shares it among equals). The extent must be static.

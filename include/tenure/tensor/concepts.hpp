@@ -129,10 +129,15 @@ concept holds_numbers = requires(const std::remove_cvref_t<X>& x) { requires sca
 /// X is a traced value (expr/traced.hpp).
 template <class X>
 concept traces = requires { typename std::remove_cvref_t<X>::traced_tag; };
+/// X is a tuple, a pair or an array. An expression or a traced value is not asked for its std::tuple_size, which has a message: see is_one_value.
+template <class X>
+concept has_tuple_parts = !expression<X> && !traces<X> && requires { std::tuple_size<std::remove_cvref_t<X>>::value; };
+template <class X, std::size_t N>
+concept has_tuple_parts_of = has_tuple_parts<X> && std::tuple_size<std::remove_cvref_t<X>>::value == N;
 /// X is neither a number, a tensor, an expression nor a traced value. Tuples are excluded, because std::tuple of one tensor asks whether a tensor
 /// can be made from a tuple.
 template <class X>
-concept foreign = !scalar<X> && !is_after_error<X> && !any_tensor<X> && !expression<X> && !traces<X> && (holds_numbers<X> || !requires { std::tuple_size<std::remove_cvref_t<X>>::value; });
+concept foreign = !scalar<X> && !is_after_error<X> && !any_tensor<X> && !expression<X> && !traces<X> && (holds_numbers<X> || !has_tuple_parts<X>);
 
 /// Y is an owning temporary that differs from the constant X only in its shape type, and the extents may be equal.
 template <class Y, class X>

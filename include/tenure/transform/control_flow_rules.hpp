@@ -122,7 +122,7 @@ constexpr bool cases_take(const std::tuple<F...>*, std::index_sequence<Case...>)
 /// Whether a body of scan returns a pair. If not, a static_assert gives the reason.
 template <class R>
 constexpr bool is_carry_and_y() {
-  constexpr bool is_pair = requires { requires std::tuple_size<R>::value == 2; };
+  constexpr bool is_pair = has_tuple_parts_of<R, 2>;
   static_assert(is_pair, "tenure: scan: the function returns {carry, y}: std::tuple{carry, y}, and tn::nothing as y if there is none");
   return is_pair;
 }

@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE {
 namespace detail {
 
 template <class R>
-inline constexpr bool is_pair = requires { requires std::tuple_size<R>::value == 2; };
+inline constexpr bool is_pair = has_tuple_parts_of<R, 2>;
 
 /// Whether Given, which a rule returned, has the leaves of X.
 template <class X, class Given>
@@ -183,7 +183,7 @@ template <class Returned, class... X>
 constexpr bool are_cotangents() {
   if constexpr (is_bare_cotangent<Returned, X...>) {
     return true;
-  } else if constexpr (requires { requires std::tuple_size<Returned>::value == sizeof...(X); }) {
+  } else if constexpr (has_tuple_parts_of<Returned, sizeof...(X)>) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return (is_cotangent_by_backward<X, std::remove_cvref_t<std::tuple_element_t<I, Returned>>>() && ...);
     }(std::index_sequence_for<X...>{});

@@ -94,7 +94,7 @@ struct names_of_program<program<source<F, Strided, Traced...>>> {
     };
     (add(element_tag<Traced>{}), ...);
     using results = typename source<F, Strided, Traced...>::result_type;
-    if constexpr (requires { std::tuple_size<results>::value; }) {
+    if constexpr (has_tuple_parts<results>) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (add_leaf_names<std::tuple_element_t<I, results>>(call_names<F>::result(I, sizeof...(I), arguments), names.results), ...);
       }(std::make_index_sequence<std::tuple_size_v<results>>{});

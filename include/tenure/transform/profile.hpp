@@ -341,7 +341,7 @@ struct profiled {
   call_profile times(Results& results, const X&... x) const {
     profiler p;
     for (int i = 0; i < runs; ++i) {
-      if constexpr (requires { std::tuple_size<Results>::value; }) std::apply([&](auto&... r) { function.into(r...).through(p, x...); }, results);
+      if constexpr (has_tuple_parts<Results>) std::apply([&](auto&... r) { function.into(r...).through(p, x...); }, results);
       else function.into(results).through(p, x...);
     }
     return p.result();

@@ -219,7 +219,7 @@ template <class X, class F>
 constexpr void for_each_leaf(X&& x, F&& f) {
   using tree = std::remove_cvref_t<X>;
   if constexpr (is_tree_leaf<tree>) f(x);
-  else if constexpr (requires { std::tuple_size<typename parts<tree>::type>::value; }) for_each_part(x, f, part_indices<tree>{});
+  else if constexpr (has_tuple_parts<typename parts<tree>::type>) for_each_part(x, f, part_indices<tree>{});
   else static_assert(always_false<X>, "tenure: call: an argument is neither a tensor, a number, a tuple, an array nor a model");
 }
 
@@ -332,7 +332,7 @@ template <class X>
 constexpr bool are_leaves_writable() {
   using branch = std::remove_const_t<X>;
   if constexpr (any_tensor<branch>) return is_writable<X>;
-  else if constexpr (requires { std::tuple_size<typename parts<branch>::type>::value; })
+  else if constexpr (has_tuple_parts<typename parts<branch>::type>)
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return (are_leaves_writable<std::remove_reference_t<decltype(part<I>(std::declval<X&>()))>>() && ...);
     }(part_indices<branch>{});
