@@ -22,7 +22,22 @@ constexpr traced<T, Shape> refused_constant(ir::builder& g) {
   g.refuse({ir::refusal::kind::capture});
   return zeros_after_error<T, Shape>(g);
 }
-/// The result of a factory, as nodes of the graph.
+/// Evenly spaced values at the positions i, which are doubles: the n elements of linspace, as it computes them in memory.
+constexpr ops::value evenly_spaced(const ops::value& i, const constant_block& elements, std::int64_t n) {
+  if (is_static(n)) {
+    if (n <= 1) return i.like(elements.first);
+    const double steps = static_cast<double>(n - 1);
+    const ops::value each = i * ((elements.last - elements.first) / steps) + elements.first;
+    return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(steps)), i.like(elements.last), each);
+  }
+  const auto for_each = [&](const ops::value& x) { return ops::broadcast_to(x, i.node().shape); };
+  const ops::value steps = ops::number_of_extent(*i.graph, dtype::float64, n) - 1.0;
+  const ops::value are_two = ops::pointwise_value<ops::greater>(steps, steps.like(0));  // one element is the first one
+  const ops::value step = ops::pointwise_value<ops::where>(are_two, steps.like(elements.last - elements.first) / steps, steps.like(0));
+  const ops::value end = ops::pointwise_value<ops::where>(are_two, steps, steps.like(-1));
+  return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, for_each(end)), i.like(elements.last), i * for_each(step) + elements.first);
+}
+/// The result of a factory or a tensor of braces, as nodes of the graph.
 template <class T, class Shape>
 constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block& elements, const extents& of_elements) {
   using result = traced<T, Shape>;
@@ -30,6 +45,16 @@ constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block&
   using pattern = constant_block::pattern;
   if (elements.what == pattern::filled)
     return result{&g, std::is_integral_v<T> ? g.constant_bits(dtype_v<T>, shape, elements.whole) : g.constant(dtype_v<T>, shape, elements.first)};
+  if (elements.what == pattern::listed) {
+    ops::value all;
+    for (std::int64_t i = 0; i < elements.listed; ++i) {
+      const constant_block::element& e = elements.list[i];
+      const std::int16_t one = g.intern({1, {1}});
+      const ops::value each{g, std::is_integral_v<T> ? g.constant_bits(dtype_v<T>, one, e.whole) : g.constant(dtype_v<T>, one, e.number)};
+      all = i == 0 ? each : ops::concatenated(all, each, 0);
+    }
+    return result{&g, ops::reshape_to(all, of_elements).id};
+  }
   if (elements.what == pattern::diagonal) {
     const ops::value row = ops::counting(g, dtype::int64, shape, 0), column = ops::counting(g, dtype::int64, shape, 1);
     return result{&g, ops::cast_to(ops::pointwise_value<ops::equal>(row, column), dtype_v<T>).id};
@@ -39,8 +64,9 @@ constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block&
     return result{&g, ops::cast_to(ops::counting(g, dtype::int64, shape, 0) * whole(elements.whole_step) + whole(elements.whole), dtype_v<T>).id};
   }
   const ops::value i = ops::counting(g, dtype::float64, shape, 0);
-  ops::value each = elements.step == 1 && elements.first == 0 ? i : i * elements.step + elements.first;
-  if (elements.has_last) each = ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(static_cast<double>(count(of_elements) - 1))), i.like(elements.last), each);
+  const ops::value each = elements.has_last                                  ? evenly_spaced(i, elements, of_elements[0])
+                          : elements.step == 1 && elements.first == 0 ? i
+                                                                      : i * elements.step + elements.first;
   return result{&g, ops::cast_to(each, dtype_v<T>).id};
 }
 /// The tensor of a factory as a constant of the graph. A tensor in memory is refused.

@@ -82,5 +82,24 @@ constexpr traced<T, Shape> arange(Shape, const N& n) {
   like.what = detail::constant_block::pattern::counted, like.step = 1;
   return detail::made_in_trace<T, Shape>(like, n);
 }
+/// A matrix with ones on the diagonal, with such extents.
+template <element T = float, any_shape Shape, class... N>
+  requires(is_traced_v<N> || ...)
+constexpr traced<T, Shape> eye(Shape, const N&... n) {
+  static_assert(Shape::rank == 2, "tenure: eye: the shape does not have two axes");
+  detail::constant_block like;
+  like.what = detail::constant_block::pattern::diagonal;
+  return detail::made_in_trace<T, Shape>(like, n...);
+}
+/// As many evenly spaced values from `first` to `last` as such an extent.
+template <element T = float, any_shape Shape, scalar A, scalar B, class N>
+  requires is_traced_v<N>
+constexpr traced<T, Shape> linspace(Shape, A first, B last, const N& n) {
+  static_assert(Shape::rank == 1, "tenure: linspace: the shape does not have one axis");
+  detail::constant_block like;
+  like.what = detail::constant_block::pattern::counted;
+  like.first = static_cast<double>(first), like.last = static_cast<double>(last), like.has_last = true;
+  return detail::made_in_trace<T, Shape>(like, n);
+}
 
 }  // namespace tenure

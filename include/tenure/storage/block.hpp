@@ -27,20 +27,34 @@ struct alignas(pool::alignment) block {
   void (*release)(block*) noexcept = nullptr;
 };
 
-/// The elements of a tensor that a factory makes in constant evaluation, as in a trace: `filled` with one value, `counted` from `first` by
-/// `step`, or ones on the diagonal. There is no memory for them.
+/// The elements of a tensor that is made in constant evaluation, as in a trace: `filled` with one value, `counted` from `first` by `step`, ones on the
+/// diagonal, or `listed` in braces. There is no memory for them.
 struct constant_block : block {
-  enum class pattern : unsigned char { filled, counted, diagonal } what = pattern::filled;
+  struct element {
+    double number = 0;
+    std::int64_t whole = 0;
+  };
+  enum class pattern : unsigned char { filled, counted, diagonal, listed } what = pattern::filled;
   std::int64_t whole = 0;       // the value of integers that fill, or the first one that counts by whole_step
   std::int64_t whole_step = 0;  // of integers beyond 2^53, which a double would round; otherwise 0
   double first = 0, step = 0, last = 0;
-  bool has_last = false;  // linspace ends with `last`, without rounding
+  bool has_last = false;  // linspace: the step follows from `last` and from the number of elements, and the end is `last`, without rounding
+  element* list = nullptr;
+  std::int64_t listed = 0;  // elements
+
+  constexpr constant_block() = default;
+  constant_block(const constant_block&) = delete;
+  constexpr ~constant_block() { delete[] list; }
 
   /// Takes over the elements, and not the references and versions.
   constexpr void describe_as(const constant_block& from) {
     what = from.what, whole = from.whole, whole_step = from.whole_step;
     first = from.first, step = from.step, last = from.last, has_last = from.has_last;
+    if (from.list == nullptr) return;
+    list_elements(from.listed);
+    for (std::int64_t i = 0; i < listed; ++i) list[i] = from.list[i];
   }
+  constexpr void list_elements(std::int64_t n) { what = pattern::listed, list = new element[static_cast<std::size_t>(n)], listed = n; }
   /// All elements have this value of an element type.
   template <class T>
   constexpr void fill_with(T value) {

@@ -113,6 +113,24 @@ struct tensor_access {
     return make<X>(std::move(memory), data, shape, shape, std::move(sink));
   }
 
+#if defined(__CUDACC__)  // nvcc warns, as of the factories
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 3060
+#endif
+  /// The same, and in constant evaluation a list of elements in place of the memory.
+  template <class X>
+  static constexpr X for_elements(const extents& shape) {
+    if (role_of_v<X> == role::constant && std::is_constant_evaluated()) {
+      auto* const made = new constant_block;
+      made->list_elements(count(shape));
+      return make<X>(storage_handle(made), nullptr, shape, {});
+    }
+    return allocate<X>(shape);
+  }
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
   /// Moves `other` into x and leaves `other` empty. x drops its old memory. No element is written.
   template <class X>
   static void rebind(X& x, X&& other) noexcept {

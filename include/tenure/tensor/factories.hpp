@@ -154,8 +154,7 @@ constexpr tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   if (std::is_constant_evaluated()) {
     auto made = detail::constant_counted<tensor<T, Shape>>(static_cast<double>(first), 0, n...);
     auto* const block = static_cast<detail::constant_block*>(detail::tensor_access::storage(made).get());
-    block->last = static_cast<double>(last), block->has_last = made.size() > 1;
-    block->step = made.size() > 1 ? (block->last - block->first) / static_cast<double>(made.size() - 1) : 0;
+    block->last = static_cast<double>(last), block->has_last = true;
     return made;
   }
   tensor<T, Shape> made(uninitialized, n...);

@@ -79,35 +79,36 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   /// A tensor of rank 0 from a number, which is converted as by static_cast.
   template <scalar U>
     requires(is_made_by_user && rank == 0)
-  tensor(U value) : tensor(access_door::allocate<tensor>(extents_type{})) {
-    memory::fill(data_, extents_type{}, extents_type{}, number::convert<T>(value));
+  constexpr tensor(U value) : tensor(access_door::for_elements<tensor>(extents_type{})) {
+    if (std::is_constant_evaluated()) put(0, number::convert<T>(value));
+    else memory::fill(data_, extents_type{}, extents_type{}, number::convert<T>(value));
   }
 
-  /// The elements in nested braces, for a static shape of rank 1 to 4. Wrong lengths do not compile.
+  /// The elements in nested braces, for a static shape of rank 1 to 4. Wrong lengths do not compile. In a trace such a tensor is a constant.
   template <scalar... U>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 1 && sizeof...(U) > 0)
-  explicit(sizeof...(U) == 1 && Shape::size == 1) tensor(U... value) : tensor(access_door::allocate<tensor>(Shape::value)) {
+  constexpr explicit(sizeof...(U) == 1 && Shape::size == 1) tensor(U... value) : tensor(access_door::for_elements<tensor>(Shape::value)) {
     static_assert(sizeof...(U) == extent_or(0), "tenure: tensor: the number of values differs from the extent");
-    T* to = data_;
-    if constexpr (sizeof...(U) == extent_or(0)) ((*to++ = number::convert<T>(value)), ...);
+    std::int64_t i = 0;
+    if constexpr (sizeof...(U) == extent_or(0)) (put(i++, number::convert<T>(value)), ...);
   }
   template <std::size_t... M>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 2 && sizeof...(M) > 0)
-  tensor(const T (&... row)[M]) : tensor(access_door::allocate<tensor>(Shape::value)) {
+  constexpr tensor(const T (&... row)[M]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0), "tenure: tensor: the number of rows differs from the extent");
     static_assert(((M == extent_or(1)) && ...), "tenure: tensor: the length of a row differs from the extent");
     write_rows(row...);
   }
   template <std::size_t... M, std::size_t... K>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 3 && sizeof...(M) > 0)
-  tensor(const T (&... row)[M][K]) : tensor(access_door::allocate<tensor>(Shape::value)) {
+  constexpr tensor(const T (&... row)[M][K]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...),
                   "tenure: tensor: the lengths of the braces differ from the extents");
     write_rows(row...);
   }
   template <std::size_t... M, std::size_t... K, std::size_t... L>
     requires(is_made_by_user && is_on_host && Shape::is_static && rank == 4 && sizeof...(M) > 0)
-  tensor(const T (&... row)[M][K][L]) : tensor(access_door::allocate<tensor>(Shape::value)) {
+  constexpr tensor(const T (&... row)[M][K][L]) : tensor(access_door::for_elements<tensor>(Shape::value)) {
     static_assert(sizeof...(M) == extent_or(0) && ((M == extent_or(1)) && ...) && ((K == extent_or(2)) && ...) &&
                       ((L == extent_or(3)) && ...),
                   "tenure: tensor: the lengths of the braces differ from the extents");
@@ -310,11 +311,29 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
     else return {};
   }
 
+  /// Writes an element of a new tensor.
+  constexpr void put(std::int64_t i, T value) {
+    if (std::is_constant_evaluated()) static_cast<detail::constant_block*>(storage_.get())->list[i] = {static_cast<double>(value), std::is_integral_v<T> ? static_cast<std::int64_t>(value) : 0};
+    else data_[i] = value;
+  }
+
   template <class... Row>
-  void write_rows(const Row&... row) {
-    auto* to = reinterpret_cast<unsigned char*>(data_);
+  constexpr void write_rows(const Row&... row) {
     constexpr std::size_t wanted = static_cast<std::size_t>(Shape::size) * sizeof(T);
-    if constexpr ((sizeof(Row) + ... + 0) == wanted) ((std::memcpy(to, &row, sizeof(Row)), to += sizeof(Row)), ...);
+    if constexpr ((sizeof(Row) + ... + 0) == wanted) {
+      if (std::is_constant_evaluated()) {
+        std::int64_t i = 0;
+        (put_each(i, row), ...);
+      } else {
+        auto* to = reinterpret_cast<unsigned char*>(data_);
+        ((std::memcpy(to, &row, sizeof(Row)), to += sizeof(Row)), ...);
+      }
+    }
+  }
+  template <class Row>
+  constexpr void put_each(std::int64_t& i, const Row& row) {
+    if constexpr (std::is_array_v<Row>) for (const auto& each : row) put_each(i, each);
+    else put(i++, row);
   }
 
   template <class E>
