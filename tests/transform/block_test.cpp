@@ -71,6 +71,40 @@ TEST_CASE("subscripts at traced positions select what views of a tensor select")
   CHECK_THROWS_WITH(f(there(m), 3, 0), "tenure: at: start of the window: index 3 is outside an axis of 3");
 }
 
+TEST_CASE("a subscript behind an axis of run-time extent selects what a view selects, also as an element, in a loop and in a gradient") {
+  using open_rows = tn::tensor<double, tn::shape<tn::dyn, 5>>;
+  using open_matrix = tn::tensor<double, tn::shape<tn::dyn, tn::dyn>>;
+  const matrix m = numbers();
+  open_rows rows(4);
+  open_matrix open(4, 5);
+  rows.copy_(m), open.copy_(m);
+  constexpr auto f = tn::compile([](auto x, auto i) {
+    return std::tuple{x.at(tn::all, i), x.at(tn::all, 3), x(2, i), x(i, i), x(1, 4), x.at(tn::range(1, tn::extent<0>(x)), i), x.at(tn::all, tn::window<2>(i))};
+  });
+  constexpr auto columns = [](auto x) {
+    const auto turn = [=](auto i, auto sum) { return sum + square(x.at(tn::all, i)) * x(3, i); };
+    return sum(tn::fori_loop(5, turn, tn::zeros_like(x.at(tn::all, 0))));
+  };
+  const auto slopes = tn::grad([](auto x) { return sum(square(x) * x[3]); })(there(m));
+  const auto check = [&](const auto& x) {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const auto [column, fourth, element, diagonal, last, later, two] = f(there(x), i);
+      same(column, m.at(tn::all, i));
+      same(fourth, m.at(tn::all, 3));
+      CHECK(on_device::here(element).item() == m(2, i));
+      CHECK(on_device::here(diagonal).item() == m(i, i));
+      CHECK(on_device::here(last).item() == m(1, 4));
+      same(later, m.at(tn::range(1, 4), i));
+      same(two, m.at(tn::all, tn::range(i, i + 2)));
+    }
+    CHECK_THROWS_AS(f(there(x), 5), tn::index_error);
+    const auto g = tn::grad(columns)(there(x));
+    for (std::int64_t i = 0; i < 20; ++i) CHECK(at(g, i / 5, i % 5) == Approx(at(slopes, i / 5, i % 5)));
+  };
+  check(rows);
+  check(open);
+}
+
 TEST_CASE("dynamic_slice and dynamic_update agree with views, also of no element and of all") {
   const matrix m = numbers();
   const auto d = there(numbers());

@@ -10,6 +10,7 @@
 #include <tenure/expr/movement_members.hpp>
 #include <tenure/ir/builder.hpp>
 #include <tenure/tensor/concepts.hpp>
+#include <tenure/tensor/indexing.hpp>
 #include <tenure/tensor/later.hpp>
 #include <tenure/tensor/members/reductions.hpp>
 
@@ -18,6 +19,9 @@ namespace TENURE_NAMESPACE {
 namespace detail {
 template <class...>
 inline constexpr bool always_false = false;
+
+template <class I>
+concept traced_integer = traces<I> && std::is_integral_v<typename I::element_type> && I::shape_type::rank == 0;
 
 /// The std::tuple_size of a value, which auto [a, b] = x asks for.
 template <class X>
@@ -65,12 +69,19 @@ struct traced : movement_members<traced<T, Shape>>, reduction_members<traced<T, 
   constexpr auto at(const I&... index) const { return subscript(detail::later_phase{}, *this, index...); }
   template <class I>
   constexpr auto operator[](const I& index) const { return subscript(detail::later_phase{}, *this, index); }
-  /// The element at an index for each axis, as a traced number.
-  template <std::integral... I>
+  /// The element at an index for each axis, as a traced number. An index may be traced too.
+  template <class... I>
+    requires((std::integral<I> || detail::traced_integer<I>) && ...)
   constexpr auto operator()(I... index) const {
     static_assert(sizeof...(I) == Shape::rank, "tenure: operator(): one index is needed for each axis");
     if constexpr (sizeof...(I) == Shape::rank) return subscript(detail::later_phase{}, *this, index...);
     else return *this;
+  }
+  template <class... I>
+    requires(detail::part_of_axis<I> || ...)
+  constexpr after_error operator()(const I&...) const {
+    static_assert(detail::always_false<I...>, "tenure: operator(): it reads one element: a row, a column or a range is x.at(tn::all, i)");
+    return after_error();
   }
 
   /// The value itself: nothing is written in a trace, so there is nothing to copy.

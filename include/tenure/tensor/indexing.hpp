@@ -189,6 +189,10 @@ struct index_rule<index_window<N>> {
   }
 };
 
+/// An index that keeps its axis.
+template <class I>
+concept part_of_axis = index_rule<I>::known && !index_rule<I>::drops;
+
 /// True if indices of types I fit the shape. Otherwise a static_assert says why not.
 template <class Shape, class... I>
 constexpr bool are_indices() {

@@ -36,6 +36,13 @@ class tensor_elements {
       return element_at(std::make_index_sequence<rank>{}, static_cast<std::int64_t>(i)...);
     else return T{};
   }
+  // A range in place of an index. It does not compile and gives a message.
+  template <class... I>
+    requires(detail::part_of_axis<I> || ...)
+  after_error operator()(const I&...) const {
+    static_assert(detail::never<I...>, "tenure: operator(): it reads one element: a row, a column or a range is x.at(tn::all, i)");
+    return after_error();
+  }
   /// Returns the only element of a tensor of any rank. On a device it waits for the computation of the element. Throws
   /// shape_error if the tensor does not have exactly one element.
   T item() const {
