@@ -289,6 +289,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   while (!stream_of(stream)->given.empty()) step(stream_of(stream));
   return fake_cuda::broken;
 }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {  // time passes meanwhile
+  FAKE_CALL("cudaStreamQuery");
+  if (!stream_of(stream)->given.empty()) step(stream_of(stream));
+  return stream_of(stream)->given.empty() ? fake_cuda::broken : cudaErrorNotReady;
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   FAKE_CALL("cudaStreamWaitEvent");
   if (event->last != nullptr) give(stream, {nullptr, event->last});

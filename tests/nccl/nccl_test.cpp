@@ -192,6 +192,37 @@ TEST_CASE("an error of NCCL is an exception that names the call") {
   CHECK(fake_nccl::communicators == live);
 }
 
+TEST_CASE("memory that ends before a call throws on all ranks, before anything is given to NCCL") {
+  auto& all = gpus();
+  tn::nccl::group alone(MPI_COMM_SELF);
+  const auto both = std::tuple{tn::ones<float>(tn::shape<240, 3>{}).to(tn::cuda), tn::ones<float>(tn::shape<120>{}).to(tn::cuda)};
+  const auto fails_at_each_call = [&](auto call) {
+    int failures = 0;
+    for (;; ++failures) {
+      const int live = (fake_cuda::finish(), fake_cuda::live());
+      fake_cuda::fail_at = failures;
+      const std::string said = message_of(call);
+      fake_cuda::fail_at = -1;
+      if (said == "no error") break;
+      fake_cuda::finish();  // what NCCL was given runs
+      CHECK(fake_cuda::live() == live);
+    }
+    CHECK(failures > 3);  // two results, and what comes after
+  };
+  fails_at_each_call([&] { static_cast<void>(tn::mpi::all_gather(both, alone)); });
+  fails_at_each_call([&] { static_cast<void>(tn::mpi::reduce_scatter(both, alone)); });
+  const auto fails_on_one_rank = [&](auto call) {
+    const calls_since before;
+    if (all.rank() == 0) fake_cuda::fail_at = 1;  // the second result
+    CHECK(message_of(call).find("out of memory") != std::string::npos);
+    CHECK(before.all().empty());
+    CHECK(message_of(call) == "no error");
+    CHECK(before.all().size() == 2);
+  };
+  fails_on_one_rank([&] { static_cast<void>(tn::mpi::all_gather(both, all)); });
+  fails_on_one_rank([&] { static_cast<void>(tn::mpi::reduce_scatter(both, all)); });
+}
+
 TEST_CASE("on one rank of several such an error ends the job", "[.fails]") {
   auto x = tn::zeros<float>(tn::shape<3>{}).to(tn::cuda);
   if (gpus().rank() == 1) fake_nccl::fails = "ncclAllReduce";
@@ -221,6 +252,38 @@ TEST_CASE("a group ends its communicator, and aborts it where it does not wait f
     tn::nccl::group other;  // this exception is not that of the scope
   }
   CHECK(fake_nccl::aborted == aborted + 1);
+}
+
+TEST_CASE("a group that ends by an exception first lets the streams come to the calls on which the ranks have agreed") {
+  const int ranks = gpus().size(), aborted = fake_nccl::aborted;
+  auto x = tn::ones<float>(tn::shape<3>{}).to(tn::cuda);
+  {
+    const tn::cuda_stream inner;
+    try {
+      tn::nccl::group other;
+      tn::mpi::all_reduce_(x, other);
+      if (other.rank() == 0) throw 1;
+      CHECK(x.to(tn::cpu)(2) == static_cast<float>(ranks));  // waits for the part of rank 0
+      tn::mpi::all_reduce_(x, other);
+      FAIL("rank 0 has left");
+    } catch (int) {
+    } catch (const tn::error& e) {
+      CHECK(std::string(e.what()).find("rank 0") != std::string::npos);
+    }
+  }
+  CHECK(fake_nccl::aborted == aborted + 1);
+  CHECK(x.to(tn::cpu)(0) == static_cast<float>(ranks));
+  // An error of NCCL ends the wait.
+  try {
+    tn::nccl::group other;
+    tn::mpi::all_reduce_(x, other);
+    tn::mpi::all_reduce_(x, gpus());  // no rank aborts before all have given the first
+    fake_nccl::earlier = ncclRemoteError;
+    throw 1;
+  } catch (int) {
+    fake_nccl::earlier = ncclSuccess;
+  }
+  CHECK(fake_nccl::aborted == aborted + 2);
 }
 
 TEST_CASE("a step on the GPUs is that of the host") {

@@ -137,7 +137,7 @@ struct transport<group> {
   static void check(group&) {}
   /// Runs f, which calls the functions below.
   template <class F>
-  static auto together(F f) { return f(); }
+  static void together(F f) { f(); }
   /// Each element of x becomes the sum, mean, ... of those of all ranks.
   template <class X, class Operation>
   static void reduce(group& g, X& x, Operation operation) {
@@ -179,8 +179,19 @@ struct transport : transport<group> {};
 
 /// After an agreement: runs f, on which other ranks rely.
 template <class Group, class F>
-auto exchanged(Group& g, const char* call, F f) {
-  return relied_on(g, call, [&] { return transport<Group>::together(f); });
+void exchanged(Group& g, const char* call, F f) {
+  relied_on(g, call, [&] { transport<Group>::together(f); });
+}
+
+/// Calls f(leaf of x, elements of the leaf of `to` at the same place): their element types are the same. The result of a call is made before the
+/// exchange, in the agreement, so that memory which ends there throws on all ranks, and what was given to a stream is not freed by an exception.
+template <class X, class To, class F>
+void for_each_result(const X& x, To& to, F f) {
+  void* results[tree<X>::leaves + 1] = {};
+  int i = 0;
+  for_each_leaf(to, [&](auto& leaf) { results[i++] = tensor_access::fresh(leaf); });
+  i = 0;
+  for_each_leaf(x, [&]<class L>(const L& leaf) { f(leaf, static_cast<element_t<L>*>(results[i++])); });
 }
 
 /// The kind of some of the rows of a tensor.
@@ -242,16 +253,21 @@ template <class X, std::derived_from<group> Group>
 auto all_gather(const X& x, Group& g) {
   using transport = detail::transport<Group>;
   if constexpr (detail::is_exchangeable<X, typename transport::device>()) {
-    detail::agree_on(g, "all_gather", x, "", [&] { transport::check(g); });
-    const auto gather = [&]<class To, class L>(element_tag<To>, const L& leaf) {
+    const auto make = [&]<class To, class L>(element_tag<To>, const L& leaf) {
       extents all{1, {g.size()}};
       for (int a = 0; a < leaf.extents().rank; ++a) all.push_back(leaf.extents()[a]);
-      To result = tenure::detail::tensor_access::allocate<To>(all);
-      transport::gather(g, tenure::detail::tensor_access::read(leaf, "all_gather"), leaf.size(), tenure::detail::tensor_access::fresh(result));
-      return result;
+      return tenure::detail::tensor_access::allocate<To>(all);
     };
-    using result = tenure::detail::rebind_kind_t<X, stacked<tenure::detail::results_on<typename transport::device>, dyn>>;
-    return detail::exchanged(g, "all_gather", [&] { return tenure::detail::build_tree<result>(gather, x); });
+    using all = tenure::detail::rebind_kind_t<X, stacked<tenure::detail::results_on<typename transport::device>, dyn>>;
+    std::optional<all> result;
+    detail::agree_on(g, "all_gather", x, "", [&] {
+      transport::check(g);
+      result.emplace(tenure::detail::build_tree<all>(make, x));
+    });
+    detail::exchanged(g, "all_gather", [&] {
+      detail::for_each_result(x, *result, [&](const auto& leaf, auto* to) { transport::gather(g, tenure::detail::tensor_access::read(leaf, "all_gather"), leaf.size(), to); });
+    });
+    return std::move(*result);
   } else {
     return 0;
   }
@@ -264,6 +280,14 @@ auto reduce_scatter(const X& x, Group& g, Operation operation = {}) {
   using transport = detail::transport<Group>;
   if constexpr (detail::is_exchangeable<X, typename transport::device>()) {
     const auto rows_of = [](const auto& leaf) { return leaf.extents().rank == 0 ? std::int64_t{1} : leaf.extents()[0]; };
+    const auto make = [&]<class To, class L>(element_tag<To>, const L& leaf) {
+      extents own{1, {rows_of(leaf) / g.size()}};
+      for (int a = 1; a < leaf.extents().rank; ++a) own.push_back(leaf.extents()[a]);
+      return tenure::detail::tensor_access::allocate<To>(own);
+    };
+    using rows_of_rank = tenure::detail::with_changes<tenure::detail::results_on<typename transport::device>, detail::rows_of_rank>;
+    using own = tenure::detail::rebind_kind_t<X, rows_of_rank>;
+    std::optional<own> result;
     detail::agree_on(g, "reduce_scatter", x, detail::option_of(operation), [&] {
       transport::check(g);
       tenure::detail::for_each_leaf(x, [&](const auto& leaf) {
@@ -272,18 +296,14 @@ auto reduce_scatter(const X& x, Group& g, Operation operation = {}) {
         throw shape_error(tenure::detail::message("reduce_scatter")
                           << "shape " << leaf.extents() << ": " << rows << " rows for " << g.size() << " ranks");
       });
+      result.emplace(tenure::detail::build_tree<own>(make, x));
     });
-    const auto reduce = [&]<class To, class L>(element_tag<To>, const L& leaf) {
-      extents own{1, {rows_of(leaf) / g.size()}};
-      for (int a = 1; a < leaf.extents().rank; ++a) own.push_back(leaf.extents()[a]);
-      To result = tenure::detail::tensor_access::allocate<To>(own);
-      transport::scatter(g, tenure::detail::tensor_access::read(leaf, "reduce_scatter"), leaf.size() / g.size(),
-                         tenure::detail::tensor_access::fresh(result), operation);
-      return result;
-    };
-    using rows = tenure::detail::with_changes<tenure::detail::results_on<typename transport::device>, detail::rows_of_rank>;
-    using result = tenure::detail::rebind_kind_t<X, rows>;
-    return detail::exchanged(g, "reduce_scatter", [&] { return tenure::detail::build_tree<result>(reduce, x); });
+    detail::exchanged(g, "reduce_scatter", [&] {
+      detail::for_each_result(x, *result, [&](const auto& leaf, auto* to) {
+        transport::scatter(g, tenure::detail::tensor_access::read(leaf, "reduce_scatter"), leaf.size() / g.size(), to, operation);
+      });
+    });
+    return std::move(*result);
   } else {
     return 0;
   }

@@ -3,11 +3,14 @@
 // by NCCL. Before each call the ranks agree by MPI, as for the host.
 // Law: a call throws on all ranks, before anything is written, where they differ or one has failed. Calls of NCCL run in the order of the current
 // stream, and the host does not wait for them. If one is refused while other ranks rely on it, the job ends with a message.
-// Law: if an exception destroys a group, or a rank has left it before, its destructor does not wait for other ranks. Otherwise it waits for all.
+// Law: if an exception destroys a group, or a rank has left it before, its destructor does not wait for what other ranks call later. Otherwise it waits
+// for all.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <string>
+#include <thread>
 #include <type_traits>
 
 #include <nccl.h>
@@ -38,11 +41,23 @@ struct connection {
   }
   ncclComm_t handle = nullptr;
   bool is_broken = false;
+
+  /// Waits until the stream has come to all that it was given. ncclCommAbort would end this rank's part of it, and other ranks would wait for it in
+  /// their streams for ever. All ranks have given the calls of this library, so they end; calls of the program, or a broken GPU, may not.
+  void finish_stream() const noexcept {
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const cudaStream_t stream = cuda_detail::current_stream();
+    const auto is_intact = [&] {
+      ncclResult_t earlier = ncclSuccess;
+      return ncclCommGetAsyncError(handle, &earlier) == ncclSuccess && earlier == ncclSuccess;
+    };
+    while (is_intact() && cudaStreamQuery(stream) == cudaErrorNotReady && std::chrono::steady_clock::now() < latest) std::this_thread::yield();
+  }
 };
 
 /// The calls of NCCL that f makes, as one operation.
 template <class F>
-auto together(F f) {
+void together(F f) {
   struct calls {
     calls() { check(ncclGroupStart(), "ncclGroupStart"); }
     calls(const calls&) = delete;
@@ -56,14 +71,8 @@ auto together(F f) {
     }
     bool have_ended = false;
   } all;
-  if constexpr (std::is_void_v<decltype(f())>) {
-    f();
-    all.end();
-  } else {
-    auto result = f();
-    all.end();
-    return result;
-  }
+  f();
+  all.end();
 }
 
 }  // namespace detail
@@ -73,7 +82,10 @@ class group : detail::connection, public mpi::group {
  public:
   group() { connect(); }
   explicit group(MPI_Comm of) : mpi::group(of) { connect(); }
-  ~group() { is_broken = has_ended() || std::uncaught_exceptions() > exceptions_; }
+  ~group() {
+    is_broken = has_ended() || std::uncaught_exceptions() > exceptions_;
+    if (is_broken) finish_stream();
+  }
 
   /// For calls of NCCL by the program, which the ranks make in one order.
   ncclComm_t nccl_communicator() const { return handle; }
@@ -139,7 +151,7 @@ struct transport<nccl::group> {
 
   static void check(nccl::group& g) { g.check_connection(); }
   template <class F>
-  static auto together(F f) { return nccl::detail::together(f); }
+  static void together(F f) { nccl::detail::together(f); }
   template <class X, class Operation>
   static void reduce(nccl::group& g, X& x, Operation operation) {
     for_each_leaf(x, [&]<class L>(L& leaf) { reduce_by_nccl(g, tensor_access::fresh(leaf), leaf.size(), dtype_v<element_t<L>>, operation); });
