@@ -3,7 +3,9 @@
 #define TENURE_PROFILE_LINES 1
 #include "catch.hpp"
 
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include <tenure/picture.hpp>
 #include <tenure/profile.hpp>
@@ -38,6 +40,21 @@ constexpr auto squares = [](auto x) {
 };
 
 }  // namespace
+
+TEST_CASE("a function that throws when it is traced at run time leaves nothing behind: the next profile has its lines") {
+  static bool throws = true;
+  constexpr int begin = __LINE__;
+  constexpr auto loss = [](auto x) {
+    const auto y = exp(x);
+    if (!std::is_constant_evaluated() && throws) throw std::runtime_error("of the function");
+    return sum(y);
+  };
+  const auto x = tn::full<float>(tn::shape<8>{}, 0.5f);
+  CHECK_THROWS_WITH(tn::profile(loss)(x), "of the function");
+  CHECK(tn::ir::after_traced == nullptr);
+  throws = false;
+  CHECK(seconds_of(tn::profile(loss)(x), begin + 2) >= 0);
+}
 
 TEST_CASE("the line of a slow operation, and that of its derivative, come first") {
   constexpr int begin = __LINE__;

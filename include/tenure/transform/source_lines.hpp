@@ -47,12 +47,11 @@ class source_lines {
   void trace(int count) {
     const auto begin = &trace_at_run_time<Source>;
     end_ = reinterpret_cast<std::uintptr_t>(begin);
-    source_lines* const outer = std::exchange(current, this);
-    const auto before = std::exchange(ir::after_traced, &after_traced);
     int nodes = 0;
-    begin(nodes);
-    ir::after_traced = before;
-    current = outer;
+    {
+      const watch of_trace(this);
+      begin(nodes);
+    }
     is_same_ = nodes == count;
   }
 
@@ -74,6 +73,17 @@ class source_lines {
   }
 
  private:
+  /// Notes the calls of the trace that runs while it lives. A traced function may throw.
+  struct watch {
+    explicit watch(source_lines* notes) : outer(std::exchange(current, notes)), before(std::exchange(ir::after_traced, &after_traced)) {}
+    watch(const watch&) = delete;
+    watch& operator=(const watch&) = delete;
+    ~watch() { ir::after_traced = before, current = outer; }
+
+    source_lines* const outer;
+    void (*const before)(std::int32_t);
+  };
+
   using lines = std::vector<std::pair<std::string, int>>;  // of one address: the innermost of inlined calls first
 
   /// Tells the files of the library from those of the user.
