@@ -20,6 +20,22 @@ TEST_CASE("rows with an ignored label do not count") {
   CHECK_THROWS_AS(cross_entropy(x, labels, tn::ignore_index<-1>).item(), tn::index_error);
 }
 
+TEST_CASE("a label or an extent that is wrong is an error of the loss that was written") {
+  const auto x = filled<float>(shape<dyn, 4>{}, 1, -2.0, 2.0, 3);
+  const auto weights = filled<float>(shape<4>{}, 3, 0.5, 2.0);
+  const auto shorter = filled<float>(shape<dyn>{}, 3, 0.5, 2.0, 3);
+  const tn::tensor<std::int64_t, shape<dyn>> labels{0, 1, 4}, few{0, 1};
+  const std::string outside = ": index 4 is outside an axis of 4";
+  CHECK_THROWS_WITH(cross_entropy(x, labels).item(), "tenure: cross_entropy" + outside);
+  CHECK_THROWS_WITH(cross_entropy(x, labels, tn::class_weights(weights)).item(), "tenure: cross_entropy" + outside);
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto t) { return cross_entropy(a, t, tn::ignore_index<0>); })(x, labels), "tenure: cross_entropy" + outside);
+  CHECK_THROWS_WITH(tn::grad([](auto a, auto t) { return nll(a, t); })(x, labels), "tenure: nll" + outside);
+  CHECK_THROWS_WITH(tn::eval(pick(x, labels)), "tenure: pick" + outside);
+  CHECK_THROWS_WITH(cross_entropy(x, few).item(), "tenure: cross_entropy: shapes 3 and 2 disagree: 3 is not 2");
+  const tn::tensor<std::int64_t, shape<dyn>> right{0, 1, 3};
+  CHECK_THROWS_WITH(nll(x, right, tn::class_weights(shorter)).item(), "tenure: nll: class_weights: shapes 3x4 and 3 disagree: 4 is not 3");
+}
+
 TEST_CASE("losses with options agree with the reference") {
   const auto x = filled<float>(shape<dyn, dyn>{}, 1, -2.0, 2.0, 9, 5);
   const auto labels = filled<std::int32_t>(shape<dyn>{}, 2, 0.0, 5.0, 9);

@@ -118,17 +118,18 @@ struct pick {
   template <class X, class I>
   static constexpr bool has_one_a_row = X::shape_type::rank > 0 && are_alike<rows_of<typename X::shape_type>, typename I::shape_type>;
 
+  /// `call` is the function that was written: a loss, for instance.
   template <class X, class I>
-  static constexpr auto trace(const X& x, const I& indices) {
+  static constexpr auto trace(const X& x, const I& indices, const char* call = "pick") {
     require_integer_indices<I>();
     using S = typename X::shape_type;
     static_assert(has_one_a_row<X, I>, "tenure: pick: needs one index for each row of the last axis");
     using rows = shape_from<rows_of<S>>;
     ir::builder& g = *x.graph;
     const std::int64_t last = std::int64_t{1} << (S::rank - 1);
-    broadcast_extents(g, "pick", without_axes(x.shape(), last), indices.shape());
-    x.graph->check_bound({indices.id, value(x).shape()[S::rank - 1], "pick"});
-    const dtype type = position_dtype<typename X::element_type>(g, value(x).shape()[S::rank - 1], "pick");
+    broadcast_extents(g, call, without_axes(x.shape(), last), indices.shape());
+    x.graph->check_bound({indices.id, value(x).shape()[S::rank - 1], call});
+    const dtype type = position_dtype<typename X::element_type>(g, value(x).shape()[S::rank - 1], call);
     const value columns = counting(g, type, g.intern(extents(x.shape())), S::rank - 1);
     const value wanted = stretched_like(cast_to(indices, type), x, last);
     return traced<typename X::element_type, rows>{&g, chosen_along(pointwise_value<equal>(columns, wanted), x, last).id};

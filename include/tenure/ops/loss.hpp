@@ -50,8 +50,8 @@ inline constexpr bool has_weight_a_class = W::shape_type::rank == 1 && is_floati
 
 /// The losses of rows from log probabilities: -w[label] * log p[label], and with smoothing e of C classes (1 - e) of that and e / C of the
 /// sum over all classes. A row whose label is Ignore has the loss 0, and its label is not an index. The mean divides by the sum of w[label]
-/// over the other rows, or by their number. Weights and labels are read in the pass over the row.
-template <class Options>
+/// over the other rows, or by their number. Weights and labels are read in the pass over the row. Loss has the name that messages about them state.
+template <class Loss, class Options>
 struct class_losses {
   template <class X, class I>
   static constexpr auto trace(const X& x, const I& labels) { return rows(x, labels, absent{}, absent{}); }
@@ -91,18 +91,18 @@ struct class_losses {
     }();
     [[maybe_unused]] const auto weight_of_all = [&] {
       if constexpr (weighs) {
-        g.unify(value(x).shape()[x.shape().rank - 1], value(weights).shape()[0], "cross_entropy: class_weights", g.intern(extents(x.shape())), g.intern(extents(weights.shape())));
+        g.unify(value(x).shape()[x.shape().rank - 1], value(weights).shape()[0], Loss::weights_name, g.intern(extents(x.shape())), g.intern(extents(weights.shape())));
         return X{&g, broadcast_to(cast_to(weights, dtype_v<typename X::element_type>), value(x).node().shape).id};
       } else {
         return absent{};
       }
     }();
     [[maybe_unused]] const auto weight = [&] {
-      if constexpr (weighs) return of_others(pick::trace(weight_of_all, index));
+      if constexpr (weighs) return of_others(pick::trace(weight_of_all, index, Loss::name));
       else if constexpr (ignores) return of_others(number(x, 1));
       else return absent{};
     }();
-    const auto likelihood = pick::trace(x, index);
+    const auto likelihood = pick::trace(x, index, Loss::name);
     const auto hard = [&] {
       if constexpr (weighs) return neg::trace(mul::trace(of_others(likelihood), weight));
       else return of_others(neg::trace(likelihood));
@@ -138,6 +138,7 @@ struct class_losses {
 /// -log_probabilities[label] for each row.
 template <class Options>
 struct nll {
+  static constexpr const char *name = "nll", *weights_name = "nll: class_weights";
   template <class X, class I, class... O>
   static constexpr auto trace(const X& log_probabilities, const I& labels, const O&... option) {
     constexpr bool fits = detail::has_label_a_row<X, I>;
@@ -149,9 +150,9 @@ struct nll {
       constexpr bool are_weights = (detail::has_weight_a_class<X, O> && ...);
       static_assert(are_weights, "tenure: nll: class_weights is not a vector with one floating number for each class");
       if constexpr (!are_weights) return mean<false>::trace(log_probabilities);
-      else return detail::class_losses<Options>::trace(log_probabilities, labels, option...);
+      else return detail::class_losses<nll, Options>::trace(log_probabilities, labels, option...);
     } else {
-      return detail::class_losses<Options>::trace(log_probabilities, labels, option...);
+      return detail::class_losses<nll, Options>::trace(log_probabilities, labels, option...);
     }
   }
 };
@@ -159,6 +160,7 @@ struct nll {
 /// -log softmax(logits)[label] for each row.
 template <class Options>
 struct cross_entropy {
+  static constexpr const char *name = "cross_entropy", *weights_name = "cross_entropy: class_weights";
   template <class X, class I, class... O>
   static constexpr auto trace(const X& logits, const I& labels, const O&... option) {
     constexpr bool fits = detail::has_label_a_row<X, I>;
@@ -175,9 +177,9 @@ struct cross_entropy {
       constexpr bool are_weights = []<class W, class... E>(element_tag<W>, element_tag<E>...) { return detail::has_weight_a_class<X, W>; }(element_tag<O>{}...);
       static_assert(are_weights, "tenure: cross_entropy: class_weights is not a vector with one floating number for each class");
       if constexpr (!are_weights) return mean<false>::trace(logits);
-      else return detail::class_losses<Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
+      else return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
     } else {
-      return detail::class_losses<Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
+      return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
     }
   }
 };
