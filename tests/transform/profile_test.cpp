@@ -129,6 +129,34 @@ TEST_CASE("a loop over a run-time extent has a time, and no cost that is known")
   CHECK(to_text(p).find('?') != std::string::npos);
 }
 
+TEST_CASE("the turns of a loop over an axis of run-time extent are those of the call") {
+  constexpr auto last = [](auto xs, auto ys) {
+    const auto turn = [=](auto c, auto x) {
+      const auto inner = [](auto d, auto y) { return std::tuple{sin(d + y), tn::nothing}; };
+      return std::tuple{tanh(std::get<0>(tn::scan(inner, c, ys)) + x), tn::nothing};
+    };
+    return sum(std::get<0>(tn::scan(turn, tn::zeros<float>(tn::shape<3>{}), xs)));
+  };
+  const auto ys = tn::ones<float>(tn::shape<tn::dyn, 3>{}, 4);
+  const auto check = [&](const auto& xs) {
+    const tn::call_profile p = tn::profile(tn::grad(last), 2)(xs, ys);
+    const std::string text = to_text(p);
+    INFO(text);
+    bool forward = false, backward = false;
+    for (const auto& s : p.steps) {
+      forward = forward || s.name.starts_with("scan of 7 turns");
+      backward = backward || s.name.starts_with("scan of 7 turns, from the last one");
+      CHECK(s.name.find(" of d") == std::string::npos);
+      CHECK(s.name.find("rows") == std::string::npos);
+    }
+    CHECK(forward);
+    CHECK(backward);
+    for (const auto& q : p.places) CHECK(q.operations.find(" of d") == std::string::npos);
+  };
+  check(tn::ones<float>(tn::shape<tn::dyn, 3>{}, 7));
+  check(tn::ones<float>(tn::shape<tn::dim("rows"), 3>{}, 7));
+}
+
 TEST_CASE("a loop has no cost that is known where only the call knows its turns, nor has a branch") {
   const array<3> x{1, 2, 3};
   const auto grows = [](auto a) { return tn::while_loop([](auto h) { return max(h) < 100.0f; }, [](auto h) { return h * 1.5f; }, a); };

@@ -101,17 +101,20 @@ class counted_names {
   std::vector<std::pair<std::string, int>> names_;
 };
 
-inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id) {
+/// With the symbols of a call the number of turns of a loop is that of the call.
+inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, const std::int64_t* symbols = nullptr) {
   passes::writer w;
   if (g[id].op != ir::opcode::construct) return (w << passes::name_of(g[id])).text();
-  passes::print_construct(w, g, g.construct_of(g[id]));
+  ir::construct c = g.construct_of(g[id]);
+  if (symbols != nullptr && !is_static(c.length)) c.length = passes::value_of(passes::number_of(c.length), symbols);
+  passes::print_construct(w, g, c);
   const std::string text = w.text();
   return text.starts_with(": ") ? text.substr(2) : text;  // what stands behind "construct" in a printed graph
 }
-inline std::string name_of_step(const ir::graph_view& g, const passes::clusters& fused, int cluster) {
+inline std::string name_of_step(const ir::graph_view& g, const passes::clusters& fused, int cluster, const std::int64_t* symbols = nullptr) {
   counted_names names;
   for (int id = 0; id < g.count; ++id)
-    if (fused.of[id] == cluster) names.add(name_of_operation(g, id));
+    if (fused.of[id] == cluster) names.add(name_of_operation(g, id, symbols));
   return names.text();
 }
 
@@ -212,7 +215,7 @@ class profiler {
       g.shapes = shapes.data();
     }
     for (int cluster = fused.at.size() - 1, s = 0; cluster >= 0; --cluster, ++s) {
-      profiled_step step{.name = name_of_step(g, fused, cluster)};
+      profiled_step step{.name = name_of_step(g, fused, cluster, symbols)};
       const int construct = Program::tables.steps[s].construct;
       if (construct < 0) {
         step.bytes = plan_type::bytes_of_step(s, g, symbols), step.flops = 0;
@@ -252,7 +255,7 @@ class profiler {
       c.is_backward = c.origin < 0 || (c.origin == 0 && !c.is_update && (outer.is_backward || (g.backward_from > 0 && id >= g.backward_from)));
       const double turns = is_whole ? 1 : outer.cost;
       if (!charge_bodies<Program>(s, symbols, c, turns)) {
-        c.operation = name_of_operation(g, id);
+        c.operation = name_of_operation(g, id, symbols);
         c.cost = std::max(turns * cost_beside_others<plan<Program, cpu_device>>(g, id), least_cost);
         charges_.push_back(std::move(c));
       }
