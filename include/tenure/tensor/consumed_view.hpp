@@ -6,6 +6,7 @@
 // Cost: one more handle than a view.
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include "access.hpp"
@@ -68,7 +69,10 @@ class consumed_view : public View {
   auto mul_(E&& e) && { return update_view(later_phase{}, multiply_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
   template <class E>
   auto div_(E&& e) && { return update_view(later_phase{}, divide_in_place{}, std::move(base_), seen(), placed_, std::forward<E>(e)); }
-  auto fill_(scalar auto value) && { return std::move(*this).copy_(value); }
+  // More constrained than that of View, because for g++ 16 it does not hide that one.
+  template <scalar T>
+    requires std::copyable<T>
+  auto fill_(T value) && { return std::move(*this).copy_(value); }
   auto zero_() && { return std::move(*this).copy_(0); }
   template <class M, class E>
   auto masked_fill_(M&& mask, E&& e) && { return masked<fill_where_in_place>(mask, e); }
