@@ -201,15 +201,47 @@ TEST_CASE("calls on tracked run-time extents") {
   CHECK_THROWS_AS(f(w, other), tn::shape_error);
 }
 
-TEST_CASE("a vmap of a function joins the history, a vmap of a gradient does not") {
+TEST_CASE("a vmap of a function joins the history, a Jacobian does not") {
   auto w = leaf<3>(1, 2, 3);
   constexpr auto f = [](auto a) { return a * a; };
   const auto y = tn::vmap(f)(w);
   STATIC_REQUIRE(is_owning_node<decltype(y)>);
-  STATIC_REQUIRE(is_constant<decltype(tn::vmap(tn::grad(f))(w))>);
   STATIC_REQUIRE(is_constant<decltype(tn::jacobian(f)(w))>);
   sum(y).backward();
   check_values(w.grad(), {2, 4, 6});
+}
+
+TEST_CASE("a derivative in compile, vmap or checkpoint joins the history as the same call in a lambda does") {
+  constexpr auto cube = [](const auto& a) { return a * a * a; };
+  constexpr auto cubes = [](const auto& a) { return sum(a * a * a); };
+  auto w = leaf<2>(1, 2);
+  const auto check = [&](const auto& call, const std::vector<double>& expected) {
+    w.zero_grad();
+    const auto slopes = call(w);
+    STATIC_REQUIRE(is_owning_node<std::remove_cvref_t<decltype(slopes)>>);
+    (sum(slopes * slopes) + sum(w)).backward();
+    check_values(w.grad(), expected);
+  };
+  check(tn::compile([](auto a) { return tn::grad([](const auto& b) { return sum(b * b * b); })(a); }), {37, 289});
+  check(tn::compile(tn::grad(cubes)), {37, 289});
+  check(tn::compile(tn::grad(cubes), tn::sequential{}), {37, 289});
+  check(tn::compile(tn::compile(tn::grad(cubes))), {37, 289});
+  check(tn::checkpoint(tn::grad(cubes)), {37, 289});
+  check(tn::vmap(tn::grad(cube)), {37, 289});
+  check(tn::compile(tn::vmap(tn::grad(cube))), {37, 289});
+  check(tn::compile(tn::jacobian(cube)), {37, 289});
+
+  // With the value beside the gradient, both are nodes: 3 w^2 of the sum of cubes, and 36 w^3 + 1 as above.
+  w.zero_grad();
+  const auto [value, slopes] = tn::compile(tn::value_and_grad(cubes))(w);
+  (value + sum(slopes * slopes) + sum(w)).backward();
+  check_values(w.grad(), {40, 301});
+
+  // Without such a wrapper a derivative is a value, and so is what another derivative contains.
+  STATIC_REQUIRE(is_constant<decltype(tn::grad(cubes)(w))>);
+  STATIC_REQUIRE(is_constant<decltype(tn::grad(tn::compile(cubes))(w))>);
+  STATIC_REQUIRE(is_constant<decltype(tn::jacobian(tn::compile(tn::grad(cubes)))(w))>);
+  STATIC_REQUIRE(is_constant<std::remove_cvref_t<decltype(std::get<1>(tn::linearize(cubes)(w))(w.detach()))>>);
 }
 
 namespace {

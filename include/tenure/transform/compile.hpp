@@ -19,13 +19,24 @@ template <class Program, class Device>
 struct plan;
 
 namespace detail {
-/// Whether F is a transform like grad, or a transform of one. What it returns is a value and has no history.
+/// Whether F is a transform like grad. Called directly it returns values, without a history.
 template <class F>
-constexpr bool returns_derivatives() {
-  if constexpr (requires { F::gives_derivatives; }) return F::gives_derivatives;
-  else if constexpr (transform<F>) return returns_derivatives<typename F::transformed>();
-  else return false;
-}
+inline constexpr bool returns_derivatives = requires { F::gives_derivatives; };
+
+/// Such a transform inside compile(): its results join the history, as those of every other function.
+template <class F>
+struct derivative_in_history {
+  using transformed = F;
+  template <int Arguments>
+  static constexpr int results = F::template results<Arguments>;
+  template <class... X>
+  static constexpr bool accepts() { return F::template accepts<X...>(); }
+
+  [[no_unique_address]] F f{};
+
+  template <class... X>
+  constexpr auto operator()(const X&... x) const { return f(x...); }
+};
 }  // namespace detail
 
 /// A traced function. Each call compiles it for the types of the arguments. `execution` says on which threads a call runs.
@@ -57,7 +68,7 @@ struct compiled {
       return detail::refused_call<F>(x...);
     } else {
       [[maybe_unused]] const auto scope = execution.scope();
-      if constexpr ((detail::tree<X>::tracked || ...) && !detail::returns_derivatives<F>())
+      if constexpr ((detail::tree<X>::tracked || ...) && !detail::returns_derivatives<F>)
         return record_call(detail::later_phase{}, element_tag<F>{}, [&] { return call(x...); }, x...);
       else return call(x...);
     }
@@ -110,9 +121,17 @@ template <class F>
 constexpr F traced_function(F f) { return f; }
 template <class F, class Execution>
 constexpr F traced_function(const compiled<F, Execution>& f) { return f.function; }
+template <class F, class Execution>
+constexpr F traced_function(const compiled<derivative_in_history<F>, Execution>& f) { return f.function.f; }
 
 template <class Wrapper, class Execution>
 constexpr compiled<Wrapper, Execution> compiled_on(Wrapper f, Execution on) { return {f, on}; }
+
+template <class F, class Execution>
+constexpr auto compiled_with_history(F f, Execution on) {
+  if constexpr (returns_derivatives<F>) return compiled_on(derivative_in_history<F>{f}, on);
+  else return compiled_on(f, on);
+}
 
 }  // namespace detail
 
@@ -122,10 +141,11 @@ template <class X>
 concept any_value = any_tensor<X> || expression<X> || is_traced_v<std::remove_cvref_t<X>>;
 }  // namespace detail
 
-/// Compiles a function. Every transform that compiles takes an execution as its last argument: a thread_pool or sequential.
+/// Compiles a function. With tracked arguments its results join the history, also those of compile(grad(f)), whereas grad(f) returns values.
+/// Every transform that compiles takes an execution as its last argument: a thread_pool or sequential.
 template <class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
-constexpr auto compile(F f, Execution on = {}) { return detail::compiled_on(detail::traced_function(f), on); }
+constexpr auto compile(F f, Execution on = {}) { return detail::compiled_with_history(detail::traced_function(f), on); }
 // Values in place of a function or beside it. They do not compile and give a message.
 template <class F, class... X>
   requires(detail::any_value<F> || (detail::any_value<X> || ...))
