@@ -214,6 +214,20 @@ TEST_CASE("a clipped rule gets the gradients that clip_by_global_norm returns") 
   CHECK(at(a.head.b, 0) == before);
 }
 
+TEST_CASE("a clipped rule takes a single tensor as the model") {
+  constexpr auto slope = [](const auto& w, const auto& x) { return sum(w * x); };
+  const auto x = there(tn::tensor<double, tn::shape<2>>{3, 4});  // the gradient, of norm 5
+  auto w = there(tn::tensor<double, tn::shape<2>>{1, 1});
+  const auto step = tn::train_step(slope, tn::optim::clipped{tn::optim::sgd{.learning_rate = 1}, 2.5});
+  auto state = step.rule.init(w);
+  step(w, state, x);
+  CHECK(at(w, 0) == Approx(-0.5));
+  CHECK(at(w, 1) == Approx(-1));
+  step.rule.update(w, tn::grad(slope)(w, x), state);
+  CHECK(at(w, 0) == Approx(-2));
+  CHECK(at(w, 1) == Approx(-3));
+}
+
 TEST_CASE("the gradients of the parts of a batch add up") {
   tn::engine random(1);
   auto a = there(tn::init<deep>(random));

@@ -136,7 +136,7 @@ struct clip_to_norm {
     const auto norm = norm_of_tree{}(m);
     const auto fits = norm <= most;
     const auto factor = where(fits, 1.0, most / where(fits, 1.0, norm));  // the inner one: 0 times the derivative of a division by 0 is NaN
-    return map_traced([](const auto& leaf, const auto& by) { return leaf * by; }, m, factor);
+    return map_tree<M>([](const auto& leaf, const auto& by) { return leaf * by; }, m, factor);  // m may be a single tensor
   }
 };
 
