@@ -27,6 +27,32 @@ tn::tensor<T, shape<N>> numbers(const T (&of)[N]) {
 
 }  // namespace
 
+TEST_CASE("a whole number beside integers throws where it does not fit in their type, and nothing is written") {
+  tn::tensor<std::int32_t, shape<4>> x{1, 2, 3, 4};
+  constexpr std::int64_t large = 3000000000;
+  CHECK_THROWS_WITH(x < large, "tenure: less: the number 3000000000 does not fit in int32");
+  CHECK_THROWS_WITH(minimum(x, large), "tenure: minimum: the number 3000000000 does not fit in int32");
+  CHECK_THROWS_WITH(where(x > 2, x, -large), "tenure: where: the number -3000000000 does not fit in int32");
+  CHECK_THROWS_WITH(x % 4294967296, "tenure: remainder: the number 4294967296 does not fit in int32");
+  CHECK_THROWS_WITH(x + 4294967295u, "tenure: add: the number 4294967295 does not fit in int32");
+  CHECK_THROWS_WITH(x += large, "tenure: add: the number 3000000000 does not fit in int32");
+  CHECK_THROWS_WITH(x.masked_fill_(x > 2, large), "tenure: masked_fill_: the number 3000000000 does not fit in int32");
+  CHECK_THROWS_WITH(tn::cast<std::int64_t>(x) + 18446744073709551615u, "tenure: add: the number 18446744073709551615 does not fit in int64");
+  CHECK_THROWS_AS(x - 2147483648, tn::error);
+  CHECK_THROWS_AS(x - -2147483649, tn::error);
+  CHECK(x(2) == 3);
+
+  // The ends of the type fit, in every type of number. Beside bool a number is int64, and beside floats it is one.
+  CHECK(tn::all(x <= 2147483647).item());
+  CHECK(tn::all(x <= 2147483647u).item());
+  CHECK(tn::all(x >= std::int64_t{-2147483648}).item());
+  CHECK(tn::all(tn::cast<std::int64_t>(x) <= std::numeric_limits<std::int64_t>::max()).item());
+  CHECK(sum((x == x) + large).item() == 4 * (large + 1));
+  CHECK(tn::all((x == x) == true).item());
+  CHECK(tn::all(tn::cast<float>(x) < large).item());
+  CHECK(tn::all(x < 3e9).item());
+}
+
 TEST_CASE("arange of integers counts without rounding, also in a trace") {
   const auto check = [](const auto& x, std::int64_t first, std::int64_t step, std::int64_t n) {
     REQUIRE(x.size() == n);

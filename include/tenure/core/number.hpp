@@ -74,6 +74,13 @@ TENURE_KERNEL_INLINE constexpr T floor_divide(T x, T y) {
   return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(q - T(1)) : q;
 }
 
+/// Whether To has the whole number x.
+template <class To, class From>
+constexpr bool holds(From x) { return static_cast<From>(static_cast<To>(x)) == x && (static_cast<To>(x) < To(0)) == (x < From(0)); }
+/// Whether To has all numbers of the type From.
+template <class To, class From>
+inline constexpr bool holds_all = holds<To>(std::numeric_limits<From>::min()) && holds<To>(std::numeric_limits<From>::max());
+
 template <class To, class From>
 TENURE_KERNEL_INLINE constexpr To convert(From x) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {

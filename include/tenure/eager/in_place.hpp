@@ -13,10 +13,12 @@ namespace TENURE_NAMESPACE::ops {
 
 /// value where the mask is true, else x; and x where it is true, else y.
 struct fill_where {
+  static constexpr const char* name = "masked_fill_";
   template <class X, class M, class V>
   static constexpr auto trace(const X& x, const M& mask, const V& value) { return where::trace(mask, value, x); }
 };
 struct keep_where {
+  static constexpr const char* name = "where_";
   template <class X, class M, class Y>
   static constexpr auto trace(const X& x, const M& mask, const Y& y) { return where::trace(mask, x, y); }
 };

@@ -99,6 +99,12 @@ struct kept_element<T, cpu_device> {
 [[noreturn]] inline void throw_stale(const char* call) {
   throw ownership_error(message(call) << "the tensor is a view of a node that was updated in place: take the view of the new node");
 }
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_no_room(const char* call, bool is_negative, std::uint64_t number, dtype type) {
+  text found = message(call) << "the number ";
+  if (is_negative) found << static_cast<std::int64_t>(number);
+  else found << static_cast<std::int64_t>(number / 10) << static_cast<std::int64_t>(number % 10);  // beyond 2^63 too
+  throw error(found << " does not fit in " << name_of(type));
+}
 /// Throws if x is a view of a node whose history was replaced after the view was made.
 template <class X>
 void check_current(const X& x, const char* call) {
@@ -323,9 +329,29 @@ constexpr bool gradient_reaches([[maybe_unused]] int i) {
   else return true;
 }
 
+template <class Operation>
+constexpr const char* name_of_call() {
+  if constexpr (requires { Operation::name; }) return Operation::name;
+  else return "expression";
+}
+
+/// Throws where a whole number beside integers is outside of their type, as PyTorch does. It would wrap around.
+template <class Operation, class... All, class X>
+constexpr void check_number([[maybe_unused]] const X& x) {
+  if constexpr (scalar<X> && std::is_integral_v<X>) {
+    constexpr dtype type = scalar_dtype<X, All...>();
+    if constexpr (!is_floating(type)) {
+      using T = element_of_t<type>;
+      const bool fits = number::holds_all<T, X> || number::holds<T>(x);
+      if (!fits && !std::is_constant_evaluated()) [[unlikely]] throw_no_room(name_of_call<Operation>(), x < X(0), static_cast<std::uint64_t>(x), type);
+    }
+  }
+}
+
 template <class Operation, std::size_t... I, class... X>
 constexpr auto make_lazy(std::index_sequence<I...>, const X&... x) {
   static_assert(!is_mixed((0u | ... | decltype(to_operand<false, X...>(x))::devices)), "tenure: expression: the operands are on different devices: move one with to()");
+  (check_number<Operation, X...>(x), ...);
   if constexpr ((is_tracked_source<X>() || ...)) {
     using result = std::remove_cvref_t<decltype(Operation::trace(std::declval<traced_operand<decltype(to_operand<false, X...>(x))>>()...))>;
     return lazy<Operation, decltype(to_operand<gradient_reaches<Operation, result>(I), X...>(x))...>(to_operand<gradient_reaches<Operation, result>(I), X...>(x)...);
