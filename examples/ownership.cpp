@@ -67,7 +67,7 @@ int main() {
 
   // 6. Copying in place of sharing, or the reverse. PyTorch: an assignment is one more name for the same tensor.
 #if MISTAKE == 6
-  auto same = x;  // tenure: tensor: an owning tensor is not copied: call clone(), view() or detach()
+  auto same = x;  // tenure: tensor: an owning tensor is not copied: call clone(), view() or detach(), or take it by const auto&
 #else
   auto same = x.view();
 #endif

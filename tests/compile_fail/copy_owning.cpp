@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: tensor: an owning tensor is not copied: call clone
+// expect: tenure: tensor: an owning tensor is not copied: call clone.*, or take it by const auto&
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

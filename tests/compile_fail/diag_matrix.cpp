@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: diag: needs a vector of a static extent; see diagonal for matrices
+// expect: tenure: diag: it takes a vector: of a matrix m the vector is diagonal
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

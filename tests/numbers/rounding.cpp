@@ -38,6 +38,7 @@ TEST_CASE("a whole number beside integers throws where it does not fit in their 
   CHECK_THROWS_WITH(x += large, "tenure: add: the number 3000000000 does not fit in int32");
   CHECK_THROWS_WITH(x.masked_fill_(x > 2, large), "tenure: masked_fill_: the number 3000000000 does not fit in int32");
   CHECK_THROWS_WITH(tn::cast<std::int64_t>(x) + 18446744073709551615u, "tenure: add: the number 18446744073709551615 does not fit in int64");
+  CHECK_THROWS_WITH(clamp(x, 2, large), "tenure: clamp: the number 3000000000 does not fit in int32");
   CHECK_THROWS_AS(x - 2147483648, tn::error);
   CHECK_THROWS_AS(x - -2147483649, tn::error);
   CHECK(x(2) == 3);

@@ -240,9 +240,16 @@ struct diag {
   template <class X>
   static constexpr auto trace(const X& x) {
     using S = typename X::shape_type;
-    static_assert(S::rank == 1 && S::is_static, "tenure: diag: needs a vector of a static extent; see diagonal for matrices");
-    constexpr std::int64_t n = S::value[0] + (K < 0 ? -K : K), first = K < 0 ? -K * n : K;
-    return traced<typename X::element_type, shape<n, n>>{x.graph, reshape_to(padded(x, 0, first, n * n, n + 1), {2, {n, n}}).id};
+    constexpr bool is_vector = S::rank == 1;
+    static_assert(is_vector, "tenure: diag: it takes a vector: of a matrix m the vector is diagonal(m)");
+    static_assert(!is_vector || S::is_static,
+                  "tenure: diag: the vector has a run-time extent: write where(index_along<0>(v) == unsqueeze<1>(index_along<0>(v)), v, 0)");
+    if constexpr (is_vector && S::is_static) {
+      constexpr std::int64_t n = S::value[0] + (K < 0 ? -K : K), first = K < 0 ? -K * n : K;
+      return traced<typename X::element_type, shape<n, n>>{x.graph, reshape_to(padded(x, 0, first, n * n, n + 1), {2, {n, n}}).id};
+    } else {
+      return x;
+    }
   }
 };
 

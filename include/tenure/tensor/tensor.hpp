@@ -181,7 +181,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
         extents_(other.extents_),
         strides_(other.strides_),
         sink_(other.sink_) {
-    static_assert(!owns, "tenure: tensor: an owning tensor is not copied: call clone(), view() or detach()");
+    static_assert(!owns, "tenure: tensor: an owning tensor is not copied: call clone(), view() or detach(), or take it by const auto&");
   }
   tensor(const tensor&) = default;
   tensor(tensor&&) = default;
