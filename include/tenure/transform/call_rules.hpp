@@ -137,6 +137,12 @@ constexpr bool is_range() {
   return false;
 }
 
+template <std::int64_t Number, dtype Beside>
+constexpr bool has_room() {
+  static_assert(Number == 0 && Beside == dtype::boolean, "tenure: trace: a whole number does not fit in the integer type of the value beside it");
+  return false;
+}
+
 /// Whether the trace is a graph that can be compiled. If not, a static_assert gives the reason. If the trace is not a constant expression,
 /// the compiler reports this itself.
 template <class Source>
@@ -161,6 +167,7 @@ constexpr bool is_traceable() {
                   "tenure: shape: in a trace an extent is tn::extent<A>(x) or a number, also plus, minus or times a number, or its floor_divide by one");
     if constexpr (refused.what == ir::refusal::kind::range) return is_range<refused.lhs, refused.rhs>();
     else if constexpr (refused.what == ir::refusal::kind::index) return is_inside<refused.lhs, refused.rhs>();
+    else if constexpr (refused.what == ir::refusal::kind::number) return has_room<refused.lhs, static_cast<dtype>(refused.rhs)>();
     else return refused.what == ir::refusal::kind::nothing;
   } else {
     return false;
