@@ -8,8 +8,8 @@
 
 A mistake is called a mutant: a comparison turned round, one more or less, a dropped condition or statement, swapped operands. Each is
 built in a scratch copy of the headers, against the test files that `tests` below names for its folder, in order, until one is red. A
-mutant is killed where a test or a static_assert is red, or where the time is up; it lives where all are green. The last line is the
-score. Not counted are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each
+mutant is killed where a test or a static_assert is red, or where the time is up. What these leave alive meets the tests of `wider`, which
+use all of its layer; it lives where all are green. The last line is the score. Not counted are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each
 with the reason.
 """
 import argparse, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
@@ -34,6 +34,17 @@ tests = {
     "tensor/tensor": ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/device", "ownership/views", "fail/tensor*"],
     "tensor/access": ["tensor/views", "tensor/construct", "tensor/ownership", "ownership/consumed_views", "ownership/hazards", "ownership/views"],
     "tensor/traits": ["tensor/device", "tensor/construct", "tensor/ownership", "tensor/views"],
+    "tensor/view_rules": ["tensor/views", "fail/reshape*", "fail/expand*", "fail/squeeze*", "fail/permute*", "fail/transpose*", "fail/flip*", "expr/traced_test", "ownership/views"],
+    "tensor/indexing": ["tensor/views", "fail/index*", "fail/slice*", "fail/range*", "fail/select*", "fail/element*", "ownership/views"],
+    "tensor/extents": ["tensor/construct", "tensor/views", "tensor/factories", "fail/shape*", "laws/run_time"],
+    "tensor/layout": ["tensor/views", "tensor/copy", "tensor/construct", "ownership/views", "interop/dlpack_test"],
+    "tensor/concepts": ["tensor/ownership", "tensor/device", "fail/const*", "fail/copy*", "expr/traced_test", "ownership/roles"],
+    "tensor/members/gradients": ["tensor/gradient", "ownership/retained", "ownership/roles", "ownership/paused", "fail/*grad*", "ownership/backward"],
+    "tensor/members/writes": ["tensor/construct", "ownership/copies", "ownership/hazards", "fail/const*", "fail/copy*", "fail/masked*", "fail/assign*", "transform/eager_test"],
+    "tensor/members/copies": ["tensor/ownership", "tensor/copy", "ownership/copies", "fail/copy*", "tensor/device"],
+    "tensor/members/roles": ["tensor/gradient", "tensor/ownership", "ownership/roles", "fail/detach*", "fail/requires*"],
+    "tensor/members/views": ["tensor/views", "ownership/views", "ownership/consumed_views", "fail/*view*"],
+    "tensor/consumed_view": ["ownership/consumed_views", "ownership/views", "ownership/hazards"],
     "tensor/print": ["tensor/print"],
     "tensor/factories": ["tensor/factories"],
     "tensor/random": ["tensor/factories"],
@@ -71,6 +82,16 @@ tests = {
     "passes/sum_of_others": ["control_flow/turns"],
     "passes/recompute": ["passes/fuse_test", "fuzz/passes_test"],
     "passes/kept": ["passes/fuse_test"],
+    "passes/assemble": ["passes/passes_test", "laws/picks", "laws/adjoint_shapes", "laws/run_time", "fuzz/derivative_test", "batch/jacobian"],
+    "passes/join": ["passes/passes_test", "passes/golden_test", "laws/picks", "fuzz/passes_test fuzz/schedule_test", "laws/shapes", "laws/run_time"],
+    "passes/sliced_operations": ["passes/passes_test", "laws/picks", "laws/adjoint_shapes"],
+    "passes/padded_sums": ["passes/passes_test", "passes/algebra_test", "laws/adjoint_shapes", "laws/picks"],
+    "passes/derived_loops": ["control_flow/laws", "control_flow/lean_loops", "control_flow/nesting_reverse_while", "control_flow/plans"],
+    "passes/single_turns": ["control_flow/turns", "control_flow/laws", "control_flow/plans"],
+    "passes/differentiate": ["passes/passes_test", "laws/adjoint_shapes", "fuzz/derivative_test", "control_flow/laws", "ownership/saved_pointwise"],
+    "passes/overwrite": ["transform/overwrite_test", "passes/fuse_test", "fuzz/passes_test fuzz/schedule_test", "control_flow/updates", "laws/run_time"],
+    "passes/memory": ["passes/fuse_test", "fuzz/passes_test fuzz/schedule_test", "control_flow/plans", "laws/run_time"],
+    "passes/print": ["passes/golden_test", "passes/passes_test", "passes/fuse_test"],
     "passes/differentiate_annotation": ["control_flow/custom", "control_flow/checkpoint"],
     "transform/custom": ["control_flow/custom"],
     "transform/checkpoint": ["control_flow/checkpoint"],
@@ -125,14 +146,14 @@ tests = {
     "backend/cpu/gathers": ["laws/gathers", "backend/gather_test"],
     "backend/cpu/fused/transposed": ["laws/past_caches", "batch/scalarize"],
     "backend/cpu/fused/past_caches": ["laws/past_caches"],
-    "backend/cuda": ["kernels/kernels_test", "kernels/random_test", "kernels/control_flow"],
+    "backend/cuda": ["kernels/control_flow", "kernels/kernels_test", "kernels/random_test"],
     "backend/cuda/call": [],  # only nvcc compiles these two
     "backend/cuda/cublas": [],
     "backend/cpu": ["laws/shapes", "laws/rows", "laws/epilogue", "laws/run_time", "laws/extremes"],
     "backend/backend": ["laws/shapes", "device/compiled", "threads/threads_test"],
     "backend/execution": ["threads/state_test", "threads/threads_test"],
     "threads": ["threads/state_test", "threads/threads_test"],
-    "kernels": ["kernels/kernels_test", "kernels/random_test", "kernels/control_flow"],
+    "kernels": ["kernels/control_flow", "kernels/kernels_test", "kernels/random_test"],
     "distributed": ["mpi/collectives_test", "mpi/train_step_test", "mpi/sharded_test"],
     "distributed/sharded": ["mpi/sharded_test"],
     "distributed/train_step": ["mpi/train_step_test", "mpi/sharded_test"],
@@ -163,13 +184,54 @@ tests = {
     "eager/debug_nans": ["debug_nans/scope_test"],
     "transform/profile": ["transform/profile_test", "profile_lines/lines_test"],
     "transform/source_lines": ["profile_lines/lines_test"],
-    "transform/tree": ["transform/compile_test", "optim/optim_test"],
+    "transform/tree": ["fail/into*", "transform/compile_test", "transform/targets_test", "transform/tree_map_test", "optim/optim_test"],
+    "transform/tree_map": ["transform/tree_map_test", "fail/map*"],
+    "transform/gradient": ["fail/grad*", "fail/jvp*", "fail/vjp*", "transform/compile_test", "transform/number_test", "batch/jacobian", "control_flow/laws"],
+    "transform/body_trace": ["control_flow/laws", "control_flow/nesting", "control_flow/custom"],
+    "transform/names": ["transform/picture_test", "fail/dim*", "transform/profile_test"],
     "transform/plan": ["passes/fuse_test"],
     "transform/print": ["passes/fuse_test"],
     "transform/targets": ["transform/compile_test", "transform/overwrite_test", "transform/targets_test", "transform/borrowed_targets_test"],
     "transform/call_rules": ["fail/into*", "transform/targets_test"],
     "transform/into": ["transform/compile_test", "transform/targets_test", "transform/borrowed_targets_test"],
     "transform": ["transform/compile_test", "transform/eager_test", "transform/overwrite_test", "ownership/backward", "ownership/hazards"],
+}
+
+# What a mutant meets that the tests above leave alive: tests that use all of a layer, so of which no single header is the subject. Looked up
+# as above; some minutes for each survivor.
+golden = [f"golden/{f} golden/check" for f in ("model", "recurrent", "edge", "parts", "broadcast", "convolution", "normalization")]
+of_graphs = ["fuzz/passes_test fuzz/schedule_test", "fuzz/derivative_test", "fuzz/construct_test", "control_flow/laws", "control_flow/plans", "batch/operations", "batch/jacobian",
+             "laws/shapes", "laws/run_time", "laws/adjoint_shapes", "laws/epilogue", "transform/compile_test", "transform/overwrite_test", "transform/parts_test",
+             *golden[:2], "passes/large_test"]
+of_tensors = ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "tensor/gradient", "expr/traced_test", "ownership/views", "ownership/hazards", "ownership/operations",
+              "ownership/roles", "ownership/copies", "ownership/masked", "ownership/surprises", "transform/eager_test", "transform/targets_test", "laws/shapes", "interop/eigen_test"]
+of_kernels = ["kernels/kernels_test", "kernels/random_test", "kernels/control_flow", "golden/model golden/check", "golden/reduction_of_axes golden/check", "golden/normalization golden/check",
+              "golden/movement golden/check", "golden/indexing golden/check", "golden/attention golden/check"]
+wider = {
+    "core": ["expr/traced_test", "tensor/views", "tensor/factories", "laws/shapes", "laws/run_time", "transform/compile_test", "interop/npz_test", "numbers/integers"],
+    "math": ["backend/reference_test", "golden/pointwise golden/check", "golden/activation golden/check", "golden/edge golden/check", "laws/rows", "laws/extremes", "transform/random_test"],
+    "storage": ["threads/versions_test", "ownership/host_memory", "ownership/versions", "ownership/exports", "transform/allocation_test", "out_of_memory/pools", "out_of_memory/tensors", "transform/eager_test"],
+    "tensor": of_tensors,
+    "expr": of_tensors,
+    "ir": of_graphs,
+    "ops": ["passes/verify_test", "passes/passes_test", "backend/reference_test", "expr/traced_test", "batch/operations", "laws/shapes", "laws/run_time", "laws/adjoint_shapes",
+            "laws/adjoint_pointwise", "laws/types", "laws/kinks", *golden, "fuzz/passes_test fuzz/schedule_test", "fuzz/derivative_test", "control_flow/laws"],
+    "passes": of_graphs,
+    "program": of_graphs,
+    "backend/cpu": ["laws/shapes", "laws/rows", "laws/run_time", "laws/types", "laws/extremes", "laws/past_caches", "laws/picks", "laws/gathers", *golden, "batch/scalarize", "control_flow/laws",
+                    "fuzz/schedule_test", "transform/random_test", "backend/matmul_test", "backend/gather_test"],
+    "backend/cuda": of_kernels,
+    "kernels": of_kernels,
+    "backend": ["laws/shapes", "laws/run_time", "laws/solve", "backend/reference_test", "fuzz/passes_test fuzz/schedule_test", "fuzz/construct_test", "fuzz/derivative_test", "kernels/kernels_test",
+                "threads/versions_test", "transform/allocation_test"],
+    "threads": ["threads/versions_test", "out_of_memory/threads", "laws/shapes"],
+    "transform": ["transform/compile_test", "transform/eager_test", "transform/tree_map_test", "transform/pytorch_test", "transform/like_test", "transform/number_test", "transform/targets_test",
+                  "control_flow/laws", "control_flow/custom", "batch/models", "batch/jacobian", "optim/optim_test", "optim/rules_test"],
+    "eager": ["transform/eager_test", "transform/pytorch_test", "tensor/gradient", "tensor/views", *(f"ownership/{f}" for f in ("backward", "calls", "copies", "consumed_views", "hazards", "masked",
+              "operations", "paused", "retained", "roles", "surprises", "saved_pointwise", "saved_compound", "views", "variations"))],
+    "optim": ["optim/optim_test", "optim/rules_test", "optim/groups_test", "optim/lbfgs_test", "optim/micro_batches_test", "transform/pytorch_test"],
+    "interop": ["interop/saved_states_test", "interop/foreign_limits_test", "interop/eigen_after_test", "ownership/exports", "out_of_memory/exported"],
+    "distributed": ["mpi/collectives_test", "mpi/train_step_test", "mpi/sharded_test", "fail/mpi*", "fail/train_step*"],
 }
 
 # ---- what a mistake looks like --------------------------------------------------------------------
@@ -221,7 +283,7 @@ def has_avx512(cxx="g++"):
 
 def mutations_of(path):
     """(line number, the line as it is, the line with a mistake) for each mistake of one file, in what this processor compiles."""
-    out, in_raw = [], False
+    out, closing = [], None  # what ends a text over many lines, also of another language: the script and the style of a page
     unseen, opens_512 = [], "#if defined(EIGEN_VECTORIZE_AVX512)"
     text = path.read_text()
     sees_512 = opens_512 not in text or has_avx512()
@@ -234,8 +296,7 @@ def mutations_of(path):
             unseen.pop()
         if any(unseen):
             continue
-        starts_raw = 'R"(' in line and ')"' not in line[line.find('R"('):]
-        if is_code(line, in_raw):
+        if is_code(line, closing is not None):
             code = [(m.start(), m.end(), new) for pattern, news in swaps for m in re.finditer(pattern, line) for new in news]
             code += split_condition(line)
             statement = re.fullmatch(r"(\s+)((?!return|const |auto |break|continue|throw|if|for|while|else|using|static|constexpr|int |std::int64_t )[^{}]*[^;{}]);", line)
@@ -249,7 +310,12 @@ def mutations_of(path):
                 if changed != line and changed not in seen and outside_text(line, begin):
                     seen.add(changed)
                     out.append((number, line, changed))
-        in_raw = starts_raw or (in_raw and ')"' not in line)
+        if closing is None:
+            opening = re.search(r'R"(\w*)\(', line)
+            if opening and f'){opening[1]}"' not in line[opening.end():]:
+                closing = f'){opening[1]}"'
+        elif closing in line:
+            closing = None
     return out
 
 
@@ -261,17 +327,27 @@ def name_of(header):
     return str(header.relative_to(folder / "tenure"))
 
 
-def tests_for(header):
+def found_in(table, header):
     relative = name_of(header)
-    prefixes = [p for p in tests if relative.startswith(p + "/") or relative.startswith(p + ".") or relative == p]
-    return tests[max(prefixes, key=len)] if prefixes else []
+    prefixes = [p for p in table if relative.startswith(p + "/") or relative.startswith(p + ".") or relative == p]
+    return table[max(prefixes, key=len)] if prefixes else []
+
+
+def tests_for(header):
+    named = found_in(tests, header)
+    return named + [t for t in found_in(wider, header) if t not in named] if named else []
+
+
+# What reads past an array may give the right result: these are tested under ASan. Kernels too, whose threads have stacks of their own: it
+# warns of them, and sees what they read. Not the tests that count allocations or stop them.
+reads_arrays = ("backend/", "kernels/", "interop/", "tensor/memory", "tensor/copy", "tensor/layout", "tensor/overlap", "math/packet/memory", "program/kernel", "program/walk", "program/bind")
 
 
 def command(copy, test, header, cxx, program, main):
     folder = test.split("/")[0]
     flags = ["-std=c++20", "-O1" if folder in ("backend", "math") else "-O0", "-w", "-march=native", "-pthread", f'-DTENURE_SOURCE_DIR="{root}"']
-    if "tenure/backend" in str(header) and folder not in ("kernels", "threads"):  # the threads of a kernel have stacks of their own
-        flags += ["-fsanitize=address"]  # what reads past an array gives the right result
+    if name_of(header).startswith(reads_arrays) and folder not in ("threads", "out_of_memory"):
+        flags += ["-fsanitize=address"]
     includes = [f"-I{copy}/include", f"-I{copy}/kernels", f"-I{root}/tests", f"-I{root}", "-isystem", "/usr/include/eigen3"]
     if folder in ("cuda", "nccl"):  # runtimes of host code
         includes = [f"-I{root}/tests/nccl/fake", f"-I{root}/tests/cuda/fake", *includes]
@@ -292,6 +368,7 @@ def misuse(copy, case, cxx):
 more_ranks_than_cores = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                          "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
                          "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0"}
+on_own_stacks = {"ASAN_OPTIONS": "detect_stack_use_after_return=0"}  # as clang 15 does not by itself
 
 
 def run(what, seconds, **more):
@@ -326,7 +403,7 @@ def judge(copy, header, options, main):
             # The first error is the cause. What a constant evaluation refuses, an element past an array too, is C++ that gives a wrong graph.
             is_red = status is None or any(word in errors[0] for word in ("static assertion", "static_assert failed", "constant", "constexpr", "outside the bounds", "overflow"))
             return ("killed" if is_red else "no C++", f"{test} does not compile", errors[0][:300])
-        start, environment = [], None
+        start, environment = [], {**os.environ, **on_own_stacks}
         if test.startswith(("mpi/", "nccl/")):
             start, environment = ["mpirun", "-n", "2"], {**os.environ, **more_ranks_than_cores}
         status, said = run([*start, program, "--abort"], 200, cwd=copy, env=environment)
