@@ -347,11 +347,11 @@ def command(copy, test, header, cxx, program, main):
     folder = test.split("/")[0]
     flags = ["-std=c++20", "-O1" if folder in ("backend", "math") else "-O0", "-w", "-march=native", "-pthread", f'-DTENURE_SOURCE_DIR="{root}"']
     if name_of(header).startswith(reads_arrays) and folder not in ("threads", "out_of_memory"):
-        flags += ["-fsanitize=address"]
+        flags += ["-fsanitize=address,bounds", "-fno-sanitize-recover=bounds"]
     includes = [f"-I{copy}/include", f"-I{copy}/kernels", f"-I{root}/tests", f"-I{root}", "-isystem", "/usr/include/eigen3"]
     if folder in ("cuda", "nccl"):  # runtimes of host code
         includes = [f"-I{root}/tests/nccl/fake", f"-I{root}/tests/cuda/fake", *includes]
-        flags = [f for f in flags if not f.startswith("-fsanitize")] + ["-fsanitize=address"]
+        flags = [f for f in flags if not f.startswith(("-fsanitize", "-fno-sanitize"))] + ["-fsanitize=address"]
     if folder in ("mpi", "nccl"):
         cxx = "mpicxx"
     return ["nice", "-n", "19", cxx, *flags, *includes, *(f"{root}/tests/{t}.cpp" for t in test.split()), main, "-o", program]

@@ -311,6 +311,21 @@ return %5, %6, %8, %9
 )");
 }
 
+TEST_CASE("join keeps the pad along a run-time axis where its zeros are many, or its operand is computed elsewhere") {
+  ir::builder g;
+  const std::int64_t n = g.new_symbol({ir::symbol::kind::argument, 0, 0, 0});
+  const auto input = [&](dtype type, int fewer) { return value{g, g.input(type, {1, {g.derived(ir::symbol::kind::difference, n, fewer)}})}; };
+  const auto computed = [&](int fewer) { return ops::pointwise_value<ops::exp>(input(dtype::float32, fewer)); };
+  const value fewest = computed(1), last = computed(16), first = computed(17), bits = ops::pointwise_value<ops::less>(input(dtype::float32, 2), input(dtype::float32, 2));
+  const value read = input(dtype::float32, 2);
+  for (const auto& [x, start] : {std::pair{fewest, 0}, {fewest, 1}, {last, 0}, {last, 16}, {first, 0}, {first, 17}, {bits, 0}, {read, 0}}) g.output(ops::padded(x, 0, start, n, 1).id);
+  const ir::builder after = passes::join(g.view());
+  CHECK(passes::verify(after.view()).ok());
+  std::string kinds;
+  for (int i = 0; i < after.view().output_count; ++i) kinds += after[after.view().outputs[i]].op == ir::opcode::pad ? "pad " : "concat ";
+  CHECK(kinds == "concat concat concat concat pad pad pad pad ");
+}
+
 TEST_CASE("materialize copies what strides or offsets cannot express") {
   ir::builder g;
   const std::int64_t rows = g.new_symbol({ir::symbol::kind::argument, 0, 0, 0}), columns = g.new_symbol({ir::symbol::kind::argument, 0, 1, 0});

@@ -114,6 +114,11 @@ TEST_CASE("reshape finds its extents, and is a view where strides allow") {
   CHECK_THROWS_AS((y.reshape<5, 6>()), shape_error);
   CHECK_THROWS_AS((y.reshape<dyn, dyn>(3, 7)), shape_error);
   CHECK_THROWS_AS((y.reshape<dyn, dyn>(-3, -8)), shape_error);
+  // Where another extent is 0, the number of elements tells nothing.
+  STATIC_REQUIRE_FALSE(detail::reshape_rule<shape<24>, 0, 0, dyn>::counts_agree);
+  STATIC_REQUIRE_FALSE(detail::reshape_rule<shape<0>, 0, 0, dyn>::counts_agree);
+  tensor<float, shape<dyn>> none(0);
+  CHECK_THROWS_AS((none.reshape<0, dyn>()), shape_error);
   auto t = x.transpose();
   CHECK_THROWS_AS(t.reshape<24>(), shape_error);
   CHECK(t.clone().reshape<24>()(1) == x(0, 1, 0));

@@ -177,7 +177,6 @@ class builder : public symbol_table {
       if (renamed[id] >= backward_from_) backward_from_ = renamed[id] + 1;
   }
   constexpr void output(node_id id) { outputs_.push_back(id); }
-  constexpr void replace_output(int i, node_id id) { outputs_[i] = id; }
 
   // ---- bodies: nodes that were appended last are cut off and become a body ----
 

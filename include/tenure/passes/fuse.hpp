@@ -59,7 +59,6 @@ inline constexpr int reads_per_kernel = 24;
 inline constexpr int row_reductions_per_kernel = 8;
 
 constexpr std::int64_t whole(int rank) { return ops::all_axes(rank); }
-constexpr bool has_last_axis(std::int64_t mask, int rank) { return rank > 0 && ((mask >> (rank - 1)) & 1); }
 
 /// The element type in which a node is computed. The bool result of a comparison is a mask in the lanes of its operands.
 constexpr dtype lane_of(const ir::graph_view& g, ir::node_id id) {

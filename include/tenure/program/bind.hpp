@@ -57,13 +57,6 @@ struct placement {
 template <class Program>
 inline constexpr placement<Program> static_placement{nullptr};
 
-/// The placement for these extents. For a static program it is a constant.
-template <class Program>
-decltype(auto) placement_for(const std::int64_t* symbols) {
-  if constexpr (Program::is_static) return (static_placement<Program>);
-  else return placement<Program>(symbols);
-}
-
 template <class Program>
 TENURE_INLINE char* base_of(const call_memory& m, const std::int64_t* offsets, int buffer) {
   const passes::buffer& b = Program::tables.buffers[buffer];
