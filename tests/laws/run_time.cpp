@@ -100,6 +100,24 @@ TEST_CASE("reshape and expand find run-time extents in a trace as in a view") {
   CHECK(to_one(filled<double>(shape<dyn>{}, 11, 1)).size() == 1);
 }
 
+TEST_CASE("a run-time axis has to have the elements that an operation names, and no more") {
+  const auto needs = [](std::int64_t least, auto f) {
+    INFO(least);
+    const auto compiled = tn::compile(f);
+    CHECK_NOTHROW(compiled(filled<double>(shape<dyn>{}, 12, least)));
+    CHECK_THROWS_AS(compiled(filled<double>(shape<dyn>{}, 12, least - 1)), tn::shape_error);
+  };
+  needs(3, [](auto a) { return tn::slice<0, 3, 0>(a) * 2.0; });
+  needs(4, [](auto a) { return tn::slice<0, 3, 1>(a) * 2.0; });
+  needs(6, [](auto a) { return tn::slice<0, 1, 3, 2>(a) * 2.0; });
+  needs(6, [](auto a) { return tn::slice<0, 5, 3, -2>(a) * 2.0; });
+  needs(3, [](auto a) { return a[2] * 2.0; });
+  needs(4, [](auto a) { return a.at(tn::range<1, 4>()) * 2.0; });
+  needs(4, [](auto a) { return a.at(tn::range(1, 4)) * 2.0; });
+  needs(2, [](auto a) { return std::get<0>(std::tuple{tn::topk<0, 2>(a) * 2.0, 0}); });
+  needs(1, [](auto a) { return amax(a); });
+}
+
 TEMPLATE_TEST_CASE("strided arguments agree with the reference", "", double, float) {
   auto x = filled<TestType>(shape<12, 10>{}, 8);
   const auto y = filled<TestType>(shape<10>{}, 9);
