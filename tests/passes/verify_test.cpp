@@ -542,6 +542,8 @@ TEST_CASE("products, systems, orders and attention take matrices of numbers") {
   inputs o;
   const ir::node_id scalar = o.g.input(dtype::float32, {});
   check(o.with(node(opcode::order, dtype::int64, 1, o.g[scalar].shape, scalar)), "an order of a scalar", 5, 0, 1);
+  inputs w;
+  CHECK(w.with(node(opcode::order, dtype::int64, 1, w.g[w.y].shape, w.y)).ok());
 
   // q, k, v : [3, 2]. A row of the result has two columns more than a row of v.
   const auto attention_of = [&](dtype type, const extents& rows, const extents& of_v, const extents& to, opcode op, std::int64_t part) {
