@@ -52,6 +52,7 @@ tests = {
     "tensor/literal": ["tensor/construct"],
     "tensor/overlap": ["tensor/copy", "tensor/views", "transform/overwrite_test", "transform/compile_test"],
     "ir": ["ir/builder_test", "passes/passes_test", "passes/verify_test", "passes/golden_test"],
+    "ir/builder": ["ir/builder_test", "passes/passes_test", "passes/verify_test", "passes/golden_test", "profile_lines/lines_test"],
     "ops/axes": ["passes/golden_test", "golden/reduction_of_axes golden/check"],
     "ops/order": ["passes/verify_test", "transform/order_test", "golden/order golden/check"],
     "ops/shapes": ["ir/builder_test", "passes/verify_test", "passes/passes_test", "transform/compile_test"],
@@ -95,7 +96,7 @@ tests = {
     "passes/sliced_operations": ["passes/passes_test", "laws/picks", "laws/adjoint_shapes"],
     "passes/padded_sums": ["passes/passes_test", "passes/algebra_test", "laws/adjoint_shapes", "laws/picks"],
     "passes/derived_loops": ["control_flow/laws", "control_flow/lean_loops", "control_flow/nesting_reverse_while", "control_flow/plans"],
-    "passes/single_turns": ["control_flow/turns", "control_flow/laws", "control_flow/plans"],
+    "passes/single_turns": ["control_flow/equal_loops", "fuzz/construct_test"],
     "passes/differentiate": ["passes/passes_test", "laws/adjoint_shapes", "fuzz/derivative_test", "control_flow/laws", "ownership/saved_pointwise"],
     "passes/overwrite": ["transform/overwrite_test", "passes/fuse_test", "fuzz/passes_test fuzz/schedule_test", "control_flow/updates", "laws/run_time"],
     "passes/memory": ["passes/fuse_test", "fuzz/passes_test fuzz/schedule_test", "control_flow/plans", "laws/run_time"],
@@ -153,7 +154,7 @@ tests = {
     "backend/reference/operations": ["backend/reference_test", "fuzz/construct_test", "laws/attention", "transform/order_test"],
     "backend/reference/plan": ["backend/reference_test", "fuzz/schedule_test"],
     "backend/reference": ["backend/reference_test", "laws/attention", "transform/order_test"],
-    "backend/cpu/execute": ["control_flow/laws", "laws/run_time"],
+    "backend/cpu/execute": ["transform/compile_test", "control_flow/laws", "laws/run_time", "laws/gathers", "laws/epilogue"],
     "backend/cpu/memory_plan": ["control_flow/laws", "control_flow/external", "passes/fuse_test", "laws/run_time"],
     "backend/cpu/gathers": ["laws/gathers", "backend/gather_test"],
     "backend/cpu/fused/transposed": ["laws/past_caches", "batch/scalarize"],
@@ -212,7 +213,7 @@ tests = {
 # What a mutant meets that the tests above leave alive: tests that use all of a layer, so of which no single header is the subject. Looked up
 # as above; some minutes for each survivor.
 golden = [f"golden/{f} golden/check" for f in ("model", "edge", "parts", "broadcast", "normalization")]
-of_graphs = ["fuzz/passes_test fuzz/schedule_test", "fuzz/derivative_test", "control_flow/laws", "control_flow/plans", "batch/operations", "laws/shapes", "laws/run_time",
+of_graphs = ["fuzz/construct_test", "fuzz/passes_test fuzz/schedule_test", "fuzz/derivative_test", "control_flow/laws", "control_flow/plans", "batch/operations", "laws/shapes", "laws/run_time",
              "laws/adjoint_shapes", "laws/epilogue", "transform/compile_test", "transform/overwrite_test", "golden/model golden/check"]
 of_tensors = ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "expr/traced_test", "ownership/views", "ownership/hazards", "ownership/operations", "ownership/roles",
               "transform/eager_test", "laws/shapes"]
@@ -351,7 +352,7 @@ def tests_for(header):
 
 # What reads past an array may give the right result: these are tested under ASan. Kernels too, whose threads have stacks of their own: it
 # warns of them, and sees what they read. Not the tests that count allocations or stop them.
-reads_arrays = ("backend/", "kernels/", "interop/", "tensor/memory", "tensor/copy", "tensor/layout", "tensor/overlap", "math/packet/memory", "program/kernel", "program/walk", "program/bind")
+reads_arrays = ("backend/", "kernels/", "interop/", "distributed/", "tensor/memory", "tensor/copy", "tensor/layout", "tensor/overlap", "math/packet/memory", "program/kernel", "program/walk", "program/bind")
 
 
 def command(copy, test, header, cxx, program, main):
