@@ -22,6 +22,13 @@ namespace {
 
 std::string text_of(const ir::builder& g) { return passes::text_of(g.view()); }
 
+/// Of each output whether it is a pad or a concat.
+std::string kinds_of_outputs(const ir::builder& g) {
+  std::string kinds;
+  for (int i = 0; i < g.view().output_count; ++i) kinds += g[g.view().outputs[i]].op == ir::opcode::pad ? "pad " : "concat ";
+  return kinds;
+}
+
 /// (x + 0) * 1 + (x + 0) * 1, and something that nobody asked for.
 constexpr ir::builder wasteful() {
   ir::builder g;
@@ -321,9 +328,18 @@ TEST_CASE("join keeps the pad along a run-time axis where its zeros are many, or
   for (const auto& [x, start] : {std::pair{fewest, 0}, {fewest, 1}, {last, 0}, {last, 16}, {first, 0}, {first, 17}, {bits, 0}, {read, 0}}) g.output(ops::padded(x, 0, start, n, 1).id);
   const ir::builder after = passes::join(g.view());
   CHECK(passes::verify(after.view()).ok());
-  std::string kinds;
-  for (int i = 0; i < after.view().output_count; ++i) kinds += after[after.view().outputs[i]].op == ir::opcode::pad ? "pad " : "concat ";
-  CHECK(kinds == "concat concat concat concat pad pad pad pad ");
+  CHECK(kinds_of_outputs(after) == "concat concat concat concat pad pad pad pad ");
+}
+
+TEST_CASE("join fills the rest of a small axis, or a thin rest, with constants") {
+  ir::builder g;
+  struct part { std::int64_t extent, start, length; };
+  // 64 elements in all, and one more; an eighth of the axis, and one element more.
+  for (const part& p : {part{5, 3, 64}, {7, 3, 65}, {70, 0, 80}, {70, 3, 80}, {69, 0, 80}, {69, 11, 80}}) {
+    const value x = ops::pointwise_value<ops::exp>({g, g.input(dtype::float32, {1, {p.extent}})});
+    g.output(ops::padded(x, 0, p.start, p.length, 1).id);
+  }
+  CHECK(kinds_of_outputs(passes::join(g.view())) == "concat pad concat concat pad pad ");
 }
 
 TEST_CASE("materialize copies what strides or offsets cannot express") {
