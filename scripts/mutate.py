@@ -113,7 +113,7 @@ tests = {
     "transform/control_flow_rules": ["fail/*loop*", "fail/scan*", "fail/cond*", "fail/switch*"],
     "program/construct_memory": ["control_flow/laws", "control_flow/nesting_while", "control_flow/reverse_while", "control_flow/nesting_reverse_while"],
     "program/overwrites": ["control_flow/external", "control_flow/updates", "control_flow/laws", "transform/overwrite_test"],
-    "backend/cpu/construct": ["control_flow/laws"],
+    "backend/cpu/construct": ["control_flow/laws", "control_flow/turns", "control_flow/special", "control_flow/lean_loops"],
     "ops/subscript": ["fail/trace_*", "expr/traced_test", "transform/block_test"],
     "ops/traced_factories": ["fail/trace_zeros_*", "transform/factory_test"],
     "ops/block": ["transform/block_test", "control_flow/positions"],

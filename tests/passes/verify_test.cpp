@@ -304,6 +304,31 @@ TEST_CASE("the element type of an operand is the operation's") {
   }
 }
 
+TEST_CASE("a result has the shape and the type of the operand that it goes with") {
+  inputs all;
+  const ir::node_id corner = all.g.input(dtype::float32, {2, {1, 3}}), start = all.g.input(dtype::int64, {}), system = all.g.input(dtype::float32, {2, {2, 2}});
+  all.g.check_bound({start, 2, "dynamic_update"});
+  const std::int16_t of_x = all.g[all.x].shape, larger = all.shape({2, {2, 4}});
+  ir::node update = node(opcode::update, dtype::float32, 3, of_x, corner, all.x);
+  update.in[2] = start;
+  const ir::node solve = node(opcode::solve, dtype::float32, 2, of_x, system, all.x);
+  for (ir::node n : {update, solve, node(opcode::stop_gradient, dtype::float32, 1, of_x, all.x), node(opcode::barrier, dtype::float32, 1, of_x, all.x),
+                     node(opcode::copy, dtype::float32, 1, of_x, all.x), node(opcode::cast, dtype::int32, 1, of_x, all.x)}) {
+    CAPTURE(static_cast<int>(n.op));
+    inputs good = all, wrong = all;
+    CHECK(good.with(n).ok());
+    n.shape = larger;
+    check(wrong.with(n), "shapes differ", 7, of_x, larger);
+  }
+  for (ir::node n : {update, solve})
+    for (const int k : {0, 1}) {
+      inputs i = all;
+      n.in[k] = i.g.input(dtype::float64, extents(all.g.shape_of(n.in[k])));
+      check(i.with(n), "element types differ", 8, static_cast<int>(dtype::float64), static_cast<int>(dtype::float32));
+      n.in[k] = n.op == opcode::update ? update.in[k] : solve.in[k];
+    }
+}
+
 TEST_CASE("an update replaces a block of its operand, from one integer with a bound on") {
   inputs i;
   const ir::node_id block = i.g.input(dtype::float32, {2, {1, 3}}), column = i.g.input(dtype::float32, {2, {2, 1}}), start = i.g.input(dtype::int64, {});
