@@ -100,6 +100,18 @@ TEST_CASE("jacrev of grad is the Hessian, and each sample of a batch has its own
   }
 }
 
+TEST_CASE("a carry that becomes what the loop captures") {
+  constexpr auto f = [](auto a) {
+    const auto w = 1.0 + tn::sin(a);
+    const auto goes_on = [](auto s) { return tn::sum(std::get<0>(s)) < 20.0; };
+    const auto all = tn::while_loop(goes_on, [=](auto s) { return std::tuple{std::get<0>(s) * std::get<1>(s), w}; }, std::tuple{a, a * a});
+    return tn::sum(std::get<0>(all) * std::get<1>(all));
+  };
+  const tn::tensor<double, tn::shape<2>> x{1.5, 1.2};
+  const tn::tensor found = tn::jacrev(tn::grad(f))(x), expected = tn::hessian(f)(x);
+  for (std::int64_t k = 0; k < 4; ++k) CHECK(found(k / 2, k % 2) == Approx(expected(k / 2, k % 2)).epsilon(1e-11));
+}
+
 TEST_CASE("a gradient of a while_loop joins the eager history") {
   constexpr auto slope = tn::compile([](auto x) {
     return tn::grad([](auto a) { return tn::sum(tn::while_loop([](auto c) { return tn::sum(c) < 20.0; }, [](auto c) { return c * c; }, a)); })(x);

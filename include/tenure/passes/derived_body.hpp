@@ -83,10 +83,12 @@ class derived_body {
   }
 
  public:
-  /// Which nodes from the first one on the outputs need, and the indices that are checked here. The outputs are nodes of this body.
+  /// Which nodes from the first one on the outputs need, and the indices that are checked here.
   constexpr ir::array<char> live(const id_list& outputs) const {
     ir::array<char> marks(g_.count() - first_, 0);
-    const auto mark = [&](ir::node_id id) { marks[id - first_] = 1; };
+    const auto mark = [&](ir::node_id id) {
+      if (id >= first_) marks[id - first_] = 1;
+    };
     for (const ir::node_id id : outputs) mark(id);
     for_each_checked_index(mark);
     ir::mark_needed(g_.view().nodes, g_.count(), marks.data(), first_);
