@@ -45,6 +45,14 @@ TEST_CASE("rows of any length are gathered, added and copied") {
   }
 }
 
+TEST_CASE("a table of as many axes as there may be") {
+  STATIC_REQUIRE(tn::max_rank == 8);
+  const tn::tensor x = tn::eval(tn::arange<double>(tn::shape<2 * 3 * 2 * 2 * 3>{}).reshape<2, 3, 1, 2, 1, 2, 1, 3>() + 1.0);
+  judged::agrees_with_reference("first axis", of_rows, x, some<std::int32_t>(7, 2));
+  judged::agrees_with_reference("second axis", of_columns, x, some<std::int64_t>(7, 3));
+  judged::agrees_with_reference("added", added, x, some<std::int64_t>(7, 2));
+}
+
 TEST_CASE("an index outside is found among many, and the message names it") {
   auto i = some<std::int32_t>(100, 5);
   i.at(63) = -2;
