@@ -46,8 +46,9 @@ struct reshape_rule {
   static constexpr bool divides = infers && Shape::is_static && known != 0 && Shape::size % known == 0;
   static constexpr extents value = [] {
     extents s = target;
-    for (int i = 0; i < s.rank; ++i)
-      if (divides && is_open(i)) s[i] = Shape::size / known;
+    if constexpr (divides)  // clang warns of a division by 0 that is not made
+      for (int i = 0; i < s.rank; ++i)
+        if (is_open(i)) s[i] = Shape::size / known;
     return s;
   }();
   static constexpr std::int64_t size = static_count(value);
