@@ -86,7 +86,7 @@ tests = {
     "passes/differentiate_while": ["control_flow/nesting_reverse_while"],
     "program/snapshots": ["control_flow/snapshots", "control_flow/reverse_while"],
     "passes/derived_body": ["control_flow/laws", "control_flow/custom", "control_flow/updates", "control_flow/second_reverse_while"],
-    "passes/flow": ["control_flow/laws", "control_flow/custom"],
+    "passes/flow": ["control_flow/laws", "control_flow/custom", "control_flow/reverse_while", "batch/loops"],
     "passes/lean_loops": ["control_flow/lean_loops"],
     "passes/demand": ["control_flow/lean_loops", "control_flow/nesting_reverse_while"],
     "passes/sum_of_others": ["control_flow/turns"],
@@ -214,7 +214,7 @@ tests = {
 # What a mutant meets that the tests above leave alive: tests that use all of a layer, so of which no single header is the subject. Looked up
 # as above; some minutes for each survivor.
 golden = [f"golden/{f} golden/check" for f in ("model", "edge", "parts", "broadcast", "normalization")]
-of_graphs = ["fuzz/construct_test", "fuzz/passes_test fuzz/schedule_test", "fuzz/derivative_test", "control_flow/laws", "control_flow/plans", "batch/operations", "laws/shapes", "laws/run_time",
+of_graphs = ["fuzz/construct_test", "fuzz/passes_test fuzz/schedule_test", "fuzz/derivative_test", "control_flow/laws", "control_flow/reverse_while", "control_flow/plans", "batch/operations", "batch/loops", "laws/shapes", "laws/run_time",
              "laws/adjoint_shapes", "laws/epilogue", "transform/compile_test", "transform/overwrite_test", "golden/model golden/check"]
 of_tensors = ["tensor/views", "tensor/construct", "tensor/copy", "tensor/ownership", "expr/traced_test", "ownership/views", "ownership/hazards", "ownership/operations", "ownership/roles",
               "transform/eager_test", "laws/shapes"]
