@@ -155,7 +155,7 @@ tests = {
     "backend/reference/operations": ["backend/reference_test", "fuzz/construct_test", "laws/attention", "transform/order_test"],
     "backend/reference/plan": ["backend/reference_test", "fuzz/schedule_test"],
     "backend/reference": ["backend/reference_test", "laws/attention", "transform/order_test"],
-    "backend/cpu/execute": ["transform/compile_test", "control_flow/laws", "laws/run_time", "laws/gathers", "laws/epilogue"],
+    "backend/cpu/execute": ["transform/compile_test", "control_flow/laws", "laws/run_time", "laws/gathers", "laws/epilogue", "transform/debug_nans_test", "transform/profile_test"],
     "backend/cpu/memory_plan": ["control_flow/laws", "control_flow/external", "passes/fuse_test", "laws/run_time"],
     "backend/cpu/gathers": ["laws/gathers", "backend/gather_test"],
     "backend/cpu/fused/transposed": ["laws/past_caches", "batch/scalarize"],
@@ -414,7 +414,7 @@ def judge(copy, header, options, main):
         if status != 0:
             errors = [line for line in said.split("\n") if "error:" in line] or ["the time is up" if status is None else said[-300:]]
             # The first error is the cause. What a constant evaluation refuses, an element past an array too, is C++ that gives a wrong graph.
-            is_red = status is None or any(word in errors[0] for word in ("static assertion", "static_assert failed", "constant", "constexpr", "outside the bounds", "overflow"))
+            is_red = status is None or any(word in errors[0] for word in ("static assertion", "static_assert failed", "constant", "constexpr", "outside the bounds", "overflow", "uninitialized array element"))
             return ("killed" if is_red else "no C++", f"{test} does not compile", errors[0][:300])
         start, environment = [], {**os.environ, **on_own_stacks}
         if test.startswith(("mpi/", "nccl/")):
