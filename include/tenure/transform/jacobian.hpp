@@ -247,7 +247,7 @@ struct linear_function {
   auto operator()(const T&... tangents) const {
     constexpr bool as_many = sizeof...(T) == std::tuple_size_v<X>;
     static_assert(as_many, "tenure: linearize: the linear function takes a tangent for each argument of the function");
-    if constexpr (as_many) return std::apply([&](const auto&... at) { return std::get<1>(compiled<jvp_of<F>>{f}(at..., tangents...)); }, x);
+    if constexpr (as_many) return std::apply([&](const auto&... at) { return std::get<1>(compiled<jvp_of<F>>{jvp_of<F>{f}}(at..., tangents...)); }, x);
   }
 };
 
