@@ -95,7 +95,7 @@ constexpr auto constant_expression(ir::builder& g, const X& x) {
 
 }  // namespace detail
 
-/// `value` in each element, in the shape of x. The element type is that of x unless T is given. cast converts `value` to it.
+/// An array in the shape of x. Each element is `value`, converted as cast converts. The element type is T, or that of x if T is not given.
 template <class T = void, element E, class S, scalar U>
 constexpr auto full_like(const traced<E, S>& x, U value) {
   using made = std::conditional_t<std::is_void_v<T>, E, T>;

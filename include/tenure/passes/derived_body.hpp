@@ -25,6 +25,11 @@ constexpr bool is_worth_an_array(ir::opcode op) {
   return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || moves;
 }
 
+/// What the body of tangents of a loop or a branch takes: its inputs, and for the body that is pasted the values, of which some have a tangent.
+struct inputs_with_tangents {
+  id_list inputs, given, wrt, tangents;  // wrt: those of `given` that have a tangent
+};
+
 /// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
 class derived_body {
  public:
@@ -43,6 +48,22 @@ class derived_body {
     return g_.append({.op = ir::opcode::cast, .type = g_[x].type, .arity = 1, .shape = g_[x].shape, .in = {x, ir::none, ir::none}});
   }
   constexpr ir::node_id zero_like(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
+
+  /// Takes the inputs from ... to - 1 of the body that this one is the derivative of, and then a tangent of each that is marked.
+  constexpr void take(inputs_with_tangents& all, int from, int to, const mark_list& marked) {
+    const auto input = [&](int i) {
+      all.inputs.push_back(input_of(i));
+      return all.inputs.back();
+    };
+    for (int i = from; i < to; ++i) all.given.push_back(input(i));
+    for (int i = from; i < to; ++i)
+      if (marked[i]) all.wrt.push_back(all.given[i]), all.tangents.push_back(input(i));
+  }
+  /// Takes a value from outside, with its tangent or none.
+  constexpr void take_capture(inputs_with_tangents& all, ir::node_id operand, ir::node_id tangent) {
+    all.given.push_back(tangent != ir::none ? variable(operand) : operand);
+    if (tangent != ir::none) all.wrt.push_back(all.given.back()), all.tangents.push_back(tangent);
+  }
 
   /// Computes the body again. `inputs` are its inputs.
   constexpr void paste(const id_list& inputs) {

@@ -126,39 +126,25 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   int first_capture = own;
   for (int b = 0; b < (branches || is_while ? 2 : 1); ++b) {
     derived_body body(g, c.bodies[b]);
-    id_list inputs, given(own + c.counts, ir::none), wrt, tangents, outputs;
-    if (branches) given.resize(0);
-    const auto take = [&](int from, int to) {
-      const auto input = [&](int i) {
-        inputs.push_back(body.input_of(i));
-        return inputs.back();
-      };
-      for (int i = from; i < to; ++i) given[i] = input(i);
-      for (int i = from; i < to; ++i)
-        if (f.inputs(differentiated)[i]) wrt.push_back(given[i]), tangents.push_back(input(i));
-    };
+    inputs_with_tangents taken;
+    id_list outputs;
     if (!branches) {
-      take(0, c.carries);
-      take(c.carries, own);
-      if (c.counts) take(own, own + 1);
+      const mark_list& marked = f.inputs(differentiated);
+      body.take(taken, 0, c.carries, marked);
+      body.take(taken, c.carries, own, marked);
+      if (c.counts) body.take(taken, own, own + 1, marked);
     }
     for (int j = 0; j < c.captures[b]; ++j) {
       const ir::node_id operand = operands[first_capture + j];
-      if (!active[operand]) {
-        given.push_back(operand);
-        continue;
-      }
-      given.push_back(body.variable(operand));
-      wrt.push_back(given.back());
-      tangents.push_back(tangent[operand]);
+      body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none);
     }
-    body.paste(given);
+    body.paste(taken.given);
     if (is_while && b == 0) {
       outputs.push_back(body.output(0));
     } else {
       id_list values, found(results, ir::none);
       for (int i = 0; i < results; ++i) values.push_back(body.output(i));
-      forward(g, wrt.data(), tangents.data(), wrt.size(), values.data(), results, found.data());
+      forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), results, found.data());
       const auto tangent_of = [&](int i) { return found[i] != ir::none ? found[i] : body.zero_like(values[i]); };
       for (int i = 0; i < c.carries; ++i) outputs.push_back(values[i]);
       for (int i = 0; i < results; ++i)
@@ -168,7 +154,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
         if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr >= c.carries) outputs.push_back(values[static_cast<int>(g[r].attr)]);
     }
     const int before = all.size();
-    both.bodies[b] = branches ? body.cut_branch(outputs, all) : body.cut(inputs, outputs, all);
+    both.bodies[b] = branches ? body.cut_branch(outputs, all) : body.cut(taken.inputs, outputs, all);
     both.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }

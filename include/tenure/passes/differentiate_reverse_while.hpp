@@ -157,17 +157,7 @@ class cotangents_of_reverse_while {
     const ir::graph_view pull = g_.view().body_at(c_.bodies[1]);
     mark_list reached(c_.carries, 0);
     for (int i = 0; i < c_.carries; ++i) reached[i] = cotangents[i] != ir::none;
-    for (bool again = true; again;) {
-      again = false;
-      for (int j = 0; j < c_.carries; ++j) {
-        if (reached[j]) continue;
-        mark_list inputs(pull.input_count, 0);
-        inputs[j] = 1;
-        const mark_list marks = marks_of_body<by_derivative>(pull, inputs);
-        for (int i = 0; i < c_.carries; ++i)
-          if (reached[i] && marks[pull.outputs[i]]) reached[j] = again = true;
-      }
-    }
+    need_over_turns(reached, c_.carries, c_.carries, [&](const mark_list& outputs) { return inputs_needed(pull, outputs); });
     return reached;
   }
 
@@ -220,32 +210,23 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
   for (int b = 0; b < 2; ++b) {
     derived_body body(g, c.bodies[b]);
     const int own_inputs = c.own_inputs(b), returned = b == 0 ? c.states() : c.carries;
-    id_list inputs, given(own_inputs, ir::none), wrt, tangents, values, outputs;
-    const auto take = [&](int from, int to) {
-      const auto input = [&](int i) {
-        inputs.push_back(body.input_of(i));
-        return inputs.back();
-      };
-      for (int i = from; i < to; ++i) given[i] = input(i);
-      for (int i = from; i < to; ++i)
-        if (f.inputs(b)[i]) wrt.push_back(given[i]), tangents.push_back(input(i));
-    };
-    take(0, returned);
-    take(returned, own_inputs);
+    inputs_with_tangents taken;
+    id_list values, outputs;
+    body.take(taken, 0, returned, f.inputs(b));
+    body.take(taken, returned, own_inputs, f.inputs(b));
     for (int j = 0; j < c.captures[b]; ++j) {
       const ir::node_id operand = operands[first_capture + j];
-      given.push_back(active[operand] ? body.variable(operand) : operand);
-      if (active[operand]) wrt.push_back(given.back()), tangents.push_back(tangent[operand]);
+      body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none);
     }
-    body.paste(given);
+    body.paste(taken.given);
     for (int i = 0; i < returned; ++i) values.push_back(body.output(i));
     id_list found(returned, ir::none);
-    forward(g, wrt.data(), tangents.data(), wrt.size(), values.data(), returned, found.data());
+    forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), returned, found.data());
     for (const ir::node_id v : values) outputs.push_back(v);
     for (int i = 0; i < returned; ++i)
       if (f.inputs(b)[i]) outputs.push_back(found[i] != ir::none ? found[i] : body.zero_like(values[i]));
     const int before = all.size();
-    both.bodies[b] = body.cut(inputs, outputs, all);
+    both.bodies[b] = body.cut(taken.inputs, outputs, all);
     both.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }

@@ -101,7 +101,7 @@ class counted_names {
   std::vector<std::pair<std::string, int>> names_;
 };
 
-/// With the symbols of a call the number of turns of a loop is that of the call.
+/// `symbols` are the run-time extents of a call: the name of a loop states how many turns it takes in this call.
 inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, const std::int64_t* symbols = nullptr) {
   passes::writer w;
   if (g[id].op != ir::opcode::construct) return (w << passes::name_of(g[id])).text();
