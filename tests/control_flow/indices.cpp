@@ -88,6 +88,18 @@ TEST_CASE("a window at a computed index") { judge_everywhere<window>(vector{0.5,
 TEST_CASE("gather at a computed index") { judge_everywhere<gathered>(vector{0.5, 0.8, -0.3, 1.1}); }
 TEST_CASE("an update at a computed index") { judge_everywhere<updated>(vector{0.5, 0.8, -0.3, 1.1}); }
 
+TEST_CASE("an element at a computed index of a run-time extent") {
+  judge_everywhere<element>(tn::tensor<double, tn::shape<tn::dyn>>(vector{0.5, 0.8, -0.3, 1.1}));
+  judge_everywhere<element>(tn::tensor<double, tn::shape<tn::dyn, 2>>(matrix{{0.5, 0.8}, {-0.3, 1.1}, {1, 2}, {3, 4}}));
+}
+TEST_CASE("an element at the position of a turn, of a run-time extent and of run-time turns") {
+  constexpr auto weighted = [](auto x, auto turns) { return tn::fori_loop(turns, [=](auto i, auto s) { return s * 0.5 + x[i]; }, 0.0); };
+  constexpr auto gradient = tn::value_and_grad<0>(weighted);
+  const tn::tensor<double, tn::shape<tn::dyn>> x(vector{0.5, 0.8, -0.3, 1.1});
+  for (const std::int64_t turns : {0, 1, 3, 4}) judged::agree(gradient(x, turns), judged::by_reference(gradient.function, x, turns), 1e-15);
+  CHECK_THROWS_AS(gradient(x, std::int64_t{5}), tn::index_error);
+}
+
 TEST_CASE("a condition guards an index from outside the branch") {
   constexpr auto by_gather = [](auto x, auto i) {
     return tn::cond(i < 4, [=] { return tn::sum(tn::gather<0>(x, tn::unsqueeze<0>(i))); }, [=] { return 7.0 + 0.0 * tn::sum(x); });

@@ -44,6 +44,8 @@ struct body_graph {
 
  private:
   static constexpr bool reads_symbols(const ir::graph_view& g) {
+    for (int i = 0; g.symbol_count > 0 && i < g.bound_count; ++i)
+      if (!is_static(g.bounds[i].extent)) return true;
     for (int i = 0; g.symbol_count > 0 && i < g.count; ++i) {
       const ir::node& n = g[i];
       const extents& s = g.shape_of(i);
