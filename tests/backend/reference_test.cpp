@@ -70,6 +70,11 @@ TEST_CASE("movement") {
     const value a = c(x), i = c(integers({1, {3}}, {1, 1, 0}));
     check(c.result(ops::scattered(i, a, 1, c.g.intern({2, {2, 4}}))), {2, {2, 4}}, {3, 3, 0, 0, 6, 9, 0, 0});
   }
+  SECTION("index_add adds to what is there") {
+    call c;
+    const value onto = c(of({2, {2, 3}}, {10, 20, 30, 40, 50, 60})), updates = c(of({2, {2, 2}}, {1, 2, 3, 4})), i = c(integers({1, {2}}, {2, 2}));
+    check(c.result(ops::added_at(onto, updates, i, 1)), {2, {2, 3}}, {10, 20, 33, 40, 50, 67});
+  }
   SECTION("extent") {
     call c;
     const value x = c(of({2, {2, 0}}, {}));

@@ -892,7 +892,14 @@ class generator {
     if (elements(to) > most_elements) return;
     const value indices = new_indices(which, extent);
     made_.graph.check_bound({indices.id, extent, "scatter"});
-    add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
+    if (dice_.chance(0.5)) return add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
+    entry onto{input_like(e.x.type(), to), 8};  // or another value of this shape, or one that nothing else reads, or zeros
+    for (const entry& other : pool_)
+      if (other.x.type() == e.x.type() && other.x.shape() == to && dice_.chance(0.5)) onto = other;
+    if (tenure::is_floating(e.x.type()) && dice_.chance(0.5)) onto = {squashed(onto.x), 1};
+    if (dice_.chance(0.1)) onto = {onto.x.like(0), 0};
+    if (is_integer(e.x) && bound + bound_of(onto) > largest) return;
+    add({ops::added_at(onto.x, e.x, indices, axis), bound + bound_of(onto)});
   }
 
   /// x with a block along an axis replaced by numbers, by a part of x, or by what is computed from one. x has elements.

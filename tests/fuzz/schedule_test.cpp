@@ -57,7 +57,7 @@ TEST_CASE("Law: a plan means what its graph means") {
 }
 
 TEST_CASE("Law: a result may be computed in the memory of an argument that it may overwrite") {
-  int shared = 0, by_update = 0;
+  int shared = 0, by_update = 0, by_index_add = 0;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const sample s = random_sample(seed, options_of(seed));
     const ir::builder graph = finished(s.graph.view());
@@ -82,7 +82,10 @@ TEST_CASE("Law: a result may be computed in the memory of an argument that it ma
       }
     if (std::all_of(overwritten.begin(), overwritten.end(), [](int a) { return a < 0; })) continue;
     ++shared;
-    for (const passes::step& t : plan.steps) by_update += t.op == ir::opcode::update && plan.buffers[plan.accesses[t.first_access + 1].buffer].where == passes::buffer::place::argument;
+    for (const passes::step& t : plan.steps) {
+      const bool changes = t.op == ir::opcode::update || t.op == ir::opcode::index_add;
+      if (changes && plan.buffers[plan.accesses[t.first_access + 1].buffer].where == passes::buffer::place::argument) ++(t.op == ir::opcode::update ? by_update : by_index_add);
+    }
     const spread_arguments spread(s, dice(seed));
     const results got = tenure::reference::run(plan.view(g), spread.bound, overwritten);
     const std::string wrong = exact_difference(tenure::reference::run(plan.view(g), spread.bound), got);
@@ -90,6 +93,7 @@ TEST_CASE("Law: a result may be computed in the memory of an argument that it ma
   }
   CHECK(shared > static_cast<int>(graphs / 40));
   CHECK(by_update > 0);
+  CHECK(by_index_add > 0);
 }
 
 TEST_CASE("Law: buffers alive in one step never share bytes, unless one is written over the other") {

@@ -312,21 +312,42 @@ TEST_CASE("a result has the shape and the type of the operand that it goes with"
   ir::node update = node(opcode::update, dtype::float32, 3, of_x, corner, all.x);
   update.in[2] = start;
   const ir::node solve = node(opcode::solve, dtype::float32, 2, of_x, system, all.x);
-  for (ir::node n : {update, solve, node(opcode::stop_gradient, dtype::float32, 1, of_x, all.x), node(opcode::barrier, dtype::float32, 1, of_x, all.x),
+  ir::node index_add = node(opcode::index_add, dtype::float32, 3, of_x, corner, all.x);
+  index_add.in[2] = all.g.input(dtype::int64, {1, {1}});
+  all.g.check_bound({index_add.in[2], 2, "index_add"});
+  for (ir::node n : {update, index_add, solve, node(opcode::stop_gradient, dtype::float32, 1, of_x, all.x), node(opcode::barrier, dtype::float32, 1, of_x, all.x),
                      node(opcode::copy, dtype::float32, 1, of_x, all.x), node(opcode::cast, dtype::int32, 1, of_x, all.x)}) {
     CAPTURE(static_cast<int>(n.op));
     inputs good = all, wrong = all;
     CHECK(good.with(n).ok());
     n.shape = larger;
-    check(wrong.with(n), "shapes differ", 7, of_x, larger);
+    check(wrong.with(n), "shapes differ", 8, of_x, larger);
   }
-  for (ir::node n : {update, solve})
+  for (const ir::node& good : {update, index_add, solve})
     for (const int k : {0, 1}) {
       inputs i = all;
+      ir::node n = good;
       n.in[k] = i.g.input(dtype::float64, extents(all.g.shape_of(n.in[k])));
-      check(i.with(n), "element types differ", 8, static_cast<int>(dtype::float64), static_cast<int>(dtype::float32));
-      n.in[k] = n.op == opcode::update ? update.in[k] : solve.in[k];
+      check(i.with(n), "element types differ", 9, static_cast<int>(dtype::float64), static_cast<int>(dtype::float32));
     }
+}
+
+TEST_CASE("index_add takes a block of the result for each index, and indices with a bound on the axis") {
+  inputs i;
+  const ir::node_id one = i.g.input(dtype::float32, {2, {1, 3}}), two = i.g.input(dtype::float32, {2, {2, 2}}), places = i.g.input(dtype::int64, {1, {1}});
+  const auto with = [&](ir::node_id updates, ir::node_id indices, std::int64_t axis) {
+    inputs j = i;
+    ir::node n = node(opcode::index_add, dtype::float32, 3, i.g[i.x].shape, updates, i.x);
+    n.in[2] = indices, n.attr = axis;
+    return j.with(n);
+  };
+  check(with(one, places, 0), "indices that no bound speaks of", 7, places, 0);
+  i.g.check_bound({places, 2, "index_add"});
+  CHECK(with(one, places, 0).ok());
+  check(with(two, places, 0), "another extent than the operation's rule gives", 7, 2, 1);
+  check(with(one, places, 1), "another extent than the operation's rule gives", 7, 1, 2);
+  check(with(one, places, 2), "no such axis", 7, 2, 2);
+  check(with(one, i.y, 0), "indices are no integers", 7, static_cast<int>(dtype::float32), 0);
 }
 
 TEST_CASE("an update replaces a block of its operand, from one integer with a bound on") {

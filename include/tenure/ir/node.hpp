@@ -32,6 +32,7 @@ enum class opcode : std::uint8_t {
   matmul,     // [batch..., m, k] x [batch..., k, n]
   gather,     // attr: axis; operands: source, integer indices; result: axis replaced by the shape of the indices
   scatter,    // attr: axis; operands: indices, updates: the transpose of gather; repeated indices add up
+  index_add,  // attr: axis; operands: updates, x, indices: x with the updates added at the indices; repeated indices add up
   update,     // attr: axis; operands: block, x, one integer: x with the block in the place of its elements from this position along the axis on;
               // or one integer for each element along axis 0 of x and of the block
   order,      // start: 1 if descending; the positions of the elements of each row of the last axis in their order, the first ones of them, as int64

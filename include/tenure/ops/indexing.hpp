@@ -96,7 +96,7 @@ struct index_add {
       const extents wanted = gathered_extents(x.shape(), indices.shape(), rows::at), given = updates.shape();
       for (int a = 0; a < given.rank; ++a) g.unify(wanted[a], given[a], "index_add", g.intern(wanted), g.intern(given));
     }
-    return X{&g, (value(x) + scattered(indices, updates, rows::at, g[x.id].shape)).id};
+    return X{&g, added_at(x, updates, indices, rows::at).id};
   }
 
  private:

@@ -470,6 +470,11 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
     case opcode::reduce: return reduction(g, n);
     case opcode::matmul: return product(g, n);
     case opcode::concat: return joint(g, n);
+    case opcode::index_add: {
+      const ir::node& x = g[n.in[1]];
+      const bool adds_to_zeros = x.op == opcode::constant && ir::is_zero(x);
+      return adds_to_zeros ? ops::scattered({g, n.in[2]}, {g, n.in[0]}, static_cast<int>(n.attr), n.shape).id : g.append(n);
+    }
     case opcode::stop_gradient: return n.in[0];  // it matters only to derivatives, which were taken before this pass
     case opcode::result: {                       // so do annotations
       const ir::construct& c = g.construct_at(n.in[0]);

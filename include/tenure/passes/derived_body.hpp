@@ -21,8 +21,15 @@ constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
 
 /// Whether an operation is more than pointwise work, so that its result is worth an array in place of computing it again.
 constexpr bool is_worth_an_array(ir::opcode op) {
-  const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::order;
+  const bool moves = op == ir::opcode::gather || op == ir::opcode::scatter || op == ir::opcode::index_add || op == ir::opcode::order;
   return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || moves;
+}
+
+/// A sum of cotangents. What a gather adds goes to its places in the sum: in a loop, a turn costs the rows that it has read and not the whole table.
+constexpr ops::value sum_of_cotangents(ops::value sum, ops::value more) {
+  const ir::node n = more.node();
+  if (n.op != ir::opcode::scatter) return sum + more;
+  return ops::added_at(sum, ops::operand_of(more, 1), ops::operand_of(more, 0), static_cast<int>(n.attr));
 }
 
 /// What the body of tangents of a loop or a branch takes: its inputs, and for the body that is pasted the values, of which some have a tangent.

@@ -29,7 +29,7 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   }
   ir::array<ir::node_id> adjoint(last + 1, ir::none);
   const auto accumulate = [&](ir::node_id to, ops::value cotangent) {
-    adjoint[to] = adjoint[to] == ir::none ? cotangent.id : (ops::value(g, adjoint[to]) + cotangent).id;
+    adjoint[to] = adjoint[to] == ir::none ? cotangent.id : sum_of_cotangents({g, adjoint[to]}, cotangent).id;
   };
   for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]});
   const auto accumulate_active = [&](ir::node_id to, ir::node_id cotangent) {

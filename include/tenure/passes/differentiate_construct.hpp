@@ -45,7 +45,7 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, con
     for (int i = 0; i < wrt.size(); ++i) {
       if (gradients[i] == ir::none) continue;
       ir::node_id& sum = outputs[places[i]];
-      sum = sum == ir::none ? gradients[i] : (ops::value(g, sum) + ops::value(g, gradients[i])).id;
+      sum = sum == ir::none ? gradients[i] : sum_of_cotangents({g, sum}, {g, gradients[i]}).id;
     }
     for (int k = 0; k < wanted.size(); ++k)
       if (outputs[k] == ir::none) outputs[k] = body.zero_like(wanted[k]);
@@ -68,7 +68,7 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     const ir::node n = g[r];
     if (n.op != ir::opcode::result || n.in[0] != id || adjoint[r] == ir::none) continue;
     ir::node_id& sum = cotangents[static_cast<int>(n.attr)];
-    sum = sum == ir::none ? adjoint[r] : (ops::value(g, sum) + ops::value(g, adjoint[r])).id;
+    sum = sum == ir::none ? adjoint[r] : sum_of_cotangents({g, sum}, {g, adjoint[r]}).id;
     any = true;
   }
   if (c.annotates()) return annotations::pull(g, id, active, cotangents, accumulate);

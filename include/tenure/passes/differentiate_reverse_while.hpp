@@ -97,7 +97,7 @@ class cotangents_of_reverse_while {
     for (int k = 0; k < wrt.size(); ++k) {
       const ir::node_id sum = inputs[c_.carries + k], more = gradients[k];
       if (k < active_states) outputs.push_back(more != ir::none ? more : body.zero_like(wrt[k]));
-      else outputs.push_back(more != ir::none ? (ops::value(g_, sum) + ops::value(g_, more)).id : sum);
+      else outputs.push_back(more != ir::none ? sum_of_cotangents({g_, sum}, {g_, more}).id : sum);
     }
     ir::construct back{.what = ir::construct::kind::reverse_while, .carries = first_state, .scanned = first_states_.size() + 1};
     id_list all, captured;

@@ -231,7 +231,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
       if (rest == ir::none) sum = ir::none;
       if (rest == ir::none) continue;
       carries.push_back(sum);
-      next.push_back((ops::value(g, sum) + ops::value(g, rest)).id);
+      next.push_back(sum_of_cotangents({g, sum}, {g, rest}).id);
     }
   }
   parts.add_carries(carries, next);

@@ -61,7 +61,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
   for (int k = 0; k < wrt.size(); ++k) {
     const bool is_sum = k >= values.size(), is_zero = gradients[k] == ir::none;
     if (!is_sum) outputs.push_back(is_zero ? pull.zero_like(wrt[k]) : gradients[k]);
-    else outputs.push_back(is_zero ? inputs[k] : (ops::value(g, inputs[k]) + ops::value(g, gradients[k])).id);
+    else outputs.push_back(is_zero ? inputs[k] : sum_of_cotangents({g, inputs[k]}, {g, gradients[k]}).id);
   }
 
   mark_list needed(c.carries, 0), live = pull.live(outputs);

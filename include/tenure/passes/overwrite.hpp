@@ -87,12 +87,15 @@ constexpr bool overwrites_elementwise(const plan_view& p, const step& s, int arg
   return stored >= 0;
 }
 
-/// Whether the step is an update of the argument, and reads it nowhere else. Where both have one memory, it writes the block only.
+/// Whether the step changes the argument, and reads it nowhere else. Where both have one memory, it writes only what changes.
 template <class Same = in_every_call>
-constexpr bool overwrites_by_update(const plan_view& p, const step& s, int argument_buffer, int result_buffer, const Same& same = {}) {
-  const access* const a = p.accesses + s.first_access;  // block, argument, start, result
-  return s.op == ir::opcode::update && a[1].buffer == argument_buffer && a[3].buffer == result_buffer && a[0].buffer != argument_buffer &&
-         a[2].buffer != argument_buffer && same(a[1], a[3]);
+constexpr bool overwrites_by_change(const plan_view& p, const step& s, int argument_buffer, int result_buffer, const Same& same = {}) {
+  const ops::structural_record& record = ops::structural_record_of(s.op);
+  if (record.changes < 0) return false;
+  const access* const a = p.accesses + s.first_access;  // the operands, the result
+  for (int k = 0; k < record.arity; ++k)
+    if ((a[k].buffer == argument_buffer) != (k == record.changes)) return false;
+  return a[record.arity].buffer == result_buffer && same(a[record.changes], a[record.arity]);
 }
 
 /// No construct is known to write a result in the memory of an argument.
@@ -108,7 +111,7 @@ constexpr bool may_overwrite(const plan_view& p, int i, int j, const InConstruct
   const bool unread = a.first >= p.step_count;
   const bool here = !unread && a.last == r.first, fused = here && p.steps[a.last].is_fused();
   return unread || a.last < r.first || (fused && overwrites_elementwise(p, p.steps[a.last], i, j, same)) ||
-         (here && !fused && (overwrites_by_update(p, p.steps[a.last], i, j, same) || in_construct(p, p.steps[a.last], i, j)));
+         (here && !fused && (overwrites_by_change(p, p.steps[a.last], i, j, same) || in_construct(p, p.steps[a.last], i, j)));
 }
 
 /// Where uses_in_kernels notes how a step uses a buffer, and whether it writes the buffer. Null: nowhere.

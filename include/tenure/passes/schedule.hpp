@@ -98,10 +98,14 @@ class scheduler {
     return id_of(along);
   }
 
-  /// Marks the updates whose operand is computed here and read by nothing else: both have one memory, and the step writes the block only.
-  constexpr ir::array<char> updates_in_place() const {
+  constexpr int changed_operand(ir::node_id id) const {
+    const ir::opcode op = g_.nodes[id].op;
+    return op < ir::opcode::pointwise ? ops::structural_record_of(op).changes : -1;
+  }
+  /// Marks the changed copies of what is computed here and read by nothing else: both have one memory, and the step writes what changes.
+  constexpr ir::array<char> changes_in_place() const {
     bool any = false;
-    for (ir::node_id id = 0; id < g_.count && !any; ++id) any = g_.nodes[id].op == ir::opcode::update;
+    for (ir::node_id id = 0; id < g_.count && !any; ++id) any = changed_operand(id) >= 0;
     if (!any) return {};
     ir::array<char> marks(g_.count, 0);
     ir::array<int> readers(g_.count, 0);
@@ -109,8 +113,9 @@ class scheduler {
       for (int k = 0; k < g_.nodes[id].arity; ++k) ++readers[g_.nodes[id].in[k]];
     for (int i = 0; i < g_.output_count; ++i) ++readers[g_.outputs[i]];
     for (ir::node_id id = 0; id < g_.count; ++id) {
-      if (g_.nodes[id].op != ir::opcode::update) continue;
-      ir::node_id x = g_.nodes[id].in[1];
+      const int changed = changed_operand(id);
+      if (changed < 0) continue;
+      ir::node_id x = g_.nodes[id].in[changed];
       bool is_read_here_only = readers[x] == 1;
       for (; g_.nodes[x].op == ir::opcode::reshape; is_read_here_only = is_read_here_only && readers[x] == 1) x = g_.nodes[x].in[0];
       const bool has_memory = !is_source(g_.nodes[x].op) && !is_view(g_.nodes[x].op) && notes_[x].whole == ir::none && notes_[id].whole == ir::none;
@@ -121,13 +126,13 @@ class scheduler {
 
   constexpr void make_buffers() {
     place_parts();
-    const ir::array<char> in_place = updates_in_place();
+    const ir::array<char> in_place = changes_in_place();
     for (ir::node_id id = 0; id < g_.count; ++id) {
       const ir::node& n = g_.nodes[id];
       if (n.op < ir::opcode::pointwise && is_view(n.op)) layouts_.enter(g_, id, layout_below(n.in[0]));
       const bool is_input = n.op == ir::opcode::input;
       const bool is_computed = notes_[id].whole == ir::none ? clusters_.of[id] >= 0 && clusters_.in_memory[id] : notes_[id].whole == id;
-      if (in_place.size() > 0 && in_place[id]) notes_[id].buffer = notes_[below_reshapes(g_, n.in[1])].buffer;
+      if (in_place.size() > 0 && in_place[id]) notes_[id].buffer = notes_[below_reshapes(g_, n.in[changed_operand(id)])].buffer;
       else if (is_input || is_computed)
         notes_[id].buffer = plan_.buffers.push_back({.where = is_input ? buffer::place::argument : buffer::place::workspace,
                                                      .type = n.type,

@@ -131,16 +131,17 @@ struct plan {
     for (int d = 0; d < x.rank; ++d)
       if (p.stride(x, d).factor != 0) n *= is_fused ? passes::value_of(p.kernels[step.kernel].extent[d], symbols) : p.graph.shape_of(node)[d];
     if (is_fused) return n;
-    // A gather reads one row of its table for each index. An update in place writes its block alone, and does not read what it keeps.
+    // A gather reads one row of its table for each index. What changes an operand in place writes the changes alone. An update does not read
+    // what it replaces.
     if (step.op == ir::opcode::gather && at == 0) {
       const std::int64_t rows = count(p.graph.shape_of(step.node));
       return rows < n ? rows : n;
     }
-    if (step.op == ir::opcode::update && (at == 1 || at == 3) && is_in_place<Carries>(p, p.accesses + step.first_access))
-      return at == 1 ? 0 : count(p.graph.shape_of(p.graph[step.node].in[0]));
+    if (ops::structural_record_of(step.op).changes == 1 && (at == 1 || at == 3) && is_in_place<Carries>(p, p.accesses + step.first_access))
+      return at == 1 && step.op == ir::opcode::update ? 0 : count(p.graph.shape_of(p.graph[step.node].in[0]));
     return n;
   }
-  /// Whether an update with the accesses {block, x, start, result} has one memory for x and the result.
+  /// Whether a step with the accesses {changes, x, positions, result} has one memory for x and the result.
   template <int Carries>
   static constexpr bool is_in_place(const passes::plan_view& p, const passes::access* a) {
     if (a[1].buffer == a[3].buffer) return true;

@@ -182,14 +182,16 @@ struct add_rows {
   named_rows rows;
   std::int64_t count, elements, pieces;
   const T* updates;
-  T* to;  // the result, or the table
+  T* to;      // the result, or the table
+  bool adds;  // to the element that the result already has
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
     const quotient q = divided(i, elements);  // neighbouring threads have the same piece and neighbouring elements
     const auto at = space.at(q.rest);
     const std::int64_t first = bound<false>(rows.row, count, at.of[0]), n = bound<true>(rows.row + first, count - first, at.of[0]);
     const std::int64_t begin = first + divided(n * q.whole, pieces).whole, end = first + divided(n * (q.whole + 1), pieces).whole;
-    T sum{};
+    const bool goes_on = adds && pieces == 1;
+    T sum = goes_on ? to[at.of[2]] : T{};
     for (std::int64_t k = begin; k < end; ++k) sum = number::add(sum, updates[at.of[1] + of_position.at(rows.position[k]).of[0]]);
     to[pieces == 1 ? at.of[2] : i] = sum;
   }
@@ -201,9 +203,10 @@ struct fold_pieces {
   std::int64_t elements, pieces;
   const T* table;
   T* to;
+  bool adds;  // to the element that the result already has
 
   TENURE_KERNEL_INLINE void operator()(std::int64_t i) const {
-    T sum{};
+    T sum = adds ? to[space.at(i).of[0]] : T{};
     for (std::int64_t p = 0; p < pieces; ++p) sum = number::add(sum, table[p * elements + i]);
     to[space.at(i).of[0]] = sum;
   }

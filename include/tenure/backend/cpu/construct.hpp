@@ -30,14 +30,14 @@ inline constexpr opaque_positions<Program> opaque_position{};
 template <class Body>
 struct bound_body : memory_plan<Body> {
   std::int64_t number[Body::number_count + 1];
-  opaque_operation operation[opaque_position<Body>.count + 1];
+  repeated_operation operation[opaque_position<Body>.count + 1];
 
   bound_body(const bound_body&) = delete;  // the operations point to the numbers
   explicit bound_body(const std::int64_t* symbols) : memory_plan<Body>(symbols) {
     for (int i = 0; i < Body::number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[i], symbols);
     for (int i = 0; i < Body::step_count; ++i) {
       const bound_step& s = Body::tables.steps[i];
-      if (!s.is_fused() && s.construct < 0) operation[opaque_position<Body>.of[i]] = opaque_operation(number + s.first_number);
+      if (!s.is_fused() && s.construct < 0) operation[opaque_position<Body>.of[i]] = repeated_operation(s.op, number + s.first_number);
     }
   }
 };

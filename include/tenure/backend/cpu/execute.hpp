@@ -50,20 +50,21 @@ struct known_operations {
     return l;
   }();
 
-  opaque_operation at[Program::step_count + 1] = {};
+  repeated_operation at[Program::step_count + 1] = {};
 
   constexpr known_operations() {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.construct < 0) at[i] = opaque_operation(numbers.at + s.first_number);
+      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.construct < 0) at[i] = repeated_operation(s.op, numbers.at + s.first_number);
   }
 };
 template <class Program>
 inline constexpr known_operations<Program> operations_of{};
 
-template <class Program>
-void run_opaque(const bound_step& s, void* const* pointer, const opaque_operation& operation, void* scratch, executor* on) {
+template <class Program, class Operation>
+void run_opaque(const bound_step& s, void* const* pointer, const Operation& operation, void* scratch, executor* on) {
   program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
-    opaque_step<Op, T>(pointer, operation, scratch, on, Program::value.bounds);
+    if constexpr (std::is_same_v<Operation, repeated_operation>) repeated_step<Op, T>(pointer, operation, scratch, on, Program::value.bounds);
+    else opaque_step<Op, T>(pointer, operation, scratch, on, Program::value.bounds);
   });
 }
 
@@ -125,33 +126,18 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
 
 // ---- small static programs, expanded in place ----
 
-template <class Program, int S>
-struct static_step {
-  static constexpr bound_step step = Program::tables.steps[S];
-  static constexpr struct list {
-    std::int64_t at[step.number_count + 1];
-  } numbers = [] {
-    list l{};
-    for (int i = 0; i < step.number_count; ++i) l.at[i] = Program::tables.numbers[step.first_number + i].factor;
-    return l;
-  }();
-  static constexpr opaque_operation operation{numbers.at};
-
-  static constexpr bool is_small_matmul = [] {
-    if constexpr (step.op != ir::opcode::matmul) {
-      return false;
-    } else {
-      const operand_view &a = operation.in[0], &c = operation.out;
-      return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
-    }
-  }();
-};
-
 /// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
 inline constexpr std::int64_t expanded_work = 16384;
 inline constexpr int expanded_steps = 48;
-/// The steps of a body with loops or branches that is expanded. A turn of few numbers takes less time than a walk through the table.
-inline constexpr int expanded_steps_around_constructs = 12;
+/// The steps of a body with loops, branches or single rows that is expanded. A turn of few numbers takes less time than a walk through the table.
+inline constexpr int expanded_steps_of_turn = 12;
+
+/// Whether a step of a turn reads, writes or checks one row at one position.
+template <class Program>
+constexpr bool moves_single_row(int step) {
+  if constexpr (Program::is_static && Program::value.is_body) return operations_of<Program>.at[step].row.length > 0;
+  else return false;
+}
 
 template <class Program>
 constexpr bool expands() {
@@ -165,17 +151,74 @@ constexpr bool expands() {
   }
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = Program::tables.steps[i];
-    const bool is_within_turn = s.construct >= 0 && Program::value.is_body && Program::step_count <= expanded_steps_around_constructs;
+    const bool is_within_turn = (s.construct >= 0 || moves_single_row<Program>(i)) && Program::value.is_body && Program::step_count <= expanded_steps_of_turn;
     if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_turn) return false;
   }
   return work <= expanded_work;
 }
 
-template <class Program, int S, int... B>
-TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::integer_sequence<int, B...>) {
-  using step = static_step<Program, S>;
+/// The gather of one row that writes this buffer, if the steps after it can read the row where it is: in an argument over which no result is
+/// computed. Otherwise -1.
+template <class Program>
+constexpr int row_in_place(int buffer) {
   constexpr auto& tables = Program::tables;
-  void* const pointer[] = {pointer_of<Program>(m, static_memory<Program>.offset, tables.bindings[step::step.first_binding + B])..., nullptr};
+  if (buffer < 0 || tables.buffers[buffer].where != passes::buffer::place::workspace) return -1;
+  const int made_by = tables.buffers[buffer].first;
+  const bound_step& s = tables.steps[made_by];
+  if (s.op != ir::opcode::gather || !moves_single_row<Program>(made_by)) return -1;
+  const passes::buffer& table = tables.buffers[tables.bindings[s.first_binding].buffer];
+  bool stays = table.where == passes::buffer::place::argument;
+  for (int r = 0; stays && r < Program::value.output_count; ++r)
+    stays = program_detail::bytes_of_output<Program>(r, nullptr) != program_detail::bytes_of_input<Program>(table.index, nullptr) ||
+            !program_detail::overwrites<Program>.may(table.index, r);
+  return stays ? made_by : -1;
+}
+template <class Program, int B>
+inline constexpr int row_of_binding = row_in_place<Program>(Program::tables.bindings[B].buffer);
+
+/// Where the rows are that are read in place, by the number of the gather.
+template <class Program>
+using row_addresses = const void* [Program::step_count + 1];
+
+template <class Program, int B>
+TENURE_INLINE void* pointer_in_expansion(const running_call& m, [[maybe_unused]] const row_addresses<Program>& rows) {
+  constexpr const program_detail::binding& b = Program::tables.bindings[B];
+  if constexpr (row_of_binding<Program, B> >= 0)
+    return static_cast<char*>(const_cast<void*>(rows[row_of_binding<Program, B>])) + b.offset.factor * size_of(Program::tables.buffers[b.buffer].type);
+  else return pointer_of<Program>(m, static_memory<Program>.offset, b);
+}
+
+template <class Program, int S>
+struct static_step {
+  static constexpr bound_step step = Program::tables.steps[S];
+  static constexpr struct list {
+    std::int64_t at[step.number_count + 1];
+  } numbers = [] {
+    list l{};
+    for (int i = 0; i < step.number_count; ++i) l.at[i] = Program::tables.numbers[step.first_number + i].factor;
+    return l;
+  }();
+  static constexpr repeated_operation repeated{step.op, numbers.at};
+  static constexpr const opaque_operation& operation = repeated.operation;
+
+  static constexpr bool has_row_in_place = [] {
+    if constexpr (step.op != ir::opcode::gather) return false;
+    else return row_of_binding<Program, step.first_binding + 2> == S;
+  }();
+  static constexpr bool is_small_matmul = [] {
+    if constexpr (step.op != ir::opcode::matmul) {
+      return false;
+    } else {
+      const operand_view &a = operation.in[0], &c = operation.out;
+      return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
+    }
+  }();
+};
+
+template <class Program, int S, int... B>
+TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[maybe_unused]] row_addresses<Program>& rows, std::integer_sequence<int, B...>) {
+  using step = static_step<Program, S>;
+  void* const pointer[] = {pointer_in_expansion<Program, step::step.first_binding + B>(m, rows)..., nullptr};
   if constexpr (step::step.is_fused()) {
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
   } else if constexpr (step::step.construct >= 0) {
@@ -186,14 +229,17 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, std::
     constexpr operand_view a = step::operation.in[0], b = step::operation.in[1], c = step::operation.out;
     matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
         static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
+  } else if constexpr (step::has_row_in_place) {
+    rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::operation, step::repeated.row);
   } else {
-    opaque_step<step::step.op, element_of_t<step::step.type>>(pointer, step::operation, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
+    repeated_step<step::step.op, element_of_t<step::step.type>>(pointer, step::repeated, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
   }
 }
 
 template <class Program, int... S>
 TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integer_sequence<int, S...>) {
-  (run_static_step<Program, S>(m, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
+  [[maybe_unused]] row_addresses<Program> rows;
+  (run_static_step<Program, S>(m, rows, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 
 }  // namespace detail

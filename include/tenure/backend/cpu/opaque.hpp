@@ -53,13 +53,13 @@ TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
 }
 
 /// Whether the elements along these axes are neighbours, in row-major order.
-inline bool is_dense(const operand_view& v, int first, int last) {
+constexpr bool is_dense(const operand_view& v, int first, int last) {
   std::int64_t step = 1;
   for (int d = last - 1; d >= first; step *= v.extent[d--])
     if (v.extent[d] != 1 && v.stride[d] != step) return false;
   return true;
 }
-inline std::int64_t elements_along(const operand_view& v, int first, int last) {
+constexpr std::int64_t elements_along(const operand_view& v, int first, int last) {
   std::int64_t n = 1;
   for (int d = first; d < last; ++d) n *= v.extent[d];
   return n;
@@ -210,21 +210,20 @@ void gather_rows(const T* table, std::int64_t step, const Index* rows, std::int6
     }
   });
 }
+template <class T, class Length>
+TENURE_INLINE void add_row(const T* from, T* to, const Length n) {
+  std::int64_t j = 0;
+  if constexpr (has_packets<T> && std::is_same_v<Length, std::int64_t>) {
+    using packet = packet_of<T, most_lanes<T>>;
+    for (; j + most_lanes<T> <= n; j += most_lanes<T>) packets::pstoreu(to + j, packets::padd(packets::ploadu<packet>(to + j), packets::ploadu<packet>(from + j)));
+  }
+  for (; j < n; ++j) to[j] = number::add(to[j], from[j]);
+}
 /// Adds row i of the updates to the row of the table that index i names.
 template <class T, class Index>
 void scatter_rows(T* table, std::int64_t step, const Index* rows, std::int64_t count, std::int64_t length, const T* updates) {
-  with_row_length(length, [=]<class L>(const L n) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      T* const row = table + rows[i] * step;
-      const T* const from = updates + i * n;
-      std::int64_t j = 0;
-      if constexpr (has_packets<T> && std::is_same_v<L, std::int64_t>) {
-        using packet = packet_of<T, most_lanes<T>>;
-        for (; j + most_lanes<T> <= n; j += most_lanes<T>)
-          packets::pstoreu(row + j, packets::padd(packets::ploadu<packet>(row + j), packets::ploadu<packet>(from + j)));
-      }
-      for (; j < n; ++j) row[j] = number::add(row[j], from[j]);
-    }
+  with_row_length(length, [=](const auto n) {
+    for (std::int64_t i = 0; i < count; ++i) add_row(updates + i * n, table + rows[i] * step, n);
   });
 }
 
@@ -251,24 +250,34 @@ void check_step(void* const* p, const opaque_operation& n, const ir::bound* boun
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
-/// Gathers the rows that checked indices name. With `Adds` it is the transpose, scatter: it adds rows of updates into zeros.
-template <class T, bool Adds>
+/// Copies the operand that a step changes, unless the result is written over it.
+template <class T>
+void copy_changed(const operand_view& x, const void* from, const operand_view& to, void* out) {
+  if (from != out) detail::copy_strided(x, static_cast<const T*>(from), x.stride, static_cast<T*>(out), to.stride);
+}
+
+/// Gathers the rows that checked indices name. Its transposes add rows of updates: scatter to zeros, and index_add to an operand.
+template <ir::opcode Op, class T>
 void gather_step(void* const* p, const opaque_operation& n) {
+  constexpr bool Adds = Op != ir::opcode::gather;
+  constexpr int of_indices = Op == ir::opcode::scatter ? 0 : Op == ir::opcode::gather ? 1 : 2, of_updates = Op == ir::opcode::scatter ? 1 : 0;
+  constexpr int of_result = ops::structural_record_of(Op).arity;
   const int axis = n.axis;
-  const opaque_operation::operand& indices = n.in[Adds ? 0 : 1];
+  const opaque_operation::operand& indices = n.in[of_indices];
   const dtype index_type = indices.type;
-  const void* index_data = p[Adds ? 0 : 1];
+  const void* index_data = p[of_indices];
   // `table` is indexed, and `many` has one block for each index.
   const operand_view& table = Adds ? n.out : n.in[0];
-  const operand_view& many = Adds ? n.in[1] : n.out;
-  T* out = static_cast<T*>(p[2]);
-  if constexpr (Adds) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
+  const operand_view& many = Adds ? n.in[of_updates] : n.out;
+  T* out = static_cast<T*>(p[of_result]);
+  if constexpr (Op == ir::opcode::scatter) std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
+  if constexpr (Op == ir::opcode::index_add) copy_changed<T>(n.in[1], p[1], n.out, out);
   using detail::is_dense;
   if (is_dense(table, axis + 1, table.rank) && is_dense(many, axis, many.rank) && is_dense(indices, 0, indices.rank)) {  // whole rows
     const std::int64_t count = elements_of(indices), length = detail::elements_along(table, axis + 1, table.rank);
     detail::visit_indices(index_type, index_data, [&](const auto* index) {
       detail::for_each_index(axis, table.extent, table.stride, many.stride, [&](std::int64_t t, std::int64_t m) {
-        if constexpr (Adds) detail::scatter_rows(out + t, table.stride[axis], index, count, length, static_cast<const T*>(p[1]) + m);
+        if constexpr (Adds) detail::scatter_rows(out + t, table.stride[axis], index, count, length, static_cast<const T*>(p[of_updates]) + m);
         else detail::gather_rows(static_cast<const T*>(p[0]) + t, table.stride[axis], index, count, length, out + m);
       });
     });
@@ -286,7 +295,7 @@ void gather_step(void* const* p, const opaque_operation& n) {
   detail::for_each_index(indices.rank, indices.extent, indices.stride, many.stride + axis, [&](std::int64_t at_index, std::int64_t at_many) {
     const std::int64_t row = detail::index_at(index_type, index_data, at_index) * table.stride[axis];
     if constexpr (Adds) {
-      const T* updates = static_cast<const T*>(p[1]);
+      const T* updates = static_cast<const T*>(p[of_updates]);
       detail::for_each_index(block.rank, block.extent, table_stride, many_stride,
                              [&](std::int64_t t, std::int64_t m) { out[row + t] = number::add(out[row + t], updates[at_many + m]); });
     } else {
@@ -296,13 +305,13 @@ void gather_step(void* const* p, const opaque_operation& n) {
   });
 }
 
-/// Copies the operand, unless the result is written over it, and then the block, or the block of each sample.
+/// Copies the operand, and then the block, or the block of each sample.
 template <class T>
 void update_step(void* const* p, const opaque_operation& n) {
   const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
   T* const out = static_cast<T*>(p[3]);
   const T* const from = static_cast<const T*>(p[0]);
-  if (p[1] != p[3]) detail::copy_strided(x, static_cast<const T*>(p[1]), x.stride, out, to.stride);
+  copy_changed<T>(x, p[1], to, out);
   const auto place_at = [&](std::int64_t at) { return out + detail::index_at(n.in[2].type, p[2], at) * to.stride[n.axis]; };
   if (starts.rank == 0) return detail::copy_strided(block, from, block.stride, place_at(0), to.stride);
   operand_view one;
@@ -392,11 +401,65 @@ void solve_step(void* const* p, const opaque_operation& n, void* scratch) {
   });
 }
 
+/// The rows of a step that reads or writes one row, whose elements are neighbours, at one position. A check of one position is such a step too.
+struct single_row {
+  std::int64_t length = 0;  // 0: it is another step
+  std::int64_t step = 0;    // elements from one position to the next
+};
+constexpr single_row single_row_of(ir::opcode op, const opaque_operation& n) {
+  using detail::elements_along, detail::is_dense;
+  if (op == ir::opcode::check) return {elements_of(n.in[0]) == 1 ? 1 : 0, 0};
+  if (op == ir::opcode::gather) {
+    const operand_view& table = n.in[0];
+    const bool is_one = elements_of(n.in[1]) == 1 && elements_along(table, 0, n.axis) == 1 && is_dense(table, n.axis + 1, table.rank);
+    return {is_one ? elements_along(table, n.axis + 1, table.rank) : 0, table.stride[n.axis]};
+  }
+  if ((op != ir::opcode::update && op != ir::opcode::index_add) || elements_of(n.in[2]) != 1) return {};
+  const operand_view &block = n.in[0], &x = n.in[1];
+  bool is_one = is_dense(block, 0, block.rank) && is_dense(x, 0, x.rank) && elements_along(x, 0, n.axis) == 1;
+  return {is_one ? elements_of(block) : 0, n.out.stride[n.axis]};
+}
+
+/// The row that a gather of one row reads.
+template <class T>
+TENURE_INLINE const T* gathered_row(void* const* p, const opaque_operation& n, const single_row& row) {
+  return static_cast<const T*>(p[0]) + detail::index_at(n.in[1].type, p[1], 0) * row.step;
+}
+
+/// A step of one row. A loop may run one in each turn, and then the general step takes longer than the row: it looks at all axes.
+template <ir::opcode Op, class T>
+TENURE_INLINE void single_row_step(void* const* p, const opaque_operation& n, const single_row& row, const ir::bound* bounds) {
+  if constexpr (Op == ir::opcode::check) {
+    const T index = *static_cast<const T*>(p[0]);
+    for (int i = 0; i < n.bound_count(); ++i) {
+      const bool is_outside = index < 0 || index >= n.bound(i).extent;
+      if (is_outside) tenure::detail::throw_outside(bounds[n.bound(i).position].call, index, n.bound(i).extent);
+    }
+    *static_cast<T*>(p[1]) = index;
+  } else if constexpr (Op == ir::opcode::gather) {
+    detail::copy_row(gathered_row<T>(p, n, row), static_cast<T*>(p[2]), row.length);
+  } else {
+    if (p[1] != p[3]) std::memcpy(p[3], p[1], static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
+    const T* const from = static_cast<const T*>(p[0]);
+    T* const to = static_cast<T*>(p[3]) + detail::index_at(n.in[2].type, p[2], 0) * row.step;
+    if constexpr (Op == ir::opcode::update) detail::copy_row(from, to, row.length);
+    else detail::add_row(from, to, row.length);
+  }
+}
+
+/// An operation that many turns run, with what is found out about it once.
+struct repeated_operation {
+  opaque_operation operation;
+  single_row row;
+
+  constexpr repeated_operation() = default;
+  constexpr repeated_operation(ir::opcode op, const std::int64_t* numbers) : operation(numbers), row(single_row_of(op, operation)) {}
+};
+
 template <ir::opcode Op, class T>
 void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on, [[maybe_unused]] const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::matmul) matmul_step<T>(p, n, scratch, on);
-  else if constexpr (Op == ir::opcode::gather) gather_step<T, false>(p, n);
-  else if constexpr (Op == ir::opcode::scatter) gather_step<T, true>(p, n);
+  else if constexpr (Op == ir::opcode::gather || Op == ir::opcode::scatter || Op == ir::opcode::index_add) gather_step<Op, T>(p, n);
   else if constexpr (Op == ir::opcode::update) update_step<T>(p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(p, n, bounds);
@@ -404,6 +467,14 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else if constexpr (Op == ir::opcode::solve) solve_step<T>(p, n, scratch);
   else if constexpr (is_attention(Op)) attention_step<Op, T>(p, n, scratch, on);
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
+}
+
+/// A step that many turns run.
+template <ir::opcode Op, class T>
+TENURE_INLINE void repeated_step(void* const* p, const repeated_operation& n, void* scratch, executor* on, const ir::bound* bounds) {
+  if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
+    if (n.row.length > 0) return single_row_step<Op, T>(p, n.operation, n.row, bounds);
+  opaque_step<Op, T>(p, n.operation, scratch, on, bounds);
 }
 
 }  // namespace tenure::cpu_backend

@@ -83,8 +83,8 @@ struct index_add_memory {
   std::int64_t count, elements, pieces;
   std::int64_t sort, table, end;
 
-  constexpr explicit index_add_memory(const opaque_operation& n)
-      : count(elements_of(n.in[0])), elements(elements_of(n.out)), pieces(pieces_of_rows(elements, n.out.extent[n.axis], count)),
+  constexpr index_add_memory(const opaque_operation& n, int of_indices)
+      : count(elements_of(n.in[of_indices])), elements(elements_of(n.out)), pieces(pieces_of_rows(elements, n.out.extent[n.axis], count)),
         sort(padded(4 * count * static_cast<std::int64_t>(sizeof(std::int64_t)))), table(sort + padded(row_sort<Device>::bytes(count))),
         end(table + (pieces > 1 ? pieces * elements * static_cast<std::int64_t>(sizeof(T)) : 0)) {}
 
@@ -92,26 +92,36 @@ struct index_add_memory {
   static constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + passes::buffer_alignment - 1) / passes::buffer_alignment * passes::buffer_alignment; }
 };
 
-/// index_add: adds rows of updates to zeros at the indices, which have been checked. The indices are sorted, then each element of
-/// the result is the sum of its updates, in order.
+/// Copies the operand that a step changes, unless the result is written over it.
 template <class T, class Device>
-void scatter_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
+void copy_changed(Device& device, const operand_view& x, const T* from, const operand_view& to, T* out) {
+  if (from != out) detail::copy(device, x, from, x.stride, out, to.stride);
+}
+
+/// Adds rows of updates at the indices, which have been checked: scatter to zeros, index_add to an operand. The indices are sorted, then each
+/// element of the result is the sum of its updates, in order.
+template <ir::opcode Op, class T, class Device>
+void add_rows_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
+  constexpr bool has_operand = Op == ir::opcode::index_add;
+  constexpr int of_indices = has_operand ? 2 : 0, of_updates = has_operand ? 0 : 1, of_result = has_operand ? 3 : 2;
   const int axis = n.axis;
-  const operand_view &indices = n.in[0], &updates = n.in[1], &result = n.out;
-  const index_add_memory<T, Device> memory(n);
+  const opaque_operation::operand& indices = n.in[of_indices];
+  const operand_view &updates = n.in[of_updates], &result = n.out;
+  const index_add_memory<T, Device> memory(n, of_indices);
   const std::int64_t count = memory.count, elements = memory.elements, pieces = memory.pieces;
   const auto at = [&](std::int64_t offset) { return static_cast<void*>(static_cast<char*>(beside) + offset); };
   auto* const words = static_cast<std::int64_t*>(beside);
   const kernels::named_rows rows{words, words + count}, spare{words + 2 * count, words + 3 * count};
 
-  kernels::list_index list{{}, detail::indices_of(n.in[0].type, p[0]), rows};
+  kernels::list_index list{{}, detail::indices_of(indices.type, p[of_indices]), rows};
   for (int d = 0; d < indices.rank; ++d) list.space.add(indices.extent[d], indices.stride[d]);
   device.for_each(count, list);
 
-  T* const to = static_cast<T*>(p[2]);
+  T* const to = static_cast<T*>(p[of_result]);
+  if constexpr (has_operand) copy_changed(device, n.in[1], static_cast<const T*>(p[1]), result, to);
   T* const table = static_cast<T*>(at(memory.table));
-  kernels::add_rows<T> f{{}, {}, row_sort<Device>::sorted(device, rows, spare, count, at(memory.sort)), count, elements, pieces, static_cast<const T*>(p[1]), pieces > 1 ? table : to};
-  kernels::fold_pieces<T> fold{{}, elements, pieces, table, to};
+  kernels::add_rows<T> f{{}, {}, row_sort<Device>::sorted(device, rows, spare, count, at(memory.sort)), count, elements, pieces, static_cast<const T*>(p[of_updates]), pieces > 1 ? table : to, has_operand};
+  kernels::fold_pieces<T> fold{{}, elements, pieces, table, to, has_operand};
   for (int d = 0; d < result.rank; ++d) {
     const std::int64_t update_stride = d == axis ? 0 : updates.stride[d < axis ? d : d + indices.rank - 1];
     f.space.add(result.extent[d], std::int64_t{d == axis}, update_stride, result.stride[d]);
@@ -122,12 +132,12 @@ void scatter_step(Device& device, void* const* p, const opaque_operation& n, voi
   if (pieces > 1) device.for_each(elements, fold);
 }
 
-/// Copies the operand, unless the result is written over it, and then the block, or the block of each sample.
+/// Copies the operand, and then the block, or the block of each sample.
 template <class T, class Device>
 void update_step(Device& device, void* const* p, const opaque_operation& n) {
   const operand_view &block = n.in[0], &x = n.in[1], &starts = n.in[2], &to = n.out;
   T* const out = static_cast<T*>(p[3]);
-  if (p[1] != p[3]) detail::copy(device, x, static_cast<const T*>(p[1]), x.stride, out, to.stride);
+  copy_changed(device, x, static_cast<const T*>(p[1]), to, out);
   kernels::place_element<T> f{{}, to.stride[n.axis], detail::indices_of(n.in[2].type, p[2]), static_cast<const T*>(p[0]), out};
   for (int d = 0; d < block.rank; ++d) f.space.add(block.extent[d], block.stride[d], to.stride[d], d < starts.rank ? starts.stride[d] : 0);
   device.for_each(f.space.size(), f);
@@ -228,7 +238,7 @@ void check_step(Device& device, void* const* p, const opaque_operation& n, const
 /// The memory that opaque_step() needs beside the operands, in bytes.
 template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
-  if constexpr (Op == ir::opcode::scatter) return index_add_memory<T, Device>(n).end;
+  if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, Op == ir::opcode::scatter ? 0 : 2).end;
   else if constexpr (Op == ir::opcode::check) return sizeof(kernels::refusal);
   else if constexpr (constexpr int copied = ops::structural_record_of(Op).copies; copied >= 0)
     return elements_of(n.in[copied]) * static_cast<std::int64_t>(sizeof(T));
@@ -239,7 +249,7 @@ template <ir::opcode Op, class T, class Device>
 void opaque_step(Device& device, void* const* p, const opaque_operation& n, [[maybe_unused]] const ir::bound* bounds, [[maybe_unused]] void* beside) {
   if constexpr (Op == ir::opcode::matmul) matmul_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::gather) gather_step<T>(device, p, n);
-  else if constexpr (Op == ir::opcode::scatter) scatter_step<T>(device, p, n, beside);
+  else if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) add_rows_step<Op, T>(device, p, n, beside);
   else if constexpr (Op == ir::opcode::update) update_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::pad) pad_step<T>(device, p, n);
   else if constexpr (Op == ir::opcode::check) check_step<T>(device, p, n, bounds, beside);

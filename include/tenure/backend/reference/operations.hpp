@@ -96,6 +96,7 @@ class operations {
       case opcode::reduce: return reduce(n, y);
       case opcode::matmul: return matmul(n, y);
       case opcode::scatter: return scatter(n, y);
+      case opcode::index_add: return index_add(n, y);
       case opcode::update: return update(n);
       case opcode::concat: return concat(n, y);
       case opcode::gather: return gather(n, y);
@@ -430,10 +431,13 @@ class operations {
     return y;
   }
 
-  array scatter(const ir::node& n, array& y) const {
-    const array &indices = value(n.in[0]), &updates = value(n.in[1]);
+  array scatter(const ir::node& n, array& y) const { return add_at(n, value(n.in[0]), value(n.in[1]), nullptr, y); }
+  array index_add(const ir::node& n, array& y) const { return add_at(n, value(n.in[2]), value(n.in[0]), &value(n.in[1]), y); }
+  /// The sums of the updates, each after the element of `first` to which it is added, if there is one.
+  array add_at(const ir::node& n, const array& indices, const array& updates, const array* first, array& y) const {
     visit_dtype(y.type, [&]<class T>(element_tag<T>) {
       std::vector<running_sum<T>> total(static_cast<std::size_t>(y.size()));
+      for (std::int64_t i = 0; first != nullptr && i < y.size(); ++i) total[static_cast<std::size_t>(i)].add(how_, static_cast<accumulator_t<T>>(first->as<T>()[i]));
       std::int64_t at = 0;
       for_each_index(updates.shape, [&](const extents& i) {
         const std::int64_t to = position_of(y.shape, looked_up(i, static_cast<int>(n.attr), indices, y));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// gather, which reads at computed positions, its transpose scatter, which adds at computed positions, and update, which replaces a block.
+// gather, which reads at computed positions, its transpose scatter, which adds to zeros at computed positions, index_add, which adds to an array
+// there, and update, which replaces a block.
 #pragma once
 
 #include <tenure/ops/structural/mark.hpp>
@@ -103,16 +104,16 @@ constexpr value scattered(value indices, value updates, int axis, std::int16_t t
 }
 
 /// The same for a batch of samples, each with its own indices. `one` is the shape of one result. updates: [samples, axes before, axes of the
-/// indices, axes after].
-template <class B, class V>
-constexpr V scattered_for_samples(const B& b, V indices, V updates, int axis, const extents& one) {
+/// indices, axes after]. add(updates, indices, shape) adds them to rows of that shape, along axis 0.
+template <class B, class V, class Add>
+constexpr V added_for_samples(const B& b, V indices, V updates, int axis, const extents& one, Add add) {
   ir::builder& g = *b.graph;
   const int added = indices.shape().rank - 1;
   for (int a = 0; a < axis; ++a) updates = moved_axis(updates, 1, axis + added);
   extents rows{1, {g.derived(ir::symbol::kind::product, b.samples(), one[axis])}}, split{2, {b.samples(), one[axis]}};
   for (int a = 0; a < one.rank; ++a)
     if (a != axis) rows.push_back(one[a]), split.push_back(one[a]);
-  const V all = scattered(indices_of_samples(b, indices, one[axis]), updates, 0, g.intern(rows));
+  const V all = add(updates, indices_of_samples(b, indices, one[axis]), g.intern(rows));
   return moved_axis(reshape_to(all, split), 1, axis + 1);
 }
 
@@ -130,11 +131,48 @@ struct scatter : structural<ir::opcode::scatter, 2, lowering::step, attributes::
     const int axis = static_cast<int>(b.node().attr);
     const extents one = g.shape(b.node().shape), to = b.batch_of(one);
     if (b.is_shared(0)) return scattered(b.given(0), b.given(1), axis + 1, g.intern(to));
-    return scattered_for_samples(b, b.given(0), b.operand(1), axis, one);
+    const auto to_zeros = [](value updates, value indices, std::int16_t shape) { return scattered(indices, updates, 0, shape); };
+    return added_for_samples(b, b.given(0), b.operand(1), axis, one, to_zeros);
   }
   static constexpr void verify(rule_check& c) {
     c.same_type(1);
     verify_indexed(c, 0, c.shape(), c.shape_of(1));
+  }
+};
+}  // namespace nodes
+
+/// x with the updates added at the indices along an axis.
+constexpr value added_at(value x, value updates, value indices, int axis) {
+  return {*x.graph, x.graph->emit({.op = ir::opcode::index_add, .type = x.type(), .arity = 3, .shape = x.node().shape, .in = {updates.id, x.id, indices.id}, .attr = axis})};
+}
+
+namespace nodes {
+struct index_add : structural<ir::opcode::index_add, 3, lowering::step, attributes::axis> {
+  static constexpr const char* name = "index_add";
+  static constexpr int changes = 1;
+  static constexpr bool flows_to(int i) { return i < 2; }
+  template <class V>
+  static constexpr V pull(V y, int i, V g) { return i == 1 ? g : gathered(g, operand_of(y, 2), static_cast<int>(y.node().attr)); }
+  template <class V>
+  static constexpr V push(V y, const V* tangents) {
+    const int axis = static_cast<int>(y.node().attr);
+    if (tangents[0].id == ir::none) return tangents[1];
+    if (tangents[1].id == ir::none) return scattered(operand_of(y, 2), tangents[0], axis, y.node().shape);
+    return added_at(tangents[1], tangents[0], operand_of(y, 2), axis);
+  }
+  template <class B>
+  static constexpr value batch(const B& b) {
+    const int axis = static_cast<int>(b.node().attr);
+    if (b.is_shared(2)) return added_at(b.operand(1), b.operand(0), b.given(2), axis + 1);
+    const value x = samples_along_axis(b, b.operand(1), b.sample(1)[axis], axis);
+    const auto to_x = [x](value updates, value indices, std::int16_t) { return added_at(x, updates, indices, 0); };
+    return added_for_samples(b, b.given(2), b.operand(0), axis, b.sample(1), to_x);
+  }
+  static constexpr void verify(rule_check& c) {
+    c.same_type(0);
+    c.same_type(1);
+    c.same_shape(1);
+    verify_indexed(c, 2, c.shape_of(1), c.shape_of(0));
   }
 };
 }  // namespace nodes
@@ -191,6 +229,7 @@ constexpr value in_one_row(value x) {
 namespace nodes {
 struct update : structural<ir::opcode::update, 3, lowering::step, attributes::axis> {
   static constexpr const char* name = "update";
+  static constexpr int changes = 1;
   static constexpr bool flows_to(int i) { return i < 2; }
   /// The cotangent of the block is computed first: it reads g, and the other one may be written over g.
   template <class V>

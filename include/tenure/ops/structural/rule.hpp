@@ -179,6 +179,8 @@ struct structural {
   /// The operand of which a step needs a copy, because it computes in its place, or -1. The axes before the last two are batches, so a
   /// backend may copy one matrix after the other.
   static constexpr int copies = -1;
+  /// The operand of which the result is a changed copy, or -1. If both have one memory, a step writes only what changes.
+  static constexpr int changes = -1;
   /// The number of arithmetic operations of a node. A transcendental function counts as one.
   static constexpr std::int64_t flops(const ir::graph_view&, ir::node_id) { return 0; }
 
