@@ -174,13 +174,14 @@ struct body_sizes {
   struct size {
     passes::number elements{1, 0};
     std::int64_t bytes = 0;  // of an element
+    dtype type = dtype::float32;
   };
   size input[Body::value.input_count + 1] = {}, output[Body::value.output_count + 1] = {};
 
   constexpr body_sizes() {
     const ir::graph_view g = Body::value.view();
     const auto size_of_node = [&](ir::node_id id) {
-      size s{.bytes = size_of(g[id].type)};
+      size s{.bytes = size_of(g[id].type), .type = g[id].type};
       for (int a = 0; a < g.shape_of(id).rank; ++a) s.elements = s.elements * passes::number_of(g.shape_of(id)[a]);
       return s;
     };

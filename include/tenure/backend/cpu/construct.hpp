@@ -13,6 +13,9 @@ TENURE_INLINE void execute(const running_call& m, const Plan& plan, const Before
 
 namespace detail {
 
+template <class Program>
+constexpr bool expands();
+
 /// Where the opaque steps of a program are among its opaque steps.
 template <class Program>
 struct opaque_positions {
@@ -92,10 +95,24 @@ struct turns_on_host {
     if constexpr (Body::is_static) return (static_memory<Body>);
     else return bound_body<Body>(around.symbols);
   }
+  /// Whether a body is expanded, and all its memory is a few numbers.
+  template <class Body>
+  static constexpr bool runs_in_registers() {
+    if constexpr (Body::is_static) return expands<Body>() && static_memory<Body>.total() <= 1024;
+    else return false;
+  }
+  template <class... Body>
+  static constexpr std::int64_t workspace_bytes() {
+    std::int64_t most = 0;
+    ((most = static_memory<Body>.total() > most ? static_memory<Body>.total() : most), ...);
+    return most;
+  }
   template <template <class> class Plan, class Body>
   TENURE_INLINE void run(const Plan<Body>& plan, const void* const* arguments, void* const* results, void* workspace) const {
     execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, plan, program_detail::no_notice{});
   }
+  template <class Body, int Carries, int Scanned, bool Counts>
+  static constexpr bool runs_all = is_scan_of_kernel<Body, Carries, Scanned, Counts>;
   /// All turns of a scan at once, where its body is a kernel that allows it. The arguments and results are those of the first turn. `step` has the
   /// bytes to the next turn: for what is scanned, and from there on for each result.
   template <class Body, int Carries, int Scanned, bool Counts>

@@ -115,7 +115,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       const row_source* rows = nullptr;
       if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
-      else if (s.construct >= 0) program_detail::run_construct<Program>(turns, s, pointer, number, scratch);
+      else if (s.construct >= 0) program_detail::run_construct_of<Program>(turns, s, pointer, number, scratch);
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
       else if constexpr (is_bound && has_opaque<Program>) run_opaque<Program>(s, pointer, plan.operation[opaque_position<Program>.of[i]], scratch, m.on);
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
@@ -223,7 +223,7 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[may
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
   } else if constexpr (step::step.construct >= 0) {
     const turns_on_host turns{m};
-    program_detail::run_construct<Program>(turns, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
+    program_detail::run_construct<Program, step::step.construct>(turns, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
   } else if constexpr (step::is_small_matmul) {
     using T = element_of_t<step::step.type>;
     constexpr operand_view a = step::operation.in[0], b = step::operation.in[1], c = step::operation.out;
@@ -240,6 +240,34 @@ template <class Program, int... S>
 TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integer_sequence<int, S...>) {
   [[maybe_unused]] row_addresses<Program> rows;
   (run_static_step<Program, S>(m, rows, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
+}
+
+// ---- turns of few steps with run-time extents ----
+
+/// Their steps stand one after the other in one function too: which memory a step reads is known, and only the extents are not. A walk through the
+/// table took twice as long for a turn of three short steps.
+template <class Program>
+inline constexpr bool expands_turn = !Program::is_static && Program::value.is_body && Program::step_count <= expanded_steps && !has_epilogues<Program>;
+
+template <class Program, int S, int... B>
+TENURE_INLINE void run_bound_step(const running_call& m, const bound_body<Program>& plan, std::integer_sequence<int, B...>) {
+  constexpr auto& tables = Program::tables;
+  constexpr bound_step step = tables.steps[S];
+  void* const pointer[] = {pointer_of<Program>(m, plan.offset, tables.bindings[step.first_binding + B])..., nullptr};
+  void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
+  [[maybe_unused]] const std::int64_t* const number = plan.number + step.first_number;
+  if constexpr (step.is_fused()) {
+    fused_kernel<typename Program::template code_of<step.kernel>>({pointer, number, scratch, m.on});
+  } else if constexpr (step.construct >= 0) {
+    program_detail::run_construct<Program, step.construct>(turns_on_host{m}, step, pointer, number, scratch);
+  } else {
+    repeated_step<step.op, element_of_t<step.type>>(pointer, plan.operation[opaque_position<Program>.of[S]], scratch, m.on, Program::value.bounds);
+  }
+}
+
+template <class Program, int... S>
+TENURE_INLINE void run_bound([[maybe_unused]] const running_call& m, [[maybe_unused]] const bound_body<Program>& plan, std::integer_sequence<int, S...>) {
+  (run_bound_step<Program, S>(m, plan, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 
 }  // namespace detail
@@ -260,6 +288,9 @@ TENURE_INLINE void execute(const running_call& m, const Plan& plan, const Before
   } else if constexpr (detail::expands<Program>()) {
     before_writing();
     detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
+  } else if constexpr (detail::expands_turn<Program>) {
+    before_writing();
+    detail::run_bound<Program>(m, plan, std::make_integer_sequence<int, Program::step_count>{});
   } else {
     if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked);
     before_writing();

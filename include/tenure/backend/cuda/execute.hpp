@@ -189,7 +189,7 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
     } else if (s.construct >= 0) {
       if constexpr (has_constructs<Program>) {
         const turns_on_device<Device> turns{device, m.symbols};
-        program_detail::run_construct<Program>(turns, s, pointer, number, beside);
+        program_detail::run_construct_of<Program>(turns, s, pointer, number, beside);
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
