@@ -8,102 +8,11 @@
 // Cost: a turn allocates nothing and copies nothing. A state of few numbers stays in registers from turn to turn.
 #pragma once
 
-#include <cstddef>
-#include <cstring>
 #include <type_traits>
 
-#include <tenure/program/construct_memory.hpp>
+#include <tenure/program/loops_in_registers.hpp>
 
 namespace TENURE_NAMESPACE::program_detail {
-
-/// Calls f with 0 ... N - 1, as constants.
-template <int N, class F>
-TENURE_INLINE void for_each_number(const F& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
-}
-
-/// The memory of a loop whose state is a few numbers, and whose bodies are expanded: a variable of the function, which compilers keep in registers.
-/// In memory of the caller a turn waits for the stores of the last one. g++ also writes the pointers to it in pairs and reads them one by one, and
-/// then a turn of a sum takes 8 ns in place of 1.
-template <class Body, int Carries, class... Bodies>
-struct state_in_registers {
-  static constexpr std::int64_t most_bytes = 256;
-  struct list {
-    std::int64_t bytes[Carries + 1] = {}, offset[Carries + 1] = {}, total = 0;
-  };
-  static constexpr list carries = [] {
-    list l;
-    for (int i = 0; Body::is_static && i < Carries; ++i) {
-      l.offset[i] = l.total;
-      l.bytes[i] = bytes_of_output<Body>(i, nullptr);
-      l.total += (l.bytes[i] + 15) / 16 * 16;
-    }
-    return l;
-  }();
-  template <class Machine>
-  static constexpr bool fits = carries.total > 0 && carries.total <= most_bytes && (Machine::template runs_in_registers<Body>() && ... && Machine::template runs_in_registers<Bodies>());
-
-  alignas(64) std::byte now[carries.total + 1], next[carries.total + 1];
-
-  template <class Pointer>
-  TENURE_INLINE void enter(const Pointer* from) {
-    for_each_number<Carries>([&](auto i) { copy<i>(now + carries.offset[i], from[i]); });
-  }
-  TENURE_INLINE void* address(int i) { return now + carries.offset[i]; }
-  TENURE_INLINE void* result(int i) { return (overwrites<Body>.may(i, i) ? now : next) + carries.offset[i]; }
-  TENURE_INLINE void go_on() {
-    for_each_number<Carries>([&](auto i) {
-      if constexpr (!overwrites<Body>.may(i, i)) copy<i>(now + carries.offset[i], next + carries.offset[i]);
-    });
-  }
-  TENURE_INLINE void leave(void* const* to) const {
-    for_each_number<Carries>([&](auto i) {
-      if (to[i] != nullptr) copy<i>(to[i], now + carries.offset[i]);
-    });
-  }
-
- private:
-  /// By elements of their own type: g++ keeps a variable in memory that it reads as a number and copies as bytes.
-  template <int I>
-  static TENURE_INLINE void copy(void* to, const void* from) {
-    using T = element_of_t<sizes_of_body<Body>.output[I].type>;
-    for (std::int64_t k = 0; k < carries.bytes[I] / static_cast<std::int64_t>(sizeof(T)); ++k) static_cast<T*>(to)[k] = static_cast<const T*>(from)[k];
-  }
-};
-
-template <class Program, int C, class State, class Machine>
-void run_scan_in_registers(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t turns, char* scratch) {
-  using frame = construct_frame<Program, C, true>;
-  using body = typename frame::body;
-  constexpr ir::construct loop = frame::record;
-  constexpr int carries = loop.carries, own = loop.own_operands();
-  const auto& memory = frame_at<Program, C, true>(s, machine.symbols());
-  void* const* const given = pointer + loop.operands();
-  State state;
-  alignas(64) std::byte workspace[Machine::template workspace_bytes<body>() + 1];
-  const void* argument[body::value.input_count + 1];
-  void* result[frame::results + 1];
-  std::int64_t turn = loop.reverse ? turns - 1 : 0;
-  state.enter(pointer);
-  for_each_number<carries>([&](auto i) {
-    argument[i] = state.address(i);
-    result[i] = state.result(i);
-  });
-  if constexpr (loop.counts) argument[own] = &turn;
-  for (int i = 0; i < loop.captures[0]; ++i) argument[own + loop.counts + i] = pointer[own + i];
-  for (std::int64_t left = turns; left > 0; --left, turn += loop.reverse ? -1 : 1) {
-    for_each_number<loop.scanned>([&](auto i) {
-      argument[carries + i] = static_cast<const char*>(pointer[carries + i]) + turn * bytes_of_input<body>(carries + i, nullptr);
-    });
-    for_each_number<frame::results - carries>([&](auto i) {
-      constexpr int r = carries + i;
-      result[r] = given[r] != nullptr ? static_cast<char*>(given[r]) + turn * bytes_of_output<body>(r, nullptr) : memory.home(r, given, scratch);
-    });
-    machine.run(machine.template plan_of<body>(), argument, result, workspace);
-    state.go_on();
-  }
-  state.leave(given);
-}
 
 template <class Program, int C, class Machine>
 void run_scan(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t turns, char* scratch) {
@@ -158,38 +67,6 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   }
 }
 
-template <class Program, int C, class State, class Machine>
-void run_while_in_registers(const Machine& machine, void* const* pointer) {
-  using frame = construct_frame<Program, C, true>;
-  using test = typename construct_at<Program, C>::template body<0>;
-  using body = typename frame::body;
-  constexpr ir::construct loop = frame::record;
-  constexpr int carries = loop.carries;
-  State state;
-  alignas(64) std::byte workspace[Machine::template workspace_bytes<test, body>() + 1];
-  const void* argument[body::value.input_count + 1];
-  const void* tested[test::value.input_count + 1];
-  void* result[frame::results + 1];
-  state.enter(pointer);
-  for_each_number<carries>([&](auto i) {
-    argument[i] = tested[i] = state.address(i);
-    result[i] = state.result(i);
-  });
-  for (int i = 0; i < loop.captures[0]; ++i) tested[carries + i] = pointer[carries + i];
-  for (int i = 0; i < loop.captures[1]; ++i) argument[carries + i] = pointer[carries + loop.captures[0] + i];
-  bool goes_on = false;
-  void* const verdict[] = {&goes_on};
-  std::int64_t turns = 0;
-  while (machine.run(machine.template plan_of<test>(), tested, verdict, workspace), goes_on) {
-    machine.run(machine.template plan_of<body>(), argument, result, workspace);
-    state.go_on();
-    ++turns;
-  }
-  if constexpr (loop.counts_turns)
-    if (void* const count = pointer[loop.operands() + carries]; count != nullptr) machine.write(count, turns);
-  state.leave(pointer + loop.operands());
-}
-
 template <class Program, int C, class Machine>
 void run_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
   using frame = construct_frame<Program, C, Machine::is_host>;
@@ -229,67 +106,6 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
     if (void* const count = pointer[loop.operands() + carries]; count != nullptr) machine.write(count, turns);
   for (int i = 0; i < carries; ++i)
     if (argument[i] != home[i]) machine.copy(home[i], argument[i], bytes_of_output<body>(i, machine.symbols()));
-}
-
-template <class Program, int C, class Carries, class States, class Machine>
-void run_reverse_while_in_registers(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
-  using frame = snapshot_frame<Program, C, true>;
-  using step = typename frame::step;
-  using pull = typename frame::body;
-  constexpr ir::construct loop = frame::record;
-  constexpr int carries = loop.carries, states = loop.states(), own = loop.own_operands();
-  const auto& memory = frame_at<Program, C, true>(s, machine.symbols());
-  Carries carry;
-  States state;
-  alignas(64) std::byte workspace[Machine::template workspace_bytes<step, pull>() + 1];
-  const void* before[step::value.input_count + 1];
-  void* after[states + 1];
-  const void* argument[pull::value.input_count + 1];
-  void* result[frame::results + 1];
-  carry.enter(pointer);
-  state.enter(pointer + carries);
-  for_each_number<carries>([&](auto i) {
-    argument[i] = carry.address(i);
-    result[i] = carry.result(i);
-  });
-  for_each_number<states>([&](auto i) {
-    argument[carries + i] = before[i] = state.address(i);
-    after[i] = state.result(i);
-  });
-  for (int i = 0; i < loop.captures[0]; ++i) before[states + i] = pointer[own + i];
-  for (int i = 0; i < loop.captures[1]; ++i) argument[carries + states + i] = pointer[own + loop.captures[0] + i];
-  std::int64_t* const taken_at = memory.turns(scratch);
-  std::int64_t last = 0;
-  if constexpr (frame::reads_states) taken_at[0] = 0;
-  const std::int64_t turns = machine.number(pointer[own - 1]);
-  void* snapshot[states + 1];
-  const auto snapshot_at = [&](std::int64_t k) {
-    for_each_number<states>([&](auto i) { snapshot[i] = k == 0 ? pointer[carries + i] : memory.snapshot(i, k, scratch); });
-  };
-  for (std::int64_t left = turns; left > 0; --left) {
-    if constexpr (frame::reads_states) {
-      if (last > 0 && taken_at[last] == left) --last;
-      std::int64_t at = taken_at[last];
-      snapshot_at(last);
-      state.enter(snapshot);
-      while (at + 1 < left) {
-        const bool has_room = last < memory.count();
-        const std::int64_t distance = has_room ? distance_of_snapshots(left - at, memory.count() - last + 1) : left - 1 - at;
-        for (std::int64_t k = 0; k < distance; ++k) {
-          machine.run(machine.template plan_of<step>(), before, after, workspace);
-          state.go_on();
-        }
-        at += distance;
-        if (!has_room) continue;
-        taken_at[++last] = at;
-        snapshot_at(last);
-        state.leave(snapshot);
-      }
-    }
-    machine.run(machine.template plan_of<pull>(), argument, result, workspace);
-    carry.go_on();
-  }
-  carry.leave(pointer + loop.operands());
 }
 
 /// Takes the turns backwards. distance_of_snapshots() says which states are kept on the way to the state before a turn.
