@@ -69,6 +69,13 @@ TEST_CASE("Law: vmap of reading and writing at indices") {
   law<0, 0>("gather: one row", rows_at, table, single);
   law<unmapped, 0>("gather along axis 1, a shared table", [](auto t, auto i) { return tn::gather<1>(t, i); }, wide, rows);
   law<0, 0>("gather along axis 1, both", [](auto t, auto i) { return tn::gather<1>(tn::concat<0>(tn::unsqueeze<0>(t), tn::unsqueeze<0>(t * 2.0)), i); }, table, rows);
+  const index_of<3, 2, 2> squares = {{{3, 0}, {1, 4}}, {{1, 1}, {2, 2}}, {{2, 3}, {0, 4}}};
+  const auto cubes = filled<3, 2, 3, 5, 2>(1);
+  law<0, 0>("gather along axis 2, indices of rank 2", [](auto t, auto i) { return tn::gather<2>(t, i); }, cubes, squares);
+  law<0, 0>("the gradient of gather along axis 2, indices of rank 2", tn::grad([](auto t, auto i) {
+    auto g = tn::gather<2>(t, i);
+    return tn::sum(g * g * g);
+  }).function, cubes, squares);
   const auto gradient = tn::grad([](auto t, auto i) {
     auto g = tn::gather<0>(t, i);
     return tn::sum(g * g * g);

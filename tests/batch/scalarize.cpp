@@ -147,3 +147,14 @@ TEST_CASE("A kernel of more instructions than clang takes in one fold, which run
       for (int k = 0; k < 15; ++k) CHECK(y(i, r, k) == Approx(expected(r, k)).margin(1e-13));
   }
 }
+
+template <int Layers>
+constexpr auto layered = tn::vmap<0, tn::unmapped>([](auto x, auto w) {
+  for (int i = 0; i < Layers; ++i) x = tn::tanh(tn::matmul(w, x));
+  return tn::sum(x);
+});
+TEST_CASE("A function with more operations than the limit keeps its rows") {
+  using matrix = tn::tensor<double, tn::shape<6, 6>>;
+  STATIC_REQUIRE(decltype(layered<2>.plan(samples_of<double, 6>(), matrix()))::kernels() == 1);
+  STATIC_REQUIRE(decltype(layered<12>.plan(samples_of<double, 6>(), matrix()))::kernels() > 12);
+}

@@ -18,21 +18,29 @@ struct cost {
 /// The turns that are computed again on the way back through `turns` turns, with this many snapshots besides the first state.
 cost of(std::int64_t turns, std::int64_t snapshots) {
   cost c;
-  std::vector<std::int64_t> taken_at = {0};
-  for (std::int64_t left = turns; left > 0; --left) {
-    if (taken_at.back() == left) taken_at.pop_back();
-    std::int64_t at = taken_at.back();
-    while (at + 1 < left) {
-      const std::int64_t room = snapshots - static_cast<std::int64_t>(taken_at.size()) + 1;
-      const std::int64_t distance = room > 0 ? rule::distance_of_snapshots(left - at, room + 1) : left - 1 - at;
-      REQUIRE(distance > 0);
-      REQUIRE(at + distance < left);
-      c.computed += distance;
-      at += distance;
-      if (room > 0) taken_at.push_back(at);
-    }
-    c.most_kept = std::max(c.most_kept, static_cast<std::int64_t>(taken_at.size()) - 1);
-  }
+  std::vector<std::int64_t> taken_at(static_cast<std::size_t>(snapshots + 2), -1), kept(static_cast<std::size_t>(snapshots + 1), 0);
+  taken_at.back() = -7;  // behind the room that there is
+  std::int64_t at = 0, next = turns;
+  rule::walk_back(
+      turns, snapshots, taken_at.data(),
+      [&](std::int64_t k) {
+        REQUIRE(k <= snapshots);
+        at = kept[static_cast<std::size_t>(k)];
+      },
+      [&](std::int64_t n, std::int64_t k) {
+        REQUIRE(n > 0);
+        c.computed += n;
+        at += n;
+        REQUIRE(k <= snapshots);
+        if (k > 0) kept[static_cast<std::size_t>(k)] = at;
+        c.most_kept = std::max(c.most_kept, k);
+      },
+      [&](std::int64_t turn) {
+        REQUIRE(turn == next--);
+        REQUIRE(at == turn - 1);  // the state before this turn
+      });
+  CHECK(next == 0);
+  CHECK(taken_at.back() == -7);
   return c;
 }
 

@@ -95,3 +95,17 @@ TEST_CASE("the numbers of a group change between steps, and a clipped rule has g
   CHECK(std::get<1>(model)(1) == Approx(was - 0.5 * 1 * was).epsilon(1e-6));
   CHECK(std::get<0>(model)(1, 1) == Approx(w - 1.0 * 0.5 * w).epsilon(1e-6));
 }
+
+TEST_CASE("a part of a tuple is named by its position, also one of two digits") {
+  using number = tn::tensor<double, tn::shape<>>;
+  constexpr auto eleventh = [](std::string_view name, const tn::extents&) { return name == "11"; };
+  std::tuple model{number(0), number(0), number(0), number(0), number(0), number(0), number(0), number(0), number(0), number(0), number(0), number(0)};
+  const auto ones = std::apply([](const auto&... x) { return std::tuple{tn::eval(x + 1.0)...}; }, model);
+  const tn::optim::groups rule{tn::optim::sgd{.learning_rate = 1}, tn::optim::group{eleventh, tn::optim::sgd{.learning_rate = 5}}};
+  auto state = rule.init(model);
+  rule.update(model, ones, state);
+  CHECK(std::get<0>(model).item() == -1);
+  CHECK(std::get<1>(model).item() == -1);
+  CHECK(std::get<10>(model).item() == -1);
+  CHECK(std::get<11>(model).item() == -5);
+}

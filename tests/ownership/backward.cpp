@@ -189,3 +189,12 @@ TEST_CASE("what no_grad returns in a pair, an array or a nested tuple is constan
   CHECK(at(array[0], 1) == 4);
   CHECK(number == 4.5);
 }
+
+TEST_CASE("a backward() that reads an alias of a zeroed gradient does not write over it while it reads") {
+  auto x = tn::eval(tn::ones<double>(tn::shape<64>{})).requires_grad_();
+  sum(x).backward();
+  const auto g = x.grad();
+  x.zero_grad();
+  sum(x * (tn::flip<0>(g) + 1)).backward();
+  for (std::int64_t i = 0; i < 64; ++i) CHECK(g(i) == 1);
+}

@@ -327,3 +327,13 @@ TEST_CASE("a result that is a reshape of what is computed has its memory: no ker
   STATIC_REQUIRE(decltype(kept.plan(x))::kernels() == 1);
   CHECK(at(kept(x), 1, 0) == 25);
 }
+
+TEST_CASE("index_add refuses updates of another run-time extent than the rows and the indices") {
+  using table = tn::tensor<float, tn::shape<tn::dyn, tn::dyn>>;
+  constexpr auto added = tn::compile([](auto a, auto k, auto u) { return index_add(a, k, u); });
+  const auto zeros = [](std::int64_t rows, std::int64_t columns) -> table { return tn::zeros<float>(tn::shape<tn::dyn, tn::dyn>{}, rows, columns); };
+  const tn::tensor<std::int64_t, tn::shape<tn::dyn>> places = tn::zeros<std::int64_t>(tn::shape<tn::dyn>{}, 2);
+  CHECK(added(zeros(4, 3), places, zeros(2, 3)).extent(0) == 4);
+  CHECK_THROWS_AS(added(zeros(4, 3), places, zeros(3, 3)), tn::shape_error);
+  CHECK_THROWS_AS(added(zeros(4, 3), places, zeros(2, 2)), tn::shape_error);
+}

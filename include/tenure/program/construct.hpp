@@ -148,29 +148,22 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
       for (int i = 0; i < states; ++i) state[i] = next[i];
     }
   };
-  std::int64_t of_device[Machine::is_host ? 1 : most_snapshots_of_device + 1];
-  std::int64_t* const taken_at = Machine::is_host ? memory.turns(scratch) : of_device;  // the turns before which snapshots were taken
-  std::int64_t last = 0;                                                                // the last snapshot; 0 is the first state
-  if constexpr (frame::reads_states) taken_at[0] = 0;
-  const std::int64_t turns = machine.number(pointer[own - 1]);
-  for (std::int64_t left = turns; left > 0; --left) {
-    if constexpr (frame::reads_states) {
-      if (last > 0 && taken_at[last] == left) --last;
-      std::int64_t at = taken_at[last];
-      for (int i = 0; i < states; ++i) state[i] = last == 0 ? pointer[carries + i] : memory.snapshot(i, last, scratch);
-      while (at + 1 < left) {
-        const bool has_room = last < memory.count();
-        const std::int64_t distance = has_room ? distance_of_snapshots(left - at, memory.count() - last + 1) : left - 1 - at;
-        go_on(distance, has_room ? last + 1 : 0);
-        at += distance;
-        if (has_room) taken_at[++last] = at;
-      }
-      for (int i = 0; i < states; ++i) argument[carries + i] = state[i];
-    }
+  const auto load = [&](std::int64_t snapshot) {
+    for (int i = 0; i < states; ++i) state[i] = snapshot == 0 ? pointer[carries + i] : memory.snapshot(i, snapshot, scratch);
+  };
+  const auto take = [&](std::int64_t left) {
+    for (int i = 0; i < states && frame::reads_states; ++i) argument[carries + i] = state[i];
     for (int i = 0; i < carries; ++i)  // the pull of the first turn writes to the result
       if (!frame::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);
     machine.run(plan_of_pull, argument, result, workspace);
     for (int i = 0; i < carries; ++i) argument[i] = result[i];
+  };
+  const std::int64_t turns = machine.number(pointer[own - 1]);
+  if constexpr (frame::reads_states) {
+    std::int64_t of_device[Machine::is_host ? 1 : most_snapshots_of_device + 1];
+    walk_back(turns, memory.count(), Machine::is_host ? memory.turns(scratch) : of_device, load, go_on, take);
+  } else {
+    for (std::int64_t left = turns; left > 0; --left) take(left);
   }
   for (int i = 0; turns <= 0 && i < carries; ++i)
     if (home[i] != pointer[i]) machine.copy(home[i], pointer[i], bytes_of_output<pull>(i, machine.symbols()));

@@ -160,36 +160,32 @@ void run_reverse_while_in_registers(const Machine& machine, const bound_step& s,
   });
   for (int i = 0; i < loop.captures[0]; ++i) before[states + i] = pointer[own + i];
   for (int i = 0; i < loop.captures[1]; ++i) argument[carries + states + i] = pointer[own + loop.captures[0] + i];
-  std::int64_t* const taken_at = memory.turns(scratch);
-  std::int64_t last = 0;
-  if constexpr (frame::reads_states) taken_at[0] = 0;
-  const std::int64_t turns = machine.number(pointer[own - 1]);
   void* snapshot[states + 1];
-  const auto snapshot_at = [&](std::int64_t k) {
+  const auto find = [&](std::int64_t k) {
     for_each_number<states>([&](auto i) { snapshot[i] = k == 0 ? pointer[carries + i] : memory.snapshot(i, k, scratch); });
   };
-  for (std::int64_t left = turns; left > 0; --left) {
-    if constexpr (frame::reads_states) {
-      if (last > 0 && taken_at[last] == left) --last;
-      std::int64_t at = taken_at[last];
-      snapshot_at(last);
-      state.enter(snapshot);
-      while (at + 1 < left) {
-        const bool has_room = last < memory.count();
-        const std::int64_t distance = has_room ? distance_of_snapshots(left - at, memory.count() - last + 1) : left - 1 - at;
-        for (std::int64_t k = 0; k < distance; ++k) {
-          machine.run(machine.template plan_of<step>(), before, after, workspace);
-          state.go_on();
-        }
-        at += distance;
-        if (!has_room) continue;
-        taken_at[++last] = at;
-        snapshot_at(last);
-        state.leave(snapshot);
-      }
+  const auto load = [&](std::int64_t k) {
+    find(k);
+    state.enter(snapshot);
+  };
+  const auto go_on = [&](std::int64_t turns, std::int64_t k) {
+    for (; turns > 0; --turns) {
+      machine.run(machine.template plan_of<step>(), before, after, workspace);
+      state.go_on();
     }
+    if (k == 0) return;
+    find(k);
+    state.leave(snapshot);
+  };
+  const auto take = [&](std::int64_t) {
     machine.run(machine.template plan_of<pull>(), argument, result, workspace);
     carry.go_on();
+  };
+  const std::int64_t turns = machine.number(pointer[own - 1]);
+  if constexpr (frame::reads_states) {
+    walk_back(turns, memory.count(), memory.turns(scratch), load, go_on, take);
+  } else {
+    for (std::int64_t left = turns; left > 0; --left) take(left);
   }
   carry.leave(pointer + loop.operands());
 }

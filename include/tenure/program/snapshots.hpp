@@ -35,4 +35,26 @@ constexpr std::int64_t distance_of_snapshots(std::int64_t turns, std::int64_t pl
   return before < rest ? before : rest;
 }
 
+/// Takes the turns backwards. Before pull(turn), for turn = turns ... 1, it makes the state before this turn: load(k) takes snapshot k, or the first
+/// state for 0, and go_on(n, k) goes n turns on and keeps the last state as snapshot k, or not for 0. `taken_at` has room for count + 1 turns: those
+/// before which the snapshots were taken.
+template <class Load, class GoOn, class Pull>
+TENURE_INLINE void walk_back(std::int64_t turns, std::int64_t count, std::int64_t* taken_at, const Load& load, const GoOn& go_on, const Pull& pull) {
+  std::int64_t last = 0;
+  taken_at[0] = 0;
+  for (std::int64_t left = turns; left > 0; --left) {
+    if (last > 0 && taken_at[last] == left) --last;
+    std::int64_t at = taken_at[last];
+    load(last);
+    while (at + 1 < left) {
+      const bool has_room = last < count;
+      const std::int64_t distance = has_room ? distance_of_snapshots(left - at, count - last + 1) : left - 1 - at;
+      go_on(distance, has_room ? last + 1 : 0);
+      at += distance;
+      if (has_room) taken_at[++last] = at;
+    }
+    pull(left);
+  }
+}
+
 }  // namespace tenure::program_detail
