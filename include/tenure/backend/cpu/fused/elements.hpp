@@ -69,12 +69,18 @@ TENURE_LAYER void fused<Code>::some_of_group(const local_arguments& args, const 
   (each_of_group<Pass, list.at[First + J]>(args, p, r, e, total, i, std::make_integer_sequence<int, Packets>{}), ...);
 }
 
+template <class Code>
+template <int Pass, int I>
+TENURE_LAYER void fused<Code>::stay_in_order([[maybe_unused]] element_state& e) {
+  if constexpr (in_pass(at(I), Pass) == action::compute && !at(I).is_mask) math::stay_in_order(e.value[I]);
+}
+
 /// One instruction for each packet of a group.
 template <class Code>
 template <int Pass, int I, int... Packet>
 TENURE_LAYER void fused<Code>::each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
                                        std::int64_t i, std::integer_sequence<int, Packet...>) {
-  (element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[Packet], total, i + Packet * lanes, lanes), ...);
+  ((element<Pass, at_choice::unknown, false, 0, I>(args, p, r, e[Packet], total, i + Packet * lanes, lanes), stay_in_order<Pass, I>(e[Packet])), ...);
 }
 
 /// The packet or the mask in a slot.

@@ -237,6 +237,8 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int Pass, at_choice Choice, bool Partial, int Way, int First, int... J>
   static TENURE_LAYER void some_elements(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& total,
                                     std::int64_t i, int n, std::integer_sequence<int, J...>);
+  template <int Pass, int I>
+  static TENURE_LAYER void stay_in_order(element_state& e);
   template <int Pass, int I, int... Packet>
   static TENURE_LAYER void each_of_group(const local_arguments& args, const position& p, const row_state& r, element_state* e, sums& total,
                                          std::int64_t i, std::integer_sequence<int, Packet...>);
