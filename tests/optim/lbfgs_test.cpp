@@ -7,6 +7,7 @@
 
 #include <boost/hana/define_struct.hpp>
 
+#include <tenure/passes/verify.hpp>
 #include <tenure/tenure.hpp>
 
 namespace tn = tenure;
@@ -193,4 +194,35 @@ TEST_CASE("float32: a gradient whose square overflows") {
   CHECK(r.converged());
   CHECK(std::fabs(x(0)) < 0.1f);
   CHECK(std::fabs(x(1)) < 0.1f);
+}
+
+namespace {
+/// A bowl whose axes have different curvatures.
+constexpr auto bowl = [](auto x) { return sum(square(x - 1.0) * (1.0 + tn::cast<double>(tn::index_along<0>(x)))); };
+constexpr auto bowls = [](auto both) { return bowl(std::get<0>(both)) + 0.5 * bowl(std::get<1>(both)) + square(sum(std::get<0>(both)) - sum(std::get<1>(both))); };
+template <class F, class... X>
+void check_graph(F, const X&...) {
+  const auto v = tn::passes::verify(tn::program<tn::detail::source_of<F, X...>>::traced.view());
+  if (!v.ok()) FAIL(v.what << ": %" << v.node << " " << v.lhs << " " << v.rhs);
+}
+}  // namespace
+
+TEST_CASE("run-time extents give the bits of static ones") {
+  using row = tn::tensor<double, shape<tn::dyn>>;
+  const auto given = [](std::int64_t n) -> row { return tn::full<double>(shape<tn::dyn>{}, -0.5, n); };
+  tn::tensor<double, shape<3>> x{-0.5, -0.5, -0.5};
+  row y = given(3);
+  const auto a = tn::minimize(bowl, tn::optim::lbfgs{})(x), b = tn::minimize(bowl, tn::optim::lbfgs{})(y);
+  CHECK(a.converged());
+  CHECK(a.value == b.value);
+  CHECK(a.iterations == b.iterations);
+  for (int i = 0; i < 3; ++i) CHECK(x(i) == y(i));
+
+  std::tuple two{given(4), given(7)};
+  const auto c = tn::minimize(bowls, tn::optim::lbfgs{})(two);
+  CHECK(c.converged());
+  CHECK(c.gradient_norm < 1e-3);
+  check_graph(tn::optim::detail::recursion_turn{}, two, 0.0, two, 0.0, two);
+  check_graph(tn::optim::detail::curvature_pair{}, two, two, two, two);
+  check_graph(tn::optim::detail::trial_of<decltype(bowls)>{}, two, two, 0.0);
 }

@@ -46,18 +46,17 @@ struct lbfgs {
 
 namespace detail {
 
-/// The sum of the products of all elements of two trees, in float64.
-template <class A, class B>
-constexpr auto inner_product(const A& a, const B& b) {
-  constexpr dtype type = dtype::float64;
-  const node_ids<B> others(b);
+/// The sum of the products of all elements of two trees, in float64. Leaves at one place have equal extents, also if these are known at run time only.
+template <class M>
+constexpr auto inner_product(const M& a, const M& b) {
   ops::value total;
-  int i = 0;
-  for_each_leaf(a, [&](const auto& leaf) {
-    const ops::value products = ops::cast_to(leaf, type) * ops::cast_to(ops::value{*leaf.graph, others.at[i++]}, type);
+  const auto add = [&](const auto& x, const auto& y) {
+    const auto products = ops::mul::trace(cast<double>(x), cast<double>(y));
     const ops::value one = ops::reduced(products, (std::int64_t{1} << products.shape().rank) - 1, ir::reduction::sum);
     total = total.id == ir::none ? one : total + one;
-  });
+    return x;
+  };
+  static_cast<void>(map_tree<M>(add, a, b));
   return traced<double, shape<>>{total.graph, total.id};
 }
 
