@@ -137,6 +137,8 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr int ways(int pass);
   static constexpr int uses_of(int i, int pass);
   static constexpr int most_in_group = 8;
+  static constexpr ops::effort effort_of(int i);
+  static constexpr int longest_chain(int pass);
   static constexpr int in_group(int pass);
 
   // ---- stores that bypass the caches: fused/past_caches.hpp ----

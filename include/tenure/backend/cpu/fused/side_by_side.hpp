@@ -37,6 +37,27 @@ constexpr int fused<Code>::uses_of(int i, int pass) {
   return n;
 }
 
+template <class Code>
+constexpr ops::effort fused<Code>::effort_of(int i) {
+  const instruction& x = k.instruction[i];
+  return x.what == instruction::kind::compute && ops::is_pointwise(x.op) ? ops::effort_of(x.op) : ops::effort::arithmetic;
+}
+
+/// The cycles from the loads of a packet to its last result.
+template <class Code>
+constexpr int fused<Code>::longest_chain(int pass) {
+  int cycles[slots] = {}, longest = 0;
+  for (int i = 0; i < record::instructions; ++i) {
+    const instruction& x = k.instruction[i];
+    if (!x.runs_in(pass)) continue;
+    for (const int from : x.in)
+      if (from >= 0 && cycles[from] > cycles[i]) cycles[i] = cycles[from];
+    if (x.what == instruction::kind::compute && ops::is_pointwise(x.op)) cycles[i] += ops::latency_of(effort_of(i));
+    if (cycles[i] > longest) longest = cycles[i];
+  }
+  return longest;
+}
+
 // A packet waits for the latency of the longest chain of its instructions. A processor looks ahead a few hundred instructions, and no more
 // than about a hundred may wait for operands. Where the chain is longer than the next packets in that window take, the multipliers
 // idle. Then the pass computes an instruction for several packets before the next instruction. Time without a group / in groups of 8, float,
@@ -49,22 +70,15 @@ constexpr int fused<Code>::in_group(int pass) {
   constexpr int least_cycles = 80;
   constexpr int most_code = 4000;  // in instructions: 4,000 have 25 KB
   constexpr int most_values = 48;  // of all packets of a group, in registers
-  int cycles[slots] = {}, last_reader[slots] = {}, longest = 0, code = 0;
+  if (lanes == 1 || longest_chain(pass) < least_cycles) return 1;
+  int last_reader[slots] = {}, code = 0;
   for (int i = 0; i < record::instructions; ++i) {
     const instruction& x = k.instruction[i];
     if (!x.runs_in(pass)) continue;
     for (const int from : x.in)
-      if (from >= 0) {
-        last_reader[from] = i;
-        if (cycles[from] > cycles[i]) cycles[i] = cycles[from];
-      }
-    const bool computes = x.what == instruction::kind::compute && ops::is_pointwise(x.op);
-    const ops::effort effort = computes ? ops::effort_of(x.op) : ops::effort::arithmetic;
-    if (computes) cycles[i] += ops::latency_of(effort);
-    code += ops::instructions_of(effort);
-    if (cycles[i] > longest) longest = cycles[i];
+      if (from >= 0) last_reader[from] = i;
+    code += ops::instructions_of(effort_of(i));
   }
-  if (longest < least_cycles || lanes == 1) return 1;
 
   int values = 0, most = 1;  // that a packet holds, now and at most; constants and values of rows are shared by the packets
   int ends[slots] = {};
