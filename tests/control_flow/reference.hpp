@@ -15,6 +15,18 @@ namespace judged {
 
 namespace tn = tenure;
 
+/// Copies of the leaves of all arguments.
+template <class... X>
+std::vector<tn::reference::array> copies_of(const X&... x) {
+  std::vector<tn::reference::array> copies;
+  const auto add = [&]<class L>(const L& leaf) {
+    if constexpr (tn::any_tensor<L>) copies.emplace_back(leaf.extents(), leaf.data());
+    else copies.emplace_back(tn::extents{}, &leaf);
+  };
+  (tn::detail::for_each_leaf(x, add), ...);
+  return copies;
+}
+
 /// The results of f by the reference backend. The graph is verified before and after the passes.
 template <class F, class... X>
 std::vector<tn::reference::array> by_reference(F, const X&... x) {
@@ -23,13 +35,7 @@ std::vector<tn::reference::array> by_reference(F, const X&... x) {
   if (!v.ok()) FAIL(v.what << ": %" << v.node << " " << v.lhs << " " << v.rhs);
   const tn::passes::verdict after = tn::passes::verify(program::value.view());
   if (!after.ok()) FAIL("after the passes: " << after.what << ": %" << after.node << " " << after.lhs << " " << after.rhs);
-  std::vector<tn::reference::array> arguments;
-  const auto add = [&]<class L>(const L& leaf) {
-    if constexpr (tn::any_tensor<L>) arguments.emplace_back(leaf.extents(), leaf.data());
-    else arguments.emplace_back(tn::extents{}, &leaf);
-  };
-  (tn::detail::for_each_leaf(x, add), ...);
-  return tn::reference::run(program::traced.view(), arguments);
+  return tn::reference::run(program::traced.view(), copies_of(x...));
 }
 
 /// The results of a graph by the reference backend. The graph gives the same results after each pass.
@@ -92,7 +98,15 @@ void agree(const Results& found, const std::vector<tn::reference::array>& expect
 template <class F, class... X>
 void agrees_with_reference(const char* what, F f, const X&... x) {
   INFO(what);
-  agree(tn::compile(f)(x...), by_reference(f, x...));
+  const std::vector<tn::reference::array> before = copies_of(x...), expected = by_reference(f, x...);
+  agree(tn::compile(f)(x...), expected);
+  const std::vector<tn::reference::array> after = copies_of(x...);  // a call changes none of its arguments
+  for (std::size_t k = 0; k < before.size(); ++k)
+    for (std::int64_t i = 0; i < before[k].size(); ++i)
+      if (before[k][i] == before[k][i]) {
+        INFO("argument " << k << " element " << i);
+        CHECK(after[k][i] == before[k][i]);
+      }
 }
 
 }  // namespace judged

@@ -80,6 +80,15 @@ constexpr auto added_twice = [](auto x, auto is) {
   };
   return std::get<0>(tn::scan(turn, x, is));
 };
+/// A small turn changes the row that it has read, by index_add or by an update.
+template <bool Adds>
+constexpr auto changed = [](auto x, auto is) {
+  const auto turn = [=](auto c, auto i) {
+    if constexpr (Adds) return std::tuple{c + 0.1 * tn::sum(tn::index_add<0>(x[i], tn::unsqueeze<0>(i * 0 + 1), tn::unsqueeze<0>(c + 1.0))), tn::nothing};
+    else return std::tuple{c + 0.1 * tn::sum(tn::dynamic_update(x[i], tn::stack(c + 1.0, c), i % 2)), tn::nothing};
+  };
+  return std::get<0>(tn::scan(turn, 0.0 * tn::sum(x), is));
+};
 constexpr auto sum_of_added = [](auto x, auto is) {
   const auto [c, ys] = added(x, is);
   return tn::sum(c * c) + tn::sum(ys * ys);
@@ -94,6 +103,10 @@ void judge_rows(const char* what, const X& x) {
   agrees_with_reference("added", added, x, places);
   agrees_with_reference("gradient of added", tn::value_and_grad<0>(sum_of_added), x, places);
   agrees_with_reference("added twice", added_twice, x, places);
+  agrees_with_reference("changed by index_add", changed<true>, x, places);
+  agrees_with_reference("changed by an update", changed<false>, x, places);
+  agrees_with_reference("gradient", tn::value_and_grad<0>(changed<true>), x, places);
+  agrees_with_reference("gradient", tn::value_and_grad<0>(changed<false>), x, places);
 }
 
 }  // namespace

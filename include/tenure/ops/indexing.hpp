@@ -77,7 +77,7 @@ struct gather {
 };
 
 /// x with the updates added to its rows at the indices along axis A. Repeated indices add up. This is PyTorch's index_add, and for a
-/// vector also its scatter_add.
+/// vector also its scatter_add. Each update is added to x after the one before, so many small ones may vanish beside a large element.
 template <int A>
 struct index_add {
   template <int Axis, int Rank>

@@ -21,7 +21,17 @@ constexpr bool is_pointwise(ir::opcode op) { return op >= ir::opcode::pointwise;
 
 // ---- arithmetic on nodes of equal shape; a plain number becomes a constant of that shape ---------------------------------
 
+/// Whether the extents of two values are equal: static ones by their numbers, and run-time ones where the graph says so (builder::unify).
+constexpr bool have_equal_extents(const value& a, const value& b) {
+  if (a.node().shape == b.node().shape) return true;
+  const extents &x = a.shape(), &y = b.shape();
+  bool are_equal = x.rank == y.rank;
+  for (int i = 0; are_equal && i < x.rank; ++i) are_equal = a.graph->canonical(x[i]) == a.graph->canonical(y[i]);
+  return are_equal;
+}
+// A trace with other operands does not compile: a kernel would read the second one by strides that are not its own.
 constexpr value arithmetic(ir::opcode op, value a, value b) {
+  if (!have_equal_extents(a, b)) throw "the operands of arithmetic have different extents";
   return {*a.graph, a.graph->emit({.op = op, .type = a.type(), .arity = 2, .shape = a.node().shape, .in = {a.id, b.id, ir::none}})};
 }
 constexpr value operator-(value a) {

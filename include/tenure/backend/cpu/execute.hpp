@@ -157,8 +157,22 @@ constexpr bool expands() {
   return work <= expanded_work;
 }
 
+/// Whether a program is a branch of a cond: a result of it may have the memory of any capture. A result of a turn has that of its own carry at most.
+template <class Program>
+constexpr bool is_branch = false;
+template <class Whole, int Body>
+constexpr bool is_branch<program<program_detail::body_source<Whole, Body>>> = [] {
+  const ir::graph_view g = Whole::value.view();
+  bool any = false;
+  for (int c = 0; c < g.inner.construct_count; ++c) {
+    const ir::construct& x = g.inner.constructs[c];
+    any = any || (x.what == ir::construct::kind::cond && (x.bodies[0] == Body || x.bodies[1] == Body));
+  }
+  return any;
+}();
+
 /// The gather of one row that writes this buffer, if the steps after it can read the row where it is: in an argument over which no result is
-/// computed. Otherwise -1.
+/// computed. Otherwise -1. A step that changes the row in its memory would change the argument.
 template <class Program>
 constexpr int row_in_place(int buffer) {
   constexpr auto& tables = Program::tables;
@@ -168,9 +182,13 @@ constexpr int row_in_place(int buffer) {
   if (s.op != ir::opcode::gather || !moves_single_row<Program>(made_by)) return -1;
   const passes::buffer& table = tables.buffers[tables.bindings[s.first_binding].buffer];
   bool stays = table.where == passes::buffer::place::argument;
-  for (int r = 0; stays && r < Program::value.output_count; ++r)
-    stays = program_detail::bytes_of_output<Program>(r, nullptr) != program_detail::bytes_of_input<Program>(table.index, nullptr) ||
-            !program_detail::overwrites<Program>.may(table.index, r);
+  for (int i = 0; i < Program::step_count; ++i)
+    if (const bound_step& other = tables.steps[i]; i != made_by && !other.is_fused() && other.construct < 0)
+      stays = stays && tables.bindings[other.first_binding + other.binding_count - 1].buffer != buffer;
+  for (int r = 0; stays && r < Program::value.output_count; ++r) {
+    const bool may_share = is_branch<Program> || program_detail::bytes_of_output<Program>(r, nullptr) == program_detail::bytes_of_input<Program>(table.index, nullptr);
+    stays = !may_share || !program_detail::overwrites<Program>.may(table.index, r);
+  }
   return stays ? made_by : -1;
 }
 template <class Program, int B>
