@@ -217,7 +217,6 @@ struct static_step {
     return l;
   }();
   static constexpr repeated_operation repeated{step.op, numbers.at};
-  static constexpr const opaque_operation& operation = repeated.operation;
 
   static constexpr bool has_row_in_place = [] {
     if constexpr (step.op != ir::opcode::gather) return false;
@@ -227,7 +226,7 @@ struct static_step {
     if constexpr (step.op != ir::opcode::matmul) {
       return false;
     } else {
-      const operand_view &a = operation.in[0], &c = operation.out;
+      const operand_view &a = repeated.operation.in[0], &c = repeated.operation.out;
       return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
     }
   }();
@@ -244,11 +243,11 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[may
     program_detail::run_construct<Program, step::step.construct>(turns, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
   } else if constexpr (step::is_small_matmul) {
     using T = element_of_t<step::step.type>;
-    constexpr operand_view a = step::operation.in[0], b = step::operation.in[1], c = step::operation.out;
+    constexpr operand_view a = step::repeated.operation.in[0], b = step::repeated.operation.in[1], c = step::repeated.operation.out;
     matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
         static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
   } else if constexpr (step::has_row_in_place) {
-    rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::operation, step::repeated.row);
+    rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::repeated.operation, step::repeated.row);
   } else {
     repeated_step<step::step.op, element_of_t<step::step.type>>(pointer, step::repeated, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
   }
