@@ -70,10 +70,7 @@ inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder
 /// large programs take seconds.
 template <class F, class... X>
 std::vector<tn::reference::array> interpreted(F, const X&... x) {
-  std::vector<tn::reference::array> arguments;
-  const auto add = [&](const auto& leaf) { arguments.emplace_back(leaf.extents(), leaf.data()); };
-  (tn::detail::for_each_leaf(x, add), ...);
-  return same_after_passes(tn::detail::source_of<F, X...>::trace(), arguments);
+  return same_after_passes(tn::detail::source_of<F, X...>::trace(), copies_of(x...));
 }
 
 /// Compares results with those of the reference backend. A NaN is equal to a NaN.

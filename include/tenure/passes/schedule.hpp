@@ -102,7 +102,8 @@ class scheduler {
     const ir::opcode op = g_.nodes[id].op;
     return op < ir::opcode::pointwise ? ops::structural_record_of(op).changes : -1;
   }
-  /// Marks the changed copies of what is computed here and read by nothing else: both have one memory, and the step writes what changes.
+  /// Marks each step that changes an array which this plan computes and nothing else reads. The result has the memory of the array, and the step
+  /// writes only what changes.
   constexpr ir::array<char> changes_in_place() const {
     bool any = false;
     for (ir::node_id id = 0; id < g_.count && !any; ++id) any = changed_operand(id) >= 0;

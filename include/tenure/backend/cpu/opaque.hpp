@@ -260,7 +260,7 @@ void copy_changed(const operand_view& x, const void* from, const operand_view& t
 template <ir::opcode Op, class T>
 void gather_step(void* const* p, const opaque_operation& n) {
   constexpr bool Adds = Op != ir::opcode::gather;
-  constexpr int of_indices = Op == ir::opcode::scatter ? 0 : Op == ir::opcode::gather ? 1 : 2, of_updates = Op == ir::opcode::scatter ? 1 : 0;
+  constexpr int of_indices = Adds ? ops::adding_operands_of(Op).indices : 1, of_updates = ops::adding_operands_of(Op).updates;
   constexpr int of_result = ops::structural_record_of(Op).arity;
   const int axis = n.axis;
   const opaque_operation::operand& indices = n.in[of_indices];

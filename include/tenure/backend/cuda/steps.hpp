@@ -103,7 +103,7 @@ void copy_changed(Device& device, const operand_view& x, const T* from, const op
 template <ir::opcode Op, class T, class Device>
 void add_rows_step(Device& device, void* const* p, const opaque_operation& n, void* beside) {
   constexpr bool has_operand = Op == ir::opcode::index_add;
-  constexpr int of_indices = has_operand ? 2 : 0, of_updates = has_operand ? 0 : 1, of_result = has_operand ? 3 : 2;
+  constexpr int of_indices = ops::adding_operands_of(Op).indices, of_updates = ops::adding_operands_of(Op).updates, of_result = ops::structural_record_of(Op).arity;
   const int axis = n.axis;
   const opaque_operation::operand& indices = n.in[of_indices];
   const operand_view &updates = n.in[of_updates], &result = n.out;
@@ -238,7 +238,7 @@ void check_step(Device& device, void* const* p, const opaque_operation& n, const
 /// The memory that opaque_step() needs beside the operands, in bytes.
 template <ir::opcode Op, class T, class Device>
 constexpr std::int64_t bytes_of_step([[maybe_unused]] const opaque_operation& n) {
-  if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, Op == ir::opcode::scatter ? 0 : 2).end;
+  if constexpr (Op == ir::opcode::scatter || Op == ir::opcode::index_add) return index_add_memory<T, Device>(n, ops::adding_operands_of(Op).indices).end;
   else if constexpr (Op == ir::opcode::check) return sizeof(kernels::refusal);
   else if constexpr (constexpr int copied = ops::structural_record_of(Op).copies; copied >= 0)
     return elements_of(n.in[copied]) * static_cast<std::int64_t>(sizeof(T));

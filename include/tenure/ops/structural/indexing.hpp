@@ -177,6 +177,12 @@ struct index_add : structural<ir::opcode::index_add, 3, lowering::step, attribut
 };
 }  // namespace nodes
 
+/// The positions of the operands of scatter and of index_add.
+struct adding_operands {
+  int indices, updates;
+};
+constexpr adding_operands adding_operands_of(ir::opcode op) { return op == ir::opcode::scatter ? adding_operands{0, 1} : adding_operands{2, 0}; }
+
 /// x with a block in the place of its elements from `start` on along an axis. start is one integer, or a row of them: one for each sample of x and
 /// of the block, along their axis 0. The graph has a bound for it.
 constexpr value updated(value x, value block, value start, int axis) {

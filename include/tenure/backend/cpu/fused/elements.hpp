@@ -69,14 +69,13 @@ TENURE_LAYER void fused<Code>::some_of_group(const local_arguments& args, const 
   (each_of_group<Pass, list.at[First + J]>(args, p, r, e, total, i, std::make_integer_sequence<int, Packets>{}), ...);
 }
 
-/// Of a short chain clang's own order is better, because the next packets begin while it waits: the gradient of a chain of two functions, 100 cycles, took
-/// 1.09 times as long in this one.
+/// Where the chain has 200 cycles or more. In a shorter one clang's own order is better, because the next packets begin while it waits: the gradient of a
+/// chain of two functions, 100 cycles, took 1.09 times as long in this one.
 template <class Code>
 template <int Pass, int I>
 TENURE_LAYER void fused<Code>::stay_in_order([[maybe_unused]] element_state& e) {
-  constexpr int least_cycles = 200;
   constexpr bool computes = in_pass(at(I), Pass) == action::compute && !at(I).is_mask;
-  if constexpr (computes && longest_chain(Pass) >= least_cycles) math::stay_in_order(e.value[I]);
+  if constexpr (computes && has_long_chain<Pass>) math::stay_in_order(e.value[I]);
 }
 
 /// One instruction for each packet of a group.

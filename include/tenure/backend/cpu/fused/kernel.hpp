@@ -139,6 +139,8 @@ struct fused : program_detail::coded_kernel<Code> {
   static constexpr int most_in_group = 8;
   static constexpr ops::effort effort_of(int i);
   static constexpr int longest_chain(int pass);
+  template <int Pass>
+  static constexpr bool has_long_chain = longest_chain(Pass) >= 200;
   static constexpr int in_group(int pass);
 
   // ---- stores that bypass the caches: fused/past_caches.hpp ----
