@@ -300,3 +300,66 @@ TEST_CASE("Law: the gradient of a turn that reads places of a weight is that of 
   for (std::int64_t i = 0; i < 20; ++i) starts.at(i / 10, i % 10) = 0.1 * static_cast<double>(i);
   agree_on("samples", of_samples<by_scan<false>>, of_samples<unrolled<false>>, p, q, starts, xs);
 }
+
+namespace {
+// Rows and columns of one weight, both as eight numbers in a row: the same number of elements, in other places.
+constexpr auto rows_and_columns = [](auto w, auto h) {
+  const auto turn = [=](auto, auto state) {
+    const auto rows = reshape<8>(w[tn::range<0, 2>()]), columns = reshape<8>(w.at(tn::all, tn::range<0, 2>()));
+    const auto others = reshape<8>(w.at(tn::all, tn::range<0, 4, 2>()));
+    return tanh(state * rows + 0.5 * columns) * others;
+  };
+  return sum(square(tn::fori_loop(3, turn, h)));
+};
+}  // namespace
+
+TEST_CASE("places of a weight that have one shape behind other views are summed apart") {
+  tn::tensor<double, tn::shape<4, 4>> w;
+  tn::tensor<double, tn::shape<8>> h;
+  for (std::int64_t i = 0; i < 16; ++i) w.at(i / 4, i % 4) = std::sin(static_cast<double>(i)), h.at(i / 2) = 0.1 * static_cast<double>(i);
+  judged::agrees_with_reference("gradient", tn::value_and_grad<0, 1>(rows_and_columns), w, h);
+  const auto slope = tn::grad<0>(rows_and_columns)(w, h);
+  const auto value = tn::compile(rows_and_columns);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      CAPTURE(i, j);
+      const double kept = w(i, j), step = 1e-6;
+      w.at(i, j) = kept + step;
+      const double more = value(w, h).item();
+      w.at(i, j) = kept - step;
+      const double less = value(w, h).item();
+      w.at(i, j) = kept;
+      CHECK(slope(i, j) == Approx((more - less) / (2 * step)).epsilon(1e-6).margin(1e-8));
+    }
+}
+
+namespace {
+/// A turn reads the columns of a matrix that stays the same: as many neighbouring numbers of each row as some packet has lanes.
+template <class T, int Columns>
+void judge_columns() {
+  constexpr auto turns = [](auto w, auto h) {
+    const auto turn = [=](auto, auto state) {
+      auto sum = state * 0.5;
+      [&]<int... C>(std::integer_sequence<int, C...>) { ((sum = sin(sum) + w.at(tn::all, C)), ...); }(std::make_integer_sequence<int, Columns>{});
+      return sum;
+    };
+    return tn::fori_loop(3, turn, h);
+  };
+  INFO(Columns << " columns of " << sizeof(T) << " bytes");
+  tn::tensor<T, tn::shape<tn::dyn, Columns>> w(tn::uninitialized, 70);
+  vec<T> h(tn::uninitialized, 70);
+  T next = 0;
+  for (T& x : tn::as_span(w)) x = std::sin(next += T(0.37));
+  for (T& x : tn::as_span(h)) x = std::sin(next += T(0.41));
+  judged::agree(tn::compile(turns)(w, h), judged::by_reference(turns, w, h), sizeof(T) == 4 ? 1e-5 : 1e-12);
+}
+}  // namespace
+
+TEST_CASE("a turn may read neighbouring columns of a matrix") {
+  judge_columns<double, 2>();
+  judge_columns<double, 4>();
+  judge_columns<double, 8>();
+  judge_columns<float, 4>();
+  judge_columns<float, 8>();
+  judge_columns<float, 16>();
+}

@@ -58,6 +58,14 @@ TEST_CASE("run-time axes beside an indexed one stay") {
   check_same(tn::compile([](auto t) { return t.at(tn::all, 2); })(x), x.at(tn::all, 2));
 }
 
+TEST_CASE("an integer beside floating-point values is rounded to their type, as in an expression of tensors") {
+  const tn::tensor<float, tn::shape<1>> one{1};
+  CHECK(tn::compile([](auto x) { return x * 16777217; })(one)(0) == 16777216.0f);
+  CHECK(tn::compile([](auto x) { return x + 2147483647; })(one)(0) == 2147483648.0f);
+  const tn::tensor<float, tn::shape<1>> eager = one * 16777217;
+  CHECK(eager(0) == 16777216.0f);
+}
+
 TEST_CASE("a body inside a trace may capture traced values") {
   constexpr auto f = [](auto x, auto y) { return tn::grad([y](auto t) { return sum(t * t * y); })(x); };
   const auto g = tn::compile(f)(tn::tensor<double, tn::shape<2>>{1, 2}, tn::tensor<double, tn::shape<2>>{3, 4});

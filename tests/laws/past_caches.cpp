@@ -177,6 +177,15 @@ TEMPLATE_TEST_CASE("rows of samples past the caches have the bits of their piece
     CHECK(is_piece(b, v, first));
   }
 
+  // Rows that begin in the middle of a line.
+  auto larger = filled<TestType>(shape<dyn, 11>{}, 3, n + 1);
+  auto boxes = filled<TestType>(shape<dyn, 2, 8>{}, 4, n);
+  const tn::tensor<TestType, shape<11>> first_row = larger[0].clone();
+  rows.into(larger[tn::range(1, n + 1)], boxes)(p);
+  CHECK(is_piece(larger, first_row, 0));
+  CHECK(first_difference(larger.data() + 11, a.data(), a.size()));
+  CHECK(same_bits(boxes, b));
+
   // Rows behind another row, and rows of 12 numbers.
   const auto head = filled<TestType>(shape<1, 11>{}, 2);
   const auto behind = tn::compile([](auto row, auto q) { return tn::concat<0>(row, std::get<0>(tn::vmap(rows_of_sample)(q))); })(head, p);

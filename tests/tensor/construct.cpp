@@ -39,6 +39,34 @@ TEST_CASE("braces of rank 0 to 4 with static extents") {
   CHECK(d(0, 1, 0, 1));
 }
 
+namespace {
+/// Whether braces of this rank make an X.
+template <class X>
+constexpr bool from_braces() {
+  if constexpr (X::rank == 1) return requires { X{1.f, 2.f}; };
+  else if constexpr (X::rank == 2) return requires { X{{1.f, 2.f}, {3.f, 4.f}}; };
+  else if constexpr (X::rank == 3) return requires { X{{{1.f, 2.f}, {3.f, 4.f}}, {{1.f, 2.f}, {3.f, 4.f}}}; };
+  else return requires { X{{{{1.f, 2.f}, {3.f, 4.f}}, {{1.f, 2.f}, {3.f, 4.f}}}, {{{1.f, 2.f}, {3.f, 4.f}}, {{1.f, 2.f}, {3.f, 4.f}}}}; };
+}
+template <class S>
+constexpr void only_owning_tensors_of_the_host() {
+  STATIC_REQUIRE(from_braces<tensor<float, S>>());
+  STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::aliasing>>());
+  STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::detached>>());
+  STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::owning, role::node>>());
+  STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::owning, role::constant, access::read_write, cuda_device>>());
+}
+}  // namespace
+
+TEST_CASE("braces make owning tensors of the host, and no views and no tensors of a device") {
+  only_owning_tensors_of_the_host<shape<2>>();
+  only_owning_tensors_of_the_host<shape<2, 2>>();
+  only_owning_tensors_of_the_host<shape<2, 2, 2>>();
+  only_owning_tensors_of_the_host<shape<2, 2, 2, 2>>();
+  only_owning_tensors_of_the_host<shape<dyn, 2>>();
+  only_owning_tensors_of_the_host<shape<2, 2, dyn>>();
+}
+
 TEST_CASE("braces with run-time extents take their extents from the braces") {
   const tensor<float, shape<dyn>> a{1, 2, 3};
   CHECK(a.extent(0) == 3);
