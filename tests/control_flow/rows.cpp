@@ -68,6 +68,35 @@ constexpr auto columns = [](auto x, auto is) {
   const auto turn = [=](auto c, auto i) { return std::tuple{c + tn::sum(tn::gather<1>(x, tn::unsqueeze<0>(i))), tn::nothing}; };
   return std::get<0>(tn::scan(turn, tn::sum(x) * 0.0, is));
 };
+/// A column, the middle of three axes, and a row of a transposed array, which are as many rows as the axes before have elements.
+constexpr auto many_rows = [](auto x, auto is) {
+  const auto boxes = tn::stack(x, x * 2.0, tn::sin(x));
+  const auto turn = [=](auto c, auto i) {
+    const auto column = x.at(tn::all, i % 3), of_transposed = tn::transpose(x).at(tn::all, i), row = tn::transpose(x)[i % 3];
+    const auto middle = tn::gather<1>(boxes, tn::unsqueeze<0>(i));
+    return std::tuple{c * 0.5 + tn::sum(column * row) + tn::sum(of_transposed), std::tuple{column, of_transposed, middle}};
+  };
+  return tn::scan(turn, 0.0 * tn::sum(x), is);
+};
+/// A column of the carry is replaced, and another one is added to.
+constexpr auto changed_columns = [](auto x, auto is) {
+  const auto turn = [](auto c, auto i) {
+    const auto at = tn::unsqueeze<0>(i % 3);
+    const auto added = tn::index_add<1>(c, at, tn::cos(tn::gather<1>(c, at)));
+    const auto updated = tn::vmap<0, tn::unmapped>([](auto row, auto at) { return tn::dynamic_update(row, tn::stack(tn::sum(row)), at); })(added, (i + 1) % 3);
+    return std::tuple{updated, tn::sum(updated)};
+  };
+  return tn::scan(turn, x, is);
+};
+constexpr auto sum_of_many_rows = [](auto x, auto is) {
+  const auto [c, ys] = many_rows(x, is);
+  const auto [a, b, m] = ys;
+  return c * c + tn::sum(a * a) + tn::sum(tn::sin(b)) + tn::sum(m * m);
+};
+constexpr auto sum_of_changed_columns = [](auto x, auto is) {
+  const auto [c, ys] = changed_columns(x, is);
+  return tn::sum(c * c) + tn::sum(ys * ys);
+};
 /// index_add to the array that the loop carries, at one position and at two.
 constexpr auto added = [](auto x, auto is) {
   const auto turn = [](auto c, auto i) { return std::tuple{tn::index_add<0>(c, tn::unsqueeze<0>(i), tn::unsqueeze<0>(tn::sin(c[i]))), tn::sum(c)}; };
@@ -108,11 +137,21 @@ void judge_rows(const char* what, const X& x) {
   agrees_with_reference("gradient", tn::value_and_grad<0>(changed<true>), x, places);
   agrees_with_reference("gradient", tn::value_and_grad<0>(changed<false>), x, places);
 }
+template <class X>
+void judge_columns(const char* what, const X& x) {
+  INFO(what);
+  agrees_with_reference("read", many_rows, x, places);
+  agrees_with_reference("gradient", tn::value_and_grad<0>(sum_of_many_rows), x, places);
+  agrees_with_reference("changed", changed_columns, x, places);
+  agrees_with_reference("gradient of changed", tn::value_and_grad<0>(sum_of_changed_columns), x, places);
+}
 
 }  // namespace
 
 TEST_CASE("a row in each turn") { judge_rows("static", rows); }
 TEST_CASE("a row of a run-time extent in each turn") { judge_rows("run-time", rows_of_run_time()); }
+TEST_CASE("a column in each turn") { judge_columns("static", rows); }
+TEST_CASE("a column of a run-time extent in each turn") { judge_columns("run-time", rows_of_run_time()); }
 TEST_CASE("a row in each turn, of a body with many steps") {
   agrees_with_reference("static", weighted<14>, rows, places);
   agrees_with_reference("run-time", weighted<14>, rows_of_run_time(), places);

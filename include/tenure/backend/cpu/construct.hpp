@@ -28,19 +28,69 @@ struct opaque_positions {
 template <class Program>
 inline constexpr opaque_positions<Program> opaque_position{};
 
-/// What all turns of a loop share, if its body has run-time extents: the memory of the body, the numbers of its steps, and its operations. Computed
-/// in each turn, they took a tenth of the time of the minors of a 5 x 5 matrix.
+template <class Body>
+struct bound_body;
+
+/// The bodies of the loops and branches that the steps of a program run, each once.
+template <class Program>
+struct bodies_within {
+  int at[2 * Program::step_count + 1] = {}, count = 0;
+
+  constexpr bodies_within() {
+    for (int i = 0; i < Program::step_count; ++i) {
+      const int c = Program::tables.steps[i].construct;
+      if (c < 0) continue;
+      const ir::construct& record = Program::value.bodies.constructs[c];
+      if (record.what == ir::construct::kind::external) continue;
+      add(record.bodies[0]);
+      if (record.what != ir::construct::kind::scan) add(record.bodies[1]);
+    }
+  }
+  constexpr bool has(int body) const {
+    for (int i = 0; i < count; ++i)
+      if (at[i] == body) return true;
+    return false;
+  }
+  constexpr void add(int body) {
+    if (!has(body)) at[count++] = body;
+  }
+};
+template <class Program>
+inline constexpr bodies_within<Program> inner_bodies{};
+
+/// The plan of a body with static extents is a constant.
+template <class Body>
+struct constant_plan {
+  explicit constant_plan(const std::int64_t*) {}
+};
+template <class Program, int Body>
+using plan_of_inner = std::conditional_t<program_detail::body_program<Program, Body>::is_static, constant_plan<program_detail::body_program<Program, Body>>,
+                                         bound_body<program_detail::body_program<Program, Body>>>;
+template <class Program, class Positions>
+struct plans_within;
+template <class Program, int... I>
+struct plans_within<Program, std::integer_sequence<int, I...>> : plan_of_inner<Program, inner_bodies<Program>.at[I]>... {
+  explicit plans_within([[maybe_unused]] const std::int64_t* symbols) : plan_of_inner<Program, inner_bodies<Program>.at[I]>(symbols)... {}
+};
+
+/// What all turns of a loop share, if its body has run-time extents: the memory of the body, the numbers of its steps, its operations, and the same
+/// for the loops and branches within. Computed in each turn, they took a tenth of the time of the minors of a 5 x 5 matrix.
 template <class Body>
 struct bound_body : memory_plan<Body> {
   std::int64_t number[Body::number_count + 1];
   repeated_operation operation[opaque_position<Body>.count + 1];
+  plans_within<Body, std::make_integer_sequence<int, inner_bodies<Body>.count>> within;
+  bool has_epilogue = false;  // for these extents
 
   bound_body(const bound_body&) = delete;  // the operations point to the numbers
-  explicit bound_body(const std::int64_t* symbols) : memory_plan<Body>(symbols) {
+  explicit bound_body(const std::int64_t* symbols) : memory_plan<Body>(symbols), within(symbols) {
     for (int i = 0; i < Body::number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[i], symbols);
     for (int i = 0; i < Body::step_count; ++i) {
       const bound_step& s = Body::tables.steps[i];
-      if (!s.is_fused() && s.construct < 0) operation[opaque_position<Body>.of[i]] = repeated_operation(s.op, number + s.first_number);
+      if (s.is_fused() || s.construct >= 0) continue;
+      operation[opaque_position<Body>.of[i]] = repeated_operation(s.op, number + s.first_number);
+      if constexpr (has_epilogues<Body>)
+        if (epilogues<Body>.at[i].is_one) has_epilogue = has_epilogue || rows_of_epilogue<Body>(i, operation[opaque_position<Body>.of[i]].operation) > 0;
     }
   }
 };
@@ -84,15 +134,18 @@ inline constexpr bool is_scan_of_kernel = [] {
 /// The most bytes of a carry for which all turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
 inline constexpr std::int64_t most_bytes_of_carry = 262144;
 
-/// Runs the turns.
+/// Runs the turns. `plan` is that of the program around them.
+template <class Plan>
 struct turns_on_host {
   static constexpr bool is_host = true;
   const running_call& around;
+  const Plan& plan;
 
   const std::int64_t* symbols() const { return around.symbols; }
   template <class Body>
   decltype(auto) plan_of() const {
     if constexpr (Body::is_static) return (static_memory<Body>);
+    else if constexpr (requires { plan.within; }) return static_cast<const bound_body<Body>&>(plan.within);
     else return bound_body<Body>(around.symbols);
   }
   /// Whether a body is expanded, and all its memory is a few numbers.
@@ -107,8 +160,8 @@ struct turns_on_host {
     ((most = static_memory<Body>.total() > most ? static_memory<Body>.total() : most), ...);
     return most;
   }
-  template <template <class> class Plan, class Body>
-  TENURE_INLINE void run(const Plan<Body>& plan, const void* const* arguments, void* const* results, void* workspace) const {
+  template <template <class> class PlanOf, class Body>
+  TENURE_INLINE void run(const PlanOf<Body>& plan, const void* const* arguments, void* const* results, void* workspace) const {
     execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, plan, program_detail::no_notice{});
   }
   template <class Body, int Carries, int Scanned, bool Counts>

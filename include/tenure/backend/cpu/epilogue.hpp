@@ -115,6 +115,14 @@ constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int
   return m % rows != 1 && rows < m ? rows : 0;
 }
 
+/// The same for the product of step s and the kernel after it.
+template <class Program>
+constexpr std::int64_t rows_of_epilogue(int s, const opaque_operation& product) {
+  const auto& tables = Program::tables;
+  const int instructions = tables.kernels[tables.steps[s + 1].kernel].instruction_count;
+  return rows_of_epilogue(product.in[0].extent[0], product.in[1].extent[1], product.in[0].extent[1], size_of(tables.steps[s].type), epilogues<Program>.at[s], instructions);
+}
+
 /// The bytes from the first to the last element of a strided operand, whose strides may be negative.
 struct byte_range : tenure::detail::memory_range {
   byte_range(const void* data, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
@@ -143,7 +151,7 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
   const opaque_operation operation(product.number);
   const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
-  const std::int64_t rows_of_block = rows_of_epilogue(rows, n, k, sizeof(T), e, shape.instruction_count);
+  const std::int64_t rows_of_block = rows_of_epilogue<Program>(s, operation);
   if (rows_of_block == 0) return false;
 
   const auto range_of_access = [&](int i) {

@@ -88,7 +88,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       return numbers;
     }
   };
-  [[maybe_unused]] const turns_on_host turns{m};
+  [[maybe_unused]] const turns_on_host<Plan> turns{m, plan};
   [[maybe_unused]] std::conditional_t<has_waiting_gathers<Program>, waiting_gathers<Program>, no_waiting_gathers> gathers;
   for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
@@ -132,11 +132,11 @@ inline constexpr int expanded_steps = 48;
 /// The steps of a body with loops, branches or single rows that is expanded. A turn of few numbers takes less time than a walk through the table.
 inline constexpr int expanded_steps_of_turn = 12;
 
-/// Whether a step of a turn reads, writes or checks one row at one position.
+/// What a step of a turn reads, writes or checks at one position.
 template <class Program>
-constexpr bool moves_single_row(int step) {
-  if constexpr (Program::is_static && Program::value.is_body) return operations_of<Program>.at[step].row.length > 0;
-  else return false;
+constexpr single_position position_of_step(int step) {
+  if constexpr (Program::is_static && Program::value.is_body) return operations_of<Program>.at[step].position;
+  else return {};
 }
 
 template <class Program>
@@ -151,7 +151,7 @@ constexpr bool expands() {
   }
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = Program::tables.steps[i];
-    const bool is_within_turn = (s.construct >= 0 || moves_single_row<Program>(i)) && Program::value.is_body && Program::step_count <= expanded_steps_of_turn;
+    const bool is_within_turn = (s.construct >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= expanded_steps_of_turn;
     if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_turn) return false;
   }
   return work <= expanded_work;
@@ -179,7 +179,7 @@ constexpr int row_in_place(int buffer) {
   if (buffer < 0 || tables.buffers[buffer].where != passes::buffer::place::workspace) return -1;
   const int made_by = tables.buffers[buffer].first;
   const bound_step& s = tables.steps[made_by];
-  if (s.op != ir::opcode::gather || !moves_single_row<Program>(made_by)) return -1;
+  if (s.op != ir::opcode::gather || !position_of_step<Program>(made_by).is_one_row()) return -1;
   const passes::buffer& table = tables.buffers[tables.bindings[s.first_binding].buffer];
   bool stays = table.where == passes::buffer::place::argument;
   for (int i = 0; i < Program::step_count; ++i)
@@ -230,7 +230,33 @@ struct static_step {
       return c.rank == 2 && is_floating(step.type) && matmul_is_small(c.extent[0], c.extent[1], a.extent[1]);
     }
   }();
+  static constexpr bool is_small_solve = [] {
+    if constexpr (step.op != ir::opcode::solve) {
+      return false;
+    } else {
+      const operand_view& x = repeated.operation.out;
+      return x.rank == 2 && x.extent[0] >= 1 && x.extent[0] <= 4 && x.extent[1] >= 1 && x.extent[1] <= 8;
+    }
+  }();
 };
+
+/// Runs a step with static extents that is neither a kernel nor a construct.
+template <class Program, int S>
+TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on) {
+  using step = static_step<Program, S>;
+  using T = element_of_t<step::step.type>;
+  if constexpr (step::is_small_matmul) {
+    constexpr operand_view a = step::repeated.operation.in[0], b = step::repeated.operation.in[1], c = step::repeated.operation.out;
+    matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
+        static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
+  } else if constexpr (step::is_small_solve) {
+    constexpr operand_view a = step::repeated.operation.in[0], b = step::repeated.operation.in[1], x = step::repeated.operation.out;
+    solve_small<T, x.extent[0], x.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1]>(
+        static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
+  } else {
+    repeated_step<step::step.op, T>(pointer, step::repeated, scratch, on, Program::value.bounds);
+  }
+}
 
 template <class Program, int S, int... B>
 TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[maybe_unused]] row_addresses<Program>& rows, std::integer_sequence<int, B...>) {
@@ -239,17 +265,12 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[may
   if constexpr (step::step.is_fused()) {
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
   } else if constexpr (step::step.construct >= 0) {
-    const turns_on_host turns{m};
+    const turns_on_host<memory_plan<Program>> turns{m, static_memory<Program>};
     program_detail::run_construct<Program, step::step.construct>(turns, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
-  } else if constexpr (step::is_small_matmul) {
-    using T = element_of_t<step::step.type>;
-    constexpr operand_view a = step::repeated.operation.in[0], b = step::repeated.operation.in[1], c = step::repeated.operation.out;
-    matmul_small<T, c.extent[0], c.extent[1], a.extent[1], a.stride[0], a.stride[1], b.stride[0], b.stride[1], c.extent[1]>(
-        static_cast<const T*>(pointer[0]), static_cast<const T*>(pointer[1]), static_cast<T*>(pointer[2]));
   } else if constexpr (step::has_row_in_place) {
-    rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::repeated.operation, step::repeated.row);
+    rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::repeated.operation, step::repeated.position);
   } else {
-    repeated_step<step::step.op, element_of_t<step::step.type>>(pointer, step::repeated, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on, Program::value.bounds);
+    run_operation<Program, S>(pointer, static_cast<char*>(m.workspace) + static_memory<Program>.bytes, m.on);
   }
 }
 
@@ -259,32 +280,36 @@ TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integ
   (run_static_step<Program, S>(m, rows, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 
-// ---- turns of few steps with run-time extents ----
+// ---- turns of few steps, one after the other ----
 
-/// Their steps stand one after the other in one function too: which memory a step reads is known, and only the extents are not. A turn of three short
-/// steps takes 5 ns, and 37 by a walk through the table.
+/// The steps of a turn stand one after the other in one function, also where they are not expanded: then which memory a step reads is known. A turn of
+/// three short steps with run-time extents takes 5 ns, and 37 by a walk through the table.
 template <class Program>
-inline constexpr bool expands_turn = !Program::is_static && Program::value.is_body && Program::step_count <= expanded_steps && !has_epilogues<Program>;
+inline constexpr bool lists_turn = Program::value.is_body && Program::step_count <= expanded_steps && !(Program::is_static && has_epilogues<Program>);
 
-template <class Program, int S, int... B>
-TENURE_INLINE void run_bound_step(const running_call& m, const bound_body<Program>& plan, std::integer_sequence<int, B...>) {
+template <class Program, int S, class Plan, int... B>
+TENURE_INLINE void run_listed_step(const running_call& m, const Plan& plan, std::integer_sequence<int, B...>) {
   constexpr auto& tables = Program::tables;
   constexpr bound_step step = tables.steps[S];
   void* const pointer[] = {pointer_of<Program>(m, plan.offset, tables.bindings[step.first_binding + B])..., nullptr};
   void* const scratch = static_cast<char*>(m.workspace) + plan.bytes;
-  [[maybe_unused]] const std::int64_t* const number = plan.number + step.first_number;
+  const std::int64_t* number = nullptr;
+  if constexpr (Program::is_static) number = static_step<Program, S>::numbers.at;
+  else number = plan.number + step.first_number;
   if constexpr (step.is_fused()) {
     fused_kernel<typename Program::template code_of<step.kernel>>({pointer, number, scratch, m.on});
   } else if constexpr (step.construct >= 0) {
-    program_detail::run_construct<Program, step.construct>(turns_on_host{m}, step, pointer, number, scratch);
-  } else {
+    program_detail::run_construct<Program, step.construct>(turns_on_host<Plan>{m, plan}, step, pointer, number, scratch);
+  } else if constexpr (!Program::is_static) {
     repeated_step<step.op, element_of_t<step.type>>(pointer, plan.operation[opaque_position<Program>.of[S]], scratch, m.on, Program::value.bounds);
+  } else {
+    run_operation<Program, S>(pointer, scratch, m.on);
   }
 }
 
-template <class Program, int... S>
-TENURE_INLINE void run_bound([[maybe_unused]] const running_call& m, [[maybe_unused]] const bound_body<Program>& plan, std::integer_sequence<int, S...>) {
-  (run_bound_step<Program, S>(m, plan, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
+template <class Program, class Plan, int... S>
+TENURE_INLINE void run_list([[maybe_unused]] const running_call& m, [[maybe_unused]] const Plan& plan, std::integer_sequence<int, S...>) {
+  (run_listed_step<Program, S>(m, plan, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 
 }  // namespace detail
@@ -305,9 +330,11 @@ TENURE_INLINE void execute(const running_call& m, const Plan& plan, const Before
   } else if constexpr (detail::expands<Program>()) {
     before_writing();
     detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
-  } else if constexpr (detail::expands_turn<Program>) {
+  } else if constexpr (detail::lists_turn<Program>) {
     before_writing();
-    detail::run_bound<Program>(m, plan, std::make_integer_sequence<int, Program::step_count>{});
+    if constexpr (detail::has_epilogues<Program>)
+      if (plan.has_epilogue) return detail::run_table<Program>(m, plan, 0, Program::step_count);
+    detail::run_list<Program>(m, plan, std::make_integer_sequence<int, Program::step_count>{});
   } else {
     if constexpr (checked > 0) detail::run_table<Program>(m, plan, 0, checked);
     before_writing();

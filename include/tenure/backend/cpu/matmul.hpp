@@ -2,7 +2,7 @@
 // The matrix product on one core: C = A B or C += A B, with any strides and without heap memory.
 // Law: an element of C is one sum over ascending k. Its steps depend only on k and not on the place of its row in a tile. So a caller may
 // split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
-// (A single row or column is a GEMV. With contiguous k it has one partial sum for each lane.)
+// (A single row or column is a GEMV. With contiguous k it has one partial sum for each lane, unless the product is one of loops, see below.)
 // Cost: 2mnk flops. The speed is nine tenths of the FMA peak if m and n fill tiles. Only panels that are strided, ragged or spread over
 // pages are packed: at most 48 KiB, on the stack or in the caller's workspace. A narrow panel that few tiles read is not packed.
 #pragma once
@@ -247,14 +247,18 @@ void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_r
 }
 
 template <class T>
-void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+[[gnu::noinline]] void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
   for (index i = 0; i < m; ++i)
     for (index j = 0; j < n; ++j) {
       T sum = accumulate ? c[i * ldc + j] : T(0);
-      for (index l = 0; l < k; ++l) sum = math::add(sum, math::mul(a.data[i * a.row_stride + l * a.col_stride], b.data[l * b.row_stride + j * b.col_stride]));
+      for (index l = 0; l < k; ++l) sum = math::fma(a.data[i * a.row_stride + l * a.col_stride], b.data[l * b.row_stride + j * b.col_stride], sum);
       c[i * ldc + j] = sum;
     }
 }
+
+/// A product with at most this many multiplications is a few loops, unless it is narrow. Packets of 4 x 4 by a transposed 4 x 4 take twice as long,
+/// and those of 8 x 8 by a column as long.
+inline constexpr index most_of_loops = 64;
 
 constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
 
@@ -265,6 +269,50 @@ constexpr index packed_bytes(index n, index k) {
   const index all = ceil_div(n, shape::lanes) * shape::lanes;
   const index width = all < shape::panel_width ? all : shape::panel_width;
   return (k < shape::depth ? k : shape::depth) * width * static_cast<index>(sizeof(T));
+}
+
+/// The product with a single row or column.
+template <class T>
+[[gnu::noinline]] void matmul_of_vector(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+  if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate);
+  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate);
+  if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate);
+  if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate);
+  matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+}
+
+/// The product of matrices that are not narrow, in blocks for the caches. Ragged and strided panels are packed.
+template <class T>
+[[gnu::noinline]] void matmul_blocked(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, void* workspace) {
+  using shape = tile_shape<T>;
+  alignas(64) T stack[shape::stack_bytes / sizeof(T)];
+  T* packed = stack;
+  if (packed_bytes<T>(n, k) > shape::stack_bytes)
+    packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
+
+  // Rows of B that are many cache lines apart compete for a few sets of the cache. If A has many rows, a packed copy is faster: with AVX2
+  // 512x512x512 takes 0.78 of the time, and 512x512x128 too. With 64 rows there is no difference.
+  const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 512;
+  const index depth = ceil_div(k, ceil_div(k, shape::depth));  // equal steps
+  for (index i = 0; i < m; i += shape::block)
+    for (index l = 0; l < k; l += depth) {
+      const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < depth ? k - l : depth;
+      const matrix_ref<T> left{a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride};
+      const bool add = accumulate || l > 0;
+      index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
+      for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
+        wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
+        const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
+        const index last = columns - (wide - 1) * shape::lanes;
+        matrix_ref<T> right{b.data + l * b.row_stride + j * b.col_stride, b.row_stride, b.col_stride};
+        if (b.col_stride != 1 || columns < width || worth_packing) {
+          pack(steps, columns, width, right, packed);
+          right = {packed, width, 1};
+        }
+        T* const to = c + i * ldc + j;
+        panel_of<T>(wide)(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
+      }
+    }
 }
 
 }  // namespace detail
@@ -282,50 +330,17 @@ inline constexpr std::int64_t matmul_most_workspace = 49152 + 64;
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment.
 template <class T>
-void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
-            [[maybe_unused]] void* workspace) {
+TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
+                          [[maybe_unused]] void* workspace) {
   using namespace detail;
   if (m <= 0 || n <= 0) return;
-  if (!has_packets<T> || k <= 0) {
+  if constexpr (!has_packets<T>) {
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-  } else if constexpr (has_packets<T>) {
-    using shape = tile_shape<T>;
-    if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate);
-    if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1)
-      return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate);
-    if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate);
-    if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate);
-    if (m == 1 || n == 1) return matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-    if (is_narrow(m, n, b)) return panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, accumulate);
-
-    alignas(64) T stack[shape::stack_bytes / sizeof(T)];
-    T* packed = stack;
-    if (packed_bytes<T>(n, k) > shape::stack_bytes)
-      packed = reinterpret_cast<T*>((reinterpret_cast<std::uintptr_t>(workspace) + 63) & ~std::uintptr_t(63));
-
-    // Rows of B that are many cache lines apart compete for a few sets of the cache. If A has many rows, a packed copy is faster: with AVX2
-    // 512x512x512 takes 0.78 of the time, and 512x512x128 too. With 64 rows there is no difference.
-    const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 512;
-    const index depth = ceil_div(k, ceil_div(k, shape::depth));  // equal steps
-    for (index i = 0; i < m; i += shape::block)
-      for (index l = 0; l < k; l += depth) {
-        const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < depth ? k - l : depth;
-        const matrix_ref<T> left{a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride};
-        const bool add = accumulate || l > 0;
-        index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
-        for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
-          wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
-          const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
-          const index last = columns - (wide - 1) * shape::lanes;
-          matrix_ref<T> right{b.data + l * b.row_stride + j * b.col_stride, b.row_stride, b.col_stride};
-          if (b.col_stride != 1 || columns < width || worth_packing) {
-            pack(steps, columns, width, right, packed);
-            right = {packed, width, 1};
-          }
-          T* const to = c + i * ldc + j;
-          panel_of<T>(wide)(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
-        }
-      }
+  } else {
+    if (is_narrow(m, n, b) && k > 0) panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, accumulate);
+    else if (m * n * k <= most_of_loops) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate);
+    else matmul_blocked(m, n, k, a, b, c, ldc, accumulate, workspace);
   }
 }
 

@@ -59,6 +59,17 @@ constexpr bool is_dense(const operand_view& v, int first, int last) {
     if (v.extent[d] != 1 && v.stride[d] != step) return false;
   return true;
 }
+/// The elements of memory from one index of the axes before `last` to the next, or 0 if it varies.
+constexpr std::int64_t step_over(const operand_view& v, int last) {
+  std::int64_t step = 0, next = 0;
+  for (int d = last - 1; d >= 0; --d) {
+    if (v.extent[d] == 1) continue;
+    if (step == 0) step = next = v.stride[d];
+    if (v.stride[d] != next) return 0;
+    next *= v.extent[d];
+  }
+  return step;
+}
 constexpr std::int64_t elements_along(const operand_view& v, int first, int last) {
   std::int64_t n = 1;
   for (int d = first; d < last; ++d) n *= v.extent[d];
@@ -139,14 +150,15 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
 
 }  // namespace detail
 
+/// One product after the other.
 template <class T>
-void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
+[[gnu::noinline]] void matmul_of_batch(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
   const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
   const int batch = c.rank - 2;
   const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
   const matrix_ref<T> left{static_cast<const T*>(p[0]), a.stride[batch], a.stride[batch + 1]};
   const matrix_ref<T> right{static_cast<const T*>(p[1]), b.stride[batch], b.stride[batch + 1]};
-  T* to = static_cast<T*>(p[2]);  // results are row-major: one product after the other
+  T* to = static_cast<T*>(p[2]);  // results are row-major
   if (batch > 0 && rows * columns * inner <= detail::most_of_small_product) {
     const int last = batch - 1;
     detail::for_each_index(last, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
@@ -161,6 +173,15 @@ void matmul_step(void* const* p, const opaque_operation& n, void* scratch, execu
                                 {right.data + at_b, right.row_stride, right.col_stride}, to, scratch, on);
     to += rows * columns;
   });
+}
+
+template <class T>
+void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
+  const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
+  if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > detail::most_of_small_product) return matmul_of_batch<T>(p, n, scratch, on);
+  // A loop may run one in each turn, and then it takes less time than the way to it.
+  matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(p[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(p[1]), b.stride[0], b.stride[1]},
+            static_cast<T*>(p[2]), c.extent[1], false, scratch);
 }
 
 namespace detail {
@@ -401,34 +422,48 @@ void solve_step(void* const* p, const opaque_operation& n, void* scratch) {
   });
 }
 
-/// The rows of a step that reads or writes one row, whose elements are neighbours, at one position. A check of one position is such a step too.
-struct single_row {
-  std::int64_t length = 0;  // 0: it is another step
-  std::int64_t step = 0;    // elements from one position to the next
-};
-constexpr single_row single_row_of(ir::opcode op, const opaque_operation& n) {
-  using detail::elements_along, detail::is_dense;
-  if (op == ir::opcode::check) return {elements_of(n.in[0]) == 1 ? 1 : 0, 0};
-  if (op == ir::opcode::gather) {
-    const operand_view& table = n.in[0];
-    const bool is_one = elements_of(n.in[1]) == 1 && elements_along(table, 0, n.axis) == 1 && is_dense(table, n.axis + 1, table.rank);
-    return {is_one ? elements_along(table, n.axis + 1, table.rank) : 0, table.stride[n.axis]};
+/// Solves one system of few equations, in registers.
+template <class T, std::int64_t N, std::int64_t M, std::int64_t ARow, std::int64_t ACol, std::int64_t BRow, std::int64_t BCol>
+TENURE_INLINE void solve_small(const T* a, const T* b, T* x) {
+  T lu[N * N], right[N * M];
+  for (std::int64_t i = 0; i < N; ++i) {
+    for (std::int64_t j = 0; j < N; ++j) lu[i * N + j] = a[i * ARow + j * ACol];
+    for (std::int64_t j = 0; j < M; ++j) right[i * M + j] = b[i * BRow + j * BCol];
   }
-  if ((op != ir::opcode::update && op != ir::opcode::index_add) || elements_of(n.in[2]) != 1) return {};
-  const operand_view &block = n.in[0], &x = n.in[1];
-  bool is_one = is_dense(block, 0, block.rank) && is_dense(x, 0, x.rank) && elements_along(x, 0, n.axis) == 1;
-  return {is_one ? elements_of(block) : 0, n.out.stride[n.axis]};
+  math::solve_in_place(lu, right, N, M);
+  for (std::int64_t i = 0; i < N * M; ++i) x[i] = right[i];
+}
+
+/// The rows of a step that reads or writes one position along an axis: one row, whose elements are neighbours, or as many as the axes before have
+/// elements, as for a column. A check of one position is such a step too.
+struct single_position {
+  std::int64_t length = 0;  // of a row; 0: it is another step
+  std::int64_t step = 0;    // elements from one position to the next
+  std::int64_t rows = 1, pitch = 0;  // how many, and the elements of the table from one to the next
+
+  constexpr bool is_one_row() const { return length > 0 && rows == 1; }
+};
+constexpr single_position single_position_of(ir::opcode op, const opaque_operation& n) {
+  using detail::elements_along, detail::is_dense;
+  if (op == ir::opcode::check) return {elements_of(n.in[0]) == 1 ? 1 : 0};
+  const bool reads = op == ir::opcode::gather;
+  if (!reads && op != ir::opcode::update && op != ir::opcode::index_add) return {};
+  const operand_view &table = n.in[reads ? 0 : 1], &indices = n.in[reads ? 1 : 2], &many = reads ? n.out : n.in[0];
+  const std::int64_t rows = elements_along(table, 0, n.axis), pitch = detail::step_over(table, n.axis), elements = elements_of(many);
+  const bool has_rows = is_dense(table, reads ? n.axis + 1 : 0, table.rank) && (rows == 1 || pitch != 0);
+  if (elements_of(indices) != 1 || elements == 0 || !has_rows || !is_dense(many, 0, many.rank)) return {};
+  return {elements / rows, table.stride[n.axis], rows, pitch};
 }
 
 /// The row that a gather of one row reads.
 template <class T>
-TENURE_INLINE const T* gathered_row(void* const* p, const opaque_operation& n, const single_row& row) {
-  return static_cast<const T*>(p[0]) + detail::index_at(n.in[1].type, p[1], 0) * row.step;
+TENURE_INLINE const T* gathered_row(void* const* p, const opaque_operation& n, const single_position& at) {
+  return static_cast<const T*>(p[0]) + detail::index_at(n.in[1].type, p[1], 0) * at.step;
 }
 
-/// A step of one row. A loop may run one in each turn, and then the general step takes longer than the row: it looks at all axes.
+/// A step at one position. A loop may run one in each turn, and then the general step takes longer than the row: it looks at all axes.
 template <ir::opcode Op, class T>
-TENURE_INLINE void single_row_step(void* const* p, const opaque_operation& n, const single_row& row, const ir::bound* bounds) {
+TENURE_INLINE void single_position_step(void* const* p, const opaque_operation& n, const single_position& at, const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::check) {
     const T index = *static_cast<const T*>(p[0]);
     for (int i = 0; i < n.bound_count(); ++i) {
@@ -437,23 +472,26 @@ TENURE_INLINE void single_row_step(void* const* p, const opaque_operation& n, co
     }
     *static_cast<T*>(p[1]) = index;
   } else if constexpr (Op == ir::opcode::gather) {
-    detail::copy_row(gathered_row<T>(p, n, row), static_cast<T*>(p[2]), row.length);
+    const T* const from = gathered_row<T>(p, n, at);
+    for (std::int64_t i = 0; i < at.rows; ++i) detail::copy_row(from + i * at.pitch, static_cast<T*>(p[2]) + i * at.length, at.length);
   } else {
     if (p[1] != p[3]) std::memcpy(p[3], p[1], static_cast<std::size_t>(elements_of(n.out)) * sizeof(T));
     const T* const from = static_cast<const T*>(p[0]);
-    T* const to = static_cast<T*>(p[3]) + detail::index_at(n.in[2].type, p[2], 0) * row.step;
-    if constexpr (Op == ir::opcode::update) detail::copy_row(from, to, row.length);
-    else detail::add_row(from, to, row.length);
+    T* const to = static_cast<T*>(p[3]) + detail::index_at(n.in[2].type, p[2], 0) * at.step;
+    for (std::int64_t i = 0; i < at.rows; ++i) {
+      if constexpr (Op == ir::opcode::update) detail::copy_row(from + i * at.length, to + i * at.pitch, at.length);
+      else detail::add_row(from + i * at.length, to + i * at.pitch, at.length);
+    }
   }
 }
 
 /// An operation that many turns run, with what is found out about it once.
 struct repeated_operation {
   opaque_operation operation;
-  single_row row;
+  single_position position;
 
   constexpr repeated_operation() = default;
-  constexpr repeated_operation(ir::opcode op, const std::int64_t* numbers) : operation(numbers), row(single_row_of(op, operation)) {}
+  constexpr repeated_operation(ir::opcode op, const std::int64_t* numbers) : operation(numbers), position(single_position_of(op, operation)) {}
 };
 
 template <ir::opcode Op, class T>
@@ -473,7 +511,7 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
 template <ir::opcode Op, class T>
 TENURE_INLINE void repeated_step(void* const* p, const repeated_operation& n, void* scratch, executor* on, const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)
-    if (n.row.length > 0) return single_row_step<Op, T>(p, n.operation, n.row, bounds);
+    if (n.position.length > 0) return single_position_step<Op, T>(p, n.operation, n.position, bounds);
   opaque_step<Op, T>(p, n.operation, scratch, on, bounds);
 }
 
