@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <vector>
@@ -212,6 +213,53 @@ TEMPLATE_TEST_CASE("matmul splits long k, and packs into the workspace it asked 
         for (layout right : {layout::rows, layout::columns, layout::both_strided})
           for (bool accumulate : {false, true}) check<TestType>(m, n, k, layout::columns, right, 0, accumulate);
   SUCCEED();
+}
+
+TEMPLATE_TEST_CASE("matmul of what the caches do not hold has the bits of its parts", "[matmul]", float, double) {
+  using T = TestType;
+  std::uint64_t state = 7;
+  const auto same = [](const T* found, const T* wanted, extent count) { return std::memcmp(found, wanted, static_cast<std::size_t>(count) * sizeof(T)) == 0; };
+  const extent line = 64 / static_cast<extent>(sizeof(T));
+  // C is larger than the caches: whole lines, lines that begin elsewhere, rows that end in the middle of a line.
+  const extent columns = (extent{32} << 20) / (64 * static_cast<extent>(sizeof(T))) / line * line + 2 * line;
+  for (const extent extra : {extent{0}, extent{3}})
+    for (const extent offset : {extent{0}, extent{1}}) {
+      const extent m = 65, n = columns + extra, k = 5;
+      const matrix<T> a = make<T>(m, k, layout::rows, state), b = make<T>(k, n, layout::rows, state);
+      std::vector<T> memory(static_cast<std::size_t>(m * n + 2 * line + 1), T(9)), row(static_cast<std::size_t>(2 * n));
+      T* const c = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64) % 64 / sizeof(T) + offset;
+      const T before = c[-1 + (offset == 0)], after = c[m * n];
+      std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
+      backend::matmul<T>(m, n, k, a, b, c, n, false, workspace.data());
+      CAPTURE(extra, offset);
+      if (offset > 0) CHECK(c[-1] == before);
+      CHECK(c[m * n] == after);
+      for (const extent i : {extent{0}, extent{31}, m - 2}) {  // two rows, because one is a GEMV
+        backend::matmul<T>(2, n, k, {a.memory.data() + i * k, k, 1}, b, row.data(), n, false, workspace.data());
+        CHECK(same(c + i * n, row.data(), 2 * n));
+      }
+    }
+  // A transposed A that is larger than the caches is read in few steps at a time.
+  for (const extent n : {2, 9, 16}) {
+    const extent m = 700, k = (extent{8} << 20) / (m * static_cast<extent>(sizeof(T))) + 37;
+    const matrix<T> a = make<T>(m, k, layout::columns, state), b = make<T>(k, n, layout::rows, state);
+    std::vector<T> c(static_cast<std::size_t>(m * n)), part(static_cast<std::size_t>(5 * n));
+    std::vector<unsigned char> workspace(static_cast<std::size_t>(backend::matmul_workspace<T>(m, n, k)));
+    for (const bool accumulate : {false, true}) {
+      for (T& x : c) x = T(0.25);
+      for (T& x : part) x = T(0.25);
+      backend::matmul<T>(m, n, k, a, b, c.data(), n, accumulate, workspace.data());
+      backend::matmul<T>(5, n, k, {a.memory.data() + 333, 1, m}, b, part.data(), n, accumulate, workspace.data());
+      CAPTURE(n, accumulate);
+      CHECK(same(c.data() + 333 * n, part.data(), 5 * n));
+      const long double first = [&] {
+        long double sum = accumulate ? 0.25L : 0;
+        for (extent l = 0; l < k; ++l) sum += static_cast<long double>(a(0, l)) * b(l, 0);
+        return sum;
+      }();
+      CHECK(static_cast<double>(c[0]) == Approx(static_cast<double>(first)).epsilon(sizeof(T) == 4 ? 1e-3 : 1e-10).margin(sizeof(T) == 4 ? 1e-3 : 1e-11));
+    }
+  }
 }
 
 TEMPLATE_TEST_CASE("matmul of one row or column, long ones too", "[matmul]", float, double) {

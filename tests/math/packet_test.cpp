@@ -68,6 +68,22 @@ void check_packet() {
   const lanes<P> gathered(m::gather<P>(strided, 3));
   for (int i = 0; i < w; ++i) CHECK(gathered.at[i] == static_cast<T>(3 * i));
 
+  // Masks from bools and back, with every lane alone, all lanes and none. Nothing beyond the lanes is read or written.
+  for (int set = -1; set <= w; ++set) {
+    std::unique_ptr<bool[]> from(new bool[w]), to(new bool[w]);
+    for (int i = 0; i < w; ++i) from[static_cast<std::size_t>(i)] = set == w || i == set, to[static_cast<std::size_t>(i)] = i != set;
+    const auto mask = m::load_bools<P>(from.get());
+    m::store_bools<P>(to.get(), mask);
+    const lanes<P> chosen(m::select<P>(mask, m::set1<P>(T(3)), m::set1<P>(T(4))));
+    for (int i = 0; i < w; ++i) {
+      CAPTURE(set, i);
+      CHECK(chosen.at[i] == (set == w || i == set ? T(3) : T(4)));
+      unsigned char byte;
+      std::memcpy(&byte, to.get() + i, 1);
+      CHECK(byte == (set == w || i == set ? 1 : 0));
+    }
+  }
+
   // Partial loads and stores touch exactly n elements: the buffers are as long as that, which a sanitizer watches.
   for (int n = 0; n <= w; ++n) {
     std::vector<T> from(a.at, a.at + n), to(static_cast<std::size_t>(n) + 1, T(77));

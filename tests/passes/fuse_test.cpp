@@ -126,6 +126,15 @@ TEST_CASE("a gradient keeps products and functions, and computes again what is c
   using normed = decltype(norm.plan(tn::tensor<float, shape<16, 32>>(), tn::tensor<float, shape<32>>(), tn::tensor<float, shape<32, 8>>()));
   STATIC_REQUIRE(normed::kept_bytes() == 2 * 16 * 4 + 2048 + 512);
 
+  // Where a bool decides, the bool is kept: with the product and its values for each column it is all that the later kernels read.
+  constexpr auto least = tn::grad<0>([](auto a, auto b) {
+    const auto c = matmul(a, b) * 2.0f;
+    return sum(square(amin(c, tn::axis<0>)));
+  });
+  using choice = decltype(least.plan(tn::tensor<float, shape<64, 8>>(), tn::tensor<float, shape<8, 512>>()));
+  CHECK(to_text(choice{}).find("where") != std::string::npos);
+  STATIC_REQUIRE(choice::workspace_bytes() < 2 * 64 * 512 * 4);
+
   // A loop keeps h of each turn: 10 turns of 4 x 8 floats.
   constexpr auto recurrence = tn::grad<1>([](auto h, auto u) {
     return sum(std::get<0>(tn::scan([=](auto state, auto row) { return std::tuple{tanh(matmul(state, u) + row), tn::nothing}; }, h, tn::expand<10, 4, 8>(h))));

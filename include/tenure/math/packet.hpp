@@ -9,6 +9,7 @@
 #include <tenure/math/packet/across.hpp>
 #include <tenure/math/packet/arithmetic.hpp>
 #include <tenure/math/packet/bits.hpp>
+#include <tenure/math/packet/bools.hpp>
 #include <tenure/math/packet/comparison.hpp>
 #include <tenure/math/packet/exponent.hpp>
 #include <tenure/math/packet/memory.hpp>

@@ -5,7 +5,8 @@
 // tanh, and no values between them.
 // A function, a division or a reduction is never computed twice: it takes longer than reading its result. Random bits are an exception: they
 // come from a key, so that a mask of dropout takes no memory between the two halves.
-// Law: recompute keeps the meaning, and no kernel reads more large arrays than before.
+// What a bool decides is computed again from the bool, which takes an eighth of the memory of a double.
+// Law: recompute keeps the meaning, and the steps read and write no more bytes than before.
 // Cost: a constant time for each operand of each kernel, because what is computed again for one value is limited.
 #pragma once
 
@@ -64,7 +65,8 @@ class recomputer {
     int chosen_in = -1;   // the last kernel that computes it again
     ir::node_id missing = nothing;
     int work = 0;         // operations
-    int reads = 0, writes = 0, counted_in = -1;  // of a missing node: what reading it would save in kernel counted_in
+    // Of a missing node: the bytes of an element that reading it would save in kernel counted_in, of reads and writes, and of memory.
+    int saves = 0, frees = 0, counted_in = -1;
     int copies = -1;      // head of its list in copies_
   };
   /// A node that a kernel computes again.
@@ -121,9 +123,10 @@ class recomputer {
         continue;
       }
       note& leaf = notes_[missing];
-      if (leaf.counted_in != p) leaf.counted_in = p, leaf.reads = leaf.writes = 0;
-      ++leaf.reads;
-      leaf.writes += reader_[id] == p;
+      if (leaf.counted_in != p) leaf.counted_in = p, leaf.saves = leaf.frees = 0;
+      const bool is_only_reader = reader_[id] == p;
+      leaf.saves += (is_only_reader ? 2 : 1) * bytes_of(id);
+      leaf.frees += is_only_reader ? bytes_of(id) : 0;
     }
     if (!is_any) return;
     // A node that is not read yet costs a read, and a write if nothing else reads it. The result of a product that one kernel reads may
@@ -134,7 +137,9 @@ class recomputer {
       const ir::node_id missing = notes_[id].missing, root = clusters_.root[missing];
       const bool is_in_memory = clusters_.of[root] < 0 || clusters_.in_memory[root];
       if (is_opaque(g_[root].op) && reader_[root] >= 0) continue;
-      if (notes_[missing].reads + notes_[missing].writes > (is_in_memory ? 1 : 2)) notes_[id].chosen_in = p;
+      const note& leaf = notes_[missing];
+      const bool gains = is_in_memory ? leaf.saves > bytes_of(missing) : leaf.saves > 2 * bytes_of(missing) && leaf.frees >= bytes_of(missing);
+      if (gains) notes_[id].chosen_in = p;
     }
     for (const ir::node_id id : reads)
       if (notes_[id].chosen_in == p) nodes += notes_[id].work;
@@ -143,6 +148,7 @@ class recomputer {
       if (notes_[id].chosen_in == p) add_copies(id, p);
   }
 
+  constexpr int bytes_of(ir::node_id id) const { return static_cast<int>(size_of(g_.nodes[id].type)); }
   constexpr bool is_number(ir::node_id root) const { return is_source(g_.nodes[root].op) && g_.nodes[root].op != ir::opcode::input; }
 
   /// Whether another kernel computes the node by a cheap operation, in the lanes and over the elements of kernel p.
@@ -170,8 +176,9 @@ class recomputer {
       if (is_at_hand(x, p)) continue;
       ir::node_id missing = x;
       if (is_cheap(x, p)) {
-        missing = missing_for(x, p);
-        n.work += notes_[x].work;
+        const ir::node_id below = missing_for(x, p);
+        const bool is_read = below != nothing && bytes_of(x) < bytes_of(id);  // a bool takes less memory than what it is computed from
+        if (!is_read) missing = below, n.work += notes_[x].work;
       }
       if (missing == nothing) continue;
       n.missing = n.missing == nothing || n.missing == missing ? missing : too_much;
@@ -191,7 +198,7 @@ class recomputer {
     notes_[id].copies = copies_.push_back({id, p, notes_[id].copies});
     for (int k = 0; k < g_.nodes[id].arity; ++k) {
       const ir::node_id x = g_.nodes[id].in[k];
-      if (is_at_hand(x, p) ? notes_[x].chosen_in == p : is_cheap(x, p)) add_copies(x, p);
+      if (is_at_hand(x, p) ? notes_[x].chosen_in == p : x != notes_[id].missing && is_cheap(x, p)) add_copies(x, p);
     }
   }
   constexpr ir::node_id emit(int c, const ir::array<ir::node_id>& renamed, ir::builder& out) {

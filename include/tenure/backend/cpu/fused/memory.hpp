@@ -67,6 +67,8 @@ TENURE_LAYER auto fused<Code>::load_mask(const local_arguments& args, const posi
   const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
   if constexpr (lanes == 1) return *source;
   else {
+    if constexpr (!Partial)
+      if (step == 1) return math::load_bools<P>(source);
     T lane[lanes];
     for (int l = 0; l < lanes; ++l) lane[l] = (!Partial || l < n) && source[l * step] ? T(1) : T(0);
     return math::ne(math::load<P>(lane), math::set1<P>(T(0)));
@@ -94,6 +96,7 @@ template <int A>
 TENURE_LAYER void fused<Code>::store_mask(const local_arguments& args, const position& p, M m, std::int64_t i, int n) {
   const std::int64_t step = stride_of<Code, A, last>(args);
   bool* target = static_cast<bool*>(args.pointer[A]) + p.offset[A] + i * step;
+  if (step == 1 && n == lanes) return math::store_bools<P>(target, m);
   const unsigned bits = math::lane_bits<P>(m);
   for (int l = 0; l < n; ++l) target[l * step] = (bits >> l & 1) != 0;
 }
