@@ -65,6 +65,25 @@ TEMPLATE_TEST_CASE("the chosen element of a long row agrees with the reference",
   agrees(tn::compile([](auto a, auto p) { return where(tn::apply<tn::ops::index_along<1, TestType>>(a) == p, a * 2.0, a); }), x, at);
 }
 
+TEST_CASE("an element is chosen in each of several rows, and by every position that rounds to the wanted one") {
+  // A row of two axes that are not one loop has the position three times.
+  const auto x = filled<double>(shape<4, 3, 320>{}, 11);
+  const auto at = filled<std::int64_t>(shape<4>{}, 12, 0.0, 300.0);
+  agrees(tn::compile([](auto a, auto p) {
+           const auto part = a.at(tn::all, tn::all, tn::range<0, 300>());
+           const auto chosen = tn::apply<tn::ops::index_along<2, double>>(part) == tn::unsqueeze<1>(tn::unsqueeze<1>(tn::cast<double>(p)));
+           return std::tuple{sum(where(chosen, part, 0.0), tn::axes<1, 2>), where(chosen, part, 0.0) + part};
+         }),
+         x, at);
+  // A float has not all positions from 2^24 on: three of them are the wanted one, and one of these is in the packet before.
+  constexpr std::int64_t n = (std::int64_t{1} << 24) + 64;
+  const auto ones = filled<float>(shape<n>{}, 13, 1.0, 1.0);
+  const auto three = tn::compile([](auto a, auto p) { return where(tn::apply<tn::ops::index_along<0, float>>(a) == p, a + 1.0f, 0.0f); })(ones, 16777232.0f);
+  std::int64_t found = 0;
+  for (const float v : tn::as_span(three)) found += v == 2.0f;
+  CHECK(found == 3);
+  for (const std::int64_t i : {16777231, 16777232, 16777233}) CHECK(three(i) == 2.0f);
+}
 TEST_CASE("the chosen element is what it was before the row was overwritten") {
   constexpr auto f = tn::compile([](auto a, auto p) { return where(tn::apply<tn::ops::index_along<1, float>>(a) == p, a * 2.0, exp(a)); });
   auto x = filled<float>(shape<9, 300>{}, 6);

@@ -243,12 +243,8 @@ class fuser {
     }
   }
 
-  /// A construct runs before the readers of its results.
-  constexpr void expect_result(ir::node_id id) {
-    const ir::node_id writer = g_[id].in[0];
-    notes_[writer].is_output = true;  // it runs, also if only the caller reads the result
-    if (notes_[id].lower >= 0) use(writer, notes_[id].lower / 2, false);
-  }
+  /// A construct runs, also if only the caller reads a result. It is a step of its own, so it runs before all that the sweep has placed.
+  constexpr void expect_result(ir::node_id id) { notes_[g_[id].in[0]].is_output = true; }
 
   constexpr void place_alone(ir::node_id id) {
     const int position = at_.push_back({.lane = g_[id].type, .space = g_[id].shape, .position = at_.size(), .opaque = id});
