@@ -135,6 +135,19 @@ TEST_CASE("csr: positions that int32 cannot hold") {
   constexpr auto f = [](auto variable, auto values, auto i) { return std::get<1>(tn::csr(std::tie(variable), tn::csr_block<0>(values, i))); };
   using wide = decltype(tn::compile(f)(std::declval<const tn::tensor<float, many>&>(), std::declval<const ones&>(), std::declval<const place&>()));
   static_assert(std::is_same_v<std::remove_const_t<tn::element_t<wide>>, std::int64_t>);
+
+  // The last number that int32 has, of columns and of elements, and one more.
+  constexpr auto positions = []<std::int64_t Columns, std::int64_t Samples>(std::integer_sequence<std::int64_t, Columns, Samples>) {
+    using variable = tn::tensor<float, tn::shape<Columns>>;
+    using values = tn::tensor<float, tn::shape<Samples, 1>>;
+    using indices = tn::tensor<std::int32_t, tn::shape<Samples>>;
+    return tn::dtype_v<std::remove_const_t<tn::element_t<decltype(tn::compile(f)(std::declval<const variable&>(), std::declval<const values&>(), std::declval<const indices&>()))>>>;
+  };
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  static_assert(positions(std::integer_sequence<std::int64_t, most, 2>{}) == tn::dtype::int32);
+  static_assert(positions(std::integer_sequence<std::int64_t, most + 1, 2>{}) == tn::dtype::int64);
+  static_assert(positions(std::integer_sequence<std::int64_t, 9, most>{}) == tn::dtype::int32);
+  static_assert(positions(std::integer_sequence<std::int64_t, 9, most + 1>{}) == tn::dtype::int64);
 }
 
 TEST_CASE("csr: an index outside its variable, and numbers of samples that differ, throw") {

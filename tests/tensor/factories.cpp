@@ -41,6 +41,8 @@ TEST_CASE("arange and linspace") {
   CHECK(c.size() == 3);
   CHECK(c(2) == 1);
   CHECK(arange<float>(3, 3).size() == 0);
+  CHECK(arange<float>(0.5, 0.5, 0.25).size() == 0);
+  CHECK(arange<double>(2.5, 2.5, -1).size() == 0);
   CHECK_THROWS_AS(arange<float>(3, 4, -1), shape_error);
   CHECK_THROWS_AS(arange<float>(3, 4, 0), shape_error);
   CHECK(arange<float>(shape<6>{})(5) == 5);
