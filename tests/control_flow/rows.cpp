@@ -72,7 +72,9 @@ constexpr auto columns = [](auto x, auto is) {
 constexpr auto many_rows = [](auto x, auto is) {
   const auto boxes = tn::stack(x, x * 2.0, tn::sin(x));
   const auto turn = [=](auto c, auto i) {
-    const auto column = x.at(tn::all, i % 3), of_transposed = tn::transpose(x).at(tn::all, i), row = tn::transpose(x)[i % 3];
+    const auto column = x.at(tn::all, i % 3);
+    const auto of_transposed = tn::transpose(x).at(tn::all, i);
+    const auto row = tn::transpose(x)[i % 3];
     const auto middle = tn::gather<1>(boxes, tn::unsqueeze<0>(i));
     return std::tuple{c * 0.5 + tn::sum(column * row) + tn::sum(of_transposed), std::tuple{column, of_transposed, middle}};
   };

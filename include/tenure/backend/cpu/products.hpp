@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSL-1.0
+// Products as steps of a plan: one, or one after the other, on this thread or in panels on several.
+#pragma once
+
+#include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/matmul.hpp>
+#include <tenure/backend/cpu/strided.hpp>
+#if TENURE_BLAS
+#include <tenure/backend/cpu/blas.hpp>
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+namespace detail {
+
+/// A product that is cut into panels, which are the blocks of work.
+template <class T>
+struct product {
+  std::int64_t m, n, k;
+  matrix_ref<T> a, b;
+  T* c;
+  std::int64_t pieces[2];  // of rows and of columns
+
+  static void run(void* context, int block, int) {
+    const product& p = *static_cast<const product*>(context);
+    const span rows = part(p.m, p.pieces[0], block / p.pieces[1]), columns = part(p.n, p.pieces[1], block % p.pieces[1]);
+    p.panel(rows, columns, p.c + rows.first * p.n + columns.first);
+  }
+  /// Computes some rows of the product and writes them to `to`.
+  static void run_rows(const void* context, std::int64_t first, std::int64_t count, void* to) {
+    const product& p = *static_cast<const product*>(context);
+    p.panel({first, count}, {0, p.n}, static_cast<T*>(to));
+  }
+
+ private:
+  struct span {
+    std::int64_t first, length;
+  };
+  void panel(span rows, span columns, T* to) const {
+    alignas(64) std::byte packed[matmul_most_workspace];
+    matmul<T>(rows.length, columns.length, k, {a.data + rows.first * a.row_stride, a.row_stride, a.col_stride},
+              {b.data + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, false, packed);
+  }
+  // The length of a part is a multiple of 32, except for the last one. A part is never a single row or column, because such a product is a
+  // GEMV with other bits.
+  static span part(std::int64_t extent, std::int64_t pieces, std::int64_t i) {
+    const std::int64_t length = extent / pieces / 32 * 32;
+    return pieces == 1 ? span{0, extent} : span{i * length, i + 1 < pieces ? length : extent - i * length};
+  }
+};
+
+/// A product with at most this many multiplications is not worth a call for itself: neither of threads nor of a BLAS.
+inline constexpr std::int64_t most_of_small_product = 4096;
+
+/// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul.
+template <class T>
+void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on) {
+#if TENURE_BLAS
+  if (matmul_by_blas(m, n, k, a, b, c)) return;
+#endif
+  if (on != nullptr && m * n * k >= 4 * block_work && on->gains_by(m * n * k / multiplications_of_work)) {
+    const std::int64_t most_rows = m / 32 < most_blocks ? m / 32 : most_blocks, rows = most_rows > 1 ? most_rows : 1;
+    const std::int64_t most_columns = n / 192, wanted = 16 / rows, columns = wanted < most_columns ? wanted : most_columns;
+    product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}};
+    return on->run(static_cast<int>(all.pieces[0] * all.pieces[1]), &product<T>::run, &all);
+  }
+  matmul<T>(m, n, k, a, b, c, n, false, scratch);
+}
+
+}  // namespace detail
+
+/// One product after the other.
+template <class T>
+[[gnu::noinline]] void matmul_of_batch(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
+  const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
+  const int batch = c.rank - 2;
+  const std::int64_t rows = c.extent[batch], columns = c.extent[batch + 1], inner = a.extent[batch + 1];
+  const matrix_ref<T> left{static_cast<const T*>(p[0]), a.stride[batch], a.stride[batch + 1]};
+  const matrix_ref<T> right{static_cast<const T*>(p[1]), b.stride[batch], b.stride[batch + 1]};
+  T* to = static_cast<T*>(p[2]);  // results are row-major
+  if (batch > 0 && rows * columns * inner <= detail::most_of_small_product) {
+    const int last = batch - 1;
+    detail::for_each_index(last, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
+      matmul_each<T>(c.extent[last], rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride}, a.stride[last],
+                     {right.data + at_b, right.row_stride, right.col_stride}, b.stride[last], to, scratch);
+      to += c.extent[last] * rows * columns;
+    });
+    return;
+  }
+  detail::for_each_index(batch, c.extent, a.stride, b.stride, [&](std::int64_t at_a, std::int64_t at_b) {
+    detail::matmul_in_blocks<T>(rows, columns, inner, {left.data + at_a, left.row_stride, left.col_stride},
+                                {right.data + at_b, right.row_stride, right.col_stride}, to, scratch, on);
+    to += rows * columns;
+  });
+}
+
+template <class T>
+void matmul_step(void* const* p, const opaque_operation& n, void* scratch, executor* on) {
+  const operand_view &a = n.in[0], &b = n.in[1], &c = n.out;
+  if (c.rank > 2 || c.extent[0] * c.extent[1] * a.extent[1] > detail::most_of_small_product) return matmul_of_batch<T>(p, n, scratch, on);
+  // A loop may run one in each turn, and then it takes less time than the way to it.
+  matmul<T>(c.extent[0], c.extent[1], a.extent[1], {static_cast<const T*>(p[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(p[1]), b.stride[0], b.stride[1]},
+            static_cast<T*>(p[2]), c.extent[1], false, scratch);
+}
+
+}  // namespace tenure::cpu_backend

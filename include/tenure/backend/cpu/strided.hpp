@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+// Walks operands with any strides, and copies them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <tenure/backend/execution.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+using program_detail::operand_view;
+using program_detail::opaque_operation;
+
+namespace detail {
+
+/// Calls f(offset in x, offset in y) for each index of the first `rank` axes.
+template <class F>
+void for_each_index(int rank, const std::int64_t* extent, const std::int64_t* x, const std::int64_t* y, F f, std::int64_t at_x = 0,
+                    std::int64_t at_y = 0) {
+  if (rank == 0) return f(at_x, at_y);
+  for (std::int64_t i = 0; i < *extent; ++i) for_each_index(rank - 1, extent + 1, x + 1, y + 1, f, at_x + i * *x, at_y + i * *y);
+}
+
+/// Copies a row. Most rows that a step copies are short, and then a call of memcpy takes longer than the copy.
+template <class T>
+TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
+  const std::size_t bytes = static_cast<std::size_t>(length) * sizeof(T);
+  const auto in_pieces = [&]<std::size_t Piece>(std::integral_constant<std::size_t, Piece>) {
+    const auto* const a = reinterpret_cast<const std::byte*>(from);
+    auto* const b = reinterpret_cast<std::byte*>(to);
+    std::size_t i = 0;
+    for (; i + Piece <= bytes; i += Piece) std::memcpy(b + i, a + i, Piece);
+    if (i < bytes) std::memcpy(b + bytes - Piece, a + bytes - Piece, Piece);  // overlaps the last piece
+  };
+  if (bytes > 512) std::memcpy(to, from, bytes);
+  else if (bytes >= 32) in_pieces(std::integral_constant<std::size_t, 32>{});
+  else if (bytes >= 8) in_pieces(std::integral_constant<std::size_t, 8>{});
+  else for (std::int64_t j = 0; j < length; ++j) to[j] = from[j];
+}
+
+/// Whether the elements along these axes are neighbours, in row-major order.
+constexpr bool is_dense(const operand_view& v, int first, int last) {
+  std::int64_t step = 1;
+  for (int d = last - 1; d >= first; step *= v.extent[d--])
+    if (v.extent[d] != 1 && v.stride[d] != step) return false;
+  return true;
+}
+/// The elements of memory from one index of the axes before `last` to the next, or 0 if it varies.
+constexpr std::int64_t step_over(const operand_view& v, int last) {
+  std::int64_t step = 0, next = 0;
+  for (int d = last - 1; d >= 0; --d) {
+    if (v.extent[d] == 1) continue;
+    if (step == 0) step = next = v.stride[d];
+    if (v.stride[d] != next) return 0;
+    next *= v.extent[d];
+  }
+  return step;
+}
+constexpr std::int64_t elements_along(const operand_view& v, int first, int last) {
+  std::int64_t n = 1;
+  for (int d = first; d < last; ++d) n *= v.extent[d];
+  return n;
+}
+
+template <class T>
+void copy_strided(const operand_view& shape, const T* from, const std::int64_t* from_stride, T* to, const std::int64_t* to_stride) {
+  const int last = shape.rank - 1;
+  const bool copies_rows = last >= 0 && shape.extent[last] > 0 && from_stride[last] == 1 && to_stride[last] == 1;
+  if (copies_rows) {
+    int axis = last;
+    std::int64_t length = shape.extent[last];  // of a row, which may go over several axes
+    for (; axis > 0 && from_stride[axis - 1] == length && to_stride[axis - 1] == length; length *= shape.extent[--axis]) {}
+    for_each_index(axis, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { copy_row(from + a, to + b, length); });
+  } else {
+    for_each_index(shape.rank, shape.extent, from_stride, to_stride, [&](std::int64_t a, std::int64_t b) { to[b] = from[a]; });
+  }
+}
+
+inline std::int64_t index_at(dtype type, const void* indices, std::int64_t offset) {
+  return type == dtype::int32 ? static_cast<const std::int32_t*>(indices)[offset] : static_cast<const std::int64_t*>(indices)[offset];
+}
+
+}  // namespace detail
+}  // namespace tenure::cpu_backend
