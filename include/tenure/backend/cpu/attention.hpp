@@ -64,7 +64,7 @@ void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index
   constexpr index lanes = most_lanes<T>;
   for (index left = n / lanes, wide = 0; left > 0; left -= wide, b += wide * lanes, c += wide * lanes) {
     wide = ceil_div(left, ceil_div(left, tile_shape<T>::packets_wide));
-    panel_of<T>(wide)(m, k, a, b, ldb, c, ldc, lanes, stored_or_added(accumulate));
+    panel_of<T>(wide)(m, k, a, b, ldb, c, ldc, lanes, accumulate);
   }
 }
 
@@ -88,7 +88,7 @@ struct turned {
     b += first * columns;
     for (index j = 0; j < count; j += width, b += columns * width) {
       const index wide = ceil_div(count - j, most_lanes<T>);
-      panel_of<T>(wide)(m, columns, a, b, width, c + j, ldc, most_lanes<T>, result::stored);
+      panel_of<T>(wide)(m, columns, a, b, width, c + j, ldc, most_lanes<T>, false);
     }
   }
 };

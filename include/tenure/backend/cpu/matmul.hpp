@@ -72,10 +72,6 @@ TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
   }
 }
 
-/// How a product is written: over C, added to it, or over it past the caches.
-enum class result { stored, added, streamed };
-constexpr result stored_or_added(bool accumulate) { return accumulate ? result::added : result::stored; }
-
 /// Whether a packet is a whole line of the cache, and can be stored past it.
 template <class T>
 inline constexpr bool may_stream = [] {
@@ -86,13 +82,13 @@ inline constexpr bool may_stream = [] {
 inline constexpr index streamed_bytes = index{32} << 20;
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
-/// last packet of B are read.
-template <class T, index Rows, index Packets, bool Ragged = false>
-TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, result to) {
+/// last packet of B are read. With Streams, C is stored past the caches, and has whole packets.
+template <class T, index Rows, index Packets, bool Ragged = false, bool Streams = false>
+TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
   using packet = packet_of<T, most_lanes<T>>;
   constexpr index lanes = most_lanes<T>;
-  const T* from = to == result::added ? c : tile_shape<T>::zeros;
-  const index step = to == result::added ? ldc : 0;
+  const T* from = accumulate ? c : tile_shape<T>::zeros;
+  const index step = accumulate ? ldc : 0;
   packet sum[Rows][Packets];
 #pragma GCC unroll 16
   for (index r = 0; r < Rows; ++r, from += step)
@@ -115,33 +111,30 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
       for (index p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
     }
   }
-  if constexpr (may_stream<T> && !Ragged && Rows > 1)
-    if (to == result::streamed) {
-#pragma GCC unroll 16
-      for (index r = 0; r < Rows; ++r, c += ldc)
-#pragma GCC unroll 16
-        for (index p = 0; p < Packets; ++p) math::stream<packet>(c + p * lanes, sum[r][p]);
-      return;
-    }
 #pragma GCC unroll 16
   for (index r = 0; r < Rows; ++r, c += ldc) {
+    if constexpr (Streams) {
 #pragma GCC unroll 16
-    for (index p = 0; p + 1 < Packets; ++p) packets::pstoreu(c + p * lanes, sum[r][p]);
-    store_some(c + (Packets - 1) * lanes, sum[r][Packets - 1], last);
+      for (index p = 0; p < Packets; ++p) math::stream<packet>(c + p * lanes, sum[r][p]);
+    } else {
+#pragma GCC unroll 16
+      for (index p = 0; p + 1 < Packets; ++p) packets::pstoreu(c + p * lanes, sum[r][p]);
+      store_some(c + (Packets - 1) * lanes, sum[r][Packets - 1], last);
+    }
   }
 }
 
 /// Computes all m rows of one column panel.
-template <class T, index Packets, bool Ragged = false>
-void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, result to) {
+template <class T, index Packets, bool Ragged = false, bool Streams = false>
+void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
   constexpr index rows = tile_shape<T>::rows;
   index i = 0;
   const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
-  for (; i + rows <= m; i += rows) tile<T, rows, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, to);
+  for (; i + rows <= m; i += rows) tile<T, rows, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
   if constexpr (rows > 4)
-    if (i + 4 <= m) tile<T, 4, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, to), i += 4;
-  if (i + 2 <= m) tile<T, 2, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, to), i += 2;
-  if (i < m) tile<T, 1, Packets, Ragged>(k, at(), b, ldb, c + i * ldc, ldc, last, to);
+    if (i + 4 <= m) tile<T, 4, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 4;
+  if (i + 2 <= m) tile<T, 2, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 2;
+  if (i < m) tile<T, 1, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
 }
 
 /// Whether one packet holds a row of C, and few tiles read B. Then B is read where it is: a packed copy would take longer than the product.
@@ -154,13 +147,13 @@ constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
 template <class T, index Rows>
 void narrow_products(index count, index m, index n, index k, matrix_ref<T> a, index a_step, matrix_ref<T> b, index b_step, T* c) {
   for (index i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n)
-    if constexpr (Rows > 0) tile<T, Rows, 1, true>(k, a, b.data, b.row_stride, c, n, n, result::stored);
-    else panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, n, n, result::stored);
+    if constexpr (Rows > 0) tile<T, Rows, 1, true>(k, a, b.data, b.row_stride, c, n, n, false);
+    else panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, n, n, false);
 }
 
 /// The function for a panel of `wide` packets.
-template <class T>
-constexpr auto panel_of(index wide) { return wide == 1 ? panel<T, 1> : wide == 2 ? panel<T, 2> : panel<T, 3>; }
+template <class T, bool Streams = false>
+constexpr auto panel_of(index wide) { return wide == 1 ? panel<T, 1, false, Streams> : wide == 2 ? panel<T, 2, false, Streams> : panel<T, 3, false, Streams>; }
 
 /// Packs a panel: to[k, width] = B[k, n], with zeros in the columns n..width.
 template <class T>
@@ -246,11 +239,10 @@ template <class T>
 void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
   constexpr index lanes = most_lanes<T>;
   const matrix_ref<T> a{x, 0, stride};
-  const result to = stored_or_added(accumulate);
   index j = 0;
-  for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, to);
-  if (j + 4 * lanes <= n) tile<T, 1, 4>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, to), j += 4 * lanes;
-  for (; j < n; j += lanes) tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, to);
+  for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate);
+  if (j + 4 * lanes <= n) tile<T, 1, 4>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate), j += 4 * lanes;
+  for (; j < n; j += lanes) tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, accumulate);
 }
 
 /// y[n] = x[k] B[k, n], where the columns of B are contiguous. A strided x is copied piece by piece.
@@ -324,12 +316,12 @@ template <class T>
   // A product that is larger than the caches, and of few steps, takes less time past them: 1000 x 10000 of 16 steps, in double, 0.7 of it.
   constexpr index line = 64 / size;
   const bool has_whole_lines = reinterpret_cast<std::uintptr_t>(c) % 64 == 0 && n % line == 0 && ldc % line == 0;
-  const bool past_caches = may_stream<T> && depth == k && has_whole_lines && m * n * size >= streamed_bytes;
+  const bool past_caches = may_stream<T> && !accumulate && depth == k && has_whole_lines && m * n * size >= streamed_bytes;
   for (index i = 0; i < m; i += most_rows)
     for (index l = 0; l < k; l += depth) {
       const index height = m - i < most_rows ? m - i : most_rows, steps = k - l < depth ? k - l : depth;
       const matrix_ref<T> left{a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride};
-      const result how = accumulate || l > 0 ? result::added : past_caches ? result::streamed : result::stored;
+      const bool add = accumulate || l > 0;
       index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
       for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
         wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
@@ -341,7 +333,7 @@ template <class T>
           right = {packed, width, 1};
         }
         T* const to = c + i * ldc + j;
-        panel_of<T>(wide)(height, steps, left, right.data, right.row_stride, to, ldc, last, how);
+        (past_caches ? panel_of<T, may_stream<T>>(wide) : panel_of<T>(wide))(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
       }
     }
   if (past_caches) math::end_of_streams();
@@ -369,7 +361,7 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
   if constexpr (!has_packets<T>) {
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
   } else {
-    if (is_narrow(m, n, b) && k > 0) panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, stored_or_added(accumulate));
+    if (is_narrow(m, n, b) && k > 0) panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, accumulate);
     else if (m * n * k <= most_of_loops) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
     else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate);
     else matmul_blocked(m, n, k, a, b, c, ldc, accumulate, workspace);

@@ -50,8 +50,7 @@ struct fused<Code>::blocks {
   const row_source* rows = nullptr;
   T totals[most_grid_blocks][most_totals];
 
-  // It is not inlined, so that the loops are compiled once, for one thread and for several.
-  TENURE_FLATTEN [[gnu::noinline]] static void run(void* context, int b, int worker) {
+  static void run(void* context, int b, int worker) {
     auto& all = *static_cast<blocks*>(context);
     local_arguments args = all.args;
     if constexpr (reduces_columns)
@@ -76,11 +75,7 @@ struct fused<Code>::blocks {
         rows->produce(pointed.pointer, range.first[0], range.last[0], worker);
       args = pointed;
     }
-    alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
-    args.collected = collected;
-    run_range(args, range, all.totals[has_totals ? b : 0]);
-    if constexpr (may_bypass_caches)
-      if (args.bypasses_caches) math::end_of_streams();
+    run_block(args, range, all.totals[has_totals ? b : 0]);
   }
 
   /// Points the accesses of the selected instructions to other memory.
@@ -106,24 +101,45 @@ struct fused<Code>::blocks {
   }
 };
 
+/// One block. It is not inlined, so that the loops are compiled once, for one thread and for several.
 template <class Code>
-void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments& given) {
-  const row_source* const source = given.rows;
-  const bool follows_product = source != nullptr && source->is_product;
-  std::int64_t extents[record::rank], columns = 1, elements = 1;
+TENURE_FLATTEN [[gnu::noinline]] void fused<Code>::run_block(local_arguments args, const block_range& range, T* totals) {
+  alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
+  args.collected = collected;
+  run_range(args, range, totals);
+  if constexpr (may_bypass_caches)
+    if (args.bypasses_caches) math::end_of_streams();
+}
+
+template <class Code>
+TENURE_INLINE void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments& given) {
+  std::int64_t extents[record::rank], elements = 1;
   [&]<int... D>(std::integer_sequence<int, D...>) {
     ((extents[D] = extent_of<Code, D>(args)), ...);
   }(std::make_integer_sequence<int, record::rank>{});
-  for (int d = record::outer; d < record::rank; ++d) columns *= extents[d];
   for (const std::int64_t e : extents) elements *= e;
+  const bool is_one_block = given.rows == nullptr && elements * record::instructions < 2 * block_work;
+  if (!is_one_block) return run_many_blocks(args, given, extents);
+  block_range range{};
+  for (int d = 0; d < cuts; ++d) range.last[d] = extents[d];
+  T totals[most_totals];
+  run_block(args, range, totals);
+  write_totals(args, totals, those<part::totals>{});
+}
+
+template <class Code>
+[[gnu::noinline]] void fused<Code>::run_many_blocks(const local_arguments& args, const kernel_arguments& given, const std::int64_t* extents) {
+  const row_source* const source = given.rows;
+  const bool follows_product = source != nullptr && source->is_product;
+  std::int64_t columns = 1, elements = 1;
+  for (int d = 0; d < record::rank; ++d) (d < record::outer ? elements : columns) *= extents[d];
+  elements *= columns;
   blocks all;
   for (T& t : all.totals[0]) t = T(0);  // g++ does not see that there is at least one block
   all.args = args;
   if constexpr (may_bypass_caches) all.args.bypasses_caches = !follows_product && gains_by_bypassing(args);
   all.rows = source;
-  const bool is_one_block = elements * record::instructions < 2 * block_work;  // a cut takes some divisions to find this out
   all.grid = source != nullptr ? source->grid(extents[0], extents[1 < record::rank ? 1 : 0])
-             : is_one_block    ? block_grid{{extents[0], extents[1 < record::rank ? 1 : 0]}}
                                : cut_of_kernel(extents, record::outer, record::inner, cuts, record::instructions, reduces_columns);
   for (int d = 0; d < 2; ++d) all.extent[d] = d < cuts ? extents[d] : 0;
   all.columns = columns;
