@@ -63,6 +63,7 @@ tests = {
     "ops/structural/product": ["passes/verify_test", "passes/passes_test", "batch/operations", "golden/contraction golden/check", "laws/adjoint_shapes"],
     "ops/parts": ["transform/parts_test", "golden/parts golden/check", "fail/chunk*", "fail/split*"],
     "ops/number": ["transform/number_test", "transform/eager_test", "expr/traced_test"],
+    "ops/members": ["expr/members_test", "expr/traced_test"],
     "ops/like": ["transform/like_test", "transform/factory_test"],
     "ops/random_bits": ["transform/random_test"],
     "ops/remainder": ["golden/pointwise golden/check", "numbers/integers", "backend/reference_test", "laws/types", "laws/kinks"],

@@ -273,6 +273,22 @@ TEST_CASE("run-time extents: a picture without costs and without the memory") {
   CHECK(is_balanced(page));
 }
 
+TEST_CASE("numbers have a prefix and three digits, and times a unit") {
+  using tn::detail::time_text, tn::detail::with_prefix;
+  CHECK(with_prefix(0, "B") == "0 B");
+  CHECK(with_prefix(7, "B") == "7 B");
+  CHECK(with_prefix(999, "B") == "999 B");
+  CHECK(with_prefix(1250, "FLOP") == "1.25 kFLOP");
+  CHECK(with_prefix(12.3e3, "B") == "12.3 kB");
+  CHECK(with_prefix(100e6, "B") == "100 MB");
+  CHECK(with_prefix(9.994e9, "B") == "9.99 GB");
+  CHECK(with_prefix(5e15, "B") == "5000 TB");
+  CHECK(time_text(1.234e-6) == "1.23 µs");
+  CHECK(time_text(12e-6) == "12 µs");
+  CHECK(time_text(1.5e-3) == "1.50 ms");
+  CHECK(time_text(0.25) == "250 ms");
+}
+
 TEST_CASE("write_html writes the page, or says why not") {
   const std::filesystem::path file = new_file(".html");
   tn::write_html(step_plan{}, file.string());
