@@ -80,6 +80,17 @@ constexpr auto many_rows = [](auto x, auto is) {
   };
   return tn::scan(turn, 0.0 * tn::sum(x), is);
 };
+/// Tables that repeat their elements along an axis before the position, behind it, and along both.
+constexpr auto repeated = [](auto x, auto is) {
+  const auto turn = [=](auto c, auto i) {
+    const auto before = tn::expand<5, 2, 3>(tn::unsqueeze<1>(x)).at(tn::all, tn::all, i % 3);
+    const auto behind = tn::expand<5, 3, 2>(tn::unsqueeze<2>(x)).at(tn::all, i % 3, tn::all);
+    const auto first = tn::expand<2, 5, 3>(tn::unsqueeze<0>(x)).at(tn::all, i, tn::all);
+    const auto all = tn::expand<4, 5, 2, 3>(tn::unsqueeze<0>(tn::unsqueeze<1>(x))).at(tn::all, tn::all, tn::all, i % 3);
+    return std::tuple{c + tn::sum(before * behind), std::tuple{before, behind, first, all}};
+  };
+  return tn::scan(turn, 0.0 * tn::sum(x), is);
+};
 /// A column of the carry is replaced, and another one is added to.
 constexpr auto changed_columns = [](auto x, auto is) {
   const auto turn = [](auto c, auto i) {
@@ -154,6 +165,9 @@ TEST_CASE("a row in each turn") { judge_rows("static", rows); }
 TEST_CASE("a row of a run-time extent in each turn") { judge_rows("run-time", rows_of_run_time()); }
 TEST_CASE("a column in each turn") { judge_columns("static", rows); }
 TEST_CASE("a column of a run-time extent in each turn") { judge_columns("run-time", rows_of_run_time()); }
+TEST_CASE("a position of a table that repeats its elements") {
+  agrees_with_reference("static", repeated, rows, places);
+}
 TEST_CASE("a row in each turn, of a body with many steps") {
   agrees_with_reference("static", weighted<14>, rows, places);
   agrees_with_reference("run-time", weighted<14>, rows_of_run_time(), places);

@@ -72,8 +72,11 @@ void check_packet() {
   for (int set = -1; set <= w; ++set) {
     std::unique_ptr<bool[]> from(new bool[w]), to(new bool[w]);
     for (int i = 0; i < w; ++i) from[static_cast<std::size_t>(i)] = set == w || i == set, to[static_cast<std::size_t>(i)] = i != set;
-    const auto mask = m::load_bools<P>(from.get());
+    T numbers[w];
+    for (int i = 0; i < w; ++i) numbers[i] = from[static_cast<std::size_t>(i)] ? T(1) : T(0);
+    auto mask = m::ne(m::load<P>(numbers), m::set1<P>(T(0)));
     m::store_bools<P>(to.get(), mask);
+    if constexpr (m::loads_bools<P>) mask = m::load_bools<P>(from.get());
     const lanes<P> chosen(m::select<P>(mask, m::set1<P>(T(3)), m::set1<P>(T(4))));
     for (int i = 0; i < w; ++i) {
       CAPTURE(set, i);

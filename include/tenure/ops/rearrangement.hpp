@@ -200,9 +200,10 @@ struct windows {
     using S = typename X::shape_type;
     constexpr int at = axis_position<windows, S::rank, A>::value;
     constexpr std::int64_t extent = S::value[at];
-    constexpr bool fits = is_static(extent) && Size >= 1 && Size <= extent && Step >= 1;
+    constexpr bool is_known = is_static(extent), fits = !is_known || (Size >= 1 && Size <= extent && Step >= 1);
+    static_assert(is_known, "tenure: windows: the axis needs a static extent");
     static_assert(fits, "tenure: windows: does not fit its axis");
-    if constexpr (fits) {
+    if constexpr (is_known && fits) {
       constexpr std::int64_t number = (extent - Size) / Step + 1;
       return [&]<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
         return stack<-1>::trace(slice<at, I, number, Step>::trace(x)...);

@@ -129,7 +129,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
 /// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
 inline constexpr std::int64_t expanded_work = 16384;
 inline constexpr int expanded_steps = 48;
-/// The steps of a body with loops, branches or single rows that is expanded. A turn of few numbers takes less time than a walk through the table.
+/// The steps of a body with loops, branches or steps at one position that is expanded. A turn of few numbers takes less time than a walk through the table.
 inline constexpr int expanded_steps_of_turn = 12;
 
 /// What a step of a turn reads, writes or checks at one position.

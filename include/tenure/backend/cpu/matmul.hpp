@@ -270,9 +270,9 @@ template <class T>
     }
 }
 
-/// A product with at most this many multiplications is a few loops, unless it is narrow. Packets of 4 x 4 by a transposed 4 x 4 take twice as long,
-/// and those of 8 x 8 by a column as long.
-inline constexpr index most_of_loops = 64;
+/// A product with at most this many multiplications is a few loops, unless it is narrow. Packets of 3 x 3 by a transposed 3 x 3 take twice as long.
+/// A product with a vector has packets without a copy: those of 3 x 3 by a column take twice as long as loops, those of 8 x 8 0.7 of them.
+constexpr index most_of_loops(index m, index n) { return m == 1 || n == 1 ? 16 : 64; }
 
 constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
 
@@ -362,7 +362,7 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
   } else {
     if (is_narrow(m, n, b) && k > 0) panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, accumulate);
-    else if (m * n * k <= most_of_loops) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
+    else if (m * n * k <= most_of_loops(m, n)) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
     else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate);
     else matmul_blocked(m, n, k, a, b, c, ldc, accumulate, workspace);
   }

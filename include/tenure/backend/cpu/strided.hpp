@@ -52,11 +52,13 @@ constexpr bool is_dense(const operand_view& v, int first, int last) {
 /// The elements of memory from one index of the axes before `last` to the next, or 0 if it varies.
 constexpr std::int64_t step_over(const operand_view& v, int last) {
   std::int64_t step = 0, next = 0;
+  bool is_first = true;
   for (int d = last - 1; d >= 0; --d) {
     if (v.extent[d] == 1) continue;
-    if (step == 0) step = next = v.stride[d];
+    if (is_first) step = next = v.stride[d];
     if (v.stride[d] != next) return 0;
     next *= v.extent[d];
+    is_first = false;
   }
   return step;
 }

@@ -24,22 +24,31 @@ TENURE_KERNEL_INLINE std::uint64_t bytes_of_bits(unsigned bits) {
 #if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
 template <class P>
 inline constexpr bool widens_bytes = sizeof(P) == 32 && !is_one_lane<P>;
-TENURE_INLINE __m256 widened(float, __m128i bytes) { return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_setzero_si256(), _mm256_cvtepu8_epi32(bytes))); }
-TENURE_INLINE __m256d widened(double, __m128i bytes) { return _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_setzero_si256(), _mm256_cvtepu8_epi64(bytes))); }
+template <class P>
+TENURE_INLINE P widened(std::uint64_t bytes) {
+  const __m128i word = _mm_cvtsi64_si128(static_cast<long long>(bytes));
+  const __m256i zero = _mm256_setzero_si256();
+  if constexpr (sizeof(scalar_of<P>) == 4) return _mm256_castsi256_ps(_mm256_sub_epi32(zero, _mm256_cvtepu8_epi32(word)));
+  else return _mm256_castsi256_pd(_mm256_sub_epi64(zero, _mm256_cvtepu8_epi64(word)));
+}
 #else
 template <class P>
 inline constexpr bool widens_bytes = false;
+template <class P>
+P widened(std::uint64_t) = delete;
 #endif
 
 }  // namespace detail
 
-/// The mask whose lane i is from[i].
+/// Whether load_bools takes the bools of all lanes at once.
+template <class P>
+inline constexpr bool loads_bools = is_512<P> || detail::widens_bytes<P>;
+
+/// The mask whose lane i is from[i]. Requires loads_bools<P>.
 template <class P>
 TENURE_KERNEL_INLINE mask_of<P> load_bools(const bool* from) {
   constexpr int lanes = width<P>;
-  if constexpr (is_one_lane<P>) {
-    return *from;
-  } else if constexpr (is_512<P>) {
+  if constexpr (is_512<P>) {
     unsigned bits = 0;
     for (int l = 0; l < lanes; l += 8) {
       std::uint64_t bytes;
@@ -47,16 +56,10 @@ TENURE_KERNEL_INLINE mask_of<P> load_bools(const bool* from) {
       bits |= detail::bits_of_bytes(bytes) << l;
     }
     return {static_cast<decltype(mask_of<P>::bits)>(bits)};
-  } else if constexpr (detail::widens_bytes<P>) {
-#if defined(EIGEN_VECTORIZE_AVX2) && !defined(__CUDACC__)
+  } else {
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, from, lanes);
-    return detail::widened(scalar_of<P>(), _mm_cvtsi64_si128(static_cast<long long>(bytes)));
-#endif
-  } else {
-    scalar_of<P> lane[lanes];
-    for (int l = 0; l < lanes; ++l) lane[l] = from[l] ? scalar_of<P>(1) : scalar_of<P>(0);
-    return ne(load<P>(lane), set1<P>(scalar_of<P>(0)));
+    return detail::widened<P>(bytes);
   }
 }
 

@@ -67,7 +67,7 @@ TENURE_LAYER auto fused<Code>::load_mask(const local_arguments& args, const posi
   const bool* source = static_cast<const bool*>(args.pointer[A]) + p.offset[A] + i * step;
   if constexpr (lanes == 1) return *source;
   else {
-    if constexpr (!Partial)
+    if constexpr (!Partial && math::loads_bools<P>)
       if (step == 1) return math::load_bools<P>(source);
     T lane[lanes];
     for (int l = 0; l < lanes; ++l) lane[l] = (!Partial || l < n) && source[l * step] ? T(1) : T(0);
