@@ -103,7 +103,9 @@ struct fused<Code>::blocks {
 
 /// One block. It is not inlined, so that the loops are compiled once, for one thread and for several.
 template <class Code>
-TENURE_FLATTEN [[gnu::noinline]] void fused<Code>::run_block(local_arguments args, const block_range& range, T* totals) {
+TENURE_FLATTEN [[gnu::noinline]] void fused<Code>::run_block(const local_arguments& given, const block_range& of, T* totals) {
+  local_arguments args = given;  // variables of this function, which the compiler keeps in registers
+  const block_range range = of;
   alignas(64) [[maybe_unused]] T collected[collected_numbers + 1];
   args.collected = collected;
   run_range(args, range, totals);

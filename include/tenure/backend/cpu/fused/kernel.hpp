@@ -169,7 +169,7 @@ struct fused : program_detail::coded_kernel<Code> {
   struct whole;
   struct block_range;
   struct blocks;
-  static void run_block(local_arguments args, const block_range& range, T* totals);
+  static void run_block(const local_arguments& given, const block_range& range, T* totals);
   static void run_blocks(const local_arguments& args, const kernel_arguments& given);
   static void run_many_blocks(const local_arguments& args, const kernel_arguments& given, const std::int64_t* extents);
 
