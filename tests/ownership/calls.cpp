@@ -76,6 +76,42 @@ TEST_CASE("a result is a node if a gradient flows to it from a tracked argument,
   check_values(w.grad(), {7, 10});
 }
 
+namespace {
+/// Calls with one to four tracked results, of which each is read in another way, or not at all.
+template <int N>
+constexpr auto several = [](const auto& w, const auto& v) {
+  const auto all = std::tuple{w * v, tanh(w), v * v + w, sum(w * w * v)};
+  return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::tuple{std::get<I>(all)...}; }(std::make_index_sequence<N>{});
+};
+template <int N>
+void check_results() {
+  CAPTURE(N);
+  const auto gradients = [](const auto& call) {
+    auto w = leaf<3>(0.1, 0.2, -0.3), v = leaf<3>(1.0, -2.0, 3.0);
+    const auto results = call(w, v);
+    tn::tensor loss = sum(std::get<0>(results) * std::get<0>(results));
+    if constexpr (N == 2 || N == 4) loss = loss + sum(std::get<1>(results));
+    if constexpr (N > 2) loss = loss + sum(std::get<2>(results) * std::get<0>(results));
+    if constexpr (N > 3) loss = loss + std::get<3>(results) * 2.0;
+    loss.backward();
+    std::vector<double> all = values(w.grad());
+    const std::vector<double> more = values(v.grad());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::vector<double> expected = gradients([](const auto& w, const auto& v) { return several<N>(w, v); });
+  const std::vector<double> found = gradients([](const auto& w, const auto& v) { return tn::compile(several<N>)(w, v); });
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::abs(found[i] - expected[i]) <= 1e-12 * (1 + std::abs(expected[i])));
+}
+}  // namespace
+
+TEST_CASE("a call may have any number of results") {
+  check_results<1>();
+  check_results<2>();
+  check_results<3>();
+  check_results<4>();
+}
+
 TEST_CASE("arguments are trees, numbers and integers, and the same variable may come twice") {
   auto w = leaf<2, 2>({{1, 2}, {3, 4}});
   auto b = leaf<2>(0.5, -0.5);

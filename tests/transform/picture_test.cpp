@@ -244,6 +244,19 @@ TEST_CASE("a page has a card for each step, arrows between cards that are there,
     CHECK(has(ids, from[i]));
     CHECK(has(ids, to[i]));
   }
+  std::set<std::string> named;
+  for (const std::string& names : quoted(page, "data-names=\""))
+    for (std::istringstream all(names); !all.eof();) {
+      std::string name;
+      std::getline(all, name, '|');
+      named.insert(name);
+    }
+  for (const auto& c : p.cards)
+    for (const auto& r : c.reads)
+      if (r.from < 0) {
+        INFO(r.name);
+        CHECK(named.count(r.name) == 1);
+      }
   CHECK(count(page, "<rect class=\"cursor\"") == p.steps);
   CHECK(count(page, "<title>") == 1 + static_cast<int>(p.buffers.size()));
   for (const char* const loads : {"src=", "<link", "@import", "url(http", "fetch("}) CHECK(page.find(loads) == std::string::npos);
