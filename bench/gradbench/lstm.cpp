@@ -4,17 +4,21 @@
 
 namespace {
 
-/// One layer for the whole text. The rows of p are the weights of the gates forget, in, out and change, and then their biases.
+/// One layer for the whole text. The rows of p are the weights of the gates forget, in, out and change, and then their biases. Two of the gates
+/// do not depend on the state: they are computed for the whole text at once.
 constexpr auto layer = [](auto inputs, auto p, auto start) {
-  const auto turn = [=](auto state, auto input) {
+  const auto turn = [=](auto state, auto gates) {
     const auto [hidden, cell] = state;
-    const auto forget = sigmoid(input * p[0] + p[4]), in = sigmoid(hidden * p[1] + p[5]);
-    const auto out = sigmoid(input * p[2] + p[6]), change = tanh(hidden * p[3] + p[7]);
+    const auto [forget, out] = gates;
+    const auto in = sigmoid(hidden * p[1] + p[5]);
+    const auto change = tanh(hidden * p[3] + p[7]);
     const auto next = in * change + cell * forget;
     const auto shown = out * tanh(next);
     return std::tuple{std::tuple{shown, next}, shown};
   };
-  return std::get<1>(tn::scan(turn, std::tuple{start[0], start[1]}, inputs));
+  const auto forget = sigmoid(inputs * p[0] + p[4]);
+  const auto out = sigmoid(inputs * p[2] + p[6]);
+  return std::get<1>(tn::scan(turn, std::tuple{start[0], start[1]}, std::tuple{forget, out}));
 };
 
 constexpr auto loss = [](auto layers, auto extra, auto state, auto text) {

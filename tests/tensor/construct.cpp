@@ -49,22 +49,21 @@ constexpr bool from_braces() {
   else return requires { X{{{{1.f, 2.f}, {3.f, 4.f}}, {{1.f, 2.f}, {3.f, 4.f}}}, {{{1.f, 2.f}, {3.f, 4.f}}, {{1.f, 2.f}, {3.f, 4.f}}}}; };
 }
 template <class S>
-constexpr void only_owning_tensors_of_the_host() {
+constexpr void only_owning_constants() {
   STATIC_REQUIRE(from_braces<tensor<float, S>>());
   STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::aliasing>>());
   STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::detached>>());
   STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::owning, role::node>>());
-  STATIC_REQUIRE(!from_braces<tensor<float, S, ownership::owning, role::constant, access::read_write, cuda_device>>());
 }
 }  // namespace
 
-TEST_CASE("braces make owning tensors of the host, and no views and no tensors of a device") {
-  only_owning_tensors_of_the_host<shape<2>>();
-  only_owning_tensors_of_the_host<shape<2, 2>>();
-  only_owning_tensors_of_the_host<shape<2, 2, 2>>();
-  only_owning_tensors_of_the_host<shape<2, 2, 2, 2>>();
-  only_owning_tensors_of_the_host<shape<dyn, 2>>();
-  only_owning_tensors_of_the_host<shape<2, 2, dyn>>();
+TEST_CASE("braces make owning constants, and no views and no nodes") {
+  only_owning_constants<shape<2>>();
+  only_owning_constants<shape<2, 2>>();
+  only_owning_constants<shape<2, 2, 2>>();
+  only_owning_constants<shape<2, 2, 2, 2>>();
+  only_owning_constants<shape<dyn, 2>>();
+  only_owning_constants<shape<2, 2, dyn>>();
 }
 
 TEST_CASE("braces with run-time extents take their extents from the braces") {
