@@ -161,8 +161,8 @@ struct turns_on_host {
     return most;
   }
   template <template <class> class PlanOf, class Body>
-  TENURE_INLINE void run(const PlanOf<Body>& plan, const void* const* arguments, void* const* results, void* workspace) const {
-    execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, plan, program_detail::no_notice{});
+  TENURE_INLINE void run(const PlanOf<Body>& of_body, const void* const* arguments, void* const* results, void* workspace) const {
+    execute<Body>({{arguments, results, workspace, around.symbols}, around.on}, of_body, program_detail::no_notice{});
   }
   template <class Body, int Carries, int Scanned, bool Counts>
   static constexpr bool runs_all = is_scan_of_kernel<Body, Carries, Scanned, Counts>;
