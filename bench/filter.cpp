@@ -160,7 +160,7 @@ const bool registered = [] {
     bench::row<W>(name, "tenure", 200, [](W& w) { w.tenure(); });
     bench::row<W>(name, "hand", 200, [](W& w) { w.hand(); });
     bench::row<W>(gradient, "tenure", 200, [](W& w) { w.gradient(); });
-    bench::row<W>(gradient, "tenure_value", 200, [](W& w) { w.tenure(); });
+    bench::row<W>(gradient, "value", 200, [](W& w) { w.tenure(); });
   };
   rows("filter", "filter_gradient", std::type_identity<of_static>{});
   rows("filter_run_time", "filter_run_time_gradient", std::type_identity<of_run_time>{});
