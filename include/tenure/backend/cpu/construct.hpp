@@ -134,7 +134,7 @@ inline constexpr bool is_scan_of_kernel = [] {
 /// The most bytes of a carry for which all turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
 inline constexpr std::int64_t most_bytes_of_carry = 262144;
 
-/// Runs the turns. `plan` is that of the program around them.
+/// Runs the bodies of loops and branches. `plan` belongs to the program that contains them, and may contain their plans.
 template <class Plan>
 struct turns_on_host {
   static constexpr bool is_host = true;

@@ -7,6 +7,7 @@
 // pages are packed: at most 48 KiB, on the stack or in the caller's workspace. A narrow panel that few tiles read is not packed.
 #pragma once
 
+#include "blocks.hpp"
 #include "gemm_small.hpp"
 
 #include "../../core/config.hpp"
@@ -78,8 +79,6 @@ inline constexpr bool may_stream = [] {
   if constexpr (has_packets<T>) return sizeof(packet_of<T, most_lanes<T>>) == 64 && math::can_stream<packet_of<T, most_lanes<T>>>;
   else return false;
 }();
-/// The least bytes of a product that is stored past the caches, as those of a kernel.
-inline constexpr index streamed_bytes = index{32} << 20;
 
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
 /// last packet of B are read. With Streams, C is stored past the caches, and has whole packets.
@@ -309,14 +308,14 @@ template <class T>
   const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 512;
   // A transposed A that is larger than the caches is read in few rows of its memory at a time. A tile reads one line of each row, and in 256 rows,
   // each on a page of its own, no line is fetched ahead. The steps of 10000 by 1000 and 16, in double, take 0.46 of the time.
-  constexpr index size = sizeof(T);
-  const bool is_tall = a.row_stride == 1 && a.col_stride * size >= 2048 && m * k * size >= (8 << 20) && m * n * size <= (1 << 18);
-  const index most_steps = is_tall ? 16 : shape::depth, most_rows = is_tall ? (1 << 18) / (most_steps * size) : shape::block;
+  constexpr index size = sizeof(T), part_of_cache = 1 << 18;  // of the second cache: for C, and for the part of A that all panels read
+  const bool is_tall = a.row_stride == 1 && a.col_stride * size >= 2048 && m * k * size >= (8 << 20) && m * n * size <= part_of_cache;
+  const index most_steps = is_tall ? 16 : shape::depth, most_rows = is_tall ? part_of_cache / (most_steps * size) : shape::block;
   const index depth = ceil_div(k, ceil_div(k, most_steps));  // equal steps
   // A product that is larger than the caches, and of few steps, takes less time past them: 1000 x 10000 of 16 steps, in double, 0.7 of it.
   constexpr index line = 64 / size;
   const bool has_whole_lines = reinterpret_cast<std::uintptr_t>(c) % 64 == 0 && n % line == 0 && ldc % line == 0;
-  const bool past_caches = may_stream<T> && !accumulate && depth == k && has_whole_lines && m * n * size >= streamed_bytes;
+  const bool past_caches = may_stream<T> && !accumulate && depth == k && has_whole_lines && m * n * size >= cached_bytes;
   for (index i = 0; i < m; i += most_rows)
     for (index l = 0; l < k; l += depth) {
       const index height = m - i < most_rows ? m - i : most_rows, steps = k - l < depth ? k - l : depth;
