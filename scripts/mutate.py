@@ -151,6 +151,8 @@ tests = {
     "backend/cpu/fused/reductions": ["laws/rows", "laws/shapes", "laws/extremes"],
     "backend/cpu/fused/side_by_side": ["laws/rows", "laws/shapes", "laws/past_caches", "batch/scalarize"],
     "backend/cpu/matmul": ["backend/matmul_test"],
+    "backend/cpu/matvec": ["backend/matmul_test"],
+    "backend/cpu/tiles": ["backend/matmul_test"],
     "backend/cpu/opaque": ["laws/solve", "transform/order_test", "control_flow/small_turns", "laws/shapes", "laws/picks", "laws/run_time"],
     "backend/cpu/indexing": ["backend/gather_test", "control_flow/rows", "control_flow/small_turns", "laws/shapes", "laws/picks", "laws/run_time"],
     "backend/cpu/strided": ["backend/gather_test", "control_flow/rows", "control_flow/small_turns", "laws/shapes", "laws/picks", "laws/run_time"],

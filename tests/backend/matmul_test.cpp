@@ -274,6 +274,32 @@ TEMPLATE_TEST_CASE("matmul of one row or column, long ones too", "[matmul]", flo
   SUCCEED();
 }
 
+TEMPLATE_TEST_CASE("a product of a vector and a matrix that the near caches do not hold agrees with the definition, and has the bits of its parts", "[matmul]", float, double) {
+  using T = TestType;
+  std::uint64_t state = 5;
+  const auto same = [](const std::vector<T>& found, const std::vector<T>& wanted) { return first_difference(found.data(), wanted.data(), static_cast<extent>(found.size())); };
+  for (const extent d : {1, 7, 16, 17, 33, 64, 130, 1003}) {
+    const extent n = (extent{1} << 19) / (d * static_cast<extent>(sizeof(T))) + 7;
+    for (const layout how : {layout::rows, layout::padded_rows, layout::columns})
+      for (const bool accumulate : {false, true}) {
+        check<T>(n, 1, d, how, layout::rows, 0, accumulate);  // X w
+        check<T>(1, d, n, layout::rows, how, 0, accumulate);  // r X
+      }
+    const matrix<T> x = make<T>(n, d, layout::rows, state), w = make<T>(d, 1, layout::rows, state), r = make<T>(1, n, layout::rows, state);
+    CAPTURE(n, d);
+    std::vector<T> whole(static_cast<std::size_t>(n)), parts = whole;
+    backend::matmul<T>(n, 1, d, x, w, whole.data(), 1, false, nullptr);
+    for (extent i = 0; i < n; i += 501) backend::matmul<T>(n - i < 501 ? n - i : 501, 1, d, {x.memory.data() + i * d, d, 1}, w, parts.data() + i, 1, false, nullptr);
+    CHECK(same(parts, whole));
+    if (d == 1) continue;  // a dot product has partial sums
+    std::vector<T> sums(static_cast<std::size_t>(d)), later = sums;
+    backend::matmul<T>(1, d, n, r, x, sums.data(), d, false, nullptr);
+    for (extent i = 0; i < n; i += 501)
+      backend::matmul<T>(1, d, n - i < 501 ? n - i : 501, {r.memory.data() + i, 1, 1}, {x.memory.data() + i * d, d, 1}, later.data(), d, i > 0, nullptr);
+    CHECK(same(later, sums));
+  }
+}
+
 TEMPLATE_TEST_CASE("matmul gives the same bits when a caller splits the rows", "[matmul]", float, double) {
   using T = TestType;
   std::uint64_t state = 7;

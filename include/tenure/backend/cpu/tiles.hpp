@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSL-1.0
+// The register tiles of matrix products: a tile is a few rows and packets of C, for all k. A panel is a column of tiles.
+#pragma once
+
+#include "gemm_small.hpp"
+
+#include "../../core/config.hpp"
+
+#include <tenure/math/packet.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+#if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// A read-only matrix. Element (i, j) is data[i * row_stride + j * col_stride]. Strides count elements.
+template <class T>
+struct matrix_ref {
+  const T* data;
+  std::int64_t row_stride, col_stride;
+};
+
+namespace detail {
+
+/// The shape of the register tile. Registers hold rows x (packets * lanes) elements of C, one row of B, and one broadcast element of A.
+template <class T>
+struct tile_shape {
+  static constexpr index lanes = most_lanes<T>;
+  static constexpr index rows = many_registers ? 8 : 4;
+  static constexpr index packets_wide = 3;
+  static constexpr index panel_width = lanes * packets_wide;
+  static constexpr index depth = 49152 / (panel_width * sizeof(T));  // rows of a panel, so that it stays in the L1 or L2 cache
+  static constexpr index block = 524288 / (depth * sizeof(T));       // rows of A, so that they stay in the L2 cache for all panels
+  static constexpr index stack_bytes = 8192;                         // panels of up to this size are on the stack and need no workspace
+  static constexpr T zeros[8 * lanes] = {};                          // the start of sums; it is read like C, so that C += A B needs no branch
+};
+
+/// Loads the first `n` lanes, and sets the others to zero. It reads no memory beyond the first n elements.
+template <class Packet, class T>
+TENURE_INLINE Packet load_some(const T* from, index n) {
+  constexpr bool masks_are_free = sizeof(Packet) == 64;  // AVX-512: a load with a mask takes no longer
+  if (!masks_are_free && n == most_lanes<T>) return packets::ploadu<Packet>(from);
+  if constexpr (math::has_masked_memory<Packet>) {
+    return math::load_first<Packet>(from, static_cast<int>(n));
+  } else {
+    T lanes[most_lanes<T>] = {};
+    for (index i = 0; i < n; ++i) lanes[i] = from[i];
+    return packets::ploadu<Packet>(lanes);
+  }
+}
+
+/// Stores the first `n` lanes. It writes no memory beyond the first n elements.
+template <class Packet, class T>
+TENURE_INLINE void store_some(T* to, const Packet& value, index n) {
+  if (n == most_lanes<T>) return packets::pstoreu(to, value);
+  if constexpr (math::has_masked_memory<Packet>) {
+    math::store_first<Packet>(to, value, static_cast<int>(n));
+  } else {
+    T lanes[most_lanes<T>];
+    packets::pstoreu(lanes, value);
+    for (index i = 0; i < n; ++i) to[i] = lanes[i];
+  }
+}
+
+/// Whether a packet is a whole line of the cache, and can be stored past it.
+template <class T>
+inline constexpr bool may_stream = [] {
+  if constexpr (has_packets<T>) return sizeof(packet_of<T, most_lanes<T>>) == 64 && math::can_stream<packet_of<T, most_lanes<T>>>;
+  else return false;
+}();
+
+/// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
+/// last packet of B are read. With Streams, C is stored past the caches, and has whole packets.
+template <class T, index Rows, index Packets, bool Ragged = false, bool Streams = false>
+TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>;
+  const T* from = accumulate ? c : tile_shape<T>::zeros;
+  const index step = accumulate ? ldc : 0;
+  packet sum[Rows][Packets];
+#pragma GCC unroll 16
+  for (index r = 0; r < Rows; ++r, from += step)
+#pragma GCC unroll 16
+    for (index p = 0; p < Packets; ++p)
+      sum[r][p] = p + 1 == Packets ? load_some<packet>(from + p * lanes, last) : packets::ploadu<packet>(from + p * lanes);
+  const T* left = a.data;
+#pragma GCC unroll 1  // clang would unroll it, for compile time and no speed
+  for (index l = 0; l < k; ++l, left += a.col_stride, b += ldb) {
+    packet row[Packets];
+#pragma GCC unroll 16
+    for (index p = 0; p < Packets; ++p) {
+      row[p] = Ragged && p + 1 == Packets ? load_some<packet>(b + p * lanes, last) : packets::ploadu<packet>(b + p * lanes);
+      if constexpr (Rows > 1) math::stay_in_register(row[p]);
+    }
+#pragma GCC unroll 16
+    for (index r = 0; r < Rows; ++r) {
+      const packet x = packets::pset1<packet>(left[r * a.row_stride]);
+#pragma GCC unroll 16
+      for (index p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
+    }
+  }
+#pragma GCC unroll 16
+  for (index r = 0; r < Rows; ++r, c += ldc) {
+    if constexpr (Streams) {
+#pragma GCC unroll 16
+      for (index p = 0; p < Packets; ++p) math::stream<packet>(c + p * lanes, sum[r][p]);
+    } else {
+#pragma GCC unroll 16
+      for (index p = 0; p + 1 < Packets; ++p) packets::pstoreu(c + p * lanes, sum[r][p]);
+      store_some(c + (Packets - 1) * lanes, sum[r][Packets - 1], last);
+    }
+  }
+}
+
+/// Computes all m rows of one column panel.
+template <class T, index Packets, bool Ragged = false, bool Streams = false>
+void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
+  constexpr index rows = tile_shape<T>::rows;
+  index i = 0;
+  const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
+  for (; i + rows <= m; i += rows) tile<T, rows, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+  if constexpr (rows > 4)
+    if (i + 4 <= m) tile<T, 4, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 4;
+  if (i + 2 <= m) tile<T, 2, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 2;
+  if (i < m) tile<T, 1, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+}
+
+/// Whether one packet holds a row of C, and few tiles read B. Then B is read where it is: a packed copy would take longer than the product.
+template <class T>
+constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
+  const bool is_one_packet = n == most_lanes<T> || (n < most_lanes<T> && math::has_masked_memory<packet_of<T, most_lanes<T>>>);
+  return m > 1 && n > 1 && is_one_packet && m <= 3 * tile_shape<T>::rows && b.col_stride == 1;
+}
+/// Many narrow products: A and B advance by a step from product to product, and C is dense. Rows is m, and then a product is one tile, or 0.
+template <class T, index Rows>
+void narrow_products(index count, index m, index n, index k, matrix_ref<T> a, index a_step, matrix_ref<T> b, index b_step, T* c) {
+  for (index i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n)
+    if constexpr (Rows > 0) tile<T, Rows, 1, true>(k, a, b.data, b.row_stride, c, n, n, false);
+    else panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, n, n, false);
+}
+
+/// The function for a panel of `wide` packets.
+template <class T, bool Streams = false>
+constexpr auto panel_of(index wide) { return wide == 1 ? panel<T, 1, false, Streams> : wide == 2 ? panel<T, 2, false, Streams> : panel<T, 3, false, Streams>; }
+
+/// Packs a panel: to[k, width] = B[k, n], with zeros in the columns n..width.
+template <class T>
+void pack(index k, index n, index width, matrix_ref<T> b, T* to) {
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>;
+  if (b.col_stride == 1) {
+    for (index l = 0; l < k; ++l, b.data += b.row_stride, to += width) {
+      index j = 0;
+      for (; j + lanes <= n; j += lanes) packets::pstoreu(to + j, packets::ploadu<packet>(b.data + j));
+      if (j < n) packets::pstoreu(to + j, load_some<packet>(b.data + j, n - j)), j += lanes;
+    }
+    return;
+  }
+  constexpr index side = widest<T>(32 / sizeof(T), 32 / sizeof(T)), line = 64 / sizeof(T);
+  using square = packet_of<T, side>;
+  const auto element = [&](index l, index j) { return b.data[l * b.row_stride + j * b.col_stride]; };
+  for (index first = 0; first < k; first += line) {  // a cache line of every column at a time
+    const index end = first + line < k ? first + line : k;
+    index j = 0;
+    for (; j + side <= n; j += side) {
+      index l = first;
+      if (b.row_stride == 1)
+        for (; l + side <= end; l += side) {
+          square rows[side];
+          load_transposed<T, side>(b.data + l + j * b.col_stride, b.col_stride, rows);
+          for (index s = 0; s < side; ++s) packets::pstoreu(to + (l + s) * width + j, rows[s]);
+        }
+      for (; l < end; ++l)
+        for (index s = 0; s < side; ++s) to[l * width + j + s] = element(l, j + s);
+    }
+    for (; j < width; ++j)
+      for (index l = first; l < end; ++l) to[l * width + j] = j < n ? element(l, j) : T(0);
+  }
+}
+
+}  // namespace detail
+}  // namespace tenure::cpu_backend
+
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
