@@ -117,6 +117,7 @@ class fuser {
     ir::array<char> in_memory(g_.count);
     for (ir::node_id id = 0; id < g_.count; ++id)
       in_memory.data()[id] = notes_[id].is_output || (notes_[id].reader != ir::none && notes_[id].reader != of_.data()[id]);
+    delay_products();
     return {static_cast<ir::array<cluster>&&>(at_), static_cast<ir::array<std::int32_t>&&>(of_), static_cast<ir::array<ir::node_id>&&>(root_),
             static_cast<ir::array<char>&&>(in_memory), static_cast<ir::array<ir::node_id>&&>(concats_)};
   }
@@ -161,6 +162,35 @@ class fuser {
         });
     for (int i = 0; any && i < g_.output_count; ++i)
       if (const ir::node_id sum = notes_[g_.outputs[i]].added_by; sum != ir::none) notes_[sum].waits = false;
+  }
+
+  /// Moves a product to the place directly before the kernel that reads it first, over kernels that do not read it. Then the kernel can run as its
+  /// epilogue. It moves over few kernels only, because what the product reads must live as long.
+  constexpr void delay_products() {
+    constexpr int most_passed = 4;
+    const int count = at_.size();
+    ir::array<int> order(count), place(count);  // the clusters from the last step to the first
+    bool any = false;
+    for (int p = 0; p < count; ++p) order[p] = p;
+    for (int p = 0; p < count; ++p) {
+      const ir::node_id id = at_[p].opaque;
+      if (id == ir::none || g_[id].op != ir::opcode::matmul || notes_[id].lower < 0) continue;
+      const int reader = notes_[id].lower / 2;
+      int from = p;
+      while (order[from] != p) ++from;
+      int to = from - 1;
+      while (to > 0 && from - to <= most_passed && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
+      if (order[to] != reader || at_[reader].opaque != ir::none || to == from - 1) continue;
+      for (int i = from; i > to + 1; --i) order[i] = order[i - 1];
+      order[to + 1] = p;
+      any = true;
+    }
+    if (!any) return;
+    ir::array<cluster> ordered(count);
+    for (int p = 0; p < count; ++p) ordered[p] = at_[order[p]], ordered[p].position = p, place[order[p]] = p;
+    at_ = static_cast<ir::array<cluster>&&>(ordered);
+    for (ir::node_id id = 0; id < g_.count; ++id)
+      if (of_[id] >= 0) of_[id] = place[of_[id]];
   }
 
   static constexpr std::int32_t several = INT32_MAX;

@@ -68,21 +68,48 @@ constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int in
 /// but not if the kernel reduces.
 inline constexpr int most_grid_blocks = 2 * most_blocks;
 
+/// The rows of a matrix that a block reads or writes. They stand in the memory of a block, or at their place in the matrix.
+struct block_rows {
+  std::int64_t row_bytes = 0;
+  char* memory = nullptr;      // of the rows of one block for each worker, one behind the other; or of the whole matrix
+  const void* matrix = nullptr;  // where the accesses expect it
+  bool in_place = false;
+  std::uint64_t accesses = 0;  // a bit for each access of the kernel that reads or writes the matrix
+
+  /// Where the rows from `first` on are. A worker has memory for `rows` rows.
+  char* at(std::int64_t first, std::int64_t rows, int worker) const { return memory + (in_place ? first : worker * rows) * row_bytes; }
+  /// Moves the pointers of the accesses, so that they find the row `first` at `to`. The addresses are computed as integers, because the place of row 0
+  /// may be outside the memory.
+  void move(void** pointer, std::int64_t first, const char* to) const {
+    const auto by = reinterpret_cast<std::uintptr_t>(to) - static_cast<std::uintptr_t>(first * row_bytes) - reinterpret_cast<std::uintptr_t>(matrix);
+    for (std::uint64_t left = accesses; left != 0; left &= left - 1) {
+      void*& p = pointer[std::countr_zero(left)];
+      p = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) + by);
+    }
+  }
+};
+
+/// What reads the rows of a matrix that a kernel writes, directly after each block: they are in cache then. Only on one thread, in the order of the rows.
+struct row_sink {
+  block_rows rows;
+  void (*consume)(const void* context, std::int64_t first, std::int64_t count, const void* rows) = nullptr;
+  const void* context = nullptr;
+  const row_sink* next = nullptr;
+};
+
 /// The source of the rows of a matrix that a kernel reads. The rows of a block are computed directly before this block, so they are in
 /// cache when the block reads them. The leading dimension of the kernel counts the rows, or all elements of the matrix.
 struct row_source {
+  block_rows rows;
   /// Writes the rows first ... first + count - 1 to `to`, one behind the other. If it is null, all rows exist already, and the blocks are
   /// the same.
   void (*compute)(const void* context, std::int64_t first, std::int64_t count, void* to) = nullptr;
   const void* context = nullptr;
   std::int64_t rows_of_block = 0, per_row = 1;  // per_row: how far the leading dimension counts in one row
-  std::int64_t row_bytes = 0;
-  char* memory = nullptr;
-  const void* matrix = nullptr;    // where the accesses expect it
-  bool in_place = false;           // each row is written to its place in the matrix; otherwise each worker has memory for the rows of one block
-  std::uint64_t accesses = 0;      // a bit for each access of the kernel that reads the matrix
-  bool is_product = false;         // so much work that threads are worth it; the kernel may write where the rows are
+  std::int64_t rows_at_once = 0;  // a block computes so many rows, reads them, and goes on with the next ones
+  bool is_product = false;        // so much work that threads are worth it; the kernel may write where the rows are
   const row_source* next = nullptr;  // of another matrix, with the same blocks
+  const row_sink* sinks = nullptr;
 
   constexpr block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
     block_grid g;
@@ -90,18 +117,12 @@ struct row_source {
     g.pieces[0] = (extent + g.length[0] - 1) / g.length[0];
     return g;
   }
-  /// Computes the rows of the block from `begin` to `end`. Moves the pointers of the accesses by as much as the rows.
-  [[gnu::noinline]] void produce(void** pointer, std::int64_t begin, std::int64_t end, int worker) const {
+  /// Computes `count` rows from row `first` on, and moves the pointers of the accesses that read them.
+  [[gnu::noinline]] void produce(void** pointer, std::int64_t first, std::int64_t count, int worker) const {
     if (compute == nullptr) return;
-    const std::int64_t first = begin / per_row, from_row_0 = first * row_bytes;
-    const std::int64_t at = in_place ? from_row_0 : worker * rows_of_block * row_bytes;
-    compute(context, first, (end - begin) / per_row, memory + at);
-    // The addresses are computed as integers, because the place of row 0 may be outside the memory.
-    const auto moved = reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(at - from_row_0) - reinterpret_cast<std::uintptr_t>(matrix);
-    for (std::uint64_t left = accesses; left != 0; left &= left - 1) {
-      void*& p = pointer[std::countr_zero(left)];
-      p = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(p) + moved);
-    }
+    char* const to = rows.at(first, rows_at_once, worker);
+    compute(context, first, count, to);
+    rows.move(pointer, first, to);
   }
 };
 

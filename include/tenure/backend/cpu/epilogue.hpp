@@ -3,11 +3,13 @@
 // of the kernel that reads them. So a bias and activation, a softmax over the rows, or an update of weights reads its rows from cache.
 // Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes
 // decide the blocks. A product that no later step reads is never written to memory as a whole.
+// Products after the kernel that add up its rows read them from cache too (row_sinks.hpp).
 // Cost: none for small products: they stay in cache without an epilogue, and the steps run one after the other.
 #pragma once
 
 #include <tenure/backend/cpu/fused.hpp>
 #include <tenure/backend/cpu/opaque.hpp>
+#include <tenure/backend/cpu/row_sinks.hpp>
 #include <tenure/passes/overwrite.hpp>
 #include <tenure/tensor/memory_range.hpp>
 
@@ -17,6 +19,8 @@ using program_detail::call_memory;
 
 /// Products of at least this many bytes can have an epilogue. It is about the size of the second cache of a core.
 inline constexpr std::int64_t epilogue_bytes = 1 << 20;
+/// The bytes of the rows of a block that are read twice: with a product over the rows after the kernel. They stay in the second cache.
+inline constexpr std::int64_t twice_read_bytes = 1 << 18;
 
 /// The facts about a product and the next step that are known when the program is compiled.
 struct epilogue {
@@ -25,8 +29,11 @@ struct epilogue {
   bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
   bool is_read_later = true;                      // a later step reads the product, or it is a result
   bool is_passed_on = false;                      // the kernel writes a temporary over the product, so blocks of it cannot share a small part of its memory
+  int passed_to = -1;                             // the sink whose rows they are
   int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
   std::uint64_t accesses = 0, writes = 0;         // the accesses of the kernel that read the product, and the ones that write
+  int sink_count = 0;                             // the products after the kernel that read its rows
+  product_over_rows sinks[most_products_over_rows] = {};
 };
 
 namespace detail {
@@ -42,7 +49,10 @@ constexpr epilogue find_epilogue(int s) {
   const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
   if (shape.rank != 2) return e;
   const passes::number rows = passes::number_of(shape[0]), columns = passes::number_of(shape[1]), elements = rows * columns;
-  if (elements.is_static() && elements.factor * size_of(product.type) < epilogue_bytes) return e;
+  for (int t = s + 2; t < Program::step_count && e.sink_count < most_products_over_rows; ++t, ++e.sink_count)
+    if (tables.steps[t].type != product.type || !find_product_over_rows<Program>(s + 1, t, rows, columns, e.sinks[e.sink_count])) break;
+  const bool is_small = elements.is_static() && elements.factor * size_of(product.type) < epilogue_bytes;
+  if (is_small && e.sink_count == 0) return e;
 
   const passes::kernel& k = tables.kernels[next.kernel];
   const int rank = k.outer + k.inner;
@@ -53,6 +63,8 @@ constexpr epilogue find_epilogue(int s) {
   const program_detail::binding& c = tables.bindings[product.first_binding + 2];
   const passes::buffer& buffer = tables.buffers[c.buffer];
   e.is_passed_on = buffer.is_passed_on;
+  for (int i = 0; i < e.sink_count; ++i)
+    if (tables.buffers[e.sinks[i].buffer].in_place_of == c.buffer) e.passed_to = i;
   e.is_read_later = buffer.where != passes::buffer::place::workspace || buffer.last > s + 1 || !(buffer.elements == elements);
   for (int a = 0; a < next.binding_count; ++a) {
     const program_detail::binding& b = tables.bindings[next.first_binding + a];
@@ -66,7 +78,7 @@ constexpr epilogue find_epilogue(int s) {
     using kind = passes::instruction::kind;
     const passes::instruction& x = plan.instructions[k.first_instruction + i];
     e.reduces_columns = e.reduces_columns || x.what == kind::reduce_columns;
-    e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all;
+    e.reduces = e.reduces || e.reduces_columns || x.what == kind::reduce_all || (x.what == kind::reduce_row && rank == 1);
     if (x.what == kind::load || x.access < 0) continue;
     e.writes |= std::uint64_t{1} << x.access;
     const int stored = tables.bindings[next.first_binding + x.access].buffer;
@@ -102,25 +114,42 @@ inline constexpr bool has_epilogues = []() -> bool {
 #endif
 }();
 
-/// The number of rows of a block for an m x n x k product. 0 means that there is no epilogue: separate steps are as fast, or the rows
-/// cannot be cut well.
-constexpr std::int64_t rows_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions) {
-  if (m < 64 || n < 2 || k < 1 || m * n * element_size < epilogue_bytes) return 0;
-  std::int64_t rows = epilogue_bytes / 4 / (n * element_size) / 32 * 32;
-  if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return 0;  // there is no memory for the columns of a second block
-  if (e.reduces && m > rows * most_grid_blocks) rows = (m / most_grid_blocks + 32) / 32 * 32;
+/// The rows of a block of an epilogue, and the rows that it computes, reads and gives to the sinks at a time. With none there is no epilogue: separate
+/// steps are as fast, or the rows cannot be cut well.
+struct epilogue_cut {
+  std::int64_t rows_of_block = 0, rows_at_once = 0;
+};
+
+/// Whether the last `rows` rows of a product would be another kind of product than all of them, with other bits: a single row is a GEMV, and a short
+/// column a few loops.
+constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return n > 1 ? rows == 1 : rows > 0 && rows * k <= most_of_loops(rows, n); }
+
+/// The cut for an m x n x k product. `row_bytes` has the bytes of a row of all matrices that are read twice.
+constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions, std::int64_t row_bytes) {
+  const bool reads_twice = e.sink_count > 0 && m * row_bytes >= 2 * epilogue_bytes;
+  if (m < 64 || k < 1 || (!reads_twice && (n < 2 || m * n * element_size < epilogue_bytes))) return {};
+  std::int64_t rows = (reads_twice ? twice_read_bytes / row_bytes : epilogue_bytes / 4 / (n * element_size)) / 32 * 32;
+  if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return {};  // there is no memory for the columns of a second block
+  const bool is_limited = e.reduces && m > (rows < 32 ? 32 : rows) * most_grid_blocks;
+  if (is_limited && (e.reduces_columns || !reads_twice)) rows = (m / most_grid_blocks + 32) / 32 * 32;
   if (rows < 32) rows = 32;
-  if (k > 4 * rows) return 0;  // each block packs the right factor again, and compared with such long sums an epilogue saves little
-  if (m % rows == 1) rows += 32;  // a single row would be computed as a GEMV, with other bits
-  return m % rows != 1 && rows < m ? rows : 0;
+  if (!reads_twice && k > 4 * rows) return {};  // each block packs the right factor again, and compared with such long sums an epilogue saves little
+  if (is_another_product(m % rows, n, k)) rows += 32;
+  if (is_another_product(m % rows, n, k) || rows >= m) return {};
+  const std::int64_t parts = is_limited ? (m / most_grid_blocks + rows) / rows : 1;  // of a block
+  return {parts * rows, rows};
 }
 
 /// The same for the product of step s and the kernel after it.
 template <class Program>
-constexpr std::int64_t rows_of_epilogue(int s, const opaque_operation& product) {
+constexpr epilogue_cut cut_of_epilogue(int s, const opaque_operation& product, const std::int64_t* symbols) {
   const auto& tables = Program::tables;
+  const epilogue& e = epilogues<Program>.at[s];
   const int instructions = tables.kernels[tables.steps[s + 1].kernel].instruction_count;
-  return rows_of_epilogue(product.in[0].extent[0], product.in[1].extent[1], product.in[0].extent[1], size_of(tables.steps[s].type), epilogues<Program>.at[s], instructions);
+  const std::int64_t n = product.in[1].extent[1], k = product.in[0].extent[1], size = size_of(tables.steps[s].type);
+  std::int64_t row = n + k;
+  for (int i = 0; i < e.sink_count; ++i) row += passes::value_of(e.sinks[i].row, symbols) + (e.sinks[i].shares_factor ? 0 : passes::value_of(e.sinks[i].other_row, symbols));
+  return cut_of_epilogue(product.in[0].extent[0], n, k, size, e, instructions, row * size);
 }
 
 /// The bytes from the first to the last element of a strided operand, whose strides may be negative.
@@ -141,9 +170,18 @@ struct pointed_step {
   const std::int64_t* number;
 };
 
-/// Runs the product s with elements of type T and the kernel after it, if the shapes make this faster. Returns whether it did so.
-template <class T, class Program>
-bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), kernel_arguments next) {
+/// The products that read the rows of an epilogue, in one call.
+template <class T>
+struct sinks_of_call {
+  growing_product<T> product[most_products_over_rows];
+  row_sink sink[most_products_over_rows];
+  int count = 0;
+};
+
+/// Runs the product s with elements of type T, the kernel after it, and the products that read its rows, as far as the shapes make this faster. Returns
+/// the number of steps that it ran. bind(step, pointers, numbers) binds a step.
+template <class T, class Program, class Bind>
+int run_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::kernel& shape = tables.kernels[after.kernel];
@@ -151,8 +189,8 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
   const opaque_operation operation(product.number);
   const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
-  const std::int64_t rows_of_block = rows_of_epilogue<Program>(s, operation);
-  if (rows_of_block == 0) return false;
+  const epilogue_cut cut = cut_of_epilogue<Program>(s, operation, m.symbols);
+  if (cut.rows_of_block == 0) return 0;
 
   const auto range_of_access = [&](int i) {
     const passes::access& x = Program::plan.accesses[after.first_binding + i];
@@ -163,43 +201,77 @@ bool run_epilogue(int s, const call_memory& m, const pointed_step& product, void
     }
     return byte_range(next.pointer[i], extent, stride, shape.outer + shape.inner, size_of(x.type));
   };
+  const auto is_in_memory = [&](int i) { return tables.bindings[after.first_binding + i].buffer >= 0; };
   const byte_range left(product.pointer[0], a.extent, a.stride, 2, sizeof(T)), right(product.pointer[1], b.extent, b.stride, 2, sizeof(T));
   bool overwrites = e.overwritten_by >= 0, spoils_factor = false;
   for (int i = 0; i < after.binding_count; ++i) {
-    if ((e.accesses >> i & 1) || tables.bindings[after.first_binding + i].buffer < 0) continue;
+    if ((e.accesses >> i & 1) || !is_in_memory(i)) continue;
     const byte_range range = range_of_access(i);
     if ((e.writes >> i & 1) && (range.meets(left) || range.meets(right))) spoils_factor = true;
     if (overwrites && i != e.overwritten_by && range.meets(range_of_access(e.overwritten_by))) overwrites = false;
   }
 
-  const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
   const std::int64_t workers = next.on == nullptr ? 1 : next.on->workers();
-  row_source source{.compute = &detail::product<T>::run_rows,
+  // The sums of a sink get their first rows before the kernel has read all that it reads.
+  sinks_of_call<T> sinks;
+  for (int i = 0; i < e.sink_count && workers == 1; ++i) {
+    const program_detail::bound_step& reader = tables.steps[s + 2 + i];
+    void* pointer[3];
+    std::int64_t own_number[program_detail::most_of<Program>(&program_detail::bound_step::number_count)];
+    const opaque_operation sums(bind(reader, pointer, own_number));
+    const operand_view &p = sums.in[0], &q = sums.in[1], &c = sums.out;
+    growing_product<T>& grows = sinks.product[i];
+    grows = {c.extent[0], c.extent[1], {static_cast<const T*>(pointer[0]), p.stride[0], p.stride[1]}, {static_cast<const T*>(pointer[1]), q.stride[0], q.stride[1]},
+             static_cast<T*>(pointer[2]), e.sinks[i].factor};
+    const byte_range written(pointer[2], c.extent, c.stride, 2, sizeof(T)), of_product(product.pointer[2], operation.out.extent, operation.out.stride, 2, sizeof(T));
+    bool stays = grows.is_in_order() && !written.meets(left) && !written.meets(right) && !written.meets(of_product);
+    for (int j = 0; j < after.binding_count; ++j) stays = stays && (!is_in_memory(j) || !written.meets(range_of_access(j)));
+    if (!stays) break;
+    void* const matrix = pointer[grows.factor];
+    sinks.sink[i] = {.rows = {.row_bytes = passes::value_of(e.sinks[i].row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
+                              .in_place = e.sinks[i].stays, .accesses = e.sinks[i].accesses},
+                     .consume = &growing_product<T>::consume,
+                     .context = &grows};
+    if (i > 0) sinks.sink[i - 1].next = &sinks.sink[i];
+    ++sinks.count;
+  }
+  // Rows that two sinks read are moved once. Rows of a sink that does not run stay.
+  for (int i = 0; i < sinks.count; ++i)
+    for (int j = 0; j < e.sink_count; ++j)
+      if (j != i && e.sinks[j].buffer == e.sinks[i].buffer) sinks.sink[i].rows.in_place = true;
+  const bool passes_rows = e.passed_to >= 0 && e.passed_to < sinks.count && !sinks.sink[e.passed_to].rows.in_place;
+  if (passes_rows) overwrites = false;
+
+  const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
+  row_source source{.rows = {.row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
+                             .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.pointer[2]),
+                             .matrix = product.pointer[2],
+                             .in_place = overwrites || e.is_read_later || (e.is_passed_on && !passes_rows) || workers * cut.rows_at_once > rows,
+                             .accesses = e.accesses},
+                    .compute = &detail::product<T>::run_rows,
                     .context = &all,
-                    .rows_of_block = rows_of_block,
+                    .rows_of_block = cut.rows_of_block,
                     .per_row = e.counts_elements ? n : 1,
-                    .row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
-                    .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.pointer[2]),
-                    .matrix = product.pointer[2],
-                    .in_place = overwrites || e.is_read_later || e.is_passed_on || workers * rows_of_block > rows,
-                    .accesses = e.accesses,
-                    .is_product = true};
+                    .rows_at_once = cut.rows_at_once,
+                    .is_product = true,
+                    .sinks = sinks.count > 0 ? sinks.sink : nullptr};
   if (spoils_factor) {
     matmul_step<T>(product.pointer, operation, next.scratch, next.on);
     source.compute = nullptr;
   }
   next.rows = &source;
+  if (sinks.count > 0) next.on = nullptr;
   kernel(next);
-  return true;
+  return 2 + sinks.count;
 }
 
-template <class Program>
-bool run_with_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), const kernel_arguments& next) {
-  bool has_run = false;
+template <class Program, class Bind>
+int run_with_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), const kernel_arguments& next, const Bind& bind) {
+  int steps = 0;
   visit_floating(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {
-    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) has_run = run_epilogue<T, Program>(s, m, product, kernel, next);
+    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) steps = run_epilogue<T, Program>(s, m, product, kernel, next, bind);
   });
-  return has_run;
+  return steps;
 }
 
 }  // namespace detail

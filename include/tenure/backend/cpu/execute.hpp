@@ -103,12 +103,12 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       kernels::at[s.kernel]({pointer, number, scratch, m.on});
     } else {
       if constexpr (has_epilogues<Program>)
-        if (epilogues<Program>.at[i].is_one && kernels::runs_in_blocks[tables.steps[i + 1].kernel]) {
+        if (const epilogue& e = epilogues<Program>.at[i]; e.is_one && i + 1 + e.sink_count < last && kernels::runs_in_blocks[tables.steps[i + 1].kernel]) {
           void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
           [[maybe_unused]] std::int64_t own_next_number[program_detail::most_of<Program>(&bound_step::number_count)];
           const std::int64_t* const next_number = bind(tables.steps[i + 1], next_pointer, own_next_number);
-          if (run_with_epilogue<Program>(i, m, {pointer, number}, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch, m.on})) {
-            ++i;
+          if (const int steps = run_with_epilogue<Program>(i, m, {pointer, number}, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch, m.on}, bind)) {
+            i += steps - 1;
             continue;
           }
         }
@@ -141,7 +141,7 @@ constexpr single_position position_of_step(int step) {
 
 template <class Program>
 constexpr bool expands() {
-  if (!Program::is_static || Program::step_count > expanded_steps) return false;
+  if (!Program::is_static || Program::step_count > expanded_steps || has_epilogues<Program>) return false;
   std::int64_t work = 0;
   for (int i = 0; i < Program::kernel_count; ++i) {
     const passes::kernel& k = Program::tables.kernels[i];

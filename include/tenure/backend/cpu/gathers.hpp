@@ -127,8 +127,9 @@ class waiting_gathers {
     w.rows = {gather.pointer[0], gather.pointer[1], indices.type, table.stride[0], length};
     w.reader = gathers_that_wait<Program>.at[s].reader;
     w.count = count;
-    w.source = {.context = &w.rows, .row_bytes = length * bytes, .memory = static_cast<char*>(gather.pointer[2]), .matrix = gather.pointer[2],
-                .accesses = gathers_that_wait<Program>.at[s].accesses};
+    w.source.rows = {.row_bytes = length * bytes, .memory = static_cast<char*>(gather.pointer[2]), .matrix = gather.pointer[2],
+                     .accesses = gathers_that_wait<Program>.at[s].accesses};
+    w.source.context = &w.rows;
     program_detail::visit_opaque<Program>(bound, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {
       w.source.compute = &gathered_rows::gather<T>;
     });
@@ -139,7 +140,7 @@ class waiting_gathers {
   const row_source* before(int t, executor* on) {
     std::int64_t row_bytes = 0;
     for (int i = 0; i < count_; ++i)
-      if (waiting_[i].reader == t) row_bytes += waiting_[i].source.row_bytes;
+      if (waiting_[i].reader == t) row_bytes += waiting_[i].source.rows.row_bytes;
     if (row_bytes == 0) return nullptr;
     const std::int64_t fitting = gathered_block_bytes / row_bytes / 64 * 64, rows = fitting < 64 ? 64 : fitting;
     const std::int64_t workers = on == nullptr ? 1 : on->workers();
@@ -147,8 +148,8 @@ class waiting_gathers {
     for (int i = 0; i < count_; ++i) {
       waiting& w = waiting_[i];
       if (w.reader != t) continue;
-      w.source.rows_of_block = rows;
-      w.source.in_place = workers * rows > w.count;
+      w.source.rows_of_block = w.source.rows_at_once = rows;
+      w.source.rows.in_place = workers * rows > w.count;
       w.source.next = found;
       found = &w.source;
     }

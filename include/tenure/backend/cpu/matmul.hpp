@@ -98,10 +98,10 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
 inline constexpr std::int64_t matmul_most_workspace = 49152 + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
-/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment.
+/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `far`: the operands are parts of matrices that no near cache holds.
 template <class T>
 TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
-                          [[maybe_unused]] void* workspace) {
+                          [[maybe_unused]] void* workspace, [[maybe_unused]] bool far = false) {
   using namespace detail;
   if (m <= 0 || n <= 0) return;
   if constexpr (!has_packets<T>) {
@@ -109,7 +109,7 @@ TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix
   } else {
     if (is_narrow(m, n, b) && k > 0) panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, accumulate);
     else if (m * n * k <= most_of_loops(m, n)) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-    else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate);
+    else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate, far || is_far<T>(m * n * k));
     else matmul_blocked(m, n, k, a, b, c, ldc, accumulate, workspace);
   }
 }

@@ -28,8 +28,9 @@ TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
   }
 }
 
-/// A matrix of more bytes is read from memory, or from the slowest cache.
-inline constexpr index bytes_of_near_cache = 1 << 19;
+/// Whether a matrix of so many elements is read from memory, or from the slowest cache.
+template <class T>
+constexpr bool is_far(index elements) { return elements * static_cast<index>(sizeof(T)) > (1 << 20); }
 
 /// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
 template <class T, index Rows>
@@ -79,7 +80,8 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
   for (index r = 0; r < rows; ++r) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
 }
 
-/// y[n] = or += x[Rows] B[Rows, n], where the rows of B are contiguous. The lines of the rows `ahead` elements further are fetched meanwhile.
+/// y[n] = or += x[Rows] B[Rows, n], where the rows of B are contiguous. The lines of the rows `ahead` elements further are fetched meanwhile, in the
+/// order of the memory where nothing else lies between them: then the processor goes on with it.
 template <class T, index Rows>
 TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, const T* b, index ldb, T* y, bool accumulate, index ahead) {
   using packet = packet_of<T, most_lanes<T>>;
@@ -89,13 +91,15 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
   for (index r = 0; r < Rows; ++r) left[r] = packets::pset1<packet>(x[r * stride]);
   const T* from = accumulate ? y : tile_shape<T>::zeros;
   const index step = accumulate ? lanes : 0;
+  const bool is_dense = ldb < n + lanes;
+  const index next_packet = is_dense ? Rows : 1, next_row = is_dense ? lanes : ldb;
   index j = 0;
 #pragma GCC unroll 1
   for (; j + lanes <= n; j += lanes, from += step) {
     packet sum = packets::ploadu<packet>(from);
 #pragma GCC unroll 8
     for (index r = 0; r < Rows; ++r) {
-      __builtin_prefetch(b + ahead + j * Rows + r * lanes);
+      __builtin_prefetch(b + ahead + j * next_packet + r * next_row);
       sum = packets::pmadd(left[r], packets::ploadu<packet>(b + r * ldb + j), sum);
     }
     packets::pstoreu(y + j, sum);
@@ -108,11 +112,11 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
 }
 
 /// y[n] = x[k] B[k, n], where the rows of B are contiguous. A matrix that is in a cache is read in columns of packets that stay in registers. One that
-/// is not is read once, a few rows at a time: in columns it comes from memory at a third of the speed, and more than once where they are narrow.
+/// is far is read once, a few rows at a time: in columns it comes from memory at a third of the speed, and more than once where they are narrow.
 template <class T>
-void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate) {
+void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate, bool far) {
   constexpr index lanes = most_lanes<T>, rows = 4;
-  if (n > lanes && k * n * static_cast<index>(sizeof(T)) > bytes_of_near_cache) {
+  if (far && n > lanes) {
     index l = 0;
     for (; l + rows <= k; l += rows)
       few_rows_times_matrix<T, rows>(n, x + l * stride, stride, b.data + l * b.row_stride, b.row_stride, y, accumulate || l > 0, rows * b.row_stride);
@@ -128,19 +132,18 @@ void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> 
 
 /// y[n] = x[k] B[k, n], where the columns of B are contiguous. A strided x is copied piece by piece.
 template <class T>
-void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate) {
+void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, bool far) {
   if (x_stride != 1 && k > 1) {
     T piece[512];
     for (index l = 0; l < k; l += 512, accumulate = true) {
       const index length = k - l < 512 ? k - l : 512;
       for (index i = 0; i < length; ++i) piece[i] = x[(l + i) * x_stride];
-      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate);
+      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate, far);
     }
     return;
   }
-  const bool is_far = k > 2 * most_lanes<T> && n * k * static_cast<index>(sizeof(T)) > bytes_of_near_cache;
   for (index j = 0; j < n; j += 4)
-    (is_far ? dots<T, true> : dots<T, false>)(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
+    (far && k > 2 * most_lanes<T> ? dots<T, true> : dots<T, false>)(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
 }
 
 template <class T>
@@ -153,13 +156,13 @@ template <class T>
     }
 }
 
-/// The product with a single row or column.
+/// The product with a single row or column. `far`: the matrix, or the one that it is a part of, is_far().
 template <class T>
-[[gnu::noinline]] void matmul_of_vector(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
-  if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate);
-  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate);
-  if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate);
-  if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate);
+[[gnu::noinline]] void matmul_of_vector(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool far) {
+  if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate, far);
+  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate, far);
+  if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate, far);
+  if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate, far);
   matmul_loops(m, n, k, a, b, c, ldc, accumulate);
 }
 

@@ -39,7 +39,7 @@ struct product {
   void panel(span rows, span columns, T* to) const {
     alignas(64) std::byte packed[matmul_most_workspace];
     matmul<T>(rows.length, columns.length, k, {a.data + rows.first * a.row_stride, a.row_stride, a.col_stride},
-              {b.data + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, false, packed);
+              {b.data + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, false, packed, is_far<T>(m * k));
   }
   // The length of a part is a multiple of 32, except for the last one. A part is never a single row or column, because such a product is a
   // GEMV with other bits.

@@ -68,14 +68,32 @@ struct fused<Code>::blocks {
       const std::int64_t end = range.first[d] + all.grid.length[d];
       range.last[d] = end < all.extent[d] ? end : all.extent[d];
     }
-    if (all.rows != nullptr) {
-      // A copy: if another function sees the address of `args`, the compiler loads the arguments again for every packet.
+    T* const totals = all.totals[total_count > 0 ? b : 0];
+    if (all.rows != nullptr) run_rows(*all.rows, args, range, worker, totals);
+    else run_block(args, range, totals);
+  }
+
+  /// Runs a block a few rows at a time: computes the rows that it reads, runs the kernel on them, and lets the sinks read what it wrote.
+  static void run_rows(const row_source& source, const local_arguments& args, const block_range& range, int worker, T* totals) {
+    const std::int64_t step = source.rows_at_once * source.per_row;
+    alignas(8) std::byte unused[8];
+    for (block_range few = range; few.first[0] < range.last[0]; few.first[0] += step) {
+      const bool is_first = few.first[0] == range.first[0];
+      if (range.last[0] - few.first[0] > step) few.last[0] = few.first[0] + step;
+      else few.last[0] = range.last[0];
+      const std::int64_t first = few.first[0] / source.per_row, count = (few.last[0] - few.first[0]) / source.per_row;
       local_arguments pointed = args;
-      for (const row_source* rows = all.rows; rows != nullptr; rows = rows->next)
-        rows->produce(pointed.pointer, range.first[0], range.last[0], worker);
-      args = pointed;
+      for (const row_source* rows = &source; rows != nullptr; rows = rows->next) rows->produce(pointed.pointer, first, count, worker);
+      for (const row_sink* to = source.sinks; to != nullptr; to = to->next)
+        if (!to->rows.in_place) to->rows.move(pointed.pointer, first, to->rows.memory);
+      if constexpr (record::outer == 0)
+        if (!is_first) point_to(pointed, unused, 0, [](int i) { return at(i).stores_row(); });
+      T of_few[most_totals];
+      run_block(local_arguments(pointed), few, is_first ? totals : of_few);  // a copy: if another function sees the address of the arguments, the
+                                                                            // compiler loads them again for every packet
+      if (!is_first) add_block(totals, of_few);
+      for (const row_sink* to = source.sinks; to != nullptr; to = to->next) to->consume(to->context, first, count, to->rows.at(first, 0, 0));
     }
-    run_block(args, range, all.totals[has_totals ? b : 0]);
   }
 
   /// Points the accesses of the selected instructions to other memory.
@@ -113,6 +131,26 @@ TENURE_FLATTEN [[gnu::noinline]] void fused<Code>::run_block(const local_argumen
     if (args.bypasses_caches) math::end_of_streams();
 }
 
+/// Adds the totals of a block to those of the blocks before it.
+template <class Code>
+TENURE_INLINE void fused<Code>::add_block([[maybe_unused]] T* totals, [[maybe_unused]] const T* of_block) {
+  add_totals(totals, of_block, those<part::totals>{});
+  if constexpr (sums_are_totals) add_totals(totals, of_block, those<part::row_sums>{});
+}
+
+/// Writes the totals of all blocks, and runs the instructions that come after the sums of the only row.
+template <class Code>
+TENURE_INLINE void fused<Code>::end_blocks(const local_arguments& args, const T* totals) {
+  write_totals(args, totals, those<part::totals>{});
+  if constexpr (sums_are_totals) {
+    row_state r;
+    sums none;
+    row_phase(args, position{}, r, none, those<part::row, 0>{});
+    take_totals(r, totals, those<part::row_sums>{});
+    row_phase(args, position{}, r, none, those<part::row, 1>{});
+  }
+}
+
 template <class Code>
 TENURE_INLINE void fused<Code>::run_blocks(const local_arguments& args, const kernel_arguments& given) {
   std::int64_t extents[record::rank], elements = 1;
@@ -126,7 +164,7 @@ TENURE_INLINE void fused<Code>::run_blocks(const local_arguments& args, const ke
   for (int d = 0; d < cuts; ++d) range.last[d] = extents[d];
   T totals[most_totals];
   run_block(args, range, totals);
-  write_totals(args, totals, those<part::totals>{});
+  end_blocks(args, totals);
 }
 
 template <class Code>
@@ -160,9 +198,9 @@ template <class Code>
     on->run(count, &blocks::run, &all);
     for (int b = 1; b < count; ++b) all.add_columns(b);
   }
-  if constexpr (has_totals)
-    for (int b = 1; b < count; ++b) add_totals(all.totals[0], all.totals[b], those<part::totals>{});
-  write_totals(args, all.totals[0], those<part::totals>{});
+  if constexpr (total_count > 0)
+    for (int b = 1; b < count; ++b) add_block(all.totals[0], all.totals[b]);
+  end_blocks(args, all.totals[0]);
 }
 
 }  // namespace tenure::cpu_backend

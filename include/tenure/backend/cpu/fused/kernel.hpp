@@ -105,9 +105,21 @@ struct fused : program_detail::coded_kernel<Code> {
 
   // ---- facts about reductions, rows and blocks ----
 
-  static constexpr int most_totals = count_of(kind::reduce_all) > 0 ? count_of(kind::reduce_all) : 1;
-  static constexpr bool has_totals = count_of(kind::reduce_all) > 0;
   static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
+
+  /// Whether the sums of the row are totals: it is the only row, and no element waits for them. Then the instructions after them run once, after the
+  /// last block.
+  static constexpr bool sums_are_totals = [] {
+    bool any = false, is_simple = record::outer == 0 && record::inner == 1 && record::passes == 1;
+    for (int i = 0; i < record::instructions; ++i) {
+      any = any || at(i).what == kind::reduce_row;
+      is_simple = is_simple && at(i).what != kind::reduce_columns && !(at(i).row && at(i).what == kind::reduce_all);
+    }
+    return any && is_simple;
+  }();
+  static constexpr int total_count = count_of(kind::reduce_all) + (sums_are_totals ? count_of(kind::reduce_row) : 0);
+  static constexpr int most_totals = total_count > 0 ? total_count : 1;
+  static constexpr int total_of(int i) { return rank_of(i) + (at(i).what == kind::reduce_row ? count_of(kind::reduce_all) : 0); }
 
   /// The number of leading dimensions that blocks may cut. A row may be cut if the only reductions are over all elements. If the row
   /// has results of its own, it must be the only row, and the first block writes them.
@@ -116,7 +128,7 @@ struct fused : program_detail::coded_kernel<Code> {
     for (int i = 0; i < record::instructions; ++i) {
       const kind what = at(i).what;
       const bool has_result = (at(i).row && what == kind::reduce_all) || (at(i).stores_row() && record::outer > 0);
-      row = row || what == kind::reduce_row || what == kind::reduce_columns || has_result;
+      row = row || (what == kind::reduce_row && !sums_are_totals) || what == kind::reduce_columns || has_result;
     }
     const int n = record::outer + (row ? 0 : 1);
     return n < 2 ? n : 2;
@@ -170,6 +182,8 @@ struct fused : program_detail::coded_kernel<Code> {
   struct block_range;
   struct blocks;
   static void run_block(const local_arguments& given, const block_range& range, T* totals);
+  static void add_block(T* totals, const T* of_block);
+  static void end_blocks(const local_arguments& args, const T* totals);
   static void run_blocks(const local_arguments& args, const kernel_arguments& given);
   static void run_many_blocks(const local_arguments& args, const kernel_arguments& given, const std::int64_t* extents);
 
@@ -181,6 +195,7 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER void walk(const local_arguments& args, const Range& range, position p, sums& total);
   template <class Range>
   static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total);
+  static TENURE_LAYER void part_of_row(const local_arguments& args, const block_range& range, const position& p, sums& total);
   template <int Pass, class Range>
   static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total);
   template <int Pass, int D, class Range>
@@ -327,6 +342,8 @@ struct fused : program_detail::coded_kernel<Code> {
   static TENURE_LAYER void finish(const local_arguments& args, const sums& total, [[maybe_unused]] T* totals, std::integer_sequence<int, I...>);
   template <int... I>
   static TENURE_LAYER void add_totals([[maybe_unused]] T* to, [[maybe_unused]] const T* from, std::integer_sequence<int, I...>);
+  template <int... I>
+  static TENURE_LAYER void take_totals([[maybe_unused]] row_state& r, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>);
   template <int... I>
   static TENURE_LAYER void write_totals(const local_arguments& args, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>);
   template <int... I>

@@ -20,7 +20,12 @@ TENURE_FLATTEN TENURE_LAYER void fused<Code>::run_range(const local_arguments& a
   start_all(total, those<accumulated>{});
   position start{};
   if constexpr (!columns_in_registers) start_columns(args, those<part::column_sums>{});
-  walk<0>(args, range, start, total);
+  if constexpr (sums_are_totals && std::is_same_v<Range, block_range>) {
+    part_of_row(args, range, start, total);
+    finish(args, total, totals, those<part::row_sums>{});
+  } else {
+    walk<0>(args, range, start, total);
+  }
   finish(args, total, totals, those<accumulated>{});
 }
 
@@ -45,6 +50,15 @@ TENURE_LAYER void fused<Code>::row(const local_arguments& args, const Range& ran
   row_state r;
   row_phase(args, p, r, total, those<part::row, 0>{});
   row_passes<0>(args, range, p, r, total);
+}
+
+/// A block of the only row. end_blocks() runs what comes after its sums.
+template <class Code>
+TENURE_LAYER void fused<Code>::part_of_row(const local_arguments& args, const block_range& range, const position& p, sums& total) {
+  row_state r;
+  row_phase(args, p, r, total, those<part::row, 0>{});
+  start_all(total, those<part::row_sums, 0>{});
+  walk_row<0, 0>(args, range, p, r, total);
 }
 
 template <class Code>

@@ -58,9 +58,9 @@ TENURE_LAYER void fused<Code>::finish_row(row_state& r, const sums& total, std::
 template <class Code>
 template <int I>
 TENURE_LAYER void fused<Code>::finish_one(const local_arguments& args, const sums& total, T* totals) {
-  if constexpr (at(I).what == kind::reduce_all) {
-    if constexpr (at(I).row) totals[rank_of(I)] = total.scalar[I];
-    else totals[rank_of(I)] = across<I>(total);
+  if constexpr (at(I).what != kind::reduce_columns) {
+    if constexpr (at(I).row && at(I).what == kind::reduce_all) totals[total_of(I)] = total.scalar[I];
+    else totals[total_of(I)] = across<I>(total);
   } else {
     if constexpr (k.extent[last] == lanes) math::store<P>(result_of<I>(args), total.packet[I][0]);
     else math::store_first<P>(result_of<I>(args), total.packet[I][0], static_cast<int>(k.extent[last]));
@@ -76,13 +76,19 @@ TENURE_LAYER void fused<Code>::finish(const local_arguments& args, const sums& t
 template <class Code>
 template <int... I>
 TENURE_LAYER void fused<Code>::add_totals([[maybe_unused]] T* to, [[maybe_unused]] const T* from, std::integer_sequence<int, I...>) {
-  ((to[rank_of(I)] = ops::combine<at(I).reduction()>(to[rank_of(I)], from[rank_of(I)])), ...);
+  ((to[total_of(I)] = ops::combine<at(I).reduction()>(to[total_of(I)], from[total_of(I)])), ...);
+}
+
+template <class Code>
+template <int... I>
+TENURE_LAYER void fused<Code>::take_totals([[maybe_unused]] row_state& r, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>) {
+  ((r.value[I] = totals[total_of(I)]), ...);
 }
 
 template <class Code>
 template <int... I>
 TENURE_LAYER void fused<Code>::write_totals(const local_arguments& args, [[maybe_unused]] const T* totals, std::integer_sequence<int, I...>) {
-  ((*result_of<I>(args) = totals[rank_of(I)]), ...);
+  ((*result_of<I>(args) = totals[total_of(I)]), ...);
 }
 
 /// Sets the column results to the identity before the first row.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+// Products that read what a kernel writes, row by row: their sums run over its rows. If the kernel is the epilogue of a product, each block of rows
+// is added to these sums directly after it was computed. The gradient of a linear model is one: X^T f(X w) reads X from memory once and not twice.
+// Law: the bits are the same as with one step after the other, because the sums are in the order of the rows.
+#pragma once
+
+#include <tenure/backend/cpu/blocks.hpp>
+#include <tenure/backend/cpu/products.hpp>
+#include <tenure/program/bind.hpp>
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+/// A product that reads rows which a kernel before it writes. The facts that are known when the program is compiled.
+struct product_over_rows {
+  int factor = 0;                   // which factor is the transpose of the rows (0), or the rows (1)
+  bool stays = true;                // another step reads the rows too, or they are a result
+  bool shares_factor = false;       // the other factor is the left factor of the product before the kernel
+  int buffer = -1;                  // of the rows
+  std::uint64_t accesses = 0;       // of the kernel, which write the rows
+  passes::number row{}, other_row{};  // the elements of a row, and of a row of the other factor
+};
+
+/// The most products that read the rows of a kernel: of a gradient and of a derivative of it.
+inline constexpr int most_products_over_rows = 2;
+
+namespace detail {
+
+/// Whether step t is a product over rows that the kernel of step s writes, and reads nothing else that steps s to t - 1 write.
+template <class Program>
+constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, const passes::number& columns, product_over_rows& found) {
+  constexpr auto& tables = Program::tables;
+  constexpr auto& plan = Program::plan;
+  const program_detail::bound_step &kernel = tables.steps[s], &product = tables.steps[t];
+  if (product.is_fused() || product.op != ir::opcode::matmul || !is_floating(product.type) || Program::value.view().shape_of(plan.steps[t].node).rank != 2) return false;
+  const passes::kernel& k = tables.kernels[kernel.kernel];
+  const auto buffer_of = [&](const program_detail::bound_step& step, int a) { return tables.bindings[step.first_binding + a].buffer; };
+  const auto is_written_between = [&](int buffer) {
+    for (int i = 0; i < k.instruction_count; ++i) {
+      const passes::instruction& x = plan.instructions[k.first_instruction + i];
+      if (x.what != passes::instruction::kind::load && x.access >= 0 && buffer_of(kernel, x.access) == buffer) return true;
+    }
+    for (int i = s + 1; i < t; ++i)
+      if (buffer_of(tables.steps[i], 2) == buffer) return true;
+    return false;
+  };
+  for (int factor = 0; factor < 2; ++factor) {
+    const int read = buffer_of(product, factor);
+    if (is_written_between(buffer_of(product, 1 - factor))) continue;
+    // The rows lie one behind the other, and nothing else is in their buffer.
+    const passes::strides& of_factor = plan.strides[plan.accesses[product.first_binding + factor].strides];
+    const passes::number &from_row_to_row = of_factor[1 - factor], &in_row = of_factor[factor];
+    const passes::buffer& buffer = tables.buffers[read];
+    const auto is_one = [](const passes::number& n) { return n == passes::number{1}; };
+    if (buffer.type != product.type || !(buffer.elements == rows * from_row_to_row)) continue;
+    if (!is_one(in_row) && !is_one(from_row_to_row)) continue;
+    const int other = buffer_of(product, 1 - factor);
+    found = {.factor = factor,
+             .stays = buffer.where != passes::buffer::place::workspace || buffer.is_passed_on,
+             .shares_factor = other == buffer_of(tables.steps[s - 1], 0),
+             .buffer = read,
+             .row = from_row_to_row,
+             .other_row = passes::number_of(Program::value.view().shape_of(plan.steps[t].node)[1 - factor])};
+    bool writes_all = false, is_plain = true;
+    for (int i = 0; i < k.instruction_count; ++i) {
+      using kind = passes::instruction::kind;
+      const passes::instruction& x = plan.instructions[k.first_instruction + i];
+      if (x.access < 0 || buffer_of(kernel, x.access) != read) continue;
+      const passes::strides& along = plan.strides[plan.accesses[kernel.first_binding + x.access].strides];
+      is_plain = is_plain && x.what == kind::store && tables.bindings[kernel.first_binding + x.access].offset == tables.bindings[product.first_binding + factor].offset;
+      if (k.outer + k.inner == 1) writes_all = !x.row && is_one(along[0]) && from_row_to_row == columns;
+      else writes_all = along[0] == from_row_to_row && (x.row ? is_one(from_row_to_row) : is_one(along[1]) && from_row_to_row == columns);
+      found.accesses |= std::uint64_t{1} << x.access;
+    }
+    if (writes_all && is_plain) {
+      found.stays = found.stays || buffer.last > t;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A product whose sums get a few rows at a time. `factor` is the one that is or holds the rows.
+template <class T>
+struct growing_product {
+  std::int64_t m, n;
+  matrix_ref<T> a, b;
+  T* c;
+  int factor;
+
+  static void consume(const void* context, std::int64_t first, std::int64_t count, const void* rows) {
+    const growing_product& p = *static_cast<const growing_product*>(context);
+    matrix_ref<T> a = p.a, b = p.b;
+    a.data += first * a.col_stride;
+    b.data += first * b.row_stride;
+    (p.factor == 0 ? a : b).data = static_cast<const T*>(rows);
+    alignas(64) std::byte packed[matmul_most_workspace];
+    matmul<T>(p.m, p.n, count, a, b, p.c, p.n, first > 0, packed);
+  }
+  /// Whether each sum is one in the order of the rows, in pieces too. A dot product has partial sums.
+  bool is_in_order() const {
+    if (m > 1 && n > 1) return true;
+    return m == 1 ? n > 1 && b.col_stride == 1 : a.row_stride == 1;
+  }
+};
+
+}  // namespace detail
+}  // namespace tenure::cpu_backend
