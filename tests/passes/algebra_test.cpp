@@ -147,6 +147,92 @@ TEST_CASE("a factor of -1 and a negated term become neg and sub") {
 return %2, %3, %4, %5, %6
 )");
 }
+namespace {
+
+struct table_of_rows {
+  ir::builder g;
+  value x{g, g.input(dtype::float64, {2, {3, 4}})}, rows{g, g.input(dtype::float64, {1, {3}})}, columns{g, g.input(dtype::float64, {1, {4}})};
+  value mask = ops::pointwise_value<ops::less>(x, x.like(0.5));
+  value choice = ops::pointwise_value<ops::where>(mask, x.like(1), x.like(0));
+  value of_rows = ops::broadcast_along(rows, x.node().shape, ir::pack_axis(0, 0, 0)), of_columns = ops::broadcast_along(columns, x.node().shape, ir::pack_axis(0, 0, 1));
+};
+const std::string table_inputs = "%0 = input 0 : float64[3,4]\n%1 = input 1 : float64[3]\n%2 = input 2 : float64[4]\n%3 = constant 0.5 : float64[3,4]\n%4 = less %0, %3 : bool[3,4]\n";
+
+}  // namespace
+
+TEST_CASE("arithmetic with a choice of numbers for a row is a choice of results") {
+  table_of_rows t;
+  CHECK(simple(t.g, {t.choice / t.of_rows}) == table_inputs + R"(%5 = constant 1 : float64[3]
+%6 = div %5, %1 : float64[3]
+%7 = broadcast %6 axes=(0) : float64[3,4]
+%8 = constant 0 : float64[3]
+%9 = div %8, %1 : float64[3]
+%10 = broadcast %9 axes=(0) : float64[3,4]
+%11 = where %4, %7, %10 : float64[3,4]
+return %11
+)");
+  table_of_rows in_turn;  // what follows is a choice too
+  CHECK(simple(in_turn.g, {-(in_turn.choice / in_turn.of_rows) * 2.0 - in_turn.of_rows}) == table_inputs + R"(%5 = constant 1 : float64[3]
+%6 = div %5, %1 : float64[3]
+%7 = constant 0 : float64[3]
+%8 = div %7, %1 : float64[3]
+%9 = neg %6 : float64[3]
+%10 = neg %8 : float64[3]
+%11 = constant 2 : float64[3]
+%12 = mul %9, %11 : float64[3]
+%13 = constant 2 : float64[3]
+%14 = mul %10, %13 : float64[3]
+%15 = sub %12, %1 : float64[3]
+%16 = broadcast %15 axes=(0) : float64[3,4]
+%17 = sub %14, %1 : float64[3]
+%18 = broadcast %17 axes=(0) : float64[3,4]
+%19 = where %4, %16, %18 : float64[3,4]
+return %19
+)");
+  table_of_rows constants;
+  CHECK(simple(constants.g, {6.0 / (constants.choice + 2.0), -constants.choice}) == table_inputs + R"(%5 = constant 2 : float64[3,4]
+%6 = constant 3 : float64[3,4]
+%7 = where %4, %5, %6 : float64[3,4]
+%8 = constant -1 : float64[3,4]
+%9 = constant -0 : float64[3,4]
+%10 = where %4, %8, %9 : float64[3,4]
+return %7, %10
+)");
+}
+TEST_CASE("a choice of arrays, or with numbers for each column, stays in arithmetic") {
+  table_of_rows t;
+  const value of_arrays = ops::pointwise_value<ops::where>(t.mask, t.x, t.x.like(0));
+  for (const value& kept : {t.choice / t.of_columns, of_arrays / t.of_rows, t.choice * t.x, -of_arrays, of_arrays * 2.0}) {
+    ir::builder copy = t.g;
+    const std::string text = simple(copy, {{copy, kept.id}});
+    INFO(text);
+    const std::string last = kept.node().op == ir::opcode::neg ? "neg" : kept.node().op == ir::opcode::div ? "div" : "mul";
+    CHECK(text.find(" " + last + " ", text.find("where")) != std::string::npos);
+  }
+}
+TEST_CASE("arithmetic with a choice has the same bits, where the numbers are zero, infinite or NaN too") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double row : {0.0, -0.0, 3.0, -1e300, inf, -inf, nan, 5e-324}) {
+    table_of_rows t;
+    for (const value& v : {t.choice / t.of_rows, t.of_rows / t.choice, t.choice * t.of_rows, -t.choice - t.of_rows, -(t.choice / t.of_rows) * 2.0}) t.g.output(v.id);
+    const ir::builder simplified = passes::algebra(t.g.view());
+    const auto array = [](extents shape, std::initializer_list<double> values) {
+      reference::array a(dtype::float64, shape);
+      int i = 0;
+      for (const double v : values) a.as<double>()[i++] = v;
+      return a;
+    };
+    const std::vector<reference::array> arguments = {array({2, {3, 4}}, {0, 1, nan, 0.25, 2, -inf, 0.5, 0.75, 1, 0, inf, -1}), array({1, {3}}, {row, 1, 7}), array({1, {4}}, {1, 2, 3, 4})};
+    const auto wanted = reference::run(t.g.view(), arguments), found = reference::run(simplified.view(), arguments);
+    REQUIRE(found.size() == wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      for (std::int64_t e = 0; e < wanted[i].size(); ++e) {
+        INFO("output " << i << ", element " << e << ", for the row " << row);
+        const double a = wanted[i][e], b = found[i][e];
+        CHECK(((std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b))));
+      }
+  }
+}
 TEST_CASE("x * 0 stays: x may be NaN") {
   vectors v;
   CHECK(simple(v.g, {v.x * 0.0}) == vector_inputs + "%2 = constant 0 : float64[8]\n%3 = mul %0, %2 : float64[8]\nreturn %3\n");

@@ -93,9 +93,47 @@ constexpr double folded(opcode op, double x, double y) {
   return static_cast<double>(op == opcode::add ? a + b : op == opcode::sub ? a - b : op == opcode::mul ? a * b : a / b);
 }
 
+/// Whether x is one number, or one for each row. A kernel computes what follows from such numbers once for each row. Numbers for each column do not
+/// serve: a kernel would store what follows from them.
+constexpr bool is_repeated(const value& x) {
+  const int last = x.shape().rank - 1;
+  return is_constant(x) || (x.node().op == opcode::broadcast && x.shape()[last] != 1 && constant_along(x, last));
+}
+/// The operation n of x and y, computed once for each number that they repeat. Without a node where they repeat differently.
+constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, const value& y) {
+  const bool x_is_constant = is_constant(x), y_is_constant = is_constant(y);
+  if (x_is_constant && y_is_constant) return ops::arithmetic(n.op, x, y);
+  const ir::node from = (x_is_constant ? y : x).node();
+  if (!x_is_constant && !y_is_constant && (y.node().attr != from.attr || g[y.node().in[0]].shape != g[from.in[0]].shape)) return {g, none};
+  const std::int16_t shape = g[from.in[0]].shape;
+  const auto source = [&](const value& v) { return is_constant(v) ? value{g, g.constant_bits(n.type, shape, v.node().attr)} : operand_of(v, 0); };
+  const value once = source(x);  // a statement, see product_of_transposed
+  return ops::broadcast_along(ops::arithmetic(n.op, once, source(y)), n.shape, from.attr);
+}
+/// (mask ? a : b) / y as mask ? a / y : b / y, if a, b and y are numbers for a row. The same for other arithmetic. The results are the same, bit for
+/// bit. The shares of the largest elements of a row, (largest ? 1 : 0) / count, take two divisions for a row then.
+constexpr value of_choice(ir::builder& g, const ir::node& n) {
+  for (int k = 0; k < 2 && is_floating(n.type); ++k) {
+    const value choice{g, n.in[k]}, other{g, n.in[1 - k]};
+    if (choice.node().op != ops::code_of<ops::where>() || !is_repeated(other) || !is_repeated(operand_of(choice, 1)) || !is_repeated(operand_of(choice, 2))) continue;
+    const auto with = [&](const value& x) { return k == 0 ? of_repeated(g, n, x, other) : of_repeated(g, n, other, x); };
+    const value a = with(operand_of(choice, 1));
+    if (a.id == none) continue;
+    const value b = with(operand_of(choice, 2));
+    if (b.id != none) return ops::pointwise_value<ops::where>(operand_of(choice, 0), a, b);
+  }
+  return {g, none};
+}
+
 constexpr node_id negation(ir::builder& g, const ir::node& n) {
   const value x{g, n.in[0]};
   if (x.node().op == opcode::neg) return x.node().in[0];
+  if (x.node().op == ops::code_of<ops::where>() && is_floating(n.type))
+    if (const value a = operand_of(x, 1), b = operand_of(x, 2); is_repeated(a) && is_repeated(b)) {
+      const auto negated = [](const value& v) { return is_constant(v) ? -v : ops::broadcast_along(-operand_of(v, 0), v.node().shape, v.node().attr); };
+      const value of_a = negated(a);
+      return ops::pointwise_value<ops::where>(operand_of(x, 0), of_a, negated(b)).id;
+    }
   if (is_constant(x) && is_floating(n.type)) return g.constant(n.type, n.shape, -ir::value_of(x.node()));
   return g.append(n);
 }
@@ -127,6 +165,11 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
   {
     // Most nodes have nothing to simplify. This early return saves compile time for them.
     const ir::node &a = g[n.in[0]], &b = g[n.in[1]];
+    if (a.op == ops::code_of<ops::where>() || b.op == ops::code_of<ops::where>())
+      if (const value choice = of_choice(g, n); choice.id != none) return choice.id;
+  }
+  {
+    const ir::node &a = g[n.in[0]], &b = g[n.in[1]];  // again, because the rules above may move the nodes
     const bool plain = a.op != opcode::constant && b.op != opcode::constant && a.op != opcode::neg && b.op != opcode::neg;
     if (plain) return g.append(n);
   }
