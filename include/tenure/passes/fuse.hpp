@@ -164,8 +164,8 @@ class fuser {
       if (const ir::node_id sum = notes_[g_.outputs[i]].added_by; sum != ir::none) notes_[sum].waits = false;
   }
 
-  /// Moves a product to the place directly before the kernel that reads it first, over kernels that do not read it. Then the kernel can run as its
-  /// epilogue. It moves over few kernels only, because what the product reads must live as long.
+  /// Moves a product of arguments to the place directly before the kernel that reads it first, over kernels that do not read it. Then the kernel can
+  /// run as its epilogue. Operands that the plan computes would live longer.
   constexpr void delay_products() {
     constexpr int most_passed = 4;
     const int count = at_.size();
@@ -175,13 +175,12 @@ class fuser {
     for (int p = 0; p < count; ++p) {
       const ir::node_id id = at_[p].opaque;
       if (id == ir::none || g_[id].op != ir::opcode::matmul || notes_[id].lower < 0) continue;
-      const int reader = notes_[id].lower / 2;
-      int from = p;
-      while (order[from] != p) ++from;
-      int to = from - 1;
-      while (to > 0 && from - to <= most_passed && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
-      if (order[to] != reader || at_[reader].opaque != ir::none || to == from - 1) continue;
-      for (int i = from; i > to + 1; --i) order[i] = order[i - 1];
+      if (!is_source(g_[root_[g_[id].in[0]]].op) || !is_source(g_[root_[g_[id].in[1]]].op)) continue;
+      const int reader = notes_[id].lower / 2;  // only kernels have moved, so the product is still at its place
+      int to = p - 1;
+      while (to > 0 && p - to <= most_passed && order[to] != reader && at_[order[to]].opaque == ir::none) --to;
+      if (to < 0 || order[to] != reader || at_[reader].opaque != ir::none || to == p - 1) continue;
+      for (int i = p; i > to + 1; --i) order[i] = order[i - 1];
       order[to + 1] = p;
       any = true;
     }

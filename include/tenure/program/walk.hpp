@@ -51,7 +51,8 @@ enum class part {
   row,                      // of a phase
   row_values,               // the same without stores
   row_stores,               // of all phases
-  row_sums,                 // that a pass adds up
+  row_sums,                 // that a pass reduces
+  sums,                     // of the elements that a pass adds up
   column_sums, totals, totals_and_columns,
 };
 
@@ -70,6 +71,7 @@ constexpr bool is_in(part group, int pass, const instruction& x) {
     case part::row_values: return x.what != kind::store && in_phase(x, pass) != action::nothing;
     case part::row_stores: return x.row && x.what == kind::store;
     case part::row_sums: return x.what == kind::reduce_row && x.runs_in(pass);
+    case part::sums: return (x.what == kind::reduce_row || (x.what == kind::reduce_all && !x.row)) && x.runs_in(pass) && x.reduction() == ir::reduction::sum;
     case part::column_sums: return x.what == kind::reduce_columns;
     case part::totals: return x.what == kind::reduce_all;
     case part::totals_and_columns: return x.what == kind::reduce_all || x.what == kind::reduce_columns;

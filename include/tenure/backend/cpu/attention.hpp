@@ -64,7 +64,7 @@ void block_product(index m, index n, index k, matrix_ref<T> a, const T* b, index
   constexpr index lanes = most_lanes<T>;
   for (index left = n / lanes, wide = 0; left > 0; left -= wide, b += wide * lanes, c += wide * lanes) {
     wide = ceil_div(left, ceil_div(left, tile_shape<T>::packets_wide));
-    panel_of<T>(wide)(m, k, a, b, ldb, c, ldc, lanes, accumulate);
+    panel_of<T>(wide)(m, k, a, b, ldb, c, ldc, lanes, accumulate ? sums_in_c::go_on : sums_in_c::are);
   }
 }
 

@@ -14,6 +14,8 @@ namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 /// The work of a block, in elements times instructions, or in multiplications for a product. It takes about two microseconds.
 inline constexpr std::int64_t block_work = 1 << 16;
 inline constexpr int most_blocks = 64;
+/// A kernel of static extents with less work has no code for blocks.
+inline constexpr std::int64_t least_cut_work = block_work / 2;
 /// The number of multiplications that count as one element of one instruction in the decision to wake threads. Multiplications of a product
 /// are faster, and each thread reads and packs the right factor.
 inline constexpr std::int64_t multiplications_of_work = 2;

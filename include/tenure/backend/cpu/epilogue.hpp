@@ -2,7 +2,7 @@
 // Runs a kernel as the epilogue of the product before it. The rows of the product are computed in blocks, each directly before the block
 // of the kernel that reads them. So a bias and activation, a softmax over the rows, or an update of weights reads its rows from cache.
 // Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes
-// decide the blocks. A product that no later step reads is never written to memory as a whole.
+// decide the blocks. A product that no later step reads is not written to memory as a whole.
 // Products after the kernel that add up its rows read them from cache too (row_sinks.hpp).
 // Cost: none for small products: they stay in cache without an epilogue, and the steps run one after the other.
 #pragma once
@@ -11,7 +11,6 @@
 #include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/backend/cpu/row_sinks.hpp>
 #include <tenure/passes/overwrite.hpp>
-#include <tenure/tensor/memory_range.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -19,7 +18,8 @@ using program_detail::call_memory;
 
 /// Products of at least this many bytes can have an epilogue. It is about the size of the second cache of a core.
 inline constexpr std::int64_t epilogue_bytes = 1 << 20;
-/// The bytes of the rows of a block that are read twice: with a product over the rows after the kernel. They stay in the second cache.
+/// The bytes of the rows of a block that are read twice: with a product over the rows after the kernel. They stay in the second cache. Rows that are
+/// so long that 32 of them take four times as many are not cut.
 inline constexpr std::int64_t twice_read_bytes = 1 << 18;
 
 /// The facts about a product and the next step that are known when the program is compiled.
@@ -29,7 +29,7 @@ struct epilogue {
   bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
   bool is_read_later = true;                      // a later step reads the product, or it is a result
   bool is_passed_on = false;                      // the kernel writes a temporary over the product, so blocks of it cannot share a small part of its memory
-  int passed_to = -1;                             // the sink whose rows they are
+  int passed_to = -1;                             // the sink whose rows the kernel writes over the product
   int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
   std::uint64_t accesses = 0, writes = 0;         // the accesses of the kernel that read the product, and the ones that write
   int sink_count = 0;                             // the products after the kernel that read its rows
@@ -37,6 +37,54 @@ struct epilogue {
 };
 
 namespace detail {
+
+/// The rows of a block of an epilogue, and the rows that it computes, reads and gives to the sinks at a time. With none there is no epilogue: separate
+/// steps are as fast, or the rows cannot be cut well.
+struct epilogue_cut {
+  std::int64_t rows_of_block = 0, rows_at_once = 0;
+  bool has_sinks = false;
+};
+
+/// Whether so many rows of a product would be another kind of product than all of them, with other bits: a single row is a GEMV, and a short column a
+/// few loops.
+constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return rows == 1 || (n == 1 && rows > 0 && rows * k <= most_of_loops(rows, n)); }
+
+/// The rows that are computed at a time, of m rows. The last ones are no other product. 0 if they cannot be cut so.
+constexpr std::int64_t rows_without_rest(std::int64_t wanted, std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::int64_t rows = wanted < 32 ? 32 : wanted / 32 * 32;
+  if (is_another_product(m % rows, n, k)) rows += 32;
+  return is_another_product(m % rows, n, k) || rows >= m ? 0 : rows;
+}
+
+/// The cut for an m x n x k product. `row_bytes` has the bytes of a row of all matrices that are read twice.
+constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions, std::int64_t row_bytes) {
+  if (m < 64 || n < 1 || k < 1) return {};
+  if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return {};  // there is no memory for the columns of a second block
+  const std::int64_t least_of_block = e.reduces ? (m + most_grid_blocks - 1) / most_grid_blocks : 0;
+  if (e.sink_count > 0 && m * row_bytes >= 2 * epilogue_bytes && 32 * row_bytes <= 4 * twice_read_bytes) {
+    const std::int64_t fitting = twice_read_bytes / row_bytes;
+    const bool is_whole = e.reduces_columns && fitting < least_of_block;  // a block with sums of columns is not cut again
+    const std::int64_t rows = rows_without_rest(is_whole ? least_of_block + 31 : fitting, m, n, k);
+    return {rows > 0 && !is_whole && rows < least_of_block ? (least_of_block + rows - 1) / rows * rows : rows, rows, rows > 0};
+  }
+  if (n < 2 || m * n * element_size < epilogue_bytes) return {};
+  const std::int64_t fitting = epilogue_bytes / 4 / (n * element_size) / 32 * 32;
+  const std::int64_t wanted = fitting < least_of_block ? least_of_block + 31 : fitting < 32 ? 32 : fitting;
+  if (k > 4 * wanted) return {};  // each block packs the right factor again, and compared with such long sums an epilogue saves little
+  const std::int64_t rows = rows_without_rest(wanted, m, n, k);
+  return {rows, rows, false};
+}
+
+/// The same for the product of step s and the kernel after it.
+template <class Program>
+constexpr epilogue_cut cut_of_epilogue(const epilogue& e, int s, const opaque_operation& product, const std::int64_t* symbols) {
+  const auto& tables = Program::tables;
+  const int instructions = tables.kernels[tables.steps[s + 1].kernel].instruction_count;
+  const std::int64_t n = product.in[1].extent[1], k = product.in[0].extent[1], size = size_of(tables.steps[s].type);
+  std::int64_t row = n + k;
+  for (int i = 0; i < e.sink_count; ++i) row += passes::value_of(e.sinks[i].row, symbols) + (e.sinks[i].shares_factor ? 0 : passes::value_of(e.sinks[i].other_row, symbols));
+  return cut_of_epilogue(product.in[0].extent[0], n, k, size, e, instructions, row * size);
+}
 
 template <class Program>
 constexpr epilogue find_epilogue(int s) {
@@ -88,6 +136,11 @@ constexpr epilogue find_epilogue(int s) {
       e.overwritten_by = x.access;
   }
   e.is_one = e.accesses != 0 && (e.accesses & e.writes) == 0;
+  if constexpr (Program::is_static) {  // a small program with one would not be expanded
+    std::int64_t number[96] = {};
+    for (int i = 0; i < product.number_count; ++i) number[i] = tables.numbers[product.first_number + i].factor;
+    e.is_one = e.is_one && elements.factor * k.instruction_count >= least_cut_work && cut_of_epilogue<Program>(e, s, opaque_operation(number), nullptr).rows_of_block > 0;
+  }
   return e;
 }
 
@@ -114,74 +167,58 @@ inline constexpr bool has_epilogues = []() -> bool {
 #endif
 }();
 
-/// The rows of a block of an epilogue, and the rows that it computes, reads and gives to the sinks at a time. With none there is no epilogue: separate
-/// steps are as fast, or the rows cannot be cut well.
-struct epilogue_cut {
-  std::int64_t rows_of_block = 0, rows_at_once = 0;
-};
-
-/// Whether the last `rows` rows of a product would be another kind of product than all of them, with other bits: a single row is a GEMV, and a short
-/// column a few loops.
-constexpr bool is_another_product(std::int64_t rows, std::int64_t n, std::int64_t k) { return n > 1 ? rows == 1 : rows > 0 && rows * k <= most_of_loops(rows, n); }
-
-/// The cut for an m x n x k product. `row_bytes` has the bytes of a row of all matrices that are read twice.
-constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element_size, const epilogue& e, int instructions, std::int64_t row_bytes) {
-  const bool reads_twice = e.sink_count > 0 && m * row_bytes >= 2 * epilogue_bytes;
-  if (m < 64 || k < 1 || (!reads_twice && (n < 2 || m * n * element_size < epilogue_bytes))) return {};
-  std::int64_t rows = (reads_twice ? twice_read_bytes / row_bytes : epilogue_bytes / 4 / (n * element_size)) / 32 * 32;
-  if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return {};  // there is no memory for the columns of a second block
-  const bool is_limited = e.reduces && m > (rows < 32 ? 32 : rows) * most_grid_blocks;
-  if (is_limited && (e.reduces_columns || !reads_twice)) rows = (m / most_grid_blocks + 32) / 32 * 32;
-  if (rows < 32) rows = 32;
-  if (!reads_twice && k > 4 * rows) return {};  // each block packs the right factor again, and compared with such long sums an epilogue saves little
-  if (is_another_product(m % rows, n, k)) rows += 32;
-  if (is_another_product(m % rows, n, k) || rows >= m) return {};
-  const std::int64_t parts = is_limited ? (m / most_grid_blocks + rows) / rows : 1;  // of a block
-  return {parts * rows, rows};
-}
-
-/// The same for the product of step s and the kernel after it.
-template <class Program>
-constexpr epilogue_cut cut_of_epilogue(int s, const opaque_operation& product, const std::int64_t* symbols) {
-  const auto& tables = Program::tables;
-  const epilogue& e = epilogues<Program>.at[s];
-  const int instructions = tables.kernels[tables.steps[s + 1].kernel].instruction_count;
-  const std::int64_t n = product.in[1].extent[1], k = product.in[0].extent[1], size = size_of(tables.steps[s].type);
-  std::int64_t row = n + k;
-  for (int i = 0; i < e.sink_count; ++i) row += passes::value_of(e.sinks[i].row, symbols) + (e.sinks[i].shares_factor ? 0 : passes::value_of(e.sinks[i].other_row, symbols));
-  return cut_of_epilogue(product.in[0].extent[0], n, k, size, e, instructions, row * size);
-}
-
-/// The bytes from the first to the last element of a strided operand, whose strides may be negative.
-struct byte_range : tenure::detail::memory_range {
-  byte_range(const void* data, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
-    std::int64_t low = 0, high = 0;
-    for (int d = 0; d < rank; ++d) (stride[d] < 0 ? low : high) += (extent[d] - 1) * stride[d];
-    const auto at = [&](std::int64_t elements) {
-      return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(elements * element_size));
-    };
-    first = at(low), last = at(high + 1);
-  }
-};
-
 /// A step with its pointers. `number` holds the numbers of the operands of a product.
 struct pointed_step {
   void* const* pointer;
   const std::int64_t* number;
 };
 
-/// The products that read the rows of an epilogue, in one call.
+/// The products that read the rows of an epilogue, in one call. Those that cannot get them block by block run after the kernel, with the same bits.
 template <class T>
 struct sinks_of_call {
   growing_product<T> product[most_products_over_rows];
   row_sink sink[most_products_over_rows];
+  bool is_active[most_products_over_rows] = {};
   int count = 0;
+
+  /// Binds the sinks of an epilogue. `read` has the memory that the product and the kernel read and write. The sums of a sink get their first rows
+  /// before the steps up to its own have read all that they read, so they may be in none of it.
+  template <class Program, class Bind>
+  void bind(const epilogue& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
+    for (; count < e.sink_count; ++count) {
+      const program_detail::bound_step& step = Program::tables.steps[s + 2 + count];
+      const product_over_rows& sums = e.sinks[count];
+      void* pointer[3];
+      std::int64_t own_number[program_detail::most_of<Program>(&program_detail::bound_step::number_count)];
+      growing_product<T>& grows = product[count];
+      grows = {opaque_operation(bind_step(step, pointer, own_number)), pointer, sums.factor};
+      bool& stays = is_active[count] = on_one_thread && grows.is_in_order();
+      for (int i = 0; i < read_count; ++i) stays = stays && !grows.written.meets(read[i]);
+      for (int i = 0; i < count; ++i) stays = stays && !grows.written.meets(product[i].other);
+      bool is_in_place = sums.stays;  // also rows that two products read
+      for (int i = 0; i < e.sink_count; ++i) is_in_place = is_in_place || (i != count && e.sinks[i].buffer == sums.buffer);
+      void* const matrix = pointer[sums.factor];
+      sink[count] = {.rows = {.row_bytes = passes::value_of(sums.row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
+                              .in_place = is_in_place, .accesses = sums.accesses},
+                     .consume = &growing_product<T>::consume,
+                     .context = &grows,
+                     .next = nullptr};
+    }
+  }
+  /// The active ones, in order.
+  const row_sink* list() {
+    const row_sink* first = nullptr;
+    for (int i = count - 1; i >= 0; --i)
+      if (is_active[i]) sink[i].next = first, first = &sink[i];
+    return first;
+  }
+  bool moves_rows(int i) const { return i >= 0 && i < count && is_active[i] && !sink[i].rows.in_place; }
 };
 
-/// Runs the product s with elements of type T, the kernel after it, and the products that read its rows, as far as the shapes make this faster. Returns
-/// the number of steps that it ran. bind(step, pointers, numbers) binds a step.
+/// Runs the product s with elements of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
+/// bind(step, pointers, numbers) binds a step.
 template <class T, class Program, class Bind>
-int run_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
+int run_epilogue(int s, const call_memory& m, const pointed_step& product, const epilogue_cut& cut, void (*kernel)(const kernel_arguments&), kernel_arguments next, const Bind& bind) {
   constexpr auto& tables = Program::tables;
   const program_detail::bound_step& after = tables.steps[s + 1];
   const passes::kernel& shape = tables.kernels[after.kernel];
@@ -189,57 +226,36 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, void 
   const opaque_operation operation(product.number);
   const operand_view &a = operation.in[0], &b = operation.in[1];
   const std::int64_t rows = a.extent[0], n = b.extent[1], k = a.extent[1];
-  const epilogue_cut cut = cut_of_epilogue<Program>(s, operation, m.symbols);
-  if (cut.rows_of_block == 0) return 0;
 
-  const auto range_of_access = [&](int i) {
+  // The memory of the product, and of the accesses of the kernel that are not to the product.
+  byte_range memory[64 + 3] = {{product.pointer[0], a.extent, a.stride, 2, sizeof(T)},
+                               {product.pointer[1], b.extent, b.stride, 2, sizeof(T)},
+                               {product.pointer[2], operation.out.extent, operation.out.stride, 2, sizeof(T)}};
+  const byte_range &left = memory[0], &right = memory[1];
+  int count = 3, access[64 + 3] = {-1, -1, -1};
+  for (int i = 0; i < after.binding_count; ++i) {
+    if ((e.accesses >> i & 1) || tables.bindings[after.first_binding + i].buffer < 0) continue;
     const passes::access& x = Program::plan.accesses[after.first_binding + i];
     std::int64_t extent[max_rank], stride[max_rank];
     for (int d = 0; d < shape.outer + shape.inner; ++d) {
       extent[d] = passes::value_of(shape.extent[d], m.symbols);
       stride[d] = passes::value_of(Program::plan.strides[x.strides][d], m.symbols);
     }
-    return byte_range(next.pointer[i], extent, stride, shape.outer + shape.inner, size_of(x.type));
-  };
-  const auto is_in_memory = [&](int i) { return tables.bindings[after.first_binding + i].buffer >= 0; };
-  const byte_range left(product.pointer[0], a.extent, a.stride, 2, sizeof(T)), right(product.pointer[1], b.extent, b.stride, 2, sizeof(T));
+    access[count] = i;
+    memory[count++] = byte_range(next.pointer[i], extent, stride, shape.outer + shape.inner, size_of(x.type));
+  }
   bool overwrites = e.overwritten_by >= 0, spoils_factor = false;
-  for (int i = 0; i < after.binding_count; ++i) {
-    if ((e.accesses >> i & 1) || !is_in_memory(i)) continue;
-    const byte_range range = range_of_access(i);
-    if ((e.writes >> i & 1) && (range.meets(left) || range.meets(right))) spoils_factor = true;
-    if (overwrites && i != e.overwritten_by && range.meets(range_of_access(e.overwritten_by))) overwrites = false;
+  for (int i = 3; i < count; ++i) {
+    if ((e.writes >> access[i] & 1) && (memory[i].meets(left) || memory[i].meets(right))) spoils_factor = true;
+    for (int j = 3; j < count; ++j)
+      if (access[j] == e.overwritten_by && i != j && memory[i].meets(memory[j])) overwrites = false;
   }
 
-  const std::int64_t workers = next.on == nullptr ? 1 : next.on->workers();
-  // The sums of a sink get their first rows before the kernel has read all that it reads.
+  executor* const on = next.on;
+  const std::int64_t workers = on == nullptr ? 1 : on->workers();
   sinks_of_call<T> sinks;
-  for (int i = 0; i < e.sink_count && workers == 1; ++i) {
-    const program_detail::bound_step& reader = tables.steps[s + 2 + i];
-    void* pointer[3];
-    std::int64_t own_number[program_detail::most_of<Program>(&program_detail::bound_step::number_count)];
-    const opaque_operation sums(bind(reader, pointer, own_number));
-    const operand_view &p = sums.in[0], &q = sums.in[1], &c = sums.out;
-    growing_product<T>& grows = sinks.product[i];
-    grows = {c.extent[0], c.extent[1], {static_cast<const T*>(pointer[0]), p.stride[0], p.stride[1]}, {static_cast<const T*>(pointer[1]), q.stride[0], q.stride[1]},
-             static_cast<T*>(pointer[2]), e.sinks[i].factor};
-    const byte_range written(pointer[2], c.extent, c.stride, 2, sizeof(T)), of_product(product.pointer[2], operation.out.extent, operation.out.stride, 2, sizeof(T));
-    bool stays = grows.is_in_order() && !written.meets(left) && !written.meets(right) && !written.meets(of_product);
-    for (int j = 0; j < after.binding_count; ++j) stays = stays && (!is_in_memory(j) || !written.meets(range_of_access(j)));
-    if (!stays) break;
-    void* const matrix = pointer[grows.factor];
-    sinks.sink[i] = {.rows = {.row_bytes = passes::value_of(e.sinks[i].row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
-                              .in_place = e.sinks[i].stays, .accesses = e.sinks[i].accesses},
-                     .consume = &growing_product<T>::consume,
-                     .context = &grows};
-    if (i > 0) sinks.sink[i - 1].next = &sinks.sink[i];
-    ++sinks.count;
-  }
-  // Rows that two sinks read are moved once. Rows of a sink that does not run stay.
-  for (int i = 0; i < sinks.count; ++i)
-    for (int j = 0; j < e.sink_count; ++j)
-      if (j != i && e.sinks[j].buffer == e.sinks[i].buffer) sinks.sink[i].rows.in_place = true;
-  const bool passes_rows = e.passed_to >= 0 && e.passed_to < sinks.count && !sinks.sink[e.passed_to].rows.in_place;
+  if (cut.has_sinks) sinks.template bind<Program>(e, s, m, workers == 1, memory, count, bind);
+  const bool passes_rows = sinks.moves_rows(e.passed_to);
   if (passes_rows) overwrites = false;
 
   const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
@@ -254,22 +270,25 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, void 
                     .per_row = e.counts_elements ? n : 1,
                     .rows_at_once = cut.rows_at_once,
                     .is_product = true,
-                    .sinks = sinks.count > 0 ? sinks.sink : nullptr};
+                    .sinks = sinks.list()};
   if (spoils_factor) {
-    matmul_step<T>(product.pointer, operation, next.scratch, next.on);
+    matmul_step<T>(product.pointer, operation, next.scratch, on);
     source.compute = nullptr;
   }
   next.rows = &source;
-  if (sinks.count > 0) next.on = nullptr;
+  if (source.sinks != nullptr) next.on = nullptr;
   kernel(next);
+  for (int i = 0; i < sinks.count; ++i)
+    if (!sinks.is_active[i]) sinks.product[i].run(cut.rows_at_once, rows, next.scratch, on);
   return 2 + sinks.count;
 }
 
 template <class Program, class Bind>
-int run_with_epilogue(int s, const call_memory& m, const pointed_step& product, void (*kernel)(const kernel_arguments&), const kernel_arguments& next, const Bind& bind) {
+int run_with_epilogue(int s, const call_memory& m, const pointed_step& product, const epilogue_cut& cut, void (*kernel)(const kernel_arguments&), const kernel_arguments& next,
+                      const Bind& bind) {
   int steps = 0;
   visit_floating(Program::tables.steps[s].type, [&]<class T>(element_tag<T>) {
-    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) steps = run_epilogue<T, Program>(s, m, product, kernel, next, bind);
+    if constexpr (program_detail::has_step<Program>(ir::opcode::matmul, dtype_v<T>)) steps = run_epilogue<T, Program>(s, m, product, cut, kernel, next, bind);
   });
   return steps;
 }

@@ -103,15 +103,15 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       kernels::at[s.kernel]({pointer, number, scratch, m.on});
     } else {
       if constexpr (has_epilogues<Program>)
-        if (const epilogue& e = epilogues<Program>.at[i]; e.is_one && i + 1 + e.sink_count < last && kernels::runs_in_blocks[tables.steps[i + 1].kernel]) {
-          void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
-          [[maybe_unused]] std::int64_t own_next_number[program_detail::most_of<Program>(&bound_step::number_count)];
-          const std::int64_t* const next_number = bind(tables.steps[i + 1], next_pointer, own_next_number);
-          if (const int steps = run_with_epilogue<Program>(i, m, {pointer, number}, kernels::at[tables.steps[i + 1].kernel], {next_pointer, next_number, scratch, m.on}, bind)) {
-            i += steps - 1;
+        if (const epilogue& e = epilogues<Program>.at[i]; e.is_one && i + 1 + e.sink_count < last && kernels::runs_in_blocks[tables.steps[i + 1].kernel])
+          if (const epilogue_cut cut = cut_of_epilogue<Program>(e, i, opaque_operation(number), m.symbols); cut.rows_of_block > 0) {
+            void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
+            [[maybe_unused]] std::int64_t own_next_number[program_detail::most_of<Program>(&bound_step::number_count)];
+            const bound_step& next = tables.steps[i + 1];
+            const std::int64_t* const next_number = bind(next, next_pointer, own_next_number);
+            i += run_with_epilogue<Program>(i, m, {pointer, number}, cut, kernels::at[next.kernel], {next_pointer, next_number, scratch, m.on}, bind) - 1;
             continue;
           }
-        }
       const row_source* rows = nullptr;
       if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});

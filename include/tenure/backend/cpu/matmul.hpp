@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The matrix product on one core: C = A B or C += A B, with any strides and without heap memory.
-// Law: an element of C is one sum over ascending k. Its steps depend only on k and not on the place of its row in a tile. So a caller may
-// split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
-// (A single row or column is a GEMV. With contiguous k it has one partial sum for each lane, unless the product is one of loops, see below.)
+// Law: an element of C is a sum over ascending k, or the sum of such parts. Its steps depend only on k and not on the place of its row in a tile. So a
+// caller may split m into fixed panels of at least two rows, and gets the same bits on any number of threads.
+// (A single row or column is a GEMV: matvec.hpp.)
 // Cost: 2mnk flops. The speed is nine tenths of the FMA peak if m and n fill tiles. Only panels that are strided, ragged or spread over
 // pages are packed: at most 48 KiB, on the stack or in the caller's workspace. A narrow panel that few tiles read is not packed.
 #pragma once
@@ -30,8 +30,6 @@ namespace detail {
 /// A product with a vector has packets without a copy: those of 3 x 3 by a column take twice as long as loops, those of 8 x 8 0.7 of them.
 constexpr index most_of_loops(index m, index n) { return m == 1 || n == 1 ? 16 : 64; }
 
-constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
-
 /// The size in bytes of the widest packed panel of an m x n x k product.
 template <class T>
 constexpr index packed_bytes(index n, index k) {
@@ -41,7 +39,56 @@ constexpr index packed_bytes(index n, index k) {
   return (k < shape::depth ? k : shape::depth) * width * static_cast<index>(sizeof(T));
 }
 
-/// The product of matrices that are not narrow, in blocks for the caches. Ragged and strided panels are packed.
+/// Some rows of C, over some steps. B is read in panels, which are packed where they are strided, ragged or to be packed.
+template <class T>
+TENURE_INLINE void panels(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, sums_in_c how, bool packs, bool past_caches, T* packed) {
+  using shape = tile_shape<T>;
+  index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
+  for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
+    wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
+    const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
+    const index last = columns - (wide - 1) * shape::lanes;
+    matrix_ref<T> right{b.data + j * b.col_stride, b.row_stride, b.col_stride};
+    if (b.col_stride != 1 || columns < width || packs) {
+      pack(k, columns, width, right, packed);
+      right = {packed, width, 1};
+    }
+    (past_caches ? panel_of<T, may_stream<T>>(wide) : panel_of<T>(wide))(m, k, a, right.data, right.row_stride, c + j, ldc, last, how);
+  }
+}
+
+/// Whether A is transposed and larger than the caches, and few of its rows have short rows of C. A tile reads one line of each row of memory, and in
+/// 256 rows, each on a page of its own, no line is fetched ahead.
+template <class T>
+constexpr bool is_tall(index m, index n, index k, const matrix_ref<T>& a) {
+  constexpr index size = sizeof(T);
+  return a.row_stride == 1 && a.col_stride * size >= 2048 && m * k * size >= (8 << 20) && n * size <= 4096;
+}
+/// The product with a tall A, which is read in few rows of its memory at a time. The steps of 10000 by 1000 and 16, in double, take half of the time.
+template <class T>
+[[gnu::noinline]] void matmul_tall(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool packs, T* packed) {
+  constexpr index steps_at_once = 16, elements = 65536 / sizeof(T);
+  alignas(64) T sums[elements];  // of one part
+  const index part = part_of_sum<T>(k), rows = elements / n < 2048 ? elements / n / 8 * 8 : 2048;
+  for (index i = 0; i < m; i += rows) {
+    const index height = m - i < rows ? m - i : rows;
+    for (index begin = 0, end; begin < k; begin = end) {
+      end = k - begin < part ? k : begin + part;
+      for (index l = begin; l < end; l += steps_at_once) {
+        const index steps = end - l < steps_at_once ? end - l : steps_at_once;
+        panels<T>(height, n, steps, {a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride}, {b.data + l * b.row_stride, b.row_stride, b.col_stride}, sums, n,
+                  l > begin ? sums_in_c::go_on : sums_in_c::are, packs, false, packed);
+      }
+      for (index r = 0; r < height; ++r)
+        for (index j = 0; j < n; ++j) {
+          T& element = c[(i + r) * ldc + j];
+          element = accumulate || begin > 0 ? element + sums[r * n + j] : sums[r * n + j];
+        }
+    }
+  }
+}
+
+/// The product of matrices that are not narrow, in blocks for the caches.
 template <class T>
 [[gnu::noinline]] void matmul_blocked(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, void* workspace) {
   using shape = tile_shape<T>;
@@ -52,35 +99,19 @@ template <class T>
 
   // Rows of B that are many cache lines apart compete for a few sets of the cache. If A has many rows, a packed copy is faster: with AVX2
   // 512x512x512 takes 0.78 of the time, and 512x512x128 too. With 64 rows there is no difference.
-  const bool worth_packing = m >= 128 && b.row_stride * static_cast<index>(sizeof(T)) >= 512;
-  // A transposed A that is larger than the caches is read in few rows of its memory at a time. A tile reads one line of each row, and in 256 rows,
-  // each on a page of its own, no line is fetched ahead. The steps of 10000 by 1000 and 16, in double, take 0.46 of the time.
-  constexpr index size = sizeof(T), part_of_cache = 1 << 18;  // of the second cache: for C, and for the part of A that all panels read
-  const bool is_tall = a.row_stride == 1 && a.col_stride * size >= 2048 && m * k * size >= (8 << 20) && m * n * size <= part_of_cache;
-  const index most_steps = is_tall ? 16 : shape::depth, most_rows = is_tall ? part_of_cache / (most_steps * size) : shape::block;
-  const index depth = ceil_div(k, ceil_div(k, most_steps));  // equal steps
+  constexpr index size = sizeof(T);
+  const bool worth_packing = m >= 128 && b.row_stride * size >= 512;
+  if (is_tall(m, n, k, a)) return matmul_tall(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed);
+  const index part = part_of_sum<T>(k);
   // A product that is larger than the caches, and of few steps, takes less time past them: 1000 x 10000 of 16 steps, in double, 0.7 of it.
   constexpr index line = 64 / size;
   const bool has_whole_lines = reinterpret_cast<std::uintptr_t>(c) % 64 == 0 && n % line == 0 && ldc % line == 0;
-  const bool past_caches = may_stream<T> && !accumulate && depth == k && has_whole_lines && m * n * size >= cached_bytes;
-  for (index i = 0; i < m; i += most_rows)
-    for (index l = 0; l < k; l += depth) {
-      const index height = m - i < most_rows ? m - i : most_rows, steps = k - l < depth ? k - l : depth;
-      const matrix_ref<T> left{a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride};
-      const bool add = accumulate || l > 0;
-      index remaining = ceil_div(n, shape::lanes);  // packets of a row of C
-      for (index j = 0, wide = 0; j < n; j += wide * shape::lanes, remaining -= wide) {
-        wide = ceil_div(remaining, ceil_div(remaining, shape::packets_wide));
-        const index width = wide * shape::lanes, columns = n - j < width ? n - j : width;
-        const index last = columns - (wide - 1) * shape::lanes;
-        matrix_ref<T> right{b.data + l * b.row_stride + j * b.col_stride, b.row_stride, b.col_stride};
-        if (b.col_stride != 1 || columns < width || worth_packing) {
-          pack(steps, columns, width, right, packed);
-          right = {packed, width, 1};
-        }
-        T* const to = c + i * ldc + j;
-        (past_caches ? panel_of<T, may_stream<T>>(wide) : panel_of<T>(wide))(height, steps, left, right.data, right.row_stride, to, ldc, last, add);
-      }
+  const bool past_caches = may_stream<T> && !accumulate && part == k && has_whole_lines && m * n * size >= cached_bytes;
+  for (index i = 0; i < m; i += shape::block)
+    for (index l = 0; l < k; l += part) {
+      const index height = m - i < shape::block ? m - i : shape::block, steps = k - l < part ? k - l : part;
+      panels<T>(height, n, steps, {a.data + i * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride}, {b.data + l * b.row_stride, b.row_stride, b.col_stride}, c + i * ldc, ldc,
+                accumulate || l > 0 ? sums_in_c::add : sums_in_c::are, worth_packing, past_caches, packed);
     }
   if (past_caches) math::end_of_streams();
 }
@@ -98,18 +129,18 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
 inline constexpr std::int64_t matmul_most_workspace = 49152 + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
-/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `far`: the operands are parts of matrices that no near cache holds.
+/// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole` has the elements of the matrix of which that of a product with a vector is a part.
 template <class T>
 TENURE_INLINE void matmul(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, std::int64_t ldc, bool accumulate,
-                          [[maybe_unused]] void* workspace, [[maybe_unused]] bool far = false) {
+                          [[maybe_unused]] void* workspace, [[maybe_unused]] std::int64_t whole = 0) {
   using namespace detail;
   if (m <= 0 || n <= 0) return;
   if constexpr (!has_packets<T>) {
     matmul_loops(m, n, k, a, b, c, ldc, accumulate);
   } else {
-    if (is_narrow(m, n, b) && k > 0) panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, ldc, n, accumulate);
+    if (is_narrow(m, n, b) && k > 0) narrow_product<T, 0>(m, n, k, a, b, c, ldc, accumulate);
     else if (m * n * k <= most_of_loops(m, n)) matmul_loops(m, n, k, a, b, c, ldc, accumulate);
-    else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate, far || is_far<T>(m * n * k));
+    else if (m == 1 || n == 1) matmul_of_vector(m, n, k, a, b, c, ldc, accumulate, place_of_matrix<T>{whole > 0 ? whole : m * n * k});
     else matmul_blocked(m, n, k, a, b, c, ldc, accumulate, workspace);
   }
 }

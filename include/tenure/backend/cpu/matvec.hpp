@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Products with a single row or column.
-// Law: an element is one sum over ascending k where the rows of the matrix are read along the result, and one partial sum for each lane where they
-// are read along k. Its steps depend only on k, so a caller may split rows or steps.
+// Law: an element is a sum over ascending k where the rows of the matrix are read along the result, and two for each lane where they are read along k.
+// Long sums are sums of parts. All this depends only on k. So a caller may split a long column into parts, but not into single rows or a few loops.
 #pragma once
 
 #include "tiles.hpp"
@@ -28,9 +28,22 @@ TENURE_INLINE T sum_lanes(const packet_of<T, Lanes>& value) {
   }
 }
 
-/// Whether a matrix of so many elements is read from memory, or from the slowest cache.
+/// The matrix of a product with a vector, or the one that it is a part of: how many elements it has, and where it is read from.
 template <class T>
-constexpr bool is_far(index elements) { return elements * static_cast<index>(sizeof(T)) > (1 << 20); }
+struct place_of_matrix {
+  index elements;
+
+  constexpr index bytes() const { return elements * static_cast<index>(sizeof(T)); }
+  /// Whether its rows, of so many elements, take less time one after the other than four at a time: the processor fetches ahead in the order of the
+  /// memory, and stops at the end of each short row. Rows of 1 KiB come from memory at 28 GB/s so, and at 11 GB/s four at a time. Rows of some pages,
+  /// and very short ones, take longer one after the other.
+  constexpr bool reads_one_by_one(index row) const { return bytes() > (16 << 20) && row * static_cast<index>(sizeof(T)) >= 512 && row * static_cast<index>(sizeof(T)) < 8192; }
+  /// Whether it is read once, some rows at a time, and not in columns of packets. Long rows that are in the last cache take longer so.
+  constexpr bool reads_rows(index row) const { return row > most_lanes<T> && bytes() > (row * static_cast<index>(sizeof(T)) <= 2048 ? 1 << 20 : 16 << 20); }
+};
+
+/// The length of a part of a dot product.
+inline constexpr index part_of_dot = 1 << 14;
 
 /// sum[r] = a[r] x for Rows rows, with two partial sums for each lane.
 template <class T, index Rows>
@@ -58,21 +71,27 @@ TENURE_INLINE void lanes_of_dots(index k, const T* x, const T* a, const index (&
   for (index r = 0; r < Rows; ++r) sum[r] = packets::padd(part[r][0], part[r][1]);
 }
 
-/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows. With Far they are read one after the other, in the order of the memory, which
-/// the processor fetches ahead: rows of 1 KiB come from memory at 28 GB/s, and at 11 GB/s four at a time. Otherwise four rows are always read, and
-/// the last row is repeated for missing ones.
-template <class T, bool Far>
+/// y[r] = or += sum over k of a[r * lda + k] * x[k], for 1 to 4 rows: one after the other, where they are not longer than a part, or four at a time.
+/// Then four are always read, and the last one is repeated for missing ones.
+template <class T, bool OneByOne>
 void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index stride, bool accumulate) {
-  constexpr index lanes = most_lanes<T>;
+  constexpr index lanes = most_lanes<T>, part = part_of_dot;
   packet_of<T, lanes> sum[4] = {};
-  if constexpr (Far) {
+  if constexpr (OneByOne) {
     for (index r = 0; r < rows; ++r) {
       packet_of<T, lanes> one[1];
       lanes_of_dots<T, 1>(k, x, a + r * lda, {0}, one);
       sum[r] = one[0];
     }
   } else {
-    lanes_of_dots<T, 4>(k, x, a, {0, rows > 1 ? lda : 0, rows > 2 ? 2 * lda : (rows - 1) * lda, (rows - 1) * lda}, sum);
+    const index offset[4] = {0, rows > 1 ? lda : 0, rows > 2 ? 2 * lda : (rows - 1) * lda, (rows - 1) * lda};
+    lanes_of_dots<T, 4>(k < part ? k : part, x, a, offset, sum);
+    for (index l = part; l < k; l += part) {
+      packet_of<T, lanes> of_part[4];
+      lanes_of_dots<T, 4>(k - l < part ? k - l : part, x + l, a + l, offset, of_part);
+#pragma GCC unroll 8
+      for (index r = 0; r < 4; ++r) sum[r] = packets::padd(sum[r], of_part[r]);
+    }
   }
   T value[4];
 #pragma GCC unroll 8
@@ -111,58 +130,79 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
   store_some(y + j, sum, n - j);
 }
 
-/// y[n] = x[k] B[k, n], where the rows of B are contiguous. A matrix that is in a cache is read in columns of packets that stay in registers. One that
-/// is far is read once, a few rows at a time: in columns it comes from memory at a third of the speed, and more than once where they are narrow.
+/// y[n] = x[k] B[k, n], where the rows of B are contiguous. A matrix that is in a cache is read in columns of packets that stay in registers. From memory
+/// it comes at a third of the speed so, and more than once where the columns are narrow.
 template <class T>
-void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate, bool far) {
-  constexpr index lanes = most_lanes<T>, rows = 4;
-  if (far && n > lanes) {
-    index l = 0;
-    for (; l + rows <= k; l += rows)
-      few_rows_times_matrix<T, rows>(n, x + l * stride, stride, b.data + l * b.row_stride, b.row_stride, y, accumulate || l > 0, rows * b.row_stride);
-    for (; l < k; ++l) few_rows_times_matrix<T, 1>(n, x + l * stride, stride, b.data + l * b.row_stride, b.row_stride, y, accumulate || l > 0, 0);
+void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate, place_of_matrix<T> place) {
+  constexpr index lanes = most_lanes<T>, rows = 4, most_columns = 4096 / sizeof(T);
+  const index part = part_of_sum<T>(k);
+  if (place.reads_rows(n)) {
+    alignas(64) T sums[most_columns];  // of one part
+    for (index j = 0; j < n; j += most_columns)
+      for (index begin = 0; begin < k; begin += part) {
+        const index columns = n - j < most_columns ? n - j : most_columns, end = k - begin < part ? k : begin + part;
+        const bool adds = accumulate || begin > 0;
+        T* const to = adds ? sums : y + j;
+        const auto from = [&](index l) { return b.data + l * b.row_stride + j; };
+        index l = begin;
+        for (; l + rows <= end; l += rows) few_rows_times_matrix<T, rows>(columns, x + l * stride, stride, from(l), b.row_stride, to, l > begin, rows * b.row_stride);
+        for (; l < end; ++l) few_rows_times_matrix<T, 1>(columns, x + l * stride, stride, from(l), b.row_stride, to, l > begin, 0);
+        for (index c = 0; adds && c < columns; ++c) y[j + c] += sums[c];
+      }
     return;
   }
-  const matrix_ref<T> a{x, 0, stride};
-  index j = 0;
-  for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate);
-  if (j + 4 * lanes <= n) tile<T, 1, 4>(k, a, b.data + j, b.row_stride, y + j, 0, lanes, accumulate), j += 4 * lanes;
-  for (; j < n; j += lanes) tile<T, 1, 1, true>(k, a, b.data + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, accumulate);
+  for (index l = 0; l < k; l += part) {
+    const index steps = k - l < part ? k - l : part;
+    const sums_in_c how = accumulate || l > 0 ? sums_in_c::add : sums_in_c::are;
+    const matrix_ref<T> a{x + l * stride, 0, stride};
+    const T* const from = b.data + l * b.row_stride;
+    index j = 0;
+    for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how);
+    if (j + 4 * lanes <= n) tile<T, 1, 4>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how), j += 4 * lanes;
+    for (; j < n; j += lanes) tile<T, 1, 1, true>(steps, a, from + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, how);
+  }
 }
 
 /// y[n] = x[k] B[k, n], where the columns of B are contiguous. A strided x is copied piece by piece.
 template <class T>
-void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, bool far) {
+void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_ref<T> b, T* y, index y_stride, bool accumulate, place_of_matrix<T> place) {
   if (x_stride != 1 && k > 1) {
     T piece[512];
     for (index l = 0; l < k; l += 512, accumulate = true) {
       const index length = k - l < 512 ? k - l : 512;
       for (index i = 0; i < length; ++i) piece[i] = x[(l + i) * x_stride];
-      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate, far);
+      row_times_transposed<T>(n, length, piece, 1, {b.data + l, 1, b.col_stride}, y, y_stride, accumulate, place);
     }
     return;
   }
+  const bool one_by_one = place.reads_one_by_one(k);
   for (index j = 0; j < n; j += 4)
-    (far && k > 2 * most_lanes<T> ? dots<T, true> : dots<T, false>)(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
+    (one_by_one ? dots<T, true> : dots<T, false>)(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
 }
 
 template <class T>
 [[gnu::noinline]] void matmul_loops(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+  constexpr index part = 256;
   for (index i = 0; i < m; ++i)
     for (index j = 0; j < n; ++j) {
-      T sum = accumulate ? c[i * ldc + j] : T(0);
-      for (index l = 0; l < k; ++l) sum = math::fma(a.data[i * a.row_stride + l * a.col_stride], b.data[l * b.row_stride + j * b.col_stride], sum);
-      c[i * ldc + j] = sum;
+      T& element = c[i * ldc + j];
+      if (k == 0 && !accumulate) element = T(0);
+      for (index begin = 0, end; begin < k; begin = end) {
+        end = k - begin < part ? k : begin + part;
+        T sum = T(0);
+        for (index l = begin; l < end; ++l) sum = math::fma(a.data[i * a.row_stride + l * a.col_stride], b.data[l * b.row_stride + j * b.col_stride], sum);
+        element = accumulate || begin > 0 ? math::add(element, sum) : sum;
+      }
     }
 }
 
-/// The product with a single row or column. `far`: the matrix, or the one that it is a part of, is_far().
+/// The product with a single row or column.
 template <class T>
-[[gnu::noinline]] void matmul_of_vector(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool far) {
-  if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate, far);
-  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate, far);
-  if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate, far);
-  if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate, far);
+[[gnu::noinline]] void matmul_of_vector(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, place_of_matrix<T> place) {
+  if (m == 1 && n > 1 && b.col_stride == 1) return row_times_matrix(n, k, a.data, a.col_stride, b, c, accumulate, place);
+  if (n == 1 && m > 1 && a.row_stride == 1 && ldc == 1) return row_times_matrix(m, k, b.data, b.row_stride, {a.data, a.col_stride, 1}, c, accumulate, place);
+  if (m == 1 && b.row_stride == 1) return row_times_transposed(n, k, a.data, a.col_stride, b, c, 1, accumulate, place);
+  if (n == 1 && a.col_stride == 1) return row_times_transposed(m, k, b.data, b.row_stride, {a.data, 1, a.row_stride}, c, ldc, accumulate, place);
   matmul_loops(m, n, k, a, b, c, ldc, accumulate);
 }
 

@@ -106,7 +106,7 @@ struct memory_plan : program_detail::placement<Program> {
     if constexpr (detail::has_epilogues<Program>)
       if (const epilogue& e = detail::epilogues<Program>.at[i]; e.is_one) {
         const int kernel = Program::tables.steps[i + 1].kernel;
-        find_kernel_scratch(kernel, symbols, detail::cut_of_epilogue<Program>(i, operation, symbols).rows_of_block);
+        find_kernel_scratch(kernel, symbols, detail::cut_of_epilogue<Program>(e, i, operation, symbols).rows_of_block);
       }
   }
 

@@ -19,7 +19,8 @@ struct product {
   std::int64_t m, n, k;
   matrix_ref<T> a, b;
   T* c;
-  std::int64_t pieces[2];  // of rows and of columns
+  std::int64_t pieces[2];       // of rows and of columns
+  std::int64_t steps_at_once = 0;  // so many steps at a time are added to C; 0: as a product does it
 
   static void run(void* context, int block, int) {
     const product& p = *static_cast<const product*>(context);
@@ -38,8 +39,13 @@ struct product {
   };
   void panel(span rows, span columns, T* to) const {
     alignas(64) std::byte packed[matmul_most_workspace];
-    matmul<T>(rows.length, columns.length, k, {a.data + rows.first * a.row_stride, a.row_stride, a.col_stride},
-              {b.data + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, false, packed, is_far<T>(m * k));
+    const std::int64_t most = steps_at_once > 0 ? steps_at_once : k;
+    std::int64_t l = 0;
+    do {
+      const std::int64_t steps = k - l < most ? k - l : most;
+      matmul<T>(rows.length, columns.length, steps, {a.data + rows.first * a.row_stride + l * a.col_stride, a.row_stride, a.col_stride},
+                {b.data + l * b.row_stride + columns.first * b.col_stride, b.row_stride, b.col_stride}, to, n, l > 0, packed, n == 1 ? m * k : k * n);
+    } while ((l += most) < k);
   }
   // The length of a part is a multiple of 32, except for the last one. A part is never a single row or column, because such a product is a
   // GEMV with other bits.
@@ -52,18 +58,21 @@ struct product {
 /// A product with at most this many multiplications is not worth a call for itself: neither of threads nor of a BLAS.
 inline constexpr std::int64_t most_of_small_product = 4096;
 
-/// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul.
+/// C = A B on this thread, or in panels on the threads of an executor. The bits are the same: see the law of matmul. With `steps_at_once` that many steps
+/// at a time are added to C.
 template <class T>
-void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on) {
+void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref<T> a, matrix_ref<T> b, T* c, void* scratch, [[maybe_unused]] executor* on,
+                      std::int64_t steps_at_once = 0) {
 #if TENURE_BLAS
   if (matmul_by_blas(m, n, k, a, b, c)) return;
 #endif
   if (on != nullptr && m * n * k >= 4 * block_work && on->gains_by(m * n * k / multiplications_of_work)) {
     const std::int64_t most_rows = m / 32 < most_blocks ? m / 32 : most_blocks, rows = most_rows > 1 ? most_rows : 1;
     const std::int64_t most_columns = n / 192, wanted = 16 / rows, columns = wanted < most_columns ? wanted : most_columns;
-    product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}};
+    product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}, steps_at_once};
     return on->run(static_cast<int>(all.pieces[0] * all.pieces[1]), &product<T>::run, &all);
   }
+  if (steps_at_once > 0) return product<T>::run_rows(&static_cast<const product<T>&>(product<T>{m, n, k, a, b, c, {1, 1}, steps_at_once}), 0, m, c);
   matmul<T>(m, n, k, a, b, c, n, false, scratch);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Products that read what a kernel writes, row by row: their sums run over its rows. If the kernel is the epilogue of a product, each block of rows
 // is added to these sums directly after it was computed. The gradient of a linear model is one: X^T f(X w) reads X from memory once and not twice.
-// Law: the bits are the same as with one step after the other, because the sums are in the order of the rows.
+// Law: only shapes decide which rows are added at a time, so the bits do not depend on the number of threads, nor on the memory of results.
 #pragma once
 
 #include <tenure/backend/cpu/blocks.hpp>
 #include <tenure/backend/cpu/products.hpp>
 #include <tenure/program/bind.hpp>
+#include <tenure/tensor/memory_range.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -32,6 +33,8 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
   constexpr auto& plan = Program::plan;
   const program_detail::bound_step &kernel = tables.steps[s], &product = tables.steps[t];
   if (product.is_fused() || product.op != ir::opcode::matmul || !is_floating(product.type) || Program::value.view().shape_of(plan.steps[t].node).rank != 2) return false;
+  const ir::node_id left = Program::value.view()[plan.steps[t].node].in[0];
+  if (!(passes::number_of(Program::value.view().shape_of(left)[1]) == rows)) return false;
   const passes::kernel& k = tables.kernels[kernel.kernel];
   const auto buffer_of = [&](const program_detail::bound_step& step, int a) { return tables.bindings[step.first_binding + a].buffer; };
   const auto is_written_between = [&](int buffer) {
@@ -79,13 +82,33 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
   return false;
 }
 
+/// The bytes from the first to the last element of a strided operand, whose strides may be negative.
+struct byte_range : tenure::detail::memory_range {
+  byte_range() = default;
+  byte_range(const void* data, const std::int64_t* extent, const std::int64_t* stride, int rank, std::int64_t element_size) {
+    std::int64_t low = 0, high = 0;
+    for (int d = 0; d < rank; ++d) (stride[d] < 0 ? low : high) += (extent[d] - 1) * stride[d];
+    const auto at = [&](std::int64_t elements) {
+      return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(elements * element_size));
+    };
+    first = at(low), last = at(high + 1);
+  }
+};
+
 /// A product whose sums get a few rows at a time. `factor` is the one that is or holds the rows.
 template <class T>
 struct growing_product {
-  std::int64_t m, n;
-  matrix_ref<T> a, b;
-  T* c;
-  int factor;
+  std::int64_t m = 0, n = 0;
+  matrix_ref<T> a{}, b{};
+  T* c = nullptr;
+  int factor = 0;
+  byte_range written, other;  // the sums, and the other factor
+
+  growing_product() = default;
+  growing_product(const opaque_operation& sums, void* const* pointer, int factor)
+      : m(sums.out.extent[0]), n(sums.out.extent[1]), a{static_cast<const T*>(pointer[0]), sums.in[0].stride[0], sums.in[0].stride[1]},
+        b{static_cast<const T*>(pointer[1]), sums.in[1].stride[0], sums.in[1].stride[1]}, c(static_cast<T*>(pointer[2])), factor(factor),
+        written(c, sums.out.extent, sums.out.stride, 2, sizeof(T)), other(pointer[1 - factor], sums.in[1 - factor].extent, sums.in[1 - factor].stride, 2, sizeof(T)) {}
 
   static void consume(const void* context, std::int64_t first, std::int64_t count, const void* rows) {
     const growing_product& p = *static_cast<const growing_product*>(context);
@@ -96,7 +119,11 @@ struct growing_product {
     alignas(64) std::byte packed[matmul_most_workspace];
     matmul<T>(p.m, p.n, count, a, b, p.c, p.n, first > 0, packed);
   }
-  /// Whether each sum is one in the order of the rows, in pieces too. A dot product has partial sums.
+  /// The whole product, with the sums of consume() for so many rows at a time.
+  void run(std::int64_t rows_at_once, std::int64_t rows, void* scratch, executor* on) const {
+    matmul_in_blocks<T>(m, n, rows, a, b, c, scratch, on, is_in_order() ? rows_at_once : 0);
+  }
+  /// Whether a few rows at a time are added in the same way by each thread. A dot product is not cut.
   bool is_in_order() const {
     if (m > 1 && n > 1) return true;
     return m == 1 ? n > 1 && b.col_stride == 1 : a.row_stride == 1;

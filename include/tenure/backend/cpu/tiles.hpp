@@ -27,6 +27,8 @@ struct matrix_ref {
 
 namespace detail {
 
+constexpr index ceil_div(index a, index b) { return (a + b - 1) / b; }
+
 /// The shape of the register tile. Registers hold rows x (packets * lanes) elements of C, one row of B, and one broadcast element of A.
 template <class T>
 struct tile_shape {
@@ -74,14 +76,21 @@ inline constexpr bool may_stream = [] {
   else return false;
 }();
 
+/// What happens to the sums of a tile: they are the elements of C; they go on from the elements of C, as one longer sum; or they are added to C.
+enum class sums_in_c { are, go_on, add };
+
+/// The length of a partial sum over k. A longer sum is the sum of its parts: one running sum of three million positive float32 is wrong by 1e-3.
+template <class T>
+constexpr index part_of_sum(index k) { return ceil_div(k, ceil_div(k, tile_shape<T>::depth)); }
+
 /// C[Rows, Packets*lanes] = or += A[Rows, k] B[k, ...]. The last packet of C has `last` columns. With Ragged, only `last` columns of the
 /// last packet of B are read. With Streams, C is stored past the caches, and has whole packets.
 template <class T, index Rows, index Packets, bool Ragged = false, bool Streams = false>
-TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
+TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
   using packet = packet_of<T, most_lanes<T>>;
   constexpr index lanes = most_lanes<T>;
-  const T* from = accumulate ? c : tile_shape<T>::zeros;
-  const index step = accumulate ? ldc : 0;
+  const T* from = how == sums_in_c::go_on ? c : tile_shape<T>::zeros;
+  const index step = how == sums_in_c::go_on ? ldc : 0;
   packet sum[Rows][Packets];
 #pragma GCC unroll 16
   for (index r = 0; r < Rows; ++r, from += step)
@@ -104,6 +113,14 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
       for (index p = 0; p < Packets; ++p) sum[r][p] = packets::pmadd(x, row[p], sum[r][p]);
     }
   }
+  if (how == sums_in_c::add) {
+    from = c;
+#pragma GCC unroll 16
+    for (index r = 0; r < Rows; ++r, from += ldc)
+#pragma GCC unroll 16
+      for (index p = 0; p < Packets; ++p)
+        sum[r][p] = packets::padd(p + 1 == Packets ? load_some<packet>(from + p * lanes, last) : packets::ploadu<packet>(from + p * lanes), sum[r][p]);
+  }
 #pragma GCC unroll 16
   for (index r = 0; r < Rows; ++r, c += ldc) {
     if constexpr (Streams) {
@@ -119,15 +136,15 @@ TENURE_INLINE void tile(index k, matrix_ref<T> a, const T* b, index ldb, T* c, i
 
 /// Computes all m rows of one column panel.
 template <class T, index Packets, bool Ragged = false, bool Streams = false>
-void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, bool accumulate) {
+void panel(index m, index k, matrix_ref<T> a, const T* b, index ldb, T* c, index ldc, index last, sums_in_c how) {
   constexpr index rows = tile_shape<T>::rows;
   index i = 0;
   const auto at = [&] { return matrix_ref<T>{a.data + i * a.row_stride, a.row_stride, a.col_stride}; };
-  for (; i + rows <= m; i += rows) tile<T, rows, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+  for (; i + rows <= m; i += rows) tile<T, rows, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how);
   if constexpr (rows > 4)
-    if (i + 4 <= m) tile<T, 4, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 4;
-  if (i + 2 <= m) tile<T, 2, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate), i += 2;
-  if (i < m) tile<T, 1, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, accumulate);
+    if (i + 4 <= m) tile<T, 4, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how), i += 4;
+  if (i + 2 <= m) tile<T, 2, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how), i += 2;
+  if (i < m) tile<T, 1, Packets, Ragged, Streams>(k, at(), b, ldb, c + i * ldc, ldc, last, how);
 }
 
 /// Whether one packet holds a row of C, and few tiles read B. Then B is read where it is: a packed copy would take longer than the product.
@@ -136,12 +153,21 @@ constexpr bool is_narrow(index m, index n, const matrix_ref<T>& b) {
   const bool is_one_packet = n == most_lanes<T> || (n < most_lanes<T> && math::has_masked_memory<packet_of<T, most_lanes<T>>>);
   return m > 1 && n > 1 && is_one_packet && m <= 3 * tile_shape<T>::rows && b.col_stride == 1;
 }
-/// Many narrow products: A and B advance by a step from product to product, and C is dense. Rows is m, and then a product is one tile, or 0.
+/// A narrow product. Rows is m, and then the product is one tile, or 0.
+template <class T, index Rows>
+TENURE_INLINE void narrow_product(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate) {
+  const index part = part_of_sum<T>(k);
+  for (index l = 0; l < k; l += part, a.data += part * a.col_stride, b.data += part * b.row_stride) {
+    const index steps = k - l < part ? k - l : part;
+    const sums_in_c how = accumulate || l > 0 ? sums_in_c::add : sums_in_c::are;
+    if constexpr (Rows > 0) tile<T, Rows, 1, true>(steps, a, b.data, b.row_stride, c, ldc, n, how);
+    else panel<T, 1, true>(m, steps, a, b.data, b.row_stride, c, ldc, n, how);
+  }
+}
+/// Many narrow products: A and B advance by a step from product to product, and C is dense.
 template <class T, index Rows>
 void narrow_products(index count, index m, index n, index k, matrix_ref<T> a, index a_step, matrix_ref<T> b, index b_step, T* c) {
-  for (index i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n)
-    if constexpr (Rows > 0) tile<T, Rows, 1, true>(k, a, b.data, b.row_stride, c, n, n, false);
-    else panel<T, 1, true>(m, k, a, b.data, b.row_stride, c, n, n, false);
+  for (index i = 0; i < count; ++i, a.data += a_step, b.data += b_step, c += m * n) narrow_product<T, Rows>(m, n, k, a, b, c, n, false);
 }
 
 /// The function for a panel of `wide` packets.

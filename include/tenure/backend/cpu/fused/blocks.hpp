@@ -60,8 +60,7 @@ struct fused<Code>::blocks {
       if (worker > 0)
         point_to(args, all.row_memory + (worker - 1) * base::kept_rows * all.columns, all.columns, [](int i) { return at(i).is_kept(); });
     alignas(8) std::byte unused[8];
-    if constexpr (record::outer == 0)
-      if (b > 0) point_to(args, unused, 0, [](int i) { return at(i).stores_row(); });
+    if (b > 0) drop_row_results(args, unused);
     block_range range{};
     for (int d = 0; d < 2; ++d) {
       range.first[d] = all.grid.begin(d, b);
@@ -86,8 +85,7 @@ struct fused<Code>::blocks {
       for (const row_source* rows = &source; rows != nullptr; rows = rows->next) rows->produce(pointed.pointer, first, count, worker);
       for (const row_sink* to = source.sinks; to != nullptr; to = to->next)
         if (!to->rows.in_place) to->rows.move(pointed.pointer, first, to->rows.memory);
-      if constexpr (record::outer == 0)
-        if (!is_first) point_to(pointed, unused, 0, [](int i) { return at(i).stores_row(); });
+      if (!is_first) drop_row_results(pointed, unused);
       T of_few[most_totals];
       run_block(local_arguments(pointed), few, is_first ? totals : of_few);  // a copy: if another function sees the address of the arguments, the
                                                                             // compiler loads them again for every packet
@@ -96,6 +94,10 @@ struct fused<Code>::blocks {
     }
   }
 
+  /// The first block alone writes what the only row of a kernel stores once.
+  static void drop_row_results([[maybe_unused]] local_arguments& args, [[maybe_unused]] std::byte* unused) {
+    if constexpr (record::outer == 0) point_to(args, unused, 0, [](int i) { return at(i).stores_row(); });
+  }
   /// Points the accesses of the selected instructions to other memory.
   template <class To, class Chosen>
   static void point_to(local_arguments& args, To* memory, std::int64_t elements, Chosen is_chosen) {

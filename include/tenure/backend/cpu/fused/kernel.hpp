@@ -135,8 +135,8 @@ struct fused : program_detail::coded_kernel<Code> {
   }();
   static constexpr bool is_cut = [] {
     std::int64_t work = record::instructions;
-    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? 2 * block_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
-    return cuts > 0 && work >= 2 * block_work;
+    for (int d = 0; d < record::rank; ++d) work = is_dynamic(k.extent[d]) ? least_cut_work : k.extent[d] == 0 ? 0 : work * k.extent[d];
+    return cuts > 0 && work >= least_cut_work;
   }();
   // memory_plan plans the memory without the code, so there the shape alone decides which dimensions are cut.
   static_assert((!reduces_columns && base::kept_rows == 0) || cuts == (record::outer < 2 ? record::outer : 2));
@@ -203,6 +203,16 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int Pass, at_choice Choice>
   static TENURE_LAYER void walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                         std::int64_t i, std::int64_t n);
+  static constexpr std::int64_t segment = 1 << 14;
+  template <int Pass>
+  static constexpr bool adds_segments = std::is_floating_point_v<T> && those<part::sums, Pass>::size() > 0 && (is_dynamic(k.extent[last]) || k.extent[last] > segment);
+  template <int Pass, at_choice Choice>
+  static TENURE_LAYER void walk_segment(const local_arguments& args, const position& p, const row_state& r, sums& total,
+                                        std::int64_t i, std::int64_t n);
+  template <int... I>
+  static TENURE_LAYER void end_segment(sums& total, sums& of_row, std::integer_sequence<int, I...>);
+  template <int... I>
+  static TENURE_LAYER void take_segments(sums& total, const sums& of_row, std::integer_sequence<int, I...>);
 
   // ---- all turns of a loop: fused/turns.hpp ----
 

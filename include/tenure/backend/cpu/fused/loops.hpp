@@ -99,9 +99,32 @@ TENURE_LAYER void fused<Code>::walk_row(const local_arguments& args, const Range
   }
 }
 
+/// The packets of a row, or of a block of it. The sums of a long one are sums of segments: one running sum of 10^7 numbers around 1000, in each of 64
+/// lanes of float32, was wrong by 1e-3.
 template <class Code>
 template <int Pass, at_choice Choice>
 TENURE_LAYER void fused<Code>::walk_packets(const local_arguments& args, const position& p, const row_state& r, sums& total,
+                                      std::int64_t i, std::int64_t n) {
+  if constexpr (adds_segments<Pass>) {
+    if (n - i > segment) {
+      sums of_row;
+      start_all(of_row, those<part::sums, Pass>{});
+      for (; n - i > segment; i += segment) {
+        walk_segment<Pass, Choice>(args, p, r, total, i, i + segment);
+        end_segment(total, of_row, those<part::sums, Pass>{});
+      }
+      walk_segment<Pass, Choice>(args, p, r, total, i, n);
+      end_segment(total, of_row, those<part::sums, Pass>{});
+      take_segments(total, of_row, those<part::sums, Pass>{});
+      return;
+    }
+  }
+  walk_segment<Pass, Choice>(args, p, r, total, i, n);
+}
+
+template <class Code>
+template <int Pass, at_choice Choice>
+TENURE_LAYER void fused<Code>::walk_segment(const local_arguments& args, const position& p, const row_state& r, sums& total,
                                       std::int64_t i, std::int64_t n) {
   constexpr those<part::elements, Pass> list{};
   constexpr int step = ways(Pass) * lanes;

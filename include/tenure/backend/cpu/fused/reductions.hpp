@@ -49,6 +49,23 @@ TENURE_LAYER void fused<Code>::start_all(sums& total, std::integer_sequence<int,
   (start<I>(total), ...);
 }
 
+/// Adds the sums of a segment to those of the segments before it, and starts the next ones.
+template <class Code>
+template <int... I>
+TENURE_LAYER void fused<Code>::end_segment(sums& total, sums& of_row, std::integer_sequence<int, I...>) {
+  ([&] {
+    auto& v = total.packet[I];
+    if constexpr (ways_of(I) > 1) v[0] = math::add(math::add(v[0], v[1]), math::add(v[2], v[3]));
+    of_row.packet[I][0] = math::add(of_row.packet[I][0], v[0]);
+    start<I>(total);
+  }(), ...);
+}
+template <class Code>
+template <int... I>
+TENURE_LAYER void fused<Code>::take_segments(sums& total, const sums& of_row, std::integer_sequence<int, I...>) {
+  ((total.packet[I][0] = of_row.packet[I][0]), ...);
+}
+
 template <class Code>
 template <int... I>
 TENURE_LAYER void fused<Code>::finish_row(row_state& r, const sums& total, std::integer_sequence<int, I...>) {

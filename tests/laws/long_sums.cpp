@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// Law: a long sum is the sum of shorter ones, also within a kernel of several passes: in float32 ten million numbers around 1000 have a mean and a variance.
+#include "agree.hpp"
+
+using namespace laws;
+
+namespace {
+
+tn::tensor<float, shape<dyn>> around_1000(std::int64_t n) {
+  auto x = filled<float>(shape<dyn>{}, 7, n);
+  for (float& v : tn::as_span(x)) v += 1000;
+  return x;
+}
+struct moments {
+  double mean = 0, variance = 0;
+  explicit moments(const tn::tensor<float, shape<dyn>>& x) {
+    const auto n = static_cast<double>(x.size());
+    for (const float v : tn::as_span(x)) mean += v / n;
+    for (const float v : tn::as_span(x)) variance += (v - mean) * (v - mean) / n;
+  }
+};
+double error_of(double found, double wanted) { return std::fabs(found / wanted - 1); }
+
+}  // namespace
+
+TEST_CASE("the mean and the variance of a long vector, with each other and alone") {
+  const auto x = around_1000(10000001);
+  const moments wanted(x);
+  const auto n = static_cast<double>(x.size());
+  CHECK(error_of(tn::compile([](auto x) { return sum(x); })(x).item(), wanted.mean * n) < 1e-6);
+  CHECK(error_of(tn::compile([](auto x) { return mean(x); })(x).item(), wanted.mean) < 1e-6);
+  CHECK(error_of(tn::compile([](auto x) { return tn::var(x); })(x).item(), wanted.variance * n / (n - 1)) < 2e-6);
+  const auto [mean_of_x, square_of_rest] = tn::compile([](auto x) { return std::tuple{mean(x), mean(square(x - mean(x)))}; })(x);
+  CHECK(error_of(mean_of_x.item(), wanted.mean) < 1e-6);
+  CHECK(error_of(square_of_rest.item(), wanted.variance) < 2e-6);
+  CHECK(error_of(tn::compile([](auto x) { return matmul(x, tn::ones_like(x)); })(x).item(), wanted.mean * n) < 1e-6);
+}
+
+TEST_CASE("the sums of long rows and columns of a matrix") {
+  const auto flat = around_1000(3 * 3000017);
+  const auto rows = tn::eval(tn::reshape<3, 3000017>(flat));
+  const auto of_rows = tn::compile([](auto x) { return tn::var(x, tn::axis<1>); })(rows);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    tn::tensor<float, shape<dyn>> row(tn::uninitialized, 3000017);
+    for (std::int64_t j = 0; j < 3000017; ++j) tn::as_span(row)[static_cast<std::size_t>(j)] = rows.data()[i * 3000017 + j];
+    const moments wanted(row);
+    CHECK(error_of(of_rows.data()[i], wanted.variance * 3000017 / 3000016) < 2e-6);
+  }
+  const auto columns = tn::eval(tn::reshape<3000017, 3>(flat));
+  const auto product = tn::compile([](auto x) { return matmul(transpose(x), tn::ones_like(x)); })(columns);
+  const auto sums = tn::compile([](auto x) { return sum(x, tn::axis<0>); })(columns);
+  for (int i = 0; i < 3; ++i) {
+    double exact = 0;
+    for (std::int64_t j = 0; j < 3000017; ++j) exact += columns.data()[j * 3 + i];
+    CHECK(error_of(product.data()[i * 3], exact) < 1e-5);
+    CHECK(error_of(sums.data()[i], exact) < 1e-5);
+  }
+}
+
+TEST_CASE("a minimum and a sum of one long row") {
+  auto x = filled<double>(shape<dyn>{}, 3, 0.9999, 1.0001, 100003);
+  tn::detail::tensor_access::write(x, "test")[77777] = 0.5;
+  agrees(tn::compile([](auto x) { return std::tuple{amin(x), sum(x), x / sum(x)}; }), 65536.0, x);
+  tn::detail::tensor_access::write(x, "test")[20000] = std::numeric_limits<double>::quiet_NaN();
+  agrees(tn::compile([](auto x) { return std::tuple{amin(x), amax(x), sum(x)}; }), x);
+}
