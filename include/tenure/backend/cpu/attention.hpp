@@ -88,7 +88,7 @@ struct turned {
     b += first * columns;
     for (index j = 0; j < count; j += width, b += columns * width) {
       const index wide = ceil_div(count - j, most_lanes<T>);
-      panel_of<T>(wide)(m, columns, a, b, width, c + j, ldc, most_lanes<T>, false);
+      panel_of<T>(wide)(m, columns, a, b, width, c + j, ldc, most_lanes<T>, sums_in_c::are);
     }
   }
 };
