@@ -5,6 +5,7 @@
 #include <tenure/ir/graph.hpp>
 #include <tenure/ir/index.hpp>
 #include <tenure/ops/shapes.hpp>
+#include <tenure/ops/structure.hpp>
 
 using namespace tenure;
 
@@ -86,6 +87,13 @@ TEST_CASE("equal shapes have equal ids") {
   CHECK(g.view().shape_count == 198);
 }
 
+TEST_CASE("arithmetic on values of different extents ends the trace") {
+  ir::builder g;
+  const ops::value x{g, g.input(dtype::float32, {1, {3}})}, y{g, g.input(dtype::float32, {1, {4}})}, z{g, g.input(dtype::float32, {2, {3, 1}})};
+  CHECK_THROWS_AS(x + y, const char*);
+  CHECK_THROWS_AS(x * z, const char*);
+  CHECK((x - x).shape() == x.shape());
+}
 TEST_CASE("symbols that must agree become one, and the run is asked") {
   const ir::builder g = two_inputs();
   const ir::graph_view v = g.view();

@@ -77,6 +77,16 @@ TEMPLATE_TEST_CASE("epilogues of static products agree with the reference", "", 
   agrees(tn::compile(updated), wide, other, state);
 }
 
+#if !TENURE_BLAS && !defined(__CUDACC__)
+TEST_CASE("a product has the memory for the panels that it packs") {
+  const auto x = filled<float>(shape<90, 200>{}, 1);
+  const auto w = filled<float>(shape<130, 200>{}, 2);
+  using plan = decltype(tn::compile([](auto x, auto w) { return matmul(x, w.transpose()); }).plan(x, w));
+  CHECK(tn::cpu_backend::matmul_workspace<float>(90, 130, 200) > 0);
+  CHECK(plan::workspace_bytes() >= tn::cpu_backend::matmul_workspace<float>(90, 130, 200));
+}
+#endif
+
 TEMPLATE_TEST_CASE("epilogues of run-time products agree with the reference", "", float) {
   const auto of = [](std::uint64_t seed, std::int64_t m, std::int64_t n) { return filled<TestType>(shape<dyn, dyn>{}, seed, m, n); };
   struct extents { std::int64_t m, k, n; };

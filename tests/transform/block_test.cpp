@@ -105,6 +105,19 @@ TEST_CASE("a subscript behind an axis of run-time extent selects what a view sel
   check(open);
 }
 
+TEST_CASE("some rows of one matrix of many are replaced by a step that writes them alone") {
+  constexpr auto replaced = [](auto x, auto y, auto i) { return tn::dynamic_update(x, y, std::tuple{i, i, 0}); };
+  using source = tn::detail::source_of<decltype(replaced), tn::tensor<double, tn::shape<10, 20, 8>>, tn::tensor<double, tn::shape<1, 3, 8>>, tn::tensor<std::int64_t, tn::shape<>>>;
+  const tn::ir::builder traced = source::trace();
+  int updates = 0, gathers = 0;
+  for (int id = 0; id < traced.count(); ++id) {
+    updates += traced[id].op == tn::ir::opcode::update;
+    gathers += traced[id].op == tn::ir::opcode::gather;
+  }
+  CHECK(updates == 1);
+  CHECK(gathers == 0);
+}
+
 TEST_CASE("dynamic_slice and dynamic_update agree with views, also of no element and of all") {
   const matrix m = numbers();
   const auto d = there(numbers());

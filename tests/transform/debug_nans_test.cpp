@@ -55,6 +55,15 @@ TEST_CASE("the message has the operation as a formula, the element, the ranges o
   CHECK(holds(message_of([&] { difference(x); }), "debug_nans: log(argument - 1): log(0)"));
 }
 
+TEST_CASE("a formula has so many operations in each other, and names what is below them") {
+  const array<4> x{1, 2, 3, 4};
+  const auto nested = tn::debug_nans([](auto a) { return log(tanh(sinh(cosh(atan(a) * 0.0f) - 1.0f))); }, {"x"});
+  const auto sums = tn::debug_nans([](auto a) { return log(((a - 1.0f) * (a + 1.0f) - a * a + 1.0f) * a); }, {"x"});
+  CHECK(holds(message_of([&] { nested(x); }), "debug_nans: log(tanh(sinh(cosh(%4) - 1))): log(0) is -inf in element [0] of float32[4]; 4 of 4 are not finite\n"
+                                              "  tanh(sinh(%5 - 1)): float32[4], 0\n"));
+  CHECK(holds(message_of([&] { sums(x); }), "debug_nans: log((((%3 * %6) - (x * x)) + 1) * x): log(0) is -inf in element [0] of float32[4]; 4 of 4 are not finite\n"
+                                            "  ((%7 - %8) + 1) * x: float32[4], 0\n"));
+}
 TEST_CASE("a derivative: the value is finite, and its gradient is not") {
   const array<4> x{1, 2, 3, 4};
   const auto f = tn::debug_nans(tn::value_and_grad<0>([](auto a) { return sum(sqrt(a - 1.0f)); }), {"x"});
