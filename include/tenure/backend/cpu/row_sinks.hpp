@@ -105,10 +105,10 @@ struct growing_product {
   byte_range written, other;  // the sums, and the other factor
 
   growing_product() = default;
-  growing_product(const opaque_operation& sums, void* const* pointer, int factor)
+  growing_product(const opaque_operation& sums, void* const* pointer, int factor_of_rows)
       : m(sums.out.extent[0]), n(sums.out.extent[1]), a{static_cast<const T*>(pointer[0]), sums.in[0].stride[0], sums.in[0].stride[1]},
-        b{static_cast<const T*>(pointer[1]), sums.in[1].stride[0], sums.in[1].stride[1]}, c(static_cast<T*>(pointer[2])), factor(factor),
-        written(c, sums.out.extent, sums.out.stride, 2, sizeof(T)), other(pointer[1 - factor], sums.in[1 - factor].extent, sums.in[1 - factor].stride, 2, sizeof(T)) {}
+        b{static_cast<const T*>(pointer[1]), sums.in[1].stride[0], sums.in[1].stride[1]}, c(static_cast<T*>(pointer[2])), factor(factor_of_rows),
+        written(c, sums.out.extent, sums.out.stride, 2, sizeof(T)), other(pointer[1 - factor_of_rows], sums.in[1 - factor_of_rows].extent, sums.in[1 - factor_of_rows].stride, 2, sizeof(T)) {}
 
   static void consume(const void* context, std::int64_t first, std::int64_t count, const void* rows) {
     const growing_product& p = *static_cast<const growing_product*>(context);
