@@ -203,21 +203,39 @@ TEMPLATE_TEST_CASE("a product that reads some of the rows, or a factor that dies
   const auto c = filled<TestType>(shape<dyn, dyn>{}, 2, 60, 9);
   has(0, of_some_rows, x, c, filled<TestType>(shape<4000, 7>{}, 3));
   agrees(tn::compile(of_some_rows), 65536.0, x, c, filled<TestType>(shape<4000, 7>{}, 3));
-  // The second gradient takes the memory of u, which only the first one reads.
-  constexpr auto over_a_factor = [](auto x, auto y, auto w, auto a, auto v) {
-    const auto u = exp(-a);
-    const auto r = tanh(matmul(x, w) - y), s = exp(-square(r));
-    return std::tuple{matmul(transpose(u), r), sum(matmul(transpose(v), s) * 2.0), matmul(transpose(v), s)};
+  // The second sum takes the memory of u, which only the first one reads: of the exponential in the workspace, and of an argument.
+  constexpr auto over_a_factor = [](auto x, auto y, auto w, auto of_u, auto v) {
+    const auto u = exp(of_u);
+    const auto z = matmul(x, w);
+    const auto r = tanh(z - y), s = exp(-square(z));
+    const auto first = matmul(transpose(u), r);
+    return std::tuple{first, sum(square(matmul(transpose(v), s)))};
   };
-  const auto a = filled<TestType>(shape<dyn, dyn>{}, 4, 5001, 2), wide = filled<TestType>(shape<dyn, dyn>{}, 5, 5001, 9000);
-  const auto y = filled<TestType>(shape<dyn>{}, 6, 5001), w = filled<TestType>(shape<dyn>{}, 7, 60);
-  agrees(tn::compile(over_a_factor), 65536.0, x, y, w, a, wide);
+  constexpr auto over_an_argument = [](auto x, auto y, auto w, auto u, auto v) {
+    const auto z = matmul(x, w);
+    const auto r = tanh(z - y), s = exp(-square(z));
+    return std::tuple{matmul(transpose(u), r), matmul(transpose(v), s)};
+  };
+  const auto points = filled<TestType>(shape<5001, 60>{}, 4, -1.0, 1.0), v = filled<TestType>(shape<5001, 60>{}, 5, -1.0, 1.0);
+  const auto y = filled<TestType>(shape<5001, 33>{}, 6, -1.0, 1.0);
+  const auto w = filled<TestType>(shape<60, 33>{}, 7, -0.1, 0.1);
+  const auto u = filled<TestType>(shape<5001, 4>{}, 8, -1.0, 1.0);
+  has(2, over_a_factor, points, y, w, u, v);
+  agrees(tn::compile(over_a_factor), 65536.0, points, y, w, u, v);
+  const auto [first, second] = tn::compile(over_an_argument)(points, y, w, u, v);
+  auto factor = u.clone();
+  auto begin_of_factor = factor.template reshape<20004>()[tn::range<0, 1980>()].template reshape<60, 33>();
+  tn::tensor<TestType, shape<4, 33>> found;
+  tn::compile(over_an_argument).into(found, begin_of_factor)(points, y, w, factor, v);
+  CHECK(same_bits(found, first));
+  CHECK(same_bits(begin_of_factor, second));
   // No columns, and a wide factor whose last row would be another kind of product.
   constexpr auto left = [](auto x, auto w) { return matmul(transpose(x), tanh(matmul(x, w))); };
   CHECK(tn::compile(left)(x, tn::zeros<TestType>(shape<dyn, dyn>{}, 60, 0)).size() == 0);
   constexpr auto by_columns = [](auto x, auto w) { return matmul(x, tanh(matmul(transpose(x), w))); };
   for (const std::int64_t m : {5121, 6145}) {
     const auto t = filled<TestType>(shape<dyn, dyn>{}, 8, 60, m);
+    const auto w = filled<TestType>(shape<dyn>{}, 9, 60);
     agrees(tn::compile(by_columns), 65536.0, t, w);
     const auto rows = tn::compile([](auto x, auto w) { return tanh(matmul(transpose(x), w)); });
     const auto both_of = tn::compile([](auto x, auto w) {
