@@ -186,12 +186,12 @@ struct sinks_of_call {
   template <class Program, class Bind>
   void bind(const epilogue& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
     for (; count < e.sink_count; ++count) {
-      const program_detail::bound_step& step = Program::tables.steps[s + 2 + count];
+      const program_detail::bound_step& reader = Program::tables.steps[s + 2 + count];
       const product_over_rows& sums = e.sinks[count];
       void* pointer[3];
       std::int64_t own_number[program_detail::most_of<Program>(&program_detail::bound_step::number_count)];
       growing_product<T>& grows = product[count];
-      grows = {opaque_operation(bind_step(step, pointer, own_number)), pointer, sums.factor};
+      grows = {opaque_operation(bind_step(reader, pointer, own_number)), pointer, sums.factor};
       bool& stays = is_active[count] = on_one_thread && grows.is_in_order();
       for (int i = 0; i < read_count; ++i) stays = stays && !grows.written.meets(read[i]);
       for (int i = 0; i < count; ++i) stays = stays && !grows.written.meets(product[i].other);

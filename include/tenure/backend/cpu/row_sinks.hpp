@@ -36,7 +36,7 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
   const ir::node_id left = Program::value.view()[plan.steps[t].node].in[0];
   if (!(passes::number_of(Program::value.view().shape_of(left)[1]) == rows)) return false;
   const passes::kernel& k = tables.kernels[kernel.kernel];
-  const auto buffer_of = [&](const program_detail::bound_step& step, int a) { return tables.bindings[step.first_binding + a].buffer; };
+  const auto buffer_of = [&](const program_detail::bound_step& of, int a) { return tables.bindings[of.first_binding + a].buffer; };
   const auto is_written_between = [&](int buffer) {
     for (int i = 0; i < k.instruction_count; ++i) {
       const passes::instruction& x = plan.instructions[k.first_instruction + i];
