@@ -15,12 +15,6 @@
 #include <tenure/math/packet.hpp>
 
 #include <cstdint>
-#include <type_traits>
-
-#if defined(__CUDACC__)  // nvcc does not have GCC's pragma for unrolling
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1675
-#endif
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -159,7 +153,3 @@ void matmul_each(std::int64_t count, std::int64_t m, std::int64_t n, std::int64_
 }
 
 }  // namespace tenure::cpu_backend
-
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif

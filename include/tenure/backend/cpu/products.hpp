@@ -72,7 +72,10 @@ void matmul_in_blocks(std::int64_t m, std::int64_t n, std::int64_t k, matrix_ref
     product<T> all{m, n, k, a, b, c, {rows, columns > 1 ? columns : 1}, steps_at_once};
     return on->run(static_cast<int>(all.pieces[0] * all.pieces[1]), &product<T>::run, &all);
   }
-  if (steps_at_once > 0) return product<T>::run_rows(&static_cast<const product<T>&>(product<T>{m, n, k, a, b, c, {1, 1}, steps_at_once}), 0, m, c);
+  if (steps_at_once > 0) {
+    const product<T> all{m, n, k, a, b, c, {1, 1}, steps_at_once};
+    return product<T>::run_rows(&all, 0, m, c);
+  }
   matmul<T>(m, n, k, a, b, c, n, false, scratch);
 }
 

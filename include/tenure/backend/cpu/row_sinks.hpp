@@ -26,15 +26,17 @@ inline constexpr int most_products_over_rows = 2;
 
 namespace detail {
 
-/// Whether step t is a product over rows that the kernel of step s writes, and reads nothing else that steps s to t - 1 write.
+/// Whether step t, of floating numbers, is a product over rows that the kernel of step s writes, and reads nothing else that steps s to t - 1 write.
 template <class Program>
 constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, const passes::number& columns, product_over_rows& found) {
   constexpr auto& tables = Program::tables;
   constexpr auto& plan = Program::plan;
   const program_detail::bound_step &kernel = tables.steps[s], &product = tables.steps[t];
-  if (product.is_fused() || product.op != ir::opcode::matmul || !is_floating(product.type) || Program::value.view().shape_of(plan.steps[t].node).rank != 2) return false;
-  const ir::node_id left = Program::value.view()[plan.steps[t].node].in[0];
-  if (!(passes::number_of(Program::value.view().shape_of(left)[1]) == rows)) return false;
+  if (product.is_fused() || product.op != ir::opcode::matmul) return false;
+  constexpr ir::graph_view g = Program::value.view();
+  const ir::node& node = g[plan.steps[t].node];
+  const extents& sums = g.shapes[node.shape];
+  if (sums.rank != 2 || !(passes::number_of(g.shape_of(node.in[0])[1]) == rows)) return false;
   const passes::kernel& k = tables.kernels[kernel.kernel];
   const auto buffer_of = [&](const program_detail::bound_step& of, int a) { return tables.bindings[of.first_binding + a].buffer; };
   const auto is_written_between = [&](int buffer) {
@@ -47,8 +49,8 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
     return false;
   };
   for (int factor = 0; factor < 2; ++factor) {
-    const int read = buffer_of(product, factor);
-    if (is_written_between(buffer_of(product, 1 - factor))) continue;
+    const int read = buffer_of(product, factor), other = buffer_of(product, 1 - factor);
+    if (is_written_between(other)) continue;
     // The rows lie one behind the other, and nothing else is in their buffer.
     const passes::strides& of_factor = plan.strides[plan.accesses[product.first_binding + factor].strides];
     const passes::number &from_row_to_row = of_factor[1 - factor], &in_row = of_factor[factor];
@@ -56,13 +58,12 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
     const auto is_one = [](const passes::number& n) { return n == passes::number{1}; };
     if (buffer.type != product.type || !(buffer.elements == rows * from_row_to_row)) continue;
     if (!is_one(in_row) && !is_one(from_row_to_row)) continue;
-    const int other = buffer_of(product, 1 - factor);
     found = {.factor = factor,
              .stays = buffer.where != passes::buffer::place::workspace || buffer.is_passed_on,
              .shares_factor = other == buffer_of(tables.steps[s - 1], 0),
              .buffer = read,
              .row = from_row_to_row,
-             .other_row = passes::number_of(Program::value.view().shape_of(plan.steps[t].node)[1 - factor])};
+             .other_row = passes::number_of(sums[1 - factor])};
     bool writes_all = false, is_plain = true;
     for (int i = 0; i < k.instruction_count; ++i) {
       using kind = passes::instruction::kind;
