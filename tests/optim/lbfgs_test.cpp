@@ -188,6 +188,33 @@ TEST_CASE("a value of minus infinity is no minimum") {
   CHECK(x(0) != 0);
 }
 
+TEST_CASE("it begins again with the gradient where the last steps give no direction") {
+  using tn::optim::lbfgs;
+  // 1 / (s y) overflows where s y is a denormal number. The line search would spend all of its evaluations on a direction of infinities.
+  tn::tensor<double, shape<2>> tiny{3e-155, 3e-155};
+  const auto flat_bowl = [](auto a) { return sum(square(a) * (0.3 + 0.2 * tn::cast<double>(tn::index_along<0>(a)))); };
+  const auto flat = tn::minimize(flat_bowl, lbfgs{.gradient_tolerance = 1e-165, .value_tolerance = -1})(tiny);
+  CHECK(flat.why == tn::optim::stop::gradient);
+  CHECK(flat.evaluations < 2 * flat.iterations);
+  CHECK(std::fabs(tiny(0)) < 1e-160);
+
+  // The curvature far from the minimum says that it is 10^14 away. A line search of 25 evaluations does not come back from there.
+  tn::tensor<double, shape<1>> steep{10};
+  const auto nearly_linear = [](auto a) { return sum(a - 1e-12 * log(a)); };
+  const auto twice = tn::minimize(nearly_linear, lbfgs{.value_tolerance = 0})(steep);
+  CHECK(twice.why == tn::optim::stop::search);
+  CHECK(twice.evaluations > 2 * lbfgs{}.most_evaluations);
+  CHECK(steep(0) == Approx(1e-12).epsilon(1e-3));
+
+  // Curvature for some steps, and then none: the old steps are forgotten. A direction from them would lead to 10^56.
+  tn::tensor<double, shape<2>> ridge{1, 0};
+  const auto saddle = [](auto a) { return 50.0 * square(a(0)) - a(1) - 1e-3 * square(a(1)); };
+  const auto endless = tn::minimize(saddle, lbfgs{.history = 3, .most_iterations = 6, .value_tolerance = 0})(ridge);
+  CHECK(endless.why == tn::optim::stop::iterations);
+  CHECK(ridge(1) > 1e9);
+  CHECK(ridge(1) < 1e13);
+}
+
 TEST_CASE("float32: a gradient whose square overflows") {
   tn::tensor<float, shape<2>> x{1e7f, -2e7f};
   const auto r = tn::minimize([](auto a) { return sum(square(square(a))); })(x);
