@@ -8,11 +8,11 @@
 
 A mistake is called a mutant: a comparison turned round, one more or less, a dropped condition or statement, swapped operands. Each is
 built in a scratch copy of the headers, against the test files that `tests` below names for its folder, in order, until one is red. A
-mutant is killed where a test or a static_assert is red, or where the time is up. What these leave alive meets the tests of `wider`, which
-use all of its layer; it lives where all are green. The last line is the score. Not counted are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each
+mutant is killed where a test or a static_assert is red, or where the time is up. What these leave alive meets the must-not-compile tests of
+the messages in its header, and the tests of `wider`, which use all of its layer; it lives where all are green. The last line is the score. Not counted are mutants that are no C++, and those that change no result: these stand in scripts/mutants_equivalent.txt, each
 with the reason.
 """
-import argparse, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
+import argparse, functools, os, random, re, resource, shutil, signal, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -354,9 +354,22 @@ def found_in(table, header):
     return table[max(prefixes, key=len)] if prefixes else []
 
 
+@functools.cache
+def expected_messages():
+    found = {case.stem: re.search(r"// expect: (tenure: .*)", case.read_text()) for case in sorted((root / "tests/compile_fail").glob("*.cpp"))}
+    return {case: m[1] for case, m in found.items() if m}
+
+
+def tests_of_messages(header):
+    """The must-not-compile tests that expect a message of this header."""
+    said = [m for m in re.findall(r'"(tenure: [^"]*)"', header.read_text()) if len(m) > 20]
+    return [f"fail/{case}" for case, message in expected_messages().items() if any(re.match(message, m) for m in said)]
+
+
 def tests_for(header):
     named = found_in(tests, header)
-    return named + [t for t in found_in(wider, header) if t not in named] if named else []
+    more = tests_of_messages(header) + found_in(wider, header)
+    return named + [t for t in dict.fromkeys(more) if t not in named] if named else []
 
 
 # What reads past an array may give the right result: these are tested under ASan. Kernels too, whose threads have stacks of their own: it

@@ -105,6 +105,9 @@ TEST_CASE("run-time extents are compared once a call, before anything is written
   CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return clamp(a, 0.f, b); })(u, v), "tenure: clamp: shapes 2 and 3 disagree: 2 is not 3");
   CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return clamp_min(a, b); })(u, v), "tenure: clamp_min: shapes 2 and 3 disagree: 2 is not 3");
   CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return clamp_max(a, b); })(u, v), "tenure: clamp_max: shapes 2 and 3 disagree: 2 is not 3");
+  on_device::tensor<float, tn::shape<2, tn::dyn>> w(3);
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto b) { return linear(a, b); })(u, w), "tenure: linear: shapes 2 and 2x3 disagree: 2 is not 3");
+  CHECK_THROWS_WITH(tn::compile([](auto a, auto b, auto c) { return linear(a, b, c); })(v, w, v), "tenure: linear: shapes 2 and 3 disagree: 2 is not 3");
   // A run-time extent of 1 does not broadcast.
   on_device::tensor<float, tn::shape<tn::dyn>> one(1);
   CHECK_THROWS_AS(f(v, one), tn::shape_error);
