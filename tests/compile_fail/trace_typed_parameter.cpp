@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: trace: the function computes with tensors and not with its arguments: their types are auto
+// expect: tenure: trace: the function computes with tensors or numbers and not with its arguments: their types are auto
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -150,8 +150,9 @@ return %2, %3, %4, %5, %6
 namespace {
 
 struct table_of_rows {
-  ir::builder g;
-  value x{g, g.input(dtype::float64, {2, {3, 4}})}, rows{g, g.input(dtype::float64, {1, {3}})}, columns{g, g.input(dtype::float64, {1, {4}})};
+  std::int64_t height = 3;
+  ir::builder g = {};
+  value x{g, g.input(dtype::float64, {2, {height, 4}})}, rows{g, g.input(dtype::float64, {1, {height}})}, columns{g, g.input(dtype::float64, {1, {4}})};
   value mask = ops::pointwise_value<ops::less>(x, x.like(0.5));
   value choice = ops::pointwise_value<ops::where>(mask, x.like(1), x.like(0));
   value of_rows = ops::broadcast_along(rows, x.node().shape, ir::pack_axis(0, 0, 0)), of_columns = ops::broadcast_along(columns, x.node().shape, ir::pack_axis(0, 0, 1));
@@ -199,6 +200,29 @@ return %19
 return %7, %10
 )");
 }
+TEST_CASE("a quotient of a choice of constants and numbers for each column is a choice of quotients, from four rows on") {
+  table_of_rows four{4};
+  CHECK(simple(four.g, {four.choice / four.of_columns}) == R"(%0 = input 0 : float64[4,4]
+%1 = input 1 : float64[4]
+%2 = input 2 : float64[4]
+%3 = constant 0.5 : float64[4,4]
+%4 = less %0, %3 : bool[4,4]
+%5 = constant 1 : float64[4]
+%6 = div %5, %2 : float64[4]
+%7 = broadcast %6 axes=(1) : float64[4,4]
+%8 = constant 0 : float64[4]
+%9 = div %8, %2 : float64[4]
+%10 = broadcast %9 axes=(1) : float64[4,4]
+%11 = where %4, %7, %10 : float64[4,4]
+return %11
+)");
+  for (const value& kept : {four.choice * four.of_columns, four.of_columns / four.choice, ops::pointwise_value<ops::where>(four.mask, four.of_rows, four.x.like(0)) / four.of_columns}) {
+    ir::builder copy = four.g;
+    const std::string text = simple(copy, {{copy, kept.id}});
+    INFO(text);
+    CHECK(text.find(kept.node().op == ir::opcode::div ? " div " : " mul ", text.find("where")) != std::string::npos);
+  }
+}
 TEST_CASE("a choice of arrays, or with numbers for each column, stays in arithmetic") {
   table_of_rows t;
   const value of_arrays = ops::pointwise_value<ops::where>(t.mask, t.x, t.x.like(0));
@@ -213,8 +237,8 @@ TEST_CASE("a choice of arrays, or with numbers for each column, stays in arithme
 TEST_CASE("arithmetic with a choice has the same bits, where the numbers are zero, infinite or NaN too") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   for (const double row : {0.0, -0.0, 3.0, -1e300, inf, -inf, nan, 5e-324}) {
-    table_of_rows t;
-    for (const value& v : {t.choice / t.of_rows, t.of_rows / t.choice, t.choice * t.of_rows, -t.choice - t.of_rows, -(t.choice / t.of_rows) * 2.0}) t.g.output(v.id);
+    table_of_rows t{4};
+    for (const value& v : {t.choice / t.of_rows, t.choice / t.of_columns, t.of_rows / t.choice, t.choice * t.of_rows, -t.choice - t.of_rows, -(t.choice / t.of_rows) * 2.0}) t.g.output(v.id);
     const ir::builder simplified = passes::algebra(t.g.view());
     const auto array = [](extents shape, std::initializer_list<double> values) {
       reference::array a(dtype::float64, shape);
@@ -222,7 +246,8 @@ TEST_CASE("arithmetic with a choice has the same bits, where the numbers are zer
       for (const double v : values) a.as<double>()[i++] = v;
       return a;
     };
-    const std::vector<reference::array> arguments = {array({2, {3, 4}}, {0, 1, nan, 0.25, 2, -inf, 0.5, 0.75, 1, 0, inf, -1}), array({1, {3}}, {row, 1, 7}), array({1, {4}}, {1, 2, 3, 4})};
+    const std::vector<reference::array> arguments = {array({2, {4, 4}}, {0, 1, nan, 0.25, 2, -inf, 0.5, 0.75, 1, 0, inf, -1, 3, 0, -2, 1}), array({1, {4}}, {row, 1, 7, -3}),
+                                                     array({1, {4}}, {1, 2, row, 4})};
     const auto wanted = reference::run(t.g.view(), arguments), found = reference::run(simplified.view(), arguments);
     REQUIRE(found.size() == wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i)

@@ -94,10 +94,21 @@ constexpr double folded(opcode op, double x, double y) {
 }
 
 /// Whether x is one number, or one for each row. A kernel computes what follows from such numbers once for each row. Numbers for each column do not
-/// serve: a kernel would store what follows from them.
+/// serve: a kernel of its own would store what follows from them. It gains where it saves divisions.
 constexpr bool is_repeated(const value& x) {
   const int last = x.shape().rank - 1;
   return is_constant(x) || (x.node().op == opcode::broadcast && x.shape()[last] != 1 && constant_along(x, last));
+}
+/// Whether a kernel of its own for the numbers that x repeats takes less time than to divide by each repetition: at least four of each.
+constexpr bool saves_divisions(const value& x) {
+  if (x.node().op != opcode::broadcast) return false;
+  std::int64_t repetitions = 1;
+  for (int a = 0; a < x.shape().rank; ++a) {
+    if (!constant_along(x, a)) continue;
+    if (!is_static(x.shape()[a])) return true;
+    repetitions *= x.shape()[a];
+  }
+  return repetitions >= 4;
 }
 /// The operation n of x and y, computed once for each number that they repeat. Without a node where they repeat differently.
 constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, const value& y) {
@@ -111,11 +122,12 @@ constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, c
   return ops::broadcast_along(ops::arithmetic(n.op, once, source(y)), n.shape, from.attr);
 }
 /// (mask ? a : b) / y as mask ? a / y : b / y, if a, b and y are numbers for a row. The same for other arithmetic. The results are the same, bit for
-/// bit. The shares of the largest elements of a row, (largest ? 1 : 0) / count, take two divisions for a row then.
+/// bit. The shares of the largest elements of a row, (largest ? 1 : 0) / count, take two divisions for a row then. So do those of a column.
 constexpr value of_choice(ir::builder& g, const ir::node& n) {
   for (int k = 0; k < 2 && is_floating(n.type); ++k) {
     const value choice{g, n.in[k]}, other{g, n.in[1 - k]};
-    if (choice.node().op != ops::code_of<ops::where>() || !is_repeated(other) || !is_repeated(operand_of(choice, 1)) || !is_repeated(operand_of(choice, 2))) continue;
+    const bool divides = n.op == opcode::div && k == 0 && is_constant(operand_of(choice, 1)) && is_constant(operand_of(choice, 2));
+    if (choice.node().op != ops::code_of<ops::where>() || !(is_repeated(other) || (divides && saves_divisions(other))) || !is_repeated(operand_of(choice, 1)) || !is_repeated(operand_of(choice, 2))) continue;
     const auto with = [&](const value& x) { return k == 0 ? of_repeated(g, n, x, other) : of_repeated(g, n, other, x); };
     const value a = with(operand_of(choice, 1));
     if (a.id == none) continue;

@@ -78,8 +78,9 @@ constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
   }
 }
 
-/// Whether a traced function may return R. If not, a static_assert gives the reason.
-template <class R>
+/// Whether a traced function may return R. If not, a static_assert gives the reason. One whose parameters have types of their own got
+/// numbers or tensors that its arguments convert to.
+template <class R, bool HasTypedParameters = false>
 constexpr bool is_result() {
   if constexpr (std::is_void_v<R>) {
     static_assert(!std::is_void_v<R>, "tenure: trace: the function returns nothing");
@@ -88,8 +89,9 @@ constexpr bool is_result() {
     return false;
   } else {
     constexpr bool is_traced = tree<R>::is_tree && !tree<R>::lives && !tree<R>::has_numbers;
-    static_assert(!expression<R>, "tenure: trace: the function computes with tensors and not with its arguments: their types are auto, [](auto x) { ... }");
-    static_assert(is_traced || expression<R>, "tenure: trace: a result is a number or another object that was not computed from the arguments");
+    constexpr bool converts = !is_traced && (expression<R> || HasTypedParameters);
+    static_assert(!converts, "tenure: trace: the function computes with tensors or numbers and not with its arguments: their types are auto, [](auto x) { ... }");
+    static_assert(is_traced || converts, "tenure: trace: a result is a number or another object that was not computed from the arguments");
     static_assert(!is_traced || tree<R>::leaves > 0, "tenure: trace: the function returns nothing");
     return is_traced && tree<R>::leaves > 0;
   }
@@ -108,7 +110,7 @@ constexpr bool gives_traced() {
     constexpr bool takes = requires(const F& f, const X&... x) { f(x...); };
     static_assert(takes, "tenure: call: the function does not take these arguments: their number or their types do not fit");
     // After an error within f, clang does not consider f a candidate, so the result type must be checked again.
-    if constexpr (takes && requires { typename result_of<F, X...>; }) return is_result<result_of<F, X...>>();
+    if constexpr (takes && requires { typename result_of<F, X...>; }) return is_result<result_of<F, X...>, requires { &F::operator(); }>();
     else return false;
   }
 }
