@@ -62,3 +62,23 @@ TEST_CASE("an extremum of no elements is refused") {
   CHECK_THROWS_WITH(tn::eval(amax(rows_of_none, tn::axis<1>)), "tenure: amax: 0 is less than the 1 that it takes");
   CHECK(at(tn::eval(logsumexp(none, tn::axis<0>)), 1) == -std::numeric_limits<float>::infinity());
 }
+
+namespace {
+template <class Source>
+constexpr bool is_a_product_and_a_loop = tn::program<Source>::step_count == 2 && tn::program<Source>::kernel_count == 1 && tn::program<Source>::tables.kernels[0].outer == 0;
+}  // namespace
+
+TEST_CASE("run-time extents that an expression makes equal are one: what follows a product is one loop") {
+  using matrix = tn::tensor<double, tn::shape<tn::dyn, tn::dyn>>;
+  using leaf = tn::variable<double, tn::shape<tn::dyn, tn::dyn>>;
+  const auto gated = [](const auto& x, const auto& y) { return matmul(x, y) * x * exp(y); };
+  const auto total = [=](const auto& x, const auto& y) { return sum(gated(x, y)); };
+  const auto twice = [](const auto& x, const auto& y) { return x * y * exp(y); };
+  using value = tn::detail::value_source<decltype(gated(std::declval<matrix>(), std::declval<matrix>()))>;
+  using backward = tn::detail::backward_source<decltype(total(std::declval<matrix>(), std::declval<matrix>()))>;
+  using cotangent = tn::program<tn::detail::cotangent_source<decltype(twice(std::declval<leaf>(), std::declval<leaf>()))>>;
+  STATIC_REQUIRE(is_a_product_and_a_loop<value>);
+  STATIC_REQUIRE(is_a_product_and_a_loop<backward>);
+  STATIC_REQUIRE(cotangent::step_count == 1);
+  STATIC_REQUIRE(cotangent::tables.kernels[0].outer == 0);
+}
