@@ -185,20 +185,21 @@ struct sinks_of_call {
   /// before the steps up to its own have read all that they read, so they may be in none of it.
   template <class Program, class Bind>
   void bind(const epilogue& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
-    for (; count < e.sink_count; ++count) {
-      const program_detail::bound_step& reader = Program::tables.steps[s + 2 + count];
-      const product_over_rows& sums = e.sinks[count];
+    count = e.sink_count;
+    for (int c = 0; c < e.sink_count; ++c) {
+      const program_detail::bound_step& reader = Program::tables.steps[s + 2 + c];
+      const product_over_rows& sums = e.sinks[c];
       void* pointer[3];
       std::int64_t own_number[program_detail::most_of<Program>(&program_detail::bound_step::number_count)];
-      growing_product<T>& grows = product[count];
+      growing_product<T>& grows = product[c];
       grows = {opaque_operation(bind_step(reader, pointer, own_number)), pointer, sums.factor};
-      bool& stays = is_active[count] = on_one_thread && grows.is_in_order();
+      bool& stays = is_active[c] = on_one_thread && grows.is_in_order();
       for (int i = 0; i < read_count; ++i) stays = stays && !grows.written.meets(read[i]);
-      for (int i = 0; i < count; ++i) stays = stays && !grows.written.meets(product[i].other);
+      for (int i = 0; i < c; ++i) stays = stays && !grows.written.meets(product[i].other);
       bool is_in_place = sums.stays;  // also rows that two products read
-      for (int i = 0; i < e.sink_count; ++i) is_in_place = is_in_place || (i != count && e.sinks[i].buffer == sums.buffer);
+      for (int i = 0; i < e.sink_count; ++i) is_in_place = is_in_place || (i != c && e.sinks[i].buffer == sums.buffer);
       void* const matrix = pointer[sums.factor];
-      sink[count] = {.rows = {.row_bytes = passes::value_of(sums.row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
+      sink[c] = {.rows = {.row_bytes = passes::value_of(sums.row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
                               .in_place = is_in_place, .accesses = sums.accesses},
                      .consume = &growing_product<T>::consume,
                      .context = &grows,
