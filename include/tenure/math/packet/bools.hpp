@@ -66,11 +66,15 @@ TENURE_KERNEL_INLINE mask_of<P> load_bools(const bool* from) {
 /// to[i] = lane i of the mask.
 template <class P>
 TENURE_KERNEL_INLINE void store_bools(bool* to, mask_of<P> mask) {
-  constexpr int lanes = width<P>, in_word = lanes < 8 ? lanes : 8;
-  const unsigned bits = lane_bits<P>(mask);
-  for (int l = 0; l < lanes; l += in_word) {
-    const std::uint64_t bytes = detail::bytes_of_bits(bits >> l);
-    std::memcpy(to + l, &bytes, in_word);
+  if constexpr (is_one_lane<P>) {  // the condition of a loop waits for this
+    *to = mask;
+  } else {
+    constexpr int lanes = width<P>, in_word = lanes < 8 ? lanes : 8;
+    const unsigned bits = lane_bits<P>(mask);
+    for (int l = 0; l < lanes; l += in_word) {
+      const std::uint64_t bytes = detail::bytes_of_bits(bits >> l);
+      std::memcpy(to + l, &bytes, in_word);
+    }
   }
 }
 
