@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Each rule of passes/algebra.hpp: what it rewrites, and beside it what it must leave alone.
+// Each rule of passes/rules: what it rewrites, and beside it what it must leave alone.
 #include "../catch.hpp"
 
 #include <cmath>

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSL-1.0
+// The rules of arithmetic: constants fold, neutral operands and signs go, and what a choice of numbers or a reciprocal makes cheaper.
+#pragma once
+
+#include <limits>
+
+#include <tenure/passes/rules/values.hpp>
+
+namespace TENURE_NAMESPACE::passes::rules {
+
+/// Whether constant evaluation can compute x (op) y in T. A constant expression must not overflow or divide by zero, so such operations
+/// are computed at run time. The bounds are half the range, so that the check itself does not overflow.
+template <class T>
+constexpr bool folds(opcode op, double x, double y) {
+  constexpr double largest = static_cast<double>(std::numeric_limits<T>::max());
+  const double a = x < 0 ? -x : x, b = y < 0 ? -y : y;
+  if (!(a <= largest && b <= largest)) return false;
+  if (op == opcode::mul) return a <= 1 || b <= 1 || a <= largest / 2 / b;
+  if (op == opcode::div) return b >= 1 ? true : b > 0 && a <= largest / 2 * b;
+  return a <= largest / 2 && b <= largest / 2;
+}
+/// x (op) y, computed in the type of the node, so that it rounds as at run time.
+template <class T>
+constexpr double folded(opcode op, double x, double y) {
+  const T a = static_cast<T>(x), b = static_cast<T>(y);
+  return static_cast<double>(op == opcode::add ? a + b : op == opcode::sub ? a - b : op == opcode::mul ? a * b : a / b);
+}
+
+/// Whether x is one number, or one for each row. A kernel computes what follows from such numbers once for each row. Numbers for each column do not
+/// serve: a kernel of its own would store what follows from them. It gains where it saves divisions.
+constexpr bool is_repeated(const value& x) {
+  const int last = x.shape().rank - 1;
+  return is_constant(x) || (x.node().op == opcode::broadcast && x.shape()[last] != 1 && constant_along(x, last));
+}
+/// Whether a kernel of its own for the numbers that x repeats takes less time than to divide by each repetition: at least four of each.
+constexpr bool saves_divisions(const value& x) {
+  if (x.node().op != opcode::broadcast) return false;
+  std::int64_t repetitions = 1;
+  for (int a = 0; a < x.shape().rank; ++a) {
+    if (!constant_along(x, a)) continue;
+    if (!is_static(x.shape()[a])) return true;
+    repetitions *= x.shape()[a];
+  }
+  return repetitions >= 4;
+}
+/// The operation n of x and y, computed once for each number that they repeat. Without a node where they repeat differently.
+constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, const value& y) {
+  const bool x_is_constant = is_constant(x), y_is_constant = is_constant(y);
+  if (x_is_constant && y_is_constant) return ops::arithmetic(n.op, x, y);
+  const ir::node from = (x_is_constant ? y : x).node();
+  if (!x_is_constant && !y_is_constant && (y.node().attr != from.attr || g[y.node().in[0]].shape != g[from.in[0]].shape)) return {g, none};
+  const std::int16_t shape = g[from.in[0]].shape;
+  const auto source = [&](const value& v) { return is_constant(v) ? value{g, g.constant_bits(n.type, shape, v.node().attr)} : operand_of(v, 0); };
+  const value once = source(x);  // a statement, see product_of_transposed
+  return ops::broadcast_along(ops::arithmetic(n.op, once, source(y)), n.shape, from.attr);
+}
+/// (mask ? a : b) / y as mask ? a / y : b / y, if a, b and y are numbers for a row. The same for other arithmetic. The results are the same, bit for
+/// bit. The shares of the largest elements of a row, (largest ? 1 : 0) / count, take two divisions for a row then. So do those of a column.
+constexpr value of_choice(ir::builder& g, const ir::node& n) {
+  for (int k = 0; k < 2 && is_floating(n.type); ++k) {
+    const value choice{g, n.in[k]}, other{g, n.in[1 - k]};
+    const bool divides = n.op == opcode::div && k == 0 && is_constant(operand_of(choice, 1)) && is_constant(operand_of(choice, 2));
+    if (choice.node().op != ops::code_of<ops::where>() || !(is_repeated(other) || (divides && saves_divisions(other))) || !is_repeated(operand_of(choice, 1)) || !is_repeated(operand_of(choice, 2))) continue;
+    const auto with = [&](const value& x) { return k == 0 ? of_repeated(g, n, x, other) : of_repeated(g, n, other, x); };
+    const value a = with(operand_of(choice, 1));
+    if (a.id == none) continue;
+    const value b = with(operand_of(choice, 2));
+    if (b.id != none) return ops::pointwise_value<ops::where>(operand_of(choice, 0), a, b);
+  }
+  return {g, none};
+}
+
+constexpr node_id negation(ir::builder& g, const ir::node& n) {
+  const value x{g, n.in[0]};
+  if (x.node().op == opcode::neg) return x.node().in[0];
+  if (x.node().op == ops::code_of<ops::where>() && is_floating(n.type))
+    if (const value a = operand_of(x, 1), b = operand_of(x, 2); is_repeated(a) && is_repeated(b)) {
+      const auto negated = [](const value& v) { return is_constant(v) ? -v : ops::broadcast_along(-operand_of(v, 0), v.node().shape, v.node().attr); };
+      const value of_a = negated(a);
+      return ops::pointwise_value<ops::where>(operand_of(x, 0), of_a, negated(b)).id;
+    }
+  if (is_constant(x) && is_floating(n.type)) return g.constant(n.type, n.shape, -ir::value_of(x.node()));
+  return g.append(n);
+}
+
+/// 1 / y, where x is it or a product with it, also negated. Otherwise a value without a node.
+constexpr value reciprocal_in(value x, const value& y) {
+  const auto unsigned_of = [](const value& v) { return v.node().op == opcode::neg ? operand_of(v, 0) : v; };
+  const auto inverts = [](const value& v, node_id z) {
+    return v.node().op == opcode::div && v.node().in[1] == z && is_constant(operand_of(v, 0), 1);
+  };
+  const auto is_reciprocal = [&](const value& v) {
+    const ir::node &a = v.node(), &b = y.node();
+    const bool are_stretched = a.op == opcode::broadcast && b.op == opcode::broadcast && a.shape == b.shape && a.attr == b.attr;
+    return are_stretched ? inverts(operand_of(v, 0), b.in[0]) : inverts(v, y.id);
+  };
+  x = unsigned_of(x);
+  if (is_reciprocal(x)) return x;
+  if (x.node().op == opcode::mul)
+    for (int k = 0; k < 2; ++k)
+      if (const value factor = unsigned_of(operand_of(x, k)); is_reciprocal(factor)) return factor;
+  return {*x.graph, none};
+}
+
+constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
+  // The derivative of 1 / y divides a product with 1 / y by y. Where 1 / y is not in range, the product has no number either. So a second
+  // factor 1 / y keeps infinities and NaN in their places, and a division takes as long as three to eight products.
+  if (n.op == opcode::div)
+    if (const value r = reciprocal_in({g, n.in[0]}, {g, n.in[1]}); r.id != none) return (value{g, n.in[0]} * r).id;
+  {
+    // Most nodes have nothing to simplify. This early return saves compile time for them.
+    const ir::node &a = g[n.in[0]], &b = g[n.in[1]];
+    if (a.op == ops::code_of<ops::where>() || b.op == ops::code_of<ops::where>())
+      if (const value choice = of_choice(g, n); choice.id != none) return choice.id;
+  }
+  {
+    const ir::node &a = g[n.in[0]], &b = g[n.in[1]];  // again, because the rules above may move the nodes
+    const bool plain = a.op != opcode::constant && b.op != opcode::constant && a.op != opcode::neg && b.op != opcode::neg;
+    if (plain) return g.append(n);
+  }
+  const bool adds = n.op == opcode::add, subtracts = n.op == opcode::sub, multiplies = n.op == opcode::mul;
+  const value x{g, n.in[0]}, y{g, n.in[1]};
+  if (is_constant(x) && is_constant(y)) {
+    const double a = ir::value_of(x.node()), b = ir::value_of(y.node());
+    node_id known = none;
+    visit_floating(n.type, [&]<class T>(element_tag<T>) {
+      if (folds<T>(n.op, a, b)) known = g.constant(n.type, n.shape, folded<T>(n.op, a, b));
+    });
+    if (known != none) return known;
+  }
+  const double neutral = adds || subtracts ? 0 : 1;
+  if (is_constant(y, neutral)) return x.id;
+  if ((adds || multiplies) && is_constant(x, neutral)) return y.id;
+  if (subtracts && is_constant(x, 0)) return (-y).id;
+  if (multiplies && is_constant(y, -1)) return (-x).id;
+  if (multiplies && is_constant(x, -1)) return (-y).id;
+  if (adds && y.node().op == opcode::neg) return (x - operand_of(y, 0)).id;
+  if (adds && x.node().op == opcode::neg) return (y - operand_of(x, 0)).id;
+  if (subtracts && y.node().op == opcode::neg) return (x + operand_of(y, 0)).id;
+  return g.append(n);
+}
+
+}  // namespace tenure::passes::rules
