@@ -182,6 +182,7 @@ using tenure::logsumexp;
 using tenure::max;
 using tenure::mean;
 using tenure::median;
+using tenure::quantile;
 using tenure::min;
 using tenure::norm;
 using tenure::prod;

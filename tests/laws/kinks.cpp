@@ -275,3 +275,20 @@ TEST_CASE("atan2(0, 0) has gradient NaN, l1 and abs at NaN too, and sign of NaN 
   check_slope("abs", [](auto x) { return abs(x); }, tn::tensor<double, shape<3>>{-2, 0, nan_of_double}, {2, 0, nan_of_double}, {-1, 0, nan_of_double});
   check_slope("sign", [](auto x) { return sign(x); }, tn::tensor<double, shape<3>>{-2, 0, nan_of_double}, {-1, 0, nan_of_double}, {0, 0, 0});
 }
+
+namespace {
+constexpr auto beside_choices = [](auto x, auto y) {
+  const auto safe = where(y == 0.0, 1.0, y), chosen = where(y > 0.0, 2.0, 3.0);
+  return std::tuple{x / safe, 3.0 / safe, exp(x) / safe, sum(x) / safe, safe / sum(x), -x / chosen, 0.5 / chosen, exp(x) * chosen, 4.0 - chosen, sum(x) + chosen, chosen / sum(x), chosen / 2.0};
+};
+constexpr auto total_beside_choices = [](auto x, auto y) { return std::apply([](const auto&... r) { return (sum(r) + ...); }, beside_choices(x, y)); };
+}  // namespace
+
+TEST_CASE("whatever stands beside a choice in a sum, a difference, a product or a quotient") {
+  const tn::tensor<double, shape<4>> x{1, -2, 0, 3}, y{0, 2, -1, 5};
+  agrees(tn::compile(beside_choices), x, y);
+  agrees(tn::grad<0, 1>(total_beside_choices), x, y);
+  CHECK(tn::eval(3.0 / where(y == 0.0, 1.0, y))(1) == 1.5);
+  CHECK((0.5 / norm(x)).item() == Approx(0.5 / std::sqrt(14.0)));
+  CHECK((1.0 / stddev(x)).item() == Approx(1 / std::sqrt(13.0 / 3)));
+}

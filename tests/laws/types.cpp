@@ -48,3 +48,28 @@ TEST_CASE("mixed element types agree with the reference") {
          i, f, d);
   agrees(tn::value_and_grad<1, 2>([](auto x, auto y, auto z) { return sum(x * y * z); }), i, f, d);
 }
+
+namespace {
+template <class X, class Y>
+using sum_in_trace = typename decltype(std::declval<tn::traced<X, shape<2>>>() + std::declval<tn::traced<Y, shape<>>>())::element_type;
+template <class X, class Y, class Result>
+constexpr bool becomes = std::is_same_v<sum_in_trace<X, Y>, Result>;
+}  // namespace
+
+TEST_CASE("a scalar changes the element type of an array where its category is higher, and only there") {
+  STATIC_REQUIRE(becomes<float, double, float>);
+  STATIC_REQUIRE(becomes<double, float, double>);
+  STATIC_REQUIRE(becomes<std::int32_t, std::int64_t, std::int32_t>);
+  STATIC_REQUIRE(becomes<bool, std::int64_t, std::int64_t>);
+  STATIC_REQUIRE(becomes<bool, float, float>);
+  STATIC_REQUIRE(becomes<std::int32_t, double, double>);
+  STATIC_REQUIRE(becomes<std::int32_t, float, float>);
+  STATIC_REQUIRE(becomes<std::int64_t, float, float>);
+  STATIC_REQUIRE(becomes<float, std::int64_t, float>);
+  STATIC_REQUIRE(becomes<std::int32_t, bool, std::int32_t>);
+  const tn::tensor<std::int32_t, shape<2>> counts{1, 2};
+  const tn::tensor<double, shape<>> half(0.5);
+  const auto sum = tn::eval(counts + half);
+  STATIC_REQUIRE(std::is_same_v<decltype(sum(0)), double>);
+  CHECK(sum(1) == 2.5);
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// sort, topk and median: the order of NaN and of equal elements, run-time extents, types, transforms, and who gets the gradient.
+// sort, topk, median and quantile: the order of NaN and of equal elements, run-time extents, types, transforms, and who gets the gradient.
+#include <algorithm>
+
 #include "../laws/adjoint.hpp"
 
 using namespace laws;
@@ -71,6 +73,7 @@ TEST_CASE("orders agree with the reference") {
          }),
          x);
   agrees(tn::value_and_grad<0>([](auto a) { return sum(square(tn::topk<3>(a, tn::smallest)) * tn::topk<3>(a)); }), filled<double>(shape<dyn, 7>{}, 2, -2.0, 2.0, 6));
+  agrees(tn::compile([](auto a) { return std::tuple{median(a), median(a, tn::axis<1>, tn::keepdim), tn::quantile(a, 0.8, tn::axis<0>)}; }), x);
   agrees(tn::compile([](auto a) { return std::tuple{sort(a), median(a, tn::axis<0>), argsort(a)}; }), filled<std::int32_t>(shape<9, 5>{}, 3, 0.0, 4.0));
   CHECK_THROWS_AS(tn::eval(tn::topk<6>(x, tn::axis<0>)), tn::shape_error);
 }
@@ -84,9 +87,67 @@ TEST_CASE("topk of more elements than another operand allows is refused") {
   CHECK(std::get<1>(tn::compile([](auto a, auto b) { return std::tuple{a + b, tn::topk<3>(a)}; })(x, y))(0) == 3);
 }
 
+namespace {
+/// NumPy's and PyTorch's definition, in plain C++.
+double quantile_by_hand(numbers x, double q) {
+  std::sort(x.begin(), x.end());
+  const double place = q * static_cast<double>(x.size() - 1), low = std::floor(place);
+  const double a = x[static_cast<std::size_t>(low)], b = x[std::min(static_cast<std::size_t>(low) + 1, x.size() - 1)];
+  return a == b ? a : a + (place - low) * (b - a);
+}
+}  // namespace
+
+TEMPLATE_TEST_CASE("quantiles of static and run-time extents", "", double, float) {
+  const auto x = filled<TestType>(shape<dyn, dyn, 3>{}, 8, -2.0, 2.0, 7, 5);
+  tn::tensor<TestType, shape<7, 5, 3>> y;
+  y.copy_(x);
+  for (const double q : {0.0, 0.1, 0.25, 0.5, 0.9, 1.0}) {
+    INFO(q);
+    const double expected = quantile_by_hand(elements_in_order(x), q);
+    CHECK(tn::quantile(x, q).item() == Approx(expected).epsilon(1e-6));
+    CHECK(tn::quantile(y, q).item() == Approx(expected).epsilon(1e-6));
+    const auto along = tn::eval(tn::quantile(x, q, tn::axis<1>, tn::keepdim));
+    CHECK(array_of(along).shape == tn::extents{3, {7, 1, 3}});
+    for (int i = 0; i < 7; ++i)
+      for (int k = 0; k < 3; ++k) {
+        numbers row;
+        for (int j = 0; j < 5; ++j) row.push_back(x(i, j, k));
+        CHECK(along(i, 0, k) == Approx(quantile_by_hand(row, q)).epsilon(1e-6));
+      }
+    CHECK(elements_in_order(along) == elements_in_order(tn::quantile(y, q, tn::axis<-2>)));
+  }
+  CHECK(elements_in_order(median(x, tn::axis<0>)) == elements_in_order(median(y, tn::axis<0>)));
+  CHECK(median(x).item() == median(y).item());
+  CHECK(median(x).item() == tn::quantile(x, 0.5).item());  // 105 elements
+}
+
+TEST_CASE("a quantile of NaN, infinities, integers, one element and none, and a q outside") {
+  CHECK(tn::quantile(tn::tensor<double, shape<4>>{1, not_a_number, 0, 2}, 0.1).item() != tn::quantile(tn::tensor<double, shape<4>>{1, not_a_number, 0, 2}, 0.1).item());
+  const tn::tensor<double, shape<5>> far{-inf, inf, -inf, inf, 3};
+  CHECK(tn::quantile(far, 0.0).item() == -inf);
+  CHECK(tn::quantile(far, 0.1).item() == -inf);
+  CHECK(tn::quantile(far, 0.5).item() == 3);
+  CHECK(tn::quantile(far, 1.0).item() == inf);
+  const auto of_counts = tn::eval(tn::quantile(tn::tensor<int, shape<4>>{4, 1, 3, 2}, 0.5));
+  STATIC_REQUIRE(std::is_same_v<decltype(of_counts.item()), float>);
+  CHECK(of_counts.item() == 2.5f);
+  const auto some = [](std::int64_t n) { return filled<double>(shape<dyn>{}, 9, 1.0, 2.0, n); };
+  CHECK(tn::quantile(some(1), 0.7).item() == some(1)(0));
+  CHECK(median(some(1)).item() == some(1)(0));
+  CHECK(median(some(2)).item() == std::min(some(2)(0), some(2)(1)));
+  CHECK_THROWS_AS(tn::eval(tn::quantile(some(0), 0.5)), tn::shape_error);
+  CHECK_THROWS_AS(tn::eval(median(some(0))), tn::shape_error);
+  CHECK_THROWS_AS(tn::eval(tn::quantile(some(3), 1.5)), tn::index_error);
+  CHECK_THROWS_AS(tn::eval(tn::quantile(some(3), -0.1)), tn::index_error);
+  CHECK(std::isnan(tn::quantile(some(3), not_a_number).item()));
+}
+
 TEST_CASE("derivatives of orders, also in a batch and in a loop") {
   derivatives_agree<double>([](auto x) { return std::tuple{sort(x) * sort(x, tn::axis<0>), median(x, tn::axis<1>), tn::topk<2>(exp(x))}; }, filled<double>(shape<3, 5>{}, 4));
   derivatives_agree<double>([](auto x) { return tn::vmap([](auto row) { return sort(row) * median(row); })(x); }, filled<double>(shape<3, 4>{}, 5));
+  derivatives_agree<double>([](auto x, auto q) { return std::tuple{tn::quantile(x, q, tn::axis<1>), tn::quantile(x, 0.5), median(x, tn::axis<0>)}; }, filled<double>(shape<dyn, dyn>{}, 4, 0.0, 1.0, 3, 6),
+                            tn::tensor<double, shape<>>(0.33));
+  derivatives_agree<double>([](auto x) { return tn::vmap([](auto row) { return tn::quantile(row, 0.3) * median(row); })(x); }, filled<double>(shape<3, dyn>{}, 5, 0.0, 1.0, 4));
   derivatives_agree<double>([](auto x, auto y) { return tn::scan([](auto s, auto t) { return std::tuple{sort(sin(s * t)) + s, median(s)}; }, x, y); },
                             filled<double>(shape<4>{}, 6), filled<double>(shape<3>{}, 7));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sort, argsort, topk, argtopk and median along an axis. Elements are found by their positions in the order (structural/order.hpp), so a
+// sort, argsort, topk, argtopk, median and quantile along an axis. Elements are found by their positions in the order (structural/order.hpp), so a
 // gradient goes to the positions that they come from.
 // Cost: a step that sorts each row in O(n log n) on the CPU, and for topk finds k elements in O(n log k); on a GPU each thread reads a row.
 // Then a gather.
@@ -128,49 +128,102 @@ struct first_of_order {
   }
 };
 
-/// The element in the middle of the order, the lower one of two, or the first NaN if there is one.
-template <bool Keep, int... A>
-struct median {
-  template <int Axis, int Rank>
-  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: median: the axis lies outside the tensor's rank"); }
-  template <class X>
-  static constexpr auto trace(const X& x) {
+namespace detail {
+/// One element of the order of each row, along axis<A> or over all elements. Op::of_row<At>(x) finds it, with extent 1 along the axis At.
+template <class Op, bool Keep, int... A>
+struct of_order {
+  template <class X, class... Rest>
+  static constexpr auto trace(const X& x, const Rest&... rest) {
     using S = typename X::shape_type;
-    constexpr bool is_one = sizeof...(A) <= 1;
-    static_assert(is_one, "tenure: median: it works along one axis, or over all elements");
-    if constexpr (!is_one) {
-      return x;
-    } else if constexpr (!axis_mask<median, S::rank, A...>::is_valid) {
+    if constexpr (sizeof...(A) > 1 || !axis_mask<Op, S::rank, A...>::is_valid) {
+      Op::template works_along<sizeof...(A)>();
       return x;
     } else {
-      constexpr std::int64_t mask = axis_mask<median, S::rank, A...>::value, n = detail::places<X, mask>::count;
-      static_assert(is_static(n), "tenure: median: the axis needs a static extent");
-      static_assert(n != 0, "tenure: median: the axis is empty");
+      constexpr std::int64_t mask = axis_mask<Op, S::rank, A...>::value, n = detail::places<X, mask>::count;
       using result = traced<typename X::element_type, shape_from<reduced_shape<S, mask, Keep>>>;
-      if constexpr (!is_static(n) || n == 0) {
+      Op::template has_elements<n>();
+      if constexpr (n == 0) {
         return x;
       } else {
-        constexpr bool flat = sizeof...(A) == 0;
-        const value along = flat ? reshape_to(x, {1, {n}}) : value(x);
+        ir::builder& g = *x.graph;
+        const std::int64_t count = elements_along(g, value(x).shape(), mask);
+        g.require_at_least(count, 1, Op::name);
         const auto found = [&] {
-          if constexpr (flat) return middle<0>(traced<typename X::element_type, shape<n>>{x.graph, along.id});
-          else return middle<axis_position<median, S::rank, A...>::value>(x);
+          if constexpr (sizeof...(A) > 0) return Op::template of_row<axis_position<Op, S::rank, A...>::value>(x, rest...);
+          else return Op::template of_row<0>(traced<typename X::element_type, shape<n>>{&g, reshape_to(x, {1, {count}}).id}, rest...);
         }();
-        return result{x.graph, reshape_to(found, Keep ? with_ones(x.shape(), mask) : without_axes(x.shape(), mask)).id};
+        return result{&g, reshape_to(found, Keep ? with_ones(value(x).shape(), mask) : without_axes(value(x).shape(), mask)).id};
       }
     }
   }
 
- private:
+ protected:
+  /// The positions, of extent 1 along At, of the elements at a place of the order, or of the first NaN if there is one.
   template <int At, class X>
-  static constexpr value middle(const X& x) {
-    const value order = detail::order_along(x, At, false);
-    value position = sliced(order, At, (x.shape()[At] - 1) / 2, 1, 1);
+  static constexpr value positions_at(const X& x, const value& order, const value& place, bool is_inside) {
+    extents to = order.shape();
+    to[At] = 1;
+    value positions = taken_along(order, broadcast_to(place, x.graph->intern(to)), At, Op::name, is_inside);
     if constexpr (is_floating(dtype_v<typename X::element_type>)) {
       const value largest = reduce<ir::reduction::max, true, At>::trace(x), first = arg_extremum<ir::reduction::max, true, At>::trace(x);
-      position = pointwise_value<where>(pointwise_value<not_equal>(largest, largest), first, position);
+      positions = pointwise_value<where>(pointwise_value<not_equal>(largest, largest), first, positions);
     }
-    return detail::taken_along(x, position, At, "median", true);
+    return positions;
+  }
+};
+}  // namespace detail
+
+/// The element in the middle of the order, the lower one of two, or the first NaN if there is one.
+template <bool Keep, int... A>
+struct median : detail::of_order<median<Keep, A...>, Keep, A...> {
+  static constexpr const char* name = "median";
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: median: the axis lies outside the tensor's rank"); }
+  template <std::size_t Axes>
+  static constexpr void works_along() { static_assert(Axes <= 1, "tenure: median: it works along one axis, or over all elements"); }
+  template <std::int64_t N>
+  static constexpr void has_elements() { static_assert(N != 0, "tenure: median: the axis is empty"); }
+  template <int At, class X>
+  static constexpr value of_row(const X& x) {
+    const value last = number_of_extent(*x.graph, dtype::int64, value(x).shape()[At]) - 1.0;
+    const value place = pointwise_value<floor_divide>(last, last.like(2));
+    return detail::taken_along(x, median::template positions_at<At>(x, detail::order_along(x, At, false), place, true), At, name, true);
+  }
+};
+
+/// The element at place q (n - 1) of the order, between two elements by a straight line.
+template <bool Keep, int... A>
+struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
+  static constexpr const char* name = "quantile";
+  template <int Axis, int Rank>
+  static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: quantile: the axis lies outside the tensor's rank"); }
+  template <std::size_t Axes>
+  static constexpr void works_along() { static_assert(Axes <= 1, "tenure: quantile: it works along one axis, or over all elements"); }
+  template <std::int64_t N>
+  static constexpr void has_elements() { static_assert(N != 0, "tenure: quantile: the axis is empty"); }
+
+  template <class X, class Q>
+  static constexpr auto trace(const X& x, const Q& q) {
+    constexpr bool is_number = Q::shape_type::rank == 0;
+    static_assert(is_number, "tenure: quantile: q is one number");
+    using E = std::conditional_t<is_floating(dtype_v<typename X::element_type>), typename X::element_type, float>;
+    const traced<E, typename X::shape_type> elements{x.graph, cast_to(x, dtype_v<E>).id};
+    if constexpr (!is_number) return elements;
+    else return quantile::of_order::trace(elements, q);
+  }
+  template <int At, class X, class Q>
+  static constexpr value of_row(const X& x, const Q& q) {
+    using E = typename X::element_type;
+    const value last = number_of_extent(*x.graph, dtype::float64, value(x).shape()[At]) - 1.0;
+    const value place = cast_to(q, dtype::float64) * last, low = pointwise_value<floor>(place);
+    const value order = detail::order_along(x, At, false);
+    const auto at = [&](const value& p) {
+      return detail::taken_along(x, quantile::template positions_at<At>(x, order, cast_to(p, dtype::int64), false), At, name, true);
+    };
+    const value a = at(low), b = at(pointwise_value<ceil>(place));
+    const value part = broadcast_to(cast_to(place - low, dtype_v<E>), a.node().shape);
+    const value between = pointwise_value<where>(pointwise_value<equal>(a, b), a, a + part * (b - a));  // infinities have no line between them
+    return pointwise_value<where>(pointwise_value<not_equal>(part, part), part, between);
   }
 };
 
@@ -216,7 +269,14 @@ template <operand_or_scalar X, class... Rest>
 constexpr auto argtopk(const X& x, const Rest&... rest) { return topk(x, rest...); }
 /// The element in the middle of the order of all elements, or along axis<A>, which is dropped, or kept with extent 1 by keepdim. Of an even
 /// number of elements it is the lower of the two in the middle, as in PyTorch. A NaN among the elements gives NaN. The gradient goes to that
-/// element, the first one among equals (over all elements PyTorch shares it among equals). The extent must be static.
+/// element, the first one among equals (over all elements PyTorch shares it among equals). Errors: no elements do not compile, or throw shape_error
+/// where the extent is a run-time one.
 template <operand_or_scalar X, class... Along> constexpr auto median(const X& x, const Along&...) { return apply<typename ops::along<ops::median, Along...>::type>(x); }
+/// The element at place q (n - 1) of the order of n elements, of all or along axis<A>, as median takes them. Between two elements lies a straight
+/// line, as in NumPy and PyTorch; equal ones are taken as they are, infinities too. q is a number from 0 to 1, also one of the program. Its gradient is the
+/// slope of that line, and 0 at an element. Integers and bool become float32. A NaN among the elements, or as q, gives NaN. Errors: as median, and a q
+/// outside throws index_error.
+template <operand_or_scalar X, class Q, class... Along>
+constexpr auto quantile(const X& x, const Q& q, const Along&...) { return apply<typename ops::along<ops::quantile, Along...>::type>(x, q); }
 
 }  // namespace tenure

@@ -59,8 +59,9 @@ constexpr value of_repeated(ir::builder& g, const ir::node& n, const value& x, c
 constexpr value of_choice(ir::builder& g, const ir::node& n) {
   for (int k = 0; k < 2 && is_floating(n.type); ++k) {
     const value choice{g, n.in[k]}, other{g, n.in[1 - k]};
+    if (choice.node().op != ops::code_of<ops::where>()) continue;
     const bool divides = n.op == opcode::div && k == 0 && is_constant(operand_of(choice, 1)) && is_constant(operand_of(choice, 2));
-    if (choice.node().op != ops::code_of<ops::where>() || !(is_repeated(other) || (divides && saves_divisions(other))) || !is_repeated(operand_of(choice, 1)) || !is_repeated(operand_of(choice, 2))) continue;
+    if (!(is_repeated(other) || (divides && saves_divisions(other))) || !is_repeated(operand_of(choice, 1)) || !is_repeated(operand_of(choice, 2))) continue;
     const auto with = [&](const value& x) { return k == 0 ? of_repeated(g, n, x, other) : of_repeated(g, n, other, x); };
     const value a = with(operand_of(choice, 1));
     if (a.id == none) continue;
