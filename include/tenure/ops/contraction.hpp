@@ -88,45 +88,49 @@ struct matmul {
   }
 };
 
-/// x w^T + b. The shape of w is (out, in), as in PyTorch: a row holds the weights of one output. It checks its operands itself, so that
-/// messages name the call and (out, in), and not the product and its transposed operand.
+/// x w^T + b. The shape of w is (out, in), as in PyTorch: a row holds the weights of one output. It checks the inputs and the bias itself, so
+/// that messages about them name the call, and not the product with its transposed operand. The batches are those of matmul.
 struct linear {
   static constexpr const char* name = "linear";
   template <std::int64_t Lhs, std::int64_t Rhs>
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: linear: the extents of x w^T and of the bias differ and neither of them is 1"); }
 
   template <class X, class W>
-  static constexpr auto trace(const X& x, const W& w) {
+  static constexpr bool takes() {
     using A = typename X::shape_type;
     using B = typename W::shape_type;
     constexpr bool have_axes = A::rank > 0 && B::rank > 1;
     static_assert(have_axes, "tenure: linear: x needs an axis of the inputs, and w two axes: (out, in)");
     constexpr bool are_alike = std::is_same_v<typename X::element_type, typename W::element_type>;
     static_assert(are_alike, "tenure: linear: x and w have different element types");
-    if constexpr (!have_axes || !are_alike) {
+    constexpr std::int64_t of_x = have_axes ? A::value[A::rank > 0 ? A::rank - 1 : 0] : 0, of_w = have_axes ? B::value[B::rank > 0 ? B::rank - 1 : 0] : 0;
+    static_assert(inner_extents<of_x, of_w>::agree, "tenure: linear: the last extent of x is not the last extent of w, which is (out, in)");
+    return have_axes && are_alike && inner_extents<of_x, of_w>::agree;
+  }
+  template <class X, class W>
+  static constexpr auto trace(const X& x, const W& w) {
+    if constexpr (!takes<X, W>()) {
       return x;
     } else {
-      constexpr std::int64_t of_x = A::value[A::rank - 1], of_w = B::value[B::rank - 1];
-      static_assert(inner_extents<of_x, of_w>::agree, "tenure: linear: the last extent of x is not the last extent of w, which is (out, in)");
-      if constexpr (!inner_extents<of_x, of_w>::agree) {
-        return x;
-      } else {
-        const extents in_x = value(x).shape(), in_w = value(w).shape();
-        x.graph->unify(in_x[in_x.rank - 1], in_w[in_w.rank - 1], name, x.graph->intern(in_x), x.graph->intern(in_w));
-        return matmul::trace(x, transpose<-2, -1>::trace(w));
-      }
+      const extents in_x = value(x).shape(), in_w = value(w).shape();
+      x.graph->unify(in_x[in_x.rank - 1], in_w[in_w.rank - 1], name, x.graph->intern(in_x), x.graph->intern(in_w));
+      return matmul::trace(x, transpose<-2, -1>::trace(w));
     }
   }
   template <class X, class W, class B>
   static constexpr auto trace(const X& x, const W& w, const B& b) {
-    const auto y = trace(x, w);
-    using together = broadcast_of<typename decltype(y)::shape_type, typename B::shape_type>;
-    if constexpr (!together::exists) {
-      agree<together::lhs, together::rhs>();
-      return y;
+    if constexpr (!takes<X, W>()) {
+      return x;
     } else {
-      broadcast_extents(*x.graph, name, value(y).shape(), value(b).shape());
-      return add::trace(y, b);
+      const auto y = trace(x, w);
+      using together = broadcast_of<typename decltype(y)::shape_type, typename B::shape_type>;
+      if constexpr (!together::exists) {
+        agree<together::lhs, together::rhs>();
+        return y;
+      } else {
+        broadcast_extents(*x.graph, name, value(y).shape(), value(b).shape());
+        return add::trace(y, b);
+      }
     }
   }
 };
