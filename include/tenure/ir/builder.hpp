@@ -57,6 +57,7 @@ class builder : public symbol_table {
   }
   /// Appends a node as it is. Without an origin it has that of the scope, or is an operation of the trace.
   constexpr node_id append(node n) {
+    if (has_gone_) refuse_gone(n.in, n.arity);
     if (n.origin == 0) n.origin = origin_;
     if (n.origin == 0 && is_trace_) {
       n.origin = ++traced_;
@@ -81,7 +82,10 @@ class builder : public symbol_table {
 #else
   constexpr node_id emit(const node& n) { return rewrites_ ? rewrite_(*this, n) : append(n); }
   /// Appends a node as it is.
-  constexpr node_id append(const node& n) { return nodes_.push_back(n); }
+  constexpr node_id append(const node& n) {
+    if (has_gone_) refuse_gone(n.in, n.arity);
+    return nodes_.push_back(n);
+  }
 #endif
 
   constexpr const node& operator[](node_id id) const { return nodes_[id]; }
@@ -133,6 +137,11 @@ class builder : public symbol_table {
   /// Notes that samples lie along axes of this extent.
   constexpr void note_samples(std::int64_t extent) { samples_.add(extent); }
 
+  /// Refuses a trace that reads a node of a body outside of it.
+  constexpr void refuse_gone(const node_id* ids, int count) {
+    for (int k = 0; k < count; ++k)
+      if (nodes_[ids[k]].op == opcode::constant && nodes_[ids[k]].start == is_gone) refuse({refusal::kind::outside_body});
+  }
   constexpr void refuse(const refusal& r) {
     if (refused_.what == refusal::kind::nothing) refused_ = r;
   }
@@ -176,7 +185,10 @@ class builder : public symbol_table {
     for (node_id id = 0; id < from.backward_from; ++id)
       if (renamed[id] >= backward_from_) backward_from_ = renamed[id] + 1;
   }
-  constexpr void output(node_id id) { outputs_.push_back(id); }
+  constexpr void output(node_id id) {
+    if (has_gone_) refuse_gone(&id, 1);
+    outputs_.push_back(id);
+  }
 
   // ---- bodies: nodes that were appended last are cut off and become a body ----
 
@@ -223,8 +235,12 @@ class builder : public symbol_table {
   /// number, so they are compiled once: a function that is used twice, and what a derivative computes again.
   /// Indices from outside the body are checked outside, once, but for a branch, whose condition may guard them: its bounds are those from number
   /// `bounds_of_branch` on.
-  constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch) {
+  /// With `leaves_gone` the ids of the nodes are not used again: they are those of constants that nothing may read. A function that keeps a value of
+  /// its body in a variable outside would otherwise read another node through it.
+  constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch,
+                    bool leaves_gone = false) {
     own_bodies();
+    if (has_gone_) refuse_gone(outputs.data(), outputs.size());
     const int count = nodes_.size() - first;
     array<node_id> local(count, none), copied, copy_of;
     body b{.first_node = body_nodes_.size(), .first_output = body_outputs_.size(), .first_bound = body_bounds_.size()};
@@ -302,7 +318,11 @@ class builder : public symbol_table {
     b.node_count = body_nodes_.size() - b.first_node;
     b.output_count = body_outputs_.size() - b.first_output;
     b.bound_count = body_bounds_.size() - b.first_bound;
+    array<node> gone;
+    for (int i = first; leaves_gone && i < nodes_.size(); ++i) gone.push_back({.op = opcode::constant, .type = nodes_[i].type, .shape = nodes_[i].shape, .start = is_gone});
     nodes_.resize(first);
+    for (const node& n : gone) nodes_.push_back(n);
+    has_gone_ = has_gone_ || gone.size() > 0;
     if (backward_from_ > first) backward_from_ = 0;
     int next = 0;
     for (int i = first_captured; i < captured.size(); ++i)
@@ -520,6 +540,8 @@ class builder : public symbol_table {
   sample_extents samples_;
   node_id backward_from_ = 0;
   refusal refused_;
+  static constexpr std::int64_t is_gone = 1;  // `start` of a constant in the place of a node that cut() took away
+  bool has_gone_ = false;
 #if TENURE_PROFILE_LINES
   std::int32_t origin_ = 0, traced_ = 0;
   bool is_trace_ = true;

@@ -153,6 +153,8 @@ constexpr bool is_traceable() {
   if constexpr (requires { typename std::bool_constant<(trace::value.count > 0)>; }) {
     constexpr ir::refusal refused = trace::value.refused;
     static_assert(refused.what != ir::refusal::kind::capture, "tenure: trace: a traced function captures nothing: pass run-time values as arguments");
+    static_assert(refused.what != ir::refusal::kind::outside_body,
+                  "tenure: trace: a value of a loop, a branch or a mapped function is read outside of it, through a variable: return it, as a carry or a result");
     static_assert(refused.what != ir::refusal::kind::shapes, "tenure: trace: more different shapes in one function than a graph can hold (32767)");
     static_assert(refused.what != ir::refusal::kind::extent,
                   "tenure: trace: the extent of this axis is known only when the program runs: tn::extent<A> is a traced number, or scan over the axis");

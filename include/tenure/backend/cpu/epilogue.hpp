@@ -255,7 +255,9 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
   executor* const on = next.on;
   const std::int64_t workers = on == nullptr ? 1 : on->workers();
   sinks_of_call<T> sinks;
-  if (cut.has_sinks) sinks.template bind<Program>(e, s, m, workers == 1, memory, count, bind);
+  // A product with a vector waits for memory. Two threads took three times the processor time of one, because they read the matrix twice, in halves of rows.
+  const bool on_one_thread = workers == 1 || (n == 1 && workers < 4);
+  if (cut.has_sinks) sinks.template bind<Program>(e, s, m, on_one_thread, memory, count, bind);
   const bool passes_rows = sinks.moves_rows(e.passed_to);
   if (passes_rows) overwrites = false;
 

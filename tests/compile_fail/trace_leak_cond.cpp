@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: tenure: trace: a value of a loop, a branch or a mapped function is read outside of it, through a variable
+#include <tenure/tenure.hpp>
+namespace tn = tenure;
+
+constexpr auto f = tn::compile([](auto x) {
+  auto y = x * 0.0;
+#ifdef TENURE_MISUSE
+  tn::cond(sum(x) > 0.0, [&] { y = 5.0 * x; return x; }, [=] { return -x; });
+#else
+  y = tn::cond(sum(x) > 0.0, [=] { return 5.0 * x; }, [=] { return y; });
+#endif
+  return y;
+});
+
+auto g(const tn::tensor<double, tn::shape<2>>& x) { return f(x); }
