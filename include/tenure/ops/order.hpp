@@ -158,17 +158,20 @@ struct of_order {
   }
 
  protected:
-  /// The positions, of extent 1 along At, of the elements at a place of the order, or of the first NaN if there is one.
+  /// The element of x at a position of each row, of extent 1 along At, or the first NaN of the row if there is one.
   template <int At, class X>
-  static constexpr value positions_at(const X& x, const value& order, const value& place, bool is_inside) {
-    extents to = order.shape();
-    to[At] = 1;
-    value positions = taken_along(order, broadcast_to(place, x.graph->intern(to)), At, Op::name, is_inside);
+  static constexpr value element_or_nan(const X& x, value position) {
     if constexpr (is_floating(dtype_v<typename X::element_type>)) {
       const value largest = reduce<ir::reduction::max, true, At>::trace(x), first = arg_extremum<ir::reduction::max, true, At>::trace(x);
-      positions = pointwise_value<where>(pointwise_value<not_equal>(largest, largest), first, positions);
+      position = pointwise_value<where>(pointwise_value<not_equal>(largest, largest), first, position);
     }
-    return positions;
+    return taken_along(x, position, At, Op::name, true);
+  }
+  /// The positions, of extent 1 along At, that stand at a place of each order.
+  static constexpr value positions_at(const value& order, int at, const value& place, bool is_inside) {
+    extents to = order.shape();
+    to[at] = 1;
+    return taken_along(order, broadcast_to(place, order.graph->intern(to)), at, Op::name, is_inside);
   }
 };
 }  // namespace detail
@@ -185,9 +188,11 @@ struct median : detail::of_order<median<Keep, A...>, Keep, A...> {
   static constexpr void has_elements() { static_assert(N != 0, "tenure: median: the axis is empty"); }
   template <int At, class X>
   static constexpr value of_row(const X& x) {
-    const value last = number_of_extent(*x.graph, dtype::int64, value(x).shape()[At]) - 1.0;
-    const value place = pointwise_value<floor_divide>(last, last.like(2));
-    return detail::taken_along(x, median::template positions_at<At>(x, detail::order_along(x, At, false), place, true), At, name, true);
+    const value order = detail::order_along(x, At, false);
+    const std::int64_t n = order.shape()[At];
+    if (is_static(n)) return median::template element_or_nan<At>(x, sliced(order, At, (n - 1) / 2, 1, 1));
+    const value last = number_of_extent(*x.graph, dtype::int64, n) - 1.0;
+    return median::template element_or_nan<At>(x, median::positions_at(order, At, pointwise_value<floor_divide>(last, last.like(2)), true));
   }
 };
 
@@ -217,9 +222,7 @@ struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
     const value last = number_of_extent(*x.graph, dtype::float64, value(x).shape()[At]) - 1.0;
     const value place = cast_to(q, dtype::float64) * last, low = pointwise_value<floor>(place);
     const value order = detail::order_along(x, At, false);
-    const auto at = [&](const value& p) {
-      return detail::taken_along(x, quantile::template positions_at<At>(x, order, cast_to(p, dtype::int64), false), At, name, true);
-    };
+    const auto at = [&](const value& p) { return quantile::template element_or_nan<At>(x, quantile::positions_at(order, At, cast_to(p, dtype::int64), false)); };
     const value a = at(low), b = at(pointwise_value<ceil>(place));
     const value part = broadcast_to(cast_to(place - low, dtype_v<E>), a.node().shape);
     const value between = pointwise_value<where>(pointwise_value<equal>(a, b), a, a + part * (b - a));  // infinities have no line between them
