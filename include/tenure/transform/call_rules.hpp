@@ -91,7 +91,7 @@ constexpr bool is_result() {
     constexpr bool is_traced = tree<R>::is_tree && !tree<R>::lives && !tree<R>::has_numbers;
     constexpr bool converts = !is_traced && (expression<R> || HasTypedParameters);
     static_assert(!converts, "tenure: trace: the function computes with tensors or numbers and not with its arguments: their types are auto, [](auto x) { ... }");
-    static_assert(is_traced || converts, "tenure: trace: a result is a number or another object that was not computed from the arguments");
+    static_assert(is_traced || converts, "tenure: trace: a result is a number or another object that was not computed from the arguments: a variable begins with tn::zeros_like(x) or tn::full_like(x, 1.0)");
     static_assert(!is_traced || tree<R>::leaves > 0, "tenure: trace: the function returns nothing");
     return is_traced && tree<R>::leaves > 0;
   }

@@ -160,7 +160,7 @@ constexpr bool runs_at_once() {
   constexpr bool are_functions = (!is_tree_leaf<F> && ...);
   constexpr bool captures_nothing = (std::is_empty_v<F> && ...);
   static_assert(are_functions, "tenure: loop: a value stands in the place of a function: scan(f, init, xs), fori_loop(n, f, init), while_loop(condition, f, init), cond(flag, f, g, x)");
-  static_assert(captures_nothing || !are_functions, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments");
+  static_assert(captures_nothing || !are_functions, "tenure: loop: no argument is traced, so the call runs at once and its functions capture nothing: pass values as arguments, and in a trace begin with tn::full_like(x, 0.0)");
   return are_functions && captures_nothing;
 }
 /// The result of a call that does not run at once.

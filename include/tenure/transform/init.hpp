@@ -115,7 +115,7 @@ Model initialized(engine& random) {
 template <template <class, auto...> class Model, auto... V>
 auto init(engine& random) {
   constexpr bool is_model = detail::tree<Model<values, V...>>::is_tree;
-  static_assert(is_model, "tenure: init: a member is neither a parameter, a model nor an array of them: a std::vector has no fixed number of layers, std::array and tn::stacked have");
+  static_assert(is_model, "tenure: init: a member is neither a parameter, a model nor an array of them: BOOST_HANA_DEFINE_STRUCT names members, and a std::vector has no fixed number of layers, as std::array and tn::stacked have");
   if constexpr (is_model) return detail::initialized<Model<values, V...>, Model<detail::declarations, V...>>(random);
   else return Model<values, V...>();
 }
