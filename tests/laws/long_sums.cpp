@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Law: a long sum is the sum of shorter ones, also within a kernel of several passes: in float32 ten million numbers around 1000 have a mean and a variance.
+#include <algorithm>
+#include <cstring>
+
+#include <tenure/threads.hpp>
+
 #include "agree.hpp"
 
 using namespace laws;
@@ -63,4 +68,61 @@ TEST_CASE("a minimum and a sum of one long row") {
   agrees(tn::compile([](auto x) { return std::tuple{amin(x), sum(x), x / sum(x)}; }), 65536.0, x);
   tn::detail::tensor_access::write(x, "test")[20000] = std::numeric_limits<double>::quiet_NaN();
   agrees(tn::compile([](auto x) { return std::tuple{amin(x), amax(x), sum(x)}; }), x);
+}
+
+namespace {
+/// Numbers from 1000 to 1001, whose rounding errors have one sign for long stretches.
+template <class S>
+auto above_1000(S shape, auto... n) {
+  auto x = filled<float>(shape, 7, 0.0, 1.0, n...);
+  for (float& v : tn::as_span(x)) v += 1000;
+  return x;
+}
+template <class X>
+void check_columns(const X& x, std::int64_t rows, std::int64_t columns) {
+  INFO(rows << " x " << columns);
+  const auto [mean_of, var_of, total_of_rows, of_products] = tn::compile([](auto x) {
+    return std::tuple{mean(x, tn::axis<0>), tn::var(x, tn::axis<0>), sum(amax(x, tn::axis<1>)), sum(x * amax(x, tn::axis<1>, tn::keepdim))};
+  })(x);
+  double total = 0, products = 0;
+  std::vector<double> mean_by_hand(static_cast<std::size_t>(columns)), squares(mean_by_hand.size());
+  const float* const all = x.data();
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const double most = *std::max_element(all + i * columns, all + (i + 1) * columns);
+    total += most;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      mean_by_hand[static_cast<std::size_t>(j)] += static_cast<double>(all[i * columns + j]) / static_cast<double>(rows);
+      products += static_cast<double>(static_cast<float>(most) * all[i * columns + j]);
+    }
+  }
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    const double rest = all[i] - mean_by_hand[static_cast<std::size_t>(i % columns)];
+    squares[static_cast<std::size_t>(i % columns)] += rest * rest / static_cast<double>(rows - 1);
+  }
+  for (std::int64_t j = 0; j < columns; ++j) {
+    CHECK(error_of(mean_of.data()[j], mean_by_hand[static_cast<std::size_t>(j)]) < 1e-5);
+    CHECK(error_of(var_of.data()[j], squares[static_cast<std::size_t>(j)]) < 1e-4);
+  }
+  CHECK(error_of(total_of_rows.item(), total) < 1e-5);
+  CHECK(error_of(of_products.item(), products) < 1e-5);
+}
+}  // namespace
+
+TEST_CASE("the sums of many rows: of columns, of numbers for a row, and of elements beside them") {
+  check_columns(above_1000(shape<dyn, 2>{}, 2000003), 2000003, 2);
+  check_columns(above_1000(shape<dyn, dyn>{}, 2000003, 2), 2000003, 2);
+  check_columns(above_1000(shape<dyn, dyn>{}, 500009, 40), 500009, 40);
+  check_columns(above_1000(shape<dyn, 3>{}, 1023), 1023, 3);
+  check_columns(above_1000(shape<dyn, dyn>{}, 1024, 3), 1024, 3);
+  check_columns(above_1000(shape<dyn, dyn>{}, 32769, 1), 32769, 1);
+}
+TEST_CASE("sums of many rows have the same bits on any number of threads") {
+  const auto x = above_1000(shape<dyn, dyn>{}, 200003, 7);
+  constexpr auto f = [](auto x) { return std::tuple{sum(x, tn::axis<0>), tn::var(x, tn::axis<0>), sum(softmax(x), tn::axis<0>), sum(amax(x, tn::axis<1>))}; };
+  const auto alone = tn::compile(f)(x);
+  for (const int workers : {1, 2, 3, 5}) {
+    const tn::thread_pool pool(workers, 0);
+    const auto found = tn::compile(f, pool)(x);
+    std::apply([&](const auto&... a) { std::apply([&](const auto&... b) { CHECK(((std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0) && ...)); }, found); }, alone);
+  }
 }

@@ -137,7 +137,8 @@ struct memory_plan : program_detail::placement<Program> {
     }
     const std::int64_t blocks = rows_of_block > 0 ? (rows + rows_of_block - 1) / rows_of_block
                                                   : cut_of_kernel(extent, k.outer, k.inner, k.outer < 2 ? k.outer : 2, k.instruction_count, keeps.sums > 0).count();
-    const kernel_memory memory(blocks, columns, keeps.sums, keeps.rows, size_of(k.lane));
+    const bool in_parts = rows_of_block == 0 && k.outer == 1 && is_floating(k.lane) && has_parts(extent[0]);
+    const kernel_memory memory(blocks, columns, keeps.sums, keeps.rows, in_parts, size_of(k.lane));
     want(scratch, memory.alone);
     want(on_threads, memory.on_threads);
     want(of_helper, memory.of_helper);

@@ -46,7 +46,8 @@ struct fused<Code>::blocks {
   std::int64_t columns = 0;    // the elements of a row
   T* column_memory = nullptr;  // for all blocks except the first, which writes into the results
   std::int64_t column_step = 0;
-  T* row_memory = nullptr;  // for all workers except the first
+  T* worker_memory = nullptr;  // the column sums of a part for the first worker, then the kept rows and those sums for each of the others
+  std::int64_t part_step = 0;  // the elements of the column sums of a part
   const row_source* rows = nullptr;
   T totals[most_grid_blocks][most_totals];
 
@@ -56,9 +57,13 @@ struct fused<Code>::blocks {
     if constexpr (reduces_columns)
       if (b > 0)
         point_to(args, all.column_memory + (b - 1) * all.column_step, all.columns, [](int i) { return at(i).what == kind::reduce_columns; });
+    T* memory = all.worker_memory;
+    if (worker > 0) memory += all.part_step + (worker - 1) * (base::kept_rows * all.columns + all.part_step);
     if constexpr (base::kept_rows > 0)
-      if (worker > 0)
-        point_to(args, all.row_memory + (worker - 1) * base::kept_rows * all.columns, all.columns, [](int i) { return at(i).is_kept(); });
+      if (worker > 0) {
+        point_to(args, memory, all.columns, [](int i) { return at(i).is_kept(); });
+        memory += base::kept_rows * all.columns;
+      }
     alignas(8) std::byte unused[8];
     if (b > 0) drop_row_results(args, unused);
     block_range range{};
@@ -69,7 +74,29 @@ struct fused<Code>::blocks {
     }
     T* const totals = all.totals[total_count > 0 ? b : 0];
     if (all.rows != nullptr) run_rows(*all.rows, args, range, worker, totals);
-    else run_block(args, range, totals);
+    else run_parts(args, range, totals, memory, all.columns);
+  }
+
+  /// Runs a block. Rows that it adds up are the sum of parts. `memory` is for the column sums of a part.
+  static void run_parts(const local_arguments& args, const block_range& range, T* totals, [[maybe_unused]] T* memory, [[maybe_unused]] std::int64_t columns) {
+    if constexpr (adds_rows)
+      if (has_parts(range.last[0] - range.first[0])) {
+        local_arguments of_part = args;
+        point_to(of_part, memory, columns, [](int i) { return at(i).what == kind::reduce_columns; });
+        block_range few = range;
+        few.last[0] = few.first[0] + rows_of_part;
+        run_block(local_arguments(args), few, totals);
+        while (few.last[0] < range.last[0]) {
+          few.first[0] = few.last[0];
+          few.last[0] = range.last[0] - few.first[0] < rows_of_part ? range.last[0] : few.first[0] + rows_of_part;
+          T of_few[most_totals];
+          run_block(local_arguments(of_part), few, of_few);  // a copy, as in run_rows
+          add_block(totals, of_few);
+          if constexpr (reduces_columns) add_columns(args, memory, columns);
+        }
+        return;
+      }
+    run_block(args, range, totals);
   }
 
   /// Runs a block a few rows at a time: computes the rows that it reads, runs the kernel on them, and lets the sinks read what it wrote.
@@ -109,8 +136,9 @@ struct fused<Code>::blocks {
   static constexpr auto reduction_of(int i) { return at(i).reduction(); }
 
   /// Adds the columns of block b > 0 to the results.
-  void add_columns(int b) {
-    const T* column = column_memory + (b - 1) * column_step;
+  void add_columns(int b) { add_columns(args, column_memory + (b - 1) * column_step, columns); }
+  /// Adds columns to those of the arguments.
+  static void add_columns(const local_arguments& args, const T* column, std::int64_t columns) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
       ([&] {
         T* const to = result_of<I>(args);
@@ -165,7 +193,9 @@ TENURE_INLINE void fused<Code>::run_blocks(const local_arguments& args, const ke
   block_range range{};
   for (int d = 0; d < cuts; ++d) range.last[d] = extents[d];
   T totals[most_totals];
-  run_block(args, range, totals);
+  std::int64_t columns = 1;
+  for (int d = record::outer; d < record::rank; ++d) columns *= extents[d];
+  blocks::run_parts(args, range, totals, static_cast<T*>(given.scratch), columns);
   end_blocks(args, totals);
 }
 
@@ -187,6 +217,8 @@ template <class Code>
   all.columns = columns;
   all.column_memory = static_cast<T*>(given.scratch);
   const int count = all.grid.count();
+  if constexpr (adds_rows && reduces_columns) all.part_step = source == nullptr && has_parts(extents[0]) ? count_of(kind::reduce_columns) * columns : 0;
+  all.worker_memory = all.column_memory + (count > 1 ? count_of(kind::reduce_columns) * columns : 0);
   const bool is_worth_it = count > 1 && given.on != nullptr && (follows_product || given.on->gains_by(elements * record::instructions));
   executor* const on = is_worth_it ? given.on : nullptr;
   if (on == nullptr) {
@@ -196,7 +228,7 @@ template <class Code>
     }
   } else {
     all.column_step = count_of(kind::reduce_columns) * columns;
-    all.row_memory = all.column_memory + (count - 1) * all.column_step;
+    all.worker_memory = all.column_memory + (count - 1) * all.column_step;
     on->run(count, &blocks::run, &all);
     for (int b = 1; b < count; ++b) all.add_columns(b);
   }

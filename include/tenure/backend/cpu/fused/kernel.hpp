@@ -106,6 +106,13 @@ struct fused : program_detail::coded_kernel<Code> {
   // ---- facts about reductions, rows and blocks ----
 
   static constexpr bool reduces_columns = count_of(kind::reduce_columns) > 0;
+  /// Whether rows are added up, in columns or in totals. Many rows are the sum of parts, see rows_of_part.
+  static constexpr bool adds_rows = [] {
+    bool any = false;
+    for (int i = 0; i < record::instructions; ++i)
+      any = any || ((at(i).what == kind::reduce_columns || at(i).what == kind::reduce_all) && at(i).reduction() == ir::reduction::sum);
+    return any && record::outer == 1 && std::is_floating_point_v<T>;
+  }();
 
   /// Whether the sums of the row are totals: it is the only row, and no element waits for them. Then the instructions after them run once, after the
   /// last block.
