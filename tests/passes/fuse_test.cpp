@@ -183,11 +183,18 @@ TEST_CASE("what is computed again: all of a chain, and nothing that takes longer
 
 TEST_CASE("the memory of a kernel with blocks: columns of sums, and rows that are kept") {
   using tn::cpu_backend::kernel_memory;
-  constexpr kernel_memory three(3, 100, 2, 1, 4), one(1, 100, 2, 1, 4);
+  constexpr kernel_memory three(3, 100, 2, 1, false, 4), one(1, 100, 2, 1, false, 4);
   CHECK(three.alone == 2 * 100 * 4);
   CHECK(three.on_threads == 2 * three.alone);
   CHECK(three.of_helper == 100 * 4);
   CHECK(one.alone == 0);
   CHECK(one.on_threads == 0);
   CHECK(one.of_helper == 0);
+  // The columns of a part of the rows, for each worker.
+  constexpr kernel_memory three_in_parts(3, 100, 2, 1, true, 4), one_in_parts(1, 100, 2, 1, true, 4);
+  CHECK(three_in_parts.alone == three.alone + 2 * 100 * 4);
+  CHECK(three_in_parts.on_threads == three.on_threads + 2 * 100 * 4);
+  CHECK(three_in_parts.of_helper == three.of_helper + 2 * 100 * 4);
+  CHECK(one_in_parts.alone == 2 * 100 * 4);
+  CHECK(one_in_parts.on_threads == 0);
 }
