@@ -278,7 +278,8 @@ TEST_CASE("atan2(0, 0) has gradient NaN, l1 and abs at NaN too, and sign of NaN 
 
 namespace {
 constexpr auto beside_choices = [](auto x, auto y) {
-  const auto safe = where(y == 0.0, 1.0, y), chosen = where(y > 0.0, 2.0, 3.0);
+  const auto safe = where(y == 0.0, 1.0, y);
+  const auto chosen = where(y > 0.0, 2.0, 3.0);
   return std::tuple{x / safe, 3.0 / safe, exp(x) / safe, sum(x) / safe, safe / sum(x), -x / chosen, 0.5 / chosen, exp(x) * chosen, 4.0 - chosen, sum(x) + chosen, chosen / sum(x), chosen / 2.0};
 };
 constexpr auto total_beside_choices = [](auto x, auto y) { return std::apply([](const auto&... r) { return (sum(r) + ...); }, beside_choices(x, y)); };
