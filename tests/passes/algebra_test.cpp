@@ -157,13 +157,16 @@ struct table_of_rows {
   value choice = ops::pointwise_value<ops::where>(mask, x.like(1), x.like(0));
   value of_rows = ops::broadcast_along(rows, x.node().shape, ir::pack_axis(0, 0, 0)), of_columns = ops::broadcast_along(columns, x.node().shape, ir::pack_axis(0, 0, 1));
 };
-const std::string table_inputs = "%0 = input 0 : float64[3,4]\n%1 = input 1 : float64[3]\n%2 = input 2 : float64[4]\n%3 = constant 0.5 : float64[3,4]\n%4 = less %0, %3 : bool[3,4]\n";
+std::string inputs_of(const table_of_rows& t) {
+  const std::string rows = std::to_string(t.height), table = "[" + rows + ",4]\n";
+  return "%0 = input 0 : float64" + table + "%1 = input 1 : float64[" + rows + "]\n%2 = input 2 : float64[4]\n%3 = constant 0.5 : float64" + table + "%4 = less %0, %3 : bool" + table;
+}
 
 }  // namespace
 
 TEST_CASE("arithmetic with a choice of numbers for a row is a choice of results") {
   table_of_rows t;
-  CHECK(simple(t.g, {t.choice / t.of_rows}) == table_inputs + R"(%5 = constant 1 : float64[3]
+  CHECK(simple(t.g, {t.choice / t.of_rows}) == inputs_of({}) + R"(%5 = constant 1 : float64[3]
 %6 = div %5, %1 : float64[3]
 %7 = broadcast %6 axes=(0) : float64[3,4]
 %8 = constant 0 : float64[3]
@@ -173,7 +176,7 @@ TEST_CASE("arithmetic with a choice of numbers for a row is a choice of results"
 return %11
 )");
   table_of_rows in_turn;  // what follows is a choice too
-  CHECK(simple(in_turn.g, {-(in_turn.choice / in_turn.of_rows) * 2.0 - in_turn.of_rows}) == table_inputs + R"(%5 = constant 1 : float64[3]
+  CHECK(simple(in_turn.g, {-(in_turn.choice / in_turn.of_rows) * 2.0 - in_turn.of_rows}) == inputs_of({}) + R"(%5 = constant 1 : float64[3]
 %6 = div %5, %1 : float64[3]
 %7 = constant 0 : float64[3]
 %8 = div %7, %1 : float64[3]
@@ -191,7 +194,7 @@ return %11
 return %19
 )");
   table_of_rows constants;
-  CHECK(simple(constants.g, {6.0 / (constants.choice + 2.0), -constants.choice}) == table_inputs + R"(%5 = constant 2 : float64[3,4]
+  CHECK(simple(constants.g, {6.0 / (constants.choice + 2.0), -constants.choice}) == inputs_of({}) + R"(%5 = constant 2 : float64[3,4]
 %6 = constant 3 : float64[3,4]
 %7 = where %4, %5, %6 : float64[3,4]
 %8 = constant -1 : float64[3,4]
@@ -202,12 +205,7 @@ return %7, %10
 }
 TEST_CASE("a quotient of a choice of constants and numbers for each column is a choice of quotients, from four rows on") {
   table_of_rows four{4};
-  CHECK(simple(four.g, {four.choice / four.of_columns}) == R"(%0 = input 0 : float64[4,4]
-%1 = input 1 : float64[4]
-%2 = input 2 : float64[4]
-%3 = constant 0.5 : float64[4,4]
-%4 = less %0, %3 : bool[4,4]
-%5 = constant 1 : float64[4]
+  CHECK(simple(four.g, {four.choice / four.of_columns}) == inputs_of(four) + R"(%5 = constant 1 : float64[4]
 %6 = div %5, %2 : float64[4]
 %7 = broadcast %6 axes=(1) : float64[4,4]
 %8 = constant 0 : float64[4]

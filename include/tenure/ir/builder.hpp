@@ -235,8 +235,7 @@ class builder : public symbol_table {
   /// number, so they are compiled once: a function that is used twice, and what a derivative computes again.
   /// Indices from outside the body are checked outside, once, but for a branch, whose condition may guard them: its bounds are those from number
   /// `bounds_of_branch` on.
-  /// With `leaves_gone` the ids of the nodes are not used again: they are those of constants that nothing may read. A function that keeps a value of
-  /// its body in a variable outside would otherwise read another node through it.
+  /// With `leaves_gone` the ids of the nodes are not used again: see cut_written().
   constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch,
                     bool leaves_gone = false) {
     own_bodies();
@@ -318,11 +317,12 @@ class builder : public symbol_table {
     b.node_count = body_nodes_.size() - b.first_node;
     b.output_count = body_outputs_.size() - b.first_output;
     b.bound_count = body_bounds_.size() - b.first_bound;
-    array<node> gone;
-    for (int i = first; leaves_gone && i < nodes_.size(); ++i) gone.push_back({.op = opcode::constant, .type = nodes_[i].type, .shape = nodes_[i].shape, .start = is_gone});
-    nodes_.resize(first);
-    for (const node& n : gone) nodes_.push_back(n);
-    has_gone_ = has_gone_ || gone.size() > 0;
+    if (leaves_gone) {
+      for (int i = first; i < nodes_.size(); ++i) nodes_[i] = {.op = opcode::constant, .type = nodes_[i].type, .shape = nodes_[i].shape, .start = is_gone};
+      has_gone_ = true;
+    } else {
+      nodes_.resize(first);
+    }
     if (backward_from_ > first) backward_from_ = 0;
     int next = 0;
     for (int i = first_captured; i < captured.size(); ++i)
@@ -332,6 +332,12 @@ class builder : public symbol_table {
     body_nodes_.resize(b.first_node);
     body_outputs_.resize(b.first_output);
     return known;
+  }
+
+  /// cut() for a body that a function of the user wrote. Such a function may keep a value of its body in a variable outside. Its id then names a
+  /// constant that nothing may read, and not a later node.
+  constexpr int cut_written(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch) {
+    return cut(first, inputs, outputs, captured, bounds_of_branch, true);
   }
 
   static constexpr int no_branch = 0x7fffffff;

@@ -165,7 +165,7 @@ constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f
     };
     append_leaves(counted_loop(g, turn, N, init), outputs);
     ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<C>::leaves};
-    kept.bodies[0] = g.cut(first, {}, outputs, operands, ir::builder::no_branch, true);
+    kept.bodies[0] = g.cut_written(first, {}, outputs, operands);
     kept.captures[0] = operands.size() - kept.carries;
     int at = 0;
     return results_as<C>(g, g.add_construct(kept, operands), at);

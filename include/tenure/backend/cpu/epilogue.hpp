@@ -200,10 +200,10 @@ struct sinks_of_call {
       for (int i = 0; i < e.sink_count; ++i) is_in_place = is_in_place || (i != c && e.sinks[i].buffer == sums.buffer);
       void* const matrix = pointer[sums.factor];
       sink[c] = {.rows = {.row_bytes = passes::value_of(sums.row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
-                              .in_place = is_in_place, .accesses = sums.accesses},
-                     .consume = &growing_product<T>::consume,
-                     .context = &grows,
-                     .next = nullptr};
+                          .in_place = is_in_place, .accesses = sums.accesses},
+                 .consume = &growing_product<T>::consume,
+                 .context = &grows,
+                 .next = nullptr};
     }
   }
   /// The active ones, in order.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rules of arithmetic: constants fold, neutral operands and signs go, and what a choice of numbers or a reciprocal makes cheaper.
+// The rules of arithmetic. They fold constants, remove neutral operands and signs, and save divisions by choices of numbers and by reciprocals.
 #pragma once
 
 #include <limits>
@@ -60,12 +60,13 @@ constexpr value of_choice(ir::builder& g, const ir::node& n) {
   for (int k = 0; k < 2 && is_floating(n.type); ++k) {
     const value choice{g, n.in[k]}, other{g, n.in[1 - k]};
     if (choice.node().op != ops::code_of<ops::where>()) continue;
-    const bool divides = n.op == opcode::div && k == 0 && is_constant(operand_of(choice, 1)) && is_constant(operand_of(choice, 2));
-    if (!(is_repeated(other) || (divides && saves_divisions(other))) || !is_repeated(operand_of(choice, 1)) || !is_repeated(operand_of(choice, 2))) continue;
+    const value yes = operand_of(choice, 1), no = operand_of(choice, 2);
+    const bool divides_constants = n.op == opcode::div && k == 0 && is_constant(yes) && is_constant(no);
+    if (!is_repeated(yes) || !is_repeated(no) || !(is_repeated(other) || (divides_constants && saves_divisions(other)))) continue;
     const auto with = [&](const value& x) { return k == 0 ? of_repeated(g, n, x, other) : of_repeated(g, n, other, x); };
-    const value a = with(operand_of(choice, 1));
+    const value a = with(yes);
     if (a.id == none) continue;
-    const value b = with(operand_of(choice, 2));
+    const value b = with(no);
     if (b.id != none) return ops::pointwise_value<ops::where>(operand_of(choice, 0), a, b);
   }
   return {g, none};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the rules of the algebra ask of values: constants, sums, and what repeats along an axis.
+// The rules of the algebra ask these questions about a value: is it a constant or a sum, and does it repeat along an axis?
 #pragma once
 
 #include <tenure/passes/simplify.hpp>

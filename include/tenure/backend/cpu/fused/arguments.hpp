@@ -25,9 +25,9 @@ struct kernel_memory {
   std::int64_t on_threads = 0, of_helper = 0;  // on several threads: the columns of all blocks except one, and of a part; the rows and a part of each worker except one
 
   /// `columns` is the number of elements of a row, `sums` the number of reductions over rows, and `kept` the number of rows that a
-  /// later pass reads again. `has_parts`: the rows of a block are added up in parts.
-  constexpr kernel_memory(std::int64_t blocks, std::int64_t columns, int sums, int kept, bool has_parts, std::int64_t element_size) {
-    const std::int64_t of_sums = sums * columns * element_size, of_part = has_parts ? of_sums : 0;
+  /// later pass reads again. `in_parts`: the rows of a block are added up in parts.
+  constexpr kernel_memory(std::int64_t blocks, std::int64_t columns, int sums, int kept, bool in_parts, std::int64_t element_size) {
+    const std::int64_t of_sums = sums * columns * element_size, of_part = in_parts ? of_sums : 0;
     alone = (blocks < 2 ? 0 : of_sums) + of_part;
     if (blocks < 2) return;
     on_threads = (blocks - 1) * of_sums + of_part;

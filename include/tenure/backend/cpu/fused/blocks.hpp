@@ -56,7 +56,7 @@ struct fused<Code>::blocks {
     local_arguments args = all.args;
     if constexpr (reduces_columns)
       if (b > 0)
-        point_to(args, all.column_memory + (b - 1) * all.column_step, all.columns, [](int i) { return at(i).what == kind::reduce_columns; });
+        point_columns_to(args, all.column_memory + (b - 1) * all.column_step, all.columns);
     T* memory = all.worker_memory;
     if (worker > 0) memory += all.part_step + (worker - 1) * (base::kept_rows * all.columns + all.part_step);
     if constexpr (base::kept_rows > 0)
@@ -82,7 +82,7 @@ struct fused<Code>::blocks {
     if constexpr (adds_rows)
       if (has_parts(range.last[0] - range.first[0])) {
         local_arguments of_part = args;
-        point_to(of_part, memory, columns, [](int i) { return at(i).what == kind::reduce_columns; });
+        point_columns_to(of_part, memory, columns);
         block_range few = range;
         few.last[0] = few.first[0] + rows_of_part;
         run_block(local_arguments(args), few, totals);
@@ -130,6 +130,10 @@ struct fused<Code>::blocks {
   static void point_to(local_arguments& args, To* memory, std::int64_t elements, Chosen is_chosen) {
     for (int i = 0; i < record::instructions; ++i)
       if (is_chosen(i)) args.pointer[at(i).access] = memory, memory += elements;
+  }
+
+  static void point_columns_to(local_arguments& args, T* memory, std::int64_t columns) {
+    point_to(args, memory, columns, [](int i) { return at(i).what == kind::reduce_columns; });
   }
 
   /// How column sum i is combined. In a lambda within a lambda g++ 16 does not see that `at` is a member, and finds one of the program.
