@@ -263,8 +263,8 @@ TEMPLATE_TEST_CASE("matmul of what the caches do not hold has the bits of its pa
 }
 
 TEMPLATE_TEST_CASE("matmul of one row or column, long ones too", "[matmul]", float, double) {
-  for (extent n : {1, 2, 10, 100, 784})
-    for (extent k : {1, 10, 128, 784})
+  for (extent n : {1, 2, 3, 5, 8, 10, 13, 19, 24, 29, 31, 32, 33, 100, 784})
+    for (extent k : {1, 10, 31, 32, 39, 128, 784})
       for (layout how : {layout::rows, layout::columns, layout::both_strided})
         for (bool accumulate : {false, true}) {
           check<TestType>(1, n, k, layout::rows, how, 0, accumulate);
@@ -292,6 +292,29 @@ TEMPLATE_TEST_CASE("a product of a vector and a matrix that the near caches do n
     for (extent i = 0; i < n; i += 501) backend::matmul<T>(n - i < 501 ? n - i : 501, 1, d, {x.memory.data() + i * d, d, 1}, w, parts.data() + i, 1, false, nullptr);
     CHECK(same(parts, whole));
   }
+}
+
+// Threads divide a result into parts of 32 elements and more; shorter results have several sums for each element.
+TEMPLATE_TEST_CASE("a product of a vector and a matrix has the bits of its parts of 32 columns and more", "[matmul]", float, double) {
+  using T = TestType;
+  std::uint64_t state = 6;
+  for (const extent n : {64, 96, 150, 257})
+    for (const extent k : {32, 300, 1100})
+      for (const extent part : {32, 64}) {
+        const matrix<T> x = make<T>(1, k, layout::rows, state), b = make<T>(k, n, layout::rows, state);
+        std::vector<T> row(static_cast<std::size_t>(n)), parts = row, column = row, column_parts = row;
+        backend::matmul<T>(1, n, k, x, b, row.data(), n, false, nullptr);
+        backend::matmul<T>(n, 1, k, {b.memory.data(), 1, n}, {x.memory.data(), 1, 1}, column.data(), 1, false, nullptr);
+        for (extent j = 0; j < n; j += part) {
+          const extent columns = n - j < 2 * part ? n - j : part;
+          backend::matmul<T>(1, columns, k, x, {b.memory.data() + j, n, 1}, parts.data() + j, n, false, nullptr, n * k);
+          backend::matmul<T>(columns, 1, k, {b.memory.data() + j, 1, n}, {x.memory.data(), 1, 1}, column_parts.data() + j, 1, false, nullptr, n * k);
+          if (columns > part) break;
+        }
+        CAPTURE(n, k, part);
+        CHECK(first_difference(parts.data(), row.data(), n));
+        CHECK(first_difference(column_parts.data(), column.data(), n));
+      }
 }
 
 // One running sum of n numbers between 1 and 2 would be wrong by up to n / 2 roundings.

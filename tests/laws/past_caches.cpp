@@ -12,7 +12,7 @@ using namespace laws;
 
 namespace {
 
-constexpr auto two_results = [](auto x, auto y) { return std::tuple{tanh(x) * y + 1.0, x - y}; };
+constexpr auto two_results = [](auto x, auto y) { return std::tuple{sqrt(abs(x)) * y + 1.0, x - y}; };
 constexpr auto one_and_sums = [](auto x, auto y) {
   const auto z = x * y;
   return std::tuple{z, sum(z, tn::axis<0>)};
@@ -63,14 +63,14 @@ TEMPLATE_TEST_CASE("results past the caches have the bits of their pieces", "", 
   CHECK(first_difference(sb.data(), b.data(), n));
 
   // The second part of a concat begins behind the first, which is no multiple of a packet.
-  const auto joined = tn::compile([](auto u, auto v) { return tn::concat<0>(tanh(u) * v + 1.0, u - v); })(s, t);
+  const auto joined = tn::compile([](auto u, auto v) { return tn::concat<0>(sqrt(abs(u)) * v + 1.0, u - v); })(s, t);
   CHECK(first_difference(joined.data(), sa.data(), n));
   CHECK(first_difference(joined.data() + n, sb.data(), n));
 }
 
 TEMPLATE_TEST_CASE("gradients past the caches have the bits of their pieces", "", double, float) {
   constexpr std::int64_t n = cached / (4 * static_cast<std::int64_t>(sizeof(TestType))) + 77;
-  constexpr auto f = [](auto a, auto b) { return sum(tanh(a) * b); };
+  constexpr auto f = [](auto a, auto b) { return sum(sqrt(a * a + 1.0) * b); };
   const auto a = filled<TestType>(shape<dyn>{}, 1, n), b = filled<TestType>(shape<dyn>{}, 2, n);
   const auto [value, da, db] = tn::value_and_grad<0, 1>(f)(a, b);
   const auto [on_pool, pa, pb] = tn::compile(tn::value_and_grad<0, 1>(f), tn::thread_pool(2, 0))(a, b);
@@ -107,10 +107,14 @@ TEMPLATE_TEST_CASE("parts of rows, and few long rows", "", double, float) {
     }
 }
 
-TEST_CASE("kernels that may store past the caches do") {
+// Past the caches the second one took 1.6 times as long with AVX2.
+TEST_CASE("kernels that wait for memory may store past the caches, and those that compute for longer may not") {
   const tn::tensor<float, shape<dyn>> x(tn::zeros<float>(shape<dyn>{}, 4));
   STATIC_REQUIRE(may_bypass(two_results, x, x));
-  STATIC_REQUIRE(may_bypass(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(tanh(a) * b); }), x, x));
+  STATIC_REQUIRE(may_bypass(tn::value_and_grad<0, 1>([](auto a, auto b) { return sum(sqrt(a * a + 1.0) * b); }), x, x));
+#if defined(EIGEN_VECTORIZE_SSE) && !defined(__CUDACC__)
+  STATIC_REQUIRE_FALSE(may_bypass([](auto a, auto b) { return sin(a) * log1p(exp(b)) + tanh(a * b); }, x, x));
+#endif
 }
 
 TEMPLATE_TEST_CASE("rows of any length pass the caches", "", double, float) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Products with a single row or column.
 // Law: an element is a sum over ascending k where the rows of the matrix are read along the result, and two for each lane where they are read along k.
-// Long sums are sums of parts. All this depends only on k. So a caller may split a long column into parts, but not into single rows or a few loops.
+// A narrow result has several sums for each element, and long sums are sums of parts. All this depends only on the shape of the whole product, as long
+// as a part of a result has 32 elements or more. So a caller may split a long column into such parts.
 #pragma once
 
 #include "tiles.hpp"
@@ -96,7 +97,9 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
   T value[4];
 #pragma GCC unroll 8
   for (index r = 0; r < 4; ++r) value[r] = sum_lanes<T, lanes>(sum[r]);
-  for (index r = 0; r < rows; ++r) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
+#pragma GCC unroll 8  // as a loop of `rows` turns it is a call of memcpy for each four numbers
+  for (index r = 0; r < 4; ++r)
+    if (r < rows) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
 }
 
 /// y[n] = or += x[Rows] B[Rows, n], where the rows of B are contiguous. The lines of the rows `ahead` elements further are fetched meanwhile, in the
@@ -130,13 +133,59 @@ TENURE_INLINE void few_rows_times_matrix(index n, const T* x, index stride, cons
   store_some(y + j, sum, n - j);
 }
 
+/// Whether a result of so many elements has several sums for each: one sum would wait four cycles for each row of the matrix. A part of a result that
+/// threads divide is never that narrow.
+inline constexpr bool is_narrow_result(index n, index k) { return n < 32 && k >= 32; }
+
+/// sum += x row, for a row of so many packets, the last of which has `last` elements.
+template <class T, index Packets>
+TENURE_INLINE void add_row(T x, const T* row, index last, packet_of<T, most_lanes<T>> (&sum)[Packets]) {
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>;
+  const packet left = packets::pset1<packet>(x);
+#pragma GCC unroll 8
+  for (index p = 0; p + 1 < Packets; ++p) sum[p] = packets::pmadd(left, packets::ploadu<packet>(row + p * lanes), sum[p]);
+  sum[Packets - 1] = packets::pmadd(left, load_some<packet>(row + (Packets - 1) * lanes, last), sum[Packets - 1]);
+}
+
+/// y = or += x[k] B[k, ...] for a result of so many packets, the last of which has `last` columns.
+template <class T, index Packets>
+void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, index ldb, T* y, index last, bool accumulate) {
+  using packet = packet_of<T, most_lanes<T>>;
+  constexpr index lanes = most_lanes<T>, ways = Packets == 1 ? 8 : Packets == 4 ? 2 : 4;  // enough sums for two additions in a cycle
+  packet sum[ways][Packets];
+#pragma GCC unroll 8
+  for (index w = 0; w < ways; ++w)
+#pragma GCC unroll 8
+    for (index p = 0; p < Packets; ++p) sum[w][p] = packets::pset1<packet>(T(0));
+  index l = 0;
+#pragma GCC unroll 1
+  for (; l + ways <= k; l += ways)
+#pragma GCC unroll 8
+    for (index w = 0; w < ways; ++w) add_row<T, Packets>(x[(l + w) * stride], b + (l + w) * ldb, last, sum[w]);
+  for (; l < k; ++l) add_row<T, Packets>(x[l * stride], b + l * ldb, last, sum[0]);
+#pragma GCC unroll 8
+  for (index half = ways / 2; half > 0; half /= 2)
+#pragma GCC unroll 8
+    for (index w = 0; w < half; ++w)
+#pragma GCC unroll 8
+      for (index p = 0; p < Packets; ++p) sum[w][p] = packets::padd(sum[w][p], sum[w + half][p]);
+#pragma GCC unroll 8
+  for (index p = 0; p < Packets; ++p) {
+    const index count = p + 1 < Packets ? lanes : last;
+    T* const to = y + p * lanes;
+    store_some(to, accumulate ? packets::padd(load_some<packet>(to, count), sum[0][p]) : sum[0][p], count);
+  }
+}
+
 /// y[n] = x[k] B[k, n], where the rows of B are contiguous. A matrix that is in a cache is read in columns of packets that stay in registers. From memory
 /// it comes at a third of the speed so, and more than once where the columns are narrow.
 template <class T>
 void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> b, T* y, bool accumulate, place_of_matrix<T> place) {
   constexpr index lanes = most_lanes<T>, rows = 4, most_columns = 4096 / sizeof(T);
   const index part = part_of_sum<T>(k);
-  if (place.reads_rows(n)) {
+  const bool is_narrow = is_narrow_result(n, k);
+  if (place.reads_rows(n) && !(is_narrow && n <= 4 * lanes)) {
     alignas(64) T sums[most_columns];  // of one part
     for (index j = 0; j < n; j += most_columns)
       for (index begin = 0; begin < k; begin += part) {
@@ -157,6 +206,14 @@ void row_times_matrix(index n, index k, const T* x, index stride, matrix_ref<T> 
     const matrix_ref<T> a{x + l * stride, 0, stride};
     const T* const from = b.data + l * b.row_stride;
     index j = 0;
+    if (is_narrow) {
+      for (; j < n; j += 4 * lanes) {
+        const index columns = n - j < 4 * lanes ? n - j : 4 * lanes, packets = ceil_div(columns, lanes);
+        const auto sums = packets == 1 ? narrow_row_times_matrix<T, 1> : packets == 2 ? narrow_row_times_matrix<T, 2> : packets == 3 ? narrow_row_times_matrix<T, 3> : narrow_row_times_matrix<T, 4>;
+        sums(steps, x + l * stride, stride, from + j, b.row_stride, y + j, columns - (packets - 1) * lanes, accumulate || l > 0);
+      }
+      continue;
+    }
     for (; j + 8 * lanes <= n; j += 8 * lanes) tile<T, 1, 8>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how);
     if (j + 4 * lanes <= n) tile<T, 1, 4>(steps, a, from + j, b.row_stride, y + j, 0, lanes, how), j += 4 * lanes;
     for (; j < n; j += lanes) tile<T, 1, 1, true>(steps, a, from + j, b.row_stride, y + j, 0, n - j < lanes ? n - j : lanes, how);
@@ -176,8 +233,8 @@ void row_times_transposed(index n, index k, const T* x, index x_stride, matrix_r
     return;
   }
   const bool one_by_one = place.reads_one_by_one(k);
-  for (index j = 0; j < n; j += 4)
-    (one_by_one ? dots<T, true> : dots<T, false>)(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
+  const auto four = one_by_one ? dots<T, true> : dots<T, false>;
+  for (index j = 0; j < n; j += 4) four(n - j < 4 ? n - j : 4, k, x, b.data + j * b.col_stride, b.col_stride, y + j * y_stride, y_stride, accumulate);
 }
 
 template <class T>

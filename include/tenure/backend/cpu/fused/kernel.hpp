@@ -167,6 +167,7 @@ struct fused : program_detail::coded_kernel<Code> {
   struct transposition;  // fused/transposed.hpp
   static constexpr bool covers(int a);
   static constexpr bool writes_past_caches(int a);
+  static constexpr bool waits_for_memory();
   static constexpr int covering = [] {
     int n = 0;
     for (int a = 0; a < record::accesses; ++a) n += covers(a) || transposition::is_dense(a);
@@ -176,8 +177,7 @@ struct fused : program_detail::coded_kernel<Code> {
   // Only a kernel of one pass may: otherwise an earlier pass has already fetched the lines that a later pass stores (prefetch_stores).
   static constexpr bool may_bypass_caches = [] {
     std::int64_t bytes = covering * static_cast<std::int64_t>(sizeof(T));
-    bool stores = collected_numbers > 0, is_known = true;
-    for (int a = 0; a < record::accesses; ++a) stores = stores || writes_past_caches(a);
+    bool stores = waits_for_memory(), is_known = true;
     for (int d = 0; d < record::rank; ++d) is_dynamic(k.extent[d]) ? is_known = false : bytes *= k.extent[d];
     return math::can_stream<P> && record::passes == 1 && stores && (!is_known || bytes >= cached_bytes);
   }();
