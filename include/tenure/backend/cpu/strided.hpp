@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <tenure/backend/cpu/gemm_small.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/program/bind.hpp>
 
@@ -36,8 +37,16 @@ TENURE_INLINE void copy_row(const T* from, T* to, std::int64_t length) {
     for (; i + Piece <= bytes; i += Piece) std::memcpy(b + i, a + i, Piece);
     if (i < bytes) std::memcpy(b + bytes - Piece, a + bytes - Piece, Piece);  // overlaps the last piece
   };
-  if (bytes > 512) std::memcpy(to, from, bytes);
-  else if (bytes >= 32) in_pieces(std::integral_constant<std::size_t, 32>{});
+  if (bytes > 512) return void(std::memcpy(to, from, bytes));
+  if constexpr (has_packets<T>) {  // g++ copies 32 bytes by two registers in memcpy
+    constexpr index lanes = widest<T>(32 / sizeof(T), 32 / sizeof(T));
+    using packet = packet_of<T, lanes>;
+    if (length >= lanes) {
+      for (index i = 0; i + lanes <= length; i += lanes) packets::pstoreu(to + i, packets::ploadu<packet>(from + i));
+      return packets::pstoreu(to + length - lanes, packets::ploadu<packet>(from + length - lanes));
+    }
+  }
+  if (bytes >= 32) in_pieces(std::integral_constant<std::size_t, 32>{});
   else if (bytes >= 8) in_pieces(std::integral_constant<std::size_t, 8>{});
   else for (std::int64_t j = 0; j < length; ++j) to[j] = from[j];
 }
