@@ -52,6 +52,7 @@ tests = {
     "tensor/literal": ["tensor/construct"],
     "tensor/overlap": ["tensor/copy", "tensor/views", "transform/overwrite_test", "transform/compile_test"],
     "ir": ["ir/builder_test", "passes/passes_test", "passes/verify_test", "passes/golden_test", "control_flow/indices"],
+    "ir/bodies": ["ir/builder_test", "passes/verify_test", "control_flow/laws", "control_flow/indices", "batch/loops"],
     "ir/builder": ["ir/builder_test", "passes/passes_test", "passes/verify_test", "passes/golden_test", "profile_lines/lines_test"],
     "ops/axes": ["passes/golden_test", "golden/reduction_of_axes golden/check"],
     "ops/order": ["passes/verify_test", "transform/order_test", "golden/order golden/check"],

@@ -206,27 +206,7 @@ class builder : public symbol_table {
 
   /// Puts the marked nodes from `first` on before the others, with copies of the nodes that they need. Returns the new ids of the nodes
   /// from `first` on, in the old order.
-  constexpr array<node_id> put_before(node_id first, const array<char>& marks) {
-    const int count = nodes_.size() - first;
-    array<char> needed = marks;
-    mark_needed(nodes_.data(), nodes_.size(), needed.data(), first);
-    array<node> old;
-    for (int i = 0; i < count; ++i) old.push_back(nodes_[first + i]);
-    nodes_.resize(first);
-    array<node_id> before(count, none), renamed(count, none);
-    const auto put = [&](int i, const array<node_id>& operands) {
-      node n = old[i];
-      for (int k = 0; k < n.arity; ++k)
-        if (n.in[k] >= first) n.in[k] = operands[n.in[k] - first];
-      return append(n);
-    };
-    for (int i = 0; i < count; ++i)
-      if (needed[i]) before[i] = put(i, before);
-    for (int i = 0; i < count; ++i) renamed[i] = marks[i] ? before[i] : put(i, renamed);
-    for (bound& b : bounds_)
-      if (b.indices >= first) b.indices = renamed[b.indices - first];
-    return renamed;
-  }
+  constexpr array<node_id> put_before(node_id first, const array<char>& marks);
 
   /// Cuts off the nodes from `first` on as a body with these inputs and outputs, and returns its number. A node before `first` that the body
   /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead. A
@@ -237,102 +217,7 @@ class builder : public symbol_table {
   /// `bounds_of_branch` on.
   /// With `leaves_gone` the ids of the nodes are not used again: see cut_written().
   constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch,
-                    bool leaves_gone = false) {
-    own_bodies();
-    if (has_gone_) refuse_gone(outputs.data(), outputs.size());
-    const int count = nodes_.size() - first;
-    array<node_id> local(count, none), copied, copy_of;
-    body b{.first_node = body_nodes_.size(), .first_output = body_outputs_.size(), .first_bound = body_bounds_.size()};
-    array<char> live(count, 0);
-    const auto mark = [&](node_id id) {
-      if (id >= first) live[id - first] = 1;
-    };
-    for (const node_id id : outputs) mark(id);
-    for (const bound& x : bounds_)
-      if (!x.is_checked && !x.if_read) mark(x.indices);
-    mark_needed(nodes_.data(), nodes_.size(), live.data(), first);
-    const auto put = [&](node n) { return body_nodes_.push_back(n) - b.first_node; };
-    const auto put_input = [&](node_id id) {
-      return put({.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape, .attr = b.input_count++});
-    };
-    for (const node_id id : inputs) local[id - first] = put_input(id);
-    const int first_captured = captured.size(), own = b.input_count;
-    const auto find = [&](node_id id) {
-      for (int i = first_captured; i < captured.size(); ++i)
-        if (captured[i] == id) return own + i - first_captured;
-      for (int i = 0; i < copied.size(); ++i)
-        if (copied[i] == id) return copy_of[i];
-      return none;
-    };
-    const auto look = [&](node_id id) {
-      if (id >= first || find(id) != none) return;
-      if (nodes_[id].arity == 0 && nodes_[id].op != opcode::input) {
-        for (const node_id known : copied)
-          if (known == id) return;
-        copied.push_back(id);
-        copy_of.push_back(none);
-        return;
-      }
-      captured.push_back(id);
-      put_input(id);
-    };
-    array<node> outside;  // results of constructs before `first`, which a derivative asked for in the body
-    for (int i = first; i < nodes_.size(); ++i) {
-      if (!live[i - first]) continue;
-      if (nodes_[i].op == opcode::result && nodes_[i].in[0] < first) {
-        captured.push_back(none);
-        outside.push_back(nodes_[i]);
-        local[i - first] = put_input(i);
-        continue;
-      }
-      for (int k = 0; k < nodes_[i].arity; ++k) look(nodes_[i].in[k]);
-    }
-    for (const node_id id : outputs) look(id);
-    for (int i = 0; i < copied.size(); ++i) copy_of[i] = put(nodes_[copied[i]]);
-    const auto renamed = [&](node_id id) { return id >= first ? local[id - first] : find(id); };
-    for (int i = first; i < nodes_.size(); ++i) {
-      if (i >= backward_from_ && backward_from_ > first && b.backward_from == 0) b.backward_from = body_nodes_.size() - b.first_node;
-      if (local[i - first] != none || !live[i - first]) continue;
-      node n = nodes_[i];
-      for (int k = 0; k < n.arity; ++k) n.in[k] = renamed(n.in[k]);
-      local[i - first] = put(n);
-    }
-    for (const node_id id : outputs) body_outputs_.push_back(renamed(id));
-    for (int i = bounds_.size() - 1; i >= 0; --i)
-      for (int k = 0; k < outside_input_.size() && i < bounds_of_branch; ++k)
-        if (!bounds_[i].is_checked && bounds_[i].indices == outside_input_[k]) {
-          bounds_[i].is_checked = true;
-          check_bound({outside_operand_[k], bounds_[i].extent, bounds_[i].call, false, bounds_[i].if_read});
-        }
-    while (outside_input_.size() > 0 && outside_input_.back() >= first) outside_input_.pop_back(), outside_operand_.pop_back();
-    array<bound> kept;
-    for (int i = 0; i < bounds_.size(); ++i) {
-      const bound x = bounds_[i];
-      const bool is_outside = x.indices < first && i < bounds_of_branch;
-      if (is_outside) kept.push_back(x);
-      const node_id here = renamed(x.indices);
-      if (here != none) body_bounds_.push_back({here, x.extent, x.call, x.is_checked || is_outside});
-    }
-    bounds_ = kept;
-    b.node_count = body_nodes_.size() - b.first_node;
-    b.output_count = body_outputs_.size() - b.first_output;
-    b.bound_count = body_bounds_.size() - b.first_bound;
-    if (leaves_gone) {
-      for (int i = first; i < nodes_.size(); ++i) nodes_[i] = {.op = opcode::constant, .type = nodes_[i].type, .shape = nodes_[i].shape, .start = is_gone};
-      has_gone_ = true;
-    } else {
-      nodes_.resize(first);
-    }
-    if (backward_from_ > first) backward_from_ = 0;
-    int next = 0;
-    for (int i = first_captured; i < captured.size(); ++i)
-      if (captured[i] == none) captured[i] = append(outside[next++]);
-    const int known = find_body(b);
-    if (known < 0) return bodies_.push_back(b);
-    body_nodes_.resize(b.first_node);
-    body_outputs_.resize(b.first_output);
-    return known;
-  }
+                    bool leaves_gone = false);
 
   /// cut() for a body that a function of the user wrote. Such a function may keep a value of its body in a variable outside. Its id then names a
   /// constant that nothing may read, and not a later node.
@@ -347,53 +232,13 @@ class builder : public symbol_table {
   /// checked the indices may be gone, because nothing needs its results, and what it checks is not checked where nothing reads it.
   enum class bounds { as_written, if_read };
   /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes.
-  constexpr array<node_id> paste(int which, const array<node_id>& inputs, bounds how) {
-    const bodies_view all = bodies();
-    const body b = all.bodies[which];
-    array<node_id> renamed(b.node_count, none);
-    for (int i = 0; i < b.node_count; ++i) {
-      node n = all.nodes[b.first_node + i];
-      for (int k = 0; k < n.arity; ++k) n.in[k] = renamed[n.in[k]];
-      renamed[i] = n.op == opcode::input ? inputs[static_cast<int>(n.attr)] : append(n);
-    }
-    for (int i = 0; i < b.bound_count; ++i) {
-      const bound x = all.bounds[b.first_bound + i];
-      check_bound({renamed[x.indices], x.extent, x.call, x.is_checked, x.if_read || how == bounds::if_read});
-    }
-    return renamed;
-  }
+  constexpr array<node_id> paste(int which, const array<node_id>& inputs, bounds how);
 
   /// A body with the same nodes and more outputs, which are ids of the body.
-  constexpr int extended(int which, const array<node_id>& more) {
-    own_bodies();
-    body b = bodies_[which];
-    const int from = b.first_output;
-    b.first_output = body_outputs_.size();
-    for (int i = 0; i < b.output_count; ++i) {
-      const node_id id = body_outputs_[from + i];  // a copy, because the array may grow
-      body_outputs_.push_back(id);
-    }
-    for (const node_id id : more) body_outputs_.push_back(id);
-    b.output_count += more.size();
-    const int known = find_body(b);
-    if (known < 0) return bodies_.push_back(b);
-    body_outputs_.resize(b.first_output);
-    return known;
-  }
+  constexpr int extended(int which, const array<node_id>& more);
 
   /// Appends a construct. The results are nodes of their own, see result().
-  constexpr node_id add_construct(const construct& c, const array<node_id>& operands) {
-    const std::int16_t scalar = intern({});
-    node_id all = none;
-    for (int i = 0; i < operands.size();) {
-      node t{.op = opcode::tuple, .type = dtype::float32, .shape = scalar};
-      if (all != none) t.in[t.arity++] = all;
-      while (t.arity < 3 && i < operands.size()) t.in[t.arity++] = operands[i++];
-      all = append(t);
-    }
-    if (all == none) all = append({.op = opcode::tuple, .type = dtype::float32, .shape = scalar});
-    return append({.op = opcode::construct, .type = dtype::float32, .arity = 1, .shape = scalar, .in = {all, none, none}, .attr = record_of(c)});
-  }
+  constexpr node_id add_construct(const construct& c, const array<node_id>& operands);
   /// Gives a construct another record, with the same operands and further results.
   constexpr void replace_construct(node_id id, const construct& c) { nodes_[id].attr = record_of(c); }
 
@@ -404,24 +249,7 @@ class builder : public symbol_table {
   }
 
   /// Result i of a construct.
-  constexpr node_id result(node_id construct_id, int i) {
-    const graph_view g = view();
-    const construct& c = g.construct_of(g[construct_id]);
-    if (c.annotates()) {
-      const node value = g[operand_at(g.nodes, g[construct_id].in[0], c.operand_of_result(i))];
-      return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {construct_id, none, none}, .attr = i});
-    }
-    const bool is_number_of_turns = c.counts_turns && i == c.carries;
-    if (is_number_of_turns)
-      return append({.op = opcode::result, .type = dtype::int64, .arity = 1, .shape = intern({}), .in = {construct_id, none, none}, .attr = i});
-    const graph_view b = g.body_at(c.body_of_results());
-    const node& n = b[b.outputs[i]];
-    extents s;
-    if (c.what == construct::kind::scan && i >= c.carries) s.push_back(c.length);
-    for (int a = 0; a < shapes_[n.shape].rank; ++a) s.push_back(shapes_[n.shape][a]);
-    const dtype type = n.type;
-    return append({.op = opcode::result, .type = type, .arity = 1, .shape = intern(s), .in = {construct_id, none, none}, .attr = i});
-  }
+  constexpr node_id result(node_id construct_id, int i);
   constexpr const construct& construct_at(node_id id) const { return bodies().constructs[nodes_[id].attr]; }
   constexpr array<node_id> operands_of(node_id construct_id) const {
     array<node_id> all;
@@ -487,42 +315,15 @@ class builder : public symbol_table {
   }
 
   /// Copies the bodies of another graph, before they change.
-  constexpr void own_bodies() {
-    if (!shares_) return;
-    const bodies_view b = shared_;
-    shares_ = false;
-    for (int i = 0; i < b.node_count; ++i) body_nodes_.push_back(b.nodes[i]);
-    for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(b.outputs[i]);
-    for (int i = 0; i < b.bound_count; ++i) body_bounds_.push_back(b.bounds[i]);
-    for (int i = 0; i < b.count; ++i) bodies_.push_back(b.bodies[i]);
-    for (int i = 0; i < b.construct_count; ++i) constructs_.push_back(b.constructs[i]);
-  }
+  constexpr void own_bodies();
 
   /// The number of a body that is equal to `b`, or -1. Bodies with bounds stay apart, because constant evaluation cannot compare the names of
   /// their calls.
-  constexpr int find_body(const body& b) const {
-    const auto is_equal = [&](const body& a) {
-      if (a.node_count != b.node_count || a.output_count != b.output_count || a.input_count != b.input_count || a.bound_count + b.bound_count > 0) return false;
-      for (int i = 0; i < b.output_count; ++i)
-        if (body_outputs_[a.first_output + i] != body_outputs_[b.first_output + i]) return false;
-      for (int i = 0; i < b.node_count; ++i)
-        if (!(body_nodes_[a.first_node + i] == body_nodes_[b.first_node + i])) return false;
-      return true;
-    };
-    for (int i = 0; i < bodies_.size(); ++i)
-      if (is_equal(bodies_[i])) return i;
-    return -1;
-  }
+  constexpr int find_body(const body& b) const;
 
   /// The number of a record of a construct. Each annotation has a record of its own, because take_rule() changes it. So has each call of an
   /// external function, because functions are not compared.
-  constexpr int record_of(const construct& c) {
-    own_bodies();
-    const bool may_be_shared = !c.annotates() && c.what != construct::kind::external;
-    for (int i = 0; may_be_shared && i < constructs_.size(); ++i)
-      if (constructs_[i] == c) return i;
-    return constructs_.push_back(c);
-  }
+  constexpr int record_of(const construct& c);
 
   rewriting rewrite_ = nullptr;
   bool rewrites_ = false;
@@ -564,3 +365,5 @@ constexpr builder copy_of(const graph_view& g) {
 }
 
 }  // namespace tenure::ir
+
+#include <tenure/ir/bodies.hpp>  // defines what is declared above for bodies and constructs
