@@ -200,7 +200,7 @@ TEST_CASE("ranges up to the end: views of tensors, and of traced values with sta
     CHECK(tn::compile([](auto a) { return a[tn::range<1, tn::end, 3>()]; })(there(x)).size() == (n + 1) / 3);
   }
   const auto none = there(counted(0));
-  CHECK_THROWS_WITH(tn::compile(differences)(none), "tenure: at: 0 is less than the 1 that it takes");
+  CHECK_THROWS_WITH(tn::compile(differences)(none), "tenure: at: there is no element");
 }
 
 TEST_CASE("ranges between two positions that count from the end: views of tensors, and of traced values with static and run-time axes") {
@@ -249,7 +249,7 @@ TEST_CASE("ranges up to an extent, and with bounds that the trace knows, are tho
     same(tangent, push);
   }
   const auto none = there(counted(0)), one = there(counted(1));
-  CHECK_THROWS_WITH(tn::compile(shifts)(none), "tenure: at: 0 is less than the 1 that it takes");
+  CHECK_THROWS_WITH(tn::compile(shifts)(none), "tenure: at: there is no element");
   CHECK(tn::compile(shifts)(one).size() == 0);
   CHECK_THROWS_AS(tn::compile(every_other)(one), tn::shape_error);
 
@@ -279,7 +279,7 @@ TEST_CASE("ranges up to an extent, and with bounds that the trace knows, are tho
   constexpr auto up_to = tn::compile([](auto x, auto y) { return x[tn::range(1, tn::extent<0>(y))] * 2.0; });
   same(up_to(there(counted(7)), there(counted(4))), tn::tensor(counted(7)[tn::range(1, 4)] * 2.0));
   CHECK_THROWS_WITH(up_to(there(counted(4)), there(counted(5))), "tenure: at: 4 is less than the 5 that it takes");
-  CHECK_THROWS_WITH(up_to(there(counted(4)), none), "tenure: at: 0 is less than the 1 that it takes");
+  CHECK_THROWS_WITH(up_to(there(counted(4)), none), "tenure: at: there is no element");
 
   // Integers of a C++ loop, on a static and on a run-time axis. The extents of the results are known only at run time, as those of a view.
   const matrix m = numbers();

@@ -138,6 +138,7 @@ TEST_CASE("a quantile of NaN, infinities, integers, one element and none, and a 
   CHECK_THROWS_AS(tn::eval(tn::quantile(some(0), 0.5)), tn::shape_error);
   CHECK_THROWS_AS(tn::eval(median(some(0))), tn::shape_error);
   CHECK_THROWS_AS(tn::eval(tn::quantile(some(3), 1.5)), tn::index_error);
+  CHECK_THROWS_WITH(tn::eval(tn::quantile(some(3), 1.5)), Catch::Matchers::StartsWith("tenure: quantile: q lies outside [0, 1]: "));
   CHECK_THROWS_AS(tn::eval(tn::quantile(some(3), -0.1)), tn::index_error);
   CHECK(std::isnan(tn::quantile(some(3), not_a_number).item()));
 }

@@ -61,6 +61,9 @@ TEST_CASE("the norm of a model and clipping by it") {
   CHECK(tn::clip_by_global_norm(a, 100.0f).parts[1].w(0, 0) == 3);
   const user::model<tn::values, 3> zeros{};
   CHECK(tn::clip_by_global_norm(zeros, 1.0f).scale.item() == 0);
+  const tn::tensor<double, tn::shape<2>> one{3, 4};
+  CHECK(tn::clip_by_global_norm(one, 1.0)(1) == Approx(0.8));
+  CHECK(tn::compile([](auto x) { return tn::clip_by_global_norm(x * 1.0, 1.0); })(one)(0) == Approx(0.6));
   CHECK(tn::clip_by_global_norm(zeros, 0.0f).scale.item() == 0);
   CHECK(tn::clip_by_global_norm(a, INFINITY).parts[1].w(0, 0) == 3);
   const auto g = tn::grad([](auto m) { return sum(tn::clip_by_global_norm(m, 2.0f).parts[0].b) * 3.0; })(zeros);

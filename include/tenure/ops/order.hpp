@@ -171,7 +171,7 @@ struct of_order {
   static constexpr value positions_at(const value& order, int at, const value& place, bool is_inside) {
     extents to = order.shape();
     to[at] = 1;
-    return taken_along(order, broadcast_to(place, order.graph->intern(to)), at, Op::name, is_inside);
+    return taken_along(order, broadcast_to(place, order.graph->intern(to)), at, Op::call, is_inside);
   }
 };
 }  // namespace detail
@@ -179,7 +179,7 @@ struct of_order {
 /// The element in the middle of the order, the lower one of two, or the first NaN if there is one.
 template <bool Keep, int... A>
 struct median : detail::of_order<median<Keep, A...>, Keep, A...> {
-  static constexpr const char* name = "median";
+  static constexpr const char *name = "median", *call = name;
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: median: the axis lies outside the tensor's rank"); }
   template <std::size_t Axes>
@@ -199,7 +199,7 @@ struct median : detail::of_order<median<Keep, A...>, Keep, A...> {
 /// The element at place q (n - 1) of the order, between two elements by a straight line.
 template <bool Keep, int... A>
 struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
-  static constexpr const char* name = "quantile";
+  static constexpr const char *name = "quantile", *call = "quantile: q lies outside [0, 1]";  // of a message about an index
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: quantile: the axis lies outside the tensor's rank"); }
   template <std::size_t Axes>

@@ -92,9 +92,9 @@ TENURE_INLINE constexpr void select(layout& l, int axis, std::int64_t i) {
 
 /// Keeps the elements first, first + step, ... up to `last`, which is not included. Throws index_error.
 TENURE_INLINE constexpr void slice(layout& l, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
+  if (step < 1) throw index_error(message("range") << "the step " << step << " is not positive");
   if (first < 0 || first > last) throw_index("at", first, axis, l.shape[axis]);
   if (last > l.shape[axis]) throw_index("at", last, axis, l.shape[axis]);
-  if (step < 1) throw index_error(message("range") << "the step " << step << " is not positive");
   l.offset += first == last ? 0 : first * l.strides[axis];
   const std::int64_t length = first == last ? 0 : (last - first - 1) / step + 1;
   l.shape[axis] = length;

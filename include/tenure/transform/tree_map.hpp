@@ -175,7 +175,7 @@ constexpr auto norm(const M& m) { return detail::of_trees<detail::norm_of_tree>(
 
 /// m, or m * (most / norm(m)) where norm(m) is greater than `most`, which must be at least 0.
 template <class M, class C>
-  requires(!operand_or_scalar<M> && detail::is_branch<M>)
+  requires(operand_or_scalar<M> || detail::is_branch<M>)
 constexpr auto clip_by_global_norm(const M& m, const C& most) { return detail::of_trees<detail::clip_to_norm>(m, most); }
 
 }  // namespace tenure
