@@ -150,6 +150,34 @@ TEST_CASE("var and stddev of too few elements are NaN or infinite") {
   CHECK(std::isnan(tn::grad([](auto x) { return tn::stddev<2>(x); })(one)(0)));
 }
 
+TEMPLATE_TEST_CASE("isnan, isinf and isfinite", "", float, double) {
+  using limits = std::numeric_limits<TestType>;
+  const auto x = numbers<TestType>({0, limits::quiet_NaN(), limits::infinity(), -limits::infinity(), limits::max(), limits::lowest(), limits::denorm_min(), -limits::quiet_NaN(), 1});
+  const auto check = [&](const auto& nan, const auto& infinities, const auto& finite) {
+    STATIC_REQUIRE(std::is_same_v<tn::element_t<decltype(nan)>, bool>);
+    for (int i = 0; i < 9; ++i) {
+      CAPTURE(i);
+      CHECK(nan(i) == std::isnan(x(i)));
+      CHECK(infinities(i) == std::isinf(x(i)));
+      CHECK(finite(i) == std::isfinite(x(i)));
+    }
+  };
+  check(tn::tensor(tn::isnan(x)), tn::tensor(isinf(x)), tn::tensor(isfinite(x)));
+  const auto [a, b, c] = tn::compile([](auto y) { return std::tuple{isnan(y), tn::isinf(y), isfinite(y)}; })(x);
+  check(a, b, c);
+  CHECK(tn::grad([](auto y) { return sum(where(isfinite(y), y * y, 0.0)); })(x)(8) == 2);
+}
+
+TEST_CASE("whole numbers and bool are finite") {
+  const auto x = numbers<std::int64_t>({0, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()});
+  const auto flags = numbers<bool>({true, false});
+  CHECK(tn::tensor(tn::all(isfinite(x))).item());
+  CHECK_FALSE(tn::tensor(any(isnan(x))).item());
+  CHECK_FALSE(tn::tensor(any(isinf(x))).item());
+  CHECK(tn::tensor(tn::all(isfinite(flags))).item());
+  CHECK_FALSE(tn::tensor(any(isinf(flags))).item());
+}
+
 TEST_CASE("lerp is one of its ends, exactly") {
   const auto x = numbers<float>({1.f, 1e8f, -3.f}), y = numbers<float>({1e-9f, 1.f, 7.f}), ends = numbers<float>({1.f, 1.f, 0.f});
   const auto check = [](const auto& z, const auto& wanted) {

@@ -3,6 +3,8 @@
 // that it chose, and 0 to the other operand.
 #pragma once
 
+#include <limits>
+
 #include <tenure/math/packet.hpp>
 #include <tenure/ops/pointwise.hpp>
 
@@ -94,6 +96,29 @@ struct where : pointwise<where, 3, typing::selection> {
   }
 };
 
+// Comparisons with the largest number of the type. Whole numbers and bool are always finite.
+struct isnan {
+  template <class X>
+  static constexpr auto trace(const X& x) { return not_equal::trace(x, x); }
+};
+struct isfinite {
+  template <class X>
+  static constexpr auto trace(const X& x) {
+    using T = typename X::element_type;
+    const value v = x;
+    value is = pointwise_value<equal>(v, v);
+    if constexpr (is_floating(dtype_v<T>)) {
+      const double most = static_cast<double>(std::numeric_limits<T>::max());
+      is = pointwise_value<logical_and>(pointwise_value<less_equal>(v, v.like(most)), pointwise_value<greater_equal>(v, v.like(-most)));
+    }
+    return traced<bool, typename X::shape_type>{x.graph, is.id};
+  }
+};
+struct isinf {
+  template <class X>
+  static constexpr auto trace(const X& x) { return logical_not::trace(logical_or::trace(isfinite::trace(x), isnan::trace(x))); }
+};
+
 using comparison_operations = operation_list<equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, where>;
 
 }  // namespace tenure::ops
@@ -111,6 +136,10 @@ template <class X, class Y> requires comparable<X, Y> constexpr auto operator>=(
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator&&(const X& x, const Y& y) { return apply<ops::logical_and>(x, y); }
 template <class X, class Y> requires comparable<X, Y> constexpr auto operator||(const X& x, const Y& y) { return apply<ops::logical_or>(x, y); }
 template <operand X> constexpr auto operator!(const X& x) { return apply<ops::logical_not>(x); }
+/// Whether an element is NaN, infinite, or neither of these. They give bool.
+template <operand_or_scalar X> constexpr auto isnan(const X& x) { return apply<ops::isnan>(x); }
+template <operand_or_scalar X> constexpr auto isinf(const X& x) { return apply<ops::isinf>(x); }
+template <operand_or_scalar X> constexpr auto isfinite(const X& x) { return apply<ops::isfinite>(x); }
 /// These do not compile. NumPy writes &, |, ~, ^ for masks, and the messages say what to write here.
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator&(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator&: masks are joined by &&"); return detail::stand_in(x); }
 template <class X, class Y> requires joinable<X, Y> constexpr auto operator|(const X& x, const Y&) { static_assert(detail::never<Y>, "tenure: operator|: masks are joined by ||"); return detail::stand_in(x); }
