@@ -139,7 +139,7 @@ inline constexpr bool is_narrow_result(index n, index k) { return n < 32 && k >=
 
 /// sum += x row, for a row of so many packets, the last of which has `last` elements.
 template <class T, index Packets>
-TENURE_INLINE void add_row(T x, const T* row, index last, packet_of<T, most_lanes<T>> (&sum)[Packets]) {
+TENURE_INLINE void add_multiple(T x, const T* row, index last, packet_of<T, most_lanes<T>> (&sum)[Packets]) {
   using packet = packet_of<T, most_lanes<T>>;
   constexpr index lanes = most_lanes<T>;
   const packet left = packets::pset1<packet>(x);
@@ -162,8 +162,8 @@ void narrow_row_times_matrix(index k, const T* x, index stride, const T* b, inde
 #pragma GCC unroll 1
   for (; l + ways <= k; l += ways)
 #pragma GCC unroll 8
-    for (index w = 0; w < ways; ++w) add_row<T, Packets>(x[(l + w) * stride], b + (l + w) * ldb, last, sum[w]);
-  for (; l < k; ++l) add_row<T, Packets>(x[l * stride], b + l * ldb, last, sum[0]);
+    for (index w = 0; w < ways; ++w) add_multiple<T, Packets>(x[(l + w) * stride], b + (l + w) * ldb, last, sum[w]);
+  for (; l < k; ++l) add_multiple<T, Packets>(x[l * stride], b + l * ldb, last, sum[0]);
 #pragma GCC unroll 8
   for (index half = ways / 2; half > 0; half /= 2)
 #pragma GCC unroll 8
