@@ -106,12 +106,12 @@ struct isfinite {
   static constexpr auto trace(const X& x) {
     using T = typename X::element_type;
     const value v = x;
-    value is = pointwise_value<equal>(v, v);
     if constexpr (is_floating(dtype_v<T>)) {
       const double most = static_cast<double>(std::numeric_limits<T>::max());
-      is = pointwise_value<logical_and>(pointwise_value<less_equal>(v, v.like(most)), pointwise_value<greater_equal>(v, v.like(-most)));
+      return traced<bool, typename X::shape_type>{x.graph, pointwise_value<logical_and>(pointwise_value<less_equal>(v, v.like(most)), pointwise_value<greater_equal>(v, v.like(-most))).id};
+    } else {
+      return equal::trace(x, x);
     }
-    return traced<bool, typename X::shape_type>{x.graph, is.id};
   }
 };
 struct isinf {
