@@ -67,7 +67,7 @@ class snapshot {
       add_values(x);
       if constexpr (tn::requires_grad_v<X>) {
         const tn::detail::gradient_sink& sink = *door::sink(x);
-        for (const bool b : {sink.retains, sink.is_zeroed, sink.grad_is_zero(), sink.is_superseded, sink.listed_by != nullptr, sink.is_overwritten, static_cast<bool>(sink.arriving)})
+        for (const bool b : {sink.retains, sink.is_zeroed, sink.grad_is_zero(), sink.is_superseded, sink.held_by.load() != nullptr, sink.gets_cotangent, sink.is_overwritten, static_cast<bool>(sink.arriving)})
           see("a flag of its gradient", b);
         see("whether it has a gradient", static_cast<bool>(sink.grad));
         if (sink.grad) {

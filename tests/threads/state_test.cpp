@@ -134,3 +134,58 @@ TEST_CASE("a backward() within another: over its leaf it throws, and the outer o
   sum(w).backward();  // nothing of the nested one is left behind
   CHECK(w.grad()(3, 5) == alone.grad()(3, 5) + 1.f);
 }
+
+TEST_CASE("backward() on two threads over the same leaf and node: each is whole, or throws and changes nothing") {
+  using small = tn::variable<float, tn::shape<4>>;
+  small w = tn::ones<float>(tn::shape<4>{}).requires_grad_(), v = tn::ones<float>(tn::shape<4>{}).requires_grad_();
+  const tn::tensor shared = v * v;
+  int ended[2] = {}, refused[2] = {};
+  // The second takes the leaves in the other order, so that each may hold what the other needs.
+  const auto work = [&](int thread) {
+    for (int i = 0; i < 2000; ++i) {
+      try {
+        if (thread == 0) {
+          const tn::tensor y = w * 2.f;
+          const tn::tensor z = sum(y * w + shared);
+          z.backward(tn::retain_graph);
+        } else {
+          const tn::tensor y = sum(shared * w);
+          y.backward(tn::retain_graph);
+        }
+        ++ended[thread];
+      } catch (const tn::ownership_error&) {
+        ++refused[thread];
+      }
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  INFO(refused[0] << " and " << refused[1] << " were refused");
+  CHECK(ended[0] + refused[0] == 2000);
+  CHECK(ended[1] + refused[1] == 2000);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(w.grad()(i) == 4.f * static_cast<float>(ended[0]) + static_cast<float>(ended[1]));
+    CHECK(v.grad()(i) == 2.f * static_cast<float>(ended[0] + ended[1]));
+  }
+}
+
+TEST_CASE("backward() on two threads from one node that frees its graph: exactly one of them passes") {
+  for (int i = 0; i < 200; ++i) {
+    tn::variable<float, tn::shape<4>> w = tn::ones<float>(tn::shape<4>{}).requires_grad_();
+    const tn::tensor y = exp(w);
+    const tn::tensor z = sum(y * y);
+    int ended[2] = {};
+    const auto work = [&](int thread) {
+      try {
+        z.backward();
+        ++ended[thread];
+      } catch (const tn::ownership_error&) {  // it meets the other, or what the other has freed
+      }
+    };
+    std::thread other(work, 1);
+    work(0);
+    other.join();
+    REQUIRE(ended[0] + ended[1] == 1);
+  }
+}

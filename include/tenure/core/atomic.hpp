@@ -36,6 +36,17 @@ class atomic {
   void store_release(T value) noexcept { __atomic_store_n(&value_, value, __ATOMIC_RELEASE); }
   T exchange_acquire(T value) noexcept { return __atomic_exchange_n(&value_, value, __ATOMIC_ACQUIRE); }
 
+  /// Stores `value` if the value is `expected`. Returns the value before. Acquire.
+  T compare_exchange_acquire(T expected, T value) noexcept {
+    if (is_only_thread()) {
+      const T before = load();
+      if (before == expected) store(value);
+      return before;
+    }
+    __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+    return expected;
+  }
+
   /// Adds `change` and returns the value before the addition. Relaxed.
   T fetch_add(T change) noexcept { return is_only_thread() ? add_alone(change) : __atomic_fetch_add(&value_, change, __ATOMIC_RELAXED); }
   /// Subtracts one reference and returns true if it was the last. The order is acquire-release: whoever drops the last reference

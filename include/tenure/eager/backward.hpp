@@ -2,7 +2,7 @@
 // backward(): cotangents are collected in sinks. A sink passes its cotangent on to the sinks of its operands, and the newest sink is first.
 // Law: a backward() that throws changes nothing. Saved values are checked before the first cotangent is computed. Gradients are added,
 // and saved values are freed, only after the last cotangent was computed.
-// Cost: each history is visited three times, and taking the newest of n waiting sinks costs O(log n). Queue and lists are linked through
+// Cost: each history is visited three times, and taking the newest of n waiting sinks costs O(log n). Queue and list are linked through
 // the sinks and do not allocate. The cotangent of a leaf needs memory of its own until the end, except where the gradient of the leaf is
 // zero: then it is written there directly.
 #pragma once
@@ -97,8 +97,9 @@ class newest_first {
   gradient_sink* root_ = nullptr;
 };
 
-/// The state of one backward(): a queue of the nodes that must pass a cotangent on, newest first, and a list of the sinks that keep their
-/// cotangents.
+/// The state of one backward(): a list of the sinks that it holds. First come the nodes that the roots reach, newest first, and then the leaves
+/// that get a cotangent. A sink is held by one backward() at a time: who sets `held_by` from null alone reads and writes what the sink keeps
+/// while backward() runs.
 class backward_queue {
  public:
   backward_queue() = default;
@@ -106,67 +107,74 @@ class backward_queue {
   backward_queue& operator=(const backward_queue&) = delete;
   /// Undoes everything that was not committed.
   ~backward_queue() {
-    while (!empty()) undo(*pop());
-    while (visited_ != nullptr) undo(*take(visited_));
+    while (!waiting_.empty()) undo(*sink_handle::adopt(waiting_.pop()));
+    while (first_ != nullptr) undo(*take_first());
   }
 
+  /// Adds a node to those that check_all() checks. A leaf needs no check.
+  void reach(const sink_handle& sink) {
+    if (sink->is_node() && hold(*sink)) waiting_.push(sink_handle(sink).release());  // the queue holds a reference
+  }
+  /// Checks the nodes that were reached, and those that their checks reach. Throws ownership_error if another backward() holds one.
+  void check_all() {
+    while (!waiting_.empty()) {
+      gradient_sink* const newest = waiting_.pop();
+      append(sink_handle::adopt(newest));
+      newest->check(*this);
+    }
+  }
+
+  /// Says that a cotangent of the sink arrives. Throws ownership_error if the sink is a leaf that another backward() holds.
   void push(const sink_handle& sink) {
-    if (sink->listed_by == this) return;
-    check_free(*sink);
-    sink->listed_by = this;
-    if (sink->is_node()) waiting_.push(sink_handle(sink).release());  // the queue holds a reference
-    else list(sink);
+    if (hold(*sink)) append(sink);
+    sink->gets_cotangent = true;
   }
-  bool empty() const { return waiting_.empty(); }
-  sink_handle pop() {
-    sink_handle newest = sink_handle::adopt(waiting_.pop());
-    newest->listed_by = nullptr;
-    return newest;
-  }
-
-  /// Lets a node pass on its cotangent. All its cotangents must have arrived.
-  void visit(const sink_handle& node) {
-    node->listed_by = this;
-    list(node);
-    node->propagate(*this);
-    if (!node->retains) node->arriving = {};
+  /// Lets each node pass on its cotangent, newest first, when all cotangents of it have arrived. The leaves, which pass on nothing, follow.
+  void visit_all() {
+    for (gradient_sink* s = first_; s != nullptr; s = s->next) {
+      if (!s->gets_cotangent) continue;
+      s->propagate(*this);
+      if (!s->retains) s->arriving = {};
+    }
   }
   /// Adds the cotangents to the gradients. From here on only a device that fails to add can throw. The gradient of this leaf is then
   /// unchanged.
   void commit(bool retain_graph) {
     std::exception_ptr refused;
-    while (visited_ != nullptr) {
-      const sink_handle sink = take(visited_);
+    while (first_ != nullptr) {
+      const sink_handle sink = take_first();
       if (sink->is_overwritten) sink->grad.bump();
       if (sink->arriving) add_to_gradient(*sink, refused);
-      sink->listed_by = nullptr;
-      sink->is_overwritten = false;
-      if (!retain_graph) sink->release();
+      if (sink->gets_cotangent && !retain_graph) sink->release();
+      let_go(*sink);
     }
     if (refused) [[unlikely]] std::rethrow_exception(refused);
-  }
-
-  /// Adds a node to the nodes that wait for their check. A leaf needs no check.
-  void reach(const sink_handle& sink) {
-    if (sink->is_node()) push(sink);
-  }
-  /// Throws ownership_error if another unfinished backward() holds cotangents of this sink.
-  void check_free(const gradient_sink& sink) const {
-    if (sink.listed_by != nullptr && sink.listed_by != this) [[unlikely]] throw_busy();
   }
 
  private:
   [[noreturn, gnu::cold, gnu::noinline]] static void throw_busy() {
     throw ownership_error(message("backward") << "another backward() through the same tensors has not ended: one at a time over a leaf");
   }
-  void list(const sink_handle& sink) {
-    sink->next = visited_;
-    visited_ = sink.get();
-    sink_handle(sink).release();
+  /// Whether this call has taken the sink, which no backward() held. Throws if another one holds it.
+  bool hold(gradient_sink& sink) const {
+    const backward_queue* const holder = sink.held_by.compare_exchange_acquire(nullptr, this);
+    if (holder != nullptr && holder != this) [[unlikely]] throw_busy();
+    return holder == nullptr;
   }
-  static sink_handle take(gradient_sink*& first) {
-    gradient_sink* const s = first;
-    first = s->next;
+  static void let_go(gradient_sink& sink) noexcept {
+    sink.is_overwritten = false;
+    sink.gets_cotangent = false;
+    sink.held_by.store_release(nullptr);  // last: from here on another thread may hold it
+  }
+  void append(sink_handle sink) {
+    gradient_sink* const s = sink.release();  // the list holds the reference
+    s->next = nullptr;
+    *last_ = s;
+    last_ = &s->next;
+  }
+  sink_handle take_first() {
+    gradient_sink* const s = first_;
+    first_ = s->next;
     s->next = nullptr;
     return sink_handle::adopt(s);
   }
@@ -195,8 +203,7 @@ class backward_queue {
       else clear_on_device(sink);
       sink.is_zeroed = true;
     }
-    sink.listed_by = nullptr;
-    sink.is_overwritten = false;
+    let_go(sink);
   }
 
   static void clear_on_device(gradient_sink& sink) noexcept {
@@ -208,7 +215,8 @@ class backward_queue {
   }
 
   newest_first waiting_;
-  gradient_sink* visited_ = nullptr;
+  gradient_sink* first_ = nullptr;
+  gradient_sink** last_ = &first_;
 };
 
 /// The memory into which a cotangent of a sink is computed. It is the gradient of a leaf if that is zero and has no other owner. Otherwise
@@ -218,15 +226,15 @@ struct delivery {
   storage_handle temporary{};
 
   void* begin(backward_queue& queue) {
-    queue.check_free(*sink);
-    if (overwrites(queue)) return sink->grad.data();
+    queue.push(sink);  // before anything of the sink is read: another thread may hold it
+    if (overwrites()) return sink->grad.data();
     temporary = allocate_gradient(*sink);
     return temporary.data();
   }
   /// The sum of the cotangents so far, zeros at first. A caller that adds to some elements only uses it.
   void* so_far(backward_queue& queue) {
-    queue.push(sink);  // before the writes, so that they are undone if anything throws
-    if (!overwrites(queue) && !slot()) {
+    queue.push(sink);
+    if (!overwrites() && !slot()) {
       storage_handle zero = allocate_gradient(*sink);
       clear_gradient(*sink, zero);
       slot() = std::move(zero);
@@ -245,9 +253,8 @@ struct delivery {
  private:
   storage_handle& slot() { return sink->is_overwritten ? sink->grad : sink->arriving; }
   // Only the first cotangent of a backward() can overwrite the gradient.
-  bool overwrites(backward_queue& queue) {
+  bool overwrites() {
     if (sink->is_node() || sink->arriving || !sink->grad_is_zero() || sink->grad.is_shared() || sink->grad.is_exported()) return false;
-    queue.push(sink);
     sink->is_zeroed = false;
     sink->is_overwritten = true;  // commit() raises the version when it keeps the value
     return true;
@@ -257,14 +264,11 @@ struct delivery {
 /// Checks all sinks that reach_roots() reaches. Then runs start() and all nodes that get a cotangent, newest first.
 template <class ReachRoots, class Start>
 void run_backward(bool retain_graph, ReachRoots reach_roots, Start start) {
-  {
-    backward_queue queue;
-    reach_roots(queue);
-    while (!queue.empty()) queue.pop()->check(queue);
-  }
   backward_queue queue;
+  reach_roots(queue);
+  queue.check_all();
   start(queue);
-  while (!queue.empty()) queue.visit(queue.pop());
+  queue.visit_all();
   queue.commit(retain_graph);
 }
 

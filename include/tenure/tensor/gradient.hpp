@@ -66,8 +66,9 @@ class gradient_sink {
   bool retains = false;  ///< the sink keeps grad after propagate(): true for leaves, and for nodes after retain_grad()
   bool is_zeroed = false;
   bool is_superseded = false;  ///< an in-place operation consumed the tensor; its result has a new sink
-  const backward_queue* listed_by = nullptr;  ///< the backward() whose lists of leaves or of waiting nodes hold the sink
   bool is_overwritten = false;  ///< used for a leaf while backward() runs: cotangents overwrite the zeros of grad
+  bool gets_cotangent = false;  ///< used while backward() runs: a cotangent has arrived or is being computed
+  atomic<const backward_queue*> held_by{nullptr};  ///< the backward() that holds the sink: no other may read or write what it uses while it runs
   std::uint64_t zeroed_at = 0;
   extents shape;
   const device_operations* device;  ///< the operations on the memory of grad and arriving, see memory.hpp; null on the host
