@@ -7,16 +7,11 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +20,7 @@
 #include <vector>
 
 #include <tenure/core/dtype.hpp>
-#include <tenure/core/error.hpp>
+#include <tenure/interop/replacement.hpp>
 
 namespace TENURE_NAMESPACE::interop {
 
@@ -51,117 +46,6 @@ struct array {
 
 namespace detail {
 
-/// The file, and the array in it, that error messages name. fail() throws every error about a file.
-struct place {
-  std::string_view call;
-  std::string file;
-  std::string entry{};
-
-  [[noreturn]] void fail(const std::string& what) const {
-    std::string message = "tenure: ";
-    message.append(call).append(": ").append(file).append(": ");
-    if (!entry.empty()) message.append("array '").append(entry).append("': ");
-    throw io_error(message + what);
-  }
-  [[noreturn]] void fail(const std::string& what, std::errc reason) const {
-    fail(what + ": " + std::make_error_code(reason).message());
-  }
-};
-
-inline std::errc last_error() { return static_cast<std::errc>(errno); }
-
-// ---- Files --------------------------------------------------------------------------------------------------------
-
-/// A regular file for reading. Its size is known, and a read beyond the end throws.
-class input {
- public:
-  input(const std::filesystem::path& path, place where) : where_(std::move(where)) {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (status.type() == std::filesystem::file_type::not_found) where_.fail("no such file");
-    if (error) where_.fail("cannot be opened: " + error.message());
-    if (!std::filesystem::is_regular_file(status)) where_.fail("not a regular file");
-    size_ = std::filesystem::file_size(path, error);
-    stream_.open(path, std::ios::binary);
-    if (error || !stream_) where_.fail("cannot be opened", last_error());
-  }
-
-  std::uint64_t size() const { return size_; }
-
-  std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
-    const bool inside = offset <= size_ && count <= size_ - offset;
-    if (!inside)
-      where_.fail("truncated: bytes " + std::to_string(offset) + " and the " + std::to_string(count) +
-                  " after it are not all in the file of " + std::to_string(size_) + " bytes");
-    std::vector<std::byte> bytes(count);
-    stream_.seekg(static_cast<std::streamoff>(offset));
-    stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
-    if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());
-    return bytes;
-  }
-
- private:
-  place where_;
-  std::uint64_t size_ = 0;
-  std::ifstream stream_;
-};
-
-/// A new file that replaces `target` in one step in commit(). Before commit() `target` is unchanged.
-class replacement {
- public:
-  replacement(const std::filesystem::path& target, place where) : where_(std::move(where)) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    // If target is a symbolic link, the file that it points to is replaced, or made. weakly_canonical() follows no link to a missing file.
-    fs::path file = target;
-    for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(file, error)); ++links) file = file.parent_path() / fs::read_symlink(file, error);
-    target_ = fs::weakly_canonical(file, error);
-    if (error) target_ = target;
-    const auto status = fs::status(target_, error);
-    if (fs::exists(status) && !fs::is_regular_file(status)) where_.fail("exists and is not a regular file");
-    for (int attempt = 0; !file_ && attempt < 100; ++attempt) {
-      part_ = target_;
-      part_ += ".part" + std::to_string(attempt);
-      file_.reset(std::fopen(part_.string().c_str(), "wbx"));  // "x" fails if the file exists, so two writers never share a file
-      if (!file_ && last_error() != std::errc::file_exists) break;
-    }
-    if (!file_) where_.fail("cannot create '" + part_.string() + "'", last_error());
-    if (fs::exists(status)) fs::permissions(part_, status.permissions(), error);
-  }
-
-  replacement(const replacement&) = delete;
-  replacement& operator=(const replacement&) = delete;
-  ~replacement() {
-    if (committed_) return;
-    file_.reset();
-    std::error_code ignored;
-    std::filesystem::remove(part_, ignored);
-  }
-
-  void write(std::span<const std::byte> bytes) {
-    if (bytes.empty()) return;
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size())
-      where_.fail("writing failed", last_error());
-  }
-
-  void commit() {
-    if (std::fflush(file_.get()) != 0 || std::fclose(file_.release()) != 0) where_.fail("writing failed", last_error());
-    std::error_code error;
-    std::filesystem::rename(part_, target_, error);
-    if (error) where_.fail("cannot replace the old file: " + error.message());
-    committed_ = true;
-  }
-
- private:
-  struct close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  place where_;
-  std::filesystem::path target_, part_;
-  std::unique_ptr<std::FILE, close> file_;
-  bool committed_ = false;
-};
-
 // ---- Element types and shapes -------------------------------------------------------------------------------------
 
 /// NumPy's names of the element types in a file, in the order of dtype.
@@ -181,6 +65,14 @@ inline std::string tuple_text(std::span<const std::int64_t> shape) {
   for (std::size_t i = 0; i < shape.size(); ++i) text.append(i ? ", " : "").append(std::to_string(shape[i]));
   return text + (shape.size() == 1 ? ",)" : ")");
 }
+/// A shape of a file, as a message prints it. A header may hold thousands of axes.
+inline std::string shape_text(std::span<const std::int64_t> shape) {
+  constexpr std::size_t most = 16;
+  if (shape.size() <= most) return tuple_text(shape);
+  std::string text = tuple_text(shape.first(most));
+  text.back() = ',';
+  return text + " ...) of " + std::to_string(shape.size()) + " axes";
+}
 
 /// The size of a dense array in bytes. Fails on a dtype that a tensor cannot hold, on a negative extent, and if the product
 /// overflows int64.
@@ -188,19 +80,19 @@ inline std::uint64_t dense_bytes(std::string_view dtype, std::span<const std::in
   std::uint64_t bytes = element_bytes(dtype);
   if (bytes == 0) {
     const bool big_endian = dtype.starts_with('>');
-    where.fail("dtype '" + std::string(dtype) + "' is " + (big_endian ? "big-endian" : "not supported") +
+    where.fail("dtype " + in_quotes(dtype) + " is " + (big_endian ? "big-endian" : "not supported") +
                "; float32, float64, int32, int64 (little-endian) and bool are");
   }
   constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
   bool empty = false, huge = false;
   for (const std::int64_t extent : shape) {
-    if (extent < 0) where.fail("shape " + tuple_text(shape) + " has a negative extent");
+    if (extent < 0) where.fail("shape " + shape_text(shape) + " has a negative extent");
     if (extent == 0) empty = true;
     else if (static_cast<std::uint64_t>(extent) > limit / bytes) huge = true;
     else bytes *= static_cast<std::uint64_t>(extent);
   }
   if (empty) return 0;
-  if (huge) where.fail("shape " + tuple_text(shape) + " is larger than any memory");
+  if (huge) where.fail("shape " + shape_text(shape) + " is larger than any memory");
   return bytes;
 }
 
@@ -214,7 +106,7 @@ inline std::string npy_header(const array_view& a, const place& where) {
   const std::uint64_t expected = dense_bytes(a.dtype, a.shape, where);
   if (a.bytes.size() != expected)
     where.fail(std::to_string(a.bytes.size()) + " bytes given where " + std::string(a.dtype) + " of shape " +
-               tuple_text(a.shape) + " has " + std::to_string(expected));
+               shape_text(a.shape) + " has " + std::to_string(expected));
   std::string text =
       "{'descr': '" + std::string(a.dtype) + "', 'fortran_order': False, 'shape': " + tuple_text(a.shape) + ", }";
   if (!a.shape.empty()) text.append(21 - std::to_string(a.shape[0]).size(), ' ');
@@ -236,16 +128,16 @@ class npy_dictionary {
   npy_dictionary(std::string_view text, const place& where) : text_(text), where_(where) {
     bool has_descr = false, has_order = false, has_shape = false;
     const auto once = [&](bool& seen, std::string_view key) {
-      if (std::exchange(seen, true)) malformed("key '" + std::string(key) + "' appears twice");
+      if (std::exchange(seen, true)) malformed("key " + in_quotes(key) + " appears twice");
     };
     expect('{');
     while (!accept('}')) {
-      const std::string_view key = quoted();
+      const std::string_view key = word();
       expect(':');
       if (key == "descr") once(has_descr, key), dtype = description();
       else if (key == "fortran_order") once(has_order, key), fortran_order = boolean();
       else if (key == "shape") once(has_shape, key), shape = tuple();
-      else malformed("unknown key '" + std::string(key) + "'");
+      else malformed("unknown key " + in_quotes(key));
       if (!accept(',')) {
         expect('}');
         break;
@@ -284,20 +176,20 @@ class npy_dictionary {
     return true;
   }
 
-  std::string_view quoted() {
+  std::string_view word() {
     const char quote = accept('\'') ? '\'' : accept('"') ? '"' : '\0';
     if (quote == '\0') malformed("expected a quoted word");
     const std::size_t end = text_.find(quote, at_);
     if (end == std::string_view::npos) malformed("a quote is never closed");
-    const std::string_view word = text_.substr(at_, end - at_);
+    const std::string_view found = text_.substr(at_, end - at_);
     at_ = end + 1;
-    return word;
+    return found;
   }
   std::string_view description() {
     skip();
     const bool is_record = at_ < text_.size() && text_[at_] == '[';
     if (is_record) where_.fail("a structured dtype; float32, float64, int32, int64 and bool are supported");
-    return quoted();
+    return word();
   }
   bool boolean() {
     if (accept("True")) return true;
@@ -353,10 +245,10 @@ inline array npy_array(std::vector<std::byte> file, std::string name, const plac
   const std::uint64_t given = file.size() - prefix - length;
   if (given != expected)
     where.fail((given < expected ? "truncated: " : "too long: ") + std::to_string(given) + " bytes of data where " +
-               std::string(header.dtype) + " of shape " + tuple_text(header.shape) + " has " +
+               std::string(header.dtype) + " of shape " + shape_text(header.shape) + " has " +
                std::to_string(expected));
   if (header.fortran_order)
-    where.fail("shape " + tuple_text(header.shape) + " is in Fortran order; save numpy.ascontiguousarray(x)");
+    where.fail("shape " + shape_text(header.shape) + " is in Fortran order; save numpy.ascontiguousarray(x)");
 
   array a{std::move(name), std::string(header.dtype), std::move(header.shape), {}};
   file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(prefix + length));
@@ -371,7 +263,7 @@ inline array npy_array(std::vector<std::byte> file, std::string name, const plac
 
 /// Writes one array. Its name is not stored. Throws io_error; then an existing file is unchanged.
 inline void write_npy(const std::filesystem::path& path, const array_view& a) {
-  const detail::place where{"save", path.string()};
+  const detail::place where = detail::place_of("save", path);
   const std::string header = detail::npy_header(a, where);
   detail::replacement file(path, where);
   file.write(std::as_bytes(std::span(header)));
@@ -381,7 +273,7 @@ inline void write_npy(const std::filesystem::path& path, const array_view& a) {
 
 /// Reads one array. Its name is empty. Throws io_error.
 inline array read_npy(const std::filesystem::path& path) {
-  const detail::place where{"load", path.string()};
+  const detail::place where = detail::place_of("load", path);
   detail::input file(path, where);
   return detail::npy_array(file.read(0, file.size()), {}, where);
 }

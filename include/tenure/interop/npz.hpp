@@ -201,7 +201,7 @@ void write_entries(File& file, std::vector<outgoing>& entries, std::uint64_t nar
 
 inline void write_archive(const std::filesystem::path& path, std::span<const array_view> arrays,
                           std::uint64_t narrow_limit = saturated) {
-  const place where{"save", path.string()};
+  const place where = place_of("save", path);
   std::vector<outgoing> entries = outgoing_entries(arrays, where);
   replacement file(path, where);
   write_entries(file, entries, narrow_limit);
@@ -375,7 +375,7 @@ inline void write_npz(const std::filesystem::path& path, std::span<const array_v
 
 /// Reads every array, in the order of the archive. Throws io_error.
 inline std::vector<array> read_npz(const std::filesystem::path& path) {
-  const detail::place where{"load", path.string()};
+  const detail::place where = detail::place_of("load", path);
   detail::input file(path, where);
   return detail::read_archive(file, where);
 }

@@ -236,6 +236,7 @@ std::string to_html(plan<Program, Device>, const picture_text& text = {}) {
 /// Throws io_error where the file cannot be written.
 template <class Program, class Device>
 void write_html(plan<Program, Device> p, const std::string& path, const picture_text& text = {}) {
+  if (path.find('\0') != std::string::npos) throw io_error("tenure: write_html: " + path.substr(0, path.find('\0')) + ": a zero byte follows in the path, which no file name contains");
   std::ofstream file(path, std::ios::binary);
   if (!file) throw io_error("tenure: write_html: " + path + ": cannot be opened");
   file << to_html(p, text);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+// Files as .npy and .npz files are read: the place that an error names, and a file whose size is known.
+// Errors: tenure::io_error, "tenure: load: <file>: <what>".
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <tenure/core/error.hpp>
+
+namespace TENURE_NAMESPACE::interop::detail {
+
+/// Text of a file, as a message quotes it. A file may hold a name of 64 KB.
+inline std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most = 80;
+  if (text.size() <= most) return "'" + std::string(text) + "'";
+  return "'" + std::string(text.substr(0, most)) + "...' of " + std::to_string(text.size()) + " characters";
+}
+
+/// The file, and the array in it, that error messages name. fail() throws every error about a file.
+struct place {
+  std::string_view call;
+  std::string file;
+  std::string entry{};
+
+  [[noreturn]] void fail(const std::string& what) const {
+    std::string message = "tenure: ";
+    message.append(call).append(": ").append(file).append(": ");
+    if (!entry.empty()) message.append("array ").append(in_quotes(entry)).append(": ");
+    throw io_error(message + what);
+  }
+  [[noreturn]] void fail(const std::string& what, std::errc reason) const {
+    fail(what + ": " + std::make_error_code(reason).message());
+  }
+};
+
+/// The place of a file. Throws if no file can have this path: the system would take what stands before a zero byte.
+inline place place_of(std::string_view call, const std::filesystem::path& path) {
+  const std::string& name = path.native();
+  if (name.empty()) place{call, "''"}.fail("the path is empty");
+  const std::size_t zero = name.find('\0');
+  if (zero != std::string::npos) place{call, name.substr(0, zero)}.fail("a zero byte follows in the path, which no file name contains");
+  return {call, name};
+}
+
+inline std::errc last_error() { return static_cast<std::errc>(errno); }
+
+/// A regular file for reading. Its size is known, and a read beyond the end throws.
+class input {
+ public:
+  input(const std::filesystem::path& path, place where) : where_(std::move(where)) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (status.type() == std::filesystem::file_type::not_found) where_.fail("no such file");
+    if (error) where_.fail("cannot be opened: " + error.message());
+    if (!std::filesystem::is_regular_file(status)) where_.fail("not a regular file");
+    size_ = std::filesystem::file_size(path, error);
+    stream_.open(path, std::ios::binary);
+    if (error || !stream_) where_.fail("cannot be opened", last_error());
+  }
+
+  std::uint64_t size() const { return size_; }
+
+  std::vector<std::byte> read(std::uint64_t offset, std::uint64_t count) {
+    const bool inside = offset <= size_ && count <= size_ - offset;
+    if (!inside)
+      where_.fail("truncated: bytes " + std::to_string(offset) + " and the " + std::to_string(count) +
+                  " after it are not all in the file of " + std::to_string(size_) + " bytes");
+    std::vector<std::byte> bytes(count);
+    stream_.seekg(static_cast<std::streamoff>(offset));
+    stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
+    if (!stream_) where_.fail("reading failed at byte " + std::to_string(offset), last_error());
+    return bytes;
+  }
+
+ private:
+  place where_;
+  std::uint64_t size_ = 0;
+  std::ifstream stream_;
+};
+
+}  // namespace tenure::interop::detail
