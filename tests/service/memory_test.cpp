@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+// Memory in a service: what the pool keeps of past sizes is bounded, a steady loop does without malloc, and trim() gives back what it says.
+#include "../catch.hpp"
+#include "../sanitizers.hpp"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <tenure/storage/pool.hpp>
+
+using tenure::pool;
+
+namespace {
+
+std::size_t calls_of_malloc = 0;
+constexpr std::size_t mega = 1000000;
+
+}  // namespace
+
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  ++calls_of_malloc;
+  void* memory = nullptr;
+  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
+}
+
+#if TENURE_POOL && defined(__GLIBC__) && !TENURE_TEST_ADDRESS_SANITIZER
+
+namespace {
+
+/// Megabytes that malloc has given and not got back.
+std::size_t allocated() {
+  const struct mallinfo2 all = mallinfo2();
+  return (all.uordblks + all.hblkhd) / mega;
+}
+std::size_t resident() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  long size = 0, pages = 0;
+  REQUIRE(std::fscanf(file, "%ld %ld", &size, &pages) == 2);
+  std::fclose(file);
+  return static_cast<std::size_t>(pages) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / mega;
+}
+/// Takes blocks of this size until 100 MB are in use, writes them, and gives them back.
+void use(std::size_t bytes) {
+  std::vector<void*> taken;
+  for (std::size_t in_use = 0; in_use + bytes <= 100 * mega; in_use += bytes) {
+    taken.push_back(pool::take(bytes));
+    std::memset(taken.back(), 1, bytes);
+  }
+  for (void* memory : taken) pool::give(memory, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("Law: the pool has at most twice what was in use: ten sizes of 100 MB") {
+  pool::trim();
+  const std::size_t before = allocated(), resident_before = resident();
+  std::size_t most = 0;
+  for (double bytes = 1e6; bytes < 2e7; bytes *= 1.35) {
+    use(static_cast<std::size_t>(bytes));
+    most = std::max(most, allocated() - before);
+  }
+  CHECK(most >= 100);
+  CHECK(most <= 2 * 125);  // at most a quarter of a block is unused
+  const std::size_t freed = pool::trim() / mega;
+  CHECK(freed + 1 >= most / 2);
+  CHECK(allocated() <= before + 1);
+  CHECK(resident() <= resident_before + 10);
+}
+
+TEST_CASE("a large block that was in use once is forgotten") {
+  pool::trim();
+  const std::size_t before = allocated();
+  pool::give(pool::take(900 * mega), 900 * mega);
+  CHECK(allocated() - before >= 900);
+  std::vector<void*> small;
+  for (int i = 0; i < 3000; ++i) small.push_back(pool::take(10000 + static_cast<std::size_t>(i)));
+  CHECK(allocated() - before <= 2 * 45);
+  for (int i = 0; i < 3000; ++i) pool::give(small[static_cast<std::size_t>(i)], 10000 + static_cast<std::size_t>(i));
+  pool::trim();
+}
+
+TEST_CASE("a loop whose sizes are in use one after the other calls malloc in its first iteration only") {
+  pool::trim();
+  const auto iteration = [] {
+    void* const base = pool::take(20 * mega);
+    for (const std::size_t bytes : {1 * mega, 3 * mega, 9 * mega, 10 * mega}) pool::give(pool::take(bytes), bytes);
+    pool::give(base, 20 * mega);
+  };
+  iteration();
+  calls_of_malloc = 0;
+  for (int i = 0; i < 5000; ++i) iteration();
+  CHECK(calls_of_malloc == 0);
+  pool::trim();
+}
+
+TEST_CASE("trim() after a run with sizes at random returns the memory to the system") {
+  pool::trim();
+  const std::size_t before = resident();
+  std::mt19937_64 random(1);
+  std::vector<std::pair<void*, std::size_t>> taken;
+  std::size_t in_use = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const auto bytes = static_cast<std::size_t>(std::exp(std::uniform_real_distribution<>(std::log(1e3), std::log(1e7))(random)));
+    taken.emplace_back(pool::take(bytes), bytes);
+    std::memset(taken.back().first, 1, bytes);
+    for (in_use += bytes; in_use > 50 * mega;) {
+      std::swap(taken[random() % taken.size()], taken.back());
+      pool::give(taken.back().first, taken.back().second);
+      in_use -= taken.back().second;
+      taken.pop_back();
+    }
+  }
+  for (const auto& [memory, bytes] : taken) pool::give(memory, bytes);
+  pool::trim();
+  CHECK(resident() <= before + 10);
+}
+
+#endif
