@@ -4,6 +4,7 @@
 // other threads, which takes some microseconds; in the steady state nothing is allocated.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <exception>
@@ -13,6 +14,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <pthread.h>
 
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
@@ -64,6 +67,14 @@ inline std::unique_ptr<started_threads> start_threads(int threads) {
   return pool;
 }
 
+/// The number of fork() calls that lie between the first process and this one. The threads of a pool do not follow into a child.
+inline int forks() {
+  static constinit std::atomic<int> count{0};
+  static const int handled = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
+  (void)handled;
+  return count.load(std::memory_order_relaxed);
+}
+
 /// Runs the blocks of a job on the threads of a pool. Several threads may call run() at once, also threads of the pool: the
 /// caller works itself, and never waits for a thread that has not started its work.
 class pool_executor final : public executor {
@@ -71,6 +82,10 @@ class pool_executor final : public executor {
   explicit pool_executor(int threads, std::int64_t least_work = 0) : pool_executor(threads, least_work, threads > 1 ? start_threads(threads - 1) : nullptr) {}
   explicit pool_executor(Eigen::ThreadPoolInterface& theirs, std::int64_t least_work = 0) : pool_executor(theirs.NumThreads() + 1, least_work, nullptr) { pool_ = &theirs; }
   ~pool_executor() {
+    if (is_in_child()) {
+      (void)own_.release();  // it would wait for threads that are not there
+      return;
+    }
     own_.reset();
     // A foreign pool may still have tasks of this executor that it has not started. They read their job, so wait for them.
     while (!all_are_free()) std::this_thread::yield();
@@ -79,8 +94,8 @@ class pool_executor final : public executor {
   int workers() const override { return workers_; }
 
   void run(int count, block_function function, void* context) override {
-    job* const taken = take_job();
-    if (taken == nullptr) {  // the threads have not started earlier jobs yet, so the caller does all the work itself
+    job* const taken = is_in_child() ? nullptr : take_job();
+    if (taken == nullptr) {  // in a child of fork(), or the threads have not started earlier jobs yet: the caller does all the work itself
       for (int b = 0; b < count; ++b) function(context, b, 0);
       return;
     }
@@ -173,6 +188,9 @@ class pool_executor final : public executor {
     ++free_count_;
   }
 
+  // In a child of fork() there are no threads, and another thread may have held the mutex at the fork.
+  bool is_in_child() const { return forks() != forks_; }
+
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -185,6 +203,7 @@ class pool_executor final : public executor {
   }
 
   const int workers_;
+  const int forks_ = forks();
   std::mutex busy_;
   std::array<std::unique_ptr<job>, 32> jobs_;
   job* free_ = nullptr;
@@ -203,10 +222,11 @@ class thread_pool {
   thread_pool& operator=(const thread_pool&) = default;
   ~thread_pool() = default;
   /// Uses as many threads as the machine can run at once.
-  thread_pool() : thread_pool(static_cast<int>(std::thread::hardware_concurrency() < 1 ? 1 : std::thread::hardware_concurrency())) {}
+  thread_pool() : thread_pool(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, unsigned{most_threads}))) {}
   /// Uses `threads` threads, including the caller's. Steps with less work than least_work, in elements times instructions, and
   /// products with less than twice as many multiplications, stay on the caller's thread: to wake others would take longer
-  /// than they save. Throws tenure::error if threads < 1, and std::system_error if the system cannot start a thread.
+  /// than they save. Throws tenure::error if threads < 1 or > most_threads, and std::system_error if the system cannot start a thread.
+  /// In a child of fork(), which has no other threads, calls run on the caller's thread, with the same bits.
   explicit thread_pool(int threads, std::int64_t least_work = usual_least_work)
       : executor_(std::make_shared<detail::pool_executor>(checked(threads), least_work)) {}
   /// Uses the caller's thread and the threads of an existing Eigen pool. The pool must outlive this object; other code may use it
@@ -217,6 +237,9 @@ class thread_pool {
   /// About 60 us of a kernel without transcendental functions, and 50 us of a product. The update of 100,000 weights, a million, took 26 us
   /// longer on two threads: the data must move between caches.
   static constexpr std::int64_t usual_least_work = std::int64_t{1} << 21;
+
+  /// More than any machine has. A pool of n threads takes time and memory in proportion to n * n to make: 4 ms for 64, 3 s for these, on two cores.
+  static constexpr int most_threads = 4096;
 
   /// The number of threads, including the caller's.
   int threads() const { return executor_->workers(); }
@@ -236,6 +259,7 @@ class thread_pool {
 
   static int checked(int threads) {
     if (threads < 1) throw error("tenure: thread_pool: " + std::to_string(threads) + " threads: the caller's is one of them");
+    if (threads > most_threads) throw error("tenure: thread_pool: " + std::to_string(threads) + " threads: at most " + std::to_string(most_threads));
     return threads;
   }
 
