@@ -18,12 +18,12 @@ template <class P>
 TENURE_KERNEL_LAYER P erf(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
-  // erf rounds to 1 from 5.93 (float: 3.92) on.
-  const P a = at_most(abs(x), T(wide ? 6.0 : 3.95));
+  // erf rounds to 1 from 5.9216 (float: 3.9193) on.
 #if defined(EIGEN_VECTORIZE_AVX512)
-  if constexpr (is_512<P> && wide) return with_sign(detail::piecewise<false>(a, 13.0 / 16, detail::erf_pieces_double), x);
-  else if constexpr (is_512<P>) return with_sign(detail::piecewise<true>(a, 33.0f / 128, detail::erf_pieces_float), x);
+  if constexpr (is_512<P> && wide) return with_sign(detail::piecewise<false>(at_most(abs(x), 5.925), 13.0 / 16, detail::erf_pieces_double), x);
+  else if constexpr (is_512<P>) return with_sign(detail::piecewise<true>(at_most(abs(x), 3.95f), 33.0f / 128, detail::erf_pieces_float), x);
 #endif
+  const P a = at_most(abs(x), wide ? T(6.0) : T(3.95f));
   // log(erfc(a)) / a on [0, 6] (float: [0, 3.95]): Remez fit weighted for relative error of erf.
   P h;
   if constexpr (wide)
@@ -89,7 +89,7 @@ TENURE_KERNEL_LAYER P erfc(P x) {
   using T = scalar_of<P>;
   constexpr bool wide = detail::layout<P>::wide;
   // erfc rounds to 0 from 27.23 (float: 10.06) on.
-  const P a = at_most(abs(x), T(wide ? 27.3 : 10.2));
+  const P a = at_most(abs(x), wide ? T(27.3) : T(10.2f));
   const detail::twin<P> q = detail::scaled_erfc(a), square = detail::two_product(a, a);
   // -a^2 = n ln2 + r. All of e^r q but q itself is small, so that the roundings of r and q would be seen in the result.
   using L = detail::layout<P>;

@@ -52,13 +52,22 @@ TENURE_KERNEL_INLINE P scale(P a, P n) {
 }
 
 #if defined(EIGEN_VECTORIZE_AVX512)
-// 2^(k/16) rounded to nearest, and below the rounding error as a second number.
+// 2^(k/16) rounded to nearest, and below the rounding error as a second number. The literals have the type of the table: g++ 12 with
+// -frounding-math writes other numbers into a table of which one must be rounded (tests/math/rounding_math_test.cpp).
 template <class T>
-alignas(64) inline constexpr T sixteenth_powers[16] = {
-    T(0x1p+0), T(0x1.0b5586cf9890fp+0), T(0x1.172b83c7d517bp+0), T(0x1.2387a6e756238p+0),
-    T(0x1.306fe0a31b715p+0), T(0x1.3dea64c123422p+0), T(0x1.4bfdad5362a27p+0), T(0x1.5ab07dd485429p+0),
-    T(0x1.6a09e667f3bcdp+0), T(0x1.7a11473eb0187p+0), T(0x1.8ace5422aa0dbp+0), T(0x1.9c49182a3f090p+0),
-    T(0x1.ae89f995ad3adp+0), T(0x1.c199bdd85529cp+0), T(0x1.d5818dcfba487p+0), T(0x1.ea4afa2a490dap+0)};
+alignas(64) inline constexpr T sixteenth_powers[16] = {};
+template <>
+alignas(64) inline constexpr double sixteenth_powers<double>[16] = {
+    0x1p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+    0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+    0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+    0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
+template <>
+alignas(64) inline constexpr float sixteenth_powers<float>[16] = {
+    0x1p+0f, 0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,
+    0x1.306fep+0f, 0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f,
+    0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
+    0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
 
 template <class T>
 alignas(64) inline constexpr T sixteenth_rests[16] = {};

@@ -90,10 +90,10 @@ TENURE_KERNEL_LAYER P tanh(P x) {
   using T = scalar_of<P>;
 #if defined(EIGEN_VECTORIZE_AVX512)
   if constexpr (is_512<P> && !detail::layout<P>::wide)
-    return with_sign(detail::piecewise<false>(at_most(abs(x), 9.05f), 75.0f / 128, detail::tanh_pieces_float), x);
+    return with_sign(detail::piecewise<false>(at_most(abs(x), 9.02f), 75.0f / 128, detail::tanh_pieces_float), x);
   else if constexpr (is_512<P>) return with_sign(detail::tanh_by_table(at_most(abs(x), 20.0)), x);
 #endif
-  // tanh rounds to 1 from 19.07 (float: 9.02) on.
+  // tanh rounds to 1 from 19.07 (float: 9.011) on.
   const P a = at_most(abs(x), T(detail::layout<P>::wide ? 20.0 : 10.0));
   const P h = detail::half_expm1(add(a, a));
   return with_sign(detail::quotient_by_sum(h, T(1), h), x);

@@ -31,7 +31,7 @@ template <class P>
 TENURE_KERNEL_INLINE P atan_quotient(P numerator, P denominator) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
-  constexpr T tan_low = T(0x1.a827999fcef32p-2), tan_high = T(0x1.3504f333f9de6p+1);
+  constexpr T tan_low = wide ? T(0x1.a827999fcef32p-2) : T(0x1.a8279ap-2), tan_high = wide ? T(0x1.3504f333f9de6p+1) : T(0x1.3504f4p+1);
   constexpr T quarter_high = wide ? T(0x1.921fb54442d18p-1) : T(0x1.921fb6p-1);
   constexpr T quarter_low = wide ? T(0x1.1a62633145c07p-55) : T(-0x1.777a5cp-26);
   const mask_of<P> steep = gt(numerator, mul(denominator, set1<P>(tan_high)));

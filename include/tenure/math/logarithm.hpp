@@ -199,7 +199,8 @@ TENURE_KERNEL_INLINE P log1p_near_0(P r, P r_and_extra) {
 template <class P>
 TENURE_KERNEL_INLINE P log_by_table(const log_piece<P>& x, P r) {
   using T = scalar_of<P>;
-  const P known = fma(x.e, set1<P>(T(0x1.62e42fefa39efp-1)), lookup16(log_table<T>::log, x.index));
+  constexpr T ln2 = layout<P>::wide ? T(0x1.62e42fefa39efp-1) : T(0x1.62e43p-1);
+  const P known = fma(x.e, set1<P>(ln2), lookup16(log_table<T>::log, x.index));
   return add(known, log1p_near_0(r, layout<P>::wide ? fma(x.e, set1<P>(T(0x1.abc9e3b39803fp-56)), r) : r));
 }
 
