@@ -52,8 +52,8 @@ TENURE_KERNEL_INLINE P scale(P a, P n) {
 }
 
 #if defined(EIGEN_VECTORIZE_AVX512)
-// 2^(k/16) rounded to nearest, and below the rounding error as a second number. The literals have the type of the table: g++ 12 with
-// -frounding-math writes other numbers into a table of which one must be rounded (tests/math/rounding_math_test.cpp).
+// 2^(k/16) rounded to nearest, and below the rounding error as a second number. The literals have the type of the table: with
+// -frounding-math g++ 12 emits other bits for an array or a struct in which a double is converted to float inexactly (test_math_rounding_math).
 template <class T>
 alignas(64) inline constexpr T sixteenth_powers[16] = {};
 template <>
