@@ -38,7 +38,7 @@ read -ra bench_args <<<"${BENCH_ARGS:---benchmark_repetitions=3 --benchmark_min_
 
 step "packages"
 if [[ $what == cuda ]]; then
-  install_packages libboost-dev python3
+  finds boost/hana.hpp && command -v python3 >/dev/null || install_packages libboost-dev python3
 else
   install_packages "${build_packages[@]}" libbenchmark-dev libsleef-dev python3
 fi
@@ -57,7 +57,7 @@ if [[ $what == cuda ]]; then
   nvidia-smi -L 2>/dev/null || fail "there is no GPU here"
   mkdir -p "$results"
   step "build with $nvcc"
-  "$nvcc" -std=c++20 -O3 -arch=native --expt-relaxed-constexpr -ccbin "$gxx" -Iinclude -Ikernels -Ibench \
+  "$nvcc" -std=c++20 -O3 -arch=native --expt-relaxed-constexpr -ccbin "$gxx" -Iinclude -Ikernels -Ibench "${prefix_flags[@]}" \
     bench/cuda/cuda_bench.cu -o "$results/cuda_bench" -lcublas
   step "run"
   "$results/cuda_bench" | tee "$results/cuda.jsonl"

@@ -41,6 +41,18 @@ install_packages() {
     fail "apt-get could not install ${missing[*]}"
 }
 
+# The headers below the folders of CMAKE_PREFIX_PATH, for calls of a compiler that CMake does not make.
+IFS=: read -ra prefix_flags <<<"${CMAKE_PREFIX_PATH:-}"
+prefix_flags=("${prefix_flags[@]/#/-isystem}")
+prefix_flags=("${prefix_flags[@]/%//include}")
+
+# finds <header>...: whether the compiler finds all of them. Then nothing has to be installed: a machine with a GPU may have neither a network
+# nor a package manager.
+finds() {
+  printf '#include <%s>\n' "$@" |
+    "${CXX:-g++}" -std=c++20 "${prefix_flags[@]}" "${prefix_flags[@]/%//eigen3}" -isystem/usr/include/eigen3 -x c++ -E - >/dev/null 2>&1
+}
+
 build_packages=(cmake ninja-build libeigen3-dev libboost-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 
@@ -58,7 +70,7 @@ install_compiler() {
     echo "compiler: $gxx (from CXX)"
     return
   fi
-  install_packages g++
+  command -v g++ >/dev/null || install_packages g++
   gxx=g++
   if (($(g++ -dumpversion | cut -d. -f1) < 12)); then
     install_packages g++-12

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The workloads of cuda_bench.cu in PyTorch, eager and through torch.compile: the same rows, one JSON object a line."""
+"""The workloads of cuda_bench.cu in PyTorch, eager and through torch.compile: the same rows, one JSON object a line. With --eager no
+torch.compile, which takes minutes."""
 import json
 import statistics
 import sys
@@ -12,6 +13,9 @@ if not torch.cuda.is_available():
 
 torch.set_float32_matmul_precision("highest")
 DEVICE = "cuda"
+PEERS = [("torch_eager", lambda f: f)]
+if "--eager" not in sys.argv:
+    PEERS.append(("torch_compile", torch.compile))
 
 
 def milliseconds(f):
@@ -30,7 +34,7 @@ def milliseconds(f):
 
 def rows(name, size, make):
     """make(wrap) gives the function to time, with `wrap` around what torch.compile may compile."""
-    for peer, wrap in (("torch_eager", lambda f: f), ("torch_compile", torch.compile)):
+    for peer, wrap in PEERS:
         torch._dynamo.reset()
         print(json.dumps({"name": f"{name}/{peer}/{size}", "milliseconds": round(milliseconds(make(wrap)), 4)}), flush=True)
 
