@@ -54,6 +54,8 @@ auto there(X&& made) {
 template <class Y>
 decltype(auto) here(const Y& y) {
   if constexpr (is_on_host) return (y);
+  else if constexpr (!tenure::any_tensor<Y>) return to(y, tenure::cpu);
+  else if constexpr (tenure::is_on_host_v<Y>) return (y);
   else return y.detach().to(tenure::cpu);
 }
 /// An element, which y(i, j) reads only on the CPU.

@@ -17,7 +17,14 @@
 
 #include <pthread.h>
 
+#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 20012
+#endif
 #include <unsupported/Eigen/CXX11/ThreadPool>
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 
 #include <tenure/backend/execution.hpp>
 #include <tenure/core/error.hpp>

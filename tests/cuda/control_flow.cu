@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include <tenure/cpu.hpp>
+
 #include <tenure/backend/reference/run.hpp>
 
 #include "../kernels/control_flow.hpp"

@@ -14,6 +14,9 @@
 
 namespace laws {
 
+using on_device::here;
+using on_device::there;
+
 /// A tree like x of numbers between -1 and 1; integers and bool are 0, since nothing flows through them.
 template <class X>
 X direction_like(const X& x, std::uint64_t seed) {
@@ -39,7 +42,7 @@ template <class... X>
 std::vector<double> elements_of(const X&... x) {
   std::vector<double> all;
   const auto append = [&](const auto& leaf) {
-    const tn::reference::array a = array_of(leaf);
+    const tn::reference::array a = array_of(here(leaf));
     if (tn::is_floating(a.type))
       for (std::int64_t i = 0; i < a.size(); ++i) all.push_back(a[i]);
   };
@@ -51,12 +54,12 @@ std::vector<double> elements_of(const X&... x) {
 template <class X>
 X moved(const X& x, double step, const X& t) {
   const std::vector<double> from = elements_of(x), along = elements_of(t);
-  X there = direction_like(x, 0);
+  X end = direction_like(x, 0);
   std::size_t i = 0;
   std::vector<tn::reference::array> old;
   tn::detail::for_each_leaf(x, [&](const auto& leaf) { old.push_back(array_of(leaf)); });
   std::size_t l = 0;
-  tn::detail::for_each_leaf(there, [&](auto& leaf) {
+  tn::detail::for_each_leaf(end, [&](auto& leaf) {
     using T = tn::element_t<std::remove_cvref_t<decltype(leaf)>>;
     T* const elements = tn::detail::tensor_access::write(leaf, "moved");
     for (std::int64_t k = 0; k < leaf.size(); ++k) {
@@ -65,7 +68,7 @@ X moved(const X& x, double step, const X& t) {
     }
     ++l;
   });
-  return there;
+  return end;
 }
 
 struct inner_product {
@@ -85,12 +88,12 @@ void derivatives_agree(F f, const X&... x) {
   const std::tuple<X...> t{direction_like(x, 17)...};
   std::apply(
       [&](const auto&... tangent) {
-        const auto [value, slope] = tn::jvp(f)(x..., tangent...);
-        const auto w = direction_like(value, 23);
-        const auto pulled = tn::vjp(f)(x..., w);
+        const auto [value, slope] = tn::jvp(f)(there(x)..., there(tangent)...);
+        const auto w = direction_like(here(value), 23);
+        const auto pulled = tn::vjp(f)(there(x)..., there(w));
 
         const std::vector<double> values = elements_of(value), slopes = elements_of(slope);
-        const std::vector<double> again = elements_of(std::get<0>(pulled)), plain = elements_of(tn::compile(f)(x...));
+        const std::vector<double> again = elements_of(std::get<0>(pulled)), plain = elements_of(tn::compile(f)(there(x)...));
         REQUIRE(values.size() == plain.size());
         for (std::size_t i = 0; i < values.size(); ++i) {
           const double bound = 64 * epsilon * (1 + std::fabs(values[i]));
@@ -108,8 +111,8 @@ void derivatives_agree(F f, const X&... x) {
 
         if constexpr (std::is_same_v<T, double>) {
           const double step = 1e-5;
-          const std::vector<double> after = elements_of(tn::compile(f)(moved(x, step, tangent)...));
-          const std::vector<double> before = elements_of(tn::compile(f)(moved(x, -step, tangent)...));
+          const std::vector<double> after = elements_of(tn::compile(f)(there(moved(x, step, tangent))...));
+          const std::vector<double> before = elements_of(tn::compile(f)(there(moved(x, -step, tangent))...));
           for (std::size_t i = 0; i < slopes.size(); ++i) {
             INFO("slope " << i << ": " << slopes[i]);
             CHECK(std::fabs((after[i] - before[i]) / (2 * step) - slopes[i]) <= 1e-6 * (1 + std::fabs(slopes[i])));

@@ -25,7 +25,7 @@ constexpr auto written_out = [](auto q, auto k, auto v) {
 /// Whether two functions have the same results, up to rounding.
 template <class F, class G, class... X>
 void same(F f, G g, double tolerance, const X&... x) {
-  const std::vector<double> a = elements_of(tn::compile(f)(x...)), b = elements_of(tn::compile(g)(x...));
+  const std::vector<double> a = elements_of(tn::compile(f)(there(x)...)), b = elements_of(tn::compile(g)(there(x)...));
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     INFO("element " << i);

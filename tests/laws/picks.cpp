@@ -4,7 +4,6 @@
 #include "adjoint.hpp"
 
 using namespace laws;
-using tn::all;
 using tn::end;
 using tn::range;
 
@@ -16,11 +15,11 @@ template <class F, class... X>
 using plan_of = decltype(std::declval<F>().plan(std::declval<const X&>()...));
 
 constexpr auto three_columns = tn::grad<0>([](auto x) {
-  const auto a = x.at(all, 1), b = x.at(all, 2), c = x.at(all, 5);
+  const auto a = x.at(tn::all, 1), b = x.at(tn::all, 2), c = x.at(tn::all, 5);
   return sum(sin(a * b) * c + a);
 });
 constexpr auto every_column = tn::grad<0>([](auto x) {
-  const auto at = [=](int i) { return x.at(all, i); };
+  const auto at = [=](int i) { return x.at(tn::all, i); };
   return sum(at(0) * at(1) * sin(at(2)) + at(3) * at(4) * at(5) + at(6) * at(7) * at(8) * cos(at(9) * at(10)));
 });
 constexpr auto unbound = tn::grad<0>([](auto x) {
@@ -31,7 +30,7 @@ constexpr auto split_up = tn::grad<0>([](auto x) {
   const auto [a, b] = tn::split<1, 4, 7>(x);
   return sum(sin(a)) + sum(b * b);
 });
-constexpr auto picked_twice = tn::grad<0>([](auto x) { return sum(x.at(all, 1) * x.at(all, 2) + sin(x.at(all, 1)) + x.at(all, 2) * x.at(all, 9)); });
+constexpr auto picked_twice = tn::grad<0>([](auto x) { return sum(x.at(tn::all, 1) * x.at(tn::all, 2) + sin(x.at(tn::all, 1)) + x.at(tn::all, 2) * x.at(tn::all, 9)); });
 constexpr auto shifted = tn::grad<0>([](auto x) { return sum(x[range<1, end>()] * sin(x[range<0, end - 1>()])); });
 constexpr auto interleaved = tn::grad<0>([](auto x) { return sum(x[range<0, end, 2>()] * sin(x[range<1, end, 2>()])); });
 constexpr auto elements = tn::grad<0>([](auto x) { return x(0, 1) * x(1, 0) + x(2, 2) * sin(x(0, 1)); });
@@ -98,18 +97,18 @@ TEST_CASE("derivatives of picks") {
   // Slices that overlap, come twice, leave gaps, have steps, and lie along different axes.
   derivatives_agree<T>(
       [](auto x) {
-        const auto middle = x.at(all, range<1, end - 1>());
-        return std::tuple{x.at(all, range<0, end - 2>()) * middle - sin(x.at(all, range<2, end>())) * middle,
+        const auto middle = x.at(tn::all, range<1, end - 1>());
+        return std::tuple{x.at(tn::all, range<0, end - 2>()) * middle - sin(x.at(tn::all, range<2, end>())) * middle,
                           x.at(range<0, 5, 2>()) * x.at(range<1, 4>()),
                           x[1] * x[4] * x[1],
                           x(2, 3) * x(4, 3) + x(2, 5),
-                          x.at(all, range<0, end, 2>()) * x.at(all, range<1, end, 2>()),
-                          x.at(all, 3) * x.at(all, 0)};
+                          x.at(tn::all, range<0, end, 2>()) * x.at(tn::all, range<1, end, 2>()),
+                          x.at(tn::all, 3) * x.at(tn::all, 0)};
       },
       filled<T>(shape<5, 8>{}, 11));
   derivatives_agree<T>(
       [](auto x) {
-        return std::tuple{x.at(all, 0) * x.at(all, 2) + x.at(all, 0), x.at(all, range<1, 3>()) * x.at(all, range<0, 2>()), x[0] * x[1]};
+        return std::tuple{x.at(tn::all, 0) * x.at(tn::all, 2) + x.at(tn::all, 0), x.at(tn::all, range<1, 3>()) * x.at(tn::all, range<0, 2>()), x[0] * x[1]};
       },
       filled<T>(shape<dyn, 4>{}, 12, -2.0, 2.0, 5));
   // Elements of the state of a loop, and of what it captures.
@@ -133,13 +132,13 @@ TEST_CASE("derivatives of picks") {
       },
       filled<T>(shape<dyn>{}, 16, 0.5, 1.0, 7), filled<T>(shape<3>{}, 17, 0.1, 0.4));
   // Columns of each sample.
-  derivatives_agree<T>([](auto x) { return tn::vmap([](auto m) { return m.at(all, 0) * m.at(all, 2) + m[1] * m(0, 1); })(x); },
+  derivatives_agree<T>([](auto x) { return tn::vmap([](auto m) { return m.at(tn::all, 0) * m.at(tn::all, 2) + m[1] * m(0, 1); })(x); },
                        filled<T>(shape<6, 3, 3>{}, 15));
 }
 
 // A zero beside a pick is a zero, and is multiplied by nothing.
 TEST_CASE("an infinity and a NaN in the gradient of a pick stay in their element") {
-  const auto f = tn::grad<0>([](auto x) { return sum(log(x.at(all, 1)) + sqrt(x.at(all, 4)) * 0.5 + x.at(all, 2) / x.at(all, 1)); });
+  const auto f = tn::grad<0>([](auto x) { return sum(log(x.at(tn::all, 1)) + sqrt(x.at(tn::all, 4)) * 0.5 + x.at(tn::all, 2) / x.at(tn::all, 1)); });
   auto x = filled<double>(shape<9, 6>{}, 21, 0.5, 2.0);
   x.at(1, 1) = 0, x.at(2, 4) = 0, x.at(5, 4) = -1;
   x.at(3, 1) = std::numeric_limits<double>::quiet_NaN(), x.at(4, 2) = std::numeric_limits<double>::infinity();

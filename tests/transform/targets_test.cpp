@@ -15,7 +15,6 @@ namespace tn = tenure;
 using on_device::at;
 using on_device::here;
 using on_device::there;
-using tn::all;
 using tn::range;
 using tn::shape;
 
@@ -57,14 +56,14 @@ void check_views(const M& start) {
 
   x = start.clone();
   const auto two_rows = there(tn::tensor<double, shape<2, 3>>{{1, 2, 3}, {4, 5, 6}});
-  auto middle = x.at(range<1, 3>(), all);
+  auto middle = x.at(range<1, 3>(), tn::all);
   CHECK(doubled.into(middle).copied_bytes(two_rows) == 0);
   doubled.into(middle)(two_rows);
   check_doubled(x, [](int i, int j) { return 3 * (i - 1) + j + 1; }, [](int i, int) { return i == 1 || i == 2; });
 
   x = start.clone();
   const auto six = there(tn::arange<double>(shape<6>{}));
-  auto as_six = x.at(range<1, 3>(), all).template reshape<6>();
+  auto as_six = x.at(range<1, 3>(), tn::all).template reshape<6>();
   CHECK(doubled.into(as_six).copied_bytes(six) == 0);
   doubled.into(as_six)(six);
   check_doubled(x, [](int i, int j) { return 3 * (i - 1) + j; }, [](int i, int) { return i == 1 || i == 2; });
@@ -82,8 +81,8 @@ void check_views(const M& start) {
 
   // What is strided is computed in other memory and copied.
   x = start.clone();
-  CHECK(doubled.into(x.at(all, 1)).copied_bytes(four) == 4 * sizeof(double));
-  doubled.into(x.at(all, 1))(four);
+  CHECK(doubled.into(x.at(tn::all, 1)).copied_bytes(four) == 4 * sizeof(double));
+  doubled.into(x.at(tn::all, 1))(four);
   check_doubled(x, [](int i, int) { return 5 + i; }, [](int, int j) { return j == 1; });
 
   x = start.clone();
@@ -93,12 +92,12 @@ void check_views(const M& start) {
   check_doubled(x, [](int i, int j) { return 4 * j + i + 1; }, [](int, int) { return true; });
 
   x = start.clone();
-  CHECK(doubled.into(x.at(range<0, 3>(), all).diagonal()).copied_bytes(three) == 3 * sizeof(double));
-  doubled.into(x.at(range<0, 3>(), all).diagonal())(three);
+  CHECK(doubled.into(x.at(range<0, 3>(), tn::all).diagonal()).copied_bytes(three) == 3 * sizeof(double));
+  doubled.into(x.at(range<0, 3>(), tn::all).diagonal())(three);
   check_doubled(x, [](int i, int) { return 5 + i; }, [](int i, int j) { return i == j; });
 
   x = start.clone();
-  doubled.into(x.at(range<0, 4, 2>(), range<1, 3>()))(two_rows.at(all, range<0, 2>()));
+  doubled.into(x.at(range<0, 4, 2>(), range<1, 3>()))(two_rows.at(tn::all, range<0, 2>()));
   check_doubled(x, [](int i, int j) { return 3 * (i / 2) + j; }, [](int i, int j) { return i % 2 == 0 && j > 0; });
 }
 
@@ -136,14 +135,14 @@ TEST_CASE("targets without a common element are right, others are refused before
   const auto four = there(tn::tensor<double, shape<4>>{5, 6, 7, 8});
   const auto three = there(tn::tensor<double, shape<3>>{5, 6, 7});
   constexpr auto two = tn::compile([](auto v) { return std::tuple{v * 2.0, v * 3.0}; });
-  two.into(x.at(all, 0), x.at(all, 2))(four);
+  two.into(x.at(tn::all, 0), x.at(tn::all, 2))(four);
   CHECK(at(x, 3, 0) == 16);
   CHECK(at(x, 3, 1) == 31);
   CHECK(at(x, 3, 2) == 24);
   // A row between strided rows.
   constexpr auto rows = tn::compile([](auto v) { return std::tuple{v[0] * 1.0, tn::stack(v[1], v[2])}; });
   auto y = counted();
-  rows.into(y[1], y.at(range<0, 4, 2>(), all))(y.at(range<1, 4>(), all));
+  rows.into(y[1], y.at(range<0, 4, 2>(), tn::all))(y.at(range<1, 4>(), tn::all));
   CHECK(at(y, 1, 2) == 12);
   CHECK(at(y, 0, 2) == 22);
   CHECK(at(y, 2, 2) == 32);
@@ -151,14 +150,14 @@ TEST_CASE("targets without a common element are right, others are refused before
 
   auto z = counted();
   const auto untouched = [&] { check_doubled(z, [](int, int) { return 0; }, [](int, int) { return false; }); };
-  CHECK_THROWS_WITH(two.into(z.at(all, 1), z.at(all, 1))(four), "tenure: into: targets 0 and 1 share memory");
-  CHECK_THROWS_AS(two.into(z.at(range<0, 2>(), all), z.at(range<1, 3>(), all))(there(tn::tensor<double, shape<2, 3>>{{1, 2, 3}, {4, 5, 6}})), tn::overlap_error);
+  CHECK_THROWS_WITH(two.into(z.at(tn::all, 1), z.at(tn::all, 1))(four), "tenure: into: targets 0 and 1 share memory");
+  CHECK_THROWS_AS(two.into(z.at(range<0, 2>(), tn::all), z.at(range<1, 3>(), tn::all))(there(tn::tensor<double, shape<2, 3>>{{1, 2, 3}, {4, 5, 6}})), tn::overlap_error);
   constexpr auto row_and_column = tn::compile([](auto v, auto w) { return std::tuple{v * 2.0, w * 2.0}; });
-  CHECK_THROWS_AS(row_and_column.into(z[1], z.at(all, 1))(three, four), tn::overlap_error);
+  CHECK_THROWS_AS(row_and_column.into(z[1], z.at(tn::all, 1))(three, four), tn::overlap_error);
   CHECK_THROWS_AS(row_and_column.into(z, z[3])(counted(), three), tn::overlap_error);
   CHECK_THROWS_AS(row_and_column.into(z, z[3]).copied_bytes(counted(), three), tn::overlap_error);
-  auto even = z.at(range<0, 4, 2>(), all), odd = z.at(range<1, 4, 2>(), all);
-  CHECK_NOTHROW(row_and_column.into(even, odd).copied_bytes(counted().at(range<0, 2>(), all), counted().at(range<2, 4>(), all)));
+  auto even = z.at(range<0, 4, 2>(), tn::all), odd = z.at(range<1, 4, 2>(), tn::all);
+  CHECK_NOTHROW(row_and_column.into(even, odd).copied_bytes(counted().at(range<0, 2>(), tn::all), counted().at(range<2, 4>(), tn::all)));
   untouched();
 }
 
@@ -166,7 +165,7 @@ TEST_CASE("a target may overlap an argument in any way") {
   // Shifted by a row, in both directions.
   for (const bool down : {false, true}) {
     auto x = counted();
-    auto first = x.at(range<0, 3>(), all), last = x.at(range<1, 4>(), all);
+    auto first = x.at(range<0, 3>(), tn::all), last = x.at(range<1, 4>(), tn::all);
     if (down) doubled.into(last)(first);
     else doubled.into(first)(last);
     const int by = down ? -1 : 1;
@@ -181,15 +180,15 @@ TEST_CASE("a target may overlap an argument in any way") {
   // Rows of an argument are written that it still reads.
   auto y = counted();
   constexpr auto first_rows = tn::compile([](auto v) { return tn::slice<0, 0, 3>(v) * 2.0; });
-  CHECK(first_rows.into(y.at(range<1, 4>(), all)).copied_bytes(y) == 9 * sizeof(double));
-  first_rows.into(y.at(range<1, 4>(), all))(y);
+  CHECK(first_rows.into(y.at(range<1, 4>(), tn::all)).copied_bytes(y) == 9 * sizeof(double));
+  first_rows.into(y.at(range<1, 4>(), tn::all))(y);
   check_doubled(y, [](int i, int j) { return 10 * (i - 1) + j; }, [](int i, int) { return i > 0; });
   // An argument that begins in the middle of a target.
   constexpr auto minus_row = tn::compile([](auto v, auto row) { return v - row; });
   minus_row.into(x)(x, x[3]);
   CHECK(at(x, 0, 2) == -30);
   CHECK(at(x, 3, 2) == 0);
-  minus_row.into(x.at(range<0, 2>(), all))(x.at(range<0, 2>(), all), x[0]);
+  minus_row.into(x.at(range<0, 2>(), tn::all))(x.at(range<0, 2>(), tn::all), x[0]);
   CHECK(at(x, 0, 1) == 0);
   CHECK(at(x, 1, 1) == (64 - 31) - (1 - 31));
 }
@@ -222,7 +221,7 @@ TEST_CASE("a view that is argument and target is updated in place") {
 
   // The whole, two rows of a matrix with run-time extents, and kernels with several passes over a row.
   auto rows = counted_rows();
-  auto two = rows.at(range(1, 3), all);
+  auto two = rows.at(range(1, 3), tn::all);
   constexpr auto smooth = tn::compile([](auto v) { return softmax(v, tn::axis<1>); });
   const auto wanted = smooth(two);
   CHECK(smooth.into(two).copied_bytes(two) == 0);
@@ -266,7 +265,7 @@ TEST_CASE("a write to a view raises the version of the whole, so backward() find
     CHECK_THROWS_AS(sum(y).backward(), tn::ownership_error);
   };
   check_found([&](auto& x) { doubled.into(x[1])(three); });
-  check_found([&](auto& x) { doubled.into(x.at(all, 2))(four); });
+  check_found([&](auto& x) { doubled.into(x.at(tn::all, 2))(four); });
   check_found([&](auto& x) { doubled.into(x.view())(x); });
   check_found([&](auto& x) { doubled.into(x.detach())(x); });
   // A call that is refused raises none.
@@ -292,7 +291,7 @@ TEST_CASE("a leaf and its views are targets inside no_grad") {
 TEST_CASE("what only the run knows of a target is checked before anything is written") {
   auto rows = counted_rows();
   const auto three = there(tn::tensor<double, shape<3>>{5, 6, 7});
-  CHECK_THROWS_WITH(doubled.into(rows.at(range(1, 3), all))(counted_rows()), "tenure: into: a target of shape 2x3 for a result of shape 4x3");
+  CHECK_THROWS_WITH(doubled.into(rows.at(range(1, 3), tn::all))(counted_rows()), "tenure: into: a target of shape 2x3 for a result of shape 4x3");
   auto row = rows[1];
   auto taken = std::move(row);
   constexpr auto two = tn::compile([](auto v) { return std::tuple{v * 2.0, v * 3.0}; });
@@ -332,11 +331,11 @@ TEST_CASE("empty views are targets, and share memory with nothing") {
   const rows_of_three none(0);
   constexpr auto two = tn::compile([](auto v, auto w) { return std::tuple{v * 2.0, w * 2.0}; });
   // Both begin inside the rows that are written.
-  two.into(rows.at(range(1, 3), all), rows.at(range(2, 2), all))(counted_rows().at(range(0, 2), all), none);
-  two.into(rows.at(range(2, 2), all), rows.at(range(2, 2), all))(rows.at(range(3, 3), all), none);
+  two.into(rows.at(range(1, 3), tn::all), rows.at(range(2, 2), tn::all))(counted_rows().at(range(0, 2), tn::all), none);
+  two.into(rows.at(range(2, 2), tn::all), rows.at(range(2, 2), tn::all))(rows.at(range(3, 3), tn::all), none);
   CHECK(at(rows, 2, 1) == 22);
   constexpr auto columns = tn::compile([](auto v) { return sum(v, tn::axis<0>); });
-  columns.into(rows[0])(rows.at(range(2, 2), all));
+  columns.into(rows[0])(rows.at(range(2, 2), tn::all));
   CHECK(at(rows, 0, 2) == 0);
   CHECK(at(rows, 3, 2) == 32);
 }
@@ -345,14 +344,14 @@ TEST_CASE("NaN and infinities arrive in a strided target as they are") {
   constexpr double inf = std::numeric_limits<double>::infinity();
   auto x = counted();
   const auto odd = there(tn::tensor<double, shape<4>>{std::nan(""), inf, -inf, -0.0});
-  doubled.into(x.at(all, 1))(odd);
+  doubled.into(x.at(tn::all, 1))(odd);
   CHECK(std::isnan(at(x, 0, 1)));
   CHECK(at(x, 1, 1) == inf);
   CHECK(at(x, 2, 1) == -inf);
   CHECK(std::signbit(at(x, 3, 1)));
   // A target of NaN is overwritten, not read.
   auto nan = there(tn::tensor<double, shape<3, 2>>{{std::nan(""), 1}, {std::nan(""), 1}, {std::nan(""), 1}});
-  sums_of_rows.into(nan.at(all, 0))(there(tn::tensor<double, shape<3, 2>>{{1, 2}, {3, 4}, {5, 6}}));
+  sums_of_rows.into(nan.at(tn::all, 0))(there(tn::tensor<double, shape<3, 2>>{{1, 2}, {3, 4}, {5, 6}}));
   CHECK(at(nan, 2, 0) == 11);
   CHECK(at(nan, 2, 1) == 1);
 }

@@ -9,7 +9,14 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 20012
+#endif
 #include <Eigen/Core>
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 
 #include <tenure/tensor/from.hpp>
 

@@ -11,7 +11,7 @@ template <class T>
 class array {
  public:
   constexpr array() = default;
-  constexpr explicit array(int n) : data_(new T[static_cast<unsigned>(n)]()), size_(n), capacity_(n) {}
+  constexpr explicit array(int n) : data_(n > 0 ? new T[static_cast<unsigned>(n)]() : nullptr), size_(n), capacity_(n) {}
   constexpr array(int n, const T& value) { resize(n, value); }
   constexpr array(const array& other) { assign(other); }
   constexpr array(array&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {

@@ -178,10 +178,9 @@ struct take_along {
   static constexpr std::int64_t least_gathered = 64;
   template <int at, class S, class J>
   static constexpr bool reads_positions = [] {
-    if (!S::is_static || !J::is_static || S::value[at] < least_gathered) return false;
-    for (int d = 0; d < S::rank; ++d)
-      if (d != at && S::value[d] != J::value[d]) return false;
-    return true;
+    bool reads = S::is_static && J::is_static && S::value[at] >= least_gathered;
+    for (int d = 0; d < S::rank; ++d) reads = reads && (d == at || S::value[d] == J::value[d]);
+    return reads;
   }();
 
   template <int at, class X, class I>

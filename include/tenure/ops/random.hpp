@@ -182,8 +182,7 @@ struct split_key {
 
 }  // namespace ops
 
-/// The key of a seed: two int32, the upper and the lower word of the seed. It may be called in a trace, with a constant. (A template, because
-/// to nvcc a tensor is no literal type, and then it refuses a constexpr function that is none.)
+/// The key of a seed: two int32, the upper and the lower word of the seed. It may be called in a trace, with a constant.
 template <std::integral Seed>
 constexpr auto random_key(Seed seed) {
   const auto bits = static_cast<std::uint64_t>(seed);

@@ -70,12 +70,12 @@ struct broadcast_of {
 template <class A, class B>
 inline constexpr bool are_alike = [] {
   constexpr extents a = A::value, b = B::value;
-  if (a.rank != b.rank) return false;
-  for (int i = 0; i < a.rank; ++i) {
+  bool alike = a.rank == b.rank;
+  for (int i = 0; alike && i < a.rank; ++i) {
     const bool both_known = is_static(a[i]) && is_static(b[i]);
-    if (both_known ? a[i] != b[i] : a[i] == 1 || b[i] == 1) return false;
+    alike = both_known ? a[i] == b[i] : a[i] != 1 && b[i] != 1;
   }
-  return true;
+  return alike;
 }();
 
 template <class... Rest>

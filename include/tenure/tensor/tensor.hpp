@@ -26,6 +26,11 @@
 #include "members/writes.hpp"
 #include "writable.hpp"
 
+#if defined(__CUDACC__)  // nvcc warns of is_constant_evaluated() where a tensor is no constant: of a leaf, or on a device
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 3060
+#endif
+
 namespace TENURE_NAMESPACE {
 
 struct uninitialized_elements {};
@@ -153,7 +158,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
     static_assert(detail::never<U...>, "tenure: tensor: the nesting of the braces does not match the shape: write one level for each axis");
   }
   template <std::size_t... M>
-    requires(is_made_by_user && sizeof...(M) > 0)
+    requires(is_made_by_user && sizeof...(M) > 0 && detail::answers_braces<Shape>)
   tensor(const detail::any_braces (&... row)[M]) {
     static_assert(sizeof...(row) == 0, "tenure: tensor: the nesting of the braces does not match the shape: write one level for each axis");
   }
@@ -185,7 +190,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   }
   tensor(const tensor&) = default;
   tensor(tensor&&) = default;
-  ~tensor() = default;
+  // No destructor here: one that is declared as defaulted is not constexpr to nvcc, and then no trace has a constant tensor.
 
   /// Makes a read-only alias from a writable one.
   tensor(const tensor<T, Shape, O, R, access::read_write, Device>& other) requires(!owns && A == access::read_only)
@@ -396,3 +401,7 @@ template <std::size_t... M>
 tensor(const detail::any_braces (&... row)[M]) -> tensor<detail::undeduced, shape<>>;
 
 }  // namespace tenure
+
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif

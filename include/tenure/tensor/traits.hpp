@@ -60,6 +60,14 @@ struct any_braces {
   constexpr any_braces(U) {}
   constexpr any_braces(std::initializer_list<any_braces>) {}
 };
+// Whether a constructor from them answers wrong nesting. To nvcc it fits right braces of three levels as well as the right constructor does.
+#if defined(__CUDACC__)
+template <class Shape>
+inline constexpr bool answers_braces = !Shape::is_static || Shape::rank < 3;
+#else
+template <class>
+inline constexpr bool answers_braces = true;
+#endif
 }  // namespace detail
 
 template <class T, class Shape, ownership O = ownership::owning, role R = role::constant, access A = access::read_write, class Device = cpu_device>

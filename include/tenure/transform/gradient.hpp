@@ -177,7 +177,7 @@ constexpr bool are_chosen(std::tuple<X...>*) {
   constexpr bool exist = ((I >= 0 && I < arguments) && ...);
   constexpr bool once = [] {
     constexpr int at[] = {I..., -1};
-    for (std::size_t i = 0; i < sizeof...(I); ++i)
+    for (std::size_t i = 0; i + 1 < std::size(at); ++i)
       for (std::size_t j = 0; j < i; ++j)
         if (at[i] == at[j]) return false;
     return true;

@@ -58,12 +58,8 @@ constexpr bool find_product_over_rows(int s, int t, const passes::number& rows, 
     const auto is_one = [](const passes::number& n) { return n == passes::number{1}; };
     if (buffer.type != product.type || !(buffer.elements == rows * from_row_to_row)) continue;
     if (!is_one(in_row) && !is_one(from_row_to_row)) continue;
-    found = {.factor = factor,
-             .stays = buffer.where != passes::buffer::place::workspace || buffer.is_passed_on,
-             .shares_factor = other == buffer_of(tables.steps[s - 1], 0),
-             .buffer = read,
-             .row = from_row_to_row,
-             .other_row = passes::number_of(sums[1 - factor])};
+    found = product_over_rows{factor, buffer.where != passes::buffer::place::workspace || buffer.is_passed_on, other == buffer_of(tables.steps[s - 1], 0), read, 0,
+                              from_row_to_row, passes::number_of(sums[1 - factor])};
     bool writes_all = false, is_plain = true;
     for (int i = 0; i < k.instruction_count; ++i) {
       using kind = passes::instruction::kind;
