@@ -12,7 +12,7 @@ set -euo pipefail
 compilers=2 cuda=0 cross=()
 not_by_clang='^header[.]alone$'  # a missing include does not depend on the compiler
 # Programs of many small functions take most of the time of a compilation. clang++ runs them with AddressSanitizer or without optimization, and
-# reads the headers once, g++ runs the rest. Left to --all are: half of the random graphs, the laws in float, the internal headers alone, and
+# reads the headers once, g++ runs the rest. Left to --all are: every float through vector math, half of the random graphs, the laws in float, the internal headers alone, and
 # for nvcc a second GPU, whole programs and large graphs (TENURE_QUICK_TESTS); the compiled random programs; the suites of the CPU on another
 # device; `pip install ./examples/python` and its tests with PyTorch and JAX; the module by CMake and with libc++; Meson, Conan, vcpkg's port and the files of a release; many processes with MPICH, and the command that
 # trains on the digits in two; with clang++, the examples and the compiling twins of must-not-compile tests.
