@@ -8,7 +8,7 @@
 namespace TENURE_NAMESPACE::passes {
 
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
-                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients);
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks);
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
                        const ir::node_id* outputs, int output_count, ir::node_id* results);
 

@@ -7,10 +7,23 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it.
+template <class... Op>
+constexpr bool is_any_of(ir::opcode op) { return ((op == ops::code_of<Op>()) || ...); }
+/// Whether a partial derivative may be infinite where the operands are finite. Not where it is a bounded function of them, or an operand.
+constexpr bool may_have_infinite_partial(ir::opcode op) {
+  return ops::is_pointwise(op) && !is_any_of<ops::add, ops::sub, ops::mul, ops::neg, ops::where, ops::maximum, ops::minimum, ops::abs, ops::exp, ops::sin, ops::cos, ops::tanh, ops::sigmoid, ops::relu>(op);
+}
+/// What a node's cotangent g gives its operand, but 0 where zeros in g met an infinite partial derivative. Elsewhere it stays linear in g.
+constexpr ops::value without_partial_of_zeros(ops::value g, ops::value arrived) {
+  const ops::value is_zero = ops::pointwise_value<ops::equal>(g, g.like(0)), is_nan = ops::pointwise_value<ops::not_equal>(arrived, arrived);
+  return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::logical_and>(is_zero, is_nan), g.like(0), arrived);
+}
+
+/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it. marks[i] says in which turns and branches there is a
+/// cotangents[i], see reach.hpp: in the others its zeros give zeros. No marks: in all.
 // Law: <push(v), w> = <v, pull(w)> for every v, w.
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
-                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients) {
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks = nullptr) {
   ir::node_id last = ir::none;
   for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
   if (output_count == 0) {
@@ -28,28 +41,33 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
     mark_active(until_last, active.data(), first);
   }
   ir::array<ir::node_id> adjoint(last + 1, ir::none);
-  const auto accumulate = [&](ir::node_id to, ops::value cotangent) {
+  mark_list reached(last + 1, is_unreached);
+  const auto accumulate = [&](ir::node_id to, ops::value cotangent, char mark) {
+    reached[to] |= mark;
     adjoint[to] = adjoint[to] == ir::none ? cotangent.id : sum_of_cotangents({g, adjoint[to]}, cotangent).id;
   };
-  for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]});
-  const auto accumulate_active = [&](ir::node_id to, ir::node_id cotangent) {
-    if (active[to]) accumulate(to, {g, cotangent});
+  for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]}, marks == nullptr ? char{is_reached} : marks[i]);
+  const auto accumulate_active = [&](ir::node_id to, ir::node_id cotangent, char mark) {
+    if (active[to]) accumulate(to, {g, cotangent}, mark);
   };
   for (ir::node_id id = last; id >= first && id >= 0; --id) {
     const ir::node n = g[id];
 #if TENURE_PROFILE_LINES
     const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
 #endif
-    if (n.op == ir::opcode::construct && active[n.in[0]]) pull_construct(g, id, last, active.data(), adjoint, accumulate_active);
+    if (n.op == ir::opcode::construct && active[n.in[0]]) pull_construct(g, id, last, active.data(), adjoint, reached, accumulate_active);
     if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
     // x * x gives x the same cotangent twice. Where x already has a cotangent, 2 * g costs one addition less than g + g.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
     const int arity = doubles ? 1 : n.arity;
+    const bool guards = reached[id] != is_reached && may_have_infinite_partial(n.op);
     for (int k = 0; k < arity; ++k) {
       const ir::node_id operand = n.in[k];
       if (active[operand] && ops::flows_to(n, k, g[operand])) {
-        const ops::value arrived = ops::pull({g, id}, k, {g, adjoint[id]});
-        accumulate(operand, doubles ? arrived * 2.0 : arrived);
+        const ops::value given(g, adjoint[id]);
+        ops::value arrived = ops::pull({g, id}, k, given);
+        if (guards) arrived = without_partial_of_zeros(given, arrived);
+        accumulate(operand, doubles ? arrived * 2.0 : arrived, reached[id]);
       }
     }
   }

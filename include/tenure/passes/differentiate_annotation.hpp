@@ -8,12 +8,12 @@
 // A value of the graph around the function, which it captures, has its ordinary derivative: the rule is for the arguments.
 #pragma once
 
-#include <tenure/passes/flow.hpp>
+#include <tenure/passes/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
-                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients);
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks);
 
 namespace annotations {
 
@@ -42,23 +42,25 @@ constexpr id_list paste_body(ir::builder& g, const ir::construct& c, const id_li
   return outputs;
 }
 
-/// The cotangents that arrive at floating results, and these results.
+/// The cotangents that arrive at floating results, with their marks, and these results.
 struct arrivals {
   id_list values, cotangents;
+  mark_list marks;
 };
-constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const id_list& cotangents) {
+constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const id_list& cotangents, const mark_list& marks) {
   arrivals a;
   for (int i = 0; i < outputs.size(); ++i)
-    if (cotangents[i] != ir::none && is_floating_node(g, outputs[i])) a.values.push_back(outputs[i]), a.cotangents.push_back(cotangents[i]);
+    if (cotangents[i] != ir::none && is_floating_node(g, outputs[i])) a.values.push_back(outputs[i]), a.cotangents.push_back(cotangents[i]), a.marks.push_back(marks[i]);
   return a;
 }
 
 /// accumulate(operand, cotangent) takes the cotangents of the operands that are active.
 template <class Accumulate>
 constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
-                               Accumulate accumulate) {
+                               const mark_list& results, Accumulate accumulate) {
   if (c.refused != ir::refusal::kind::nothing) return g.refuse({c.refused});
   id_list given = arguments_of_rule(g, id, c, operands), wrt, to, floating;
+  mark_list marks;
   for (int i = c.carries; i < c.carries + c.scanned; ++i) {
     if (!is_floating_node(g, operands[i])) continue;
     ir::node_id tangent = zero_like(g, operands[i]);
@@ -71,11 +73,11 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::constru
   }
   take(given, operands, c.own_operands(), c.captures[0]);
   for (int i = 0; i < c.carries; ++i)
-    if (is_floating_node(g, operands[i])) floating.push_back(cotangents[i]);
+    if (is_floating_node(g, operands[i])) floating.push_back(cotangents[i]), marks.push_back(results[i]);
   const id_list tangents = paste_body(g, c, given);
-  const arrivals at = arrived(g, tangents, floating);
+  const arrivals at = arrived(g, tangents, floating, marks);
   id_list gradients(wrt.size(), ir::none);
-  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data());
+  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data(), at.marks.data());
   for (int i = 0; i < wrt.size(); ++i)
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
@@ -104,7 +106,7 @@ constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::constru
 
 template <class Accumulate>
 constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
-                               Accumulate accumulate) {
+                               const mark_list& results, Accumulate accumulate) {
   id_list given, wrt, to, kept;
   for (int i = c.own_operands(); i < operands.size(); ++i) {
     const ir::node x = g[operands[i]];
@@ -119,17 +121,17 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_
   const id_list again = paste_body(g, c, given);
   id_list values;
   take(values, again, 0, c.carries);
-  const arrivals at = arrived(g, values, cotangents);
+  const arrivals at = arrived(g, values, cotangents, results);
   id_list gradients(wrt.size(), ir::none);
-  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data());
+  reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data(), at.marks.data());
   for (int i = 0; i < kept.size(); ++i) g.redirect(first, again[c.carries + i], kept[i]);
   for (int i = 0; i < wrt.size(); ++i)
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
 
-/// Adds the cotangents of the operands, given those of the results, or none.
+/// Adds the cotangents of the operands, given those of the results, or none, and their marks.
 template <class Accumulate>
-constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, const mark_list& results, Accumulate accumulate) {
   using kind = ir::construct::kind;
   const ir::construct c = g.construct_at(id);
   const id_list operands = g.operands_of(id);
@@ -138,13 +140,13 @@ constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id
   for (int i = c.first_argument(); i < c.first_argument() + c.scanned && !c.is_taken; ++i)
     by_rule = by_rule || (active[operands[i]] && is_floating_node(g, operands[i]));
   if (c.what == kind::checkpoint) {
-    if (any) pull_checkpoint(g, c, operands, active, cotangents, accumulate);
+    if (any) pull_checkpoint(g, c, operands, active, cotangents, results, accumulate);
     return;
   }
   for (int i = 0; i < c.carries; ++i)
     if (cotangents[i] != ir::none) accumulate(operands[c.operand_of_result(i)], cotangents[i]);
   if (!by_rule) return;
-  if (any && c.what == kind::custom_jvp) pull_custom_jvp(g, id, c, operands, active, cotangents, accumulate);
+  if (any && c.what == kind::custom_jvp) pull_custom_jvp(g, id, c, operands, active, cotangents, results, accumulate);
   if (any && c.what == kind::custom_vjp) pull_custom_vjp(g, id, c, operands, cotangents, accumulate);
   if (c.what == kind::custom_vjp && !c.of_results) g.take_rule(id);
 }

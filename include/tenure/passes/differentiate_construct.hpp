@@ -11,11 +11,11 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Adds the cotangents of the operands of a branch. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes them.
+/// Adds the cotangents of the operands of a branch. `cotangents` are those of its results, or none, and r what they reach. accumulate(operand,
+/// cotangent) takes them.
 template <class Accumulate>
-constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
   const ir::construct c = g.construct_at(id);
-  const flow f = flow_through<by_derivative>(g.view(), id, active);
   const id_list operands = g.operands_of(id);
   id_list all, wanted;  // each operand once, though both branches may capture it. A branch that has no cotangent of it returns zeros
   const auto place_of = [&](ir::node_id operand) {
@@ -26,22 +26,23 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, con
   all.push_back(operands[0]);
   for (int b = 0, k = 1; b < 2; ++b)
     for (int j = 0; j < c.captures[b]; ++j, ++k)
-      if (f.inputs(b)[j] && place_of(operands[k]) == wanted.size()) wanted.push_back(operands[k]);
+      if (r.inputs(b)[j] && place_of(operands[k]) == wanted.size()) wanted.push_back(operands[k]);
   ir::construct back{.what = ir::construct::kind::cond};
   int first_capture = 1;
   for (int b = 0; b < 2; ++b) {
     derived_body body(g, c.bodies[b]);
     id_list given, wrt, places, values, arriving, outputs(wanted.size(), ir::none);
+    mark_list marks;
     for (int j = 0; j < c.captures[b]; ++j) {
       const ir::node_id operand = operands[first_capture + j];
-      given.push_back(f.inputs(b)[j] ? body.variable(operand) : operand);
-      if (f.inputs(b)[j]) wrt.push_back(given.back()), places.push_back(place_of(operand));
+      given.push_back(r.inputs(b)[j] ? body.variable(operand) : operand);
+      if (r.inputs(b)[j]) wrt.push_back(given.back()), places.push_back(place_of(operand));
     }
     body.paste(given);
     for (int i = 0; i < cotangents.size(); ++i)
-      if (cotangents[i] != ir::none && f.results[i]) values.push_back(body.output(i)), arriving.push_back(cotangents[i]);
+      if (r.outputs[i]) values.push_back(body.output(i)), arriving.push_back(cotangents[i]), marks.push_back(r.outputs[i]);
     id_list gradients(wrt.size(), ir::none);
-    reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+    reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data(), marks.data());
     for (int i = 0; i < wrt.size(); ++i) {
       if (gradients[i] == ir::none) continue;
       ir::node_id& sum = outputs[places[i]];
@@ -58,26 +59,38 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const char* active, con
   for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g.result(branch, k));
 }
 
-/// Adds the cotangents of the operands of a construct, given those of its results up to node `last`.
+/// Adds the cotangents of the operands of a construct, given those of its results up to node `last`, and their marks. accumulate(operand,
+/// cotangent, mark) takes them.
 template <class Accumulate>
-constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, Accumulate accumulate) {
+constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached, Accumulate accumulate_with_mark) {
   const ir::construct c = g.construct_at(id);
   id_list cotangents(g.view().results_of(c), ir::none);
+  mark_list results(cotangents.size(), is_unreached);
   bool any = false;
   for (ir::node_id r = id + 1; r <= last; ++r) {
     const ir::node n = g[r];
     if (n.op != ir::opcode::result || n.in[0] != id || adjoint[r] == ir::none) continue;
     ir::node_id& sum = cotangents[static_cast<int>(n.attr)];
     sum = sum == ir::none ? adjoint[r] : sum_of_cotangents({g, sum}, {g, adjoint[r]}).id;
+    results[static_cast<int>(n.attr)] |= reached[r];
     any = true;
   }
-  if (c.annotates()) return annotations::pull(g, id, active, cotangents, accumulate);
+  reach r;
+  if (any) r = reach_of(g.view(), id, active, results);
+  const id_list operands = g.operands_of(id);
+  const auto accumulate = [&](ir::node_id operand, ir::node_id cotangent) {
+    char mark = is_unreached;
+    for (int i = 0; i < operands.size(); ++i)
+      if (operands[i] == operand) mark |= r.operands[i];
+    accumulate_with_mark(operand, cotangent, mark);
+  };
+  if (c.annotates()) return annotations::pull(g, id, active, cotangents, results, accumulate);
   if (!any) return;
   switch (c.what) {
-    case ir::construct::kind::scan: return pull_scan(g, id, active, cotangents, accumulate);
-    case ir::construct::kind::cond: return pull_cond(g, id, active, cotangents, accumulate);
-    case ir::construct::kind::while_loop: return pull_while(g, id, active, cotangents, accumulate);
-    case ir::construct::kind::reverse_while: return pull_reverse_while(g, id, active, cotangents, accumulate);
+    case ir::construct::kind::scan: return pull_scan(g, id, r, active, cotangents, accumulate);
+    case ir::construct::kind::cond: return pull_cond(g, id, r, cotangents, accumulate);
+    case ir::construct::kind::while_loop: return pull_while(g, id, r, cotangents, accumulate);
+    case ir::construct::kind::reverse_while: return pull_reverse_while(g, id, r, active, cotangents, accumulate);
     case ir::construct::kind::external: return g.refuse({ir::refusal::kind::reverse_extern});
     default: return;
   }

@@ -10,25 +10,25 @@
 
 #include <tenure/passes/demand.hpp>
 #include <tenure/passes/derived_body.hpp>
+#include <tenure/passes/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
 /// The cotangents of the operands of a reverse_while, given those of its results, or none.
 class cotangents_of_reverse_while {
  public:
-  constexpr cotangents_of_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents)
-      : g_(g), active_(active), c_(g.construct_at(id)), f_(flow_through<by_derivative>(g.view(), id, active)), operands_(g.operands_of(id)),
-        reached_(carries_reached(cotangents)) {
+  constexpr cotangents_of_reverse_while(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents)
+      : g_(g), active_(active), c_(g.construct_at(id)), r_(r), operands_(g.operands_of(id)) {
     for (int i = 0; i < c_.states(); ++i) first_states_.push_back(operands_[c_.carries + i]);
     for (int i = 0; i < c_.carries; ++i)
-      if (reached_[i]) first_states_.push_back(cotangents[i] != ir::none ? cotangents[i] : zero(operands_[i]));
+      if (r_.outputs[i]) first_states_.push_back(cotangents[i] != ir::none ? cotangents[i] : zero(operands_[i]));
   }
 
   /// accumulate(operand, cotangent) takes the cotangents of the first c, which are those of the last turn.
   template <class Accumulate>
   constexpr void of_carries(Accumulate accumulate) {
     bool any = false;
-    for (int i = 0; i < c_.carries; ++i) any = any || (reached_[i] && active_[operands_[i]]);
+    for (int i = 0; i < c_.carries; ++i) any = any || (r_.outputs[i] && active_[operands_[i]]);
     if (!any) return;
     ir::construct loop{.what = ir::construct::kind::while_loop, .carries = first_states_.size() + 1};
     id_list all = first_states_;
@@ -52,7 +52,7 @@ class cotangents_of_reverse_while {
 
     const ir::node_id last = g_.add_construct(loop, all);
     for (int i = 0, at = c_.states(); i < c_.carries; ++i) {
-      if (!reached_[i]) continue;
+      if (!r_.outputs[i]) continue;
       if (active_[operands_[i]]) accumulate(operands_[i], g_.result(last, at));
       ++at;
     }
@@ -63,11 +63,11 @@ class cotangents_of_reverse_while {
   constexpr void of_states_and_captures(Accumulate accumulate) {
     id_list wanted;
     for (int i = 0; i < c_.states(); ++i)
-      if (f_.inputs(0)[i]) wanted.push_back(operands_[c_.carries + i]);
+      if (r_.of_first[i]) wanted.push_back(operands_[c_.carries + i]);
     const int active_states = wanted.size();
     for (int b = 0; b < 2; ++b)
       for (int j = 0; j < c_.captures[b]; ++j)
-        if (is_active(b, j)) wanted.push_back(capture(b, j));
+        if (is_wanted(b, j)) wanted.push_back(capture(b, j));
     if (wanted.size() == 0) return;
 
     derived_body body(g_, c_.bodies[1]);  // (each c, the cotangents of `wanted`; s_k, l_k)
@@ -78,21 +78,22 @@ class cotangents_of_reverse_while {
     for (const ir::node_id x : first_states_) inputs.push_back(body.input_like(x));
     for (int i = 0; i < c_.states(); ++i) of_pull.push_back(inputs[first_state + i]), of_step.push_back(inputs[first_state + i]);
     for (int b = 0; b < 2; ++b)
-      for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(is_active(b, j) ? body.variable(capture(b, j)) : capture(b, j));
+      for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(is_wanted(b, j) ? body.variable(capture(b, j)) : capture(b, j));
     body.paste(of_pull);
     const id_list stepped = g_.paste(c_.bodies[0], of_step, ir::builder::bounds::if_read);
 
     id_list values, arriving, wrt, outputs;
+    mark_list marks;
     for (int i = 0, at = c_.carries; i < c_.states(); ++i)
-      if (f_.inputs(0)[i]) values.push_back(stepped[output_of(0, i)]), arriving.push_back(inputs[at++]);
+      if (r_.of_first[i]) values.push_back(stepped[output_of(0, i)]), arriving.push_back(inputs[at++]), marks.push_back(r_.of_first[i]);
     for (int i = 0, at = first_state + c_.states(); i < c_.carries; ++i)
-      if (reached_[i]) values.push_back(body.output(i)), arriving.push_back(inputs[at++]);
+      if (r_.outputs[i]) values.push_back(body.output(i)), arriving.push_back(inputs[at++]), marks.push_back(r_.outputs[i]);
     for (int i = 0; i < of_step.size(); ++i)
-      if (f_.inputs(0)[i]) wrt.push_back(of_step[i]);
+      if (r_.of_first[i]) wrt.push_back(of_step[i]);
     for (int j = 0; j < c_.captures[1]; ++j)
-      if (is_active(1, j)) wrt.push_back(of_pull[c_.own_inputs(1) + j]);
+      if (is_wanted(1, j)) wrt.push_back(of_pull[c_.own_inputs(1) + j]);
     id_list gradients(wrt.size(), ir::none);
-    reverse(g_, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+    reverse(g_, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data(), marks.data());
     for (int i = 0; i < c_.carries; ++i) outputs.push_back(body.output(i));
     for (int k = 0; k < wrt.size(); ++k) {
       const ir::node_id sum = inputs[c_.carries + k], more = gradients[k];
@@ -126,12 +127,13 @@ class cotangents_of_reverse_while {
   constexpr turn turn_forward(derived_body& body) {
     turn t;
     id_list of_step, of_pull, values, arriving, wrt;
+    mark_list marks;
     for (int i = 0; i < c_.states(); ++i) of_step.push_back(body.input_of(i)), t.inputs.push_back(of_step[i]);
     for (int i = 0; i < c_.carries; ++i)
-      if (reached_[i]) t.inputs.push_back(body.input_like(operands_[i])), arriving.push_back(t.inputs.back());
+      if (r_.outputs[i]) t.inputs.push_back(body.input_like(operands_[i])), arriving.push_back(t.inputs.back()), marks.push_back(r_.outputs[i]);
     for (int i = 0; i < c_.carries; ++i) {
       of_pull.push_back(body.variable(zero(operands_[i])));  // the derivative of what is linear is the same at each c
-      if (reached_[i]) wrt.push_back(of_pull[i]);
+      if (r_.outputs[i]) wrt.push_back(of_pull[i]);
     }
     for (int i = 0; i < c_.states(); ++i) of_pull.push_back(of_step[i]);
     for (int b = 0; b < 2; ++b)
@@ -139,9 +141,9 @@ class cotangents_of_reverse_while {
     body.paste(of_step);
     const id_list pulled = g_.paste(c_.bodies[1], of_pull, ir::builder::bounds::if_read);
     for (int i = 0; i < c_.carries; ++i)
-      if (reached_[i]) values.push_back(pulled[output_of(1, i)]);
+      if (r_.outputs[i]) values.push_back(pulled[output_of(1, i)]);
     id_list gradients(wrt.size(), ir::none);
-    reverse(g_, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+    reverse(g_, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data(), marks.data());
     for (int i = 0; i < c_.states(); ++i) t.outputs.push_back(body.output(i));
     for (int k = 0; k < wrt.size(); ++k) t.outputs.push_back(gradients[k] != ir::none ? gradients[k] : body.zero_like(wrt[k]));
     ir::graph_view read = g_.view();
@@ -152,33 +154,23 @@ class cotangents_of_reverse_while {
     return t;
   }
 
-  /// Which carries get a cotangent in some turn.
-  constexpr mark_list carries_reached(const id_list& cotangents) const {
-    const ir::graph_view pull = g_.view().body_at(c_.bodies[1]);
-    mark_list reached(c_.carries, 0);
-    for (int i = 0; i < c_.carries; ++i) reached[i] = cotangents[i] != ir::none;
-    need_over_turns(reached, c_.carries, c_.carries, [&](const mark_list& outputs) { return inputs_needed(pull, outputs); });
-    return reached;
-  }
-
   constexpr ir::node_id zero(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
   constexpr ir::node_id turns() const { return operands_[c_.own_operands() - 1]; }
   constexpr ir::node_id capture(int b, int j) const { return operands_[c_.own_operands() + (b == 0 ? 0 : c_.captures[0]) + j]; }
-  constexpr bool is_active(int b, int j) const { return f_.inputs(b)[c_.own_inputs(b) + j] != 0; }
+  constexpr bool is_wanted(int b, int j) const { return r_.inputs(b)[c_.own_inputs(b) + j] != 0; }
   /// The id in its body of output i.
   constexpr ir::node_id output_of(int b, int i) const { return g_.view().body_at(c_.bodies[b]).outputs[i]; }
 
   ir::builder& g_;
   const char* active_;
   ir::construct c_;
-  flow f_;
+  reach r_;
   id_list operands_, first_states_;
-  mark_list reached_;
 };
 
 template <class Accumulate>
-constexpr void pull_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
-  cotangents_of_reverse_while all(g, id, active, cotangents);
+constexpr void pull_reverse_while(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents, Accumulate accumulate) {
+  cotangents_of_reverse_while all(g, id, r, active, cotangents);
   all.of_carries(accumulate);
   all.of_states_and_captures(accumulate);
 }

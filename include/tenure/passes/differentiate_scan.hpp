@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tenure/passes/padded_sums.hpp>
+#include <tenure/passes/reach.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -172,11 +173,12 @@ constexpr ir::node_id same_in_each_turn(ir::builder& g, ir::node_id stack, std::
   return is_slice ? n.in[0] : ops::broadcast_along({g, n.in[0]}, slice, axes).id;
 }
 
-/// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes them.
+/// Adds the cotangents of the operands of a scan. `cotangents` are those of its results, or none, and r what they reach. accumulate(operand,
+/// cotangent) takes them.
 template <class Accumulate>
-constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents, Accumulate accumulate) {
   const ir::construct c = g.construct_at(id);
-  const flow f = flow_through<by_derivative>(g.view(), id, active);
+  const mark_list& reached = r.of_first;
   const id_list operands = g.operands_of(id);
   const int own = c.own_operands(), first_capture = own + c.counts;
   const int results = cotangents.size();
@@ -185,12 +187,13 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   id_list carry_cotangents(c.carries, ir::none), sums(c.captures[0], ir::none), stacked_cotangents(results, ir::none);
   id_list carries, scanned, carry_operands, scanned_operands;
   id_list given, wrt, values, arriving;
+  mark_list marks;
   for (int i = 0; i < c.carries; ++i)
-    if (f.inputs(0)[i]) carries.push_back(carry_cotangents[i] = body.input_like(operands[i]));
+    if (r.outputs[i]) carries.push_back(carry_cotangents[i] = body.input_like(operands[i]));
   for (int j = 0; j < c.captures[0]; ++j)
-    if (f.inputs(0)[first_capture + j]) sums[j] = body.input_like(operands[own + j]);
+    if (reached[first_capture + j]) sums[j] = body.input_like(operands[own + j]);
   for (int i = c.carries; i < results; ++i)
-    if (f.results[i] && cotangents[i] != ir::none) {
+    if (r.outputs[i]) {
       const ir::graph_view written = g.view().body_at(c.bodies[0]);
       const ir::node n = written[written.outputs[i]];
       stacked_cotangents[i] = same_in_each_turn(g, cotangents[i], n.shape);
@@ -204,23 +207,25 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
 
   for (int i = 0; i < results; ++i) {
     const ir::node_id arrives = i < c.carries ? carry_cotangents[i] : stacked_cotangents[i];
-    if (arrives == ir::none || !f.results[i]) continue;
+    if (arrives == ir::none) continue;
     values.push_back(body.output(i));
     arriving.push_back(arrives);
+    marks.push_back(r.outputs[i]);
   }
   for (int i = 0; i < given.size(); ++i)
-    if (f.inputs(0)[i]) wrt.push_back(given[i]);
+    if (reached[i]) wrt.push_back(given[i]);
   id_list gradients(wrt.size(), ir::none);
-  reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+  reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data(), marks.data());
 
   id_list next, slices;  // the outputs: carries, then the cotangents of scanned slices, then factors of products
   stacked_products products(g, body, given, own);
   padded_sums parts(g, body);
   int at = 0;
   for (int i = 0; i < given.size(); ++i) {
-    if (!f.inputs(0)[i]) continue;
-    const ir::node_id found = gradients[at++];
-    if (i < c.carries) {
+    const bool is_carry = i < c.carries;
+    if (is_carry ? !r.outputs[i] : !reached[i]) continue;
+    const ir::node_id found = reached[i] ? gradients[at++] : ir::none;
+    if (is_carry) {
       next.push_back(found != ir::none ? found : body.zero_like(given[i]));
     } else if (i < own) {
       slices.push_back(found != ir::none ? found : body.zero_like(given[i]));
@@ -283,7 +288,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   }
   id_list all;
   for (int i = 0; i < c.carries; ++i)
-    if (f.inputs(0)[i]) all.push_back(cotangents[i] != ir::none ? cotangents[i] : g.constant(g[operands[i]].type, g[operands[i]].shape, 0));
+    if (r.outputs[i]) all.push_back(cotangents[i] != ir::none ? cotangents[i] : g.constant(g[operands[i]].type, g[operands[i]].shape, 0));
   for (int j = 0; j < c.captures[0]; ++j)
     if (sums[j] != ir::none) all.push_back(g.constant(g[operands[own + j]].type, g[operands[own + j]].shape, 0));
   parts.add_zeros(all);
@@ -294,8 +299,8 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
 
   int result = 0;
   for (int i = 0; i < c.carries; ++i)
-    if (f.inputs(0)[i]) {
-      if (active[operands[i]]) accumulate(operands[i], g.result(loop, result));
+    if (r.outputs[i]) {
+      if (active[operands[i]] && r.operands[i]) accumulate(operands[i], g.result(loop, result));
       ++result;
     }
   for (int j = 0; j < c.captures[0]; ++j)
@@ -303,7 +308,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const char* active, con
   parts.finish([&] { return g.result(loop, result++); }, [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });
   const int first_stacked = result;
   for (int i = c.carries; i < own; ++i)
-    if (f.inputs(0)[i]) accumulate(operands[i], g.result(loop, result++));
+    if (reached[i]) accumulate(operands[i], g.result(loop, result++));
   products.finish(
       operands, c.length, [&](int i) { return g.result(loop, first_stacked + i); }, [&](int k) { return g.result(id, place_of_kept[k]); },
       [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });

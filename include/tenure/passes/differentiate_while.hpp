@@ -21,13 +21,13 @@ constexpr mark_list inputs_read(const ir::graph_view& body, const mark_list& out
   return inputs;
 }
 
-/// Adds the cotangents of the operands of a while_loop. `cotangents` are those of its results, or none. accumulate(operand, cotangent) takes
-/// them. Those of captures are summed up in each turn. The states that the pull needs are computed again, but not the others, such as a number of
+/// Adds the cotangents of the operands of a while_loop. `cotangents` are those of its results, or none, and r what they reach.
+/// accumulate(operand, cotangent) takes them. Those of captures are summed up in each turn. The states that the pull needs are computed again, but not the others, such as a number of
 /// turns that only the condition reads. The pull of a linear turn may need none.
 template <class Accumulate>
-constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, Accumulate accumulate) {
+constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
   const ir::construct c = g.construct_at(id);
-  const flow f = flow_through<by_derivative>(g.view(), id, active);
+  const mark_list& reached = r.of_second;
   const id_list operands = g.operands_of(id);
   const int turn = c.bodies[1], first_capture = c.carries + c.captures[0];
   ir::construct counted = c;
@@ -37,7 +37,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
 
   id_list all, wanted;
   for (int i = 0; i < c.carries + c.captures[1]; ++i) {
-    if (!f.inputs(1)[i]) continue;
+    if (i < c.carries ? !r.outputs[i] : !reached[i]) continue;
     const ir::node_id operand = operands[i < c.carries ? i : first_capture + i - c.carries], arrives = i < c.carries ? cotangents[i] : ir::none;
     wanted.push_back(operand);
     all.push_back(arrives != ir::none ? arrives : g.constant(g[operand].type, g[operand].shape, 0));
@@ -45,19 +45,20 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const char* active, co
 
   derived_body pull(g, turn);
   id_list inputs, given, wrt, values, arriving, outputs;
+  mark_list marks;
   for (const ir::node_id operand : wanted) inputs.push_back(pull.input_like(operand));
   for (int i = 0; i < c.carries; ++i) given.push_back(pull.input_of(i));
   for (int j = 0; j < c.captures[1]; ++j) {
     const ir::node_id operand = operands[first_capture + j];
-    given.push_back(f.inputs(1)[c.carries + j] ? pull.variable(operand) : operand);
+    given.push_back(reached[c.carries + j] ? pull.variable(operand) : operand);
   }
   pull.paste(given);
   for (int i = 0; i < given.size(); ++i)
-    if (f.inputs(1)[i]) wrt.push_back(given[i]);
+    if (i < c.carries ? r.outputs[i] : reached[i]) wrt.push_back(given[i]);
   for (int i = 0; i < c.carries; ++i)
-    if (f.inputs(1)[i]) values.push_back(pull.output(i)), arriving.push_back(inputs[arriving.size()]);
+    if (r.outputs[i]) values.push_back(pull.output(i)), arriving.push_back(inputs[arriving.size()]), marks.push_back(r.outputs[i]);
   id_list gradients(wrt.size(), ir::none);
-  reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data());
+  reverse(g, values.data(), arriving.data(), values.size(), wrt.data(), wrt.size(), gradients.data(), marks.data());
   for (int k = 0; k < wrt.size(); ++k) {
     const bool is_sum = k >= values.size(), is_zero = gradients[k] == ir::none;
     if (!is_sum) outputs.push_back(is_zero ? pull.zero_like(wrt[k]) : gradients[k]);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which values the cotangents of results reach, also in loops, branches and rules: those to which reverse() adds a cotangent. flow.hpp goes the
+// other way. A value that none reaches has no cotangent, and that is not a cotangent of zeros: zeros times an infinite partial derivative are
+// NaN, and the products are work. Cost: a sweep over each body, and a few for one whose carries reach each other.
+#pragma once
+
+#include <tenure/passes/flow.hpp>
+
+namespace TENURE_NAMESPACE::passes {
+
+/// Whether a value has a cotangent: not, in some turns or in one of two branches, or always. Elsewhere zeros stand for the cotangent that is not there.
+enum : char { is_unreached = 0, is_sometimes_reached = 1, is_reached = 3 };
+/// That of a value that has one mark or the other.
+constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes_reached}; }
+constexpr char sometimes(char mark) { return mark ? char{is_sometimes_reached} : char{is_unreached}; }
+
+/// What the cotangents of the results of a construct reach. `outputs` are those of the body of the results: a carry, in all turns.
+struct reach {
+  mark_list outputs, of_first, of_second, operands;
+
+  constexpr mark_list& inputs(int body) { return body == 0 ? of_first : of_second; }
+  constexpr const mark_list& inputs(int body) const { return body == 0 ? of_first : of_second; }
+};
+
+constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached);
+
+/// The marks of the inputs of a body, given those of its outputs. Only active nodes have a derivative.
+constexpr mark_list inputs_reached(const ir::graph_view& body, const mark_list& active, const mark_list& outputs) {
+  mark_list reached(body.count + 1, 0), inputs(body.input_count, 0);
+  for (int i = 0; i < outputs.size(); ++i)
+    if (active[body.outputs[i]]) reached[body.outputs[i]] |= outputs[i];
+  spread_back(body, active.data(), reached.data());
+  for (ir::node_id id = 0; id < body.count; ++id)
+    if (body[id].op == ir::opcode::input) inputs[static_cast<int>(body[id].attr)] = reached[id];
+  return inputs;
+}
+/// The same in all turns. The first `count` outputs are the carries: each is an input of the turn that comes before it in this direction.
+constexpr mark_list reached_over_turns(const ir::graph_view& body, const mark_list& active_inputs, mark_list& outputs, int count) {
+  const mark_list active = marks_of_body<by_derivative>(body, active_inputs);
+  mark_list inputs;
+  for (bool again = true; again;) {
+    again = false;
+    inputs = inputs_reached(body, active, outputs);
+    for (int i = 0; i < count; ++i) {
+      const char mark = either(outputs[i], inputs[i]);
+      again = again || mark != outputs[i];
+      outputs[i] = mark;
+    }
+  }
+  return inputs;
+}
+
+/// An annotation: its results are operands of it, and a rule or a second computation gives the cotangents of others.
+constexpr mark_list reached_by_annotation(const ir::graph_view& g, const ir::construct& c, const id_list& ids, const mark_list& active, const mark_list& results) {
+  using kind = ir::construct::kind;
+  mark_list reached(active.size(), 0), inputs, outputs;
+  id_list operand_of_input;
+  const int first = c.first_argument(), end = first + c.scanned;
+  const bool is_checkpoint = c.what == kind::checkpoint;
+  char any = is_unreached;
+  for (int i = 0; i < c.carries; ++i) {
+    any |= results[i];
+    if (!is_checkpoint) reached[c.operand_of_result(i)] = results[i];
+  }
+  if (!any || (!is_checkpoint && (c.is_taken || !any_of(active, first, end)))) return reached;
+  if (c.what == kind::custom_vjp) {
+    for (int i = first; i < end; ++i)
+      if (active[i]) reached[i] |= any;
+    return reached;
+  }
+  const ir::graph_view body = g.body_at(c.bodies[0]);
+  inputs.resize(body.input_count, 0), operand_of_input.resize(body.input_count, ir::none);
+  const auto from = [&](int input, int operand) { inputs[input] = active[operand], operand_of_input[input] = operand; };
+  if (is_checkpoint) {
+    for (int i = 0; i < body.input_count; ++i) from(i, c.own_operands() + i);
+    for (int i = 0; i < c.carries; ++i) outputs.push_back(results[i]);
+  } else {  // the rule takes the arguments and then the tangents of those that are floating, in which it is linear
+    int input = c.scanned;
+    for (int i = first; i < end; ++i)
+      if (is_floating(g[ids[i]].type)) from(input++, i);
+    for (int i = 0; i < c.carries; ++i)
+      if (is_floating(g[ids[i]].type)) outputs.push_back(results[i]);
+  }
+  const mark_list found = inputs_reached(body, marks_of_body<by_derivative>(body, inputs), outputs);
+  for (int i = 0; i < body.input_count; ++i)
+    if (found[i]) reached[operand_of_input[i]] |= found[i];
+  return reached;
+}
+
+/// A loop or a branch. `f`: what is active in it.
+constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::construct& c, const id_list& ids, const flow& f, const mark_list& results) {
+  using kind = ir::construct::kind;
+  reach r;
+  const auto body = [&](int b) { return g.body_at(c.bodies[b]); };
+  const bool is_reverse_while = c.what == kind::reverse_while;
+  for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i)
+    r.outputs.push_back(f.results[i] || is_reverse_while ? results[i] : char{is_unreached});
+  r.operands.resize(ids.size(), 0);
+  if (c.what == kind::cond) {
+    for (int b = 0; b < 2; ++b) r.inputs(b) = inputs_reached(body(b), marks_of_body<by_derivative>(body(b), f.inputs(b)), r.outputs);
+    for (int i = 1; i < ids.size(); ++i) {  // each operand once, though both branches may capture it
+      char of_branch[2] = {};
+      for (int k = 1; k < ids.size(); ++k) {
+        const int b = k > c.captures[0] ? 1 : 0;
+        if (ids[k] == ids[i]) of_branch[b] |= r.inputs(b)[k - 1 - b * c.captures[0]];
+      }
+      r.operands[i] = either(of_branch[0], of_branch[1]);
+    }
+    return r;
+  }
+  if (c.what == kind::scan) r.of_first = reached_over_turns(body(0), f.of_first, r.outputs, c.carries);
+  if (c.what == kind::while_loop) r.of_second = reached_over_turns(body(1), f.of_second, r.outputs, c.carries);
+  if (is_reverse_while) {  // its turns are linear in the carries, whose cotangents come from its results
+    mark_list of_carries(body(1).input_count, 0), states;
+    for (int i = 0; i < c.carries; ++i) of_carries[i] = 1;
+    reached_over_turns(body(1), of_carries, r.outputs, c.carries);
+    r.of_second = inputs_reached(body(1), marks_of_body<by_derivative>(body(1), f.of_second), r.outputs);
+    for (int i = 0; i < c.states(); ++i) states.push_back(sometimes(r.of_second[c.carries + i]));
+    r.of_first = reached_over_turns(body(0), f.of_first, states, c.states());
+    for (int i = 0; i < c.states(); ++i) r.of_first[i] = states[i];
+  }
+  const bool has_turn = c.what == kind::scan && is_static(c.length) && c.length > 0;
+  const auto in_a_turn = [&](char mark) { return has_turn ? mark : sometimes(mark); };
+  for (int i = 0; i < c.carries; ++i) r.operands[i] = has_turn ? r.of_first[i] : r.outputs[i];
+  if (c.what == kind::scan)
+    for (int i = c.carries; i < c.own_operands(); ++i) r.operands[i] = r.of_first[i];
+  if (is_reverse_while)
+    for (int i = 0; i < c.states(); ++i) r.operands[c.carries + i] = sometimes(r.of_first[i]);
+  for (int b = 0, at = c.own_operands(); b < 2; ++b)
+    for (int i = 0; i < c.captures[b]; ++i, ++at)
+      if (r.inputs(b).size() > 0) r.operands[at] = in_a_turn(r.inputs(b)[c.own_inputs(b) + c.counts + i]);
+  return r;
+}
+
+/// The reach of a construct, given the marks of its results.
+constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* active, const mark_list& results) {
+  const ir::construct& c = g.construct_of(g[id]);
+  mark_list operands;
+  id_list ids;
+  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(char(active[o] && is_floating(g[o].type))), ids.push_back(o); });
+  if (c.what != ir::construct::kind::external && !c.annotates()) return reached_in_bodies(g, c, ids, flow_through<by_derivative>(g, c, operands), results);
+  reach r;
+  if (c.annotates()) r.operands = reached_by_annotation(g, c, ids, operands, results);
+  else r.operands.resize(operands.size(), 0);
+  return r;
+}
+
+/// Marks the active nodes that marked nodes reach.
+constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached) {
+  for (ir::node_id id = g.count - 1; id >= 0; --id) {
+    const ir::node& n = g[id];
+    if (n.op == ir::opcode::construct) {
+      if (!active[n.in[0]]) continue;
+      mark_list results(g.results_of(g.construct_of(n)), 0);
+      bool any = false;
+      for (ir::node_id r = id + 1; r < g.count; ++r)
+        if (g[r].op == ir::opcode::result && g[r].in[0] == id && reached[r]) results[static_cast<int>(g[r].attr)] |= reached[r], any = true;
+      if (!any) continue;
+      const mark_list operands = reach_of(g, id, active, results).operands;
+      int i = 0;
+      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id o) { reached[o] |= active[o] ? operands[i] : char{is_unreached}, ++i; });
+    } else if (reached[id] && active[id] && n.op != ir::opcode::result) {
+      for (int k = 0; k < n.arity; ++k)
+        if (active[n.in[k]] && ops::flows_to(n, k, g[n.in[k]])) reached[n.in[k]] |= reached[id];
+    }
+  }
+}
+
+}  // namespace tenure::passes

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+// Law: the work and the memory of a gradient do not grow by what nothing reads, in loops and branches; and it has no part in the value.
+// tests/fuzz/unread_test.cpp compares the values of random programs.
+#include "reference.hpp"
+
+#include <tenure/tenure.hpp>
+
+namespace tn = tenure;
+using number = tn::tensor<double, tn::shape<>>;
+using mat = tn::tensor<double, tn::shape<32, 32>>;
+using mats = tn::tensor<double, tn::shape<10, 32, 32>>;
+
+namespace {
+
+enum class loop { by_scan, by_count, by_while, bounded, in_branch };
+
+/// A carry, a slice and a capture that the result depends on, and if `Unread` others that it does not depend on: matrices multiplied in each turn,
+/// with an infinite partial derivative.
+template <loop How, bool Unread>
+constexpr auto turns = [](auto x, auto xs, auto m) {
+  const auto step = [=](auto a, auto row) { return tn::sin(a) * m + row; };
+  const auto unread = [=](auto a, auto b, auto row) { return tn::sqrt(b * a - b * a) + tn::tanh(tn::matmul(b, m + row)); };
+  const auto of_state = [=](auto s) {
+    if constexpr (Unread) return std::tuple{step(std::get<0>(s), m), unread(std::get<0>(s), std::get<1>(s), m), std::get<2>(s) + 1};
+    else return std::tuple{step(std::get<0>(s), m), std::get<1>(s), std::get<2>(s) + 1};
+  };
+  const auto goes_on = [](auto s) { return std::get<2>(s) < 5; };
+  const auto init = std::tuple{x, x, 0};
+  if constexpr (How == loop::by_scan) {
+    const auto turn = [=](auto s, auto row) {
+      auto [a, b] = s;
+      if constexpr (Unread) return std::tuple{std::tuple{step(a, row), unread(a, b, row)}, unread(b, a, row)};
+      else return std::tuple{std::tuple{step(a, row), b}, tn::nothing};
+    };
+    return sum(std::get<0>(std::get<0>(tn::scan(turn, std::tuple{x, x}, xs))));
+  } else if constexpr (How == loop::by_count) {
+    return sum(std::get<0>(tn::fori_loop(10, [=](auto, auto s) { return of_state(s); }, init)));
+  } else if constexpr (How == loop::by_while) {
+    return sum(std::get<0>(tn::while_loop(goes_on, of_state, init)));
+  } else if constexpr (How == loop::bounded) {
+    return sum(std::get<0>(tn::while_loop(goes_on, of_state, init, tn::at_most<6>)));
+  } else {
+    const auto y = tn::cond(x[0][0] > 0.0, [=] { return of_state(init); }, [=] { return init; });
+    return sum(std::get<0>(y));
+  }
+};
+
+template <loop How>
+void require_no_cost(const mat& x, const mats& xs, const mat& m) {
+  using without = decltype(tn::grad<0, 1, 2>(turns<How, false>).plan(x, xs, m));
+  using with = decltype(tn::grad<0, 1, 2>(turns<How, true>).plan(x, xs, m));
+  CHECK(with::flops() == without::flops());
+  CHECK(with::bytes() == without::bytes());
+  CHECK(with::workspace_bytes() == without::workspace_bytes());
+}
+
+}  // namespace
+
+TEST_CASE("Law: the work and the memory of a gradient do not grow by what nothing reads") {
+  const mat x, m;
+  const mats xs;
+  SECTION("scan") { require_no_cost<loop::by_scan>(x, xs, m); }
+  SECTION("fori_loop") { require_no_cost<loop::by_count>(x, xs, m); }
+  SECTION("while_loop") { require_no_cost<loop::by_while>(x, xs, m); }
+  SECTION("while_loop with a bound") { require_no_cost<loop::bounded>(x, xs, m); }
+  SECTION("cond") { require_no_cost<loop::in_branch>(x, xs, m); }
+}
+
+namespace {
+
+/// The first carry only, unrolled.
+constexpr auto by_hand = [](auto x) { return tn::sin(tn::sin(tn::sin(x * 0.5) * 0.5) * 0.5); };
+constexpr auto two_carries = [](auto c) {
+  auto [a, b] = c;
+  return std::tuple{tn::sin(a * 0.5), tn::sqrt(b * a - b * a)};
+};
+constexpr auto counted = [](auto x) { return std::get<0>(tn::fori_loop(3, [](auto, auto c) { return two_carries(c); }, std::tuple{x, x})); };
+/// The number that the last turn makes is not read, and its derivative is infinite. Those of the turns before are read.
+constexpr auto late = [](auto x) {
+  return std::get<0>(tn::fori_loop(3, [=](auto i, auto c) { return std::tuple{std::get<0>(c) + std::get<1>(c), tn::sqrt(2.0 * x - tn::cast<double>(i) * x)}; }, std::tuple{x, x}));
+};
+constexpr auto late_by_hand = [](auto x) { return 2.0 * x + tn::sqrt(2.0 * x) + tn::sqrt(x); };
+/// Only the other branch reads the root.
+constexpr auto beside_a_branch = [](auto x) {
+  const auto r = tn::sqrt(x);
+  return tn::cond(x > 0.0, [=] { return r; }, [=] { return 3.0 * x; });
+};
+
+/// At x = 1 the cotangent of the logarithm is 0, but its derivative is not.
+constexpr auto at_zero = [](auto x) {
+  const auto r = tn::log(x);
+  return tn::cond(x > 0.0, [=] { return r * r; }, [=] { return x; });
+};
+
+}  // namespace
+
+TEST_CASE("a cotangent that is not there meets no infinite partial derivative") {
+  const number x{0.9};
+  const double wanted = tn::grad(by_hand)(x).item();
+  CHECK(tn::grad(counted)(x).item() == Approx(wanted));
+  CHECK(tn::grad(tn::checkpoint(counted))(x).item() == Approx(wanted));
+  const tn::tensor<double, tn::shape<2>> two{0.9, 0.9};
+  CHECK(tn::grad([](auto v) { return sum(tn::vmap(counted)(v)); })(two)[1].item() == Approx(wanted));
+  CHECK(tn::grad(late)(x).item() == Approx(tn::grad(late_by_hand)(x).item()));
+  CHECK(tn::grad(beside_a_branch)(number{0.0}).item() == 3);
+  CHECK(tn::grad(tn::grad(at_zero))(number{1.0}).item() == 2);
+  judged::agrees_with_reference("counted", [](auto v) { return tn::grad(counted)(v); }, x);
+  judged::agrees_with_reference("late", [](auto v) { return tn::grad(late)(v); }, x);
+}
+
+namespace {
+
+/// Two results, one of which is not read. A rule of one's own sees zeros for it.
+constexpr auto both = [](auto x) { return std::tuple{tn::sin(x), tn::sqrt(x - x)}; };
+/// Its backward shows what it gets for the second result.
+constexpr auto by_vjp = tn::custom_vjp(both, [](auto x, auto g) { return tn::cos(x) * std::get<0>(g) + tn::where(std::get<1>(g) == 0.0, 0.0 * x, x / (x - x)); });
+constexpr auto by_jvp = tn::custom_jvp(both, [](auto x, auto t) { return std::tuple{both(x), std::tuple{tn::cos(x) * t, t / (x - x)}}; });
+
+}  // namespace
+
+TEST_CASE("a rule of a function of several results gets zeros for those without a cotangent, and its other parts meet nothing") {
+  const number x{0.9};
+  const double wanted = std::cos(0.9);
+  CHECK(tn::grad([](auto v) { return std::get<0>(by_vjp(v)); })(x).item() == Approx(wanted));
+  CHECK(tn::grad([](auto v) { return std::get<0>(by_jvp(v)); })(x).item() == Approx(wanted));
+  CHECK(tn::grad([](auto v) { return std::get<0>(tn::fori_loop(1, [=](auto, auto) { return by_jvp(v); }, std::tuple{v, v})); })(x).item() == Approx(wanted));
+}
