@@ -50,10 +50,12 @@ auto rows() {
       {"atan", rises, 0, -inf, inf, -half_pi, half_pi, -half_pi, half_pi, wide ? T(1e17) : T(1e8f), OF(atan)},
       {"asin", rises, 0, -1, 1, -half_pi, half_pi, -half_pi, half_pi, 1, OF(asin)},
       {"acos", falls, 0, -1, 1, 0, pi, pi, 0, 1, OF(acos)},
+      {"atan2(1, x)", falls, 1, -inf, inf, 0, pi, pi, 0, inf, over<P>([](P x) { return m::atan2(m::set1<P>(T(1)), x); })},
       {"sin", turns, 0, -std::numeric_limits<T>::max(), std::numeric_limits<T>::max(), -1, 1, 0, 0, inf, OF(sin)},
       {"cos", turns, 0, -std::numeric_limits<T>::max(), std::numeric_limits<T>::max(), -1, 1, 0, 0, inf, OF(cos)},
       {"exp", rises, 1, -inf, inf, 0, inf, 0, inf, wide ? T(745.2) : T(104), OF(exp)},
       {"exp2", rises, 1, -inf, inf, 0, inf, 0, inf, wide ? T(1075) : T(150), OF(exp2)},
+      {"pow(1.5, x)", rises, 1, -inf, inf, 0, inf, 0, inf, wide ? T(1838) : T(257), over<P>([](P x) { return m::pow(m::set1<P>(T(1.5)), x); })},
       {"expm1", rises, 0, -inf, inf, -1, inf, -1, inf, wide ? T(709.8) : T(88.73f), OF(expm1)},
       {"softplus", rises, 2, -inf, inf, 0, inf, 0, inf, inf, OF(softplus)},
       {"sinh", rises, 0, -inf, inf, -inf, inf, -inf, inf, wide ? T(710.5) : T(89.42f), OF(sinh)},
@@ -160,6 +162,7 @@ std::vector<T> places() {
   for (int e = -140; e <= 125; ++e)
     for (int sixteenth = 0; sixteenth < 16; ++sixteenth) at.push_back(std::ldexp(1 + sixteenth / 16.0, e));
   for (int e = -140; e <= 125; ++e) at.push_back(std::ldexp(1.4142135623730951, e));
+  for (int e = 6; e < 45; ++e) at.push_back(std::nearbyint(std::ldexp(1.37, e)) * 1.57079632679489662);
   std::vector<T> out;
   for (const double place : at)
     for (const double x : {place, -place, place - 1, place + 1, 1 - place}) {

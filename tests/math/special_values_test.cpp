@@ -67,6 +67,7 @@ void check_pow_specials() {
       const T angle = std::atan2(x, y);
       INFO("atan2(" << x << ", " << y << ") = " << got[0] << ", want " << angle);
       if (same(got[0], angle)) continue;
+      CHECK(!(std::isinf(x) || std::isinf(y) || x == T(0) || y == T(0)));  // multiples of pi/4
       CHECK(ulp_error<T>(got[0], std::atan2(wider<T>(x), wider<T>(y))) <= 2);
       CHECK(std::signbit(got[0]) == std::signbit(angle));
     }

@@ -6,7 +6,7 @@
 // Cost: a square root for asin and acos, one division for atan, two for atan2.
 #pragma once
 
-#include <tenure/math/packet.hpp>
+#include <tenure/math/twin.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(math) {
 
@@ -26,9 +26,9 @@ TENURE_KERNEL_INLINE P atan_tail(P t) {
   return mul(mul(z, t), a);
 }
 
-// atan(numerator / denominator). Both are >= 0, not both 0 and not both inf.
+// atan(numerator / denominator) as two numbers: a multiple of pi/4 and the rest. Both are >= 0, not both 0 and not both inf.
 template <class P>
-TENURE_KERNEL_INLINE P atan_quotient(P numerator, P denominator) {
+TENURE_KERNEL_INLINE twin<P> atan_quotient(P numerator, P denominator) {
   using T = scalar_of<P>;
   constexpr bool wide = layout<P>::wide;
   constexpr T tan_low = wide ? T(0x1.a827999fcef32p-2) : T(0x1.a8279ap-2), tan_high = wide ? T(0x1.3504f333f9de6p+1) : T(0x1.3504f4p+1);
@@ -42,14 +42,15 @@ TENURE_KERNEL_INLINE P atan_quotient(P numerator, P denominator) {
   const P t = div(top, bottom);
   const P high = select(steep, set1<P>(T(2) * quarter_high), select(middle, set1<P>(quarter_high), zero));
   const P low = select(steep, set1<P>(T(2) * quarter_low), select(middle, set1<P>(quarter_low), zero));
-  return add(high, add(t, add(atan_tail(t), low)));
+  return {high, add(t, add(atan_tail(t), low))};
 }
 
 }  // namespace detail
 
 template <class P>
 TENURE_KERNEL_LAYER P atan(P x) {
-  return with_sign(detail::atan_quotient(abs(x), set1<P>(scalar_of<P>(1))), x);
+  const detail::twin<P> angle = detail::atan_quotient(abs(x), set1<P>(scalar_of<P>(1)));
+  return with_sign(add(angle.hi, angle.lo), x);
 }
 
 /// The angle of the point (x, y), in [-pi, pi].
@@ -71,11 +72,12 @@ TENURE_KERNEL_LAYER P atan2(P y, P x) {
   const P larger = max(top, bottom);
   const P up = set1<P>(wide ? T(0x1p600) : T(0x1p64f)), down = set1<P>(wide ? T(0x1p-600) : T(0x1p-64f));
   const P factor = select(lt(larger, down), up, select(gt(larger, up), down, one));
-  P angle = detail::atan_quotient(mul(top, factor), mul(bottom, factor));
+  detail::twin<P> angle = detail::atan_quotient(mul(top, factor), mul(bottom, factor));
   // The sign bit of x decides, so that x = -0 counts as negative.
   const mask_of<P> left = lt(or_bits(sign_bit(x), one), zero);
-  angle = select(left, sub(set1<P>(pi_high), sub(angle, set1<P>(pi_low))), angle);
-  const P value = with_sign(angle, y);
+  // Both parts are subtracted from pi: the sum of the two is rounded, and at -0 the result would be an ulp above pi/2.
+  angle = {select(left, sub(set1<P>(pi_high), angle.hi), angle.hi), select(left, sub(set1<P>(pi_low), angle.lo), angle.lo)};
+  const P value = with_sign(add(angle.hi, angle.lo), y);
   return select(mask_or(is_nan(x), is_nan(y)), add(x, y), value);
 }
 
