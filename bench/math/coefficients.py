@@ -153,7 +153,8 @@ for name, k, end, terms in (('float', mpf('2.5'), mpf('10.2'), 10), ('double', m
     start = mpf('0.43')
     show(f'erfc {name}', remez(scaled_erfc, lambda t: 1 / scaled_erfc(t), (start - k) / (start + k), (end - k) / (end + k), terms, rounds=25, grid=1500))
 
-# (f(c + d) - f(c)) / d around the centres c = k w
+# (f(c + d) - f(c)) / d around the centres c = k w. pieces.hpp has another last piece of float tanh, a step, and moves a part of f(c) into its low
+# part where the line through c would pass 1.
 def pieces(name, f, w, count, terms):
     for k in range(count):
         c, fc, reach = w * k, f(w * k), w / 2 * mpf('1.0001')
