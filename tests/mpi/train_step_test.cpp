@@ -5,8 +5,10 @@
 #include "../catch.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <string>
 #include <thread>
 #include <utility>
@@ -296,4 +298,48 @@ TEST_CASE("a step that differs or fails on one rank throws on all and changes no
   CHECK(message_of(own) == "no error");
   CHECK(state.steps == 2);
   CHECK(are_equal_on_all_ranks(model));
+}
+
+TEST_CASE("the first step of a model or of a trainer throws on all ranks if the models or states differ") {
+  auto& g = world();
+  tn::engine random(static_cast<std::uint64_t>(g.rank() == 1 ? 8 : 3));
+  auto model = tn::init<perceptron>(random);
+  const samples own = samples::of(g);
+  auto step = tn::train_step(loss, tn::optim::sgd{.learning_rate = 0.1, .momentum = 0.9}, g);
+  auto state = step.rule.init(model);
+  const auto message_of = [&](auto& with) -> std::string {
+    try {
+      with(model, state, own.x, own.y);
+    } catch (const tn::error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const std::string differ = g.size() == 1 ? "no error"
+                                           : "tenure: train_step: the values of the model or of its state on rank 0 are not those on rank 1: begin with one seed or "
+                                             "one file, or call tn::mpi::broadcast_(model, group)";
+  const auto before = bits(model);
+  CHECK(message_of(step) == differ);
+  if (g.size() > 1) {
+    const auto after = bits(model);
+    CHECK(first_difference(after.data(), before.data(), before.size()));
+    CHECK(state.steps == 0);
+  }
+  tn::mpi::broadcast_(model, g);
+  CHECK(message_of(step) == "no error");
+  // A state that is not the first one, as from a file: the first call of a trainer compares it, and no later call pays for it.
+  auto resumed = tn::train_step(loss, step.rule, g);
+  if (g.rank() == 1) state.moments[0].b2.fill_(0.25f);
+  CHECK(message_of(resumed) == differ);
+  CHECK(message_of(step) == "no error");
+}
+
+TEST_CASE("a NaN of one rank is in the loss of every rank, so each can stop") {
+  auto& g = world();
+  auto model = new_model();
+  samples own = samples::of(g);
+  if (g.rank() == g.size() - 1) tn::as_span(own.x)[0] = std::numeric_limits<float>::quiet_NaN();
+  auto step = tn::train_step(loss, tn::optim::sgd{.learning_rate = 0.1}, g);
+  auto state = step.rule.init(model);
+  CHECK(std::isnan(step(model, state, own.x, own.y).item()));
 }

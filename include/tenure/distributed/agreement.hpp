@@ -35,6 +35,17 @@ class signature {
     for (; *s != 0; ++s) *this << static_cast<std::uint64_t>(static_cast<unsigned char>(*s));
     return *this;
   }
+  signature& add(const void* data, std::size_t bytes) {
+    const char* const from = static_cast<const char*>(data);
+    std::uint64_t word = 0;
+    std::size_t i = 0;
+    for (; i + sizeof word <= bytes; i += sizeof word) {
+      std::memcpy(&word, from + i, sizeof word);
+      *this << word;
+    }
+    for (; i < bytes; ++i) *this << static_cast<std::uint64_t>(static_cast<unsigned char>(from[i]));
+    return *this;
+  }
   signature& operator<<(const extents& s) {
     *this << static_cast<std::uint64_t>(s.rank);
     for (int a = 0; a < s.rank; ++a) *this << static_cast<std::uint64_t>(s[a]);
@@ -59,7 +70,7 @@ inline int rank_before(const group& g, int distance) { return (g.rank() + g.size
 
 /// What a rank says after an agreement that does not hold.
 struct statement {
-  std::uint64_t signature = 0;
+  std::uint64_t signature = 0, values = 0;
   readiness state = readiness::ready;
   char said[480] = {};
 };
@@ -79,10 +90,13 @@ class agreement {
     if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   }
 
-  void start(group& g, std::uint64_t own) {
+  /// `values` is the signature of what must have equal values, where a call compares it.
+  void start(group& g, std::uint64_t own, std::uint64_t values = 0) {
     group_ = &g;
     own_ = own;
-    known_ = {own, own};
+    values_ = values;
+    const std::uint64_t both = (signature() << own << values).value();
+    known_ = {both, both};
     distance_ = 1;
     has_started_ = true;
     if (distance_ < g.size()) post();
@@ -114,9 +128,9 @@ class agreement {
   bool holds() const { return known_.least == known_.most; }
 
   /// After an agreement that does not hold: every rank calls it with its call and extents, or with the error that it met. Throws on the
-  /// ranks that were ready: shape_error if calls differ, error if a rank has failed or has left.
+  /// ranks that were ready: shape_error if calls differ, error if values differ or a rank has failed or has left.
   void report(const char* call, const std::string& own, readiness state) const {
-    statement here{own_, state, {}};
+    statement here{own_, values_, state, {}};
     std::vector<statement> all(static_cast<std::size_t>(group_->size()));
     std::memcpy(here.said, own.c_str(), std::min(own.size(), sizeof here.said - 1));
     MPI_Request exchange = MPI_REQUEST_NULL;
@@ -132,10 +146,20 @@ class agreement {
     const auto rank = [](std::size_t i) { return "rank " + std::to_string(i); };
     if (left < all.size()) throw error(begin + rank(left) + " has left the group");
     if (failed < all.size()) throw error(begin + rank(failed) + " failed: " + all[failed].said);
-    throw shape_error(begin + "the ranks differ: rank 0: " + all[0].said + "; " + rank(other) + ": " + all[other].said);
+    if (other < all.size()) throw shape_error(begin + "the ranks differ: rank 0: " + all[0].said + "; " + rank(other) + ": " + all[other].said);
+    throw error(begin + "the values of the model or of its state on rank 0 are not those on " + ranks_with_other_values(all) +
+                ": begin with one seed or one file, or call tn::mpi::broadcast_(model, group)");
   }
 
  private:
+  static std::string ranks_with_other_values(const std::vector<statement>& all) {
+    constexpr int most = 8;
+    std::string names;
+    int count = 0;
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (all[i].values != all[0].values && count++ < most) names += (names.empty() ? "" : ", ") + std::to_string(i);
+    return (count == 1 ? "rank " : "ranks ") + names + (count > most ? " and " + std::to_string(count - most) + " more" : "");
+  }
   void post() {
     const int to = rank_after(*group_, distance_), from = rank_before(*group_, distance_), tag = tag_of_agreement;
     sent_ = known_;
@@ -151,7 +175,7 @@ class agreement {
   }
 
   group* group_ = nullptr;
-  std::uint64_t own_ = 0;
+  std::uint64_t own_ = 0, values_ = 0;
   knowledge known_, sent_, arriving_;
   MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int distance_ = 1;
@@ -228,7 +252,7 @@ class departure {
  private:
   MPI_Comm communicator_;
   knowledge told_{0, ~std::uint64_t{0}};  // which no agreement holds with
-  statement own_{0, readiness::leaving, {}};
+  statement own_{0, 0, readiness::leaving, {}};
   std::vector<knowledge> heard_;
   std::vector<statement> all_;
   std::vector<MPI_Request> requests_;

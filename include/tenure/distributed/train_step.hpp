@@ -12,6 +12,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <tenure/distributed/agreement.hpp>
 #include <tenure/distributed/arena.hpp>
@@ -43,7 +44,7 @@ class agreed_arena {
   char* data() const { return static_cast<char*>(memory_.data()); }
 
   /// This rank can fail no more: it tells the others, and learns of them while it computes.
-  void agree(const signature& own) { agreement_.start(group_, own.value()); }
+  void agree(const signature& own, std::uint64_t values = 0) { agreement_.start(group_, own.value(), values); }
   bool has_agreed() const { return agreement_.has_started(); }
   void fail(const char* call, const char* what) { agreement_.fail(group_, call, what); }
 
@@ -257,7 +258,8 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
 
   /// Updates model and state in place, by the mean of the gradients over all ranks. Returns the mean of the losses before the update. The
   /// ranks have equal models, states and hyperparameters, and data of equal extents; the means are those of all samples then. Throws
-  /// shape_error if the extents or the hyperparameters differ, on all ranks.
+  /// shape_error if the extents or the hyperparameters differ, on all ranks. The first call, and each first step of a state, compares the values of
+  /// models and whole states too, and throws tn::error if they differ. A NaN of one rank is in the loss and the model of every rank.
   template <class Model, class State, class... Data>
   auto operator()(Model& model, State& state, const Data&... data) const {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
@@ -350,6 +352,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
       model_type sums;
     };
     group_->check_alive("train_step");
+    const bool compares_values = state.steps == 0 || !have_compared_values_;
     sender_type sender(*group_);
     // All that can fail on this rank alone, so that the others learn of it.
     const auto compute = [&] {
@@ -361,7 +364,12 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
       const numbers hyper = rule.hyperparameters(state.steps + 1);
       detail::signature own = signature_of_step<program_type>(state.steps, hyper, data...);
       for (const auto& sent : order.at) own << sent.what << static_cast<std::uint64_t>(sent.tail);
-      own << static_cast<std::uint64_t>(is_sharded);
+      own << static_cast<std::uint64_t>(is_sharded) << static_cast<std::uint64_t>(compares_values);
+      std::uint64_t values = 0;
+      if (compares_values) {
+        if constexpr (is_sharded) values = signature_of_values(model);
+        else values = signature_of_values(model, state.moments);
+      }
 
       sender.prepare(!is_sharded);
       int leaf = 0;
@@ -374,13 +382,14 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
       auto* const loss_in_arena = reinterpret_cast<element_t<loss_type>*>(sender.data() + layout.loss);
       auto sum_of_losses = tenure::detail::tensor_access::make<loss_type>(sender.memory(), loss_in_arena, {}, {});
 
-      const auto agree = [&] { sender.agree(own); };
+      const auto agree = [&] { sender.agree(own, values); };
       detail::sending_run<sender_type, decltype(agree), device> runner{sender, agree};
       compiled<gradients_type, Execution>{{}, execution}.into(sum_of_losses, result.sums).through(runner, model, data...);
       return result;
     };
     computed result = report_failure(sender, compute);
-    sender.finish("train_step", [&] { return text_of_step<is_sharded>(order, state.steps, result.hyper, data...); });
+    sender.finish("train_step", [&] { return text_of_step<is_sharded>(order, compares_values, state.steps, result.hyper, data...); });
+    have_compared_values_ = true;
 
     const double share = addition::share(*group_);
     [[maybe_unused]] const auto scope = execution.scope();
@@ -455,8 +464,26 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     (tenure::detail::for_each_leaf(data, add), ...);
     return s;
   }
+  /// Of the elements of models.
+  template <class... Model>
+  static std::uint64_t signature_of_values(const Model&... models) {
+    detail::signature s;
+    std::vector<char> copy;
+    const auto add = [&]<class L>(const L& leaf) {
+      const void* elements = tenure::detail::tensor_access::read(leaf, "train_step");
+      const std::size_t bytes = static_cast<std::size_t>(leaf.size()) * sizeof(element_t<L>);
+      if constexpr (!std::is_same_v<device, cpu_device>) {
+        copy.resize(bytes);
+        tenure::detail::device_memory<device>::download(copy.data(), elements, bytes);
+        elements = copy.data();
+      }
+      s.add(elements, bytes);
+    };
+    (tenure::detail::for_each_leaf(models, add), ...);
+    return s.value();
+  }
   template <bool Sharded, class Order, class... Data>
-  static std::string text_of_step(const Order& order, std::int64_t steps, const numbers& hyper, const Data&... data) {
+  static std::string text_of_step(const Order& order, bool is_first, std::int64_t steps, const numbers& hyper, const Data&... data) {
     std::string s = "step " + std::to_string(steps) + " with data ";
     const char* before = "";
     const auto add = [&]<class L>(const L& leaf) {
@@ -465,6 +492,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     };
     (tenure::detail::for_each_leaf(data, add), ...);
     s += Sharded ? ", a sharded state" : "";
+    s += is_first ? ", the first call" : "";
     s += " and hyperparameters";
     for (const double h : hyper) {
       char digits[32];
@@ -477,6 +505,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
   }
 
   Group* group_;
+  mutable bool have_compared_values_ = false;
 };
 
 }  // namespace tenure::mpi
