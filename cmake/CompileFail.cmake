@@ -5,6 +5,7 @@
 # tests/compile_fail/README.md describes the sources. ctest's PASS_REGULAR_EXPRESSION is not enough: the compiler prints lines of the
 # source, so the expectation could match itself.
 set(tenure_expect_diagnostic "${CMAKE_CURRENT_LIST_DIR}/ExpectDiagnostic.cmake")
+set(tenure_compile_together "${CMAKE_CURRENT_LIST_DIR}/CompileTogether.cmake")
 
 # The command of the compiler without the file name, with the include folders and definitions of tenure::tenure. Source lines and carets
 # are not switched off, because the limit of lines is for all lines that a user reads.
@@ -39,6 +40,8 @@ function(tenure_precompile_for_compile_fail)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(tenure_precompiled_use -include-pch "${precompiled}" PARENT_SCOPE)
   else()
+    # Where g++ has read the precompiled header, it opens a file beside it for a second include of it.
+    file(CONFIGURE OUTPUT "${tenure_precompiled_dir}/tenure/tenure.hpp" CONTENT "#pragma once\n#include \"${header}\"\n" @ONLY)
     # g++ ignores the pragmas of a precompiled header, also the one in math/packet/types.hpp that disables this warning.
     set(tenure_precompiled_use "-I${tenure_precompiled_dir}" -Wno-ignored-attributes PARENT_SCOPE)
   endif()
@@ -62,6 +65,43 @@ function(tenure_add_compile_fail file)
     COMMAND_EXPAND_LISTS)
   set_tests_properties(fail.${name}.ok fail.${name}.ko PROPERTIES
     FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
+endfunction()
+
+# fail.<name>.<n>.ok: what the tests fail.*.ok of the sources say, 40 programs in one unit: a third of the time, which goes to reading the header
+# and to types that all of them use. Only programs with that one include go together, so that none lives on the includes of another. Their own
+# tests, for those who write a case, get the label compile_fail_alone.
+function(tenure_compile_fail_together name)  # sources...
+  tenure_syntax_only_command(compile)
+  if(tenure_precompiled_use)
+    list(INSERT compile 1 ${tenure_precompiled_use})
+  endif()
+  set(together "")
+  foreach(source IN LISTS ARGN)
+    file(STRINGS "${source}" directives REGEX "^ *# *(include|define|undef|pragma)")
+    if(directives STREQUAL "#include <tenure/tenure.hpp>")
+      list(APPEND together "${source}")
+    endif()
+  endforeach()
+  set(number 0)
+  while(together)
+    list(SUBLIST together 0 40 part)
+    list(REMOVE_ITEM together ${part})
+    math(EXPR number "${number} + 1")
+    set(unit "${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${number}.cpp")
+    set(text "#include <tenure/tenure.hpp>\n")
+    foreach(source IN LISTS part)
+      get_filename_component(case "${source}" NAME_WE)
+      string(APPEND text "namespace case_${case} {\n#include \"${source}\"\n}\n")
+      if(TEST fail.${case}.ok)
+        set_tests_properties(fail.${case}.ok PROPERTIES LABELS compile_fail_alone)
+      endif()
+    endforeach()
+    file(CONFIGURE OUTPUT "${unit}" CONTENT "${text}" @ONLY)
+    add_test(NAME fail.${name}.${number}.ok
+      COMMAND "${CMAKE_COMMAND}" "-DUNIT=${unit}" -P "${tenure_compile_together}" -- ${compile}
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties(fail.${name}.${number}.ok PROPERTIES FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
+  endwhile()
 endfunction()
 
 # The same case with the front end of nvcc, which prints "error: static assertion failed with ..." like the others. It takes 2 to 4 s.

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <tenure/tenure.hpp>
+int main() { undeclared_thing(); }
