@@ -86,6 +86,10 @@ constexpr auto beside_a_branch = [](auto x) {
   return tn::cond(x > 0.0, [=] { return r; }, [=] { return 3.0 * x; });
 };
 
+/// The first turn takes the root of a constant.
+constexpr auto of_constant = [](auto x) {
+  return std::get<1>(tn::fori_loop(2, [](auto, auto c) { return std::tuple{std::get<0>(c), tn::sqrt(std::get<1>(c)) + std::get<0>(c)}; }, std::tuple{x, 0.0}));
+};
 /// At x = 1 the cotangent of the logarithm is 0, but its derivative is not.
 constexpr auto at_zero = [](auto x) {
   const auto r = tn::log(x);
@@ -94,7 +98,7 @@ constexpr auto at_zero = [](auto x) {
 
 }  // namespace
 
-TEST_CASE("a cotangent that is not there meets no infinite partial derivative") {
+TEST_CASE("a cotangent or a tangent that is not there meets no infinite partial derivative") {
   const number x{0.9};
   const double wanted = tn::grad(by_hand)(x).item();
   CHECK(tn::grad(counted)(x).item() == Approx(wanted));
@@ -103,6 +107,8 @@ TEST_CASE("a cotangent that is not there meets no infinite partial derivative") 
   CHECK(tn::grad([](auto v) { return sum(tn::vmap(counted)(v)); })(two)[1].item() == Approx(wanted));
   CHECK(tn::grad(late)(x).item() == Approx(tn::grad(late_by_hand)(x).item()));
   CHECK(tn::grad(beside_a_branch)(number{0.0}).item() == 3);
+  CHECK(tn::grad(of_constant)(x).item() == Approx(1 + 0.5 / std::sqrt(0.9)));
+  CHECK(std::get<1>(tn::jvp(of_constant)(x, number{1.0})).item() == Approx(1 + 0.5 / std::sqrt(0.9)));
   CHECK(tn::grad(tn::grad(at_zero))(number{1.0}).item() == 2);
   judged::agrees_with_reference("counted", [](auto v) { return tn::grad(counted)(v); }, x);
   judged::agrees_with_reference("late", [](auto v) { return tn::grad(late)(v); }, x);

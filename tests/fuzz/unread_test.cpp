@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Law: a gradient through loops, branches and checkpoints = the gradient of the turns and branches that run, one after the other. Also where values
-// that no result reads have infinite partial derivatives: what has no cotangent takes part in no product.
+// Law: a derivative through loops, branches and checkpoints = that of the turns and branches that run, one after the other. Also where values
+// that no result reads have infinite partial derivatives: what has no cotangent or tangent takes part in no product.
 #include "../catch.hpp"
 
 #include <tenure/passes/differentiate.hpp>
@@ -38,7 +38,11 @@ class program {
     wrt.push_back(stack_);
     for (const ir::node_id id : y) w.push_back(input(g.shape_of(id)));
     passes::reverse(g, y.data(), w.data(), y.size(), wrt.data(), wrt.size(), gradients.data());
+    ids some, v, tangents(y.size(), ir::none);  // along one or two of the arguments
+    for (int i = dice_.below(3); i < 4; i += 2) some.push_back(wrt[i]), v.push_back(input(g.shape_of(wrt[i])));
+    passes::forward(g, some.data(), v.data(), some.size(), y.data(), y.size(), tangents.data());
     for (const ir::node_id id : y) g.output(id);
+    for (int i = 0; i < y.size(); ++i) g.output(tangents[i] != ir::none ? tangents[i] : value(g, y[i]).like(0).id);
     for (int i = 0; i < wrt.size(); ++i) g.output(gradients[i] != ir::none ? gradients[i] : value(g, wrt[i]).like(0).id);
   }
 

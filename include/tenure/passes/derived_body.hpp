@@ -10,7 +10,7 @@ namespace TENURE_NAMESPACE::passes {
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
                        const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks);
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
-                       const ir::node_id* outputs, int output_count, ir::node_id* results);
+                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks);
 
 /// The id in a body of its input i.
 constexpr ir::node_id input_of_body(const ir::graph_view& body, int i) {
@@ -35,6 +35,7 @@ constexpr ops::value sum_of_cotangents(ops::value sum, ops::value more) {
 /// What the body of tangents of a loop or a branch takes: its inputs, and for the body that is pasted the values, of which some have a tangent.
 struct inputs_with_tangents {
   id_list inputs, given, wrt, tangents;  // wrt: those of `given` that have a tangent
+  mark_list marks;                       // of these tangents
 };
 
 /// A body of a derivative that is being written: inputs, then the nodes of the body that it is the derivative of.
@@ -64,12 +65,12 @@ class derived_body {
     };
     for (int i = from; i < to; ++i) all.given.push_back(input(i));
     for (int i = from; i < to; ++i)
-      if (marked[i]) all.wrt.push_back(all.given[i]), all.tangents.push_back(input(i));
+      if (marked[i]) all.wrt.push_back(all.given[i]), all.tangents.push_back(input(i)), all.marks.push_back(marked[i]);
   }
-  /// Takes a value from outside, with its tangent or none.
-  constexpr void take_capture(inputs_with_tangents& all, ir::node_id operand, ir::node_id tangent) {
+  /// Takes a value from outside, with its tangent or none, and its mark.
+  constexpr void take_capture(inputs_with_tangents& all, ir::node_id operand, ir::node_id tangent, char mark) {
     all.given.push_back(tangent != ir::none ? variable(operand) : operand);
-    if (tangent != ir::none) all.wrt.push_back(all.given.back()), all.tangents.push_back(tangent);
+    if (tangent != ir::none) all.wrt.push_back(all.given.back()), all.tangents.push_back(tangent), all.marks.push_back(mark);
   }
 
   /// Computes the body again. `inputs` are its inputs.

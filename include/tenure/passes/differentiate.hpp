@@ -9,12 +9,14 @@ namespace TENURE_NAMESPACE::passes {
 
 template <class... Op>
 constexpr bool is_any_of(ir::opcode op) { return ((op == ops::code_of<Op>()) || ...); }
-/// Whether a partial derivative may be infinite where the operands are finite. Not where it is a bounded function of them, or an operand.
+/// Whether a partial derivative may be infinite where the operands and the result are finite. These are the frequent operations for which it is not.
 constexpr bool may_have_infinite_partial(ir::opcode op) {
-  return ops::is_pointwise(op) && !is_any_of<ops::add, ops::sub, ops::mul, ops::neg, ops::where, ops::maximum, ops::minimum, ops::abs, ops::exp, ops::sin, ops::cos, ops::tanh, ops::sigmoid, ops::relu>(op);
+  return ops::is_pointwise(op) && !is_any_of<ops::add, ops::sub, ops::mul, ops::div, ops::neg, ops::where, ops::maximum, ops::minimum, ops::abs, ops::exp, ops::sin, ops::cos, ops::tanh, ops::sigmoid, ops::relu>(op);
 }
-/// What a node's cotangent g gives its operand, but 0 where zeros in g met an infinite partial derivative. Elsewhere it stays linear in g.
-constexpr ops::value without_partial_of_zeros(ops::value g, ops::value arrived) {
+/// The cotangent g of node y at its operand k, or the other way round. If g is not always there: 0 where its zeros met an infinite partial derivative.
+constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark) {
+  const ops::value arrived = ops::pull(y, k, g);
+  if (mark == is_always || !may_have_infinite_partial(y.node().op)) return arrived;
   const ops::value is_zero = ops::pointwise_value<ops::equal>(g, g.like(0)), is_nan = ops::pointwise_value<ops::not_equal>(arrived, arrived);
   return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::logical_and>(is_zero, is_nan), g.like(0), arrived);
 }
@@ -41,12 +43,12 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
     mark_active(until_last, active.data(), first);
   }
   ir::array<ir::node_id> adjoint(last + 1, ir::none);
-  mark_list reached(last + 1, is_unreached);
+  mark_list reached(last + 1, is_never);
   const auto accumulate = [&](ir::node_id to, ops::value cotangent, char mark) {
     reached[to] |= mark;
     adjoint[to] = adjoint[to] == ir::none ? cotangent.id : sum_of_cotangents({g, adjoint[to]}, cotangent).id;
   };
-  for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]}, marks == nullptr ? char{is_reached} : marks[i]);
+  for (int i = 0; i < output_count; ++i) accumulate(outputs[i], {g, cotangents[i]}, marks == nullptr ? char{is_always} : marks[i]);
   const auto accumulate_active = [&](ir::node_id to, ir::node_id cotangent, char mark) {
     if (active[to]) accumulate(to, {g, cotangent}, mark);
   };
@@ -60,13 +62,10 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
     // x * x gives x the same cotangent twice. Where x already has a cotangent, 2 * g costs one addition less than g + g.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
     const int arity = doubles ? 1 : n.arity;
-    const bool guards = reached[id] != is_reached && may_have_infinite_partial(n.op);
     for (int k = 0; k < arity; ++k) {
       const ir::node_id operand = n.in[k];
       if (active[operand] && ops::flows_to(n, k, g[operand])) {
-        const ops::value given(g, adjoint[id]);
-        ops::value arrived = ops::pull({g, id}, k, given);
-        if (guards) arrived = without_partial_of_zeros(given, arrived);
+        const ops::value arrived = pulled({g, id}, k, {g, adjoint[id]}, reached[id]);
         accumulate(operand, doubles ? arrived * 2.0 : arrived, reached[id]);
       }
     }
@@ -74,29 +73,42 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
   for (int i = 0; i < wrt_count; ++i) gradients[i] = wrt[i] <= last ? adjoint[wrt[i]] : ir::none;
 }
 
-/// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none where no tangent reaches the output.
+/// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none where no tangent reaches the output. marks[i] says in which
+/// turns and branches there are tangents[i], as for reverse().
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
-                       const ir::node_id* outputs, int output_count, ir::node_id* results) {
+                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks = nullptr) {
   ir::node_id last = ir::none;
   for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
   ir::array<ir::node_id> tangent(last + 1, ir::none);
+  mark_list mark(last + 1, is_never);
   for (int i = 0; i < wrt_count; ++i)
-    if (wrt[i] <= last) tangent[wrt[i]] = tangents[i];
+    if (wrt[i] <= last) tangent[wrt[i]] = tangents[i], mark[wrt[i]] = marks == nullptr ? char{is_always} : marks[i];
   for (ir::node_id id = 0; id <= last; ++id) {
     const ir::node n = g[id];
 #if TENURE_PROFILE_LINES
     const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
 #endif
-    if (n.op == ir::opcode::construct) push_construct(g, id, last, tangent);
+    if (n.op == ir::opcode::construct) push_construct(g, id, last, tangent, mark);
     if (tangent[id] != ir::none || n.op == ir::opcode::construct || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;
     ops::value in[3];
-    bool any = false;
+    bool any = false, is_guarded = false;
     for (int k = 0; k < n.arity; ++k)
       if (tangent[n.in[k]] != ir::none && ops::flows_to(n, k, g[n.in[k]])) {
         in[k] = {g, tangent[n.in[k]]};
+        mark[id] |= mark[n.in[k]];
         any = true;
+        is_guarded = is_guarded || mark[n.in[k]] != is_always;
       }
-    if (any) tangent[id] = ops::push({g, id}, in).id;
+    if (!any) continue;
+    if (!is_guarded || !may_have_infinite_partial(n.op)) {
+      tangent[id] = ops::push({g, id}, in).id;
+      continue;
+    }
+    for (int k = 0; k < n.arity; ++k) {  // the derivative of a pointwise operation is its own transpose
+      if (in[k].id == ir::none) continue;
+      const ops::value part = pulled({g, id}, k, in[k], mark[n.in[k]]);
+      tangent[id] = tangent[id] == ir::none ? part.id : (ops::value(g, tangent[id]) + part).id;
+    }
   }
   for (int i = 0; i < output_count; ++i) results[i] = tangent[outputs[i]];
 }

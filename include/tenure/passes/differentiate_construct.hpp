@@ -65,7 +65,7 @@ template <class Accumulate>
 constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached, Accumulate accumulate_with_mark) {
   const ir::construct c = g.construct_at(id);
   id_list cotangents(g.view().results_of(c), ir::none);
-  mark_list results(cotangents.size(), is_unreached);
+  mark_list results(cotangents.size(), is_never);
   bool any = false;
   for (ir::node_id r = id + 1; r <= last; ++r) {
     const ir::node n = g[r];
@@ -79,7 +79,7 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   if (any) r = reach_of(g.view(), id, active, results);
   const id_list operands = g.operands_of(id);
   const auto accumulate = [&](ir::node_id operand, ir::node_id cotangent) {
-    char mark = is_unreached;
+    char mark = is_never;
     for (int i = 0; i < operands.size(); ++i)
       if (operands[i] == operand) mark |= r.operands[i];
     accumulate_with_mark(operand, cotangent, mark);
@@ -96,23 +96,25 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   }
 }
 
-/// Sets the tangents of the results of a construct up to node `last`.
-constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, id_list& tangent) {
+/// Sets the tangents of the results of a construct up to node `last`, and their marks.
+constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, id_list& tangent, mark_list& mark) {
   const ir::construct c = g.construct_at(id);
   const bool branches = c.what == ir::construct::kind::cond, is_while = c.what == ir::construct::kind::while_loop;
   const id_list operands = g.operands_of(id);
   ir::array<char> active(g.count(), 0);
   bool any = false;
   for (const ir::node_id o : operands)
-    if (o <= last && tangent[o] != ir::none) active[o] = 1, any = true;
+    if (o <= last && tangent[o] != ir::none) active[o] = mark[o], any = true;
   if (!any) return;
+  const flow f = flow_through<by_derivative>(g.view(), id, active.data());
+  for (ir::node_id r = id + 1; r <= last; ++r)
+    if (g[r].op == ir::opcode::result && g[r].in[0] == id) mark[r] = f.results[static_cast<int>(g[r].attr)];
   const auto set = [&](const id_list& tangents) {
     for (ir::node_id r = id + 1; r <= last; ++r)
       if (g[r].op == ir::opcode::result && g[r].in[0] == id) tangent[r] = tangents[static_cast<int>(g[r].attr)];
   };
   if (c.annotates()) return set(annotations::push(g, id, tangent));
   if (c.what == ir::construct::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
-  const flow f = flow_through<by_derivative>(g.view(), id, active.data());
   if (c.what == ir::construct::kind::external) {
     for (const char result : f.results)
       if (result) g.refuse({ir::refusal::kind::forward_extern});
@@ -149,7 +151,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     }
     for (int j = 0; j < c.captures[b]; ++j) {
       const ir::node_id operand = operands[first_capture + j];
-      body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none);
+      body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none, active[operand]);
     }
     body.paste(taken.given);
     if (is_while && b == 0) {
@@ -157,7 +159,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     } else {
       id_list values, found(results, ir::none);
       for (int i = 0; i < results; ++i) values.push_back(body.output(i));
-      forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), results, found.data());
+      forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), results, found.data(), taken.marks.data());
       const auto tangent_of = [&](int i) { return found[i] != ir::none ? found[i] : body.zero_like(values[i]); };
       for (int i = 0; i < c.carries; ++i) outputs.push_back(values[i]);
       for (int i = 0; i < results; ++i)

@@ -208,12 +208,12 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
     body.take(taken, returned, own_inputs, f.inputs(b));
     for (int j = 0; j < c.captures[b]; ++j) {
       const ir::node_id operand = operands[first_capture + j];
-      body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none);
+      body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none, active[operand]);
     }
     body.paste(taken.given);
     for (int i = 0; i < returned; ++i) values.push_back(body.output(i));
     id_list found(returned, ir::none);
-    forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), returned, found.data());
+    forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), returned, found.data(), taken.marks.data());
     for (const ir::node_id v : values) outputs.push_back(v);
     for (int i = 0; i < returned; ++i)
       if (f.inputs(b)[i]) outputs.push_back(found[i] != ir::none ? found[i] : body.zero_like(values[i]));

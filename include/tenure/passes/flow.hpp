@@ -2,7 +2,7 @@
 // How marks spread through a graph, its loops, branches and rules: which nodes depend on marked nodes. A kind of marks states
 //   carries(type): whether a value of this type can be marked;  goes_through(g, n, k): whether node n is marked if its operand k is;
 //   by_condition: whether the results of a loop or a branch are marked if its condition is;
-//   annotated(c, operands, i): whether result i of an annotation is marked, given the marks of its operands.
+//   annotated(c, operands, i): the mark of result i of an annotation, given those of its operands.
 // A carry of a loop is marked if its start is, or what a turn returns: a turn is walked again until no carry changes.
 #pragma once
 
@@ -18,6 +18,11 @@ constexpr bool any_of(const mark_list& marks, int first, int end) {
     if (marks[i]) return true;
   return false;
 }
+
+/// The marks of a value: never, in some turns or in one of two branches, or always. Where only some nodes count, any mark but `never` will do.
+enum : char { is_never = 0, is_sometimes = 1, is_always = 3 };
+/// That of a value that has one mark or the other.
+constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes}; }
 
 /// The marks of a construct: of the inputs of each body, and of the results.
 struct flow {
@@ -41,14 +46,19 @@ constexpr mark_list marks_of_body(const ir::graph_view& body, const mark_list& i
   return marks;
 }
 
-/// The first inputs of a body are its outputs of the turn before. Marks each whose output is marked, until nothing changes. If `all`, marks all.
+template <class Kind>
+constexpr char mark_of_output(const ir::graph_view& body, const mark_list& marks, int i) {
+  return Kind::carries(body[body.outputs[i]].type) ? marks[body.outputs[i]] : char{is_never};
+}
+
+/// The first inputs of a body are its outputs of the turn before. Each gets the marks of its output too, until nothing changes. If `all`, marks all.
 template <class Kind>
 constexpr void spread_over_turns(const ir::graph_view& body, mark_list& inputs, bool all) {
   for (bool again = true; again;) {
     again = false;
     const mark_list marks = marks_of_body<Kind>(body, inputs);
     for (int i = 0; i < body.output_count; ++i)
-      if (!inputs[i] && (all || (marks[body.outputs[i]] && Kind::carries(body[body.outputs[i]].type)))) inputs[i] = again = true;
+      if (const char mark = either(inputs[i], all ? char{is_sometimes} : mark_of_output<Kind>(body, marks, i)); mark != inputs[i]) inputs[i] = mark, again = true;
   }
 }
 
@@ -91,13 +101,15 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
     for (int b = first; b <= last; ++b) {
       const ir::graph_view body = g.body_at(c.bodies[b]);
       const mark_list marks = marks_of_body<Kind>(body, f.inputs(b));
-      for (int i = 0; i < body.output_count; ++i)
-        if (f.condition || (marks[body.outputs[i]] && carries(body, i))) f.results[i] = 1;
+      for (int i = 0; i < body.output_count; ++i) {
+        const char mark = f.condition ? char{is_always} : mark_of_output<Kind>(body, marks, i);
+        f.results[i] = b == first ? mark : either(f.results[i], mark);
+      }
     }
     for (int i = 0; i < c.carries; ++i) {
-      f.results[i] = f.results[i] || f.inputs(first)[i];
-      if (!f.results[i] || f.inputs(first)[i]) continue;
-      f.of_first[i] = f.of_second[i] = 1;
+      f.results[i] = either(f.inputs(first)[i], f.results[i]);
+      if (f.results[i] == f.inputs(first)[i]) continue;
+      f.of_first[i] = f.of_second[i] = f.results[i];
       again = true;
     }
     if (!Kind::by_condition || !is_while || f.condition) continue;
@@ -113,7 +125,7 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
 template <class Kind>
 constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char* marks) {
   mark_list operands;
-  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(marks[o] && Kind::carries(g[o].type)); });
+  ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(Kind::carries(g[o].type) ? marks[o] : char{is_never}); });
   return flow_through<Kind>(g, g.construct_of(g[id]), operands);
 }
 
@@ -128,11 +140,11 @@ constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first) {
       const flow f = flow_through<Kind>(g, id, marks);
       for (ir::node_id r = id + 1; r < g.count; ++r) {
         const ir::node& result = g.nodes[r];
-        if (result.op == ir::opcode::result && result.in[0] == id) marks[r] = f.results[static_cast<int>(result.attr)] && Kind::carries(result.type);
+        if (result.op == ir::opcode::result && result.in[0] == id) marks[r] = Kind::carries(result.type) ? f.results[static_cast<int>(result.attr)] : char{is_never};
       }
     } else {
       for (int k = 0; k < n.arity; ++k)
-        if (marks[n.in[k]] && Kind::goes_through(g, n, k)) marks[id] = 1;
+        if (marks[n.in[k]] && Kind::goes_through(g, n, k)) marks[id] |= marks[n.in[k]];
     }
   }
 }
@@ -142,9 +154,10 @@ struct by_derivative {
   static constexpr bool by_condition = false;
   static constexpr bool carries(dtype type) { return is_floating(type); }
   static constexpr bool goes_through(const ir::graph_view& g, const ir::node& n, int k) { return ops::flows_to(n, k, g.nodes[n.in[k]]); }
-  static constexpr bool annotated(const ir::construct& c, const mark_list& operands, int i) {
-    const bool by_rule = !c.is_taken && any_of(operands, c.first_argument(), c.first_argument() + c.scanned);
-    return by_rule || operands[c.operand_of_result(i)];
+  static constexpr char annotated(const ir::construct& c, const mark_list& operands, int i) {
+    char mark = operands[c.operand_of_result(i)];
+    for (int k = c.first_argument(); k < c.first_argument() + c.scanned && !c.is_taken; ++k) mark |= operands[k];
+    return mark;
   }
 };
 constexpr void mark_active(const ir::graph_view& g, char* active, ir::node_id first = 0) { spread<by_derivative>(g, active, first); }
@@ -154,7 +167,7 @@ struct by_sample {
   static constexpr bool by_condition = true;
   static constexpr bool carries(dtype) { return true; }
   static constexpr bool goes_through(const ir::graph_view&, const ir::node&, int) { return true; }
-  static constexpr bool annotated(const ir::construct&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
+  static constexpr char annotated(const ir::construct&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
 };
 
 }  // namespace tenure::passes

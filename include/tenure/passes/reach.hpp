@@ -8,13 +8,9 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// Whether a value has a cotangent: not, in some turns or in one of two branches, or always. Elsewhere zeros stand for the cotangent that is not there.
-enum : char { is_unreached = 0, is_sometimes_reached = 1, is_reached = 3 };
-/// That of a value that has one mark or the other.
-constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes_reached}; }
-constexpr char sometimes(char mark) { return mark ? char{is_sometimes_reached} : char{is_unreached}; }
+constexpr char sometimes(char mark) { return mark ? char{is_sometimes} : char{is_never}; }
 
-/// What the cotangents of the results of a construct reach. `outputs` are those of the body of the results: a carry, in all turns.
+/// What the cotangents of the results of a construct reach. A mark says when there is one, and where it is not, zeros stand in its place. `outputs` are those of the body of the results: a carry, in all turns.
 struct reach {
   mark_list outputs, of_first, of_second, operands;
 
@@ -57,7 +53,7 @@ constexpr mark_list reached_by_annotation(const ir::graph_view& g, const ir::con
   id_list operand_of_input;
   const int first = c.first_argument(), end = first + c.scanned;
   const bool is_checkpoint = c.what == kind::checkpoint;
-  char any = is_unreached;
+  char any = is_never;
   for (int i = 0; i < c.carries; ++i) {
     any |= results[i];
     if (!is_checkpoint) reached[c.operand_of_result(i)] = results[i];
@@ -94,7 +90,7 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::construct& 
   const auto body = [&](int b) { return g.body_at(c.bodies[b]); };
   const bool is_reverse_while = c.what == kind::reverse_while;
   for (int i = 0; i < g.inner.bodies[c.body_of_results()].output_count; ++i)
-    r.outputs.push_back(f.results[i] || is_reverse_while ? results[i] : char{is_unreached});
+    r.outputs.push_back(f.results[i] || is_reverse_while ? results[i] : char{is_never});
   r.operands.resize(ids.size(), 0);
   if (c.what == kind::cond) {
     for (int b = 0; b < 2; ++b) r.inputs(b) = inputs_reached(body(b), marks_of_body<by_derivative>(body(b), f.inputs(b)), r.outputs);
@@ -158,7 +154,7 @@ constexpr void spread_back(const ir::graph_view& g, const char* active, char* re
       if (!any) continue;
       const mark_list operands = reach_of(g, id, active, results).operands;
       int i = 0;
-      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id o) { reached[o] |= active[o] ? operands[i] : char{is_unreached}, ++i; });
+      ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id o) { reached[o] |= active[o] ? operands[i] : char{is_never}, ++i; });
     } else if (reached[id] && active[id] && n.op != ir::opcode::result) {
       for (int k = 0; k < n.arity; ++k)
         if (active[n.in[k]] && ops::flows_to(n, k, g[n.in[k]])) reached[n.in[k]] |= reached[id];
