@@ -137,6 +137,13 @@ TEST_CASE("vmap: an index is checked only where a sample uses it") {
       CHECK(slopes(i, k) == (k == far(i) ? 1.0 : 0.0));
       CHECK(steps(i, k) == (k >= far(i) ? 1.0 : 0.0));
     }
+  // An index that all samples share is checked if one of them takes the branch.
+  const auto shared = [](auto t, auto i, auto z) { return tn::cond(z > 0.0, [=] { return tn::gather<0>(t, i + 1) * z; }, [=] { return z; }); };
+  const tn::tensor<double, tn::shape<4>> none_takes_it = {-1, -2, 0, -3}, one_takes_it = {-1, 2, 0, -3};
+  const auto over = tn::vmap<unmapped, unmapped, 0>(shared);
+  CHECK(over(t, std::int64_t{8}, none_takes_it)(1) == -2);
+  CHECK(over(t, std::int64_t{3}, one_takes_it)(1) == 10);
+  CHECK_THROWS_AS(over(t, std::int64_t{8}, one_takes_it), tn::index_error);
   const integers below = {0, -1, 2, 3};
   CHECK_THROWS_WITH((tn::vmap<unmapped, 0>(walk)(t, below)), Catch::Matchers::Contains("gather"));
 }

@@ -134,3 +134,14 @@ TEST_CASE("a condition guards an index from outside the branch") {
   CHECK_THROWS_AS(tn::compile(sum_of)(x, bad), tn::index_error);
   CHECK_THROWS_AS(tn::grad<0>(sum_of)(x, bad), tn::index_error);
 }
+
+TEST_CASE("results of a loop whose index leaves its range half way are not written") {
+  constexpr auto walk = [](auto x, auto rows, auto from) { return std::get<1>(tn::scan([=](auto i, auto row) { return std::tuple{i + 1, row * x[i]}; }, from, rows)); };
+  const vector x{0.5, 0.8, -0.3, 1.1};
+  const matrix rows{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+  matrix y = tn::full_like(rows, 3.0);
+  CHECK_THROWS_AS(tn::compile(walk).into(y)(x, rows, std::int64_t{2}), tn::index_error);  // two turns have passed
+  for (const double e : tn::as_span(y)) CHECK(e == 3);
+  tn::compile(walk).into(y)(x, rows, std::int64_t{0});
+  CHECK(y(2, 1) == 6 * -0.3);
+}
