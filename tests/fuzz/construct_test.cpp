@@ -40,9 +40,11 @@ int pair_of(std::uint64_t seed) {
   const std::uint64_t outer = seed / 8 % std::size(outer_parts), inner = seed / 8 / std::size(outer_parts) % std::size(inner_parts);
   return static_cast<int>(outer_parts[outer]) * parts + static_cast<int>(inner_parts[inner]);
 }
+/// In one graph of three.
+int seldom_of(std::uint64_t seed) { return seed % 3 == 0 ? static_cast<int>(seed / 3 % seldom_made) : -1; }
 options options_of(std::uint64_t seed) {
   return {.nodes = 4 + static_cast<int>(seed % 19), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .constructs = true, .whiles = true,
-          .rules = has_rules(seed), .no_forward = seed % 4 == 1, .pair = pair_of(seed)};
+          .rules = has_rules(seed), .no_forward = seed % 4 == 1, .pair = pair_of(seed), .seldom = seldom_of(seed)};
 }
 void require_valid(std::uint64_t seed, const char* after, const ir::graph_view& g) {
   const passes::verdict v = passes::verify(g);
@@ -168,7 +170,7 @@ TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
   census found;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const both m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .constructs = true,
-                        .whiles = has_rules(seed), .rules = has_rules(seed), .pair = pair_of(seed)});
+                        .whiles = has_rules(seed), .rules = has_rules(seed), .pair = pair_of(seed), .seldom = seldom_of(seed)});
     if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
     const ir::graph_view g = m.made.graph.view();
     require_valid(seed, "derivative", g);

@@ -38,12 +38,16 @@ struct options {
   bool no_forward = false; // custom_vjp too
   bool steady = false;     // no condition or index depends on floating values, so that differences do not cross where it changes
   int pair = -1;          // if not -1: a part, times `parts`, and the part that stands in a body of it
+  int seldom = -1;        // if not -1: one of `seldom_made` at the end, which the steps make seldom or not at all
   bool extreme = false;   // arguments of the largest, the smallest, infinite and NaN elements too
 };
 
 /// What a random graph can contain. Those after solve leave no node of their own: they are counted when they are made.
 enum class part { scan, while_loop, reverse_while, cond, custom_jvp, custom_vjp, checkpoint, external, update, solve, batch, derivative };
 constexpr int parts = 12;
+/// The last two are made by rule_generator.
+enum class seldom { index_add, fmax, triangle, class_losses, gradient, hessian };
+constexpr int seldom_made = 6;
 /// What was made that leaves no node of its own: which, in what, and what in it. -1: in no body.
 struct made_parts {
   bool any[parts] = {}, inside[parts][parts] = {};
@@ -91,6 +95,8 @@ class generator {
     for (int i = 0; i < inputs; ++i) add(new_input(random_type(), random_rank()));
     for (int i = 0; i < o_.nodes; ++i) step();
     make_pair();
+    const int before = made_.graph.count();
+    for (int tries = 0; o_.seldom >= 0 && tries < 8 && made_.graph.count() == before; ++tries) make_seldom(static_cast<seldom>(o_.seldom));
   }
 
   /// A function of one sample, computed for all samples of a batch: a body on which the pass `batch` has still to be called.
@@ -407,6 +413,14 @@ class generator {
       try_to_make(o_.pair / parts);
     }
     inner_ = -1;
+  }
+
+  virtual void make_seldom(seldom what) {
+    if (what == seldom::index_add) return scatter(true);
+    if (what == seldom::triangle) return triangle();
+    if (what == seldom::class_losses) return class_losses();
+    const entry a = recent(), b = partner_of(a);
+    if (tenure::is_floating(a.x.type()) && !o_.smooth) add({pointwise(code<ops::fmax>, {a.x, b.x}), std::fmax(bound_of(a), bound_of(b))});
   }
 
   void step() {
@@ -873,7 +887,42 @@ class generator {
     if (dice_.chance(0.8)) add({ops::detail::taken_along(e.x, first, axis, "sort", true), e.bound});
   }
 
-  void scatter() {
+  /// The elements on one side of a diagonal, and zeros: triu and tril.
+  void triangle() {
+    ir::builder& g = made_.graph;
+    const entry e = recent();
+    const int rank = e.x.shape().rank;
+    if (rank < 2 || e.x.type() == dtype::boolean) return;
+    const value row = ops::counting(g, dtype::int64, e.x.node().shape, rank - 2), column = ops::counting(g, dtype::int64, e.x.node().shape, rank - 1);
+    const value diagonal = row + static_cast<double>(dice_.below(3) - 1);
+    const value is_kept = dice_.chance(0.5) ? apply<ops::greater_equal>(column, diagonal) : apply<ops::less_equal>(column, diagonal);
+    add({pointwise(code<ops::where>, {is_kept, e.x, constant_like(e.x, 0)}), bound_of(e)});
+  }
+
+  /// The cross entropy of each row, with a weight a class, smoothed labels and rows that are ignored; its mean.
+  void class_losses() {
+    ir::builder& g = made_.graph;
+    const entry e = recent();
+    const extents s = e.x.shape();
+    const int last = s.rank - 1;
+    if (s.rank == 0 || !tenure::is_floating(e.x.type()) || !tenure::is_static(s[last]) || s[last] == 0) return;
+    const std::int64_t rows = std::int64_t{1} << last;
+    const auto stretched = [&](const value& r) { return ops::stretched_like(r, e.x, rows); };
+    const value shifted = e.x - stretched(ops::stopped(ops::reduced(e.x, rows, ir::reduction::max)));
+    const value scores = shifted - stretched(apply<ops::log>(ops::reduced(apply<ops::exp>(shifted), rows, ir::reduction::sum)));
+    const value label = new_indices(ops::without_axes(s, rows), s[last]);
+    const value is_label = apply<ops::equal>(ops::counting(g, dtype::int64, e.x.node().shape, last), ops::stretched_like(ops::cast_to(label, dtype::int64), e.x, rows));
+    const value weights = ops::stretched_like(squashed(input_like(e.x.type(), {1, {s[last]}})) + 1.5, e.x, rows - 1);
+    const value share = apply<ops::where>(is_label, e.x.like(0.9), e.x.like(0)) + 0.1 / static_cast<double>(s[last]);
+    const value losses = -ops::reduced(share * weights * scores, rows, ir::reduction::sum);
+    const value counts = apply<ops::not_equal>(label, constant_like(label, 0)), none = losses.like(0);
+    const value read = apply<ops::where>(counts, losses, none);
+    const std::int64_t all = ops::all_axes(last);
+    const value total = ops::reduced(apply<ops::where>(counts, losses.like(1), none), all, ir::reduction::sum);
+    add({dice_.chance(0.5) ? read : ops::reduced(read, all, ir::reduction::sum) / (total + 0.5), 0});
+  }
+
+  void scatter(bool adds = false) {
     const entry e = recent();
     const extents s = e.x.shape();
     if (s.rank == 0 || e.x.type() == dtype::boolean) return;
@@ -892,7 +941,7 @@ class generator {
     if (elements(to) > most_elements) return;
     const value indices = new_indices(which, extent);
     made_.graph.check_bound({indices.id, extent, "scatter"});
-    if (dice_.chance(0.5)) return add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
+    if (!adds && dice_.chance(0.5)) return add({ops::scattered(indices, e.x, axis, made_.graph.intern(to)), bound});
     entry onto{input_like(e.x.type(), to), 8};  // or another value of this shape, or one that nothing else reads, or zeros
     for (const entry& other : pool_)
       if (other.x.type() == e.x.type() && other.x.shape() == to && dice_.chance(0.5)) onto = other;

@@ -390,8 +390,13 @@ class rule_generator : public generator {
     note(part::batch, body);
   }
 
-  /// Tangents or cotangents of a function.
-  void derivative() {
+  void make_seldom(seldom what) override {
+    if (what == seldom::gradient || what == seldom::hessian) derivative(what == seldom::hessian);
+    else generator::make_seldom(what);
+  }
+
+  /// Tangents or cotangents of a function; or tangents of its cotangents, which are products with its Hessian.
+  void derivative(bool twice = false) {
     ir::builder& g = graph();
     std::vector<entry> arguments;
     for (const entry& e : some(2))
@@ -403,12 +408,21 @@ class rule_generator : public generator {
     for (const entry& e : arguments) wrt.push_back(passes::annotations::variable(g, e.x.id));
     const ids y = floating_of(called(f, wrt).results);
     if (y.size() == 0) return;
-    const bool goes_forward = !o_.no_forward && dice_.chance(0.5);
+    const bool goes_forward = !twice && !o_.no_forward && dice_.chance(0.5);
     ids given, found;
     for (const ir::node_id id : goes_forward ? wrt : y) given.push_back(dice_.chance(0.3) ? value(g, id).like(1).id : squashed({g, id}).id);
     found.resize((goes_forward ? y : wrt).size(), ir::none);
     if (goes_forward) passes::forward(g, wrt.data(), given.data(), wrt.size(), y.data(), y.size(), found.data());
     else passes::reverse(g, y.data(), given.data(), y.size(), wrt.data(), wrt.size(), found.data());
+    if (twice) {
+      ids first, along, second;
+      for (const ir::node_id id : found)
+        if (id != ir::none) first.push_back(id);
+      for (const ir::node_id id : wrt) along.push_back(squashed({g, id}).id);
+      second.resize(first.size(), ir::none);
+      passes::forward(g, wrt.data(), along.data(), wrt.size(), first.data(), first.size(), second.data());
+      found = second;
+    }
     if (g.take_refused_derivative() != ir::refusal::kind::nothing) return;
     for (const ir::node_id id : found)
       if (id != ir::none) add({dice_.chance(0.7) ? squashed({g, id}) : value(g, id), 0}), note(part::derivative, f.body);

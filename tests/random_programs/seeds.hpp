@@ -59,7 +59,8 @@ inline sample function_of(std::uint64_t seed) {
 inline sample written_of(std::uint64_t seed) {
   if (is_gradient(seed)) return function_of(seed);
   const bool loops = seed % 8 == 1;
-  if (!loops) return random_sample(seed, {.nodes = 6 + static_cast<int>(seed % 23), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .long_rows = true});
+  if (!loops)
+    return grown(rule_generator(seed, {.nodes = 6 + static_cast<int>(seed % 23), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .long_rows = true, .seldom = static_cast<int>(seed / 2 % seldom_made)}));
   for (std::uint64_t other = seed;; other += 1000000) {
     const options o{.nodes = 4 + static_cast<int>(seed % 9), .symbols = seed % 3 == 0, .strided = seed % 16 == 1, .long_rows = true, .constructs = true, .whiles = true};
     sample s = random_sample(other, o);
