@@ -25,7 +25,7 @@ except ImportError as missing:
 import reference
 
 root = reference.root
-chapters = sorted(path.stem for path in (root / "docs").glob("[0-9]*.md"))
+chapters = sorted((path.stem for path in (root / "docs").glob("[0-9]*.md")), key=lambda stem: int(stem.split("-")[0]))
 bases = ["elements", "views", "copies", "roles", "writes", "gradients"]  # of tensor: one folder member a job
 of_other_types = {"ops/number.hpp", "optim/rule.hpp", "transform/tree_map.hpp"}  # their overloads of a name come after those for tensors
 formatter = HtmlFormatter(nowrap=True)

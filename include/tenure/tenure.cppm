@@ -362,8 +362,9 @@ using tenure::debug_nans;
 using tenure::debug_nans_scope;
 using tenure::nan_error;
 
-// ---- Threads and the processor ------------------------------------------------------------------
+// ---- Threads, memory and the processor ----------------------------------------------------------
 using tenure::flush_denormals;
+using tenure::pool;
 using tenure::sequential;
 using tenure::thread_pool;
 
