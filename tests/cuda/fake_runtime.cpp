@@ -110,12 +110,16 @@ void run_ahead() {
   }
 }
 
+/// A failure stays the thread's last error until cudaGetLastError() takes it; that is also how the launch of a kernel is told.
+thread_local cudaError_t last_error = cudaSuccess;
+cudaError_t failed_with(cudaError_t why) { return last_error = why; }
+
 /// What every call does first; its failure, if it has to fail.
 cudaError_t called(const char* name, cudaError_t failure = cudaErrorLaunchFailure) {
   ++fake_cuda::calls[name];
   run_ahead();
-  if (fake_cuda::broken != cudaSuccess) return fake_cuda::broken;
-  if (fake_cuda::fail_at >= 0 && fake_cuda::fail_at-- == 0) return failure;
+  if (fake_cuda::broken != cudaSuccess) return failed_with(fake_cuda::broken);
+  if (fake_cuda::fail_at >= 0 && fake_cuda::fail_at-- == 0) return failed_with(failure);
   return cudaSuccess;
 }
 
@@ -162,7 +166,9 @@ void finish() {
 }
 cudaError_t launch(cudaStream_t stream, std::function<void()> kernel) {
   const std::lock_guard lock(here().busy);
-  if (const cudaError_t failed = called("kernel"); failed != cudaSuccess) return failed;
+  // A launch returns nothing: cudaGetLastError() tells its failure, and one that an earlier call has left.
+  static_cast<void>(called("kernel"));
+  if (last_error != cudaSuccess) return std::exchange(last_error, cudaSuccess);
   give(stream, {[kernel = std::move(kernel)] {
                   set_access(true);
                   kernel();
@@ -182,7 +188,7 @@ extern "C" {
 
 const char* cudaGetErrorName(cudaError_t e) { return e == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" : "cudaErrorLaunchFailure"; }
 const char* cudaGetErrorString(cudaError_t e) { return e == cudaErrorMemoryAllocation ? "out of memory" : "unspecified launch failure"; }
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 
 cudaError_t cudaGetDevice(int* device) {
   FAKE_CALL("cudaGetDevice");
@@ -292,7 +298,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {  // time passes meanwhile
   FAKE_CALL("cudaStreamQuery");
   if (!stream_of(stream)->given.empty()) step(stream_of(stream));
-  return stream_of(stream)->given.empty() ? fake_cuda::broken : cudaErrorNotReady;
+  return stream_of(stream)->given.empty() ? fake_cuda::broken : cudaErrorNotReady;  // which is no failure
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   FAKE_CALL("cudaStreamWaitEvent");
@@ -343,7 +349,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph, cudaGra
   FAKE_CALL("cudaGraphExecUpdate");
   if (made->graph->operations.size() != graph->operations.size()) {
     result->result = cudaGraphExecUpdateErrorTopologyChanged;
-    return cudaErrorGraphExecUpdateFailure;
+    return failed_with(cudaErrorGraphExecUpdateFailure);
   }
   made->graph = std::make_shared<CUgraph_st>(*graph);
   return cudaSuccess;

@@ -2,7 +2,8 @@
 // A CUDA runtime on the host, as lazy as the real one may be: what is given to a stream runs only when somebody waits for it, and
 // then no more than must; or, where eager() says so, in a random order that the streams and events allow. Law: device memory is
 // poisoned for the host (seen under AddressSanitizer) and for whatever runs before it is allocated or after it is freed in stream
-// order; pinned memory is read when a transfer runs, not when it is given; each call can be made to fail.
+// order; pinned memory is read when a transfer runs, not when it is given; each call can be made to fail, and its error stays the last one until it is
+// asked for, as by the next launch.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -40,8 +40,70 @@ class stages {
 TEST_CASE("elements go there and come back, whatever happens to the host's memory meanwhile") { in_many_orders([] { transfers(cuda); }); }
 TEST_CASE("transfers larger than the pinned memory arrive whole") { in_many_orders([] { large_transfers(cuda); }); }
 
+TEST_CASE("no upload waits for the work of another thread or another stream") {
+  fake_cuda::finish();
+  std::atomic<int> turn{0}, ran{0}, waited_for{0};
+  const auto numbers = full<double>(shape<8>{}, 1);
+  const auto steps = [&](int me) {
+    const cuda_stream own;
+    auto x = numbers.to(cuda);
+    for (int i = 0; i < 50; ++i) {
+      while (turn % 2 != me) std::this_thread::yield();
+      x.copy_(numbers);
+      fake_cuda::launch(own.handle(), [&] { ++ran; });  // the step, which the runtime runs when somebody waits for it
+      ++turn;
+    }
+    if (turn == 100) waited_for = ran.load();
+  };
+  std::thread one([&] { steps(0); }), other([&] { steps(1); });
+  one.join();
+  other.join();
+  CHECK(waited_for == 0);
+  fake_cuda::finish();
+  CHECK(ran == 100);
+
+  // A thread that uploads on two streams in turn, as where the next batch arrives beside the step.
+  ran = 0;
+  const cuda_stream steps_of_model;
+  auto rates = numbers.to(cuda);
+  {
+    cudaStream_t beside = nullptr;
+    cuda_detail::check(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking), "cudaStreamCreate");
+    auto batch = numbers.to(cuda);
+    for (int i = 0; i < 50; ++i) {
+      {
+        const cuda_stream here(beside);
+        batch.copy_(numbers);
+        fake_cuda::launch(beside, [&] { ++ran; });
+      }
+      rates.copy_(numbers);
+    }
+    CHECK(ran == 0);
+    fake_cuda::finish();
+    CHECK(ran == 50);
+    cudaStreamDestroy(beside);
+  }
+  fake_cuda::finish();
+}
+
+TEST_CASE("pinned memory of threads that have ended is used again, behind what they gave") {
+  const auto numbers = full<double>(shape<4>{}, 3);
+  auto x = full<double>(shape<4>{}, 1).to(cuda);
+  std::thread([&] { x.copy_(numbers); }).join();  // given, not yet run
+  const int made = fake_cuda::calls["cudaMallocHost"];
+  in_many_orders([&] {
+    for (int i = 0; i < 5; ++i)
+      std::thread([&] {
+        const cuda_stream own;
+        transfers(cuda);
+      }).join();
+  });
+  CHECK(fake_cuda::calls["cudaMallocHost"] == made);
+  CHECK(elements(x) == list(4, 3));
+}
+
 TEST_CASE("memory is used and handed back in the order of streams") {
-  const int live = fake_cuda::live();
+  const int live = (fake_cuda::finish(), fake_cuda::live());
   in_many_orders([] {
     auto x = full<double>(shape<4>{}, 1).to(cuda);
     {
@@ -158,6 +220,29 @@ TEST_CASE("each call that fails is thrown by name, and leaves every tensor as it
   CHECK(attempt([&] { x.copy_(there); }) > 1);
   CHECK(attempt([&] { there.copy_(x); }) > 1);
   CHECK(attempt([&] { compile([](auto a) { return a * 1; }).into(there)(there); }) == 1);
+}
+
+TEST_CASE("a release of which a call fails leaves no error for the next launch") {
+  auto x = full<double>(shape<4>{}, 1).to(cuda);
+  stages both;
+  std::thread other([&] {
+    const cuda_stream own;
+    both.reach(1);
+    both.wait_for(2);
+  });
+  both.wait_for(1);
+  for (int failing = 0; failing < 4; ++failing) {  // the stream and the event of the release, its record and its wait
+    auto gone = x.clone();
+    fake_cuda::fail_at = failing;
+    { const auto freed = std::move(gone); }
+    CHECK(fake_cuda::fail_at == -1);
+    fake_cuda::fail_at = -1;
+    CHECK_NOTHROW(x.fill_(2));
+  }
+  both.reach(2);
+  other.join();
+  CHECK(elements(x) == list(4, 2));
+  fake_cuda::finish();
 }
 
 TEST_CASE("an answer is read behind the work of its stream, and each thread reads into pinned memory of its own") {

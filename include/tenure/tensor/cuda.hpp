@@ -125,8 +125,8 @@ struct detail::device_memory<cuda_device> {
   static void add(T* to, const extents& to_strides, const T* from, const extents& from_strides, const extents& shape) {
     if (count(shape) != 0) cuda_detail::launch(count(shape), cuda_detail::add_element<T>{{shape, to_strides, from_strides}, to, from}, "backward");
   }
-  static void upload(void* to, const void* from, std::size_t bytes) { cuda_detail::staging::of_process().upload(to, from, bytes); }
-  static void download(void* to, const void* from, std::size_t bytes) { cuda_detail::staging::of_process().download(to, from, bytes); }
+  static void upload(void* to, const void* from, std::size_t bytes) { cuda_detail::staging::of_current_stream().upload(to, from, bytes); }
+  static void download(void* to, const void* from, std::size_t bytes) { cuda_detail::staging::of_current_stream().download(to, from, bytes); }
 };
 
 }  // namespace tenure

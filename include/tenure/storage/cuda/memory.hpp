@@ -49,18 +49,19 @@ inline void free(void* memory) noexcept {
   // An error here comes from earlier work. This function cannot throw; the next call that can throw reports the error.
   if (!others) return static_cast<void>(cudaFreeAsync(memory, here));
   // A stream only for freeing. It waits for the others, so no thread and no other stream has to wait.
-  static const stream_t behind = [] {
-    stream_t made = nullptr;
-    return cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess ? made : nullptr;
-  }();
+  static constinit stream_t behind = nullptr;
   cudaEvent_t reached = nullptr;
-  bool ordered = behind != nullptr && cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess;
+  bool ordered = (behind != nullptr || cudaStreamCreateWithFlags(&behind, cudaStreamNonBlocking) == cudaSuccess) &&
+                 cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess;
   const auto put_behind = [&](stream_t s) {
     ordered = ordered && cudaEventRecord(reached, s) == cudaSuccess && cudaStreamWaitEvent(behind, reached, 0) == cudaSuccess;
   };
   put_behind(stream_t{});
   for (const scope* s = list.first; s != nullptr; s = s->next_alive) put_behind(s->stream);
-  if (!ordered) cudaDeviceSynchronize();
+  if (!ordered) {
+    cudaDeviceSynchronize();
+    static_cast<void>(cudaGetLastError());  // or the next launch would take the failure for its own
+  }
   cudaFreeAsync(memory, ordered ? behind : here);
   if (reached != nullptr) cudaEventDestroy(reached);
 }

@@ -3,26 +3,29 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include "stream.hpp"
 
 namespace TENURE_NAMESPACE::cuda_detail {
 
-/// Pinned memory for transfers, in two halves that are used in turn: the host copies into or out of one half while the device
-/// works on the other. The memory on the host side may be of any kind, and may be changed as soon as a transfer returns. Cost: an
-/// upload waits only if it needs a half that the device has not read yet, so thousands of small uploads do not wait.
+/// Pinned memory for the transfers of one thread on one stream, in two halves that are used in turn: the host copies into or out of one half
+/// while the device works on the other. The memory on the host side may be of any kind, and may be changed as soon as a transfer returns.
+/// Cost: an upload waits only if it needs a half that the device has not read yet, so thousands of small uploads do not wait, and no thread
+/// waits for another.
 class staging {
  public:
   static constexpr std::size_t half_bytes = std::size_t{4} << 20;
+  /// How many a thread has at the most. With more streams in turn one is used for another stream, and waits for it.
+  static constexpr int most_of_thread = 2;
 
-  /// The instance of the process. It is never destroyed, because the driver may be shut down before the end of the process.
-  static staging& of_process() {
-    static auto& made = *new staging;
-    return made;
+  /// That of the current stream of this thread.
+  static staging& of_current_stream() {
+    static thread_local kept mine;
+    return mine.of(current_stream());
   }
 
   void upload(void* to, const void* from, std::size_t bytes) {
-    const lock held(busy_);
     const stream_t stream = current_stream();
     for (std::size_t at = 0; at < bytes; at += half_bytes) {
       const std::size_t n = piece(bytes, at);
@@ -33,7 +36,6 @@ class staging {
   }
 
   void download(void* to, const void* from, std::size_t bytes) {
-    const lock held(busy_);
     const stream_t stream = current_stream();
     const auto begin = [&](std::size_t at) {
       char* const pinned = reserve(piece(bytes, at), stream);
@@ -57,6 +59,49 @@ class staging {
     stream_t stream = nullptr;
     event done;
   };
+
+  /// Those of a thread, the last used first. When the thread ends they go to other threads, with what their streams have not done yet; they are
+  /// never destroyed, because the driver may be shut down before the end of the process.
+  struct kept {
+    kept() = default;
+    kept(const kept&) = delete;
+    kept& operator=(const kept&) = delete;
+    ~kept() {
+      for (staging* const s : mine)
+        if (s != nullptr) s->hand_back();
+    }
+    staging& of(stream_t stream) {
+      int i = 0;
+      while (i + 1 < most_of_thread && mine[i] != nullptr && mine[i]->half_[mine[i]->turn_].stream != stream) ++i;
+      if (mine[i] == nullptr) mine[i] = taken();
+      for (; i > 0; --i) std::swap(mine[i], mine[i - 1]);
+      return *mine[0];
+    }
+    staging* mine[most_of_thread] = {};
+  };
+  struct idle_of_process {
+    mutex busy;
+    staging* first = nullptr;
+  };
+  static idle_of_process& idle() {
+    static auto& list = *new idle_of_process;
+    return list;
+  }
+  static staging* taken() {
+    {
+      idle_of_process& list = idle();
+      const lock held(list.busy);
+      if (list.first != nullptr) return std::exchange(list.first, list.first->next_idle_);
+    }
+    return new staging;
+  }
+  void hand_back() {
+    // Another stream may have the address of ours later. So both halves count as full, and are waited for before they are used.
+    for (half& h : half_) h.used = half_bytes;
+    idle_of_process& list = idle();
+    const lock held(list.busy);
+    next_idle_ = std::exchange(list.first, this);
+  }
 
   staging() {
     void* both = nullptr;
@@ -92,13 +137,13 @@ class staging {
     }
   }
 
-  mutex busy_;
   half half_[2];
   int turn_ = 0;
+  staging* next_idle_ = nullptr;
 };
 
 /// Pinned memory of this thread, through which the host reads a few bytes that it must know before it gives more work to the device: the
-/// condition of a loop, or an index that a check has refused. Unlike staging it locks nothing while it waits.
+/// condition of a loop, or an index that a check has refused.
 class answer {
  public:
   static constexpr std::size_t most_bytes = 64;
