@@ -490,6 +490,7 @@ class generator {
       const value x = as_floating(a.x), y = as_floating(b.x);
       if (op == code<ops::div> || op == code<ops::xlogy>) b.x = positive(y);
       if (op == code<ops::pow>) a.x = positive(squashed(x)), b.x = squashed(y);
+      if (op == code<ops::exp_of_product>) a.x = squashed(x), b.x = squashed(y);
       if (op == code<ops::atan2>) b.x = positive(y);
     }
     add({pointwise(op, {a.x, b.x}), bound});

@@ -10,6 +10,7 @@
 #include <tenure/math/inverse_trigonometric.hpp>
 #include <tenure/math/log10.hpp>
 #include <tenure/math/logarithm.hpp>
+#include <tenure/math/normal.hpp>
 #include <tenure/math/packet.hpp>
 #include <tenure/math/power.hpp>
 #include <tenure/math/random.hpp>

@@ -74,6 +74,20 @@ TENURE_KERNEL_INLINE P product_residual(P a, P b, P c) {
   }
 }
 
+// a b + c with about one rounding where a b and c nearly cancel.
+template <class P>
+TENURE_KERNEL_INLINE P exact_multiply_add(P a, P b, P c) {
+  if constexpr (!std::is_floating_point_v<scalar_of<P>>) {
+    return add(mul(a, b), c);
+  } else if constexpr (has_fma) {
+    return fma(a, b, c);
+  } else {
+    const twin<P> p = two_product(a, b);
+    // The split overflows for large numbers, where the product is as good.
+    return add(add(p.hi, c), select(lt(abs(p.lo), abs(p.hi)), p.lo, set1<P>(scalar_of<P>(0))));
+  }
+}
+
 // a / (k + b), for 0 <= |b| <= k and k + b not 0, or for b so large that its ulp is above 1. The error is about half an ulp,
 // because the rounding error of k + b is corrected. Without the correction that rounding alone could be an ulp.
 template <class P>

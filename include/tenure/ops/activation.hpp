@@ -6,9 +6,28 @@
 
 #include <tenure/math/error_function.hpp>
 #include <tenure/math/hyperbolic.hpp>
+#include <tenure/math/normal.hpp>
 #include <tenure/ops/exponential.hpp>
 
 namespace TENURE_NAMESPACE::ops {
+
+/// e^(xy), with the product as exact as the exponential needs it. e^(-x^2) of a rounded x^2 is off by hundreds of ulp.
+struct exp_of_product : pointwise<exp_of_product, 2, typing::floating> {
+  static constexpr const char* name = "exp_of_product";
+  template <std::int64_t Lhs, std::int64_t Rhs>
+  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: exp_of_product: the extents differ and neither of them is 1"); }
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::exp_of_product(x, y); }
+  template <class T> static T reference(T x, T y) { return static_cast<T>(std::exp(static_cast<long double>(x) * static_cast<long double>(y))); }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) { return g * (r * (i == 0 ? y : x)); }
+};
+
+/// The distribution function of the standard normal distribution, with a small relative error also where it is tiny.
+struct normal_cdf : floating_unary<normal_cdf> {
+  static constexpr const char* name = "normal_cdf";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::normal_cdf(x); }
+  template <class T> static T reference(T x) { return static_cast<T>(0.5L * std::erfc(static_cast<long double>(x) * -0.707106781186547524400844362104849039L)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * (0.398942280401432677940 * pointwise_value<exp_of_product>(x, x * -0.5)); }
+};
 
 struct tanh : floating_unary<tanh> {
   static constexpr const char* name = "tanh";
@@ -36,7 +55,7 @@ struct erf : floating_unary<erf> {
   static constexpr const char* name = "erf";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::erf(x); }
   template <class T> static T reference(T x) { return std::erf(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * 1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * (1.12837916709551257390 * pointwise_value<exp_of_product>(x, -x)); }
 };
 
 /// 1 - erf(x), with a small relative error also where it is tiny.
@@ -44,7 +63,7 @@ struct erfc : floating_unary<erfc> {
   static constexpr const char* name = "erfc";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::erfc(x); }
   template <class T> static T reference(T x) { return std::erfc(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * -1.12837916709551257390 * pointwise_value<exp>(-(x * x)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * (-1.12837916709551257390 * pointwise_value<exp_of_product>(x, -x)); }
 };
 
 /// max(x, 0). relu(NaN) is NaN. The derivative is 0 at 0 and 1 at NaN, as in PyTorch.
@@ -57,7 +76,7 @@ struct relu : pointwise<relu, 1, typing::arithmetic> {
   }
 };
 
-using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu, erfc>;
+using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu, erfc, exp_of_product, normal_cdf, multiply_add>;
 
 namespace detail {
 /// The constant c as a traced scalar with the element type of x, which must be floating.
@@ -69,16 +88,20 @@ constexpr auto number(const X& x, double c) {
 }
 }  // namespace detail
 
-/// softplus(x), and x where x > 20 (PyTorch's threshold). There the two differ by less than 3e-9.
-struct softplus_below {
+/// softplus(x) of a floating x.
+struct exact_softplus {
   template <class X>
   static constexpr auto trace(const X& x) {
-    return where::trace(greater::trace(x, detail::number(x, 20)), x, softplus::trace(x));
+    static_assert(is_floating(dtype_v<typename X::element_type>),
+                  "tenure: activation, loss, norm: integers and bool have none; convert to a floating type first");
+    return softplus::trace(x);
   }
 };
 
-/// softplus(beta * x) / beta, and x where beta * x > threshold.
+/// softplus(beta * x) / beta, and x where beta * x > threshold, if there is one.
 struct scaled_softplus {
+  template <class X, class B>
+  static constexpr auto trace(const X& x, const B& beta) { return div::trace(exact_softplus::trace(mul::trace(x, beta)), beta); }
   template <class X, class B, class T>
   static constexpr auto trace(const X& x, const B& beta, const T& threshold) {
     const auto scaled = mul::trace(x, beta);
@@ -122,10 +145,16 @@ struct hardtanh {
   }
 };
 
-/// x / (1 + |x|).
+/// x / (1 + |x|), and the same as sign(x) (1 - 1 / (1 + |x|)) from 1 on, where the derivative of the first form cancels.
 struct softsign {
   template <class X>
-  static constexpr auto trace(const X& x) { return div::trace(x, add::trace(detail::number(x, 1), abs::trace(x))); }
+  static constexpr auto trace(const X& x) {
+    const auto one = detail::number(x, 1), zero = detail::number(x, -0.0);  // so that -0 stays -0
+    const auto size = abs::trace(x);
+    const auto far = greater::trace(size, one);
+    const auto direction = sign::trace(x);
+    return add::trace(where::trace(far, direction, zero), div::trace(where::trace(far, neg::trace(direction), x), add::trace(one, size)));
+  }
 };
 
 /// x * tanh(softplus(x)).
@@ -139,22 +168,24 @@ struct silu {
   static constexpr auto trace(const X& x) { return mul::trace(x, sigmoid::trace(x)); }
 };
 
-/// x * Phi(x). Phi is the distribution function of the standard normal distribution, computed with erf.
+/// x * Phi(x). Phi is the distribution function of the standard normal distribution.
 struct gelu {
   template <class X>
   static constexpr auto trace(const X& x) {
-    const auto phi = mul::trace(detail::number(x, 0.5), add::trace(detail::number(x, 1), erf::trace(mul::trace(x, detail::number(x, 0.70710678118654752440)))));
-    return mul::trace(x, phi);
+    detail::number(x, 1);  // refuses what is not floating
+    return mul::trace(x, normal_cdf::trace(x));
   }
 };
 
-/// The tanh approximation of gelu (Hendrycks and Gimpel, 2016).
+/// The tanh approximation of gelu (Hendrycks and Gimpel, 2016), x * (1 + tanh(u)) / 2. It is written as x * sigmoid(2u), because 1 + tanh(u) loses its digits
+/// where tanh is near -1. Where x^2 >= 900 the sigmoid is 0 or 1, so that x^2 need not be known where it overflows.
 struct gelu_tanh {
   template <class X>
   static constexpr auto trace(const X& x) {
-    const auto cubic = mul::trace(detail::number(x, 0.044715), mul::trace(x, mul::trace(x, x)));
-    const auto inner = mul::trace(detail::number(x, 0.79788456080286535588), add::trace(x, cubic));
-    return mul::trace(mul::trace(detail::number(x, 0.5), x), add::trace(detail::number(x, 1), tanh::trace(inner)));
+    const auto square = mul::trace(x, x), most = detail::number(x, 900);
+    const auto bounded = where::trace(less::trace(square, most), square, most);
+    const auto factor = add::trace(detail::number(x, 1.59576912160573071176), mul::trace(detail::number(x, 0.071354816272600256766), bounded));
+    return mul::trace(x, sigmoid::trace(mul::trace(x, factor)));
   }
 };
 
@@ -170,10 +201,11 @@ namespace TENURE_NAMESPACE {
 /// The hyperbolic tangent, and sigmoid(x) = 1 / (1 + exp(-x)). Pointwise. Integers and bool are converted to float32 first. NaN gives NaN.
 template <operand X> constexpr auto tanh(const X& x) { return apply<ops::tanh>(x); }
 template <operand X> constexpr auto sigmoid(const X& x) { return apply<ops::sigmoid>(x); }
-/// log(1 + exp(x)), computed without overflow. Above 20 it is x, as in PyTorch. x must be floating.
-template <operand X> constexpr auto softplus(const X& x) { return apply<ops::softplus_below>(x); }
-/// softplus(beta * x) / beta, and x where beta * x > threshold, where the derivative is 1. beta must not be 0.
-template <operand X> constexpr auto softplus(const X& x, double beta, double threshold = 20) { return apply<ops::scaled_softplus>(x, beta, threshold); }
+/// log(1 + exp(x)), computed without overflow and exact to 2 ulp for every x. PyTorch gives x above 20. x must be floating.
+template <operand X> constexpr auto softplus(const X& x) { return apply<ops::exact_softplus>(x); }
+/// softplus(beta * x) / beta. With a threshold it is x where beta * x > threshold, and its derivative is 1 there. beta must not be 0.
+template <operand X> constexpr auto softplus(const X& x, double beta) { return apply<ops::scaled_softplus>(x, beta); }
+template <operand X> constexpr auto softplus(const X& x, double beta, double threshold) { return apply<ops::scaled_softplus>(x, beta, threshold); }
 /// The error function. Integers and bool are converted to float32 first. NaN gives NaN.
 template <operand X> constexpr auto erf(const X& x) { return apply<ops::erf>(x); }
 /// 1 - erf(x), computed without cancellation. Element types: as erf.

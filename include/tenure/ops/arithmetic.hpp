@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include <tenure/math/packet.hpp>
+#include <tenure/math/twin.hpp>
 #include <tenure/ops/comparison.hpp>
 #include <tenure/ops/pointwise.hpp>
 
@@ -162,6 +162,17 @@ struct fmin : pointwise<fmin, 2, typing::arithmetic> {
     const V first = pointwise_value<logical_or>(pointwise_value<less_equal>(x, y), pointwise_value<not_equal>(y, y));
     return i == 0 ? pointwise_value<where>(first, g, g.like(0)) : pointwise_value<where>(first, g.like(0), g);
   }
+};
+
+/// x * y + z with one rounding. Derivatives use it where the sum cancels.
+struct multiply_add : pointwise<multiply_add, 3, typing::arithmetic> {
+  static constexpr const char* name = "multiply_add";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y, P z) { return math::detail::exact_multiply_add(x, y, z); }
+  template <class T> static T reference(T x, T y, T z) {
+    if constexpr (std::is_floating_point_v<T>) return std::fma(x, y, z);
+    else return number::add(number::mul(x, y), z);
+  }
+  template <class V> static constexpr V derivative(int i, V g, V x, V y, V, V) { return i == 0 ? g * y : i == 1 ? g * x : g; }
 };
 
 using arithmetic_operations = operation_list<neg, add, sub, mul, div, sign, abs, maximum, minimum, floor, round, fmax, fmin>;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include <tenure/math/exponential.hpp>
 #include <tenure/math/log10.hpp>
@@ -34,7 +35,8 @@ struct expm1 : floating_unary<expm1> {
   static constexpr const char* name = "expm1";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::expm1(x); }
   template <class T> static T reference(T x) { return std::expm1(x); }
-  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (y + 1); }
+  /// e^x, because y + 1 would have lost its digits where y is near -1.
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<exp>(x); }
 };
 
 struct log : floating_unary<log> {
@@ -55,14 +57,14 @@ struct log2 : floating_unary<log2> {
   static constexpr const char* name = "log2";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log2(x); }
   template <class T> static T reference(T x) { return std::log2(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * 0.693147180559945309417); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * 1.44269504088896340736 / x; }
 };
 
 struct log10 : floating_unary<log10> {
   static constexpr const char* name = "log10";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::log10(x); }
   template <class T> static T reference(T x) { return std::log10(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * 2.302585092994045684018); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * 0.434294481903251827651 / x; }
 };
 
 struct sqrt : floating_unary<sqrt> {
@@ -78,7 +80,7 @@ struct rsqrt : floating_unary<rsqrt> {
   static constexpr const char* name = "rsqrt";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::rsqrt(x); }
   template <class T> static T reference(T x) { return T(1) / std::sqrt(x); }
-  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * -0.5 * (y * y * y); }
+  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (y * -0.5 * (y * y)); }
 };
 
 /// x^y. The derivative in x is 0 where y is 0, also where x is 0 or NaN. The derivative in y is 0 where x is 0 and y >= 0, and so is its
@@ -93,17 +95,24 @@ struct pow : pointwise<pow, 2, typing::floating> {
     const V zero = g.like(0), one = g.like(1), root = pointwise_value<equal>(x, zero);
     if (i == 0) {
       const ir::node& known = y.node().op == ir::opcode::broadcast ? (*y.graph)[y.node().in[0]] : y.node();
-      if (known.op == ir::opcode::constant && !ir::is_zero(known)) return g * (y * pointwise_value<pow>(x, y - 1));
-      // Where y is 0 this is y / x. Its value is 0, and its derivative in y is right, while a constant 0 would have none. The operand that
-      // is not chosen is finite and has finite derivatives, because 0 times infinity would give NaN.
-      const V exponent = pointwise_value<where>(root, stopped(y), y);
-      const V flat = pointwise_value<equal>(y, zero), divides = pointwise_value<logical_and>(flat, pointwise_value<greater>(pointwise_value<abs>(x), zero));
-      const V quotient = exponent / pointwise_value<where>(divides, x, one);
-      const V product = exponent * pointwise_value<pow>(x, pointwise_value<where>(flat, one, exponent) - 1);
-      return g * pointwise_value<where>(flat, quotient, product);
+      if (known.op == ir::opcode::constant && !ir::is_zero(known) && subtracts_one(known)) return g * (y * pointwise_value<pow>(x, y - 1));
+      // y x^(y-1), and y x^y / x where y < 0.5: there the rounding of y - 1 would be hundreds of ulp of the power. Where x is 0 or infinite the first
+      // form is right, and from 0.5 on y - 1 is exact. Where y is 0 the value is 0, and the derivative in y is 1 / x, while a constant 0 would have
+      // none. An operand that is not chosen is finite and has finite derivatives, because 0 times infinity would give NaN.
+      const V size = pointwise_value<abs>(x), exponent = pointwise_value<where>(root, stopped(y), y);
+      const V is_inside = pointwise_value<logical_and>(pointwise_value<greater>(size, zero), pointwise_value<less>(size, g.like(std::numeric_limits<double>::infinity())));
+      const V divides = pointwise_value<logical_and>(is_inside, pointwise_value<less>(y, g.like(0.5)));
+      const V less_one = pointwise_value<where>(pointwise_value<equal>(y, zero), one, exponent) - 1;
+      const V power = pointwise_value<pow>(x, pointwise_value<where>(divides, exponent, less_one));
+      return g * (exponent * power / pointwise_value<where>(divides, x, one));
     }
     const V flat = pointwise_value<logical_and>(root, pointwise_value<greater_equal>(y, zero));
     return g * (r * pointwise_value<log>(pointwise_value<where>(flat, one, x)));
+  }
+  /// Whether the constant exponent y less 1 is exact in its type.
+  static constexpr bool subtracts_one(const ir::node& y) {
+    const double n = ir::value_of(y), rest = n - 1;
+    return rest + 1 == n && n - rest == 1 && (y.type == dtype::float64 || static_cast<double>(static_cast<float>(rest)) == rest);
   }
   /// The constant exponents 0, 1, 2, 3 and -1 become products or a quotient, which cost less.
   template <class X, class Y>

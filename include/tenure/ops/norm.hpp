@@ -2,6 +2,9 @@
 // Norms and the standard deviation over all or some axes. Where a norm is 0, its gradient is 0, as in PyTorch.
 #pragma once
 
+#include <limits>
+#include <type_traits>
+
 #include <tenure/ops/activation.hpp>
 #include <tenure/ops/reduction.hpp>
 
@@ -14,6 +17,25 @@ constexpr auto root_or_zero(const X& x, Root root) {
   const auto zero = number(x, 0), one = number(x, 1);
   const auto is_zero = equal::trace(x, zero);
   return where::trace(is_zero, zero, root(where::trace(is_zero, one, x)));
+}
+
+/// The root of a sum of squares, also where the squares overflow or vanish. sum_of(factor) is the sum of the squares of all x * factor. The factor is a
+/// traced scalar or has the shape of the sum; it is 1, or a power of two if the sum of all x^2 is out of range. So it costs a second pass over x, and
+/// in range no digit changes. No gradient flows through the factor, because the norm does not depend on it.
+template <class SumOf, class One>
+constexpr auto root_of_squares(const SumOf& sum_of, const One& one) {
+  const auto plain = sum_of(one);
+  using sum_type = std::remove_const_t<decltype(plain)>;
+  const value total = stopped(plain);
+  const bool is_double = total.type() == dtype::float64;
+  const auto where_large = pointwise_value<greater>(total, total.like(is_double ? 0x1p1000 : 0x1p120));
+  const auto where_small = pointwise_value<less>(total, total.like(is_double ? 0x1p-900 : 0x1p-90));
+  const auto chosen = [&](double large, double small) {
+    const value of_small = pointwise_value<where>(where_small, total.like(small), total.like(1));
+    return sum_type{total.graph, pointwise_value<where>(where_large, total.like(large), of_small).id};
+  };
+  const auto root = root_or_zero(sum_of(is_double ? chosen(0x1p-600, 0x1p600) : chosen(0x1p-80, 0x1p80)), [](const auto& positive) { return sqrt::trace(positive); });
+  return mul::trace(root, is_double ? chosen(0x1p600, 0x1p-600) : chosen(0x1p80, 0x1p-80));
 }
 }  // namespace detail
 
@@ -33,15 +55,22 @@ struct norm {
       return sum<Keep, A...>::trace(abs::trace(x));
     } else {
       const auto constant = [&](double c) { return detail::number(x, c); };
-      const auto size = [&] {
-        if constexpr (P == 2) return x;
-        else return abs::trace(x);
-      }();
-      const auto total = sum<Keep, A...>::trace(pow::trace(size, constant(P)));
-      return detail::root_or_zero(total, [&](const auto& positive) {
-        if constexpr (P == 2) return sqrt::trace(positive);
-        else return pow::trace(positive, constant(1.0 / P));
-      });
+      const auto reshaped = [&](const auto& kept) {
+        if constexpr (Keep) return kept;
+        else return sum<false, A...>::trace(kept);  // of one element each
+      };
+      if constexpr (P == 2) {
+        return reshaped(detail::root_of_squares([&](const auto& factor) { return sum<true, A...>::trace(square::trace(mul::trace(x, factor))); }, constant(1)));
+      } else {
+        // In units of the largest element, of which the norm does not depend.
+        const auto size = abs::trace(x);
+        const auto largest = detail::without_gradient(amax<true, A...>::trace(size));
+        const auto least = constant(dtype_v<typename X::element_type> == dtype::float64 ? 0x1p-1022 : 0x1p-126);
+        const auto is_number = less::trace(largest, constant(std::numeric_limits<double>::infinity()));
+        const auto unit = where::trace(is_number, maximum::trace(largest, least), constant(1));
+        const auto total = sum<true, A...>::trace(pow::trace(div::trace(size, unit), constant(P)));
+        return reshaped(mul::trace(detail::root_or_zero(total, [&](const auto& positive) { return pow::trace(positive, constant(1.0 / P)); }), unit));
+      }
     }
   }
 };

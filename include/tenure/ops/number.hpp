@@ -125,22 +125,27 @@ constexpr auto sigmoid(X x) {
 template <scalar X>
 constexpr auto softplus(X x) {
   const auto v = detail::floating_number(x);
-  return v > 20 ? v : relu(v) + log1p(exp(v < 0 ? v : -v));
+  return relu(v) + log1p(exp(v < 0 ? v : -v));
 }
 template <scalar X> constexpr auto log_sigmoid(X x) { return -(relu(-detail::floating_number(x)) + log1p(exp(-abs(detail::floating_number(x))))); }
 template <scalar X> constexpr auto silu(X x) { return x * sigmoid(x); }
 template <scalar X> constexpr auto mish(X x) { return x * tanh(softplus(x)); }
-template <scalar X> constexpr auto softsign(X x) { return detail::floating_number(x) / (1 + abs(x)); }
+template <scalar X>
+constexpr auto softsign(X x) {
+  const auto v = detail::floating_number(x);
+  return v > 1 ? 1 - 1 / (1 + v) : v < -1 ? 1 / (1 - v) - 1 : v / (1 + abs(v));
+}
 template <scalar X> constexpr auto leaky_relu(X x, double slope = 0.01) { return static_cast<detail::floating_type<X>>(x > 0 ? static_cast<double>(x) : static_cast<double>(x) * slope); }
 template <scalar X> constexpr auto elu(X x, double alpha = 1.0) { return static_cast<detail::floating_type<X>>(x > 0 ? static_cast<double>(x) : alpha * expm1(static_cast<double>(x))); }
 template <scalar X> constexpr auto selu(X x) { return static_cast<detail::floating_type<X>>(1.0507009873554804934 * elu(static_cast<double>(x), 1.6732632423543772848)); }
 template <scalar X> constexpr auto hardtanh(X x, double lo = -1, double hi = 1) { return static_cast<detail::floating_type<X>>(clamp(static_cast<double>(x), lo, hi)); }
 template <scalar X> constexpr auto relu6(X x) { return hardtanh(x, 0, 6); }
-template <scalar X> constexpr auto gelu(X x) { return static_cast<detail::floating_type<X>>(0.5 * static_cast<double>(x) * (1 + erf(static_cast<double>(x) * 0.70710678118654752440))); }
+template <scalar X> constexpr auto gelu(X x) { return static_cast<detail::floating_type<X>>(0.5 * static_cast<double>(x) * erfc(static_cast<double>(x) * -0.70710678118654752440)); }
 template <scalar X>
 constexpr auto gelu_tanh(X x) {
   const auto v = static_cast<double>(x);
-  return static_cast<detail::floating_type<X>>(0.5 * v * (1 + tanh(0.79788456080286535588 * (v + 0.044715 * v * v * v))));
+  const auto square = abs(v) < 30 ? v * v : 900;
+  return static_cast<detail::floating_type<X>>(v * sigmoid(v * (1.59576912160573071176 + 0.071354816272600256766 * square)));
 }
 
 /// A plain number has one element, and nothing flows through it.

@@ -12,6 +12,24 @@
 
 namespace TENURE_NAMESPACE::ops {
 
+namespace detail {
+/// 1 - x^2 with one rounding. Near 1, that of x^2 alone would be the error of half the digits.
+template <class V>
+constexpr V one_minus_square(V x) { return pointwise_value<multiply_add>(-x, x, x.like(1)); }
+
+/// Whether |x| > bound, and 1 / |x| where it is so. Elsewhere `inverse` is 1. The derivatives for large |x| are written with it, because x^2 overflows
+/// there, or its second power does in the next derivative.
+template <class V>
+struct large {
+  V is_so, inverse;
+  constexpr large(V x, double bound) {
+    const V size = pointwise_value<abs>(x);
+    is_so = pointwise_value<greater>(size, x.like(bound));
+    inverse = 1.0 / pointwise_value<where>(is_so, size, x.like(1));
+  }
+};
+}  // namespace detail
+
 struct cos;
 
 struct sin : floating_unary<sin> {
@@ -40,7 +58,7 @@ struct asin : floating_unary<asin> {
   static constexpr const char* name = "asin";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::asin(x); }
   template <class T> static T reference(T x) { return std::asin(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<rsqrt>(1 - x * x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<rsqrt>(detail::one_minus_square(x)); }
 };
 
 /// In [0, pi], and NaN beyond [-1, 1].
@@ -48,14 +66,19 @@ struct acos : floating_unary<acos> {
   static constexpr const char* name = "acos";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::acos(x); }
   template <class T> static T reference(T x) { return std::acos(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return -(g * pointwise_value<rsqrt>(1 - x * x)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return -(g * pointwise_value<rsqrt>(detail::one_minus_square(x))); }
 };
 
 struct atan : floating_unary<atan> {
   static constexpr const char* name = "atan";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::atan(x); }
   template <class T> static T reference(T x) { return std::atan(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (x * x + 1); }
+  /// 1 / (x^2 + 1), and where |x| > 1 the same divided by |x|.
+  template <class V> static constexpr V derivative(int, V g, V x, V) {
+    const detail::large<V> far(x, 1);
+    const V size = pointwise_value<abs>(x);
+    return g * (far.inverse / (size * pointwise_value<where>(far.is_so, x.like(1), size) + far.inverse));
+  }
 };
 
 /// The angle of the point (x, y). At (0, 0) it is 0 or pi by the signs of the zeros, and its gradient is NaN (PyTorch: 0).
@@ -66,8 +89,13 @@ struct atan2 : pointwise<atan2, 2, typing::floating> {
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P y, P x) { return math::atan2(y, x); }
   template <class T> static T reference(T y, T x) { return std::atan2(y, x); }
   template <class V> static constexpr V derivative(int i, V g, V y, V x, V) {
-    const V r2 = x * x + y * y;
-    return i == 0 ? g * x / r2 : -(g * y / r2);
+    // In units of the larger one, of which the derivative does not depend: x^2 + y^2 may be out of range where x / (x^2 + y^2) is not. The bound keeps
+    // the unit's reciprocal in range.
+    const double least = y.type() == dtype::float64 ? 0x1p-1022 : 0x1p-126;
+    const V larger = pointwise_value<maximum>(pointwise_value<abs>(x), pointwise_value<abs>(y));
+    const V unit = stopped(1.0 / pointwise_value<maximum>(larger, x.like(least)));
+    const V a = x * unit, b = y * unit, inverse = 1.0 / (a * a + b * b);
+    return i == 0 ? g * (a * inverse * unit) : -(g * (b * inverse * unit));
   }
 };
 
@@ -90,7 +118,11 @@ struct asinh : floating_unary<asinh> {
   static constexpr const char* name = "asinh";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::asinh(x); }
   template <class T> static T reference(T x) { return std::asinh(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<rsqrt>(x * x + 1); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) {
+    const detail::large<V> far(x, 1);
+    const V u = pointwise_value<where>(far.is_so, far.inverse, x);
+    return g * (far.inverse * pointwise_value<rsqrt>(u * u + 1));
+  }
 };
 
 /// NaN below 1, where it is 0 and its derivative infinite.
@@ -98,7 +130,13 @@ struct acosh : floating_unary<acosh> {
   static constexpr const char* name = "acosh";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::acosh(x); }
   template <class T> static T reference(T x) { return std::acosh(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<rsqrt>(x * x - 1); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) {
+    // The root of x^2 - 1, or of 1 - 1 / x^2 where x > 2.
+    const detail::large<V> far(x, 2);
+    const V u = pointwise_value<where>(far.is_so, far.inverse, x), one = x.like(1);
+    const V square = pointwise_value<multiply_add>(u, pointwise_value<where>(far.is_so, -u, u), pointwise_value<where>(far.is_so, one, -one));
+    return g * (far.inverse * pointwise_value<rsqrt>(square));
+  }
 };
 
 /// Infinite at -1 and 1, and NaN beyond.
@@ -106,7 +144,7 @@ struct atanh : floating_unary<atanh> {
   static constexpr const char* name = "atanh";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::atanh(x); }
   template <class T> static T reference(T x) { return std::atanh(x); }
-  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / (1 - x * x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g / detail::one_minus_square(x); }
 };
 
 using trigonometric_operations = operation_list<sin, cos, atan, atan2, sinh, cosh, tan, asin, acos, asinh, acosh, atanh>;

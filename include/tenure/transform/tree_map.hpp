@@ -118,15 +118,20 @@ constexpr dtype floating_type_of() {
 struct norm_of_tree {
   template <class M>
   constexpr auto operator()(const M& m) const {
-    ops::value total;
     constexpr dtype type = floating_type_of<M>();
-    for_each_leaf(m, [&](const auto& leaf) {
-      const ops::value x = ops::cast_to(leaf, type), squares = x * x;
-      const ops::value one = ops::reduced(squares, (std::int64_t{1} << squares.shape().rank) - 1, ir::reduction::sum);
-      total = total.id == ir::none ? one : total + one;
-    });
-    const traced<element_of_t<type>, shape<>> sum{total.graph, total.id};
-    return ops::detail::root_or_zero(sum, [](const auto& positive) { return ops::sqrt::trace(positive); });
+    using number = traced<element_of_t<type>, shape<>>;
+    ir::builder* g = nullptr;
+    for_each_leaf(m, [&](const auto& leaf) { g = leaf.graph; });
+    const auto sum_of = [&](const number& factor) {
+      ops::value total;
+      for_each_leaf(m, [&](const auto& leaf) {
+        const ops::value x = ops::cast_to(leaf, type), scaled = x * ops::broadcast_to(factor, x.node().shape), squares = scaled * scaled;
+        const ops::value one = ops::reduced(squares, (std::int64_t{1} << squares.shape().rank) - 1, ir::reduction::sum);
+        total = total.id == ir::none ? one : total + one;
+      });
+      return number{total.graph, total.id};
+    };
+    return ops::detail::root_of_squares(sum_of, number{g, g->constant(type, g->intern({}), 1)});
   }
 };
 
