@@ -48,7 +48,14 @@ void check_saturated(const char* name, const saturated (&points)[N], F, double u
 
 template <class T>
 void check_all() {
+  check_saturated<T>("tanh", of_tanh, [](auto x) { return tanh(x); });
+  check_saturated<T>("sigmoid", of_sigmoid, [](auto x) { return sigmoid(x); });
+  check_saturated<T>("softplus", of_softplus, [](auto x) { return softplus(x); });
+  check_saturated<T>("log_sigmoid", of_log_sigmoid, [](auto x) { return log_sigmoid(x); });
+  check_saturated<T>("silu", of_silu, [](auto x) { return silu(x); });
+  check_saturated<T>("mish", of_mish, [](auto x) { return mish(x); }, 8, 80);  // the rounding of softplus is in the exponent of tanh'
   check_saturated<T>("gelu", of_gelu, [](auto x) { return gelu(x); });
+  check_saturated<T>("gelu_tanh", of_gelu_tanh, [](auto x) { return gelu_tanh(x); }, 4000, 4000);  // its cubic is in the exponent
   check_saturated<T>("elu", of_elu, [](auto x) { return elu(x); });
   check_saturated<T>("softsign", of_softsign, [](auto x) { return softsign(x); });
   check_saturated<T>("expm1", of_expm1, [](auto x) { return expm1(x); });

@@ -60,12 +60,10 @@ constexpr const char* readme_traced = R"(%0 = input 0 : float32[1000]
 %22 = div %19, %21 : float32[1000]
 %23 = mul %22, %12 : float32[1000]
 %24 = mul %23, %7 : float32[1000]
-%25 = constant 1 : float32[1000]
-%26 = sub %25, %10 : float32[1000]
-%27 = mul %10, %26 : float32[1000]
-%28 = mul %18, %27 : float32[1000]
-%29 = mul %28, %7 : float32[1000]
-return %15, %29, %28, %24
+%25 = sigmoid_slope %9 : float32[1000]
+%26 = mul %18, %25 : float32[1000]
+%27 = mul %26, %7 : float32[1000]
+return %15, %27, %26, %24
 )";
 
 constexpr const char* readme_scheduled = R"(%0 = input 0 : float32[1000]
@@ -85,11 +83,10 @@ constexpr const char* readme_scheduled = R"(%0 = input 0 : float32[1000]
 %14 = div %6, %13 : float32[1000]
 %15 = mul %14, %8 : float32[1000]
 %16 = mul %15, %3 : float32[1000]
-%17 = sub %12, %6 : float32[1000]
-%18 = mul %6, %17 : float32[1000]
-%19 = mul %9, %18 : float32[1000]
-%20 = mul %19, %3 : float32[1000]
-return %11, %20, %19, %16
+%17 = sigmoid_slope %5 : float32[1000]
+%18 = mul %9, %17 : float32[1000]
+%19 = mul %18, %3 : float32[1000]
+return %11, %19, %18, %16
 )";
 
 // ---- a training step of a multilayer perceptron ----

@@ -15,4 +15,5 @@
 #include <tenure/math/power.hpp>
 #include <tenure/math/random.hpp>
 #include <tenure/math/remainder.hpp>
+#include <tenure/math/slopes.hpp>
 #include <tenure/math/trigonometric.hpp>

@@ -7,9 +7,31 @@
 #include <tenure/math/error_function.hpp>
 #include <tenure/math/hyperbolic.hpp>
 #include <tenure/math/normal.hpp>
+#include <tenure/math/slopes.hpp>
 #include <tenure/ops/exponential.hpp>
 
 namespace TENURE_NAMESPACE::ops {
+
+struct tanh;
+
+/// The derivative of sigmoid. s (1 - s) would be 0 where sigmoid rounds to 1.
+struct sigmoid_slope : floating_unary<sigmoid_slope> {
+  static constexpr const char* name = "sigmoid_slope";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sigmoid_slope(x); }
+  template <class T> static T reference(T x) {
+    const T e = std::exp(-std::fabs(x));
+    return e / (T(1) + e) / (T(1) + e);
+  }
+  template <class V> static constexpr V derivative(int, V g, V x, V y) { return -(g * (y * pointwise_value<tanh>(x * 0.5))); }
+};
+
+/// 1 / cosh(x)^2, the derivative of tanh. 1 - tanh(x)^2 would be 0 where tanh rounds to 1.
+struct tanh_slope : floating_unary<tanh_slope> {
+  static constexpr const char* name = "tanh_slope";
+  template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::tanh_slope(x); }
+  template <class T> static T reference(T x) { return T(4) * sigmoid_slope::reference(T(2) * x); }
+  template <class V> static constexpr V derivative(int, V g, V x, V y) { return g * (y * pointwise_value<tanh>(x)) * -2.0; }
+};
 
 /// e^(xy), with the product as exact as the exponential needs it. e^(-x^2) of a rounded x^2 is off by hundreds of ulp.
 struct exp_of_product : pointwise<exp_of_product, 2, typing::floating> {
@@ -33,14 +55,14 @@ struct tanh : floating_unary<tanh> {
   static constexpr const char* name = "tanh";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::tanh(x); }
   template <class T> static T reference(T x) { return std::tanh(x); }
-  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (1 - y * y); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<tanh_slope>(x); }
 };
 
 struct sigmoid : floating_unary<sigmoid> {
   static constexpr const char* name = "sigmoid";
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x) { return math::sigmoid(x); }
   template <class T> static T reference(T x) { return x < T(0) ? std::exp(x) / (T(1) + std::exp(x)) : T(1) / (T(1) + std::exp(-x)); }
-  template <class V> static constexpr V derivative(int, V g, V, V y) { return g * (y * (1 - y)); }
+  template <class V> static constexpr V derivative(int, V g, V x, V) { return g * pointwise_value<sigmoid_slope>(x); }
 };
 
 /// log(1 + exp(x)), computed without overflow.
@@ -76,7 +98,7 @@ struct relu : pointwise<relu, 1, typing::arithmetic> {
   }
 };
 
-using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu, erfc, exp_of_product, normal_cdf, multiply_add>;
+using activation_operations = operation_list<tanh, sigmoid, softplus, erf, relu, erfc, sigmoid_slope, tanh_slope, exp_of_product, normal_cdf, multiply_add>;
 
 namespace detail {
 /// The constant c as a traced scalar with the element type of x, which must be floating.

@@ -105,7 +105,7 @@ struct of_order {
 namespace TENURE_NAMESPACE {
 
 /// (sum of |x|^P)^(1/P), with P >= 1, over all axes, or over axis<A> or axes<A, B>, which are dropped, or kept with extent 1 by keepdim.
-/// Where the norm is 0 its gradient is 0.
+/// Where the norm is 0 its gradient is 0. It is right where powers of x overflow or vanish, and reads x twice for that.
 template <int P = 2, operand_or_scalar X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
 /// The root of var(x). Where all elements are equal, the gradient is 0. For one element and a correction of 1, value and gradient are NaN.
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }
