@@ -21,7 +21,7 @@ using tenure::pool;
 namespace {
 
 std::size_t calls_of_malloc = 0;
-constexpr std::size_t mega = 1000000;
+[[maybe_unused]] constexpr std::size_t mega = 1000000;
 
 }  // namespace
 
