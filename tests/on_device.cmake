@@ -5,7 +5,7 @@
 set(moves_golden "check<|check[.]hpp")
 set(moves_laws "agrees\\(|derivatives_agree<|same\\(")
 set(moves_optim "there\\(")
-set(moves_ownership "there\\(|constant<|leaf<|saved::check\\(")
+set(moves_ownership "there\\(|(^|[^_a-z])(constant|leaf)<|saved::check\\(")
 set(moves_transform "there\\(")
 foreach(suite golden laws optim ownership transform)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${suite}/*.cpp")

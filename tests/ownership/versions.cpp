@@ -190,7 +190,7 @@ TEST_CASE("a moved-from tensor throws") {
   CHECK_THROWS_AS(x.clone(), tn::ownership_error);
   CHECK_THROWS_AS(x + taken, tn::ownership_error);
   CHECK_THROWS_AS(x.add_(1), tn::ownership_error);
-  tn::tensor<double, tn::shape<tn::dyn>> any = constant<2>(1, 2);
+  on_device::tensor<double, shape<tn::dyn>> any = constant<2>(1, 2);
   const auto held = std::move(any);
   CHECK_THROWS_AS(any.add_(taken), tn::ownership_error);  // before the shapes are compared
 }
