@@ -7,15 +7,27 @@ using namespace laws;
 namespace {
 constexpr auto loss = [](auto q, auto k, auto v) { return sum(sin(attends_causally(q, k, v))); };
 
-// A traced function captures nothing, so F is a type.
+// A traced function captures nothing, so F is a type. (Classes, because nvcc finds no names in a lambda within one that a variable template is.)
 template <class F>
-constexpr auto layers = [](auto x, auto w) {
-  const auto layer = [](auto h, auto m) { return std::tuple{h + matmul(F{}(h, matmul(h, m), h), m), tn::nothing}; };
-  return mean(square(std::get<0>(tn::scan(layer, x, w))));
+struct in_layers {
+  template <class X, class W>
+  constexpr auto operator()(const X& x, const W& w) const {
+    const auto layer = [](auto h, auto m) { return std::tuple{h + matmul(F{}(h, matmul(h, m), h), m), tn::nothing}; };
+    return mean(square(std::get<0>(tn::scan(layer, x, w))));
+  }
 };
+template <class F>
+constexpr in_layers<F> layers{};
 /// The gradient of a gradient: the loop backwards holds attention_gradient, and is run backwards itself.
 template <class F>
-constexpr auto twice = [](auto x, auto w) { return tn::grad<0>([](auto y, auto u) { return sum(square(tn::grad<0>(layers<F>)(y, u))); })(x, w); };
+struct derived_twice {
+  template <class X, class W>
+  constexpr auto operator()(const X& x, const W& w) const {
+    return tn::grad<0>([](auto y, auto u) { return sum(square(tn::grad<0>(layers<F>)(y, u))); })(x, w);
+  }
+};
+template <class F>
+constexpr derived_twice<F> twice{};
 template <auto& F>
 using type_of = std::remove_cvref_t<decltype(F)>;
 }  // namespace
