@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// A device that is the host: what the GPU does, block after block, with threads that wait for each other, without a GPU. Small on
+// A device that is the host: what the GPU does, a few blocks at a time, with threads that wait for each other, without a GPU. Small on
 // purpose (few blocks, few threads), so that little data has many blocks, teams and steps; and its memory starts as garbage.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -104,16 +106,24 @@ struct device {
     ++launches;
     if (threads > kernels::most_threads || threads % kernels::warp != 0) throw std::logic_error("a launch of " + std::to_string(threads) + " threads a block");
     if (shared_bytes > given.shared_bytes && shared_bytes > kernels::most_threads * 8) throw std::logic_error("a launch with more shared memory than there is");
-    fibers all(threads, seed);
+    // As on a GPU that has place for a few blocks, so that a block may begin when others have ended, or are half way.
+    const int resident = std::min(blocks, 3);
+    fibers all(threads, resident, seed);
     std::vector<int> order;
     for (int b = 0; b < blocks; ++b) order.insert(order.begin() + fuzz::dice(seed + static_cast<std::uint64_t>(b)).below(b + 1), b);
-    for (const int b : order) {
-      fiber_block::common common(all, static_cast<std::size_t>(shared_bytes));
-      all.run([&](int thread) {
-        fiber_block block(common, b, thread);
-        kernel(block);
-      });
-    }
+    std::vector<std::optional<fiber_block::common>> common(static_cast<std::size_t>(resident));
+    std::vector<int> index(common.size());
+    all.run(
+        order,
+        [&](int place, int block) {
+          common[static_cast<std::size_t>(place)].emplace(all, static_cast<std::size_t>(shared_bytes));
+          index[static_cast<std::size_t>(place)] = block;
+        },
+        [&](int place) { common[static_cast<std::size_t>(place)]->check(); },
+        [&](int place, int thread) {
+          fiber_block block(*common[static_cast<std::size_t>(place)], index[static_cast<std::size_t>(place)], thread);
+          kernel(block);
+        });
   }
 };
 

@@ -370,3 +370,28 @@ TEST_CASE("an index outside its axis is refused before anything is written") {
   tn::as_span(i)[0] = std::numeric_limits<std::int64_t>::min();  // what NaN becomes
   CHECK_THROWS_WITH(refusal(), "tenure: gather: index -9223372036854775808 is outside an axis of 3");
 }
+
+TEST_CASE("the host's blocks: several are on the way at once, and none writes behind its shared memory or waits for what has passed") {
+  host::fibers all(64, 3, 5);
+  const std::vector<int> order{0, 1, 2, 3, 4, 5};
+  std::vector<int> seen, block(3);
+  const auto begins = [&](int place, int b) { block[static_cast<std::size_t>(place)] = b; };
+  const auto ends = [](int) {};
+  all.run(order, begins, ends, [&](int place, int) {
+    seen.push_back(block[static_cast<std::size_t>(place)]);
+    all.wait(true);
+    seen.push_back(block[static_cast<std::size_t>(place)]);
+  });
+  CHECK(seen.size() == 6 * 2 * 64);
+  int changes = 0;
+  for (std::size_t i = 1; i < seen.size(); ++i) changes += seen[i] != seen[i - 1];
+  CHECK(changes > 20);  // 5 where one block runs after the other
+
+  host::fibers few(32, 2, 5);
+  CHECK_THROWS_WITH(few.run(order, begins, ends, [&](int, int thread) { if (thread > 0) few.wait(true); }), "threads wait at a barrier that others passed by");
+  host::fiber_block::common common(few, 24);
+  static_cast<char*>(host::fiber_block(common, 0, 0).shared())[23] = 1;
+  CHECK_NOTHROW(common.check());
+  static_cast<char*>(host::fiber_block(common, 0, 0).shared())[24] = 1;
+  CHECK_THROWS_WITH(common.check(), "a block wrote byte 24 of 24 bytes of shared memory");
+}
