@@ -22,6 +22,7 @@
 
 using namespace fuzz;
 
+namespace construct_tests {
 namespace {
 
 const std::uint64_t graphs = 10000 / share * times();
@@ -291,3 +292,5 @@ TEST_CASE("Law: a batch is its samples, one by one") {
   CHECK(with_constructs > static_cast<int>(graphs / 6));
   require_each(parts_found, {});
 }
+
+}  // namespace construct_tests

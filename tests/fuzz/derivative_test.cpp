@@ -9,6 +9,7 @@
 
 using namespace fuzz;
 
+namespace derivative_tests {
 namespace {
 
 constexpr std::uint64_t graphs = 3000 / share;
@@ -99,3 +100,5 @@ TEST_CASE("Law: a directional derivative is the limit of differences") {
   }
   CHECK(tried > 20000 / static_cast<int>(share));
 }
+
+}  // namespace derivative_tests

@@ -17,6 +17,7 @@
 
 using namespace fuzz;
 
+namespace passes_tests {
 namespace {
 
 constexpr std::uint64_t graphs = 8000 / share;
@@ -214,3 +215,5 @@ TEST_CASE("Law: recompute keeps every value, and the steps read and write no mor
   CHECK(changed > static_cast<int>(graphs / 100));
   CHECK(less > changed / 2);
 }
+
+}  // namespace passes_tests

@@ -15,6 +15,7 @@
 using namespace fuzz;
 namespace passes = tenure::passes;
 
+namespace schedule_tests {
 namespace {
 
 constexpr std::uint64_t graphs = 16000 / share;
@@ -141,3 +142,5 @@ TEST_CASE("Law: buffers alive in one step never share bytes, unless one is writt
   }
   CHECK(in_place > static_cast<int>(graphs / 40));
 }
+
+}  // namespace schedule_tests
