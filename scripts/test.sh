@@ -43,8 +43,9 @@ failed=0
 
 # suite <name> <compiler> <skipped folders> [<ctest options>]: configures, builds and runs. If a suite fails, the next one still runs.
 suite() {
-  local name=$1 compiler=$2 skipped=$3 build=build/test-$1 log closing examples=ON
+  local name=$1 compiler=$2 skipped=$3 build=build/test-$1 log closing examples=ON flags=-O1
   [[ ";$skipped;" == *";examples;"* ]] && examples=OFF
+  [[ $name == gcc ]] && flags+=" --param=ggc-min-heapsize=1000000"  # g++ collects garbage above 1 GB only: 8 to 11 % less time, 200 MB more
   shift 3
   suites+=("$name")
 
@@ -52,7 +53,7 @@ suite() {
   rm -f "$build/compilations.log" "$build/ctest.log"
   # -O1, because kernels need inlining, and more optimisation would only lengthen the build. No -DNDEBUG, so that assertions are checked.
   # The launcher takes the place of ccache, which does without the headers that clang++ reads once, and finds nothing on a new machine.
-  cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 \
+  cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS="$flags" \
     -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DTENURE_BUILD_BENCH=OFF -DTENURE_NATIVE=ON -DTENURE_SKIPPED_TESTS="$skipped" -DTENURE_BUILD_EXAMPLES="$examples" \
     -DTENURE_QUICK_TESTS="$quick" -DCMAKE_CXX_COMPILER_LAUNCHER="$PWD/scripts/timed.sh;$PWD/$build/compilations.log" --no-warn-unused-cli \
     -DPython_EXECUTABLE="$(command -v "$python" | xargs -r realpath -s)"
