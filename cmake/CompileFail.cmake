@@ -6,6 +6,8 @@
 # source, so the expectation could match itself.
 set(tenure_expect_diagnostic "${CMAKE_CURRENT_LIST_DIR}/ExpectDiagnostic.cmake")
 set(tenure_compile_together "${CMAKE_CURRENT_LIST_DIR}/CompileTogether.cmake")
+set(tenure_expect_together "${CMAKE_CURRENT_LIST_DIR}/expect_together.py")
+find_package(Python3 COMPONENTS Interpreter QUIET)
 
 # The command of the compiler without the file name, with the include folders and definitions of tenure::tenure. Source lines and carets
 # are not switched off, because the limit of lines is for all lines that a user reads.
@@ -67,9 +69,10 @@ function(tenure_add_compile_fail file)
     FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
 endfunction()
 
-# fail.<name>.<n>.ok: what the tests fail.*.ok of the sources say, 40 programs in one unit: a third of the time, which goes to reading the header
-# and to types that all of them use. Only programs with that one include go together, so that none lives on the includes of another. Their own
-# tests, for those who write a case, get the label compile_fail_alone.
+# fail.<name>.<n>.ok and .ko: what the tests fail.*.ok and .ko of the sources say, 40 programs in one unit: a third of the time and less, which
+# goes to reading the header and to types that all of them use. Only programs with that one include go together, so that none lives on the
+# includes of another. Their own tests, for those who write a case, get the label compile_fail_alone. (.ko reads what the compiler prints by a
+# Python script; without a Python the programs stay alone.)
 function(tenure_compile_fail_together name)  # sources...
   tenure_syntax_only_command(compile)
   if(tenure_precompiled_use)
@@ -95,12 +98,21 @@ function(tenure_compile_fail_together name)  # sources...
       if(TEST fail.${case}.ok)
         set_tests_properties(fail.${case}.ok PROPERTIES LABELS compile_fail_alone)
       endif()
+      if(TEST fail.${case}.ko AND Python3_FOUND)
+        set_tests_properties(fail.${case}.ko PROPERTIES LABELS compile_fail_alone)
+      endif()
     endforeach()
     file(CONFIGURE OUTPUT "${unit}" CONTENT "${text}" @ONLY)
     add_test(NAME fail.${name}.${number}.ok
       COMMAND "${CMAKE_COMMAND}" "-DUNIT=${unit}" -P "${tenure_compile_together}" -- ${compile}
       COMMAND_EXPAND_LISTS)
     set_tests_properties(fail.${name}.${number}.ok PROPERTIES FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
+    if(Python3_FOUND)
+      add_test(NAME fail.${name}.${number}.ko
+        COMMAND "${Python3_EXECUTABLE}" "${tenure_expect_together}" "${unit}" "${CMAKE_CXX_COMPILER_ID}" "${CMAKE_COMMAND}" "${tenure_expect_diagnostic}" ${compile}
+        COMMAND_EXPAND_LISTS)
+      set_tests_properties(fail.${name}.${number}.ko PROPERTIES FIXTURES_REQUIRED precompiled_header LABELS compile_fail TIMEOUT 600)
+    endif()
   endwhile()
 endfunction()
 
