@@ -16,8 +16,8 @@ not_by_clang='^header[.]alone$'  # a missing include does not depend on the comp
 # of the random graphs, the laws in float, the internal headers alone, and for nvcc a second GPU, whole programs and large graphs
 # (TENURE_QUICK_TESTS); the compiled random programs; the suites of the CPU on another device; `pip install ./examples/python` and its tests with
 # PyTorch and JAX; the module by CMake and with libc++; Meson, Conan, vcpkg's port and the files of a release; many processes with MPICH, and the
-# command that trains on the digits in two; with clang++, the examples and the compiling twins of must-not-compile tests, which g++ compiles forty
-# in a unit.
+# command that trains on the digits in two; with clang++, the examples and the compiling twins of must-not-compile tests. These tests are compiled
+# forty in a unit.
 quick=ON
 skip_gcc="batch;control_flow;far_suites;golden;laws;optim;out_of_memory;ownership;random_programs;transform"
 skip_clang="backend;blas;consumer;core;cuda;device;fuzz;gradbench;examples;interop;kernels;math;mixed_isa;mpi;nccl;numbers;passes;packaging;peers;random_programs;service;storage;tensor;threads;two_tu"
@@ -281,7 +281,7 @@ if ((${#cross[@]} > 0)); then
 fi
 suite gcc "$gxx" "$skip_gcc" "${not_alone[@]}"
 if ((compilers == 2)); then
-  suite clang "$clangxx" "$skip_clang" -E "$not_by_clang"
+  suite clang "$clangxx" "$skip_clang" "${not_alone[@]}" -E "$not_by_clang"
 fi
 if [[ $quick == OFF ]]; then
   if command -v mpicxx.mpich >/dev/null; then mpich_suite "$gxx"; else closing_lines+=("MPICH: skipped, there is none"); fi
