@@ -191,6 +191,6 @@ TEST_CASE("Law: the peak of a checkpointed scan of n turns is O(sqrt n)") {
 
 TEST_CASE("the gradient of a scan keeps the carry of a checkpointed turn, and nothing from within") {
   CHECK(bytes_of_turn<checkpointed> == 16 * 8);
-  constexpr std::int64_t kept = 16 + 2 * 64 + 2 * 16, factors = 2 * 64 + 2 * 16 + 2 * 16;  // the third factor of two products is kept
+  constexpr std::int64_t kept = 16 + 2 * 2 * 64 + 2 * 16, factors = 2 * 64 + 2 * 16 + 2 * 16;  // the third factor of two products is kept; the wide tanh, and what its slope reads
   CHECK(bytes_of_turn<as_it_is> == (kept + factors) * 8);
 }
