@@ -114,7 +114,6 @@ int main(int argc, char** argv) {
   }, 101);
   // ---- rows by indices ----
   row("gather_1M_rows_of_64", 8.0 * 64 * (1 << 20), 0, [] {
-    tn::engine random{7};
     auto i = tn::tensor<std::int64_t, tn::shape<1 << 20>>();
     unsigned s = 1;
     for (auto& e : tn::as_span(i)) s = s * 1664525u + 1013904223u, e = static_cast<std::int64_t>(s >> 16);
