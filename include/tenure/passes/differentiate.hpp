@@ -11,7 +11,8 @@ template <class... Op>
 constexpr bool is_any_of(ir::opcode op) { return ((op == ops::code_of<Op>()) || ...); }
 /// Whether a partial derivative may be infinite where the operands and the result are finite. These are the frequent operations for which it is not.
 constexpr bool may_have_infinite_partial(ir::opcode op) {
-  return ops::is_pointwise(op) && !is_any_of<ops::add, ops::sub, ops::mul, ops::div, ops::neg, ops::where, ops::maximum, ops::minimum, ops::abs, ops::exp, ops::sin, ops::cos, ops::tanh, ops::sigmoid, ops::relu>(op);
+  return ops::is_pointwise(op) && !is_any_of<ops::add, ops::sub, ops::mul, ops::div, ops::neg, ops::where, ops::maximum, ops::minimum, ops::abs, ops::exp,
+                                             ops::sin, ops::cos, ops::tanh, ops::sigmoid, ops::relu>(op);
 }
 /// The cotangent g of node y at its operand k, or the other way round. If g is not always there: 0 where its zeros met an infinite partial derivative.
 constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark) {

@@ -8,9 +8,11 @@
 
 namespace TENURE_NAMESPACE::passes {
 
+/// The mark of a value that need not have this one in each run: a loop may take no turn.
 constexpr char sometimes(char mark) { return mark ? char{is_sometimes} : char{is_never}; }
 
-/// What the cotangents of the results of a construct reach. A mark says when there is one, and where it is not, zeros stand in its place. `outputs` are those of the body of the results: a carry, in all turns.
+/// What the cotangents of the results of a construct reach. A mark says when there is a cotangent; where there is none, zeros stand in its place.
+/// `outputs` are those of the body of the results: a carry, in all turns.
 struct reach {
   mark_list outputs, of_first, of_second, operands;
 
