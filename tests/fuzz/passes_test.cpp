@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/materialize.hpp>
@@ -168,23 +169,27 @@ TEST_CASE("Law: materialize keeps the meaning, and then every output has memory 
 
 namespace {
 
-/// The bytes of the arrays that the kernels of a plan read and write. Each kernel counts each buffer once. An array that is stretched
-/// along an axis does not count: a bias, one value for each row.
+/// The bytes of the arrays that the kernels of a plan read and write. Each kernel counts each buffer once, and once more if it both reads and
+/// writes it: these are two parts of a concat. An array that is stretched along an axis does not count: a bias, one value for each row.
 std::int64_t traffic(const ir::graph_view& g) {
   const passes::plan_builder p = passes::schedule(g);
   std::int64_t total = 0;
   for (const passes::step& s : p.steps) {
     if (!s.is_fused()) continue;
     const passes::kernel& k = p.kernels[s.kernel];
-    std::set<int> buffers;
+    std::set<int> written_accesses;
+    for (int i = 0; i < k.instruction_count; ++i)
+      if (const passes::instruction& x = p.instructions[k.first_instruction + i]; x.what == passes::instruction::kind::store)
+        written_accesses.insert(s.first_access + x.access);
+    std::set<std::pair<bool, int>> buffers;  // written or read, and which
     for (int a = s.first_access; a < s.first_access + s.access_count; ++a) {
       bool is_stretched = p.accesses[a].buffer < 0;
       for (int d = 0; d < k.outer + k.inner; ++d) is_stretched = is_stretched || p.strides[p.accesses[a].strides][d].factor == 0;
-      if (!is_stretched) buffers.insert(p.accesses[a].buffer);
+      if (!is_stretched) buffers.insert({written_accesses.count(a) > 0, p.accesses[a].buffer});
     }
     std::int64_t walked = 1;
     for (int d = 0; d < k.outer + k.inner; ++d) walked *= k.extent[d].factor;
-    for (const int b : buffers) total += walked * size_of(p.buffers[b].type);
+    for (const auto& [is_written, b] : buffers) total += walked * size_of(p.buffers[b].type);
   }
   return total;
 }
