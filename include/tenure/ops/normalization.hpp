@@ -8,6 +8,9 @@
 
 namespace TENURE_NAMESPACE::ops {
 
+template <int... A>
+struct standardize;
+
 namespace detail {
 template <class S, int N>
 struct last_extents {
@@ -26,11 +29,14 @@ struct bias_fits {
   static constexpr bool value = are_alike<Gain, Bias>;
 };
 
-/// The mean over the last N axes, which are kept with extent 1.
+/// What runs over the last N axes, which are kept with extent 1.
 template <class Indices>
-struct mean_over_last;
+struct over_last;
 template <std::size_t... I>
-struct mean_over_last<std::index_sequence<I...>> { using type = mean<true, (-1 - static_cast<int>(I))...>; };
+struct over_last<std::index_sequence<I...>> {
+  using average = mean<true, (-1 - static_cast<int>(I))...>;
+  using standard = standardize<(-1 - static_cast<int>(I))...>;
+};
 
 /// Requires the extents of `of` to equal the last extents of x, where extents are known only at run time.
 template <class X, class G>
@@ -44,25 +50,24 @@ constexpr void require_last_extents(const X& x, const G& of, const char* call) {
 }
 }  // namespace detail
 
-namespace detail {
-/// (x - mean) / sqrt(variance + epsilon).
-template <class Average, class X, class E>
-constexpr auto standardized(const X& x, const E& epsilon) {
-  const auto deviation = sub::trace(x, Average::trace(x));
-  const auto variance = Average::trace(mul::trace(deviation, deviation));
-  return mul::trace(deviation, rsqrt::trace(add::trace(variance, epsilon)));
-}
-}  // namespace detail
-
 /// (x - mean) / sqrt(variance + epsilon), over the axes A.
 template <int... A>
 struct standardize {
   template <int Axis, int Rank>
   static constexpr void has_axis() { static_assert(-Rank <= Axis && Axis < Rank, "tenure: layer_norm: an axis lies outside the tensor's rank"); }
+  template <bool Holds, int...>
+  static constexpr void has_each_once() { static_assert(Holds, "tenure: layer_norm: an axis is named twice"); }
   template <class X, class E>
   static constexpr auto trace(const X& x, const E& epsilon) {
-    if constexpr (!(axis_position<standardize, X::shape_type::rank, A>::is_inside && ...)) return x;
-    else return detail::standardized<mean<true, A...>>(x, epsilon);
+    using mask = axis_mask<standardize, X::shape_type::rank, A...>;
+    if constexpr (!mask::is_valid) {
+      return x;
+    } else {
+      const value count = reduced_count(x, mask::value);
+      const auto from = detail::deviations_along<true, A...>(x, count);
+      const auto variance = div::trace(from.squares, traced<typename X::element_type, shape<>>{x.graph, count.id});
+      return mul::trace(sub::trace(from.from_near, from.rest), rsqrt::trace(add::trace(variance, epsilon)));
+    }
   }
 };
 
@@ -73,9 +78,9 @@ struct layer_norm {
     using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;
     static_assert(of_gain::value, "tenure: layer_norm: the gain does not have the extents of the last axes of x, over which it normalises");
     if constexpr (of_gain::value) {
-      using average = typename detail::mean_over_last<std::make_index_sequence<G::shape_type::rank>>::type;
+      using standard = typename detail::over_last<std::make_index_sequence<G::shape_type::rank>>::standard;
       detail::require_last_extents(x, gain, "layer_norm");
-      return mul::trace(detail::standardized<average>(x, epsilon), gain);
+      return mul::trace(standard::trace(x, epsilon), gain);
     } else {
       return x;
     }
@@ -102,7 +107,7 @@ struct rms_norm {
     using of_gain = detail::gain_fits<typename X::shape_type, typename G::shape_type>;
     static_assert(of_gain::value, "tenure: rms_norm: the gain does not have the extents of the last axes of x, over which it normalises");
     if constexpr (of_gain::value) {
-      using average = typename detail::mean_over_last<std::make_index_sequence<G::shape_type::rank>>::type;
+      using average = typename detail::over_last<std::make_index_sequence<G::shape_type::rank>>::average;
       detail::require_last_extents(x, gain, "rms_norm");
       const auto mean_square = average::trace(mul::trace(x, x));
       return mul::trace(mul::trace(x, rsqrt::trace(add::trace(mean_square, epsilon))), gain);

@@ -130,6 +130,35 @@ struct mean {
   }
 };
 
+namespace detail {
+/// a - b, and 0 where they are so close that only rounding errors differ. Its derivatives are those of a - b.
+template <class X>
+constexpr X difference_or_zero(const X& a, const X& b) {
+  constexpr double rounding = 1024 * static_cast<double>(std::numeric_limits<typename X::element_type>::epsilon());
+  const value least = b, difference = value(a) - least, is_none = pointwise_value<less_equal>(difference, least * rounding);
+  return {a.graph, (difference - stopped(pointwise_value<where>(is_none, difference, difference.like(0)))).id};
+}
+
+/// The deviations of the elements from their mean. The mean is rounded to the element type, so equal elements lie some ulps beside it. So the
+/// deviations are taken from this number, a constant to derivatives, and one pass finds their own mean, which the rounding cut off, and
+/// their squares.
+template <class X, class R>
+struct deviations {
+  X from_near;  // x - the rounded mean
+  R rest;       // the mean of these
+  R squares;    // the sum of (x - mean)^2
+};
+template <bool Keep, int... A, class X>
+constexpr auto deviations_along(const X& x, const value& count) {
+  const auto near = mean<true, A...>::trace(x);
+  const auto from_near = sub::trace(x, std::remove_const_t<decltype(near)>{x.graph, stopped(near).id});
+  const auto total = sum<Keep, A...>::trace(from_near), squares = sum<Keep, A...>::trace(mul::trace(from_near, from_near));
+  using R = std::remove_const_t<decltype(total)>;
+  const R rest{x.graph, (value(total) / broadcast_to(count, value(total).node().shape)).id};
+  return deviations<X, R>{X{x.graph, from_near.id}, rest, difference_or_zero(squares, mul::trace(total, rest))};
+}
+}  // namespace detail
+
 /// The sum of squared deviations from the mean, divided by n - Correction. Correction = 1 is PyTorch's unbiased variance.
 template <int Correction, bool Keep, int... A>
 struct var {
@@ -143,11 +172,10 @@ struct var {
     if constexpr (!mask::is_valid) {
       return x;
     } else {
-      const auto deviation = sub::trace(x, mean<true, A...>::trace(x));
-      const auto total = sum<Keep, A...>::trace(mul::trace(deviation, deviation));
+      const value count = reduced_count(x, mask::value);
+      const auto total = detail::deviations_along<Keep, A...>(x, count).squares;
       const std::int16_t to = x.graph->intern(extents(total.shape()));
       // The count is stretched before the subtraction, so that the subtraction and the division stay in the kernel that walks the rows.
-      const value count = reduced_count(x, mask::value);
       const bool is_enough = count.node().op == ir::opcode::constant && ir::value_of(count.node()) >= Correction;
       const value left = broadcast_to(count, to) - static_cast<double>(Correction);
       const value n = is_enough ? left : pointwise_value<maximum>(left, left.like(0));
