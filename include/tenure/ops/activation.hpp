@@ -204,7 +204,8 @@ struct gelu {
 struct gelu_tanh {
   template <class X>
   static constexpr auto trace(const X& x) {
-    const auto square = mul::trace(x, x), most = detail::number(x, 900);
+    const auto square = mul::trace(x, x);
+    const auto most = detail::number(x, 900);
     const auto bounded = where::trace(less::trace(square, most), square, most);
     const auto factor = add::trace(detail::number(x, 1.59576912160573071176), mul::trace(detail::number(x, 0.071354816272600256766), bounded));
     return mul::trace(x, sigmoid::trace(mul::trace(x, factor)));
