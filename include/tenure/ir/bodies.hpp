@@ -31,22 +31,27 @@ constexpr array<node_id> builder::put_before(node_id first, const array<char>& m
 constexpr int builder::cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch, bool leaves_gone) {
   own_bodies();
   if (has_gone_) refuse_gone(outputs.data(), outputs.size());
-  const int count = nodes_.size() - first;
+  const node_id end = nodes_.size();
+  const int count = end - first;
   array<node_id> local(count, none), copied, copy_of;
   body b{.first_node = body_nodes_.size(), .first_output = body_outputs_.size(), .first_bound = body_bounds_.size()};
   array<char> live(count, 0);
+  // Pointers, because a call of operator[] takes as many steps of constant evaluation as the rest of these loops.
+  node* const nodes = nodes_.data();
+  node_id* const local_of = local.data();
+  char* const is_live = live.data();
   const auto mark = [&](node_id id) {
-    if (id >= first) live[id - first] = 1;
+    if (id >= first) is_live[id - first] = 1;
   };
   for (const node_id id : outputs) mark(id);
   for (const bound& x : bounds_)
     if (!x.is_checked && !x.if_read) mark(x.indices);
-  mark_needed(nodes_.data(), nodes_.size(), live.data(), first);
+  mark_needed(nodes, end, is_live, first);
   const auto put = [&](node n) { return body_nodes_.push_back(n) - b.first_node; };
   const auto put_input = [&](node_id id) {
-    return put({.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape, .attr = b.input_count++});
+    return put({.op = opcode::input, .type = nodes[id].type, .shape = nodes[id].shape, .attr = b.input_count++});
   };
-  for (const node_id id : inputs) local[id - first] = put_input(id);
+  for (const node_id id : inputs) local_of[id - first] = put_input(id);
   const int first_captured = captured.size(), own = b.input_count;
   const auto find = [&](node_id id) {
     for (int i = first_captured; i < captured.size(); ++i)
@@ -57,7 +62,7 @@ constexpr int builder::cut(node_id first, const array<node_id>& inputs, const ar
   };
   const auto look = [&](node_id id) {
     if (id >= first || find(id) != none) return;
-    if (nodes_[id].arity == 0 && nodes_[id].op != opcode::input) {
+    if (nodes[id].arity == 0 && nodes[id].op != opcode::input) {
       for (const node_id known : copied)
         if (known == id) return;
       copied.push_back(id);
@@ -68,25 +73,27 @@ constexpr int builder::cut(node_id first, const array<node_id>& inputs, const ar
     put_input(id);
   };
   array<node> outside;  // results of constructs before `first`, which a derivative asked for in the body
-  for (int i = first; i < nodes_.size(); ++i) {
-    if (!live[i - first]) continue;
-    if (nodes_[i].op == opcode::result && nodes_[i].in[0] < first) {
+  for (node_id i = first; i < end; ++i) {
+    if (!is_live[i - first]) continue;
+    const node& n = nodes[i];
+    if (n.op == opcode::result && n.in[0] < first) {
       captured.push_back(none);
-      outside.push_back(nodes_[i]);
-      local[i - first] = put_input(i);
+      outside.push_back(n);
+      local_of[i - first] = put_input(i);
       continue;
     }
-    for (int k = 0; k < nodes_[i].arity; ++k) look(nodes_[i].in[k]);
+    for (int k = 0; k < n.arity; ++k)
+      if (n.in[k] < first) look(n.in[k]);
   }
   for (const node_id id : outputs) look(id);
-  for (int i = 0; i < copied.size(); ++i) copy_of[i] = put(nodes_[copied[i]]);
-  const auto renamed = [&](node_id id) { return id >= first ? local[id - first] : find(id); };
-  for (int i = first; i < nodes_.size(); ++i) {
+  for (int i = 0; i < copied.size(); ++i) copy_of[i] = put(nodes[copied[i]]);
+  const auto renamed = [&](node_id id) { return id >= first ? local_of[id - first] : find(id); };
+  for (node_id i = first; i < end; ++i) {
     if (i >= backward_from_ && backward_from_ > first && b.backward_from == 0) b.backward_from = body_nodes_.size() - b.first_node;
-    if (local[i - first] != none || !live[i - first]) continue;
-    node n = nodes_[i];
-    for (int k = 0; k < n.arity; ++k) n.in[k] = renamed(n.in[k]);
-    local[i - first] = put(n);
+    if (local_of[i - first] != none || !is_live[i - first]) continue;
+    node n = nodes[i];
+    for (int k = 0; k < n.arity; ++k) n.in[k] = n.in[k] >= first ? local_of[n.in[k] - first] : find(n.in[k]);
+    local_of[i - first] = put(n);
   }
   for (const node_id id : outputs) body_outputs_.push_back(renamed(id));
   for (int i = bounds_.size() - 1; i >= 0; --i)
@@ -109,7 +116,7 @@ constexpr int builder::cut(node_id first, const array<node_id>& inputs, const ar
   b.output_count = body_outputs_.size() - b.first_output;
   b.bound_count = body_bounds_.size() - b.first_bound;
   if (leaves_gone) {
-    for (int i = first; i < nodes_.size(); ++i) nodes_[i] = {.op = opcode::constant, .type = nodes_[i].type, .shape = nodes_[i].shape, .start = is_gone};
+    for (node_id i = first; i < end; ++i) nodes[i] = {.op = opcode::constant, .type = nodes[i].type, .shape = nodes[i].shape, .start = is_gone};
     has_gone_ = true;
   } else {
     nodes_.resize(first);

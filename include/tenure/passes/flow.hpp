@@ -41,7 +41,7 @@ template <class Kind>
 constexpr mark_list marks_of_body(const ir::graph_view& body, const mark_list& inputs) {
   mark_list marks(body.count + 1, 0);
   for (ir::node_id i = 0; i < body.count; ++i)
-    if (body[i].op == ir::opcode::input) marks[i] = inputs[static_cast<int>(body[i].attr)];
+    if (const ir::node& n = body.nodes[i]; n.op == ir::opcode::input) marks[i] = inputs[static_cast<int>(n.attr)];
   spread<Kind>(body, marks.data());
   return marks;
 }

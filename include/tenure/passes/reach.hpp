@@ -29,7 +29,7 @@ constexpr mark_list inputs_reached(const ir::graph_view& body, const mark_list& 
     if (active[body.outputs[i]]) reached[body.outputs[i]] |= outputs[i];
   spread_back(body, active.data(), reached.data());
   for (ir::node_id id = 0; id < body.count; ++id)
-    if (body[id].op == ir::opcode::input) inputs[static_cast<int>(body[id].attr)] = reached[id];
+    if (const ir::node& n = body.nodes[id]; n.op == ir::opcode::input) inputs[static_cast<int>(n.attr)] = reached[id];
   return inputs;
 }
 /// The same in all turns. The first `count` outputs are the carries: each is an input of the turn that comes before it in this direction.
@@ -146,13 +146,15 @@ constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* ac
 /// Marks the active nodes that marked nodes reach.
 constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached) {
   for (ir::node_id id = g.count - 1; id >= 0; --id) {
-    const ir::node& n = g[id];
+    const ir::node& n = g.nodes[id];
     if (n.op == ir::opcode::construct) {
       if (!active[n.in[0]]) continue;
       mark_list results(g.results_of(g.construct_of(n)), 0);
       bool any = false;
-      for (ir::node_id r = id + 1; r < g.count; ++r)
-        if (g[r].op == ir::opcode::result && g[r].in[0] == id && reached[r]) results[static_cast<int>(g[r].attr)] |= reached[r], any = true;
+      for (ir::node_id r = id + 1; r < g.count; ++r) {
+        const ir::node& result = g.nodes[r];
+        if (result.op == ir::opcode::result && result.in[0] == id && reached[r]) results[static_cast<int>(result.attr)] |= reached[r], any = true;
+      }
       if (!any) continue;
       const mark_list operands = reach_of(g, id, active, results).operands;
       int i = 0;
