@@ -2,7 +2,9 @@
 // Attention and its gradient, a block of rows of q by a block of columns at a time, so that the weights are never in memory as a whole.
 // Source: online softmax (Milakov and Gimelshein, 2018); the blocks and the gradient from the log-sum-exp (Dao et al., FlashAttention, 2022).
 // Law: the result does not depend on the number of threads: a thread computes whole batches.
-// Cost: the products run in the register tiles of matmul. Blocks above the diagonal are skipped if the product is causal.
+// A causal row meets no number of a row of k and v that it does not see, whatever that is.
+// Cost: the products run in the register tiles of matmul. Blocks above the diagonal are skipped if the product is causal. Blocks on it look for
+// numbers that are not finite, one pass over as many rows of v and k.
 #pragma once
 
 #include <cmath>
@@ -146,6 +148,43 @@ TENURE_INLINE void hide(T* row, index own, index width, const packet_of<T, most_
   for (; c < width; c += lanes) packets::pstoreu(row + c, by);
 }
 
+/// Whether all numbers are finite, `width` in each row, a multiple of the lanes.
+template <class T>
+bool are_finite(const T* x, index stride, index rows, index width) {
+  using packet = packet_of<T, most_lanes<T>>;
+  const packet zero = packets::pset1<packet>(T(0));
+  packet sum = zero;
+  for (index r = 0; r < rows; ++r, x += stride)
+    for (index c = 0; c < width; c += most_lanes<T>) sum = packets::pmadd(packets::ploadu<packet>(x + c), zero, sum);
+  return sum_lanes<T, most_lanes<T>>(sum) == T(0);  // an infinity times 0 is NaN
+}
+
+/// The weights of a block in which row r sees the columns before own + r. The others are 0, and 0 times an infinity is NaN. So where a number that
+/// they meet is not finite, each row is multiplied alone.
+template <class T>
+struct seen_weights {
+  const T* at;
+  index stride, rows, width, own;
+
+  constexpr index seen(index r) const { return own + r < 0 ? 0 : own + r < width ? own + r : width; }
+  /// The first row of B that not all rows see.
+  constexpr index first_hidden() const { return seen(0); }
+
+  /// C = W B or C += W B, in rows of `wide` numbers. B has `width` rows.
+  void product(index wide, const T* b, index ldb, T* c, index ldc, bool accumulate) const {
+    const index first = first_hidden();
+    if (are_finite(b + first * ldb, ldb, width - first, wide)) return block_product<T>(rows, wide, width, {at, stride, 1}, b, ldb, c, ldc, accumulate);
+    for (index r = 0; r < rows; ++r)
+      if (seen(r) > 0) block_product<T>(1, wide, seen(r), {at + r * stride, stride, 1}, b, ldb, c + r * ldc, ldc, accumulate);
+  }
+  /// C += W^T B. B has `rows` rows, and `is_finite` says whether all its numbers are.
+  void transposed_product(index wide, const T* b, index ldb, T* c, index ldc, bool is_finite) const {
+    if (is_finite || first_hidden() == width) return block_product<T>(width, wide, rows, {at, 1, stride}, b, ldb, c, ldc, true);
+    for (index r = 0; r < rows; ++r)
+      if (seen(r) > 0) block_product<T>(seen(r), wide, 1, {at + r * stride, 1, stride}, b + r * ldb, ldb, c, ldc, true);
+  }
+};
+
 template <class T>
 struct attention_block {
   using packet = packet_of<T, most_lanes<T>>;
@@ -175,10 +214,11 @@ struct attention_block {
       for (index j = 0; j < seen; j += columns) {
         const index width = seen - j < columns ? seen - j : columns;
         turned<T>::product(rows, x.d, {q.data + i * q.row_stride, q.row_stride, q.col_stride}, keys, j, width, scores, columns);
-        weigh(rows, block, x.causal ? i + 1 - j : width, width, scale);
+        const index own = x.causal ? i + 1 - j : width;
+        weigh(rows, block, own, width, scale);
         for (index r = 0; r < rows && j > 0; ++r)
           if (moved[r] != T(1)) scale_row(sums + r * wide, wide, moved[r]);
-        block_product<T>(rows, wide, width, {scores, columns, 1}, right.data + j * right.row_stride, right.row_stride, sums, wide, j > 0);
+        seen_weights<T>{scores, columns, rows, width, own}.product(wide, right.data + j * right.row_stride, right.row_stride, sums, wide, j > 0);
       }
       for (index r = 0; r < block; r += lanes) {
         const packet sum = packets::ploadu<packet>(total + r);
@@ -269,22 +309,23 @@ struct attention_gradient_block {
       const T* const first = q.data + i * q.row_stride;
       pack<T>(rows, x.d, wide_k, {first, q.row_stride, q.col_stride}, queries);
       pack<T>(rows, x.e, wide_v, {first + x.d * q.col_stride, q.row_stride, q.col_stride}, given);
+      const bool are_rows_finite = are_finite(queries, wide_k, rows, wide_k) && are_finite(given, wide_v, rows, wide_v);
       if (seen == 0) std::memset(static_cast<void*>(of_q), 0, static_cast<std::size_t>(rows * wide_k) * sizeof(T));
       for (index j = 0; j < seen; j += columns) {
         const index width = seen - j < columns ? seen - j : columns, padded = whole_packets<T>(width);
         turned<T>::product(rows, x.d, {queries, wide_k, 1}, turned_k, j, width, weights, columns);
         turned<T>::product(rows, x.e, {given, wide_v, 1}, turned_v, j, width, slopes, columns);
+        const index sees = x.causal ? i + 1 - j : width;
+        const seen_weights<T> p{weights, columns, rows, width, sees}, ds{slopes, columns, rows, width, sees};
         for (index r = 0; r < rows; ++r) {
-          const index sees = x.causal ? i + r + 1 - j : width, own = sees < 0 ? 0 : sees < width ? sees : width;
           const T* const of_row = first + r * q.row_stride + (x.d + x.e) * q.col_stride;
-          weigh(weights + r * columns, slopes + r * columns, own, padded, scale, of_row[0], of_row[q.col_stride], of_row[2 * q.col_stride]);
+          weigh(weights + r * columns, slopes + r * columns, p.seen(r), padded, scale, of_row[0], of_row[q.col_stride], of_row[2 * q.col_stride]);
         }
         if (which != part::of_q) {
-          block_product<T>(width, wide_v, rows, {weights, 1, columns}, given, wide_v, dv.at + j * dv.stride, dv.stride, true);
-          block_product<T>(width, wide_k, rows, {slopes, 1, columns}, queries, wide_k, dk.at + j * dk.stride, dk.stride, true);
+          p.transposed_product(wide_v, given, wide_v, dv.at + j * dv.stride, dv.stride, are_rows_finite);
+          ds.transposed_product(wide_k, queries, wide_k, dk.at + j * dk.stride, dk.stride, are_rows_finite);
         }
-        if (which != part::of_k_and_v)
-          block_product<T>(rows, wide_k, width, {slopes, columns, 1}, right.data + j * right.row_stride, right.row_stride, of_q, wide_k, j > 0);
+        if (which != part::of_k_and_v) ds.product(wide_k, right.data + j * right.row_stride, right.row_stride, of_q, wide_k, j > 0);
       }
       if (which != part::of_k_and_v) copy_columns(of_q, wide_k, rows, x.d, to + i * width_to, width_to);
     }
