@@ -121,6 +121,18 @@ TEMPLATE_TEST_CASE("quantiles of static and run-time extents", "", double, float
   CHECK(median(x).item() == tn::quantile(x, 0.5).item());  // 105 elements
 }
 
+TEST_CASE("two equal neighbours share the gradient of a quantile as two others do, and infinities give it to one") {
+  const auto f = tn::value_and_grad<0>([](auto x, auto q) { return tn::quantile(x, q); });
+  for (const double above : {0.5, 0.75}) {
+    const auto [value, gradient] = f(tn::tensor<double, shape<4>>{0, 0.5, 7, above}, tn::tensor<double, shape<>>{0.4});  // place 1.2
+    CHECK(value.item() == Approx(0.5 + 0.2 * (above - 0.5)));
+    for (const auto& [i, expected] : {std::pair{0, 0.0}, {1, 0.8}, {2, 0.0}, {3, 0.2}}) CHECK(gradient(i) == Approx(expected));
+  }
+  const auto [value, gradient] = f(tn::tensor<double, shape<4>>{0, inf, 7, inf}, tn::tensor<double, shape<>>{0.8});
+  CHECK(value.item() == inf);
+  CHECK(gradient(1) + gradient(3) == 1);
+}
+
 TEST_CASE("a quantile of NaN, infinities, integers, one element and none, and a q outside") {
   CHECK(tn::quantile(tn::tensor<double, shape<4>>{1, not_a_number, 0, 2}, 0.1).item() != tn::quantile(tn::tensor<double, shape<4>>{1, not_a_number, 0, 2}, 0.1).item());
   const tn::tensor<double, shape<5>> far{-inf, inf, -inf, inf, 3};

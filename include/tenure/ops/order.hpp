@@ -225,7 +225,9 @@ struct quantile : detail::of_order<quantile<Keep, A...>, Keep, A...> {
     const auto at = [&](const value& p) { return quantile::template element_or_nan<At>(x, quantile::positions_at(order, At, cast_to(p, dtype::int64), false)); };
     const value a = at(low), b = at(pointwise_value<ceil>(place));
     const value part = broadcast_to(cast_to(place - low, dtype_v<E>), a.node().shape);
-    const value between = pointwise_value<where>(pointwise_value<equal>(a, b), a, a + part * (b - a));  // infinities have no line between them
+    // Infinities have no line between them. Finite elements that are equal do, and share the gradient as others.
+    const value difference = b - a, is_infinite = pointwise_value<not_equal>(difference, difference);
+    const value between = pointwise_value<where>(pointwise_value<logical_and>(pointwise_value<equal>(a, b), is_infinite), a, a + part * difference);
     return pointwise_value<where>(pointwise_value<not_equal>(part, part), part, between);
   }
 };
