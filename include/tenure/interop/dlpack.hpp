@@ -179,7 +179,8 @@ auto from_dlpack(M* m) {
     extents strides = row_major(s);
     if (v.strides != nullptr)
       for (int i = 0; i < s.rank; ++i) strides[i] = v.strides[i];
-    auto* const first = reinterpret_cast<T*>(static_cast<std::byte*>(v.data) + v.byte_offset);
+    // No number is added to a null pointer, so that it is refused, or stands for no elements.
+    auto* const first = v.data == nullptr ? nullptr : reinterpret_cast<T*>(static_cast<std::byte*>(v.data) + v.byte_offset);
     return detail::borrow<Shape>(first, s, strides, [m](void* data, std::size_t bytes) { return detail::borrow_storage(data, bytes, detail::dlpack_deleter<M>{m}); });
   }
 }

@@ -64,13 +64,23 @@ struct checkpoint_of {
 
 /// checkpoint(f)(x...) is f(x...). Reverse mode keeps nothing from within f for the backward pass.
 template <class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto checkpoint(F f, Execution on = {}) {
   return detail::compiled_on(detail::checkpoint_of<decltype(detail::traced_function(f)), false>{detail::traced_function(f)}, on);
 }
 /// checkpoint(f, save_products) keeps the results of matrix products, attention and reductions.
 template <class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto checkpoint(F f, save_products_policy, Execution on = {}) {
   return detail::compiled_on(detail::checkpoint_of<decltype(detail::traced_function(f)), true>{detail::traced_function(f)}, on);
+}
+
+// Values in place of a function or beside it. They do not compile and give a message.
+template <class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto checkpoint(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: checkpoint: it takes a function and gives a function: write checkpoint(f)(x)");
+  return after_error();
 }
 
 }  // namespace tenure

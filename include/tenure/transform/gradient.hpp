@@ -354,6 +354,21 @@ template <int... I, class F, class Execution = inherited>
   requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto grad(F f, Execution on = {}) { return detail::with_respect_to<detail::grad_of, I...>(detail::traced_function(f), on); }
 
+/// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns only the cotangents of x0 and x2.
+template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
+constexpr auto vjp(F f, Execution on = {}) {
+  return detail::compiled_on(detail::vjp_of<decltype(detail::traced_function(f)), I...>{detail::traced_function(f)}, on);
+}
+
+/// jvp(f)(x..., tangents...) returns {f(x...), tangent of the result}. jvp<0, 2>(f)(x..., tangent of x0, tangent of x2) takes the tangents of
+/// the chosen arguments only; the others do not move.
+template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
+constexpr auto jvp(F f, Execution on = {}) {
+  return detail::compiled_on(detail::jvp_of<decltype(detail::traced_function(f)), I...>{detail::traced_function(f)}, on);
+}
+
 // Values in place of functions. They do not compile and give a message.
 template <int... I, class F, class... X>
   requires(detail::any_value<F> || (detail::any_value<X> || ...))
@@ -367,18 +382,17 @@ constexpr auto grad(const F&, const X&...) {
   static_assert(detail::never<F>, "tenure: grad: it takes a function and gives a function: write grad(f)(x), or y.backward() and then w.grad()");
   return after_error();
 }
-
-/// vjp(f)(x..., cotangent) returns {f(x...), cotangents of x...}. vjp<0, 2>(f) returns only the cotangents of x0 and x2.
-template <int... I, class F, class Execution = inherited>
-constexpr auto vjp(F f, Execution on = {}) {
-  return detail::compiled_on(detail::vjp_of<decltype(detail::traced_function(f)), I...>{detail::traced_function(f)}, on);
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto vjp(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: vjp: it takes a function and gives a function: write vjp(f)(x, cotangent)");
+  return after_error();
 }
-
-/// jvp(f)(x..., tangents...) returns {f(x...), tangent of the result}. jvp<0, 2>(f)(x..., tangent of x0, tangent of x2) takes the tangents of
-/// the chosen arguments only; the others do not move.
-template <int... I, class F, class Execution = inherited>
-constexpr auto jvp(F f, Execution on = {}) {
-  return detail::compiled_on(detail::jvp_of<decltype(detail::traced_function(f)), I...>{detail::traced_function(f)}, on);
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto jvp(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: jvp: it takes a function and gives a function: write jvp(f)(x, tangent)");
+  return after_error();
 }
 
 }  // namespace tenure

@@ -281,27 +281,71 @@ constexpr auto with_respect_to_one(F f, Execution on) { return compiled_on(Trans
 /// one value. It takes the cheaper side by the static sizes: jacrev where f(x...) has fewer elements than the argument, else jacfwd.
 /// Memory: the Jacobian, and one array of its size for each value between that depends on the direction.
 template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto jacobian(F f, Execution on = {}) { return detail::with_respect_to<detail::jacobian_of, I...>(detail::traced_function(f), on); }
 /// The same by forward mode, with a tangent for each element of the argument. It goes over a while_loop.
 template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto jacfwd(F f, Execution on = {}) { return detail::with_respect_to<detail::jacfwd_of, I...>(detail::traced_function(f), on); }
 /// The same by reverse mode, with a cotangent for each element of the result.
 template <int... I, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto jacrev(F f, Execution on = {}) { return detail::with_respect_to<detail::jacrev_of, I...>(detail::traced_function(f), on); }
 
 /// hessian<I>(f)(x...) is the matrix of second derivatives with respect to argument I, of a function that returns a single number: the axes
 /// of the argument twice. It is the forward derivative of the gradient.
 template <int I = 0, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto hessian(F f, Execution on = {}) { return detail::with_respect_to_one<detail::hessian_of, I>(detail::traced_function(f), on); }
 /// hvp<I>(f)(x..., v) is the Hessian with respect to argument I times v, without the Hessian: the derivative of the gradient in direction v.
 /// Time: about twice that of the gradient.
 template <int I = 0, class F, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Execution>)
 constexpr auto hvp(F f, Execution on = {}) { return detail::with_respect_to_one<detail::hvp_of, I>(detail::traced_function(f), on); }
 
 /// linearize(f)(x...) is {f(x...), the derivative of f at x}. The derivative is a function of a tangent for each argument. In a trace each
 /// call of it appends only what depends on the tangents, so that many directions share f(x...). Called with tensors it keeps copies of
 /// the arguments, and each call of the derivative computes f again.
 template <class F>
+  requires(!detail::any_value<F>)
 constexpr auto linearize(F f) { return detail::linearized<decltype(detail::traced_function(f))>{detail::traced_function(f)}; }
+
+// Values in place of functions or beside them. They do not compile and give a message.
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto jacobian(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: jacobian: it takes a function and gives a function: write jacobian(f)(x)");
+  return after_error();
+}
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto jacfwd(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: jacfwd: it takes a function and gives a function: write jacfwd(f)(x)");
+  return after_error();
+}
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto jacrev(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: jacrev: it takes a function and gives a function: write jacrev(f)(x)");
+  return after_error();
+}
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto hessian(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: hessian: it takes a function and gives a function: write hessian(f)(x)");
+  return after_error();
+}
+template <int... I, class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto hvp(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: hvp: it takes a function and gives a function: write hvp(f)(x, v)");
+  return after_error();
+}
+template <class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto linearize(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: linearize: it takes a function and gives a function: write linearize(f)(x)");
+  return after_error();
+}
 
 }  // namespace tenure
