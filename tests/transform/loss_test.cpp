@@ -4,6 +4,25 @@
 
 using namespace laws;
 
+TEST_CASE("a row with an ignored label has the gradient 0, also if its logits are NaN or infinite") {
+  const tn::tensor<std::int64_t, shape<4>> labels{1, -100, 2, -100};
+  const auto f = tn::value_and_grad<0>([](auto a, auto t) { return cross_entropy(a, t, tn::ignore_index<-100>, tn::label_smoothing(0.1)); });
+  const tn::tensor<double, shape<4, 3>> x{{1, 2, 3}, {4, 5, 6}, {0, -1, 2}, {1, 1, 1}};
+  const auto [plain, expected] = f(x, labels);
+  for (const double number : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -HUGE_VAL}) {
+    tn::tensor<double, shape<4, 3>> y = tn::deepcopy(x);
+    y[1].fill_(number);
+    tn::as_span(y)[10] = number;
+    const auto [value, gradient] = f(y, labels);
+    CHECK(value.item() == plain.item());
+    for (int i = 0; i < 4; ++i)
+      for (int c = 0; c < 3; ++c) CHECK(gradient(i, c) == (i % 2 ? 0 : expected(i, c)));
+    auto w = y.clone().requires_grad_();
+    cross_entropy(w, labels, tn::ignore_index<-100>).backward();
+    CHECK(w.grad()(1, 0) == 0);
+  }
+}
+
 TEST_CASE("rows with an ignored label do not count") {
   auto x = tn::variable<double, shape<3, 4>>{{1, 2, 3, 4}, {0, 0, 0, 0}, {5, 1, 1, 1}};
   const tn::tensor<std::int64_t, shape<3>> labels{0, -100, 3};

@@ -177,9 +177,23 @@ struct cross_entropy {
       constexpr bool are_weights = []<class W, class... E>(element_tag<W>, element_tag<E>...) { return detail::has_weight_a_class<X, W>; }(element_tag<O>{}...);
       static_assert(are_weights, "tenure: cross_entropy: class_weights is not a vector with one floating number for each class");
       if constexpr (!are_weights) return mean<false>::trace(logits);
-      else return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
+      else return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(of_rows_that_count(logits, labels)), labels, option...);
     } else {
-      return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(logits), labels, option...);
+      return detail::class_losses<cross_entropy, Options>::trace(log_softmax<-1>::trace(of_rows_that_count(logits, labels)), labels, option...);
+    }
+  }
+  /// The logits, but 0 in rows that are ignored: the derivative of the logarithm of their softmax is NaN where they are, also times 0.
+  template <class X, class I>
+  static constexpr X of_rows_that_count(const X& logits, const I& labels) {
+    if constexpr (Options::ignores) {
+      const value all = logits, label = labels;
+      extents column = label.shape();
+      column.push_back(1);
+      const value ignored{*logits.graph, logits.graph->constant_bits(label.type(), label.node().shape, Options::ignored)};
+      const value counts = pointwise_value<not_equal>(label, ignored);
+      return X{logits.graph, pointwise_value<where>(broadcast_to(reshape_to(counts, column), all.node().shape), all, all.like(0)).id};
+    } else {
+      return logits;
     }
   }
 };
