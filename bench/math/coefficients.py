@@ -153,6 +153,12 @@ for name, k, end, terms in (('float', mpf('2.5'), mpf('10.2'), 10), ('double', m
     start = mpf('0.43')
     show(f'erfc {name}', remez(scaled_erfc, lambda t: 1 / scaled_erfc(t), (start - k) / (start + k), (end - k) / (end + k), terms, rounds=25, grid=1500))
 
+# normal_cdf(-a) e^(a^2 / 2) in t = (a - 4) / (a + 4), for float
+def scaled_normal(t):
+    a = 4 * (1 + t) / (1 - t)
+    return erfc(a / sqrt(2)) / 2 * exp(a * a / 2)
+show('normal_cdf float', remez(scaled_normal, lambda t: 1 / scaled_normal(t), mpf(-1), mpf('10.5') / mpf('18.5'), 10, rounds=25, grid=1000))
+
 # (f(c + d) - f(c)) / d around the centres c = k w. pieces.hpp has another last piece of float tanh, a step, and moves a part of f(c) into its low
 # part where the line through c would pass 1.
 def pieces(name, f, w, count, terms):
