@@ -53,6 +53,21 @@ TEST_CASE("arange and linspace") {
   CHECK(linspace<float>(shape<dyn>{}, 2, 3, 1)(0) == 2);
 }
 
+TEST_CASE("linspace over more than the range of a double, and between integers beyond 2^53") {
+  const auto wide = linspace<double>(shape<5>{}, -1e308, 1e308);
+  CHECK(wide(0) == -1e308);
+  CHECK(wide(1) == Approx(-5e307));
+  CHECK(wide(2) == 0);
+  CHECK(wide(4) == 1e308);
+  CHECK(linspace<double>(shape<3>{}, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023)(1) == 0);
+  constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1;
+  const auto whole = linspace<std::int64_t>(shape<dyn>{}, -odd, odd, 3);
+  CHECK(whole(0) == -odd);
+  CHECK(whole(1) == 0);
+  CHECK(whole(2) == odd);
+  CHECK(linspace<std::int64_t>(shape<1>{}, odd, 7)(0) == odd);
+}
+
 TEST_CASE("the like factories take extents, and the element type unless told") {
   const tensor<float, shape<dyn, 2>> x(3);
   CHECK(ones_like(x).extents() == x.extents());

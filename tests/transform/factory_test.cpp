@@ -40,6 +40,10 @@ TEST_CASE("a factory in a trace gives the elements that it gives in memory") {
   const tn::tensor<float, tn::shape<>> zero = 0.f;
   check_same(tn::compile([](auto x) { return x + tn::arange<float>(0.3f, 50.f, 0.7f); })(zero), tn::arange<float>(0.3f, 50.f, 0.7f));
   check_same(tn::compile([](auto x) { return x + tn::linspace<double>(tn::shape<4>{}, 0, 0.3); })(none), tn::linspace<double>(tn::shape<4>{}, 0, 0.3));
+  check_same(tn::compile([](auto x) { return x + tn::linspace<double>(tn::shape<5>{}, -0x1p1023, 0x1p1023); })(none), tn::linspace<double>(tn::shape<5>{}, -0x1p1023, 0x1p1023));
+  constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1;
+  const tn::tensor<std::int64_t, tn::shape<>> whole = 0;
+  check_same(tn::compile([](auto x) { return x + tn::linspace<std::int64_t>(tn::shape<3>{}, -odd, odd); })(whole), tn::linspace<std::int64_t>(tn::shape<3>{}, -odd, odd));
   check_same(tn::compile([](auto x) { return x + tn::linspace<double>(tn::shape<1>{}, 0.1, 0.3); })(none), tn::linspace<double>(tn::shape<1>{}, 0.1, 0.3));
 }
 
@@ -106,7 +110,8 @@ TEST_CASE("the extents of a factory may be numbers of the trace") {
     return std::tuple{tn::zeros<float>(tn::shape<tn::dyn, tn::dyn>{}, n, 2), tn::full<std::int64_t>(tn::shape<2, tn::dyn>{}, 7, tn::floor_divide(n, 2) + 1),
                       tn::ones<double>(tn::shape<tn::dim("n"), tn::dim("n")>{}, n - 1),
                       tn::eye<double>(tn::shape<tn::dim("n"), tn::dim("n")>{}, n), tn::eye<std::int64_t>(tn::shape<tn::dyn, 3>{}, 2 * n),
-                      tn::linspace<double>(tn::shape<tn::dyn>{}, 0.1, 0.7, n), tn::linspace<std::int64_t>(tn::shape<tn::dyn>{}, 9, -4, n - 1)};
+                      tn::linspace<double>(tn::shape<tn::dyn>{}, 0.1, 0.7, n), tn::linspace<std::int64_t>(tn::shape<tn::dyn>{}, 9, -4, n - 1),
+                      tn::linspace<std::int64_t>(tn::shape<tn::dyn>{}, (std::int64_t{1} << 53) + 1, 5, n), tn::linspace<double>(tn::shape<tn::dyn>{}, -0x1p1023, 0x1p1023, n)};
   };
   for (const std::int64_t n : {1, 2, 5}) {
     INFO(n << " rows");
@@ -114,7 +119,7 @@ TEST_CASE("the extents of a factory may be numbers of the trace") {
     check_same(tn::compile(shifted)(x), shifted(x));
     const auto made = tn::compile(parts)(x);
     const auto in_memory = parts(x);
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (check_same(std::get<I>(made), std::get<I>(in_memory)), ...); }(std::make_index_sequence<7>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (check_same(std::get<I>(made), std::get<I>(in_memory)), ...); }(std::make_index_sequence<9>{});
     const auto g = tn::grad([](auto a) { return sum(a * shifted(a)); })(x);
     CHECK(g(n - 1, 2) == 1 + static_cast<double>(n - 1));
   }

@@ -64,6 +64,13 @@ TENURE_KERNEL_INLINE constexpr T remainder(T x, T y) {
 }
 /// Whether a double has this number exactly, and its neighbours too. (2^53 + 1 would be rounded to 2^53.)
 constexpr bool is_exact_in_double(std::int64_t n) { return -(std::int64_t{1} << 53) < n && n < std::int64_t{1} << 53; }
+/// 1, or 1/2 where b - a is beyond the range of T: the difference of both times it is a number of T. It does not overflow in constant evaluation.
+template <class T>
+constexpr T scale_of_difference(T a, T b) {
+  const T half = b / 2 - a / 2;
+  constexpr T most = std::numeric_limits<T>::max() / 2;
+  return half > most || half < -most ? T(0.5) : T(1);
+}
 /// floor(x / y), and 0 for y = 0 as in NumPy. The least integer over -1 is itself.
 template <class T>
   requires std::is_integral_v<T>

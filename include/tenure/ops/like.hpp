@@ -23,19 +23,28 @@ constexpr traced<T, Shape> refused_constant(ir::builder& g) {
   return zeros_after_error<T, Shape>(g);
 }
 /// Evenly spaced values at the positions i, which are doubles: the n elements of linspace, as it computes them in memory.
-constexpr ops::value evenly_spaced(const ops::value& i, const constant_block& elements, std::int64_t n) {
+constexpr ops::value evenly_spaced(const ops::value& i, const constant_block& elements, std::int64_t n, dtype type) {
+  const double scale = number::scale_of_difference(elements.first, elements.last), from = elements.first * scale, distance = elements.last * scale - from;
+  const auto scaled_back = [&](const ops::value& x) { return scale == 1 ? x : x * (1 / scale); };
+  const auto with_ends = [&](const ops::value& each, const ops::value& is_last) {
+    if (type != dtype::int64 || (number::is_exact_in_double(elements.whole) && number::is_exact_in_double(elements.whole_last)))
+      return ops::cast_to(ops::pointwise_value<ops::where>(is_last, i.like(elements.last), each), type);
+    const auto whole = [&](std::int64_t number) { return ops::value{*i.graph, i.graph->constant_bits(type, i.node().shape, number)}; };
+    const ops::value from_first = ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(0)), whole(elements.whole), ops::cast_to(each, type));
+    return ops::pointwise_value<ops::where>(is_last, whole(elements.whole_last), from_first);
+  };
   if (is_static(n)) {
-    if (n <= 1) return i.like(elements.first);
-    const double steps = static_cast<double>(n - 1);
-    const ops::value each = i * ((elements.last - elements.first) / steps) + elements.first;
-    return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, i.like(steps)), i.like(elements.last), each);
+    const double steps = n <= 1 ? -1 : static_cast<double>(n - 1);  // one element is the first one
+    const ops::value each = n <= 1 ? i.like(elements.first) : scaled_back(i * (distance / steps) + from);
+    return with_ends(each, ops::pointwise_value<ops::equal>(i, i.like(steps)));
   }
   const auto for_each = [&](const ops::value& x) { return ops::broadcast_to(x, i.node().shape); };
   const ops::value steps = ops::number_of_extent(*i.graph, dtype::float64, n) - 1.0;
-  const ops::value are_two = ops::pointwise_value<ops::greater>(steps, steps.like(0));  // one element is the first one
-  const ops::value step = ops::pointwise_value<ops::where>(are_two, steps.like(elements.last - elements.first) / steps, steps.like(0));
+  const ops::value are_two = ops::pointwise_value<ops::greater>(steps, steps.like(0));
+  const ops::value step = ops::pointwise_value<ops::where>(are_two, steps.like(distance) / steps, steps.like(0));
   const ops::value end = ops::pointwise_value<ops::where>(are_two, steps, steps.like(-1));
-  return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::equal>(i, for_each(end)), i.like(elements.last), i * for_each(step) + elements.first);
+  const ops::value each = scaled_back(i * for_each(step) + from);
+  return with_ends(each, ops::pointwise_value<ops::equal>(i, for_each(end)));
 }
 /// The result of a factory or a tensor of braces, as nodes of the graph.
 template <class T, class Shape>
@@ -64,9 +73,8 @@ constexpr traced<T, Shape> made_by_factory(ir::builder& g, const constant_block&
     return result{&g, ops::cast_to(ops::counting(g, dtype::int64, shape, 0) * whole(elements.whole_step) + whole(elements.whole), dtype_v<T>).id};
   }
   const ops::value i = ops::counting(g, dtype::float64, shape, 0);
-  const ops::value each = elements.has_last                                  ? evenly_spaced(i, elements, of_elements[0])
-                          : elements.step == 1 && elements.first == 0 ? i
-                                                                      : i * elements.step + elements.first;
+  if (elements.has_last) return result{&g, evenly_spaced(i, elements, of_elements[0], dtype_v<T>).id};
+  const ops::value each = elements.step == 1 && elements.first == 0 ? i : i * elements.step + elements.first;
   return result{&g, ops::cast_to(each, dtype_v<T>).id};
 }
 /// The tensor of a factory as a constant of the graph. A tensor in memory is refused.

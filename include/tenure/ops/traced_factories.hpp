@@ -97,8 +97,7 @@ template <element T = float, any_shape Shape, scalar A, scalar B, class N>
 constexpr traced<T, Shape> linspace(Shape, A first, B last, const N& n) {
   static_assert(Shape::rank == 1, "tenure: linspace: the shape does not have one axis");
   detail::constant_block like;
-  like.what = detail::constant_block::pattern::counted;
-  like.first = static_cast<double>(first), like.last = static_cast<double>(last), like.has_last = true;
+  detail::describe_linspace(like, first, last);
   return detail::made_in_trace<T, Shape>(like, n);
 }
 

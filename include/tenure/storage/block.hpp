@@ -35,9 +35,10 @@ struct constant_block : block {
     std::int64_t whole = 0;
   };
   enum class pattern : unsigned char { filled, counted, diagonal, listed } what = pattern::filled;
-  std::int64_t whole = 0;       // the value of integers that fill, or the first one that counts by whole_step
+  std::int64_t whole = 0;       // the value of integers that fill, the first one that counts by whole_step, or that of linspace
   std::int64_t whole_step = 0;  // of integers beyond 2^53, which a double would round; otherwise 0
   double first = 0, step = 0, last = 0;
+  std::int64_t whole_last = 0;  // linspace: the last integer
   bool has_last = false;  // linspace: the step follows from `last` and from the number of elements, and the end is `last`, without rounding
   element* list = nullptr;
   std::int64_t listed = 0;  // elements
@@ -48,7 +49,7 @@ struct constant_block : block {
 
   /// Takes over the elements, and not the references and versions.
   constexpr void describe_as(const constant_block& from) {
-    what = from.what, whole = from.whole, whole_step = from.whole_step;
+    what = from.what, whole = from.whole, whole_step = from.whole_step, whole_last = from.whole_last;
     first = from.first, step = from.step, last = from.last, has_last = from.has_last;
     if (from.list == nullptr) return;
     list_elements(from.listed);

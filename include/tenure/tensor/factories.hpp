@@ -46,6 +46,18 @@ constexpr X constant_counted(double first, double step, N... n) {
   like.what = constant_block::pattern::counted, like.first = first, like.step = step;
   return constant_tensor<X>(like, n...);
 }
+/// The first or last number of linspace in T. An integer is not rounded to a double on its way to another.
+template <class T, class A>
+constexpr T end_of_linspace(A x) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<T> && sizeof(A) <= sizeof(T)) return static_cast<T>(x);
+  else return number::convert<T>(static_cast<double>(x));
+}
+template <class A, class B>
+constexpr void describe_linspace(constant_block& like, A first, B last) {
+  like.what = constant_block::pattern::counted, like.has_last = true;
+  like.first = static_cast<double>(first), like.last = static_cast<double>(last);
+  like.whole = end_of_linspace<std::int64_t>(first), like.whole_last = end_of_linspace<std::int64_t>(last);
+}
 /// The number of values from `first` by `step` that come before `last`, or -1 if the step does not lead there.
 constexpr std::int64_t counted_steps(double first, double last, double step) {
   const double steps = (last - first) / step;
@@ -147,24 +159,25 @@ template <element T = float, std::integral N>
 constexpr tensor<T, shape<dyn>> arange(N n) { return arange<T>(shape<dyn>{}, n); }
 
 /// Evenly spaced values from `first` to `last`, both included. The shape must have one axis; with one element the value is `first`.
-/// Values are computed in double and converted to T.
+/// Both are exact in T; the values between are computed in double and converted to T.
 template <element T = float, any_shape Shape, scalar A, scalar B, std::integral... N>
 constexpr tensor<T, Shape> linspace(Shape, A first, B last, N... n) {
   static_assert(Shape::rank == 1, "tenure: linspace: the shape does not have one axis");
   if (std::is_constant_evaluated()) {
-    auto made = detail::constant_counted<tensor<T, Shape>>(static_cast<double>(first), 0, n...);
-    auto* const block = static_cast<detail::constant_block*>(detail::tensor_access::storage(made).get());
-    block->last = static_cast<double>(last), block->has_last = true;
-    return made;
+    detail::constant_block like;
+    detail::describe_linspace(like, first, last);
+    return detail::constant_tensor<tensor<T, Shape>>(like, n...);
   }
   tensor<T, Shape> made(uninitialized, n...);
   T* const to = detail::tensor_access::fresh(made);
   const std::int64_t steps = made.size() - 1;
   const auto a = static_cast<double>(first);
   const auto b = static_cast<double>(last);
-  const double step = steps > 0 ? (b - a) / static_cast<double>(steps) : 0;
-  for (std::int64_t i = 0; i <= steps; ++i) to[i] = number::convert<T>(a + static_cast<double>(i) * step);
-  if (steps > 0) to[steps] = number::convert<T>(b);
+  const double scale = number::scale_of_difference(a, b), from = a * scale;
+  const double step = steps > 0 ? (b * scale - from) / static_cast<double>(steps) : 0;
+  for (std::int64_t i = 1; i < steps; ++i) to[i] = number::convert<T>((from + static_cast<double>(i) * step) * (1 / scale));
+  if (steps > 0) to[steps] = detail::end_of_linspace<T>(last);
+  if (steps >= 0) to[0] = detail::end_of_linspace<T>(first);
   return made;
 }
 #if defined(__CUDACC__)
