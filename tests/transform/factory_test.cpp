@@ -94,6 +94,9 @@ TEST_CASE("the constants of factories are arguments of functions in a trace: fir
   CHECK(joined.extent(0) == 5);
   CHECK(joined(0, 1) == 0);
   CHECK(tn::compile([](auto xs) { return where(xs > 0.f, tn::full(tn::shape<tn::dyn, 3>{}, 7, 4), xs); })(rows)(3, 1) == 7);
+  const auto moved = tn::compile([](auto xs, auto i) { return tn::dynamic_update(xs, tn::zeros(tn::shape<2, 3>{}) + 2.0f, std::tuple{i, 0}); })(rows, 1);
+  CHECK(moved(0, 0) == 1);
+  CHECK(moved(2, 2) == 2);
   const auto by_vmap = tn::vmap([](auto x) { return x + tn::arange(tn::shape<3>{}); })(rows);
   CHECK(by_vmap(1, 2) == 3);
 }

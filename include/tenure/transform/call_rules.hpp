@@ -51,17 +51,22 @@ constexpr ir::builder& graph_of_arguments(const X&... x) {
   const auto look = [&](const auto& leaf) {
     if constexpr (is_traced_v<std::remove_cvref_t<decltype(leaf)>>) g = leaf.graph;
   };
-  (for_each_leaf(x, look), ...);
+  const auto look_in = [&](const auto& argument) {
+    if constexpr (!may_be_constant_expression<std::remove_cvref_t<decltype(argument)>>) for_each_leaf(argument, look);
+  };
+  (look_in(x), ...);
   return *g;
 }
 
-/// An argument of a call within a trace. Its plain numbers become constants of the graph.
+/// An argument of a call within a trace. Its plain numbers, the results of factories and expressions of them become constants of the graph.
 template <class X>
 constexpr decltype(auto) as_traced(ir::builder& g, const X& x) {
-  using all_traced = rebind_kind_t<X, tracing>;
-  if constexpr (std::is_same_v<all_traced, X>) {
+  if constexpr (may_be_constant_expression<X>) {
+    return constant_expression(g, x);
+  } else if constexpr (std::is_same_v<rebind_kind_t<X, tracing>, X>) {
     return (x);
   } else {
+    using all_traced = rebind_kind_t<X, tracing>;
     [[maybe_unused]] constexpr bool is_known = is_argument<true, X>();  // here and not in the lambda, so that g++ prints this message first
     ir::array<ir::node_id> ids;
     for_each_leaf(x, [&](const auto& leaf) {

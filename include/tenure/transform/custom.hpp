@@ -50,8 +50,9 @@ constexpr void return_floating(body_trace& body, const X& x) {
 /// Whether a rule returns {y, tangent of y}. If not, a static_assert gives the reason. The compiler prints the types.
 template <class Y, class Value, class Tangent>
 constexpr bool is_value_and_tangent() {
-  constexpr bool like = returned_like<Y, Value>() && returned_like<Y, Tangent>();
-  static_assert(like, "tenure: custom_jvp: the rule returns y or a tangent of another element type, shape or tree than the function");
+  constexpr bool like = returned_like<Y, Value>() && returned_like<Y, Tangent>(), has_floats = tree<Y>::has_floats;
+  static_assert(has_floats || like, "tenure: custom_jvp: the function returns integers or bool, so the rule returns zeros of their type as the tangent: std::tuple{y, tn::zeros_like(y)}");
+  static_assert(!has_floats || like, "tenure: custom_jvp: the rule returns y or a tangent of another element type, shape or tree than the function");
   return like;
 }
 template <class Y, class Rule, class... X>
