@@ -62,7 +62,10 @@ set(first_error "")
 set(lines -1)  # does not count the newline that was added above
 while(NOT rest STREQUAL "")
   take_line(rest line)
-  math(EXPR lines "${lines} + 1")
+  # Without the precompiled header g++ goes through the file beside it, which no user has.
+  if(NOT line MATCHES "^ +from .*/precompiled/tenure/tenure[.]hpp:[0-9]+[,:]$")
+    math(EXPR lines "${lines} + 1")
+  endif()
   # Only the message is compared: a path may contain the expected word, and g++ prints source lines after "<number> |".
   if(first_error STREQUAL "" AND NOT line MATCHES "^ *[0-9]* \\|" AND line MATCHES " error(:| #[0-9-]+:) ?(.*)$")
     set(first_error "${CMAKE_MATCH_2}")

@@ -36,8 +36,6 @@ struct tanh_slope : floating_unary<tanh_slope> {
 /// e^(xy), with the product as exact as the exponential needs it. e^(-x^2) of a rounded x^2 is off by hundreds of ulp.
 struct exp_of_product : pointwise<exp_of_product, 2, typing::floating> {
   static constexpr const char* name = "exp_of_product";
-  template <std::int64_t Lhs, std::int64_t Rhs>
-  static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: exp_of_product: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) { return math::exp_of_product(x, y); }
   template <class T> static T reference(T x, T y) { return static_cast<T>(std::exp(static_cast<long double>(x) * static_cast<long double>(y))); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V r) { return g * (r * (i == 0 ? y : x)); }
