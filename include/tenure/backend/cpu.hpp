@@ -4,6 +4,13 @@
 
 #include <tenure/backend/backend.hpp>
 
+#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 20012
+#include <Eigen/Core>
+#pragma nv_diagnostic pop
+#endif
+
 #include <tenure/backend/cpu/call.hpp>
 
 namespace TENURE_NAMESPACE {
