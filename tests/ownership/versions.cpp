@@ -165,11 +165,11 @@ TEST_CASE("each operation saves what its derivative reads, and nothing else") {
   CHECK(survives_input_write([](const auto& y) { return exp(y); }));
   CHECK(survives_input_write([](const auto& y) { return y * 3.0; }));
   CHECK(survives_input_write([](const auto& y) { return y - 1; }));
-  CHECK(survives_input_write([](const auto& y) { return tanh(y); }));
   CHECK(survives_input_write([](const auto& y) { return sqrt(y); }));
   CHECK(survives_input_write([](const auto& y) { return transpose(reshape<2, 1>(y)); }));
   CHECK_FALSE(survives_input_write([](const auto& y) { return sin(y); }));
   CHECK_FALSE(survives_input_write([](const auto& y) { return square(y); }));
+  CHECK_FALSE(survives_input_write([](const auto& y) { return tanh(y); }));  // its slope is lost in a result that is rounded to 1
   CHECK_FALSE(survives_input_write([](const auto& y) { return log(y); }));
 }
 
