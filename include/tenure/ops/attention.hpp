@@ -90,8 +90,8 @@ struct attention {
 
 /// softmax(q k^T / sqrt(d)) v, for q [..., m, d], k [..., n, d] and v [..., n, e]: scaled dot product attention. Leading axes are batches, and
 /// they broadcast. d and e are static; other extents may be known at run time only. Element types are equal and floating. With
-/// `causal`, row i of q sees the rows 0 ... i of k and v, and a NaN or an infinity in another row does not reach it, nor its gradient. In tangents
-/// and second derivatives, which are products of whole matrices, it may. A row whose scores are all -inf is NaN.
+/// `causal`, row i of q sees the rows 0 ... i of k and v, and a NaN or an infinity in another row does not reach it, nor its gradient. It may
+/// reach tangents and second derivatives, because they multiply whole matrices. A row whose scores are all -inf is NaN.
 /// Without rows of k the result is 0.
 /// Cost: 2 m n (d + e) operations, half of them if causal; 2.5 times as many for a gradient where m = n. Neither keeps the m x n weights: a
 /// gradient keeps two numbers for each row besides q, k, v and the result. Tangents and second derivatives write the weights to memory.

@@ -177,7 +177,7 @@ struct seen_weights {
     for (index r = 0; r < rows; ++r)
       if (seen(r) > 0) block_product<T>(1, wide, seen(r), {at + r * stride, stride, 1}, b, ldb, c + r * ldc, ldc, accumulate);
   }
-  /// C += W^T B. B has `rows` rows, and `is_finite` says whether all its numbers are.
+  /// C += W^T B. B has `rows` rows. `is_finite` is true if all its numbers are, or if each row sees all columns.
   void transposed_product(index wide, const T* b, index ldb, T* c, index ldc, bool is_finite) const {
     if (is_finite || first_hidden() == width) return block_product<T>(width, wide, rows, {at, 1, stride}, b, ldb, c, ldc, true);
     for (index r = 0; r < rows; ++r)
@@ -309,7 +309,7 @@ struct attention_gradient_block {
       const T* const first = q.data + i * q.row_stride;
       pack<T>(rows, x.d, wide_k, {first, q.row_stride, q.col_stride}, queries);
       pack<T>(rows, x.e, wide_v, {first + x.d * q.col_stride, q.row_stride, q.col_stride}, given);
-      const bool are_rows_finite = are_finite(queries, wide_k, rows, wide_k) && are_finite(given, wide_v, rows, wide_v);
+      const bool are_rows_finite = !x.causal || (are_finite(queries, wide_k, rows, wide_k) && are_finite(given, wide_v, rows, wide_v));
       if (seen == 0) std::memset(static_cast<void*>(of_q), 0, static_cast<std::size_t>(rows * wide_k) * sizeof(T));
       for (index j = 0; j < seen; j += columns) {
         const index width = seen - j < columns ? seen - j : columns, padded = whole_packets<T>(width);
