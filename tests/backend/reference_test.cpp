@@ -202,6 +202,24 @@ TEST_CASE("what the reference refuses") {
     check(picked({1, 0}), {1, {2}}, {3, 1});
     CHECK_THROWS_WITH(picked({1, 2}), "tenure: gather: index 4 is outside an axis of 3");
   }
+  SECTION("the start of a block, as an argument and computed in a plan") {
+    const std::vector<array> arguments{of({1, {6}}, {1, 2, 3, 4, 5, 6}), of({1, {3}}, {7, 8, 9}), integers({}, {4})};
+    const auto refusal = [&](bool is_computed) {
+      ir::builder g;
+      const value x{g, g.input(dtype::float64, {1, {6}})}, y{g, g.input(dtype::float64, {1, {3}})}, i{g, g.input(dtype::int64, {})};
+      const value start = is_computed ? -(-i) : i;
+      g.check_bound(ops::bound_of_starts(start, 6, 3, "dynamic_update"));
+      g.output(ops::updated(x, y, start, 0).id);
+      if (!is_computed) return reference::run(g.view(), arguments);
+      const ir::builder m = passes::materialize(g.view());
+      const passes::plan_builder plan = passes::schedule(m.view());
+      std::vector<reference::argument> bound;
+      for (const array& a : arguments) bound.push_back(reference::argument_of(a));
+      return reference::run(plan.view(m.view()), bound);
+    };
+    CHECK_THROWS_WITH(refusal(false), "tenure: dynamic_update: a block of 3 at index 4 is outside an axis of 6");
+    CHECK_THROWS_WITH(refusal(true), "tenure: dynamic_update: a block of 3 at index 4 is outside an axis of 6");
+  }
 }
 
 TEST_CASE("a visitor sees and may change every value") {

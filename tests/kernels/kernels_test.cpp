@@ -369,6 +369,20 @@ TEST_CASE("an index outside its axis is refused before anything is written") {
   CHECK_THROWS_WITH(refusal(), "tenure: gather: index -1 is outside an axis of 3");
   tn::as_span(i)[0] = std::numeric_limits<std::int64_t>::min();  // what NaN becomes
   CHECK_THROWS_WITH(refusal(), "tenure: gather: index -9223372036854775808 is outside an axis of 3");
+
+  // The starts of two blocks: an argument, and one that is computed.
+  const auto blocks = [](auto x, auto k) { return tn::dynamic_slice(tn::dynamic_slice(x, k, tn::shape<5>{}), k + 2, tn::shape<3>{}); };
+  const auto row = some<float, 6>();
+  const auto refused_at = [&](std::int64_t at) {
+    const tn::tensor<std::int64_t, tn::shape<>> k(at);
+    using block = typename decltype(tn::compile(blocks).plan(row, k))::program_type;
+    const void* const given[] = {row.data(), k.data()};
+    void* const result[] = {first};
+    tn::cuda_backend::check_arguments(device, block::value.view(), given, nullptr);
+    tn::cuda_backend::run<block>(device, given, result, nullptr);
+  };
+  CHECK_THROWS_WITH(refused_at(2), "tenure: dynamic_slice: a block of 5 at index 2 is outside an axis of 6");
+  CHECK_THROWS_WITH(refused_at(1), "tenure: dynamic_slice: a block of 3 at index 3 is outside an axis of 5");
 }
 
 TEST_CASE("the host's blocks: several are on the way at once, and none writes behind its shared memory or waits for what has passed") {

@@ -35,7 +35,7 @@ std::string text(const ir::constraint& c) {
   return "{" + number(c.a) + ", " + number(c.b) + ", \"" + c.call + "\", " + std::to_string(c.lhs) + ", " + std::to_string(c.rhs) + ", " + (c.at_least ? "true" : "false") + "}";
 }
 std::string text(bool b) { return b ? "true" : "false"; }
-std::string text(const ir::bound& b) { return "{" + std::to_string(b.indices) + ", " + number(b.extent) + ", \"" + b.call + "\", " + text(b.is_checked) + ", " + text(b.if_read) + "}"; }
+std::string text(const ir::bound& b) { return "{" + std::to_string(b.indices) + ", " + number(b.extent) + ", \"" + b.call + "\", " + text(b.is_checked) + ", " + text(b.if_read) + ", " + number(b.block) + "}"; }
 std::string text(const ir::body& b) {
   std::ostringstream s;
   s << "{" << b.first_node << ", " << b.node_count << ", " << b.first_output << ", " << b.output_count << ", " << b.first_bound << ", " << b.bound_count << ", " << b.input_count << "}";

@@ -68,7 +68,7 @@ TEST_CASE("subscripts at traced positions select what views of a tensor select")
   }
   CHECK_THROWS_WITH(f(there(m), 4, 0), "tenure: at: index 4 is outside an axis of 4");
   CHECK_THROWS_WITH(f(there(m), 0, -1), "tenure: at: index -1 is outside an axis of 5");
-  CHECK_THROWS_WITH(f(there(m), 3, 0), "tenure: at: start of the window: index 3 is outside an axis of 3");
+  CHECK_THROWS_WITH(f(there(m), 3, 0), "tenure: at: a block of 2 at index 3 is outside an axis of 4");
 }
 
 TEST_CASE("a subscript behind an axis of run-time extent selects what a view selects, also as an element, in a loop and in a gradient") {
@@ -149,16 +149,51 @@ TEST_CASE("a block outside its axes throws before a result is written; clamp kee
   const auto d = there(numbers());
   auto out = there(tn::zeros<double>(tn::shape<2, 5>{}));
   constexpr auto f = tn::compile([](auto x, auto i) { return tn::dynamic_slice(x, std::tuple{i, 0}, tn::shape<2, 5>{}); });
-  CHECK_THROWS_WITH(f.into(out)(d, 3), "tenure: dynamic_slice: start of the block: index 3 is outside an axis of 3");
+  CHECK_THROWS_WITH(f.into(out)(d, 3), "tenure: dynamic_slice: a block of 2 at index 3 is outside an axis of 4");
   CHECK(at(out, 0, 0) == 0);
   CHECK_THROWS_AS(f(d, -1), tn::index_error);
   const auto y = there(tn::zeros<double>(tn::shape<2, 5>{}));
-  CHECK_THROWS_WITH(tn::dynamic_update(d, y, std::tuple{3, 0}), "tenure: dynamic_update: start of the block: index 3 is outside an axis of 3");
+  CHECK_THROWS_WITH(tn::dynamic_update(d, y, std::tuple{3, 0}), "tenure: dynamic_update: a block of 2 at index 3 is outside an axis of 4");
   constexpr auto inside = tn::compile([](auto x, auto i) { return tn::dynamic_slice(x, std::tuple{tn::clamp(i, 0, 2), 0}, tn::shape<2, 5>{}); });
   same(inside(d, 7), f(d, 2));
   same(inside(d, -7), f(d, 0));
   on_device::tensor<double, tn::shape<tn::dyn>> x(2);
   CHECK_THROWS_WITH(tn::dynamic_slice(x, 0, tn::shape<3>{}), "tenure: dynamic_slice: 2 is less than the 3 that it takes");
+}
+
+TEST_CASE("a refused block names itself, its place and its axis: at once, compiled, in a loop, for samples and in a gradient") {
+  constexpr auto written = [](auto x, auto y, auto i) { return tn::dynamic_update(x, y, i); };
+  constexpr auto three = [](auto x, auto i) { return tn::dynamic_slice(x, i, tn::shape<3>{}); };
+  constexpr auto computed = [](auto x, auto y, auto i) {
+    return std::tuple{tn::dynamic_update(x, y, i + 1), tn::dynamic_slice(x, 2 * i, tn::shape<3>{}), x[tn::window<3>(i + 3)], tn::dynamic_slice(x, i + 6, tn::shape<0>{}), x[i + 5]};
+  };
+  constexpr auto turns = [](auto x, auto y, auto n) {
+    const auto turn = [=](auto s) { return std::tuple{std::get<0>(s) + 1, tn::dynamic_update(std::get<1>(s), y, std::get<0>(s))}; };
+    return std::get<1>(tn::while_loop([=](auto s) { return std::get<0>(s) < n; }, turn, std::tuple{n * 0, x}));
+  };
+  constexpr auto slopes = [](auto x, auto y, auto n) {
+    const auto turn = [=](auto i, auto sum_of) { return sum_of + sum(square(tn::dynamic_slice(x, i + n, tn::shape<3>{}) * y)); };
+    return tn::fori_loop(2, turn, sum(x) * 0.0);
+  };
+  const std::string of_update = "tenure: dynamic_update: a block of 3 at index ", of_slice = "tenure: dynamic_slice: a block of 3 at index ", outside = " is outside an axis of 6";
+  const auto y = there(tn::tensor<double, tn::shape<3>>{1, 2, 3});
+  const auto samples = there(tn::tensor<std::int64_t, tn::shape<3>>{0, 5, 3});
+  const auto x = there(counted(6));
+  CHECK_THROWS_WITH(tn::dynamic_update(x, y, 4), of_update + "4" + outside);
+  CHECK_THROWS_WITH(tn::dynamic_slice(x, -1, tn::shape<3>{}), of_slice + "-1" + outside);
+  CHECK_THROWS_WITH(tn::dynamic_slice(x, 7, tn::shape<0>{}), "tenure: dynamic_slice: a block of 0 at index 7" + outside);
+  CHECK_THROWS_WITH(tn::dynamic_slice(x, 6, tn::shape<1>{}), "tenure: dynamic_slice: index 6" + outside);
+  const auto f = tn::compile(computed);
+  CHECK(at(std::get<2>(f(x, y, 0)), 0) == 9);
+  CHECK_THROWS_WITH(f(x, y, 3), of_update + "4" + outside);
+  CHECK_THROWS_WITH(f(x, y, 2), of_slice + "4" + outside);
+  CHECK_THROWS_WITH(f(x, y, 1), "tenure: at: a block of 3 at index 4" + outside);
+  CHECK_THROWS_WITH(f(x, y, -2), of_update + "-1" + outside);
+  CHECK(at(tn::compile(turns)(x, y, 4), 5) == 3);
+  CHECK_THROWS_WITH(tn::compile(turns)(x, y, 5), of_update + "4" + outside);
+  CHECK_THROWS_WITH(tn::grad(slopes)(x, y, 3), of_slice + "4" + outside);
+  CHECK_THROWS_WITH((tn::vmap<tn::unmapped, tn::unmapped, 0>(written)(x, y, samples)), of_update + "5" + outside);
+  CHECK_THROWS_WITH((tn::vmap<tn::unmapped, 0>(three)(x, samples)), of_slice + "5" + outside);
 }
 
 TEST_CASE("gradients of blocks are those of central differences, in the tensor and in the update") {

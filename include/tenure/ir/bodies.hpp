@@ -99,8 +99,8 @@ constexpr int builder::cut(node_id first, const array<node_id>& inputs, const ar
   for (int i = bounds_.size() - 1; i >= 0; --i)
     for (int k = 0; k < outside_input_.size() && i < bounds_of_branch; ++k)
       if (!bounds_[i].is_checked && bounds_[i].indices == outside_input_[k]) {
+        keep_bound(bounds_[i], outside_operand_[k]);
         bounds_[i].is_checked = true;
-        check_bound({outside_operand_[k], bounds_[i].extent, bounds_[i].call, false, bounds_[i].if_read});
       }
   while (outside_input_.size() > 0 && outside_input_.back() >= first) outside_input_.pop_back(), outside_operand_.pop_back();
   array<bound> kept;
@@ -109,7 +109,10 @@ constexpr int builder::cut(node_id first, const array<node_id>& inputs, const ar
     const bool is_outside = x.indices < first && i < bounds_of_branch;
     if (is_outside) kept.push_back(x);
     const node_id here = renamed(x.indices);
-    if (here != none) body_bounds_.push_back({here, x.extent, x.call, x.is_checked || is_outside});
+    if (here == none) continue;
+    bound& inside = body_bounds_[body_bounds_.push_back(x.of(here))];
+    inside.is_checked = x.is_checked || is_outside;
+    inside.if_read = false;  // what is left of the body reads them
   }
   bounds_ = kept;
   b.node_count = body_nodes_.size() - b.first_node;
@@ -142,8 +145,9 @@ constexpr array<node_id> builder::paste(int which, const array<node_id>& inputs,
     renamed[i] = n.op == opcode::input ? inputs[static_cast<int>(n.attr)] : append(n);
   }
   for (int i = 0; i < b.bound_count; ++i) {
-    const bound x = all.bounds[b.first_bound + i];
-    check_bound({renamed[x.indices], x.extent, x.call, x.is_checked, x.if_read || how == bounds::if_read});
+    bound x = all.bounds[b.first_bound + i];
+    x.if_read = x.if_read || how == bounds::if_read;
+    keep_bound(x, renamed[x.indices]);
   }
   return renamed;
 }

@@ -164,10 +164,7 @@ class builder : public symbol_table {
     bounds_.push_back(b);
   }
   /// A bound of another graph, whose indices are here this node.
-  constexpr void keep_bound(bound b, node_id indices) {
-    b.indices = indices;
-    check_bound(b);
-  }
+  constexpr void keep_bound(const bound& b, node_id indices) { check_bound(b.of(indices)); }
   /// Drops the bounds on nodes that no output needs.
   constexpr void drop_other_bounds() {
     const array<char> needed = needed_nodes();

@@ -115,10 +115,18 @@ struct constraint {
 /// Indices are no reshape: a reshape of them has the same elements, and a reader may take these from below it, past a check of the reshape.
 struct bound {
   node_id indices = none;
-  std::int64_t extent = 0;
+  std::int64_t extent = 0;  // of the axis; of the starts of a block, as many as the axis has for it
   const char* call = "";
   bool is_checked = false;  // in a body: the graph around it checks these indices
   bool if_read = false;     // a derivative computes again what the value checks. The value may be gone, so they are checked where something reads them
+  std::int64_t block = 1;   // the elements from each index on, which lie in the axis where the index does. Only a message reads it
+
+  /// The same for other indices.
+  constexpr bound of(node_id other) const {
+    bound b = *this;
+    b.indices = other;
+    return b;
+  }
 };
 
 /// A function within a graph: what a turn of a loop or a branch computes. Its nodes, outputs and bounds stand in the arrays that all bodies

@@ -48,8 +48,7 @@ constexpr void require_constant_inside(value x, int axis, std::int64_t at, std::
 }
 
 /// Requires the block to lie inside its axes. The start is checked when it is known: a constant here, an argument when the call begins.
-/// The message about a start counts the positions that the axis has for the block.
-constexpr void require_block_inside(value x, const block& b, const char* call, const char* call_of_start) {
+constexpr void require_block_inside(value x, const block& b, const char* call) {
   ir::builder& g = *x.graph;
   for (int a = 0; a < b.axes.size(); ++a) {
     if (b.axes[a].is_whole()) continue;
@@ -60,8 +59,7 @@ constexpr void require_block_inside(value x, const block& b, const char* call, c
     }
     // A single element is checked only where it is read, because a loop may have no turns.
     if (length > 1) g.require_at_least(extent, length, call);
-    const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
-    g.check_bound({b.axes[a].start.id, starts, length == 1 ? call : call_of_start});
+    g.check_bound(bound_of_starts(b.axes[a].start, extent, length, call));
   }
 }
 
@@ -104,9 +102,9 @@ constexpr positioned_block positioned(value x, const block& b, const char* call)
 }
 
 /// The elements of x in a block.
-constexpr value read_block(value x, const block& b, const char* call, const char* call_of_start) {
+constexpr value read_block(value x, const block& b, const char* call) {
   if (b.positioned == 0) return x;
-  require_block_inside(x, b, call, call_of_start);
+  require_block_inside(x, b, call);
   const positioned_block p = positioned(x, b, call);
   return gathered(reshape_to(x, p.flat), p.positions, p.axis);
 }
@@ -221,7 +219,7 @@ constexpr value write_block(value x, value y, const block& b) {
   const char* const call = "dynamic_update";
   if (b.positioned == 0) return y;
   ir::builder& g = *x.graph;
-  require_block_inside(x, b, call, "dynamic_update: start of the block");
+  require_block_inside(x, b, call);
   const bool is_small = all_static(x.shape()) && count(x.shape()) <= most_replaced;
   bool is_one_long = true, is_empty = false;
   for (int a = 0; a < b.axes.size(); ++a) {
@@ -259,7 +257,7 @@ struct dynamic_slice {
       ++axis;
     };
     (take(value(start)), ...);
-    return traced<typename X::element_type, Lengths>{x.graph, read_block(v, b, "dynamic_slice", "dynamic_slice: start of the block").id};
+    return traced<typename X::element_type, Lengths>{x.graph, read_block(v, b, "dynamic_slice").id};
   }
 };
 

@@ -182,7 +182,7 @@ constexpr ops::value subscript_from_end(ops::value x, int axis, std::int64_t fir
   ops::block b;
   for (int a = 0; a < x.shape().rank; ++a)
     b.add(a == axis ? ops::block_axis{ops::number_of_extent(g, dtype::int64, extent) - static_cast<double>(first), first - last} : ops::block_axis{});
-  const ops::value block = ops::read_block(x, b, "at", "at");
+  const ops::value block = ops::read_block(x, b, "at");
   return step == 1 ? block : ops::sliced(block, axis, 0, (first - last + step - 1) / step, step);
 }
 constexpr ops::value subscript_axis(ops::value x, int axis, index_range_from_end r) { return subscript_from_end(x, axis, r.first.back, r.last.back, r.step); }
@@ -223,7 +223,7 @@ constexpr auto subscript(later_phase, const X& x, const I&... index) {
       ops::block b;
       std::int64_t dropped = 0;
       (add_to_block(b, dropped, index), ...);
-      v = ops::read_block(v, b, "at", "at: start of the window");
+      v = ops::read_block(v, b, "at");
       v = ops::reshape_to(v, ops::without_axes(v.shape(), dropped));
     }
     return traced<typename X::element_type, shape_from<indexed_shape<S, I...>>>{x.graph, v.id};

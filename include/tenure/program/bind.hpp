@@ -275,7 +275,7 @@ struct opaque_operation {
   struct operand : operand_view {
     dtype type = dtype::float32;
   };
-  /// A bound on computed indices: its position among the program's bounds, and the extent of the axis.
+  /// A bound on computed indices: its position among the program's bounds, and its extent.
   struct index_bound {
     std::int64_t position, extent;
   };
@@ -311,8 +311,7 @@ struct opaque_operation {
   const std::int64_t* next_ = nullptr;  // the next number to read; after the constructor, the first number of the bounds
 };
 
-/// Calls check(call, type, first, indices, extent) for each argument, or view of an argument, that holds indices. The indices select from
-/// an axis of `extent` elements.
+/// Calls check(bound, type, first, indices, extent) for each argument, or view of an argument, that holds indices. They must lie in [0, extent).
 template <class Check>
 void for_each_index_argument(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols, Check check) {
   const auto known = [&](std::int64_t e) { return passes::value_of(passes::number_of(e), symbols); };
@@ -327,7 +326,7 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
       v.stride[v.rank] = passes::value_of(l.stride[v.rank], symbols);
     }
     const auto* const first = static_cast<const char*>(arguments[root.attr]) + passes::value_of(l.offset, symbols) * size_of(root.type);
-    check(b.call, root.type, first, v, known(b.extent));
+    check(b, root.type, first, v, known(b.extent));
   }
 }
 

@@ -17,8 +17,8 @@ inline constexpr std::int64_t stack_workspace = 4096;
 
 /// Throws index_error if an argument, or a view of an argument, holds an index outside its axis.
 inline void check_arguments(const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
-  program_detail::for_each_index_argument(g, arguments, symbols, [](const char* call, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
-    check_indices(call, type, first, v, extent);
+  program_detail::for_each_index_argument(g, arguments, symbols, [](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
+    check_indices(b, type, first, v, extent);
   });
 }
 

@@ -88,7 +88,7 @@ void scatter_rows(T* table, std::int64_t step, const Index* rows, std::int64_t c
 }  // namespace detail
 
 /// Throws index_error if an index is not in [0, extent).
-inline void check_indices(const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
+inline void check_indices(const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent) {
   if (detail::is_dense(v, 0, v.rank)) {  // one test for all
     bool outside = false;
     detail::visit_indices(type, indices, [&](const auto* index) { outside = detail::any_outside(index, elements_of(v), extent); });
@@ -96,7 +96,7 @@ inline void check_indices(const char* call, dtype type, const void* indices, con
   }
   detail::for_each_index(v.rank, v.extent, v.stride, v.stride, [&](std::int64_t at, std::int64_t) {
     const std::int64_t index = detail::index_at(type, indices, at);
-    if (index < 0 || index >= extent) tenure::detail::throw_outside(call, index, extent);
+    if (index < 0 || index >= extent) tenure::detail::throw_outside(b.call, index, extent, b.block);
   });
 }
 
@@ -104,7 +104,7 @@ inline void check_indices(const char* call, dtype type, const void* indices, con
 template <class T>
 void check_step(void* const* p, const opaque_operation& n, const ir::bound* bounds) {
   const operand_view& from = n.in[0];
-  for (int i = 0; i < n.bound_count(); ++i) check_indices(bounds[n.bound(i).position].call, dtype_v<T>, p[0], from, n.bound(i).extent);
+  for (int i = 0; i < n.bound_count(); ++i) check_indices(bounds[n.bound(i).position], dtype_v<T>, p[0], from, n.bound(i).extent);
   detail::copy_strided(from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 
@@ -212,7 +212,9 @@ TENURE_INLINE void single_position_step(void* const* p, const opaque_operation& 
     const T index = *static_cast<const T*>(p[0]);
     for (int i = 0; i < n.bound_count(); ++i) {
       const bool is_outside = index < 0 || index >= n.bound(i).extent;
-      if (is_outside) tenure::detail::throw_outside(bounds[n.bound(i).position].call, index, n.bound(i).extent);
+      if (!is_outside) continue;
+      const ir::bound& b = bounds[n.bound(i).position];
+      tenure::detail::throw_outside(b.call, index, n.bound(i).extent, b.block);
     }
     *static_cast<T*>(p[1]) = index;
   } else if constexpr (Op == ir::opcode::gather) {

@@ -220,8 +220,8 @@ constexpr std::int64_t workspace_bytes() {
 template <class Device>
 void check_arguments(Device& device, const ir::graph_view& g, const void* const* arguments, const std::int64_t* symbols) {
   detail::device_memory<Device> answer;
-  program_detail::for_each_index_argument(g, arguments, symbols, [&](const char* call, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
-    check_indices(device, call, type, first, v, extent, answer.take(device, sizeof(kernels::refusal)));
+  program_detail::for_each_index_argument(g, arguments, symbols, [&](const ir::bound& b, dtype type, const void* first, const operand_view& v, std::int64_t extent) {
+    check_indices(device, b, type, first, v, extent, answer.take(device, sizeof(kernels::refusal)));
   });
 }
 

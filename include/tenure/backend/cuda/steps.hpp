@@ -220,18 +220,18 @@ void attention_gradient_step(Device& device, void* const* p, const opaque_operat
 
 /// Throws index_error unless all indices lie in [0, extent). It waits for the device. `beside` has room for a refusal.
 template <class Device>
-void check_indices(Device& device, const char* call, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* beside) {
+void check_indices(Device& device, const ir::bound& b, dtype type, const void* indices, const operand_view& v, std::int64_t extent, void* beside) {
   kernels::check_element f{{}, detail::indices_of(type, indices), extent, nullptr};
   for (int d = 0; d < v.rank; ++d) f.space.add(v.extent[d], v.stride[d]);
   const kernels::refusal refused = device.refused_by(f, beside);
-  if (refused.is_one) tenure::detail::throw_outside(call, refused.index, extent);
+  if (refused.is_one) tenure::detail::throw_outside(b.call, refused.index, extent, b.block);
 }
 
 /// Checks computed indices against every bound on them, and copies them if all hold. Throws index_error otherwise.
 template <class T, class Device>
 void check_step(Device& device, void* const* p, const opaque_operation& n, const ir::bound* bounds, void* beside) {
   const operand_view& from = n.in[0];
-  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position].call, dtype_v<T>, p[0], from, n.bound(i).extent, beside);
+  for (int i = 0; i < n.bound_count(); ++i) check_indices(device, bounds[n.bound(i).position], dtype_v<T>, p[0], from, n.bound(i).extent, beside);
   detail::copy(device, from, static_cast<const T*>(p[0]), from.stride, static_cast<T*>(p[1]), n.out.stride);
 }
 

@@ -70,7 +70,7 @@ class interpreter : operations {
       const std::int64_t extent = known(b.extent, symbols_);
       for (std::int64_t at = 0; at < value(id).size(); ++at)
         if (const std::int64_t index = value(id).index(at); index < 0 || index >= extent)
-          tenure::detail::throw_outside(b.call, index, extent);
+          tenure::detail::throw_outside(b.call, index, extent, b.block);
     }
   }
 

@@ -188,12 +188,15 @@ constexpr adding_operands adding_operands_of(ir::opcode op) { return op == ir::o
 constexpr value updated(value x, value block, value start, int axis) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::update, .type = x.type(), .arity = 3, .shape = x.node().shape, .in = {block.id, x.id, start.id}, .attr = axis})};
 }
-/// Says that the starts were checked, or follow from starts that were: blocks of this length lie inside an axis of this extent.
-constexpr void know_starts(value start, std::int64_t extent, std::int64_t length) {
+/// The bound of starts: blocks of this length from there on lie inside an axis of this extent.
+constexpr ir::bound bound_of_starts(value start, std::int64_t extent, std::int64_t length, const char* call, bool is_checked = false) {
   ir::builder& g = *start.graph;
   const std::int64_t starts = length == 0 ? g.derived(ir::symbol::kind::sum, extent, 1) : g.derived(ir::symbol::kind::difference, extent, length - 1);
-  const ir::bound inside{start.id, starts, "dynamic_update", true};  // nvcc 13 garbles g.check_bound({...})
-  g.check_bound(inside);
+  return {start.id, starts, call, is_checked, false, length};
+}
+/// Says that the starts were checked, or follow from starts that were.
+constexpr void know_starts(value start, std::int64_t extent, std::int64_t length) {
+  start.graph->check_bound(bound_of_starts(start, extent, length, "dynamic_update", true));
 }
 /// The positions start ... start + length - 1, for gather and scatter along an axis of so many elements. They lie inside where the block does.
 template <class V>
