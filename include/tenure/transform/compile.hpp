@@ -138,7 +138,7 @@ constexpr auto compiled_with_history(F f, Execution on) {
 namespace detail {
 /// X is what a function computes with, and so neither a function nor an execution.
 template <class X>
-concept any_value = any_tensor<X> || expression<X> || is_traced_v<std::remove_cvref_t<X>>;
+concept any_value = any_tensor<X> || expression<X> || scalar<X> || is_traced_v<std::remove_cvref_t<X>>;
 }  // namespace detail
 
 /// Compiles a function. With tracked arguments its results join the history, also those of compile(grad(f)), whereas grad(f) returns values.

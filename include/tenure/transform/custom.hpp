@@ -286,6 +286,7 @@ concept any_execution = requires(const X& x) { x.scope(); };
 /// custom_jvp(f, rule)(x...) returns f(x...). Its tangent is the second value of rule(x..., tangents of x...), which returns {y, tangent of y}.
 /// The rule must be linear in the tangents. Reverse mode transposes the rule. The first value of the rule is not used.
 template <class F, class Rule, class Execution = inherited>
+  requires(!detail::any_value<F> && !detail::any_value<Rule> && !detail::any_value<Execution>)
 constexpr auto custom_jvp(F f, Rule rule, Execution on = {}) {
   return detail::compiled_on(detail::custom_jvp_on(detail::traced_function(f), detail::traced_function(rule)), on);
 }
@@ -294,7 +295,7 @@ constexpr auto custom_jvp(F f, Rule rule, Execution on = {}) {
 /// the bare cotangent if there is one argument. It has no forward mode. custom_vjp(f, forward, backward) chooses what is kept for backward:
 /// reverse mode computes forward(x...) -> {y, residuals}, and then backward(residuals, cotangent of y).
 template <class F, class Backward, class Execution = inherited>
-  requires detail::any_execution<Execution>
+  requires(detail::any_execution<Execution> && !detail::any_value<F> && !detail::any_value<Backward>)
 constexpr auto custom_vjp(F f, Backward backward, Execution on = {}) {
   const auto function = detail::traced_function(f);
   const auto of_arguments = detail::traced_function(backward);
@@ -302,10 +303,24 @@ constexpr auto custom_vjp(F f, Backward backward, Execution on = {}) {
   return detail::compiled_on(detail::custom_vjp_on(function, forward, detail::backward_of_arguments<std::remove_const_t<decltype(of_arguments)>>{of_arguments}), on);
 }
 template <class F, class Forward, class Backward, class Execution = inherited>
-  requires(!detail::any_execution<Backward>)
+  requires(!detail::any_execution<Backward> && !detail::any_value<F> && !detail::any_value<Forward> && !detail::any_value<Backward> && !detail::any_value<Execution>)
 constexpr auto custom_vjp(F f, Forward forward, Backward backward, Execution on = {}) {
   using detail::traced_function;
   return detail::compiled_on(detail::custom_vjp_on(traced_function(f), traced_function(forward), traced_function(backward)), on);
+}
+
+// Values in place of functions or beside them. They do not compile and give a message.
+template <class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto custom_jvp(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: custom_jvp: it takes functions and gives a function: write custom_jvp(f, rule)(x)");
+  return after_error();
+}
+template <class F, class... X>
+  requires(detail::any_value<F> || (detail::any_value<X> || ...))
+constexpr auto custom_vjp(const F&, const X&...) {
+  static_assert(detail::never<F>, "tenure: custom_vjp: it takes functions and gives a function: write custom_vjp(f, backward)(x)");
+  return after_error();
 }
 
 }  // namespace tenure

@@ -96,8 +96,16 @@ constexpr root_of<Residual, Solver> root_on(Residual residual, Solver solver) { 
 /// Cost of a derivative: the Jacobian of the residual by z, n x n for n elements, and the solution of its system. For many small
 /// systems use vmap(root(...)).
 template <class Residual, class Solver, class Execution = inherited>
+  requires(!detail::any_value<Residual> && !detail::any_value<Solver> && !detail::any_value<Execution>)
 constexpr auto root(Residual residual, Solver solver, Execution on = {}) {
   return detail::compiled_on(detail::root_on(detail::traced_function(residual), detail::traced_function(solver)), on);
+}
+// Values in place of functions or beside them. They do not compile and give a message.
+template <class Residual, class... X>
+  requires(detail::any_value<Residual> || (detail::any_value<X> || ...))
+constexpr auto root(const Residual&, const X&...) {
+  static_assert(detail::never<Residual>, "tenure: root: it takes functions and gives a function: write root(residual, solver)(x), and begin with the first guess in the solver");
+  return after_error();
 }
 
 }  // namespace tenure
