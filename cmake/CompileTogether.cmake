@@ -5,16 +5,7 @@
 # that are refused are printed: so the verdict is about each program, and not about what a neighbour does to it.
 cmake_minimum_required(VERSION 3.22)
 
-set(command "")
-set(past_dashes FALSE)
-math(EXPR last "${CMAKE_ARGC} - 1")
-foreach(i RANGE ${last})
-  if(past_dashes)
-    list(APPEND command "${CMAKE_ARGV${i}}")
-  elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
-    set(past_dashes TRUE)
-  endif()
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/CommandAfterDashes.cmake")
 
 file(STRINGS "${UNIT}" sources REGEX "^#include \"")
 list(TRANSFORM sources REPLACE "^#include \"(.*)\"$" "\\1")

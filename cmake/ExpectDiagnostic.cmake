@@ -22,16 +22,7 @@ function(reject verdict)
 endfunction()
 
 # ---- run the compiler ---------------------------------------------------------------------------
-set(command "")
-set(past_dashes FALSE)
-math(EXPR last "${CMAKE_ARGC} - 1")
-foreach(i RANGE ${last})
-  if(past_dashes)
-    list(APPEND command "${CMAKE_ARGV${i}}")
-  elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
-    set(past_dashes TRUE)
-  endif()
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/CommandAfterDashes.cmake")
 set(ENV{LC_ALL} C)  # the messages are matched in English, with ASCII quotes
 execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
