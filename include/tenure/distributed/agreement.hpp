@@ -90,7 +90,8 @@ class agreement {
     if (is_under_way_) MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   }
 
-  /// `values` is the signature of what must have equal values, where a call compares it.
+  /// Begins to compare `own` with the other ranks. `values` is the signature of the values that must be equal on all ranks, or 0 if this call
+  /// does not compare values.
   void start(group& g, std::uint64_t own, std::uint64_t values = 0) {
     group_ = &g;
     own_ = own;

@@ -44,8 +44,8 @@ static_assert(size_class_of(256) == 3 && size_class_of(257) == 4 && size_class_o
 static_assert(size_class_bytes(4) == 320 && size_class_bytes(7) == 512 && size_class_bytes(8) == 640);
 }  // namespace detail
 
-/// The memory of all tensors. What is freed is kept for the next tensor of a similar size: at most until the pool has twice what was in use, or
-/// 64 MiB. tn::pool::trim() frees what is kept.
+/// The memory of all tensors. The pool keeps what is freed for the next tensor of a similar size. With it the pool has at most twice the memory that
+/// was in use at the same time, or 64 MiB. tn::pool::trim() frees what is kept.
 class pool {
  public:
   static constexpr std::size_t alignment = detail::memory_unit;
