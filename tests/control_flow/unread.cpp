@@ -131,3 +131,40 @@ TEST_CASE("a rule of a function of several results gets zeros for those without 
   CHECK(tn::grad([](auto v) { return std::get<0>(by_jvp(v)); })(x).item() == Approx(wanted));
   CHECK(tn::grad([](auto v) { return std::get<0>(tn::fori_loop(1, [=](auto, auto) { return by_jvp(v); }, std::tuple{v, v})); })(x).item() == Approx(wanted));
 }
+
+namespace {
+
+/// A function of C++ with two results. Its backward shows what it gets for the second one.
+constexpr auto outside = tn::extern_op(
+    [](double& y, double& z, double x) noexcept {
+      y = std::sin(x);
+      z = std::sqrt(x - x);
+    },
+    std::tuple{tn::like<0>, tn::like<0>}, [](auto x, auto, auto g) { return tn::cos(x) * std::get<0>(g) + tn::where(std::get<1>(g) == 0.0, 0.0 * x, x / (x - x)); });
+/// The derivative in b is infinite at b = 0.
+constexpr auto moved = tn::root([](auto z, auto a, auto b) { return z - a - tn::sqrt(b); }, [](auto a, auto b) { return a + tn::sqrt(b); });
+/// At 0 its equation has the derivative 0, so that the root has an infinite one.
+constexpr auto singular = tn::root([](auto z, auto a) { return z * z - a; }, [](auto a) { return tn::sqrt(a); });
+constexpr auto beside_a_root = [](auto x) { return std::tuple{tn::sin(x), singular(x - x)}; };
+
+/// The first result of f, alone, as the carry of a loop whose other carry nothing reads, and of a branch.
+template <class F>
+void require_first_slope(F, double wanted) {
+  const number x{0.9};
+  const tn::tensor<double, tn::shape<2>> two{0.9, 0.9};
+  CHECK(tn::grad([](auto v) { return std::get<0>(F{}(v)); })(x).item() == Approx(wanted));
+  CHECK(tn::grad([](auto v) { return std::get<0>(tn::fori_loop(1, [](auto, auto c) { return F{}(std::get<0>(c)); }, std::tuple{v, v})); })(x).item() == Approx(wanted));
+  CHECK(tn::grad([](auto v) { return std::get<0>(tn::cond(v > 0.0, F{}, [](auto w) { return std::tuple{w, w}; }, v)); })(x).item() == Approx(wanted));
+  CHECK(tn::grad([](auto v) { return sum(std::get<0>(tn::vmap(F{})(v))); })(two)[1].item() == Approx(wanted));
+}
+
+}  // namespace
+
+TEST_CASE("of an extern_op and a root, what has no cotangent meets no infinite partial derivative") {
+  require_first_slope(outside, std::cos(0.9));
+  require_first_slope(beside_a_root, std::cos(0.9));
+  const number a{2.0}, b{0.0};
+  CHECK(tn::grad<0>(moved)(a, b).item() == 1);
+  CHECK(std::isinf(tn::grad<1>(moved)(a, b).item()));
+  CHECK(tn::grad([](auto v, auto w) { return std::get<0>(tn::fori_loop(2, [=](auto, auto c) { return std::tuple{moved(std::get<0>(c), w), std::get<1>(c)}; }, std::tuple{v, v})); })(a, b).item() == 1);
+}
