@@ -103,6 +103,8 @@ within() {
   ((left < 5)) && return 124
   timeout -k 3 $((most < left ? most : left)) "$@"
 }
+# keep <file of $OUT> <title> <file>: appends at once, because the machine may go at any time.
+keep() { (flock 9; echo "##### $2"; cat "$3") 9>>"$w/lock" >>"$1" 2>/dev/null; }
 closing() { grep -aE '^(All tests passed|test cases:|no GPU|No tests ran|[0-9]+ failures)' "$1" | tail -n 1; }
 
 unpack() {
@@ -155,6 +157,7 @@ one_suite() {
   timeout -k 3 150 "$w/bin/$s" >"$log" 2>&1
   rc=$?
   echo "$s: rc $rc, $((SECONDS - at)) s: $(closing "$log")"
+  keep "$out/suites.log" "$s" <(tail -c 60000 "$log")
   [[ $rc == 0 || $rc == 77 || $s == cuda_programs ]] && return
   "$w/bin/$s" --list-test-names-only 2>/dev/null | sed 's/[[:space:]]*$//;/^$/d' >"$w/$s.names"
   at=$SECONDS
@@ -165,22 +168,20 @@ one_suite() {
     rm -f "$2.$$"' "$w/bin/$s" {} "$w/case.$s" >"$w/$s.cases" 2>&1
   echo "  alone: $(grep -c '^=== ' "$w/$s.cases") of $(wc -l <"$w/$s.names") cases fail ($((SECONDS - at)) s):"
   grep '^=== ' "$w/$s.cases" | head -n 25
+  keep "$out/cases.txt" "$s" "$w/$s.cases"
 }
 stage_suites() {
   local names=() s rc
-  rm -f "$w"/*.cases
+  rm -f "$w"/*.cases "$out/suites.log" "$out/cases.txt"
   for s in "${suites[@]}"; do [[ -x $w/bin/$s ]] && names+=("$s"); done
-  printf '%s\n' "${names[@]}" | within 240 xargs -P 4 -I{} bash -c 'one_suite {}' >"$w/suites.txt" 2>&1 || echo "suites: rc 124, not all of them ended" >>"$w/suites.txt"
+  { printf '%s\n' "${names[@]}" | within 240 xargs -P 4 -I{} bash -c 'one_suite {}' 2>&1 || echo "suites: rc 124, not all of them ended"; } | tee "$w/suites.txt" | tee -a "$summary"
   if [[ -x $w/bin/digits_cuda ]]; then
     within 40 "$w/bin/digits_cuda" 1 examples/data/digits.csv >"$w/digits.log" 2>&1
     rc=$?
     grep -qE 'accuracy 9[5-9]' "$w/digits.log" || rc=1
-    echo "digits_cuda: rc $rc: $(tail -n 1 "$w/digits.log")" >>"$w/suites.txt"
+    echo "digits_cuda: rc $rc: $(tail -n 1 "$w/digits.log")" | tee -a "$w/suites.txt" | tee -a "$summary"
   fi
   grep -qE ': rc [1-9]' "$w/suites.txt" && failures=1
-  tee -a "$summary" <"$w/suites.txt"
-  for s in "${names[@]}"; do echo "##### $s"; tail -c 60000 "$w/$s.log"; done >"$out/suites.log" 2>&1
-  cat "$w"/*.cases >"$out/cases.txt" 2>/dev/null
   say "suites done"
 }
 
@@ -193,33 +194,31 @@ one_sanitizer() {  # tool test seconds [case...]
   timeout -k 3 "$most" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 --print-limit 20 "${options[@]}" "$w/bin/$s" "$@" >"$log" 2>&1
   rc=$?
   echo "$tool $s $*: rc $rc, $((SECONDS - at)) s: $(grep -aE 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" | tail -n 1) $(closing "$log")"
+  keep "$out/sanitizer.log" "$tool $s" <(head -c 30000 "$log")
 }
 stage_sanitizer() {
-  local log
+  rm -f "$out/sanitizer.log"
   command -v compute-sanitizer >/dev/null || { say "no compute-sanitizer"; return; }
   printf '%s\n' "memcheck test_cuda 100" "racecheck test_cuda 100" "synccheck test_cuda 100" "initcheck test_cuda 100" "memcheck test_golden_on_cuda 100" \
-    "racecheck test_golden_on_cuda 100 *norm*,*softmax*,*reduc*" | within 110 xargs -d '\n' -P 6 -I{} bash -c 'set -f; one_sanitizer {}' >"$w/sanitizers.txt" 2>&1
+    "racecheck test_golden_on_cuda 100 *norm*,*softmax*,*reduc*" | within 110 xargs -d '\n' -P 6 -I{} bash -c 'set -f; one_sanitizer {}' 2>&1 | tee "$w/sanitizers.txt" | tee -a "$summary"
   # What ran out of time found nothing by then.
   grep -qE ': rc ([1-9]|[1-9][0-9]|1[013-9][0-9]|12[0-35-9]),' "$w/sanitizers.txt" && failures=1
-  tee -a "$summary" <"$w/sanitizers.txt"
-  for log in "$w"/sanitizer.*.log; do echo "##### $log"; head -c 30000 "$log"; done >"$out/sanitizer.log"
 }
 
 # Nothing else runs meanwhile. A benchmark that does not run makes no test fail.
 stage_bench() {
-  within 75 "$w/bin/cuda_bench" >"$w/cuda.jsonl" 2>"$w/bench.err"
+  : >"$out/bench.jsonl"
+  within 75 "$w/bin/cuda_bench" 2>"$w/bench.err" | tee "$w/cuda.jsonl" >>"$out/bench.jsonl"
   say "cuda_bench: rc $?, $(wc -l <"$w/cuda.jsonl") rows $(tail -n 1 "$w/bench.err")"
-  within 60 "$w/bin/bench_more" >"$w/more.jsonl" 2>>"$w/bench.err"
+  within 60 "$w/bin/bench_more" 2>>"$w/bench.err" | tee "$w/more.jsonl" >>"$out/bench.jsonl"
   say "bench_more: rc $?, $(wc -l <"$w/more.jsonl") rows"
-  cat "$w/cuda.jsonl" "$w/more.jsonl" >"$out/bench.jsonl" 2>/dev/null
 }
 stage_peers() {  # at once only: torch.compile takes minutes, stage `compile`
   touch "$w/cuda.jsonl" "$w/more.jsonl"
-  within 60 python3 bench/cuda/peers.py --eager >"$w/peers.jsonl" 2>"$w/peers.err"
+  within 60 python3 bench/cuda/peers.py --eager 2>"$w/peers.err" | tee "$w/peers.jsonl" >>"$out/bench.jsonl"
   say "peers.py: rc $?, $(wc -l <"$w/peers.jsonl") rows $(tail -n 1 "$w/peers.err")"
-  within 60 python3 bench/cuda/peers_more.py >"$w/more_peers.jsonl" 2>>"$w/peers.err"
+  within 60 python3 bench/cuda/peers_more.py 2>>"$w/peers.err" | tee "$w/more_peers.jsonl" >>"$out/bench.jsonl"
   say "peers_more.py: rc $?, $(wc -l <"$w/more_peers.jsonl") rows"
-  cat "$w/peers.jsonl" "$w/more_peers.jsonl" >>"$out/bench.jsonl"
   cat "$w/cuda.jsonl" "$w/peers.jsonl" >"$w/both.jsonl"
   { python3 bench/cuda/report.py "$w/both.jsonl"; python3 bench/cuda/peers_more.py --table "$w/more.jsonl" "$w/more_peers.jsonl"; } 2>&1 | tee "$out/bench.md" | tee -a "$summary"
 }
@@ -238,7 +237,7 @@ stage_compile() {
 run() {
   local stage
   unpack
-  export -f one_suite one_sanitizer closing
+  export -f one_suite one_sanitizer closing keep
   (($#)) || set -- env smoke suites sanitizer bench peers ncu compile
   for stage in "$@"; do
     [[ $(type -t "stage_$stage") == function ]] || fail "there is no stage $stage"

@@ -47,6 +47,7 @@ case "${1:-}" in
   'bad\, with a comma') echo 'test cases: 1 | 1 failed'; exit 1 ;;
   'crash \[x\]') kill -SEGV $$ ;;
 esac
+[[ $shows == hang ]] && { echo $$ >"$SCRATCH/hanging"; exec sleep 60; }
 [[ $shows == fail ]] && { echo 'test cases: 3 | 2 failed'; exit 2; }
 [[ ${0##*/} == *bench* ]] && echo '{"name": "forward_f32/tenure/4", "milliseconds": 2, "of_copy_bandwidth": 0.5}'
 [[ ${0##*/} == digits_cuda ]] && echo 'accuracy 97.1'
@@ -115,6 +116,16 @@ expect "a case that crashes" says out/cases.txt '^=== rc 139: crash'
 rm -rf out
 LIMIT=4 "checkout/scripts/on_gpu.sh" run >run.log 2>&1
 expect "nothing begins after the limit" says out/summary.txt 'no time left for suites'
+
+# ---- run: the machine goes while a suite runs
+rm -rf out
+echo hang >shows.test_laws_on_cuda
+setsid "checkout/scripts/on_gpu.sh" run env smoke suites >run.log 2>&1 &
+for ((i = 0; i < 300; ++i)); do says out/summary.txt 'test_transform_on_cuda: rc 0' 2>/dev/null && says out/suites.log '^##### test_transform_on_cuda' 2>/dev/null && break; sleep 0.1; done
+kill -KILL -- -$! 2>/dev/null
+[[ -e hanging ]] && kill "$(cat hanging)" 2>/dev/null
+rm -f shows.test_laws_on_cuda
+expect "what has ended by then is there" test "$i" -lt 300
 
 # ---- rebuild
 touch fixed
