@@ -13,15 +13,14 @@ constexpr auto loss = [](auto q, auto k, auto v) {
 template <bool Causal>
 constexpr auto written_loss = [](auto q, auto k, auto v) { return sum(sin(written_out<Causal>(q, k, v))); };
 
-// A traced function captures nothing, so F is a type.
+// A traced function captures nothing, so F is a type. It is deduced: nvcc gives the host's compiler a name of its own for the lambda of a variable
+// template where a template argument names its type.
 template <class F>
-constexpr auto along = [](auto q, auto k, auto v, auto t) { return tn::hvp<1>(F{})(q, k, v, t); };
+constexpr auto along(F) { return [](auto q, auto k, auto v, auto t) { return tn::hvp<1>(F{})(q, k, v, t); }; }
 template <class F>
-constexpr auto in_q = [](auto q, auto k, auto v) { return tn::jvp<0>(F{})(q, k, v, q); };
+constexpr auto in_q(F) { return [](auto q, auto k, auto v) { return tn::jvp<0>(F{})(q, k, v, q); }; }
 template <class F>
-constexpr auto in_k = [](auto q, auto k, auto v, auto t) { return tn::jvp<1>(F{})(q, k, v, t); };
-template <auto& F>
-using type_of = std::remove_cvref_t<decltype(F)>;
+constexpr auto in_k(F) { return [](auto q, auto k, auto v, auto t) { return tn::jvp<1>(F{})(q, k, v, t); }; }
 }  // namespace
 
 TEST_CASE("Law: <J t, w> = <t, J' w> for attention and for its gradient") {
@@ -39,8 +38,8 @@ TEST_CASE("attention: derivatives of the definition written out") {
   const auto v = filled<double>(shape<2, 6, 2>{}, 3);
   same(tn::grad<0, 1, 2>(loss<true>), tn::grad<0, 1, 2>(written_loss<true>), 1e-13, q, k, v);
   const auto t = filled<double>(shape<2, 6, 3>{}, 4);
-  same(along<type_of<loss<true>>>, along<type_of<written_loss<true>>>, 1e-12, q, k, v, t);
-  same(in_q<type_of<attends_causally>>, in_q<type_of<written_out<true>>>, 1e-13, q, k, v);
+  same(along(loss<true>), along(written_loss<true>), 1e-12, q, k, v, t);
+  same(in_q(attends_causally), in_q(written_out<true>), 1e-13, q, k, v);
 }
 
 TEST_CASE("attention: tangents and second derivatives where one ulp of a score is more than exp can take") {
@@ -60,13 +59,13 @@ TEST_CASE("attention: tangents and second derivatives where one ulp of a score i
   const auto v = filled<float>(shape<8, 3>{}, 3);
   const auto t = filled<float>(shape<8, 64>{}, 4);
   const auto tangents = [&] {
-    close(in_q<type_of<attends>>, in_q<type_of<written_out<false>>>, q, k, v);
-    close(in_k<type_of<attends>>, in_k<type_of<written_out<false>>>, q, k, v, t);
+    close(in_q(attends), in_q(written_out<false>), q, k, v);
+    close(in_k(attends), in_k(written_out<false>), q, k, v, t);
   };
   tangents();
-  for (const double x : elements_of(tn::compile(along<type_of<loss<false>>>)(q, k, v, t))) CHECK(std::isfinite(x));
+  for (const double x : elements_of(tn::compile(along(loss<false>))(q, k, v, t))) CHECK(std::isfinite(x));
   for (const std::size_t row : {3u, 5u})  // two equal scores, the largest: their weights are 0.5
     for (std::size_t c = 0; c < 64; ++c) tn::as_span(k)[row * 64 + c] = tn::as_span(q)[c];
   tangents();
-  close(along<type_of<loss<false>>>, along<type_of<written_loss<false>>>, q, k, v, t);
+  close(along(loss<false>), along(written_loss<false>), q, k, v, t);
 }

@@ -22,20 +22,30 @@ constexpr ops::value pulled(ops::value y, int k, ops::value g, char mark) {
   return ops::pointwise_value<ops::where>(ops::pointwise_value<ops::logical_and>(is_zero, is_nan), g.like(0), arrived);
 }
 
-/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it. marks[i] says in which turns and branches there is a
-/// cotangents[i], see reach.hpp: in the others its zeros give zeros. No marks: in all.
-// Law: <push(v), w> = <v, pull(w)> for every v, w.
-constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
-                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks = nullptr) {
+/// What reverse() and forward() know of the nodes up to `last`. Workaround for nvcc 13: in a function that does much it frees no local variables
+/// during constant evaluation, and then rejects the program. So one function has the arrays, and another one works with them.
+struct pass_over_nodes {
+  ir::node_id last;
+  ir::array<ir::node_id> derivative;
+  mark_list mark;
+  ir::array<char> active;  // of reverse(): whether the node depends on wrt
+
+  constexpr explicit pass_over_nodes(ir::node_id end) : last(end), derivative(end + 1, ir::none), mark(end + 1, is_never) {}
+};
+constexpr ir::node_id last_of(const ir::node_id* outputs, int count) {
   ir::node_id last = ir::none;
-  for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
-  if (output_count == 0) {
-    for (int i = 0; i < wrt_count; ++i) gradients[i] = ir::none;
-    return;
-  }
-  g.begin_backward();
-  ir::array<char> active(last + 1, 0);  // whether the node depends on wrt
-  ir::node_id first = last;             // no node before the first of wrt does
+  for (int i = 0; i < count; ++i) last = outputs[i] > last ? outputs[i] : last;
+  return last;
+}
+
+constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count, const ir::node_id* wrt, int wrt_count,
+                        const char* marks, pass_over_nodes& nodes) {
+  const ir::node_id last = nodes.last;
+  ir::array<ir::node_id>& adjoint = nodes.derivative;
+  mark_list& reached = nodes.mark;
+  ir::array<char>& active = nodes.active;
+  active.resize(last + 1, 0);
+  ir::node_id first = last;  // no node before the first of wrt does
   for (int i = 0; i < wrt_count; ++i)
     if (wrt[i] <= last) active[wrt[i]] = 1, first = wrt[i] < first ? wrt[i] : first;
   {
@@ -43,8 +53,6 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
     until_last.count = last + 1;
     mark_active(until_last, active.data(), first);
   }
-  ir::array<ir::node_id> adjoint(last + 1, ir::none);
-  mark_list reached(last + 1, is_never);
   const auto accumulate = [&](ir::node_id to, ops::value cotangent, char mark) {
     reached[to] |= mark;
     adjoint[to] = adjoint[to] == ir::none ? cotangent.id : sum_of_cotangents({g, adjoint[to]}, cotangent).id;
@@ -71,17 +79,28 @@ constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::nod
       }
     }
   }
-  for (int i = 0; i < wrt_count; ++i) gradients[i] = wrt[i] <= last ? adjoint[wrt[i]] : ir::none;
 }
 
-/// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none where no tangent reaches the output. marks[i] says in which
-/// turns and branches there are tangents[i], as for reverse().
-constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
-                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks = nullptr) {
-  ir::node_id last = ir::none;
-  for (int i = 0; i < output_count; ++i) last = outputs[i] > last ? outputs[i] : last;
-  ir::array<ir::node_id> tangent(last + 1, ir::none);
-  mark_list mark(last + 1, is_never);
+/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it. marks[i] says in which turns and branches there is a
+/// cotangents[i], see reach.hpp: in the others its zeros give zeros. No marks: in all.
+// Law: <push(v), w> = <v, pull(w)> for every v, w.
+constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
+                       const ir::node_id* wrt, int wrt_count, ir::node_id* gradients, const char* marks = nullptr) {
+  const ir::node_id last = last_of(outputs, output_count);
+  if (output_count == 0) {
+    for (int i = 0; i < wrt_count; ++i) gradients[i] = ir::none;
+    return;
+  }
+  g.begin_backward();
+  pass_over_nodes nodes(last);
+  pull_all(g, outputs, cotangents, output_count, wrt, wrt_count, marks, nodes);
+  for (int i = 0; i < wrt_count; ++i) gradients[i] = wrt[i] <= last ? nodes.derivative[wrt[i]] : ir::none;
+}
+
+constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count, const char* marks, pass_over_nodes& nodes) {
+  const ir::node_id last = nodes.last;
+  ir::array<ir::node_id>& tangent = nodes.derivative;
+  mark_list& mark = nodes.mark;
   for (int i = 0; i < wrt_count; ++i)
     if (wrt[i] <= last) tangent[wrt[i]] = tangents[i], mark[wrt[i]] = marks == nullptr ? char{is_always} : marks[i];
   for (ir::node_id id = 0; id <= last; ++id) {
@@ -111,7 +130,15 @@ constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id
       tangent[id] = tangent[id] == ir::none ? part.id : (ops::value(g, tangent[id]) + part).id;
     }
   }
-  for (int i = 0; i < output_count; ++i) results[i] = tangent[outputs[i]];
+}
+
+/// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none where no tangent reaches the output. marks[i] says in which
+/// turns and branches there are tangents[i], as for reverse().
+constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
+                       const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks = nullptr) {
+  pass_over_nodes nodes(last_of(outputs, output_count));
+  push_all(g, wrt, tangents, wrt_count, marks, nodes);
+  for (int i = 0; i < output_count; ++i) results[i] = nodes.derivative[outputs[i]];
 }
 
 }  // namespace tenure::passes
