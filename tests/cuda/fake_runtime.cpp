@@ -103,7 +103,8 @@ void run_ahead() {
   machine& m = here();
   if (!m.is_eager) return;
   std::vector<CUstream_st*> all{&m.standard};
-  all.insert(all.end(), m.streams.begin(), m.streams.end());
+  for (CUstream_st* const s : m.streams)
+    if (!s->given.empty()) all.push_back(s);
   for (int tries = static_cast<int>(m.random() % 4); tries > 0; --tries) {
     CUstream_st* const s = all[m.random() % all.size()];
     if (!s->given.empty() && !(s->given.front().awaited && !s->given.front().awaited->reached)) step(s);
@@ -196,6 +197,10 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  {
+    const std::lock_guard lock(here().busy);
+    ++fake_cuda::calls["cudaDeviceSynchronize"];
+  }
   fake_cuda::finish();
   return cudaSuccess;
 }

@@ -49,6 +49,11 @@ class atomic {
 
   /// Adds `change` and returns the value before the addition. Relaxed.
   T fetch_add(T change) noexcept { return is_only_thread() ? add_alone(change) : __atomic_fetch_add(&value_, change, __ATOMIC_RELAXED); }
+  /// Sets the bits of `more`. Relaxed.
+  void fetch_or(T more) noexcept {
+    if (is_only_thread()) store(load() | more);
+    else __atomic_fetch_or(&value_, more, __ATOMIC_RELAXED);
+  }
   /// Subtracts one reference and returns true if it was the last. The order is acquire-release: whoever drops the last reference
   /// sees everything that the other holders wrote before they dropped theirs.
   bool drop() noexcept { return (is_only_thread() ? add_alone(static_cast<T>(-1)) : __atomic_fetch_sub(&value_, 1, __ATOMIC_ACQ_REL)) == 1; }

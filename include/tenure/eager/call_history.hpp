@@ -149,7 +149,10 @@ class call_history final : public gradient_sink {
       if (!cotangents[i]) cotangents[i] = zeros_like(results_[i]);
       *at++ = {cotangents[i].data(), results_[i].shape, row_major(results_[i].shape)};
     }
-    for (const result& r : results_) *at++ = {r.data, r.shape, row_major(r.shape)};
+    for (const result& r : results_) {
+      if constexpr (!std::is_same_v<device_type, cpu_device>) r.saved.storage().note_use();
+      *at++ = {r.data, r.shape, row_major(r.shape)};
+    }
     constexpr int tracked = tracked_count<Call>;
     delivery deliveries[tracked];
     delivery* to = deliveries;

@@ -110,8 +110,13 @@ struct inputs_read {
 template <class E>
 void collect_operands(const E& e, leaf_argument*& at) {
   for_each_operand(e, [&](const auto& x) {
-    if constexpr (is_captured<std::remove_cvref_t<decltype(x)>>) *at++ = {x.data, x.shape, x.strides};
-    else *at++ = {&x.value, {}, {}};
+    using X = std::remove_cvref_t<decltype(x)>;
+    if constexpr (is_captured<X>) {
+      if constexpr (X::devices != device_bit<cpu_device>) x.storage.note_use();
+      *at++ = {x.data, x.shape, x.strides};
+    } else {
+      *at++ = {&x.value, {}, {}};
+    }
   });
 }
 

@@ -156,6 +156,7 @@ class expression_history final : public gradient_sink {
     leaf_argument* at = arguments;
     collect_operands(operands_.expression(), at);
     *at++ = {arriving.data(), shape, row_major(shape)};
+    if constexpr (!std::is_same_v<device_type, cpu_device>) saved_[0].storage().note_use();
     *at++ = {result_, shape, row_major(shape)};
     constexpr int tracked = tracked_count<E>;
     delivery deliveries[tracked];

@@ -25,6 +25,7 @@ struct alignas(pool::alignment) block {
   void* payload = nullptr;
   std::size_t bytes = 0;
   void (*release)(block*) noexcept = nullptr;
+  void (*used)(block*) noexcept = nullptr;  // where work on the memory runs later, in streams: notes that this thread gives such work
 };
 
 /// The elements of a tensor that is made in constant evaluation, as in a trace: `filled` with one value, `counted` from `first` by `step`, ones on the
@@ -91,7 +92,14 @@ class storage_handle {
   friend bool operator==(const storage_handle& a, const storage_handle& b) { return a.block_ == b.block_; }
 
   constexpr block* get() const { return block_; }
-  void* data() const { return block_->payload; }
+  void* data() const {
+    if (block_->used != nullptr) [[unlikely]] block_->used(block_);
+    return block_->payload;
+  }
+  /// Says that this thread is about to give a device work on the memory. Whoever takes the address of the memory calls it.
+  void note_use() const {
+    if (block_ != nullptr && block_->used != nullptr) [[unlikely]] block_->used(block_);
+  }
   std::size_t bytes() const { return block_->bytes; }
   bool is_shared() const { return block_->references.load_acquire() > 1; }
 

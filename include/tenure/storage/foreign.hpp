@@ -67,7 +67,10 @@ storage_handle keep_storage(Owner&& owner, std::size_t bytes, Where where) {
 /// Returns a block over the same memory with a version counter of its own. Writes through it do not raise the version of `counted`.
 /// Law: the memory lives as long as either block.
 inline storage_handle uncounted_storage(const storage_handle& counted) {
-  return borrow_storage(counted.data(), counted.bytes(), [kept = counted]() noexcept {});
+  using keeper = foreign_block<keeps<storage_handle>>;
+  storage_handle made = keep_storage(storage_handle(counted), counted.bytes(), [](const storage_handle& kept) { return kept.data(); });
+  if (counted.get()->used != nullptr) made.get()->used = [](block* b) noexcept { static_cast<keeper*>(b)->deleter.owner.note_use(); };
+  return made;
 }
 
 }  // namespace tenure::detail

@@ -40,21 +40,21 @@ struct tensor_access {
   template <class X>
   static const element_t<X>* read(const X& x, const char* call = "read") {
     check_alive(x, call);
-    return x.data_;
+    return address(x);
   }
   /// Raises the version and returns the elements for writing. For a kernel that writes all elements of its target.
   template <class X>
   static element_t<X>* write(const X& x, const char* call = "write") {
     check_alive(x, call);
     x.storage_.bump();
-    return x.data_;
+    return address(x);
   }
   /// Returns a pointer for code outside the library, which reads through it.
   template <class X>
   static const element_t<X>* lend(const X& x, const char* call) {
     check_alive(x, call);
     x.storage_.lend();
-    return x.data_;
+    return address(x);
   }
   /// Returns a writable pointer for code outside the library and raises the version. Throws ownership_error while a graph has saved
   /// the storage, because the library does not see later writes through the pointer.
@@ -66,12 +66,12 @@ struct tensor_access {
     x.storage_.bump();
     x.storage_.lend();
     x.storage_.mark_exported();
-    return x.data_;
+    return address(x);
   }
   /// Returns the elements for writing without raising the version. For new memory that no other tensor refers to, and for callers
   /// that raise the version themselves.
   template <class X>
-  static element_t<X>* fresh(const X& x) { return x.data_; }
+  static element_t<X>* fresh(const X& x) { return address(x); }
 
   template <class X>
   static constexpr const storage_handle& storage(const X& x) { return x.storage_; }
@@ -144,6 +144,11 @@ struct tensor_access {
   struct raw {};
 
  private:
+  template <class X>
+  static element_t<X>* address(const X& x) {
+    if constexpr (!is_on_host_v<X>) x.storage_.note_use();
+    return x.data_;
+  }
   template <class X>
   static std::size_t bytes_of(const extents& shape) {
     using S = shape_of_t<X>;

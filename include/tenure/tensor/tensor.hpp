@@ -220,7 +220,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
           is_constant && storage_ && other.storage_ && (storage_.is_shared() || storage_.is_lent()) && extents() == other.extents();
       if (is_seen) {
         storage_.bump();
-        memory::copy(data_, strides(), static_cast<const T*>(other.data_), strides(), extents());
+        memory::copy(access_door::fresh(*this), strides(), static_cast<const T*>(access_door::fresh(other)), strides(), extents());
         other.storage_ = {};
       } else {
         access_door::rebind(*this, std::move(other));

@@ -40,7 +40,10 @@ class graph {
     memory_.swap(memory);  // the memory of the last recording is freed here, after its launches in stream order
   }
 
-  void launch() { check(cudaGraphLaunch(executable_, current_stream()), "cudaGraphLaunch"); }
+  void launch() {
+    for (const detail::storage_handle& m : memory_) m.note_use();
+    check(cudaGraphLaunch(executable_, current_stream()), "cudaGraphLaunch");
+  }
   explicit operator bool() const { return executable_ != nullptr; }
 
  private:

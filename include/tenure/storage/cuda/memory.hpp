@@ -34,35 +34,55 @@ inline cudaMemPool_t memory_pool() {
   return pool;
 }
 
-/// Frees memory after all work that may use it: after the work of this thread, and, if other threads have given work to other
-/// streams, after that work too, because they may have used the memory before they dropped their reference.
-inline void free(void* memory) noexcept {
-  scopes_of_process& list = alive();
-  const lock held(list.busy);
+/// Memory on the device, and the lanes of the threads whose work used it.
+struct device_block : detail::block {
+  detail::atomic<std::uint64_t> users{own_bit()};
+};
+
+/// A stream that only frees. It waits for others, so no thread and no other stream has to wait. Null if there is none to be had.
+inline stream_t freeing_stream(lane& of) noexcept {
+  if (const stream_t made = of.behind.load_acquire()) return made;
+  stream_t made = nullptr;
+  if (cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) != cudaSuccess) return nullptr;
+  const stream_t before = of.behind.compare_exchange_acquire(nullptr, made);  // threads beyond 63 share a lane
+  if (before == nullptr) return made;
+  cudaStreamDestroy(made);
+  return before;
+}
+
+/// Frees memory after all work that may use it, of the lanes `users`. Cost: if only this thread used it, one call, and no lock; otherwise an
+/// event on the last stream of each other thread.
+inline void free(void* memory, std::uint64_t users) noexcept {
   const stream_t here = running_stream();
-  bool others = here != stream_t{} && threads_on_default.load() > int{is_on_default};
-  for (const scope* s = list.first; s != nullptr; s = s->next_alive) {
-    bool mine = false;
-    for (const scope* m = innermost; m != nullptr; m = m->outer) mine = mine || m == s;
-    others = others || !mine;
-  }
+  const std::uint64_t own = own_bit();
   // An error here comes from earlier work. This function cannot throw; the next call that can throw reports the error.
-  if (!others) return static_cast<void>(cudaFreeAsync(memory, here));
-  // A stream only for freeing. It waits for the others, so no thread and no other stream has to wait.
-  static constinit stream_t behind = nullptr;
+  if (users == own && own >> lane::shared == 0) [[likely]] return static_cast<void>(cudaFreeAsync(memory, here));
+  stream_t behind = nullptr;
   cudaEvent_t reached = nullptr;
-  bool ordered = (behind != nullptr || cudaStreamCreateWithFlags(&behind, cudaStreamNonBlocking) == cudaSuccess) &&
-                 cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess;
-  const auto put_behind = [&](stream_t s) {
+  bool ordered = true;
+  const auto wait_for = [&](stream_t s) {
     ordered = ordered && cudaEventRecord(reached, s) == cudaSuccess && cudaStreamWaitEvent(behind, reached, 0) == cudaSuccess;
   };
-  put_behind(stream_t{});
-  for (const scope* s = list.first; s != nullptr; s = s->next_alive) put_behind(s->stream);
+  const auto put_behind = [&](stream_t s) {
+    if (s == here || !ordered) return;
+    if (reached == nullptr) {
+      behind = freeing_stream(lanes[__builtin_ctzll(own)]);
+      ordered = behind != nullptr && cudaEventCreateWithFlags(&reached, cudaEventDisableTiming) == cudaSuccess;
+      wait_for(here);
+    }
+    wait_for(s);
+  };
+  put_behind(stream_t{});  // of threads that have ended
+  for (; users != 0; users &= users - 1) {
+    lane& l = lanes[__builtin_ctzll(users)];
+    const lock held(l.busy);
+    for (const lane::thread* t = l.first; t != nullptr; t = t->next) put_behind(t->last);
+  }
   if (!ordered) {
     cudaDeviceSynchronize();
     static_cast<void>(cudaGetLastError());  // or the next launch would take the failure for its own
   }
-  cudaFreeAsync(memory, ordered ? behind : here);
+  cudaFreeAsync(memory, ordered && reached != nullptr ? behind : here);
   if (reached != nullptr) cudaEventDestroy(reached);
 }
 
@@ -72,12 +92,17 @@ inline void free(void* memory) noexcept {
 inline detail::storage_handle allocate(std::size_t bytes) {
   constexpr std::size_t unit = pool::alignment;
   if (bytes > pool::largest) throw std::bad_alloc();
-  auto* const b = ::new (pool::take(sizeof(detail::block))) detail::block;
+  auto* const b = ::new (pool::take(sizeof(device_block))) device_block;
   b->bytes = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   b->release = [](detail::block* dead) noexcept {
-    if (dead->payload != nullptr) cuda_detail::free(dead->payload);
-    dead->~block();
-    pool::give(dead, sizeof(detail::block));
+    auto* const self = static_cast<device_block*>(dead);
+    if (self->payload != nullptr) cuda_detail::free(self->payload, self->lent.load() ? every_lane() : self->users.load());
+    self->~device_block();
+    pool::give(self, sizeof(device_block));
+  };
+  b->used = [](detail::block* of) noexcept {
+    auto& users = static_cast<device_block*>(of)->users;
+    if ((users.load() & own_bit()) == 0) [[unlikely]] users.fetch_or(own_bit());
   };
   detail::storage_handle made(b);
   if (innermost != nullptr && innermost->recorded != nullptr) innermost->recorded->push_back(made);

@@ -4,12 +4,9 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include <pthread.h>
-
-#include <vector>
 
 #include "../../core/error.hpp"
-#include "../block.hpp"
+#include "lane.hpp"
 
 namespace TENURE_NAMESPACE {
 
@@ -22,30 +19,6 @@ struct cuda_error : error {
 };
 
 namespace cuda_detail {
-
-using stream_t = cudaStream_t;
-
-/// A mutex. It is not std::mutex, because that header takes nvcc 0.2 s.
-class mutex {
- public:
-  mutex() = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
-
- private:
-  friend class lock;
-  pthread_mutex_t handle_ = PTHREAD_MUTEX_INITIALIZER;
-};
-class lock {
- public:
-  explicit lock(mutex& m) : of_(m) { pthread_mutex_lock(&of_.handle_); }
-  lock(const lock&) = delete;
-  lock& operator=(const lock&) = delete;
-  ~lock() { pthread_mutex_unlock(&of_.handle_); }
-
- private:
-  mutex& of_;
-};
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail(cudaError_t result, const char* call) {
   static_cast<void>(cudaGetLastError());
@@ -78,44 +51,6 @@ inline void order(stream_t first, stream_t second) {
   reached.wait_on(second);
 }
 
-/// A stream that a cuda_stream object has opened. It is in two lists: the nested scopes of its thread (`outer`; after the last
-/// one comes the default stream) and all scopes of the process (`next_alive`).
-struct scope {
-  stream_t stream;
-  scope* outer;
-  std::vector<detail::storage_handle>* recorded = nullptr;  // while a graph is recorded: the memory that the graph uses, else null
-  scope* next_alive = nullptr;
-};
-inline thread_local constinit scope* innermost = nullptr;
-
-struct scopes_of_process {
-  mutex busy;
-  scope* first = nullptr;
-};
-// This object is never destroyed, because static tensors free their memory after main and need it then.
-inline scopes_of_process& alive() {
-  static auto& list = *new scopes_of_process;
-  return list;
-}
-
-// The number of threads that have used the default stream. All threads share that stream.
-inline constinit detail::atomic<int> threads_on_default{0};
-inline thread_local constinit bool is_on_default = false;
-
-inline stream_t default_stream() {
-  if (!is_on_default) is_on_default = true, threads_on_default.fetch_add(1);
-  return stream_t{};
-}
-
-/// The stream on which the calls of this thread run: that of the innermost cuda_stream, else CUDA's default stream.
-inline stream_t current_stream() { return innermost == nullptr ? default_stream() : innermost->stream; }
-/// The same, but not the stream on which a graph is being recorded: then it is the next outer one.
-inline stream_t running_stream() {
-  const scope* s = innermost;
-  if (s != nullptr && s->recorded != nullptr) s = s->outer;
-  return s == nullptr ? default_stream() : s->stream;
-}
-
 }  // namespace cuda_detail
 
 /// While an object of this class exists, the calls of its thread run on a stream of their own, in parallel with other threads, or
@@ -137,11 +72,7 @@ class cuda_stream {
     } catch (const cuda_error&) {  // a destructor does not throw; the next call that can throw reports the error of the device
       cudaStreamSynchronize(scope_.stream);
     }
-    cuda_detail::scopes_of_process& list = cuda_detail::alive();
-    const cuda_detail::lock held(list.busy);
-    cuda_detail::scope** at = &list.first;
-    while (*at != &scope_) at = &(*at)->next_alive;
-    *at = scope_.next_alive;
+    cuda_detail::set_last_stream();
   }
 
   /// The CUDA stream, for calls of other libraries.
@@ -163,12 +94,10 @@ class cuda_stream {
   };
 
   void open() {
+    cuda_detail::own_bit();  // first, so that this stream comes behind what earlier threads of the lane gave
     cuda_detail::order(cuda_detail::current_stream(), scope_.stream);
-    cuda_detail::scopes_of_process& list = cuda_detail::alive();
-    const cuda_detail::lock held(list.busy);
-    scope_.next_alive = list.first;
-    list.first = &scope_;
     cuda_detail::innermost = &scope_;
+    cuda_detail::set_last_stream();
   }
 
   owned owned_;
