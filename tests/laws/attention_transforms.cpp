@@ -7,7 +7,8 @@ using namespace laws;
 namespace {
 constexpr auto loss = [](auto q, auto k, auto v) { return sum(sin(attends_causally(q, k, v))); };
 
-// A traced function captures nothing, so F is a type. (Classes, because nvcc finds no names in a lambda within one that a variable template is.)
+// A traced function captures nothing, so F is a type. (Classes, because nvcc finds no names in a lambda within one that a variable template is.
+// And F is deduced, see attention_derivatives.cpp.)
 template <class F>
 struct in_layers {
   template <class X, class W>
@@ -17,19 +18,17 @@ struct in_layers {
   }
 };
 template <class F>
-constexpr in_layers<F> layers{};
+constexpr in_layers<F> layers(F) { return {}; }
 /// The gradient of a gradient: the loop backwards holds attention_gradient, and is run backwards itself.
 template <class F>
 struct derived_twice {
   template <class X, class W>
   constexpr auto operator()(const X& x, const W& w) const {
-    return tn::grad<0>([](auto y, auto u) { return sum(square(tn::grad<0>(layers<F>)(y, u))); })(x, w);
+    return tn::grad<0>([](auto y, auto u) { return sum(square(tn::grad<0>(in_layers<F>{})(y, u))); })(x, w);
   }
 };
 template <class F>
-constexpr derived_twice<F> twice{};
-template <auto& F>
-using type_of = std::remove_cvref_t<decltype(F)>;
+constexpr derived_twice<F> twice(F) { return {}; }
 }  // namespace
 
 TEST_CASE("attention: vmap, also with shared keys") {
@@ -45,10 +44,10 @@ TEST_CASE("attention: vmap, also with shared keys") {
 TEST_CASE("attention: layers in a scan, and backward()") {
   const auto x = filled<double>(shape<2, 5, 4>{}, 1);
   const auto w = filled<double>(shape<3, 4, 4>{}, 2);
-  same(tn::value_and_grad<0, 1>(layers<type_of<attends_causally>>), tn::value_and_grad<0, 1>(layers<type_of<written_out<true>>>), 1e-12, x, w);
+  same(tn::value_and_grad<0, 1>(layers(attends_causally)), tn::value_and_grad<0, 1>(layers(written_out<true>)), 1e-12, x, w);
   const auto small_x = filled<double>(shape<2, 5, 4>{}, 1, -0.5, 0.5);
   const auto small_w = filled<double>(shape<3, 4, 4>{}, 2, -0.5, 0.5);
-  same(twice<type_of<attends_causally>>, twice<type_of<written_out<true>>>, 1e-12, small_x, small_w);
+  same(twice(attends_causally), twice(written_out<true>), 1e-12, small_x, small_w);
 
   auto leaf = filled<double>(shape<5, 4>{}, 3).requires_grad_();
   sum(sin(tn::attention(leaf, leaf, leaf, tn::causal))).backward();
