@@ -319,7 +319,7 @@ class trainer<Loss, Rule, buckets_of<BucketBytes>, Execution, Group> {
     if constexpr (tenure::detail::is_after_error<state_type>) {
       return false;
     } else if constexpr (!detail::is_sharded_state<state_type>) {
-      return optim::detail::is_state<Rule, State>();
+      return optim::detail::is_state_for<Rule, Model, State>();
     } else {
       static_assert(!std::is_const_v<State>, "tenure: optim: the state is read-only");
       if constexpr (std::is_const_v<State> || !detail::has_shards_on<device>()) return false;

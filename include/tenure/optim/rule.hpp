@@ -121,6 +121,30 @@ constexpr bool are_moments_of_rule() {
   static_assert(Given == OfRule, "tenure: optim: the state has another number of moments than the rule: it is the state of another rule");
   return Given == OfRule;
 }
+/// Whether Given has as many leaves as Model, of the same element types and of shapes that may agree.
+template <class Given, class Model>
+constexpr bool are_leaves_of() {
+  if constexpr (tree<Given>::leaves != tree<Model>::leaves) return false;
+  else return first_mismatch<Model, Given>().fits();
+}
+/// Whether the gradients are those of such a model. If not, a static_assert says so, and compilers print both types.
+template <class Gradients, class Model>
+constexpr bool are_gradients_of() {
+  if constexpr (!tree<Gradients>::is_tree) {
+    return true;  // the call refuses them
+  } else {
+    constexpr bool are = are_leaves_of<Gradients, Model>();
+    static_assert(are, "tenure: optim: the gradients are those of another model: they differ in number, element type or shape from its parameters");
+    return are;
+  }
+}
+/// Whether the moments are those of such a model. If not, a static_assert says so, and compilers print both types.
+template <class Moments, class Model>
+constexpr bool are_moments_of() {
+  constexpr bool are = are_leaves_of<Moments, std::array<Model, std::tuple_size_v<Moments>>>();
+  static_assert(are, "tenure: optim: the state is that of another model: its moments differ in number, element type or shape from the parameters");
+  return are;
+}
 /// Whether S is a state of the rule that may be written. If not, a static_assert says so.
 template <class Rule, class S>
 constexpr bool is_state() {
@@ -129,6 +153,13 @@ constexpr bool is_state() {
   static_assert(!counts_steps || !std::is_const_v<S>, "tenure: optim: the state is read-only");
   if constexpr (counts_steps && !std::is_const_v<S>) return are_moments_of_rule<std::tuple_size_v<std::remove_cvref_t<decltype(S::moments)>>, Rule::moments>();
   else return false;
+}
+
+/// The same, and whether it is one for such a model.
+template <class Rule, class Model, class S>
+constexpr bool is_state_for() {
+  if constexpr (!is_state<Rule, S>()) return false;
+  else return are_moments_of<std::remove_cvref_t<decltype(S::moments)>, Model>();
 }
 
 /// Parameters that are leaves, as constants over the same memory. So a rule can write them, as code inside no_grad can.
@@ -148,7 +179,7 @@ template <class Rule, class Model, class Gradients, class State>
 void apply_update(const Rule& rule, Model& model, const Gradients& gradients, State& s) {
   if constexpr (is_after_error<Gradients> || is_after_error<Model> || is_after_error<State>) {
     return;
-  } else if constexpr (!has_parameters<Model>() || !is_state<Rule, State>()) {
+  } else if constexpr (!has_parameters<Model>() || !is_state_for<Rule, Model, State>() || !are_gradients_of<Gradients, Model>()) {
     return;
   } else if constexpr (tree<Model>::tracked) {
     auto values = values_of(model);
@@ -211,6 +242,13 @@ class trainer {
     else return after_error();
   }
 
+  /// A message, for a step without a state.
+  template <class Model>
+  auto operator()(Model&) const {
+    static_cast<void>(optim::detail::is_state<Rule, Model>());
+    return after_error();
+  }
+
   /// The plan of one step.
   template <class Model, class State, class... Data>
   constexpr auto plan(const Model&, const State&, const Data&...) const
@@ -241,7 +279,8 @@ class trainer {
   static constexpr bool is_possible() {
     constexpr bool captures_nothing = std::is_empty_v<Loss>;
     static_assert(captures_nothing, "tenure: train_step: the loss captures nothing: pass run-time values as arguments");
-    return captures_nothing && optim::detail::has_parameters<Model>() && optim::detail::is_state<Rule, State>();
+    if constexpr (!captures_nothing || !optim::detail::has_parameters<Model>()) return false;
+    else return optim::detail::is_state_for<Rule, Model, State>();
   }
 
   template <class Result, class Runner, class Model, class State, class... Data>
