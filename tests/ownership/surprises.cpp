@@ -102,7 +102,10 @@ TEST_CASE("a range lies inside its axis: it is not cut, and a reversed one is no
   auto x = matrix();
   CHECK(x[tn::range(2, 2)].size() == 0);
   CHECK_THROWS_AS(x[tn::range(2, 1)], tn::index_error);
-  CHECK_THROWS_AS(x[tn::range(0, 4)], tn::index_error);
+  CHECK_THROWS_WITH(x[tn::range(2, 1)], "tenure: at: the range from 2 to 1 is reversed, on axis 0 of extent 3");
+  CHECK_THROWS_WITH(x.at(tn::all, tn::range(1, 4)), "tenure: at: the range from 1 to 4 is outside axis 1 of extent 2");
+  CHECK_THROWS_WITH(x[tn::range(-1, 1)], "tenure: at: the range from -1 to 1 is outside axis 0 of extent 3");
+  CHECK_THROWS_WITH(x[tn::window<2>(2)], "tenure: window: 2 elements from 2 on are not inside axis 0 of extent 3");
 }
 
 TEST_CASE("a clone is in row-major order, also that of a transposed view") {

@@ -184,7 +184,7 @@ struct index_rule<index_window<N>> {
   static constexpr std::int64_t kept(std::int64_t) { return N; }
   static constexpr bool inside(std::int64_t extent) { return !is_static(extent) || N <= extent; }
   TENURE_INLINE static constexpr void apply(layout& l, int axis, index_window<N> w) {
-    if (w.first < 0 || w.first > l.shape[axis] - N) throw_index("window", w.first, axis, l.shape[axis]);
+    if (w.first < 0 || w.first > l.shape[axis] - N) throw_window(w.first, N, axis, l.shape[axis]);
     slice(l, axis, w.first, w.first + N, 1);
   }
 };

@@ -54,6 +54,15 @@ namespace detail {
   throw index_error(message(call) << "index " << index << " is outside axis " << axis << " of extent " << extent);
 }
 
+[[noreturn]] inline void throw_range(const char* call, std::int64_t first, std::int64_t last, int axis, std::int64_t extent) {
+  throw index_error(message(call) << "the range from " << first << " to " << last << (first > last ? " is reversed, on" : " is outside") << " axis " << axis
+                                  << " of extent " << extent);
+}
+
+[[noreturn]] inline void throw_window(std::int64_t first, std::int64_t length, int axis, std::int64_t extent) {
+  throw index_error(message("window") << length << " elements from " << first << " on are not inside axis " << axis << " of extent " << extent);
+}
+
 TENURE_INLINE constexpr void check_index(const char* call, std::int64_t i, int axis, std::int64_t extent) {
   if (i < 0 || i >= extent) throw_index(call, i, axis, extent);
 }
@@ -93,8 +102,7 @@ TENURE_INLINE constexpr void select(layout& l, int axis, std::int64_t i) {
 /// Keeps the elements first, first + step, ... up to `last`, which is not included. Throws index_error.
 TENURE_INLINE constexpr void slice(layout& l, int axis, std::int64_t first, std::int64_t last, std::int64_t step) {
   if (step < 1) throw index_error(message("range") << "the step " << step << " is not positive");
-  if (first < 0 || first > last) throw_index("at", first, axis, l.shape[axis]);
-  if (last > l.shape[axis]) throw_index("at", last, axis, l.shape[axis]);
+  if (first < 0 || first > last || last > l.shape[axis]) throw_range("at", first, last, axis, l.shape[axis]);
   l.offset += first == last ? 0 : first * l.strides[axis];
   const std::int64_t length = first == last ? 0 : (last - first - 1) / step + 1;
   l.shape[axis] = length;
