@@ -218,7 +218,7 @@ TEST_CASE("a clipped rule takes a single tensor as the model") {
   constexpr auto slope = [](const auto& w, const auto& x) { return sum(w * x); };
   const auto x = there(tn::tensor<double, tn::shape<2>>{3, 4});  // the gradient, of norm 5
   auto w = there(tn::tensor<double, tn::shape<2>>{1, 1});
-  const auto step = tn::train_step(slope, tn::optim::clipped{tn::optim::sgd{.learning_rate = 1}, 2.5});
+  auto step = tn::train_step(slope, tn::optim::clipped{tn::optim::sgd{.learning_rate = 1}, 2.5});
   auto state = step.rule.init(w);
   step(w, state, x);
   CHECK(at(w, 0) == Approx(-0.5));
@@ -226,6 +226,10 @@ TEST_CASE("a clipped rule takes a single tensor as the model") {
   step.rule.update(w, tn::grad(slope)(w, x), state);
   CHECK(at(w, 0) == Approx(-2));
   CHECK(at(w, 1) == Approx(-3));
+  step.rule.max_norm = -2.5;  // would climb
+  CHECK_THROWS_WITH(step(w, state, x), "tenure: clipped: max_norm is at least 0");
+  CHECK(at(w, 0) == Approx(-2));
+  CHECK(state.steps == 2);
 }
 
 TEST_CASE("the gradients of the parts of a batch add up") {

@@ -66,6 +66,8 @@ TEST_CASE("the norm of a model and clipping by it") {
   CHECK(tn::compile([](auto x) { return tn::clip_by_global_norm(x * 1.0, 1.0); })(one)(0) == Approx(0.6));
   CHECK(tn::clip_by_global_norm(zeros, 0.0f).scale.item() == 0);
   CHECK(tn::clip_by_global_norm(a, INFINITY).parts[1].w(0, 0) == 3);
+  CHECK_THROWS_WITH(tn::clip_by_global_norm(one, -1.0), "tenure: clip_by_global_norm: the norm to clip to is at least 0");
+  CHECK_THROWS_AS(tn::clip_by_global_norm(one, NAN), tn::error);
   const auto g = tn::grad([](auto m) { return sum(tn::clip_by_global_norm(m, 2.0f).parts[0].b) * 3.0; })(zeros);
   CHECK(g.parts[0].b(1) == 3);
   CHECK(g.scale.item() == 0);

@@ -145,6 +145,17 @@ struct clip_to_norm {
   }
 };
 
+/// Refuses a number that is no norm. It reads no variable that the trace does not know.
+template <class M, class C>
+constexpr void require_norm([[maybe_unused]] const M& m, [[maybe_unused]] const C& most) {
+  if constexpr (scalar<C>) {
+    if (std::is_constant_evaluated() && !__builtin_constant_p(most)) return;
+    if (static_cast<double>(most) >= 0) return;
+    if constexpr (tree<M>::traces) graph_of_arguments(m).refuse({ir::refusal::kind::norm});
+    else throw error("tenure: clip_by_global_norm: the norm to clip to is at least 0");
+  }
+}
+
 /// F of trees: in a trace at once, else compiled.
 template <class F, class... X>
 constexpr auto of_trees(const X&... x) {
@@ -178,9 +189,12 @@ template <class M>
   requires(!operand_or_scalar<M> && detail::is_branch<M>)
 constexpr auto norm(const M& m) { return detail::of_trees<detail::norm_of_tree>(m); }
 
-/// m, or m * (most / norm(m)) where norm(m) is greater than `most`, which must be at least 0.
+/// m, or m * (most / norm(m)) where norm(m) is greater than `most`. A number below 0 throws; in a trace it does not compile.
 template <class M, class C>
   requires(operand_or_scalar<M> || detail::is_branch<M>)
-constexpr auto clip_by_global_norm(const M& m, const C& most) { return detail::of_trees<detail::clip_to_norm>(m, most); }
+constexpr auto clip_by_global_norm(const M& m, const C& most) {
+  detail::require_norm(m, most);
+  return detail::of_trees<detail::clip_to_norm>(m, most);
+}
 
 }  // namespace tenure
