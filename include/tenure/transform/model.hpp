@@ -17,7 +17,12 @@
 namespace TENURE_NAMESPACE::detail {
 
 template <class M>
-struct model_rebind;
+struct model_rebind {
+  static_assert(always_false<M>, "tenure: model: its template arguments are Kind, and values after it: template <class Kind, auto N> struct model");
+  using kind = void;
+  template <class>
+  using type = M;  // so that compilers say little else
+};
 template <template <class, auto...> class M, class Kind, auto... V>
 struct model_rebind<M<Kind, V...>> {
   using kind = Kind;
