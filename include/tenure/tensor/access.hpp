@@ -197,13 +197,13 @@ struct copy_rule<O, access::read_only> {};
 template <access A>
 struct copy_rule<ownership::owning, A> {
   copy_rule() = default;
-  copy_rule(const copy_rule&) = delete;  // tenure: an owning tensor is not copied: call clone(), or deepcopy() of a model
+  copy_rule(const copy_rule&) = delete;  // tenure: an owning tensor is not copied: call clone(), deepcopy() of a model, or capture it by [&]
   copy_rule(copy_rule&&) = default;
 };
 template <>
 struct copy_rule<ownership::owning, access::read_only> {
   copy_rule() = default;
-  copy_rule(const copy_rule&) = delete;  // tenure: an owning tensor is not copied: call clone(), or deepcopy() of a model
+  copy_rule(const copy_rule&) = delete;  // tenure: an owning tensor is not copied: call clone(), deepcopy() of a model, or capture it by [&]
   copy_rule(copy_rule&&) = default;
 };
 
