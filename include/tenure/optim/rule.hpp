@@ -313,6 +313,11 @@ class trainer {
 /// gradient, updates the model and the state of `rule.init(model)` in place, and returns the loss before the update. The loss is a scalar
 /// of floating type and captures nothing. Throws shape_error, before anything is written, where run-time extents differ.
 template <class Loss, class Rule, class Execution = inherited>
-auto train_step(Loss, Rule rule, Execution on = {}) { return trainer<Loss, Rule, Execution>(rule, on); }
+auto train_step(Loss, Rule rule, Execution on = {}) {
+  constexpr bool is_rule = requires { Rule::moments; };
+  static_assert(is_rule, "tenure: train_step: the second argument is not a rule of single steps, as tn::optim::adam{}; L-BFGS is minimize(f, lbfgs{})(model, data...)");
+  if constexpr (is_rule) return trainer<Loss, Rule, Execution>(rule, on);
+  else return after_error();
+}
 
 }  // namespace tenure
