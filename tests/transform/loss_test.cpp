@@ -95,3 +95,24 @@ TEST_CASE("smoothing costs no kernel, and class weights are read in the pass ove
   STATIC_REQUIRE(of_smooth::kernels() == of_plain::kernels());
   STATIC_REQUIRE(of_weighted::kernels() <= of_plain::kernels() + 2);
 }
+
+TEST_CASE("a small loss of a probability has all its digits: of one near 0 where the target is 0, and of one near 1 where it is 1") {
+  // 1 - p is 1 where p is small. So log(1 - p) would be 0, and the loss is p.
+  const auto check = []<class T>(T) {
+    const T small[] = {T(1e-3), T(1e-6), T(3e-8), T(1e-17), T(1e-30), std::numeric_limits<T>::min(), T(0.25), T(0.75)};
+    tn::tensor<T, shape<8>> p, near_one;
+    for (int i = 0; i < 8; ++i) p.at(i) = small[i], near_one.at(i) = 1 - small[i];
+    const auto f = tn::value_and_grad<0>([](auto at, auto target) { return sum(bce(at, target, tn::reduction::none) * (target + 1)); });
+    const tn::tensor losses = bce(p, zeros_like(p), tn::reduction::none), others = bce(near_one, ones_like(p), tn::reduction::none);
+    const auto [all, slope] = f(p, zeros_like(p));
+    for (int i = 0; i < 8; ++i) {
+      CAPTURE(i);
+      const auto close = [](T got, long double want) { return std::fabs(got - want) <= 4 * std::numeric_limits<T>::epsilon() * std::fabs(want); };
+      CHECK(close(losses(i), -std::log1p(-static_cast<long double>(small[i]))));
+      CHECK(close(slope(i), 1 / (1 - static_cast<long double>(small[i]))));
+      CHECK(close(others(i), -std::log(static_cast<long double>(near_one(i)))));
+    }
+  };
+  check(0.f);
+  check(0.0);
+}

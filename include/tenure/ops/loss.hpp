@@ -238,13 +238,15 @@ struct bce {
     if constexpr (!pair<typename X::shape_type, typename Y::shape_type>()) {
       return mean<false>::trace(x);
     } else {
-      const auto one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
+      const auto zero = detail::number(x, 0), one = detail::number(x, 1), least = detail::number(x, 3.720075976020836e-44);  // exp(-100)
       // The bound is a number of its own, not log(least): in float32 `least` is denormal, and inside flush_denormals it is 0. NaN stays.
-      const auto logarithm = [&](const auto& p) {
-        const auto at_bound = less_equal::trace(p, least);
-        return where::trace(at_bound, detail::number(x, -100), log::trace(where::trace(at_bound, one, p)));
+      const auto logarithm = [&]<class Log>(Log, const auto& at_bound, const auto& p, const auto& inside) {
+        return where::trace(at_bound, detail::number(x, -100), Log::trace(where::trace(at_bound, inside, p)));
       };
-      const auto likelihood = add::trace(mul::trace(target, logarithm(x)), mul::trace(sub::trace(one, target), logarithm(sub::trace(one, x))));
+      const auto of_x = logarithm(log{}, less_equal::trace(x, least), x, one);
+      // log1p(-x) and not log(1 - x): of a small x, 1 - x is 1.
+      const auto of_rest = logarithm(log1p{}, greater_equal::trace(x, one), neg::trace(x), zero);
+      const auto likelihood = add::trace(mul::trace(target, of_x), mul::trace(sub::trace(one, target), of_rest));
       return detail::reduced_losses<Reduction>(neg::trace(likelihood));
     }
   }
