@@ -136,7 +136,7 @@ constexpr auto compiled_with_history(F f, Execution on) {
 }  // namespace detail
 
 namespace detail {
-/// X is what a function computes with, and so neither a function nor an execution.
+/// X is what a function computes with, or a number of an argument or axis, and so neither a function nor an execution.
 template <class X>
 concept any_value = any_tensor<X> || expression<X> || scalar<X> || is_traced_v<std::remove_cvref_t<X>>;
 }  // namespace detail

@@ -373,13 +373,13 @@ constexpr auto jvp(F f, Execution on = {}) {
 template <int... I, class F, class... X>
   requires(detail::any_value<F> || (detail::any_value<X> || ...))
 constexpr auto value_and_grad(const F&, const X&...) {
-  static_assert(detail::never<F>, "tenure: value_and_grad: it takes a function and gives a function: write value_and_grad(f)(x)");
+  static_assert(detail::never<F>, "tenure: value_and_grad: it takes a function and gives a function: write value_and_grad(f)(x), for argument 1 value_and_grad<1>(f)(x, y)");
   return after_error();
 }
 template <int... I, class F, class... X>
   requires(detail::any_value<F> || (detail::any_value<X> || ...))
 constexpr auto grad(const F&, const X&...) {
-  static_assert(detail::never<F>, "tenure: grad: it takes a function and gives a function: write grad(f)(x), or y.backward() and then w.grad()");
+  static_assert(detail::never<F>, "tenure: grad: it takes a function and gives a function: write grad(f)(x), for argument 1 grad<1>(f)(x, y), or y.backward() and then w.grad()");
   return after_error();
 }
 template <int... I, class F, class... X>

@@ -152,7 +152,7 @@ constexpr auto vmap(F f, Execution on = {}) { return detail::over_samples<Axes..
 template <int... Axes, class F, class... X>
   requires(detail::any_value<F> || (detail::any_value<X> || ...))
 constexpr auto vmap(const F&, const X&...) {
-  static_assert(detail::never<F>, "tenure: vmap: it takes a function and gives a function: write vmap(f)(x)");
+  static_assert(detail::never<F>, "tenure: vmap: it takes a function and gives a function: write vmap(f)(x), along axis 1 vmap<1>(f)(x)");
   return after_error();
 }
 
