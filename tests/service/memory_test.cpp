@@ -101,9 +101,10 @@ TEST_CASE("a loop whose sizes are in use one after the other calls malloc in its
   pool::trim();
 }
 
-TEST_CASE("trim() after a run with sizes at random returns the memory to the system") {
-  pool::trim();
-  const std::size_t before = resident();
+namespace {
+
+/// Takes and gives blocks of sizes at random, of which 50 MB are in use, and then gives all.
+void use_at_random() {
   std::mt19937_64 random(1);
   std::vector<std::pair<void*, std::size_t>> taken;
   std::size_t in_use = 0;
@@ -119,8 +120,27 @@ TEST_CASE("trim() after a run with sizes at random returns the memory to the sys
     }
   }
   for (const auto& [memory, bytes] : taken) pool::give(memory, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("trim() after a run with sizes at random returns the memory to the system") {
+  pool::trim();
+  const std::size_t before = resident();
+  use_at_random();
   pool::trim();
   CHECK(resident() <= before + 10);
+}
+
+TEST_CASE("when the work becomes smaller, the memory of before goes back to the system") {
+  pool::trim();
+  const std::size_t before = resident();
+  use_at_random();
+  std::vector<void*> small;
+  for (std::size_t i = 0; i < 3000; ++i) small.push_back(pool::take(1000 + 7 * i));
+  CHECK(resident() <= before + 67 + 34);  // what is always kept, and what is in use
+  for (std::size_t i = 0; i < 3000; ++i) pool::give(small[i], 1000 + 7 * i);
+  pool::trim();
 }
 
 #endif
