@@ -8,6 +8,7 @@
 #pragma once
 
 #include "blocks.hpp"
+#include "borrowed_memory.hpp"
 #include "matvec.hpp"
 
 #include "../../core/config.hpp"
@@ -58,11 +59,12 @@ constexpr bool is_tall(index m, index n, index k, const matrix_ref<T>& a) {
   constexpr index size = sizeof(T);
   return a.row_stride == 1 && a.col_stride * size >= 2048 && m * k * size >= (8 << 20) && n * size <= 4096;
 }
+inline constexpr index tall_bytes = 65536;
 /// The product with a tall A, which is read in few rows of its memory at a time. The steps of 10000 by 1000 and 16, in double, take half of the time.
 template <class T>
-[[gnu::noinline]] void matmul_tall(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool packs, T* packed) {
-  constexpr index steps_at_once = 16, elements = 65536 / sizeof(T);
-  alignas(64) T sums[elements];  // of one part
+[[gnu::noinline]] void matmul_tall(index m, index n, index k, matrix_ref<T> a, matrix_ref<T> b, T* c, index ldc, bool accumulate, bool packs, T* packed, void* memory) {
+  constexpr index steps_at_once = 16, elements = tall_bytes / sizeof(T);
+  T* const sums = static_cast<T*>(memory);  // of one part
   const index part = part_of_sum<T>(k), rows = elements / n < 2048 ? elements / n / 8 * 8 : 2048;
   for (index i = 0; i < m; i += rows) {
     const index height = m - i < rows ? m - i : rows;
@@ -95,7 +97,8 @@ template <class T>
   // 512x512x512 takes 0.78 of the time, and 512x512x128 too. With 64 rows there is no difference.
   constexpr index size = sizeof(T);
   const bool worth_packing = m >= 128 && b.row_stride * size >= 512;
-  if (is_tall(m, n, k, a)) return matmul_tall(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed);
+  if (is_tall(m, n, k, a))
+    return with_borrowed_memory<tall_bytes>(tall_bytes, [&](void* memory) { matmul_tall(m, n, k, a, b, c, ldc, accumulate, worth_packing, packed, memory); });
   const index part = part_of_sum<T>(k);
   // A product that is larger than the caches, and of few steps, takes less time past them: 1000 x 10000 of 16 steps, in double, 0.7 of it.
   constexpr index line = 64 / size;
@@ -120,7 +123,7 @@ constexpr std::int64_t matmul_workspace(std::int64_t m, std::int64_t n, std::int
   return bytes <= detail::tile_shape<T>::stack_bytes ? 0 : bytes + 64;
 }
 
-inline constexpr std::int64_t matmul_most_workspace = 49152 + 64;
+inline constexpr std::size_t matmul_most_workspace = 49152 + 64;
 
 /// C[m, n] = A[m, k] B[k, n], or C += A B. C is row-major with `ldc >= n` elements from row to row, and overlaps no operand.
 /// `workspace` has matmul_workspace<T>(m, n, k) bytes, of any alignment. `whole` has the elements of the matrix of which that of a product with a vector is a part.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// Memory that a step borrows from the pool while it runs, so that a thread with a small stack can run it. A step has begun to write and must not
+// fail: where the system has no memory, it is on the stack.
+// Cost: some nanoseconds, as for a small tensor. The pool of the thread keeps the block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "../../core/config.hpp"
+#include "../../storage/pool.hpp"
+
+namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
+
+namespace detail {
+// It is not inlined, so that its code is compiled once.
+template <class F>
+[[gnu::noinline]] void call_with(const F& f, void* memory) { f(memory); }
+template <std::size_t Bytes, class F>
+[[gnu::cold, gnu::noinline]] void call_with_stack(const F& f) {
+  alignas(64) std::byte memory[Bytes];
+  call_with(f, memory);
+}
+}  // namespace detail
+
+/// Calls f with `bytes` bytes, at most Most, aligned to 64, or with null for 0 bytes.
+template <std::size_t Most, class F>
+void with_borrowed_memory(std::int64_t bytes, const F& f) {
+  if (bytes == 0) return detail::call_with(f, nullptr);
+  void* memory = nullptr;
+  try {
+    memory = pool::take(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    return detail::call_with_stack<Most>(f);
+  }
+  detail::call_with(f, memory);
+  pool::give(memory, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace tenure::cpu_backend
