@@ -6,13 +6,17 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <tenure/tenure.hpp>
+#include <tenure/interop/save.hpp>
 #include <tenure/threads.hpp>
 
 namespace tn = tenure;
@@ -99,6 +103,41 @@ TEST_CASE("a child computes with the bits of its parent on the parent's pool, wh
     REQUIRE(status == 0);
   }
   CHECK(is_right_on(*pool));
+}
+
+namespace {
+
+const tn::thread_pool& static_pool() {
+  static const tn::thread_pool pool(3, 0);
+  return pool;
+}
+
+}  // namespace
+
+TEST_CASE("a child calls backward(), saves and ends by exit() with a static pool, while other threads of its parent compute") {
+  using vector = tn::shape<3000>;
+  tn::variable<float, vector> w = tn::ones<float>(vector{}).requires_grad_();
+  const auto path = std::filesystem::temp_directory_path() / ("tenure-fork-" + std::to_string(getpid()) + ".npz");
+  const busy_threads busy([] {
+    const auto threads = static_pool().scope();
+    tn::eval(exp(tn::ones<float>(vector{})));
+  });
+  for (int i = 0; i < 20; ++i) {
+    std::filesystem::remove(path);
+    const int status = status_of_child([&] {
+      const auto threads = static_pool().scope();
+      sum(square(w) * 0.5f).backward();
+      const auto g = w.grad().clone();
+      tn::save(path, g);
+      std::exit(0);  // runs the destructors
+      return false;
+    });
+    REQUIRE(status == 0);
+    tn::tensor<float, vector> saved = tn::zeros<float>(vector{});
+    tn::load(path, saved);
+    REQUIRE(saved(2999) == 1.f);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("a number of threads that no machine has is refused") {
