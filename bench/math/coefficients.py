@@ -153,11 +153,36 @@ for name, k, end, terms in (('float', mpf('2.5'), mpf('10.2'), 10), ('double', m
     start = mpf('0.43')
     show(f'erfc {name}', remez(scaled_erfc, lambda t: 1 / scaled_erfc(t), (start - k) / (start + k), (end - k) / (end + k), terms, rounds=25, grid=1500))
 
-# normal_cdf(-a) e^(a^2 / 2) in t = (a - 4) / (a + 4), for float
-def scaled_normal(t):
-    a = 4 * (1 + t) / (1 - t)
-    return erfc(a / sqrt(2)) / 2 * exp(a * a / 2)
-show('normal_cdf float', remez(scaled_normal, lambda t: 1 / scaled_normal(t), mpf(-1), mpf('10.5') / mpf('18.5'), 10, rounds=25, grid=1000))
+# normal_cdf(-a) e^(a^2 / 2) = H / (k a H + G) with k = sqrt(2 pi), H(0) = 1, G(0) = 2. Least squares, linear by the denominator of the last round;
+# the weights grow where the error is large (Lawson), until it is level.
+def rational(end, middle, of_h, of_g, rounds=16, grid=300):
+    k, first = sqrt(2 * pi), (middle - end) / (middle + end)
+    ts = [(-1 - first) / 2 + (1 - first) / 2 * cos(pi * i / (grid - 1)) for i in range(grid - 1)]
+    xs = [middle * (1 + t) / (1 - t) for t in ts]
+    fs = [erfc(x / sqrt(2)) / 2 * exp(x * x / 2) for x in xs]
+    weights, below, n = [mpf(1)] * len(xs), [mpf(1)] * len(xs), of_h + of_g
+    for turn in range(rounds):
+        a, b = matrix(n, n), matrix(n, 1)
+        for x, f, w, d in zip(xs, fs, weights, below):
+            one = (1 - k * x * f) / f
+            terms = [one * x ** i for i in range(1, of_h + 1)] + [-x ** i for i in range(1, of_g + 1)]
+            for i in range(n):
+                b[i] += w / d ** 2 * terms[i] * (2 - one)
+                for j in range(n): a[i, j] += w / d ** 2 * terms[i] * terms[j]
+        c = list(lu_solve(a, b))
+        h, g = [mpf(1)] + c[:of_h], [mpf(2)] + c[of_h:]
+        value = lambda c, x: mp.polyval(c[::-1], x)
+        below = [k * x * value(h, x) + value(g, x) for x in xs]
+        errors = [abs(value(h, x) / d / f - 1) for x, f, d in zip(xs, fs, below)]
+        if turn >= 3: weights = [w * (e / max(errors) + mpf('0.001')) for w, e in zip(weights, errors)]
+        weights = [w * len(xs) / sum(weights) for w in weights]
+    return h, g, max(errors)
+mp.dps = 90
+for name, end, middle, of_h, of_g in (('double', 39, 3, 10, 9), ('float', mpf('14.5'), 2, 4, 4)):
+    h, g, worst = rational(mpf(end), mpf(middle), of_h, of_g)
+    show(f'normal_cdf {name}, H', (h, worst))
+    show(f'normal_cdf {name}, G', (g, worst))
+mp.dps = 45
 
 # (f(c + d) - f(c)) / d around the centres c = k w. pieces.hpp has another last piece of float tanh, a step, and moves a part of f(c) into its low
 # part where the line through c would pass 1.

@@ -47,6 +47,7 @@ auto rows() {
       {"erf", rises, 1, -inf, inf, -1, 1, -1, 1, wide ? T(5.925) : T(3.95f), OF(erf)},
       {"erfc", falls, 1, -inf, inf, 0, 2, 2, 0, wide ? T(27.23) : T(10.06f), OF(erfc)},
       {"sigmoid", rises, 1, -inf, inf, 0, 1, 0, 1, wide ? T(745.2) : T(104), OF(sigmoid)},
+      {"normal_cdf", rises, 6, -inf, inf, 0, 1, 0, 1, wide ? T(38.6) : T(14.3f), OF(normal_cdf)},
       {"atan", rises, 0, -inf, inf, -half_pi, half_pi, -half_pi, half_pi, wide ? T(1e17) : T(1e8f), OF(atan)},
       {"asin", rises, 0, -1, 1, -half_pi, half_pi, -half_pi, half_pi, 1, OF(asin)},
       {"acos", falls, 0, -1, 1, 0, pi, pi, 0, 1, OF(acos)},

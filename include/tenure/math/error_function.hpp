@@ -82,24 +82,21 @@ TENURE_KERNEL_INLINE twin<P> scaled_erfc(P a) {
   const P q = mul(p.hi, of_n);
   return {q, mul(add(fnma(q, n.lo, product_residual(q, n.hi, p.hi)), p.lo), of_n)};
 }
+}  // namespace detail
 
-// erfc(x + low). |low| is below an ulp of x, and 0 if not IsTwin.
-template <bool IsTwin, class P>
-TENURE_KERNEL_LAYER P erfc_of(P x, [[maybe_unused]] P low) {
+template <class P>
+TENURE_KERNEL_LAYER P erfc(P x) {
   using T = scalar_of<P>;
-  constexpr bool wide = layout<P>::wide;
+  constexpr bool wide = detail::layout<P>::wide;
   // erfc rounds to 0 from 27.23 (float: 10.06) on.
   const P a = at_most(abs(x), wide ? T(27.3) : T(10.2f));
-  const twin<P> q = scaled_erfc(a);
-  twin<P> square = two_product(a, a);
-  // Only the exponential needs the rest: erfc changes by 2x times of it there.
-  if constexpr (IsTwin) square.lo = fma(add(x, x), low, square.lo);
+  const detail::twin<P> q = detail::scaled_erfc(a), square = detail::two_product(a, a);
   // -a^2 = n ln2 + r. All of e^r q but q itself is small, so that the roundings of r and q would be seen in the result.
-  using L = layout<P>;
-  const P n = exp_reduce(neg(square.hi)).n;
-  const twin<P> r = fast_two_sum(fma(n, set1<P>(-L::ln2_high), neg(square.hi)), neg(fma(n, set1<P>(L::ln2_low), square.lo)));
-  const P e = fma(mul(r.hi, r.hi), exp_tail(r.hi), r.hi);  // e^r - 1
-  const P tail = scale(add(q.hi, fma(q.hi, e, fma(q.hi, r.lo, fma(q.lo, e, q.lo)))), n);
+  using L = detail::layout<P>;
+  const P n = detail::exp_reduce(neg(square.hi)).n;
+  const detail::twin<P> r = detail::fast_two_sum(fma(n, set1<P>(-L::ln2_high), neg(square.hi)), neg(fma(n, set1<P>(L::ln2_low), square.lo)));
+  const P e = fma(mul(r.hi, r.hi), detail::exp_tail(r.hi), r.hi);  // e^r - 1
+  const P tail = detail::scale(add(q.hi, fma(q.hi, e, fma(q.hi, r.lo, fma(q.lo, e, q.lo)))), n);
   const P far = select(lt(x, set1<P>(T(0))), sub(set1<P>(T(2)), tail), tail);
   // erf(x) / x in x^2 for |x| <= 0.4375. A Remez fit, weighted for the relative error of erfc (double 2^-62.8, float 2^-32.9).
   const P z = mul(a, a);
@@ -111,9 +108,5 @@ TENURE_KERNEL_LAYER P erfc_of(P x, [[maybe_unused]] P low) {
     s = horner<P>(z, {0x1.20dd74p+0f, -0x1.812734p-2f, 0x1.ce2762p-4f, -0x1.b6c702p-6f, 0x1.3991e2p-8f});
   return select(lt(a, set1<P>(T(0.4375))), fnma(x, s, set1<P>(T(1))), far);
 }
-}  // namespace detail
-
-template <class P>
-TENURE_KERNEL_LAYER P erfc(P x) { return detail::erfc_of<false>(x, x); }
 
 }  // namespace tenure::math

@@ -107,15 +107,17 @@ TENURE_KERNEL_INLINE P within(P x, scalar_of<P> bound) {
 // the polynomial needs half the terms. It is a Remez fit, weighted for the relative error of e^r (double 2^-56.2, float 2^-29.2).
 // Precise adds the rest of the table entry: 0.6 ulp instead of 1.3, for one more permutation.
 // x may be any value. For large |x|, inf and NaN the result depends on n alone, because r is clamped to where the polynomial is
-// positive.
-template <bool Precise, class P>
-TENURE_KERNEL_INLINE P exp_by_table(P x) {
+// positive. `low` is added to x: numbers below an ulp of x, or anything where x is so large.
+template <bool Precise, class P, class... Low>
+TENURE_KERNEL_INLINE P exp_by_table(P x, Low... low) {
   using T = scalar_of<P>;
   using L = layout<P>;
   const P shifter = set1<P>(L::shifter / T(16));
   const P shifted = fma(x, set1<P>(L::log2e), shifter);
   const P n = sub(shifted, shifter);
-  const P r = within(fma(n, set1<P>(-L::ln2_low), fma(n, set1<P>(-L::ln2_high), x)), T(0.5));
+  P r = fma(n, set1<P>(-L::ln2_low), fma(n, set1<P>(-L::ln2_high), x));
+  ((r = add(r, low)), ...);
+  r = within(r, T(0.5));
   P p;
   if constexpr (L::wide) {
     const P z = mul(r, r);
