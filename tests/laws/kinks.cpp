@@ -300,6 +300,25 @@ TEST_CASE("derivatives of atan2, pow and norm where a square or a power between 
   }
 }
 
+// A sum of squares that is in range is not computed again, row by row or for all columns.
+TEST_CASE("norms of rows and columns of which some are out of range") {
+  constexpr auto norms = [](auto a, auto b) { return std::tuple{norm(a, tn::axis<1>), norm(b, tn::axis<0>), tn::vmap([](auto r) { return norm(r); })(a)}; };
+  constexpr auto slopes = tn::grad<0, 1>([](auto a, auto b) { return sum(norm(a, tn::axis<1>)) + sum(norm(b, tn::axis<0>)); });
+  const tn::tensor<double, shape<5, 3>> rows{{3, 0, -4}, {3e200, 0, -4e200}, {0, 0, 0}, {3e-200, 4e-200, 0}, {0, 12, 5}};
+  const auto columns = tn::eval(transpose(rows));
+  agrees(tn::compile(norms), rows, columns);
+  agrees(slopes, rows, columns);
+  const auto [of_rows, of_columns, of_each] = tn::compile(norms)(on_device::there(rows), on_device::there(columns));
+  for (const auto& got : {array_of(on_device::here(of_rows)), array_of(on_device::here(of_columns)), array_of(on_device::here(of_each))}) check("norms", got, {5, 5e200, 0, 5e-200, 13});
+  const auto [by_rows, by_columns] = slopes(on_device::there(rows), on_device::there(columns));
+  check("slopes of rows", array_of(on_device::here(by_rows)), {0.6, 0, -0.8, 0.6, 0, -0.8, 0, 0, 0, 0.6, 0.8, 0, 0, 12.0 / 13, 5.0 / 13});
+  check("slopes of columns", array_of(on_device::here(by_columns)), {0.6, 0.6, 0, 0.6, 0, 0, 0, 0, 0.8, 12.0 / 13, -0.8, -0.8, 0, 0, 5.0 / 13});
+  // All in range, beside a NaN and an infinity that the second sum does not meet.
+  const auto plain = tn::compile([](auto a) { return std::tuple{norm(a, tn::axis<1>), norm(a, tn::axis<0>)}; })(on_device::there(tn::tensor<float, shape<2, 2>>{{3, 4}, {NAN, INFINITY}}));
+  check("beside NaN", array_of(on_device::here(std::get<0>(plain))), {5, nan_of_double});
+  check("above NaN", array_of(on_device::here(std::get<1>(plain))), {nan_of_double, inf});
+}
+
 TEST_CASE("atan2(0, 0) has gradient NaN, l1 and abs at NaN too, and sign of NaN is NaN") {
   check_slope("atan2(0, 0)", [](auto x) { return atan2(x, zeros_like(x)); }, tn::tensor<double, shape<1>>{0}, {0}, {nan_of_double});
   check_slope("atan2(x, 0)", [](auto x) { return atan2(zeros_like(x), x); }, tn::tensor<double, shape<1>>{0}, {0}, {nan_of_double});

@@ -282,6 +282,7 @@ TEST_CASE("the element type of an operand is the operation's") {
       {"gather", node(opcode::gather, dtype::float32, 2, shapes.shape({2, {4, 3}}), x, k), 0},
       {"scatter", node(opcode::scatter, dtype::float32, 2, shapes.shape({1, {7}}), k, k), 1},
       {"stop_gradient", node(opcode::stop_gradient, dtype::float32, 1, of_x, x), 0},
+      {"instead", node(opcode::instead, dtype::float32, 2, of_x, x, x), 1},
       {"barrier", node(opcode::barrier, dtype::float32, 1, of_x, x), 0},
       {"copy", node(opcode::copy, dtype::float32, 1, of_x, x), 0},
       {"check", node(opcode::check, dtype::int32, 1, of_k, k), 0},
@@ -315,7 +316,7 @@ TEST_CASE("a result has the shape and the type of the operand that it goes with"
   ir::node index_add = node(opcode::index_add, dtype::float32, 3, of_x, corner, all.x);
   index_add.in[2] = all.g.input(dtype::int64, {1, {1}});
   all.g.check_bound({index_add.in[2], 2, "index_add"});
-  for (ir::node n : {update, index_add, solve, node(opcode::stop_gradient, dtype::float32, 1, of_x, all.x), node(opcode::barrier, dtype::float32, 1, of_x, all.x),
+  for (ir::node n : {update, index_add, solve, node(opcode::stop_gradient, dtype::float32, 1, of_x, all.x), node(opcode::instead, dtype::float32, 2, of_x, all.x, all.x), node(opcode::barrier, dtype::float32, 1, of_x, all.x),
                      node(opcode::copy, dtype::float32, 1, of_x, all.x), node(opcode::cast, dtype::int32, 1, of_x, all.x)}) {
     CAPTURE(static_cast<int>(n.op));
     inputs good = all, wrong = all;

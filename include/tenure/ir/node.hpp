@@ -41,6 +41,7 @@ enum class opcode : std::uint8_t {
               // result [batch..., q, e + 2]: the last two columns are the numbers of each row from which its gradient computes the weights again
   attention_gradient,  // its cotangents, by the formulas in ops/structural/attention.hpp; attr: 1 if causal; start: which of them
   stop_gradient,
+  instead,    // operands: a value, and the same value computed in another way, of which the derivatives are taken
   barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers
   copy,       // copies a view, an argument or a computed value to a buffer of its own
   check,      // copies computed indices to a buffer of their own after every bound on this node was checked

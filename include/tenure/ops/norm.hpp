@@ -19,9 +19,17 @@ constexpr auto root_or_zero(const X& x, Root root) {
   return where::trace(is_zero, zero, root(where::trace(is_zero, one, x)));
 }
 
-/// The root of a sum of squares, also where the squares overflow or vanish. sum_of(factor) is the sum of the squares of all x * factor. The factor is a
-/// traced scalar or has the shape of the sum; it is 1, or a power of two if the sum of all x^2 is out of range. So it costs a second pass over x, and
-/// in range no digit changes. No gradient flows through the factor, because the norm does not depend on it.
+/// Whether any element of a mask is true, as a traced scalar. It is a maximum in the type of `number`, so that the kernel of the mask finds it.
+template <class X>
+constexpr auto any_true(const X& mask, const value& number) {
+  const value most = reduced(pointwise_value<where>(mask, number.like(1), number.like(0)), all_axes(number.shape().rank), ir::reduction::max);
+  return traced<bool, shape<>>{mask.graph, pointwise_value<greater>(most, most.like(0)).id};
+}
+
+/// The root of a sum of squares, also where the squares overflow or vanish. sum_of(factor) is the sum of the squares of all x * factor, and
+/// sum_of(factor, mask) the same where the mask is true, else 0. The factor is a traced scalar or has the shape of the sum, as the mask. It is 1, or a
+/// power of two where the sum of all x^2 is out of range. Only there is the second sum more than zeros, and the loops of a CPU skip a sum of zeros. The
+/// derivatives are those of one sum with the factor, which no gradient flows through, because the norm does not depend on it.
 template <class SumOf, class One>
 constexpr auto root_of_squares(const SumOf& sum_of, const One& one) {
   const auto plain = sum_of(one);
@@ -30,12 +38,13 @@ constexpr auto root_of_squares(const SumOf& sum_of, const One& one) {
   const bool is_double = total.type() == dtype::float64;
   const auto where_large = pointwise_value<greater>(total, total.like(is_double ? 0x1p1000 : 0x1p120));
   const auto where_small = pointwise_value<less>(total, total.like(is_double ? 0x1p-900 : 0x1p-90));
-  const auto chosen = [&](double large, double small) {
-    const value of_small = pointwise_value<where>(where_small, total.like(small), total.like(1));
-    return sum_type{total.graph, pointwise_value<where>(where_large, total.like(large), of_small).id};
-  };
-  const auto root = root_or_zero(sum_of(is_double ? chosen(0x1p-600, 0x1p600) : chosen(0x1p-80, 0x1p80)), [](const auto& positive) { return sqrt::trace(positive); });
-  return mul::trace(root, is_double ? chosen(0x1p600, 0x1p-600) : chosen(0x1p80, 0x1p-80));
+  const value of_small = pointwise_value<where>(where_small, total.like(is_double ? 0x1p600 : 0x1p80), total.like(1));
+  const sum_type factor{total.graph, pointwise_value<where>(where_large, total.like(is_double ? 0x1p-600 : 0x1p-80), of_small).id};
+  const traced<bool, typename sum_type::shape_type> is_out{total.graph, pointwise_value<logical_or>(where_large, where_small).id};
+  const value in_range = pointwise_value<where>(is_out, sum_of(factor, is_out), total);
+  const sum_type squares{total.graph, instead_of(sum_of(factor), in_range).id};
+  const auto root = root_or_zero(squares, [](const auto& positive) { return sqrt::trace(positive); });
+  return div::trace(root, factor);
 }
 }  // namespace detail
 
@@ -60,7 +69,15 @@ struct norm {
         else return sum<false, A...>::trace(kept);  // of one element each
       };
       if constexpr (P == 2) {
-        return reshaped(detail::root_of_squares([&](const auto& factor) { return sum<true, A...>::trace(square::trace(mul::trace(x, factor))); }, constant(1)));
+        constexpr int rank = X::shape_type::rank;
+        constexpr bool sums_columns = rank > 0 && !(axis_mask<norm, rank, A...>::value >> (rank - 1) & 1);  // are skipped all at once
+        const auto sum_of = [&](const auto& factor, const auto&... mask) {
+          const auto squares = square::trace(mul::trace(x, factor));
+          if constexpr (sizeof...(mask) == 0) return sum<true, A...>::trace(squares);
+          else if constexpr (sums_columns) return sum<true, A...>::trace(where::trace(detail::any_true(mask, factor)..., squares, constant(0)));
+          else return sum<true, A...>::trace(where::trace(mask..., squares, constant(0)));
+        };
+        return reshaped(detail::root_of_squares(sum_of, constant(1)));
       } else {
         // In units of the largest element, of which the norm does not depend.
         const auto size = abs::trace(x);
@@ -105,7 +122,7 @@ struct of_order {
 namespace TENURE_NAMESPACE {
 
 /// (sum of |x|^P)^(1/P), with P >= 1, over all axes, or over axis<A> or axes<A, B>, which are dropped, or kept with extent 1 by keepdim.
-/// Where the norm is 0 its gradient is 0. It is right where powers of x overflow or vanish, and reads x twice for that.
+/// Where the norm is 0 its gradient is 0. It is right where powers of x overflow or vanish.
 template <int P = 2, operand_or_scalar X, class... Along> constexpr auto norm(const X& x, const Along&...) { return apply<typename ops::along<ops::of_order<P>::template norm, Along...>::type>(x); }
 /// The root of var(x). Where all elements are equal, the gradient is 0. For one element and a correction of 1, value and gradient are NaN.
 template <int Correction = 1, operand_or_scalar X, class... Along> constexpr auto stddev(const X& x, const Along&...) { return apply<typename ops::along<ops::deviation<Correction>::template stddev, Along...>::type>(x); }

@@ -31,7 +31,8 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
       const bool adds_to_zeros = x.op == opcode::constant && ir::is_zero(x);
       return adds_to_zeros ? ops::scattered({g, n.in[2]}, {g, n.in[0]}, static_cast<int>(n.attr), n.shape).id : g.append(n);
     }
-    case opcode::stop_gradient: return n.in[0];  // it matters only to derivatives, which were taken before this pass
+    case opcode::stop_gradient:
+    case opcode::instead: return n.in[0];        // it matters only to derivatives, which were taken before this pass
     case opcode::result: {                       // so do annotations
       const ir::construct& c = g.construct_at(n.in[0]);
       return c.annotates() ? ir::operand_at(g, g[n.in[0]].in[0], c.operand_of_result(static_cast<int>(n.attr))) : g.append(n);

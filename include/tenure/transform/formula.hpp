@@ -75,6 +75,7 @@ class formulas {
       case ir::opcode::broadcast:
       case ir::opcode::reshape:
       case ir::opcode::stop_gradient:
+      case ir::opcode::instead:
       case ir::opcode::barrier: return operand(n.in[0], depth, within_infix);
       default: break;
     }

@@ -122,10 +122,12 @@ struct norm_of_tree {
     using number = traced<element_of_t<type>, shape<>>;
     ir::builder* g = nullptr;
     for_each_leaf(m, [&](const auto& leaf) { g = leaf.graph; });
-    const auto sum_of = [&](const number& factor) {
+    const auto sum_of = [&](const number& factor, const auto&... mask) {
       ops::value total;
       for_each_leaf(m, [&](const auto& leaf) {
-        const ops::value x = ops::cast_to(leaf, type), scaled = x * ops::broadcast_to(factor, x.node().shape), squares = scaled * scaled;
+        const ops::value x = ops::cast_to(leaf, type), scaled = x * ops::broadcast_to(factor, x.node().shape);
+        ops::value squares = scaled * scaled;
+        ((squares = ops::pointwise_value<ops::where>(ops::broadcast_to(mask, x.node().shape), squares, squares.like(0))), ...);
         const ops::value one = ops::reduced(squares, (std::int64_t{1} << squares.shape().rank) - 1, ir::reduction::sum);
         total = total.id == ir::none ? one : total + one;
       });

@@ -118,6 +118,7 @@ class operations {
       case opcode::slice:
       case opcode::reshape:
       case opcode::stop_gradient:
+      case opcode::instead:
       case opcode::barrier:
       case opcode::copy:
       case opcode::check: return move(n, y);

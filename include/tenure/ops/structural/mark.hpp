@@ -48,6 +48,31 @@ struct stop_gradient : marked<ir::opcode::stop_gradient, lowering::none> {
 
 }  // namespace nodes
 
+/// x in place of y: the same number, computed in another way. The derivatives are those of y, of which a program computes only what they need.
+constexpr value instead_of(value y, value x) {
+  return {*x.graph, x.graph->emit({.op = ir::opcode::instead, .type = x.type(), .arity = 2, .shape = x.node().shape, .in = {x.id, y.id, ir::none}})};
+}
+
+namespace nodes {
+/// The value of its first operand, with the derivatives of the second. The pass `algebra` removes it.
+struct instead : structural<ir::opcode::instead, 2, lowering::none> {
+  static constexpr const char* name = "instead";
+  static constexpr bool flows_to(int i) { return i == 1; }
+  template <class V>
+  static constexpr V pull(V, int, V g) { return g; }
+  template <class V>
+  static constexpr V push(V, const V* tangents) { return tangents[1]; }
+  template <class B>
+  static constexpr value batch(const B& b) { return b.same_node(); }
+  static constexpr void verify(rule_check& c) {
+    for (int k = 0; k < 2; ++k) {
+      c.same_type(k);
+      c.same_shape(k);
+    }
+  }
+};
+}  // namespace nodes
+
 /// The value of x as a node of its own. A computation that reads it is not merged with an equal computation that reads x.
 constexpr value behind_barrier(value x) {
   return {*x.graph, x.graph->emit({.op = ir::opcode::barrier, .type = x.type(), .arity = 1, .shape = x.node().shape, .in = {x.id, ir::none, ir::none}, .attr = x.graph->count()})};

@@ -203,6 +203,7 @@ struct fused : program_detail::coded_kernel<Code> {
   template <class Range>
   static TENURE_LAYER void row(const local_arguments& args, const Range& range, const position& p, sums& total);
   static TENURE_LAYER void part_of_row(const local_arguments& args, const block_range& range, const position& p, sums& total);
+  static constexpr int mask_of_sums(int pass);
   template <int Pass, class Range>
   static TENURE_LAYER void row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total);
   template <int Pass, int D, class Range>

@@ -61,12 +61,30 @@ TENURE_LAYER void fused<Code>::part_of_row(const local_arguments& args, const bl
   walk_row<0, 0>(args, range, p, r, total);
 }
 
+/// The mask of the row on which all sums of a pass depend, or -1: where it is false, the pass adds zeros, and has no other results.
+template <class Code>
+constexpr int fused<Code>::mask_of_sums(int pass) {
+  int mask = -1;
+  for (int i = 0; i < record::instructions; ++i) {
+    const action does = in_pass(k.instruction[i], pass);
+    if (does == action::keep || does == action::store) return -1;
+    if (does != action::reduce_row && does != action::reduce_columns && does != action::reduce_all) continue;
+    const instruction &sum = k.instruction[i], &x = k.instruction[sum.in[0]];
+    if (sum.reduction() != ir::reduction::sum || x.what != kind::compute || x.op != ops::code_of<ops::where>()) return -1;
+    const instruction &zero = k.instruction[x.in[2]], &by = k.instruction[x.in[0]];
+    if (zero.what != kind::constant || zero.bits != 0 || !by.row || by.phase > pass || (mask >= 0 && mask != x.in[0])) return -1;
+    mask = x.in[0];
+  }
+  return mask;
+}
+
 template <class Code>
 template <int Pass, class Range>
 TENURE_LAYER void fused<Code>::row_passes(const local_arguments& args, const Range& range, const position& p, row_state& r, sums& total) {
   if constexpr (Pass < record::passes) {
     start_all(total, those<part::row_sums, Pass>{});
-    walk_row<Pass, record::outer>(args, range, p, r, total);
+    constexpr int mask = mask_of_sums(Pass);
+    if (mask < 0 || r.mask[mask < 0 ? 0 : mask]) walk_row<Pass, record::outer>(args, range, p, r, total);
     finish_row(r, total, those<part::row_sums, Pass>{});
     row_phase(args, p, r, total, those<part::row, Pass + 1>{});
     row_passes<Pass + 1>(args, range, p, r, total);
