@@ -68,7 +68,8 @@ struct trial_of {
     const M point = map_tree<M>([](const auto& from, const auto& along, const auto& by) { return from + by * along; }, x, direction, t);
     const auto result = value_and_grad_of<F, 0>{}(point, data...);
     const auto& gradient = std::get<1>(result);
-    return std::tuple{std::get<0>(result), inner_product(gradient, direction), inner_product(gradient, gradient), gradient, point};
+    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(gradient)>, M>) return result;  // a static_assert says that f is no loss
+    else return std::tuple{std::get<0>(result), inner_product(gradient, direction), inner_product(gradient, gradient), gradient, point};
   }
 };
 /// The last step, and its change of the gradient, with their products.
@@ -179,7 +180,9 @@ class minimizer {
       return {};
     } else {
       auto values = optim::detail::values_of(model);
-      return run(values, data...);
+      using trial = decltype(std::declval<compiled<optim::detail::trial_of<F>, Execution>>()(values, values, 0.0, data...));
+      if constexpr (requires { requires std::tuple_size<trial>::value == 5; }) return run(values, data...);
+      else return {};  // a static_assert has said why
     }
   }
 
