@@ -279,4 +279,21 @@ template <int A, std::int64_t Size, std::int64_t Step = 1, operand_or_scalar X> 
 template <int K = 0, operand_or_scalar X> constexpr auto diagonal(const X& x) { return apply<ops::diagonal<K>>(x); }
 template <int K = 0, operand_or_scalar X> constexpr auto diag(const X& x) { return apply<ops::diag<K>>(x); }
 
+// Extents and axes behind the operand, as PyTorch and NumPy have them. They do not compile and give a message.
+namespace detail {
+template <class X>
+constexpr auto movement_by_arguments() {
+  static_assert(always_false<X>, "tenure: reshape, expand, permute, transpose, unsqueeze, squeeze: extents and axes are template arguments: write reshape<2, 3>(x), permute<1, 0>(x)");
+  return after_error();
+}
+template <class... To>
+concept some_arguments = sizeof...(To) > 0;
+}  // namespace detail
+template <operand X, class... To> requires detail::some_arguments<To...> constexpr auto reshape(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
+template <operand X, class... To> requires detail::some_arguments<To...> constexpr auto expand(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
+template <operand X, class... To> requires detail::some_arguments<To...> constexpr auto permute(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
+template <operand X, class... To> requires detail::some_arguments<To...> constexpr auto transpose(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
+template <operand X, class... To> constexpr auto unsqueeze(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
+template <operand X, class... To> constexpr auto squeeze(const X&, const To&...) { return detail::movement_by_arguments<X>(); }
+
 }  // namespace tenure
