@@ -59,7 +59,10 @@ return %0, %3, %4, %5, %6
 }
 TEST_CASE("neutral operands leave arithmetic") {
   vectors v;
-  CHECK(simple(v.g, {v.x + 0.0, v.x.like(0) + v.x, v.x - 0.0, v.x * 1.0, 1.0 * v.x, v.x / 1.0, -(-v.x)}) == vector_inputs + "return %0, %0, %0, %0, %0, %0, %0\n");
+  CHECK(simple(v.g, {v.x + 0.0, v.x.like(0) + v.x, v.x - 0.0, v.x * 1.0, 1.0 * v.x, v.x / 1.0, -(-v.x), v.x + -0.0, v.x.like(-0.0) + v.x}) == vector_inputs + "return %0, %0, %0, %0, %0, %0, %0, %0, %0\n");
+  // -0 - (-0) is 0.
+  vectors w;
+  CHECK(simple(w.g, {w.x - -0.0}) == vector_inputs + "%2 = constant -0 : float64[8]\n%3 = sub %0, %2 : float64[8]\nreturn %3\n");
 }
 TEST_CASE("the first operand of sub and div is not neutral") {
   vectors v;

@@ -131,10 +131,11 @@ constexpr node_id arithmetic(ir::builder& g, const ir::node& n) {
     if (known != none) return known;
   }
   const double neutral = adds || subtracts ? 0 : 1;
-  if (is_constant(y, neutral)) return x.id;
+  // 0 - 0 and -0 - (-0) are 0, and -0 is not, as atan2 and 1 / x show. (Only -0 + 0 loses its sign: docs/pytorch.md.)
+  const auto has_sign = [&](const value& zero) { return is_floating(n.type) && zero.node().attr < 0; };
+  if (is_constant(y, neutral) && !(subtracts && has_sign(y))) return x.id;
   if ((adds || multiplies) && is_constant(x, neutral)) return y.id;
-  // 0 - 0 is 0, and -0 is not, as atan2 and 1 / x show.
-  if (subtracts && is_constant(x, 0) && (!is_floating(n.type) || x.node().attr < 0)) return (-y).id;
+  if (subtracts && is_constant(x, 0) && (!is_floating(n.type) || has_sign(x))) return (-y).id;
   if (multiplies && is_constant(y, -1)) return (-x).id;
   if (multiplies && is_constant(x, -1)) return (-y).id;
   if (adds && y.node().op == opcode::neg) return (x - operand_of(y, 0)).id;
