@@ -162,6 +162,7 @@ TEST_CASE("what cannot be borrowed stays the lender's") {
   refused([](lender& l) { l.strides[0] = 0; }, tn::ownership_error(""));
   refused([](lender& l) { l.m.view.byte_offset = 2; }, tn::ownership_error(""));
   refused([](lender& l) { l.m.view.data = nullptr, l.m.view.byte_offset = 64; }, tn::ownership_error(""));
+  refused([](lender& l) { l.m.view.byte_offset = std::uint64_t{0} - 4; }, tn::ownership_error(""));  // would be the address before
   auto handle = dlpack::handle<dlpack::managed_tensor>(&from.m);
   CHECK_THROWS_AS((tn::from_dlpack<double, shape<2, 3>>(std::move(handle))), tn::shape_error);
   CHECK(handle);

@@ -163,7 +163,7 @@ dlpack::handle<M> to_dlpack(const E&) {
 /// last tensor over the memory is destroyed. from_dlpack<const float, ...> makes a read-only tensor, and memory with the
 /// read-only flag needs that form. m is a handle or a plain pointer. Throws shape_error if rank, extents or element type differ
 /// or no memory has such extents, ownership_error if the memory cannot be used (not on the host, not aligned, read-only, overlapping
-/// elements, strides beyond any memory), and std::bad_alloc. If it throws, the caller still owns m.
+/// elements, strides or byte_offset beyond any memory), and std::bad_alloc. If it throws, the caller still owns m.
 template <class T, any_shape Shape, dlpack::managed M>
 auto from_dlpack(M* m) {
   if constexpr (!detail::is_borrowable<T>()) {
@@ -179,6 +179,9 @@ auto from_dlpack(M* m) {
     extents strides = row_major(s);
     if (v.strides != nullptr)
       for (int i = 0; i < s.rank; ++i) strides[i] = v.strides[i];
+    // With the strides that are allowed no address overflows.
+    if (constexpr std::uint64_t most = std::uint64_t{1} << 59; v.data != nullptr && v.byte_offset > most)
+      throw ownership_error("tenure: from_dlpack: byte_offset " + std::to_string(v.byte_offset) + " reaches beyond any memory");
     // No number is added to a null pointer, so that it is refused, or stands for no elements.
     auto* const first = v.data == nullptr ? nullptr : reinterpret_cast<T*>(static_cast<std::byte*>(v.data) + v.byte_offset);
     return detail::borrow<Shape>(first, s, strides, [m](void* data, std::size_t bytes) { return detail::borrow_storage(data, bytes, detail::dlpack_deleter<M>{m}); });
