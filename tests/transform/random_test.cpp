@@ -108,6 +108,11 @@ TEST_CASE("uniform between bounds, and normal with a mean and a deviation") {
   // Bounds whose difference is beyond the range: numbers are refused, as with an engine, and arrays are right.
   CHECK_THROWS_WITH(tn::uniform<double>(shape<40>{}, key, -1e308, 1e308), "tenure: uniform: the difference of the bounds is no finite number");
   CHECK_THROWS_AS(tn::uniform(shape<40>{}, key, -3e38, 3e38), tn::error);
+  CHECK_THROWS_WITH(tn::uniform<double>(shape<40>{}, key, 1, -1.0), "tenure: uniform: the lower bound is above the upper bound, or a bound is NaN");
+  CHECK_THROWS_AS(tn::uniform(shape<40>{}, key, 0.0, std::numeric_limits<double>::quiet_NaN()), tn::error);
+  const double infinite = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS(tn::uniform(shape<40>{}, key, infinite, infinite), tn::error);
+  for (const double x : all_of(tn::uniform(shape<3>{}, key, 2, 2))) CHECK(x == 2);
   const auto wide = all_of(tn::uniform<double>(shape<40>{}, key, tn::tensor<double, shape<>>(-1e308), 1.5e308));
   for (std::size_t i = 0; i < 40; ++i) CHECK(wide[i] == Approx(-1e308 * (1 - u[i]) + 1.5e308 * u[i]).epsilon(1e-14));
   // The sum of 1 and a number below 2^-23 rounds to 1 or to the next number, which is no value of [1, next).

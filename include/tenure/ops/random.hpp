@@ -229,7 +229,7 @@ constexpr auto split_key(const K& key) {
 
 /// Independent values with the uniform distribution on [low, high), by default [0, 1), in multiples of 2^-23 (double: 2^-52) of high - low.
 /// The shape is static; uniform_like(x, key) has the shape and the element type of x. No gradient flows to x. Throws tenure::error, in a trace
-/// does not compile, if the bounds are numbers and high - low is infinite in T. Of bounds that are arrays it may be.
+/// does not compile, if the bounds are numbers and low > high, a bound is NaN, or high - low is no finite number of T. Arrays as bounds are not checked.
 template <element T = float, any_shape S, operand K>
 constexpr auto uniform(S, const K& key) {
   static_assert(S::is_static, "tenure: uniform: the shape has a run-time extent: call uniform_like(x, key)");
@@ -240,9 +240,8 @@ constexpr auto uniform(S, const K& key) {
 template <element T = float, any_shape S, operand K, class L, class H>
 constexpr auto uniform(S s, const K& key, const L& low, const H& high) {
   if constexpr (scalar<L> && scalar<H>) {
-    const T a = number::convert<T>(low), b = number::convert<T>(high);
-    if (number::scale_of_difference(a, b) != 1) throw error("tenure: uniform: the difference of the bounds is no finite number");
-    return apply<ops::uniform_between>(uniform<T>(s, key), a, b);
+    detail::require_bounds<T>(static_cast<double>(low), static_cast<double>(high));
+    return apply<ops::uniform_between>(uniform<T>(s, key), number::convert<T>(low), number::convert<T>(high));
   } else {
     return apply<ops::uniform_between_far>(uniform<T>(s, key), low, high);
   }

@@ -139,6 +139,15 @@ double random_normal(G& g) {
   return normal_quantile((static_cast<double>(random_bits(g, 52)) + 0.5) * 0x1p-52);
 }
 
+/// Throws tenure::error if no uniform distribution lies between these bounds, or if their difference is infinite in T.
+template <class T>
+constexpr void require_bounds(double low, double high) {
+  if (!(low <= high)) throw error("tenure: uniform: the lower bound is above the upper bound, or a bound is NaN");
+  const T a = number::convert<T>(low), b = number::convert<T>(high);
+  constexpr T most = std::numeric_limits<T>::max();
+  if (!(-most <= a && b <= most && number::scale_of_difference(a, b) == 1)) throw error("tenure: uniform: the difference of the bounds is no finite number");
+}
+
 }  // namespace detail
 
 /// Independent values with the uniform distribution on [low, high), by default [0, 1). T must be float or double. The engine comes
@@ -147,10 +156,9 @@ double random_normal(G& g) {
 template <element T = float, any_shape Shape, random_engine G, std::floating_point B, std::integral... N>
 tensor<T, Shape> uniform(Shape, G&& g, B low, B high, N... n) {
   static_assert(is_floating(dtype_v<T>), "tenure: uniform: only floating-point elements have a uniform distribution");
+  detail::require_bounds<T>(low, high);
   const T start = static_cast<T>(low);
   const T width = static_cast<T>(high) - start;
-  if (!(low <= high)) throw error("tenure: uniform: the lower bound is above the upper bound, or a bound is NaN");
-  if (!(width <= std::numeric_limits<T>::max())) throw error("tenure: uniform: the difference of the bounds is no finite number");
   tensor<T, Shape> made(uninitialized, n...);
   T* const to = detail::tensor_access::fresh(made);
   const std::int64_t size = made.size();
