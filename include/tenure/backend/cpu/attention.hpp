@@ -214,11 +214,11 @@ struct attention_block {
       for (index j = 0; j < seen; j += columns) {
         const index width = seen - j < columns ? seen - j : columns;
         turned<T>::product(rows, x.d, {q.data + i * q.row_stride, q.row_stride, q.col_stride}, keys, j, width, scores, columns);
-        const index own = x.causal ? i + 1 - j : width;
-        weigh(rows, block, own, width, scale);
+        const seen_weights<T> weights{scores, columns, rows, width, x.causal ? i + 1 - j : width};
+        weigh(weights, block, scale);
         for (index r = 0; r < rows && j > 0; ++r)
           if (moved[r] != T(1)) scale_row(sums + r * wide, wide, moved[r]);
-        seen_weights<T>{scores, columns, rows, width, own}.product(wide, right.data + j * right.row_stride, right.row_stride, sums, wide, j > 0);
+        weights.product(wide, right.data + j * right.row_stride, right.row_stride, sums, wide, j > 0);
       }
       for (index r = 0; r < block; r += lanes) {
         const packet sum = packets::ploadu<packet>(total + r);
@@ -237,14 +237,14 @@ struct attention_block {
     for (index c = 0; c < width; c += lanes) packets::pstoreu(row + c, packets::pmul(packets::ploadu<packet>(row + c), factor));
   }
   /// Replaces the products of a block by the exponentials of the distances of their scores from the largest score so far. Those that a row does
-  /// not see become 0: row r sees own + r of them, if that is less than `width`. `moved` becomes the factors by which the sums of earlier
-  /// columns shrink. A row whose scores are all -inf has no largest score, and its total stays 0.
-  void weigh(index rows, index block, index own, index width, T scale) const {
+  /// not see become 0. `moved` becomes the factors by which the sums of earlier columns shrink. A row whose scores are all -inf has no largest
+  /// score, and its total stays 0.
+  void weigh(const seen_weights<T>& weights, index block, T scale) const {
     const packet none = packets::pset1<packet>(lowest), zero = packets::pset1<packet>(T(0)), factor = packets::pset1<packet>(scale);
-    const index padded = whole_packets<T>(width);
+    const index rows = weights.rows, padded = whole_packets<T>(weights.width);
     for (index r = 0; r < rows; ++r) {
       T* const s = scores + r * columns;
-      hide(s, own + r < 0 ? 0 : own + r < width ? own + r : width, padded, none);
+      hide(s, weights.seen(r), padded, none);
       packet largest = none;
       for (index c = 0; c < padded; c += lanes) largest = math::max_of_numbers(largest, packets::ploadu<packet>(s + c));
       packets::pstoreu(by_lanes + r * lanes, largest);
