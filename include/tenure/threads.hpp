@@ -17,14 +17,8 @@
 
 #include <pthread.h>
 
-#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 20012
-#endif
+#include <tenure/math/eigen_core.hpp>
 #include <unsupported/Eigen/CXX11/ThreadPool>
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
 
 #include <tenure/backend/execution.hpp>
 #include <tenure/core/error.hpp>

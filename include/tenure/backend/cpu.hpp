@@ -4,11 +4,8 @@
 
 #include <tenure/backend/backend.hpp>
 
-#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 20012
-#include <Eigen/Core>
-#pragma nv_diagnostic pop
+#if defined(__CUDACC__)  // a .cu file has all of Eigen
+#include <tenure/math/eigen_core.hpp>
 #endif
 
 #include <tenure/backend/cpu/call.hpp>

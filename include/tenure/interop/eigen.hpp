@@ -9,15 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 20012
-#endif
-#include <Eigen/Core>
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-
+#include <tenure/math/eigen_core.hpp>
 #include <tenure/tensor/from.hpp>
 
 namespace TENURE_NAMESPACE {

@@ -14,14 +14,7 @@
 #endif
 
 #if !defined(TENURE_EIGEN_IN_PARTS)
-#if defined(__CUDACC__)  // nvcc remarks on Eigen's defaulted functions
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 20012
-#endif
-#include <Eigen/Core>
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
+#include "eigen_core.hpp"
 #else
 
 #include <array>
