@@ -76,9 +76,10 @@ TENURE_KERNEL_LAYER P pow(P x, P y) {
   constexpr T inf = std::numeric_limits<T>::infinity();
   const P zero = set1<P>(T(0)), one = set1<P>(T(1)), infinite = set1<P>(inf);
   const P a = abs(x);
-  P value = detail::pow_positive(a, y);
+  const mask_of<P> root = eq(a, zero);
+  P value = detail::pow_positive(select(root, one, a), y);  // the logarithm of 0 would set the flag of an error
   const mask_of<P> down = lt(y, zero);
-  value = select(eq(a, zero), select(down, infinite, zero), value);
+  value = select(root, select(down, infinite, zero), value);
   value = select(eq(a, infinite), select(down, zero, infinite), value);
   const P half = mul(y, set1<P>(T(0.5)));
   const mask_of<P> integer = eq(round(y), y);

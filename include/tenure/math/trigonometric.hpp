@@ -253,7 +253,7 @@ TENURE_KERNEL_LAYER P tan(P x) {
   const P tail = mul(mul(z, r), t), near = add(r, tail);
   const P value = add(r, fma(a.r.lo, fma(near, near, one), tail));
   const mask_of<P> odd = lt(or_bits(a.odd, one), zero);
-  return select(eq(x, zero), x, select(odd, div(set1<P>(T(-1)), value), value));
+  return select(eq(x, zero), x, select(odd, div(set1<P>(T(-1)), select(odd, value, one)), value));
 }
 
 }  // namespace tenure::math

@@ -137,7 +137,8 @@ struct xlogy : pointwise<xlogy, 2, typing::floating> {
   static constexpr void agree() { static_assert(Lhs == Rhs, "tenure: xlogy: the extents differ and neither of them is 1"); }
   template <class P> static TENURE_KERNEL_LAYER P evaluate(P x, P y) {
     const P zero = math::set1<P>(0);
-    return math::select(math::mask_and(math::eq(x, zero), math::eq(y, y)), zero, math::mul(x, math::log(y)));
+    const auto none = math::mask_and(math::eq(x, zero), math::eq(y, y));
+    return math::select(none, zero, math::mul(x, math::log(math::select(none, math::set1<P>(1), y))));
   }
   template <class T> static T reference(T x, T y) { return x == T(0) && y == y ? T(0) : x * std::log(y); }
   template <class V> static constexpr V derivative(int i, V g, V x, V y, V) {

@@ -209,7 +209,7 @@ struct attention_block {
     for (index i = 0; i < x.m; i += block) {
       const index rows = x.m - i < block ? x.m - i : block, seen = x.columns_seen(i, rows);
       for (index r = 0; r < block; ++r) most[r] = lowest, total[r] = T(0);
-      for (index r = rows * lanes; r < block * lanes; ++r) by_lanes[r] = T(0);
+      for (index r = rows * lanes; r < block * lanes; ++r) by_lanes[r] = T(1);  // rows that are not there: their logarithm is a number
       if (seen == 0) std::memset(static_cast<void*>(sums), 0, static_cast<std::size_t>(rows * wide) * sizeof(T));
       for (index j = 0; j < seen; j += columns) {
         const index width = seen - j < columns ? seen - j : columns;
@@ -241,12 +241,13 @@ struct attention_block {
   /// score, and its total stays 0.
   void weigh(const seen_weights<T>& weights, index block, T scale) const {
     const packet none = packets::pset1<packet>(lowest), zero = packets::pset1<packet>(T(0)), factor = packets::pset1<packet>(scale);
-    const index rows = weights.rows, padded = whole_packets<T>(weights.width);
+    const index rows = weights.rows;
     for (index r = 0; r < rows; ++r) {
       T* const s = scores + r * columns;
-      hide(s, weights.seen(r), padded, none);
+      const index seen = weights.seen(r), end = whole_packets<T>(seen);
+      hide(s, seen, end, packets::pset1<packet>(s[0]));  // by a score that it sees, so that no exponential overflows
       packet largest = none;
-      for (index c = 0; c < padded; c += lanes) largest = math::max_of_numbers(largest, packets::ploadu<packet>(s + c));
+      for (index c = 0; c < end; c += lanes) largest = math::max_of_numbers(largest, packets::ploadu<packet>(s + c));
       packets::pstoreu(by_lanes + r * lanes, largest);
     }
     fold_lanes(by_lanes, block, folded, [](const auto& a, const auto& b) { return math::max_of_numbers(a, b); });
@@ -255,17 +256,21 @@ struct attention_block {
       const packet down = math::select(math::eq(after, none), zero, after);
       packets::pstoreu(most + r, after);
       packets::pstoreu(shift + r, down);
-      packets::pstoreu(moved + r, math::exp(packets::pmul(packets::psub(before, down), factor)));
+      const packet from = math::select(math::eq(before, none), down, before);
+      packets::pstoreu(moved + r, math::exp(packets::pmul(packets::psub(from, down), factor)));
     }
     for (index r = 0; r < rows; ++r) {
       T* const s = scores + r * columns;
       const packet down = packets::pset1<packet>(shift[r]);
-      packet sum = zero;
-      for (index c = 0; c < padded; c += lanes) {
-        const packet p = math::exp(packets::pmul(packets::psub(packets::ploadu<packet>(s + c), down), factor));
-        packets::pstoreu(s + c, p);
+      const index seen = weights.seen(r), end = whole_packets<T>(seen);
+      packet sum = zero, p = zero;
+      for (index c = 0; c < end; c += lanes) {
         sum = packets::padd(sum, p);
+        p = math::exp(packets::pmul(packets::psub(packets::ploadu<packet>(s + c), down), factor));
+        packets::pstoreu(s + c, p);
       }
+      hide(s, seen, weights.width, zero);
+      if (seen > 0) sum = packets::padd(sum, packets::ploadu<packet>(s + end - lanes));
       packets::pstoreu(by_lanes + r * lanes, sum);
     }
     fold_lanes(by_lanes, block, folded, [](const auto& a, const auto& b) { return packets::padd(a, b); });
@@ -350,6 +355,7 @@ struct attention_gradient_block {
   static void weigh(T* p, T* slopes, index own, index width, T scale, T most, T rest, T delta) {
     const packet factor = packets::pset1<packet>(scale), mean = packets::pset1<packet>(delta);
     const packet down = packets::pset1<packet>(most), more = packets::pset1<packet>(rest);
+    hide(p, own, whole_packets<T>(own), packets::pset1<packet>(p[0]));  // by a score that it sees, so that no exponential overflows
     for (index c = 0; c < own; c += lanes) {
       const packet from_most = packets::psub(packets::ploadu<packet>(p + c), down);
       const packet weight = math::exp(packets::pmul(packets::psub(from_most, more), factor));

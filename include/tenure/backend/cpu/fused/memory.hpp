@@ -25,6 +25,8 @@ TENURE_LAYER auto fused<Code>::lane_index() -> P {
   return math::load<P>(index.at);
 }
 
+/// A packet that is not full repeats its first element in the lanes that are not there. So no lane computes what no element needs, and only data set the
+/// flags of exceptions, such as that of a division by zero.
 template <class Code>
 template <int A, bool Partial, int Way>
 TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position& p, std::int64_t i, int n) -> P {
@@ -33,7 +35,9 @@ TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position&
   if constexpr (x.counting) {
     // All packets of a step share this number.
     const T base = static_cast<T>(position_of<Code, A>(args, p.offset) + (i - Way * lanes) * step);
-    return math::add(math::set1<P>(base), math::mul(lane_index<Way>(), math::set1<P>(static_cast<T>(step))));
+    P lane = lane_index<Way>();
+    if constexpr (Partial && lanes > 1) lane = math::select(math::lt(lane, math::set1<P>(static_cast<T>(n))), lane, math::set1<P>(T(0)));
+    return math::add(math::set1<P>(base), math::mul(lane, math::set1<P>(static_cast<T>(step))));
   } else {
     using from = element_of_t<x.type>;
     const from* source = static_cast<const from*>(args.pointer[A]) + p.offset[A] + i * step;
@@ -41,7 +45,7 @@ TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position&
       return math::set1<P>(number::convert<T>(*source));
     } else if constexpr (!std::is_same_v<from, T>) {
       T lane[lanes];
-      for (int l = 0; l < lanes; ++l) lane[l] = !Partial || l < n ? number::convert<T>(source[l * step]) : T(0);
+      for (int l = 0; l < lanes; ++l) lane[l] = number::convert<T>(source[!Partial || l < n ? l * step : 0]);
       return math::load<P>(lane);
     } else {
       if constexpr (is_dynamic(x.stride[last]) || x.stride[last] != 1)
@@ -50,11 +54,11 @@ TENURE_LAYER auto fused<Code>::load(const local_arguments& args, const position&
             return math::gather<P>(source, step);
           } else {
             T lane[lanes];
-            for (int l = 0; l < lanes; ++l) lane[l] = l < n ? source[l * step] : T(0);
+            for (int l = 0; l < lanes; ++l) lane[l] = source[l < n ? l * step : 0];
             return math::load<P>(lane);
           }
         }
-      if constexpr (Partial) return math::load_first<P>(source, n);
+      if constexpr (Partial) return math::load_first<P>(source, n, *source);
       else return math::load<P>(source);
     }
   }
@@ -70,7 +74,7 @@ TENURE_LAYER auto fused<Code>::load_mask(const local_arguments& args, const posi
     if constexpr (!Partial && math::loads_bools<P>)
       if (step == 1) return math::load_bools<P>(source);
     T lane[lanes];
-    for (int l = 0; l < lanes; ++l) lane[l] = (!Partial || l < n) && source[l * step] ? T(1) : T(0);
+    for (int l = 0; l < lanes; ++l) lane[l] = source[!Partial || l < n ? l * step : 0] ? T(1) : T(0);
     return math::ne(math::load<P>(lane), math::set1<P>(T(0)));
   }
 }

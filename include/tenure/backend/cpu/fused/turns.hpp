@@ -57,7 +57,7 @@ constexpr int fused<Code>::packets_of_turn() {
 }
 
 /// One instruction for one packet: before the turns (Prepares) the loads of what stays the same, and in a turn all others. A packet that is not
-/// Full has the first n elements only, and n may be 0.
+/// Full has the first n elements only. Without any it computes with the element i, and stores nothing.
 template <class Code>
 template <class Loop, bool Full, bool Prepares, int I>
 TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
@@ -73,11 +73,10 @@ TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const positi
     next[Loop::carry(x.access)] = read<x.in[0]>(r, e);
   } else if constexpr (Full || x.access < 0) {
     element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
-  } else if constexpr (masks_are_free) {
-    element<0, at_choice::unknown, true, 0, I>(args, p, r, e, none, i, n);
   } else {
-    if (n == lanes) element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
-    else if (n > 0) element<0, at_choice::unknown, true, 0, I>(args, p, r, e, none, i, n);
+    const int there = x.what == kind::load && n == 0 ? 1 : n;
+    if (!masks_are_free && n == lanes) element<0, at_choice::unknown, false, 0, I>(args, p, r, e, none, i, lanes);
+    else if (masks_are_free || there > 0) element<0, at_choice::unknown, true, 0, I>(args, p, r, e, none, i, there);
   }
 }
 
@@ -95,23 +94,14 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
   sums none;
   element_state e[ways];
   P carried[ways][Loop::carries + 1], next[ways][Loop::carries + 1];
-  if constexpr (!is_full(ways - 1)) {  // packets with no element load nothing, and compute with zeros
-    for (int w = 0; w < ways; ++w) {
-      for (P& value : carried[w]) value = math::set1<P>(0);
-      if constexpr (!masks_are_free) {
-        for (P& value : e[w].value) value = math::set1<P>(0);
-        for (M& mask : e[w].mask) mask = math::mask_set<P>(false);
-      }
-    }
-  }
-  [[maybe_unused]] const auto elements_of = [&](int way) {
+  const auto elements_of = [&](int way) {
     const std::int64_t left = n - first - way * lanes;
-    return static_cast<int>(left > lanes ? lanes : left < 0 ? 0 : left);
+    return is_full(way) || left > lanes ? lanes : left < 0 ? 0 : static_cast<int>(left);
   };
+  const auto first_of = [&](int way) { return elements_of(way) > 0 ? first + way * lanes : first; };
   const auto each_of = [&]<bool Prepares, int I, int... Way>(std::bool_constant<Prepares>, std::integral_constant<int, I>, std::integer_sequence<int, Way...>)
       __attribute__((always_inline)) {
-    (in_turn<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], first + Way * lanes,
-                                              is_full(Way) ? lanes : elements_of(Way)), ...);
+    (in_turn<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], first_of(Way), elements_of(Way)), ...);
   };
   constexpr auto& list = base::template selection<part::elements>::list;
   const auto some = [&]<bool Prepares, int First, int... J>(std::bool_constant<Prepares> phase, std::integral_constant<int, First>,
@@ -133,14 +123,15 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
   const auto move_one = [&]<bool Loads, int Way, int A>(std::bool_constant<Loads>, std::integral_constant<int, Way>, std::integral_constant<int, A>)
       __attribute__((always_inline)) {
     P& packet = carried[Way][Loop::carry(A)];
-    const std::int64_t at = first + Way * lanes;
-    const int there = is_full(Way) ? lanes : elements_of(Way);
+    const std::int64_t at = first_of(Way);
+    const int there = elements_of(Way);
     if (there == lanes) {
       if constexpr (Loads) packet = load<A, false, 0>(args, p, at, lanes);
       else store<A, false>(args, p, packet, at, lanes);
+    } else if constexpr (Loads) {
+      packet = load<A, true, 0>(args, p, at, there > 0 ? there : 1);
     } else if (there > 0) {
-      if constexpr (Loads) packet = load<A, true, 0>(args, p, at, there);
-      else store<A, true>(args, p, packet, at, there);
+      store<A, true>(args, p, packet, at, there);
     }
   };
   const auto move = [&]<bool Loads, int... A>(std::bool_constant<Loads> loads, std::integer_sequence<int, A...>) __attribute__((always_inline)) {
