@@ -86,15 +86,15 @@ void check_functions() {
   constexpr range any{-20, 20}, wide{-18, 18, true}, positive{0.25, 3}, below_one{-0.9, 0.9};
   const auto logarithms = [](const auto& x) { return std::tuple{log(x), log1p(x), log2(x), log10(x), sqrt(x), rsqrt(x), reciprocal(x), pow(x, 1.75), pow(x, x), acosh(x + 1)}; };
   CHECK_QUIET(true, logarithms, positive);
+#ifdef TENURE_QUICK_TESTS
+  if constexpr (sizeof(T) == 8) return;
+#endif
   const auto inverses = [](const auto& x) { return std::tuple{asin(x), acos(x), atanh(x)}; };
   CHECK_QUIET(false, inverses, below_one);
   const auto of_two = [](const auto& x, const auto& y) {
     return std::tuple{x / y, pow(x, y), atan2(x, y), xlogy(x, y), fmod(x, y), remainder(x, y), floor_divide(x, y), lerp(x, y, 0.5), where(x > y, x / y, y / x)};
   };
   CHECK_QUIET(false, of_two, positive, positive);
-#ifdef TENURE_QUICK_TESTS
-  if constexpr (sizeof(T) == 8) return;
-#endif
   const auto bounded = [](const auto& x) { return std::tuple{sin(x), cos(x), tan(x), atan(x), asinh(x), tanh(x), sigmoid(x), erf(x), erfc(x)}; };
   CHECK_QUIET(false, bounded, wide);
   const auto rows = [](const auto& x) { return std::tuple{softmax(x), log_softmax(x), logsumexp(x), layer_norm(x), norm(x), norm<3>(x), stddev<0>(x), amax(x)}; };
@@ -131,7 +131,9 @@ TEST_CASE("no function sets a flag of an error at the edge of its domain") {
     CHECK(flags_of([&] { return values<decltype(to_edge)>(zero, one); }) == "");
   };
   check(1.f);
+#ifndef TENURE_QUICK_TESTS
   check(1.);
+#endif
 }
 #endif
 
@@ -152,7 +154,9 @@ TEST_CASE("functions along an axis, of strided operands and of short rows set no
     CHECK(flags_of([&] { return values<decltype(f)>(x); }) == "");
     CHECK(flags_of([&] { return slopes<decltype(f)>(x); }) == "");
   };
+#ifndef TENURE_QUICK_TESTS
   check(shape<3, 5>{});
+#endif
   check(shape<3, 19>{});
 }
 #endif
