@@ -8,7 +8,7 @@ A program is a function of some tensors with two results. Tenure computes the re
 for most programs a second derivative of the first result alone, so that the other one has no cotangent. JAX computes the same in float64, and of a
 program in float32 in float32 too.
 
-Tolerance: JAX computes each program again with every intermediate value off by a random fraction of 1e-9 (float32: 1e-6). What that moves, scaled to the
+Tolerance: JAX computes each program again with every intermediate value off by some random roundings. What that moves, scaled to the
 rounding of the type, is what the program leaves open; so a branch that hangs by a rounding error is not compared. A program of `exact` operations has the
 same bits, also the signs of zeros.
 
@@ -109,17 +109,22 @@ class scope:
 
     def __init__(self, outer=None):
         self.c, self.p, self.values = [], [], []
-        self.outer = outer
+        self.outer, self.read = outer, outer.read if outer else set()
 
     def visible(self):
         return self.values + (self.outer.visible() if self.outer else [])
 
     def pick(self, r, wanted=lambda s: True):
+        """A value, rather one that nothing has read yet, or else a recent one."""
         near = [v for v in self.values if wanted(v[1])]
-        all_values = [v for v in self.visible() if wanted(v[1])]
-        if near and r.random() < 0.7:
-            return r.choice(near[-4:])
-        return r.choice(all_values) if all_values else None
+        unread = [v for v in near if v[0] not in self.read]
+        everything = [v for v in self.visible() if wanted(v[1])]
+        if not everything:
+            return None
+        dice = r.random()
+        found = r.choice(unread if unread and dice < 0.5 else near[-4:] if near and dice < 0.75 else everything)
+        self.read.add(found[0])
+        return found
 
 
 def indented(lines, by="  "):
@@ -158,6 +163,11 @@ class program:
         first, second = self.made[-1] if self.made else tail, tail if r.random() < 0.7 else top.pick(r)
         if first == second and self.made:
             second = self.made[0]
+        # Mostly all that was made has a part in the second result.
+        if not self.exact and r.random() < 0.7:
+            for v in [v for v in top.values if v[0] not in top.read | {first[0], second[0]}]:
+                part = self.let(top, f"sin(tn::sum({v[0]}))", f"m.sin(n(m.sum({v[0]})))", ())
+                second = self.let(top, f"({second[0]} + {part[0]} * 0.5)", f"({second[0]} + {part[0]} * 0.5)", second[1])
         self.names = names
         self.c = top.c + [f"return std::tuple{{{first[0]}, {second[0]}}};"]
         self.p = top.p + [f"return ({first[0]}, {second[0]})"]
@@ -539,8 +549,6 @@ def evaluator(p, T):
     def n(v):
         noise, amount = state["noise"]
         state["row"] = (state["row"] + 1) % len(noise)
-        if amount is None:
-            return v
         return v * (1 + amount * noise[state["row"], :v.size].reshape(v.shape).astype(v.dtype))
 
     def repeat(goes_on, turn, init, most):
@@ -552,9 +560,9 @@ def evaluator(p, T):
     exec(p.python(), names)
     f = names["function"]
 
-    def outputs(x, t, c, noise, nudged):
+    def outputs(x, t, c, noise, amount):
         state["row"] = 0
-        state["noise"] = (noise, (1e-6 if p.type == "float" else 1e-9) if nudged else None)
+        state["noise"] = (noise, amount)
         x, t, c = jax.tree.map(n, (x, t, c))
         state["true"] = not p.inner_grad
         values = f(*x)
@@ -571,7 +579,7 @@ def evaluator(p, T):
             second = jax.grad(lambda *x: sum((g * v).sum() for g, v in zip(jax.grad(one, everything)(*x), t)), everything)(*x)
         return [*values, *gradients, *tangents, *second]
 
-    return jax.jit(outputs, static_argnums=4)
+    return jax.jit(outputs)
 
 
 kinds = ["ordinary", "ordinary", "ordinary", "saturated", "large", "tiny", "special", "special", "ties"]
@@ -607,24 +615,27 @@ def judged(p):
             *(f"second {i}" for i in range(len(p.arguments) if p.second else 0))]
     wide = evaluator(p, jnp.float64)
     narrow = evaluator(p, jnp.float32) if p.type == "float" else None
-    eps, amount = (2.0 ** -24, 1e-6) if narrow else (2.0 ** -53, 1e-9)
+    eps = 2.0 ** -24 if narrow else 2.0 ** -53
+    # A few roundings, as the sine of a large number does not move in proportion; in float64 also more, as those of JAX are as large.
+    amounts = [16 * eps] * 4 + ([] if narrow else [1e-9] * 4)
     # A derivative of softmax is a difference from the mean of its row, so that it is right to a rounding error of the row.
     floor = 40 * eps if any("softmax" in line or "logsumexp" in line for line in p.p) else 1e-36 if narrow else 1e-290
     rounds = np.random.RandomState(p.seed)
-    noises = [rounds.uniform(-1, 1, (61, 1024)) for _ in range(4)]
+    noises = [rounds.uniform(-1, 1, (61, 1024)) for _ in amounts]
     for which in range(len(kinds)):
         kind, *given = draw(p, which)
         doubles = jax.tree.map(lambda a: np.asarray(a, np.float64), given)
-        base = [np.asarray(a) for a in wide(*doubles, noises[0], False)]
-        moved = [[np.asarray(a) for a in wide(*doubles, s, True)] for s in noises]
-        single = [np.asarray(a) for a in narrow(*given, noises[0], False)] if narrow else [None] * len(base)
+        base = [np.asarray(a) for a in wide(*doubles, noises[0], 0.0)]
+        moved = [[np.asarray(a) for a in wide(*doubles, s, by)] for s, by in zip(noises, amounts)]
+        single = [np.asarray(a) for a in narrow(*given, noises[0], 0.0)] if narrow else [None] * len(base)
         with np.errstate(all="ignore"):
             entries = []
             for i, a in enumerate(base):
-                spread = np.max([np.abs(m[i] - a) for m in moved], axis=0) if a.size else np.zeros(a.shape)
+                spread = np.max([np.abs(m[i] - a) * (eps / by) for m, by in zip(moved, amounts)], axis=0) if a.size else np.zeros(a.shape)
                 spread = np.where(np.isnan(spread), 0 if not np.isfinite(a).all() else np.inf, spread)
                 spread = np.where(np.isfinite(a) & ~np.all([np.isfinite(m[i]) for m in moved], axis=0), np.inf, spread)
-                entries.append((what[i], a, 40 * eps / amount * spread + 40 * eps * np.abs(a) + floor, single[i]))
+                spread = np.where(40 * spread > 0.01 * np.abs(a), 100 * spread, spread)  # no digit is left, as of the sine of a large number
+                entries.append((what[i], a, 40 * spread + 40 * eps * np.abs(a) + floor, single[i]))
         yield kind, given, entries
 
 
@@ -706,13 +717,13 @@ def compare(p, got):
 
 # ---- the programs of tests/golden ---------------------------------------------------------------------------------------------
 # Chosen for what they contain, of the first seeds, and for a short time of compilation.
-golden_programs = [2200003, 2200004, 2400011, 2500000, 2500010, 2700005, 2700006]
+golden_programs = [4000006, 4100008, 4200008, 4300001, 4300007, 4600001, 4600009]
 golden_calls = [0, 3, 4, 5, 6, 8]
 
 
 def write_golden(path):
-    def number(v):
-        text = f"{v:.17g}" if p.type == "double" else f"{v:.9g}"
+    def number(v, bits=False):
+        text = f"{v:.17g}" if bits or p.type == "double" else f"{v:.9g}"
         return text if any(c in text for c in ".en") else text + ".0"
 
     rows = lambda texts: "\n".join("    " + ", ".join(texts[i:i + 8]) + "," for i in range(0, len(texts), 8))
@@ -758,7 +769,7 @@ struct number {{
                         w, limit = 0.0, math.inf
                     elif kind in ("special", "ties") and not what.startswith("value"):
                         w, limit = 0.0, -1.0
-                    wanted.append(f"{{{number(float(w))}, {limit:.1e}}}".replace("0.0e+00", "0") if limit != math.inf else "{0, inf}")
+                    wanted.append(f"{{{number(float(w), limit == 0)}, {limit:.1e}}}".replace("0.0e+00", "0") if limit != math.inf else "{0, inf}")
         text += [f"\n// {', '.join(sorted(p.features))}\n{p.cpp()}constexpr double given_{seed}[] = {{\n{rows(given)}\n}};\nconstexpr number wanted_{seed}[] = {{\n{rows(wanted)}\n}};\n"]
     text += ["\ntemplate <class Judge>\nvoid for_each_program(Judge judge) {\n" + "".join(f"  judge.template operator()<program_{i}>({i}, given_{i}, wanted_{i});\n" for i in golden_programs) + "}\n\n}  // namespace by_jax\n"]
     with open(path, "w") as file:
