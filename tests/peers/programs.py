@@ -635,7 +635,7 @@ def judged(p):
                 spread = np.where(np.isnan(spread), 0 if not np.isfinite(a).all() else np.inf, spread)
                 spread = np.where(np.isfinite(a) & ~np.all([np.isfinite(m[i]) for m in moved], axis=0), np.inf, spread)
                 spread = np.where(40 * spread > 0.01 * np.abs(a), 100 * spread, spread)  # no digit is left, as of the sine of a large number
-                entries.append((what[i], a, 40 * spread + 40 * eps * np.abs(a) + floor, single[i]))
+                entries.append((what[i], a, 160 * spread + 40 * eps * np.abs(a) + floor, single[i]))
         yield kind, given, entries
 
 
