@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The logarithm of the likelihood of 200 observations by a Kalman filter of three states and two observations a turn, float64: small products, a
-// system of two equations and a determinant in each turn. By hand these are loops, which the compiler unrolls for static extents. The gradient is that
+// The logarithm of the likelihood of 200 observations by a Kalman filter of three states and two observations an iteration, float64: small products, a
+// system of two equations and a determinant in each iteration. By hand these are loops, which the compiler unrolls for static extents. The gradient is that
 // with respect to the matrices of the model.
 #include <harness.hpp>
 #include <tenure/tenure.hpp>
@@ -14,18 +14,18 @@ namespace tn = tenure;
 
 constexpr auto unit_like = [](auto x) { return where(tn::index_along<0>(x) == tn::index_along<1>(x), tn::ones_like(x), 0.0); };
 constexpr auto log_of_determinant = [](auto s) {
-  const auto turn = [](auto i, auto c) {
+  const auto iteration = [](auto i, auto c) {
     const auto [a, sum] = c;
     const auto column = a.at(tn::all, i), row = a[i];
     const auto below = where(tn::index_along<0>(column) > i, column / a(i, i), 0.0);
     return std::tuple{a - outer(below, row), sum + log(a(i, i))};
   };
-  return std::get<1>(tn::fori_loop(tn::extent<0>(s), turn, std::tuple{s, 0.0 * sum(s)}));
+  return std::get<1>(tn::fori_loop(tn::extent<0>(s), iteration, std::tuple{s, 0.0 * sum(s)}));
 };
 /// f [states, states] moves the states, h [seen, states] observes them, q and r are their noise.
 constexpr auto likelihood = [](auto f, auto h, auto q, auto r, auto ys) {
   const auto unit = unit_like(f);
-  const auto turn = [=](auto state, auto y) {
+  const auto iteration = [=](auto state, auto y) {
     const auto [x, p, sum] = state;
     const auto before = matmul(f, x);
     const auto spread = matmul(matmul(f, p), transpose(f)) + q;
@@ -37,7 +37,7 @@ constexpr auto likelihood = [](auto f, auto h, auto q, auto r, auto ys) {
     const auto kept = spread - matmul(transpose(gain), seen);
     return std::tuple{std::tuple{after, kept, sum - 0.5 * (log_of_determinant(s) + tn::sum(missed * tn::solve(s, missed)))}, tn::nothing};
   };
-  return std::get<2>(std::get<0>(tn::scan(turn, std::tuple{0.0 * f[0], unit, 0.0 * sum(f)}, ys)));
+  return std::get<2>(std::get<0>(tn::scan(iteration, std::tuple{0.0 * f[0], unit, 0.0 * sum(f)}, ys)));
 };
 constexpr auto value_of = tn::compile(likelihood);
 constexpr auto slopes_of = tn::value_and_grad<0, 1>(likelihood);
@@ -50,11 +50,11 @@ struct static_sizes {
 };
 // In a function of its own, as a library would have it.
 template <class Sizes>
-[[gnu::noinline]] double by_hand(Sizes of, std::int64_t turns, const double* f, const double* h, const double* q, const double* r, const double* ys) {
+[[gnu::noinline]] double by_hand(Sizes of, std::int64_t trip_count, const double* f, const double* h, const double* q, const double* r, const double* ys) {
   const auto n = of.n, m = of.m;
   double x[4] = {}, p[16] = {}, before[4], fp[16], spread[16], missed[4], seen[16], s[16], gain[16], solved[4], total = 0;
   for (int i = 0; i < n; ++i) p[i * n + i] = 1;
-  for (std::int64_t t = 0; t < turns; ++t) {
+  for (std::int64_t t = 0; t < trip_count; ++t) {
     const auto product = [](const double* a, const double* b, double* c, auto rows, auto columns, auto inner) {
       for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j) {
@@ -126,11 +126,11 @@ struct filter {
   real<> value{0.0};
   double hand_value = 0;
 
-  explicit filter(int turns) : filter(turns, std::bool_constant<tn::is_static(N)>{}) {}
-  filter(int turns, std::true_type) : ys(tn::uninitialized, turns) { fill(); }
-  filter(int turns, std::false_type)
+  explicit filter(int trip_count) : filter(trip_count, std::bool_constant<tn::is_static(N)>{}) {}
+  filter(int trip_count, std::true_type) : ys(tn::uninitialized, trip_count) { fill(); }
+  filter(int trip_count, std::false_type)
       : f(tn::uninitialized, 3), q(tn::uninitialized, 3), slope_f(tn::uninitialized, 3), h(tn::uninitialized, 2, 3), slope_h(tn::uninitialized, 2, 3), r(tn::uninitialized, 2),
-        ys(tn::uninitialized, turns, 2) {
+        ys(tn::uninitialized, trip_count, 2) {
     fill();
   }
   void fill() {

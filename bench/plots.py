@@ -89,10 +89,10 @@ def against_nodes(rows):
     lines = {}
     for compiler, colour in {"g++": "#c0392b", "clang": "#2c5f8a"}.items():
         seconds = {row["source"]: row["seconds"] for row in rows if compiler in row["compiler"] and "seconds" in row}
-        turns = sorted(int(name.removeprefix("loop_")) for name in seconds if re.fullmatch(r"loop_\d+", name))
-        if len(turns) > 1:
-            nodes = [15 * n for n in turns]  # as bench/compile/sweep.py counts them
-            lines[compiler] = (colour, "", [(n, seconds[f"loop_{t}"]) for n, t in zip(nodes, turns)])
+        iterations = sorted(int(name.removeprefix("loop_")) for name in seconds if re.fullmatch(r"loop_\d+", name))
+        if len(iterations) > 1:
+            nodes = [15 * n for n in iterations]  # as bench/compile/sweep.py counts them
+            lines[compiler] = (colour, "", [(n, seconds[f"loop_{t}"]) for n, t in zip(nodes, iterations)])
             lines[f"bare Eigen, {compiler}"] = (colour, "6 4", [(n, seconds["bare_eigen"]) for n in (nodes[0], nodes[-1])])
     if not lines:
         return None

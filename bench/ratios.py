@@ -32,7 +32,7 @@ goals = [
     ("forward_deep_f32/1e7", "one thread", 0.6), ("mlp_step/256", "one thread", 0.6),
     ("tiny_step/4", "hand", 1.0), ("chain4/4", "hand", 0.75), ("lstm/16", "hand", 1.0),
     ("rk4/1e4", "hand", 1.1), ("rk4_gradient/1e4", "hand", 1.2), ("while/1e6", "hand", 1.2), ("lstm/16", "without scan", 1.05),
-    ("checkpoint/256", "keep_all", 1.35), ("one_turn/1e3", "straight", 1.05), ("one_turn/1e5", "straight", 1.05), ("layers/12", "unrolled", 1.03),
+    ("checkpoint/256", "keep_all", 1.35), ("one_iteration/1e3", "straight", 1.05), ("one_iteration/1e5", "straight", 1.05), ("layers/12", "unrolled", 1.03),
     ("projection_jacobian/1e5", "hand", 0.3), ("products_3x3/1e5", "hand", 1.0), ("rk4_steps/1e5", "hand", 0.3),
     ("gpt_4x128x64/8", "hand", 0.5), ("gpt_2x64x64/4", "pytorch", 0.7), ("gpt_4x128x64/8", "pytorch", 0.7), ("gpt_2x128x1024/1", "pytorch", 0.7),
 ]  # fmt: skip

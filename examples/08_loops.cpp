@@ -24,7 +24,7 @@ constexpr auto heron = [](const auto& a) {
 };
 
 bool same_in_all_modes() {
-  // With tensors each turn is computed at once. With a variable the turns are its history. Compiled, all turns are one program.
+  // With tensors each iteration is computed at once. With a variable the iterations are its history. Compiled, all iterations are one program.
   const array<double, 3> areas{1, 4, 9};
   auto v = tn::variable<double, tn::shape<3>>{1, 4, 9};
   const double sides = heron(areas).item();
@@ -47,13 +47,13 @@ constexpr auto rk4 = [](auto state, auto p) {
   return std::tuple{a + dt / 6 * (a1 + 2.0 * a2 + 2.0 * a3 + a4), s + dt / 6 * (s1 + 2.0 * s2 + 2.0 * s3 + s4)};
 };
 
-// The state goes from turn to turn. Each turn takes one element of `observed` and gives one element of the errors.
+// The state goes from iteration to iteration. Each iteration takes one element of `observed` and gives one element of the errors.
 constexpr auto errors = [](auto p, auto observed) {
-  const auto turn = [=](auto state, auto seen) {
+  const auto iteration = [=](auto state, auto seen) {
     const auto [angle, speed] = state;
     return std::tuple{rk4(state, p), angle - seen};
   };
-  return std::get<1>(tn::scan(turn, std::tuple{1.2, 0.0}, observed));
+  return std::get<1>(tn::scan(iteration, std::tuple{1.2, 0.0}, observed));
 };
 constexpr auto misfit = [](auto p, auto observed) { return mean(square(errors(p, observed))); };
 
@@ -65,7 +65,7 @@ bool fit_pendulum() {
 
   array<double, 2> p{8, 0.5};
   std::printf("pendulum: start at %.4f %.4f\n", p(0), p(1));
-  // One program for any number of turns. The first 50 observations give a start for all 200.
+  // One program for any number of iterations. The first 50 observations give a start for all 200.
   for (const int count : {50, 50, 50, 200, 200, 200}) {
     const auto seen = observed[tn::range(0, count)];
     const auto still = zeros[tn::range(0, count)];
@@ -101,20 +101,20 @@ struct lstm {
 
 // The model stands outside of the loop: a body may use any value of the function around it. This loop has no ys.
 constexpr auto predict = [](auto model, auto xs) {
-  const auto turn = [=](auto state, auto x) {
+  const auto iteration = [=](auto state, auto x) {
     const auto [h, c] = state;
     return std::tuple{model(h, c, x), tn::nothing};
   };
   const auto zero = tn::zeros_like(model.out);
-  const auto [state, none] = tn::scan(turn, std::tuple{zero, zero}, xs);
+  const auto [state, none] = tn::scan(iteration, std::tuple{zero, zero}, xs);
   return sum(std::get<0>(state) * model.out);
 };
 constexpr auto loss = [](auto model, auto xs, auto y) { return square(predict(model, xs) - y); };
 
-// Two layers, for a sequence of any length: the body has both, and the second reads the h of the first in the same turn. The result has the h of
+// Two layers, for a sequence of any length: the body has both, and the second reads the h of the first in the same iteration. The result has the h of
 // the second layer for each row.
 constexpr auto two_layers = [](auto first, auto second, auto xs) {
-  const auto turn = [=](auto state, auto x) {
+  const auto iteration = [=](auto state, auto x) {
     const auto [h1, c1, h2, c2] = state;
     const auto lower = first(h1, c1, x);
     const auto upper = second(h2, c2, std::get<0>(lower));
@@ -122,7 +122,7 @@ constexpr auto two_layers = [](auto first, auto second, auto xs) {
   };
   const auto zero1 = tn::zeros_like(first.out);
   const auto zero2 = tn::zeros_like(second.out);
-  return std::get<1>(tn::scan(turn, std::tuple{zero1, zero1, zero2, zero2}, xs));
+  return std::get<1>(tn::scan(iteration, std::tuple{zero1, zero1, zero2, zero2}, xs));
 };
 
 // The network learns to remember the first number of a sequence. The sequences have 2 to 9 rows, and one program reads all of them.
@@ -154,18 +154,18 @@ constexpr auto largest_eigenvalue = [](auto m, auto start) {
   return sum(v * matmul(m, v)) / sum(v * v);
 };
 
-// Kepler's equation E - e sin(E) = m for all elements of m at once, by Newton's iteration: until the largest error is small, or 50 turns.
+// Kepler's equation E - e sin(E) = m for all elements of m at once, by Newton's iteration: until the largest error is small, or 50 iterations.
 constexpr auto kepler = [](auto e, auto m) {
   const auto error = [=](auto anomaly) { return anomaly - e * sin(anomaly) - m; };
   const auto goes_on = [=](auto state) {
-    const auto [anomaly, turns] = state;
-    return amax(abs(error(anomaly))) > 1e-13 && turns < 50;
+    const auto [anomaly, trip_count] = state;
+    return amax(abs(error(anomaly))) > 1e-13 && trip_count < 50;
   };
-  const auto turn = [=](auto state) {
-    const auto [anomaly, turns] = state;
-    return std::tuple{anomaly - error(anomaly) / (1.0 - e * cos(anomaly)), turns + 1};
+  const auto iteration = [=](auto state) {
+    const auto [anomaly, trip_count] = state;
+    return std::tuple{anomaly - error(anomaly) / (1.0 - e * cos(anomaly)), trip_count + 1};
   };
-  return tn::while_loop(goes_on, turn, std::tuple{m, 0});
+  return tn::while_loop(goes_on, iteration, std::tuple{m, 0});
 };
 
 // How far a ball flies that is thrown at 30 m/s and slowed down by the air: steps until it is below the ground, and then back along the last
@@ -217,9 +217,9 @@ int main() {
   // Forward mode goes through while_loop too: d(anomaly)/d(e) = sin(anomaly) / (1 - e cos(anomaly)).
   const array<double, 3> mean_anomaly{0.5, 1.5, 3}, still{0, 0, 0};
   const auto [solved, tangent] = tn::jvp(kepler)(0.7, mean_anomaly, 1.0, still);
-  const auto& [anomaly, turns] = solved;
+  const auto& [anomaly, trip_count] = solved;
   const auto& [slope, none] = tangent;
-  std::printf("Kepler: %.6f after %d turns, slope %.6f\n", anomaly(0), static_cast<int>(turns.item()), slope(0));
+  std::printf("Kepler: %.6f after %d iterations, slope %.6f\n", anomaly(0), static_cast<int>(trip_count.item()), slope(0));
   right &= std::abs(slope(0) - std::sin(anomaly(0)) / (1 - 0.7 * std::cos(anomaly(0)))) < 1e-6;
 
   // The drag with which a throw reaches 52.5 m, by Newton's iteration.

@@ -20,23 +20,23 @@ constexpr auto loss = [](auto w, auto x, auto y) { return square(sum(w * x) - y)
 // The gradient for each point. All points share w.
 constexpr auto gradients = tn::vmap<tn::unmapped, 0, 0>(tn::grad(loss));
 
-// The cube root of one number by Newton's iteration. Each number ends after turns of its own.
+// The cube root of one number by Newton's iteration. Each number ends after iterations of its own.
 constexpr auto cube_root = [](auto a) {
   const auto goes_on = [=](auto x) { return abs(x * x * x - a) > 1e-12 * abs(a); };
-  const auto turn = [=](auto x) { return x - (x * x * x - a) / (3.0 * x * x); };
-  return tn::while_loop(goes_on, turn, a);
+  const auto iteration = [=](auto x) { return x - (x * x * x - a) / (3.0 * x * x); };
+  return tn::while_loop(goes_on, iteration, a);
 };
 
-// The same as the root of an equation: grad goes through the equation, not through the turns.
+// The same as the root of an equation: grad goes through the equation, not through the iterations.
 constexpr auto exact_root = tn::root([](auto x, auto a) { return x * x * x - a; }, cube_root);
 
 // The slope of the square root by Heron's method.
 constexpr auto heron = tn::grad([](auto a) {
   const auto goes_on = [=](auto x) { return abs(x * x - a) > 1e-12 * a; };
-  const auto turn = [=](auto x) { return (x + a / x) / 2.0; };
-  return tn::while_loop(goes_on, turn, a);
+  const auto iteration = [=](auto x) { return (x + a / x) / 2.0; };
+  return tn::while_loop(goes_on, iteration, a);
 });
-// The memory is a constant of the program, whatever the number of turns.
+// The memory is a constant of the program, whatever the number of iterations.
 static_assert(decltype(heron.plan(array<>()))::workspace_bytes() < 40'000);
 
 // ---- derivatives in all directions --------------------------------------------------------------------------------------

@@ -43,10 +43,10 @@ constexpr auto runge_kutta = [](const auto& state, const auto& p) {
   return next;
 };
 
-// The errors of both angles before each step: [steps, 2]. Each turn takes one row of `seen`.
+// The errors of both angles before each step: [steps, 2]. Each iteration takes one row of `seen`.
 constexpr auto errors = [](auto p, auto seen) {
-  const auto turn = [=](auto state, auto row) { return std::tuple{runge_kutta(state, p), stack(state[0], state[1]) - row}; };
-  return std::get<1>(tn::scan(turn, std::array{1.2, 0.4, 0.0, 0.0}, seen));
+  const auto iteration = [=](auto state, auto row) { return std::tuple{runge_kutta(state, p), stack(state[0], state[1]) - row}; };
+  return std::get<1>(tn::scan(iteration, std::array{1.2, 0.4, 0.0, 0.0}, seen));
 };
 
 // ---- the fit ----------------------------------------------------------------------------------------------------------

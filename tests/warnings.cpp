@@ -14,8 +14,8 @@ struct model {
 };
 
 constexpr auto loss = [](auto m, auto x, auto y) {
-  const auto turn = [](auto c, auto row) { return std::tuple{tanh(c * row), sum(row)}; };
-  return cast<double>(huber(m(x), y, 0.5) + 0.1 * mean(std::get<0>(tn::scan(turn, m.gain, m(x))))) + square(m.scale);
+  const auto iteration = [](auto c, auto row) { return std::tuple{tanh(c * row), sum(row)}; };
+  return cast<double>(huber(m(x), y, 0.5) + 0.1 * mean(std::get<0>(tn::scan(iteration, m.gain, m(x))))) + square(m.scale);
 };
 
 int main() {

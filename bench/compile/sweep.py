@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """What compiling Tenure costs: seconds, peak memory, object bytes, longest symbol; with clang the template instantiations.
 
-sweep.py [--build FOLDER] [--turns 67 200 400] [--layers 2 12] [--steps 16 1024] [--compilers g++ clang++] [--no-examples] [--only PATTERN]
+sweep.py [--build FOLDER] [--iterations 67 200 400] [--layers 2 12] [--steps 16 1024] [--compilers g++ clang++] [--no-examples] [--only PATTERN]
 Writes compile.json and compile.md into FOLDER. Needs GNU time (/usr/bin/time) for the peak.
 """
 import argparse
@@ -28,7 +28,7 @@ auto step(const vector& a, const vector& b, const vector& c, const vector& x) { 
 loop = """#include <tenure/tenure.hpp>
 namespace tn = tenure;
 constexpr auto loss = [](auto h, auto u, auto b) {{
-  for (int i = 0; i < {turns}; ++i) h = tanh(matmul(h, u) + b);
+  for (int i = 0; i < {iterations}; ++i) h = tanh(matmul(h, u) + b);
   return sum(h);
 }};
 using state = tn::tensor<float, tn::shape<4, 16>>;
@@ -40,12 +40,12 @@ auto step(const state& h, const weights& u, const bias& b) {{ return tn::value_a
 pendulum = """#include <tenure/tenure.hpp>
 namespace tn = tenure;
 constexpr auto slope = [](auto s, auto damping) { return tn::stack<0>(s(1), -sin(s(0)) - damping * s(1)); };
-constexpr auto turn = [](auto s, auto damping) {
+constexpr auto iteration = [](auto s, auto damping) {
   const auto h = 0.05;
   const auto a = slope(s, damping), b = slope(s + 0.5 * h * a, damping), c = slope(s + 0.5 * h * b, damping), d = slope(s + h * c, damping);
   return s + h / 6 * (a + 2.0 * b + 2.0 * c + d);
 };
-constexpr auto energy = [](auto s, auto damping) { return sum(square(tn::fori_loop(200, [=](auto, auto x) { return turn(x, damping); }, s))); };
+constexpr auto energy = [](auto s, auto damping) { return sum(square(tn::fori_loop(200, [=](auto, auto x) { return iteration(x, damping); }, s))); };
 using state = tn::tensor<double, tn::shape<2>>;
 auto run(const state& s, double damping) { return tn::value_and_grad<0, 1>(energy)(s, damping); }
 """
@@ -120,7 +120,7 @@ def compile_one(compiler, source, folder, name):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--build", type=Path, default=root / "build" / "bench" / "compile")
-    options.add_argument("--turns", type=int, nargs="*", default=[67, 200, 400])  # 1,000, 3,000 and 6,000 nodes
+    options.add_argument("--iterations", type=int, nargs="*", default=[67, 200, 400])  # 1,000, 3,000 and 6,000 nodes
     options.add_argument("--compilers", nargs="*", default=["g++", "clang++"])
     options.add_argument("--layers", type=int, nargs="*", default=[2, 12])  # of a GPT by scan: at most 1.1 times as long for 12 as for 2
     options.add_argument("--steps", type=int, nargs="*", default=[16, 1024])  # of an LSTM by scan: at most 1.05 times as long for 1,024 as for 16
@@ -130,7 +130,7 @@ def main():
     given.build.mkdir(parents=True, exist_ok=True)
 
     sources = {"bare_eigen": bare_eigen, "headers": headers, "readme_gradient": readme_gradient}
-    sources |= {f"loop_{n}": loop.format(turns=n) for n in given.turns}
+    sources |= {f"loop_{n}": loop.format(iterations=n) for n in given.iterations}
     sources |= {"pendulum_200": pendulum}  # at most 2 s over the headers with g++
     sources |= {f"lstm_{n}": lstm.format(steps=n) for n in given.steps}
     sources |= {f"gpt_{n}": language_model.format(layers=n) for n in given.layers}

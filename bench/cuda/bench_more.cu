@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What cuda_bench.cu does not measure: attention, products with an epilogue, sums, transposes, scans, turns of loops, launches.
+// What cuda_bench.cu does not measure: attention, products with an epilogue, sums, transposes, scans, iterations of loops, launches.
 // Each row is one line of JSON; a row that throws prints its error and the next one runs. Usage: bench_more [substring of rows]
 #include <tenure/cuda.hpp>
 #include <tenure/tenure.hpp>
@@ -128,12 +128,12 @@ int main(int argc, char** argv) {
   row("sort_1024x1024", 8.0 * 1024 * 1024, 0, [] {
     return [x = filled<float, 1024, 1024>(1), f = tn::compile([](auto v) { return sort(v); })] { static_cast<void>(f(x)); };
   });
-  // ---- loops: microseconds of a turn ----
-  row("scan_256_turns_of_1024", 0, 0, [] {
+  // ---- loops: microseconds of an iteration ----
+  row("scan_256_iterations_of_1024", 0, 0, [] {
     return [x = filled<float, 256, 1024>(1), h = filled<float, 1024>(2),
             f = tn::compile([](auto c, auto xs) { return tn::scan([](auto s, auto v) { return std::tuple{tanh(s + v), s * v}; }, c, xs); })] { static_cast<void>(f(h, x)); };
   });
-  row("while_100_turns", 0, 0, [] {
+  row("while_100_iterations", 0, 0, [] {
     return [x = filled<float, 1024>(1), f = tn::compile([](auto v) {
               return tn::while_loop([](auto s) { return std::get<1>(s) < 100; }, [](auto s) { return std::tuple{tanh(std::get<0>(s)), std::get<1>(s) + 1}; }, std::tuple{v, 0});
             })] { static_cast<void>(f(x)); };

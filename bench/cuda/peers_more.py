@@ -88,7 +88,7 @@ def scan(x, h):
     return h, torch.stack(out)
 
 
-row("scan_256_turns_of_1024", T, lambda: of(scan, u(256, 1024), u(1024)))
+row("scan_256_iterations_of_1024", T, lambda: of(scan, u(256, 1024), u(1024)))
 
 
 def graphed():
@@ -101,7 +101,7 @@ def graphed():
     return g.replay
 
 
-row("scan_256_turns_of_1024", "torch_graph", graphed)
+row("scan_256_iterations_of_1024", "torch_graph", graphed)
 
 
 def loop(x):
@@ -110,7 +110,7 @@ def loop(x):
     return x
 
 
-row("while_100_turns", T, lambda: of(loop, u(1024)))
+row("while_100_iterations", T, lambda: of(loop, u(1024)))
 sdpa = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)
 for h, t in ((16, 512), (64, 2048)):
     row(f"attention_{h}x{t}x64", "torch_f32", lambda: of(sdpa, u(1, h, t, 64), u(1, h, t, 64), u(1, h, t, 64)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The determinant by expansion by minors, and its gradient. A set of columns is a number whose bits are the columns. The minors of the last r rows
-// give those of the last r + 1 rows. So each minor is computed once, and a row is a turn of a loop: n 2^n products, where the recursion has n!.
+// give those of the last r + 1 rows. So each minor is computed once, and a row is an iteration of a loop: n 2^n products, where the recursion has n!.
 #include "tensors.hpp"
 
 namespace {

@@ -6,8 +6,8 @@ namespace {
 
 /// The polynomial with the coefficients x at all points, by Horner's rule.
 constexpr auto polynomial = [](auto x, auto t) {
-  const auto turn = [=](auto sum, auto coefficient) { return std::tuple{sum * t + coefficient, tn::nothing}; };
-  return std::get<0>(tn::scan(turn, tn::zeros_like(t), x, {.reverse = true}));
+  const auto iteration = [=](auto sum, auto coefficient) { return std::tuple{sum * t + coefficient, tn::nothing}; };
+  return std::get<0>(tn::scan(iteration, tn::zeros_like(t), x, {.reverse = true}));
 };
 constexpr auto misfit = [](auto x, auto t) { return 0.5 * sum(square(sign(t) - polynomial(x, t))); };
 constexpr auto value_of = tn::compile(misfit);

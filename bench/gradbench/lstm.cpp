@@ -7,7 +7,7 @@ namespace {
 /// One layer for the whole text. The rows of p are the weights of the gates forget, in, out and change, and then their biases. Two of the gates
 /// do not depend on the state: they are computed for the whole text at once.
 constexpr auto layer = [](auto inputs, auto p, auto start) {
-  const auto turn = [=](auto state, auto gates) {
+  const auto iteration = [=](auto state, auto gates) {
     const auto [hidden, cell] = state;
     const auto [forget, out] = gates;
     const auto in = sigmoid(hidden * p[1] + p[5]);
@@ -18,16 +18,16 @@ constexpr auto layer = [](auto inputs, auto p, auto start) {
   };
   const auto forget = sigmoid(inputs * p[0] + p[4]);
   const auto out = sigmoid(inputs * p[2] + p[6]);
-  return std::get<1>(tn::scan(turn, std::tuple{start[0], start[1]}, std::tuple{forget, out}));
+  return std::get<1>(tn::scan(iteration, std::tuple{start[0], start[1]}, std::tuple{forget, out}));
 };
 
 constexpr auto loss = [](auto layers, auto extra, auto state, auto text) {
-  const auto turn = [](auto inputs, auto of_layer) {
+  const auto iteration = [](auto inputs, auto of_layer) {
     const auto [p, start] = of_layer;
     return std::tuple{layer(inputs, p, start), tn::nothing};
   };
   const auto inputs = text[tn::range<0, tn::end - 1>()] * extra[0];
-  const auto shown = std::get<0>(tn::scan(turn, inputs, std::tuple{layers, state}));
+  const auto shown = std::get<0>(tn::scan(iteration, inputs, std::tuple{layers, state}));
   const auto predicted = shown * extra[1] + extra[2];
   const auto norm = log(2.0 + sum(exp(predicted), tn::axis<1>, tn::keepdim));
   return -mean(text[tn::range<1, tn::end>()] * (predicted - norm));

@@ -11,14 +11,14 @@ constexpr auto slope_of = [](auto x, auto y) {
 };
 /// `steps` has the length of each step.
 constexpr auto solution = [](auto x, auto steps) {
-  const auto turn = [=](auto y, auto h) {
+  const auto iteration = [=](auto y, auto h) {
     const auto k1 = slope_of(x, y);
     const auto k2 = slope_of(x, y + 0.5 * h * k1);
     const auto k3 = slope_of(x, y + 0.5 * h * k2);
     const auto k4 = slope_of(x, y + h * k3);
     return std::tuple{y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4), tn::nothing};
   };
-  return std::get<0>(tn::scan(turn, tn::zeros_like(x), steps));
+  return std::get<0>(tn::scan(iteration, tn::zeros_like(x), steps));
 };
 constexpr auto value_of = tn::compile(solution);
 /// The solution, and the gradient of the sum of its elements times those of `weights`.

@@ -17,7 +17,7 @@ constexpr auto highest = [](auto x1, auto x2, auto s1, auto s2) {
   const auto [y1, y2] = gradbench::lowest<Mode>(depth, std::tuple{s1, s2});
   return tn::stack(y1, y2);
 };
-/// There the slope is zero. The derivative of this y by x comes from that, and not from the turns of the descent.
+/// There the slope is zero. The derivative of this y by x comes from that, and not from the iterations of the descent.
 template <mode Mode>
 constexpr auto level = [](auto y, auto x1, auto x2, auto, auto) {
   const auto [g1, g2] = gradbench::gradient<Mode>([=](auto y1, auto y2) { return height(x1, x2, y1, y2); }, y.at(0), y.at(1));

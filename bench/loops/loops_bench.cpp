@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Loops whose body stands once, against C++ loops. rk4 is 10,000 steps of Runge and Kutta for two coupled pendulums, four numbers in
-// float64; rk4_gradient is its value and gradients, by hand with a stash of the states; while is a loop of a million turns over one number.
-// while_gradient is the value and gradients of a million turns over two numbers, by hand with a stash that grows.
-// row_update and row_read write and read one of 256 rows of 64 floats in each turn, at a position that the loop carries; the hand writes in place.
-// checkpoint is the gradient of a recurrent network of 256 steps that keeps the state of each 16th step; keep_all keeps all of them. one_turn
-// is an elementwise function in a loop of one turn, straight the same without the loop. layers is the gradient of 12 layers of width 128 by
+// float64; rk4_gradient is its value and gradients, by hand with a stash of the states; while is a loop of a million iterations over one number.
+// while_gradient is the value and gradients of a million iterations over two numbers, by hand with a stash that grows.
+// row_update and row_read write and read one of 256 rows of 64 floats in each iteration, at a position that the loop carries; the hand writes in place.
+// checkpoint is the gradient of a recurrent network of 256 steps that keeps the state of each 16th step; keep_all keeps all of them. one_iteration
+// is an elementwise function in a loop of one iteration, straight the same without the loop. layers is the gradient of 12 layers of width 128 by
 // scan; unrolled has a C++ loop, and keeps three values of each layer for the gradient where scan keeps two.
 #include <harness.hpp>
 
@@ -99,7 +99,7 @@ struct pendulums {
   }
 };
 
-// ---- a condition after each turn --------------------------------------------------------------------------------------
+// ---- a condition after each iteration --------------------------------------------------------------------------------------
 
 constexpr double last = 1e6;
 constexpr auto count_up = tn::compile([](auto x) { return tn::while_loop([](auto n) { return n < last; }, [](auto n) { return n + 1.0; }, x); });
@@ -122,7 +122,7 @@ struct counting {
   }
 };
 
-// ---- a gradient through turns whose number is known when they have been taken -------------------------------------------
+// ---- a gradient through iterations whose number is known when they have been taken -------------------------------------------
 
 // x' = a - x x until a time.
 constexpr auto goes_on_until = [](auto end) { return [=](auto s) { return std::get<1>(s) < end; }; };
@@ -169,16 +169,16 @@ constexpr std::int64_t row_count = 256, columns = 64;
 using table = tn::tensor<float, tn::shape<row_count, columns>>;
 
 constexpr auto write_rows = tn::compile([](auto cache, auto xs, auto first) {
-  const auto turn = [](auto state, auto x) {
+  const auto iteration = [](auto state, auto x) {
     const auto i = std::get<1>(state);
     return std::tuple{std::tuple{tn::dynamic_update(std::get<0>(state), tn::unsqueeze<0>(x), std::tuple{i, 0}), i + 1}, tn::nothing};
   };
-  const auto last = std::get<0>(tn::scan(turn, std::tuple{cache, first}, xs));
+  const auto last = std::get<0>(tn::scan(iteration, std::tuple{cache, first}, xs));
   return std::get<0>(last);
 });
 constexpr auto read_rows = tn::compile([](auto cache, auto xs, auto first) {
-  const auto turn = [=](auto i, auto x) { return std::tuple{i + 1, cache[i] * x}; };
-  return std::get<1>(tn::scan(turn, first, xs));
+  const auto iteration = [=](auto i, auto x) { return std::tuple{i + 1, cache[i] * x}; };
+  return std::get<1>(tn::scan(iteration, first, xs));
 });
 
 struct rows_at_positions {
@@ -200,14 +200,14 @@ struct rows_at_positions {
     float* const to = bench::data_of(updated_by_hand);
     std::copy_n(bench::data_of(cache), row_count * columns, to);
     std::int64_t i = first;
-    for (std::int64_t turn = 0; turn < row_count; ++turn, ++i) std::copy_n(bench::data_of(xs) + turn * columns, columns, to + i * columns);
+    for (std::int64_t iteration = 0; iteration < row_count; ++iteration, ++i) std::copy_n(bench::data_of(xs) + iteration * columns, columns, to + i * columns);
     benchmark::ClobberMemory();
   }
   void read_by_hand() {
     std::int64_t i = first;
-    for (std::int64_t turn = 0; turn < row_count; ++turn, ++i)
+    for (std::int64_t iteration = 0; iteration < row_count; ++iteration, ++i)
       for (std::int64_t c = 0; c < columns; ++c)
-        bench::data_of(products_by_hand)[turn * columns + c] = bench::data_of(cache)[i * columns + c] * bench::data_of(xs)[turn * columns + c];
+        bench::data_of(products_by_hand)[iteration * columns + c] = bench::data_of(cache)[i * columns + c] * bench::data_of(xs)[iteration * columns + c];
     benchmark::ClobberMemory();
   }
 };
@@ -218,15 +218,15 @@ constexpr std::int64_t recurrent_steps = 256, steps_of_block = 16, samples = 16,
 using recurrent_inputs = tn::tensor<float, tn::shape<recurrent_steps, samples, units>>;
 using recurrent_weights = tn::tensor<float, tn::shape<units, units>>;
 
-constexpr auto recurrent_turn = [](auto w) { return [=](auto h, auto x) { return std::tuple{tanh(matmul(h, w) + x), tn::nothing}; }; };
+constexpr auto recurrent_iteration = [](auto w) { return [=](auto h, auto x) { return std::tuple{tanh(matmul(h, w) + x), tn::nothing}; }; };
 constexpr auto keep_all = tn::value_and_grad<0, 1>([](auto w, auto xs) {
-  return sum(square(std::get<0>(tn::scan(recurrent_turn(w), tn::zeros<float>(tn::shape<samples, units>{}), xs))));
+  return sum(square(std::get<0>(tn::scan(recurrent_iteration(w), tn::zeros<float>(tn::shape<samples, units>{}), xs))));
 });
 constexpr auto keep_blocks = tn::value_and_grad<0, 1>([](auto w, auto xs) {
-  const auto block = tn::checkpoint([=](auto h, auto rows) { return std::get<0>(tn::scan(recurrent_turn(w), h, rows)); });
-  const auto turn = [=](auto h, auto rows) { return std::tuple{block(h, rows), tn::nothing}; };
+  const auto block = tn::checkpoint([=](auto h, auto rows) { return std::get<0>(tn::scan(recurrent_iteration(w), h, rows)); });
+  const auto iteration = [=](auto h, auto rows) { return std::tuple{block(h, rows), tn::nothing}; };
   const auto rows = tn::reshape<recurrent_steps / steps_of_block, steps_of_block, samples, units>(xs);
-  return sum(square(std::get<0>(tn::scan(turn, tn::zeros<float>(tn::shape<samples, units>{}), rows))));
+  return sum(square(std::get<0>(tn::scan(iteration, tn::zeros<float>(tn::shape<samples, units>{}), rows))));
 });
 
 struct recurrent {
@@ -246,24 +246,24 @@ struct recurrent {
   void all() { keep_all.into(value, dw_of_all, dxs_of_all)(w, xs); }
 };
 
-// ---- a loop of one turn ------------------------------------------------------------------------------------------------------
+// ---- a loop of one iteration ------------------------------------------------------------------------------------------------------
 
 constexpr auto elementwise = [](auto a, auto b, auto x) { return tanh(a * x + b) * x; };
-constexpr auto in_one_turn = tn::compile([](auto a, auto b, auto x) { return tn::fori_loop(1, [=](auto, auto c) { return elementwise(a, b, c); }, x); });
+constexpr auto in_one_iteration = tn::compile([](auto a, auto b, auto x) { return tn::fori_loop(1, [=](auto, auto c) { return elementwise(a, b, c); }, x); });
 constexpr auto straight = tn::compile(elementwise);
 
-struct one_turn {
+struct one_iteration {
   bench::array<double> x, y, expected;
 
-  explicit one_turn(std::int64_t n) : x(bench::uniform_array<double>(n, -1, 1, 1)), y(tn::uninitialized, n), expected(tn::uninitialized, n) {
+  explicit one_iteration(std::int64_t n) : x(bench::uniform_array<double>(n, -1, 1, 1)), y(tn::uninitialized, n), expected(tn::uninitialized, n) {
     without();
     std::copy_n(bench::data_of(y), n, bench::data_of(expected));
     tenure();
-    bench::require_agreement("one_turn", bench::data_of(y), bench::data_of(expected), n, 0);
+    bench::require_agreement("one_iteration", bench::data_of(y), bench::data_of(expected), n, 0);
   }
   std::int64_t items() const { return x.size(); }
   // Both write one array: of two arrays that do not fit into the second cache together with x, one took 1.07 times as long as the other.
-  void tenure() { in_one_turn.into(y)(0.7, 0.1, x); }
+  void tenure() { in_one_iteration.into(y)(0.7, 0.1, x); }
   void without() { straight.into(y)(0.7, 0.1, x); }
 };
 
@@ -277,8 +277,8 @@ struct layer_types {
 };
 constexpr auto layer = [](auto x, auto up, auto down) { return x + matmul(gelu_tanh(matmul(x, up)), down); };
 constexpr auto by_scan = tn::value_and_grad<0, 1>([](auto up, auto down, auto x) {
-  const auto turn = [](auto h, auto w) { return std::tuple{layer(h, std::get<0>(w), std::get<1>(w)), tn::nothing}; };
-  return mean(square(std::get<0>(tn::scan(turn, x, std::tuple{up, down}))));
+  const auto iteration = [](auto h, auto w) { return std::tuple{layer(h, std::get<0>(w), std::get<1>(w)), tn::nothing}; };
+  return mean(square(std::get<0>(tn::scan(iteration, x, std::tuple{up, down}))));
 });
 constexpr auto unrolled = tn::value_and_grad<0, 1>([](auto up, auto down, auto x) {
   for (std::size_t i = 0; i < up.size(); ++i) x = layer(x, up[i], down[i]);
@@ -334,8 +334,8 @@ const bool registered = [] {
   bench::row<recurrent>("checkpoint", "tenure", recurrent_steps, [](recurrent& p) { p.tenure(); });
   bench::row<recurrent>("checkpoint", "keep_all", recurrent_steps, [](recurrent& p) { p.all(); });
   for (const std::int64_t n : {16, 1000, 100000}) {
-    bench::row<one_turn>("one_turn", "tenure", n, [](one_turn& p) { p.tenure(); });
-    bench::row<one_turn>("one_turn", "straight", n, [](one_turn& p) { p.without(); });
+    bench::row<one_iteration>("one_iteration", "tenure", n, [](one_iteration& p) { p.tenure(); });
+    bench::row<one_iteration>("one_iteration", "straight", n, [](one_iteration& p) { p.without(); });
   }
   bench::row<layers>("layers", "tenure", layer_count, [](layers& p) { p.tenure(); });
   bench::row<layers>("layers", "unrolled", layer_count, [](layers& p) { p.by_hand(); });

@@ -161,7 +161,7 @@ def rational(end, middle, of_h, of_g, rounds=16, grid=300):
     xs = [middle * (1 + t) / (1 - t) for t in ts]
     fs = [erfc(x / sqrt(2)) / 2 * exp(x * x / 2) for x in xs]
     weights, below, n = [mpf(1)] * len(xs), [mpf(1)] * len(xs), of_h + of_g
-    for turn in range(rounds):
+    for iteration in range(rounds):
         a, b = matrix(n, n), matrix(n, 1)
         for x, f, w, d in zip(xs, fs, weights, below):
             one = (1 - k * x * f) / f
@@ -174,7 +174,7 @@ def rational(end, middle, of_h, of_g, rounds=16, grid=300):
         value = lambda c, x: mp.polyval(c[::-1], x)
         below = [k * x * value(h, x) + value(g, x) for x in xs]
         errors = [abs(value(h, x) / d / f - 1) for x, f, d in zip(xs, fs, below)]
-        if turn >= 3: weights = [w * (e / max(errors) + mpf('0.001')) for w, e in zip(weights, errors)]
+        if iteration >= 3: weights = [w * (e / max(errors) + mpf('0.001')) for w, e in zip(weights, errors)]
         weights = [w * len(xs) / sum(weights) for w in weights]
     return h, g, max(errors)
 mp.dps = 90

@@ -65,7 +65,7 @@ struct tower {
   }
 };
 
-/// The times of two rows that alternate: the least of many, each the mean of four turns. Ranks that do not run a row sleep.
+/// The times of two rows that alternate: the least of many, each the mean of four iterations. Ranks that do not run a row sleep.
 struct comparison {
   double first = 1e9, second = 1e9;
   double ratio() const { return second / first; }

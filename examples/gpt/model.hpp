@@ -63,21 +63,21 @@ struct gpt {
 
   // The logits of the next character after each one of text[batch, context]. In training dropout takes out a part of the numbers.
   constexpr auto operator()(const auto& text, const auto& part, const auto& key) const {
-    const auto turn = [=](auto x, auto each) {
+    const auto iteration = [=](auto x, auto each) {
       const auto [layer, of_layer] = each;
       const auto [q, k, v] = layer.template project<context>(x);
       const auto y = x + tn::dropout(layer.mixed(tn::attention(q, k, v, tn::causal)), part, tn::fold_in(of_layer, 0));
       return std::tuple{y + tn::dropout(layer.perceptron(y), part, tn::fold_in(of_layer, 1)), tn::nothing};
     };
     const auto x = tn::reshape<-1, width>(tn::gather<0>(wte, text) + wpe);
-    const auto [last, none] = tn::scan(turn, x, std::tuple{all, tn::split_key<layers>(key)});
+    const auto [last, none] = tn::scan(iteration, x, std::tuple{all, tn::split_key<layers>(key)});
     return logits(last);
   }
 
   // The logits after one character, whose position in the text is known at run time. keys and values [layer, head, position, number] hold those
   // of the characters before it, and in the result also its own.
   constexpr auto next(const auto& keys, const auto& values, const auto& character, const auto& position) const {
-    const auto turn = [=](auto x, auto each) {
+    const auto iteration = [=](auto x, auto each) {
       const auto [layer, old_keys, old_values] = each;
       const auto [q, k, v] = layer.template project<1>(x);
       const auto at = std::tuple{0, position, 0};
@@ -86,7 +86,7 @@ struct gpt {
       return std::tuple{y + layer.perceptron(y), std::tuple{all_keys, all_values}};
     };
     const auto x = tn::unsqueeze<0>(wte[character] + wpe[position]);
-    const auto [last, caches] = tn::scan(turn, x, std::tuple{all, keys, values});
+    const auto [last, caches] = tn::scan(iteration, x, std::tuple{all, keys, values});
     return std::tuple{logits(last)[0], std::get<0>(caches), std::get<1>(caches)};
   }
 

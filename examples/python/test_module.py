@@ -133,20 +133,20 @@ def test_what_is_no_array_is_a_type_error():
 
 def test_other_threads_run_meanwhile():
     x = np.ones((1000, 10000), np.float32)
-    turns, stop = [0], []
+    iterations, stop = [0], []
 
     def count():
         while not stop:
-            turns[0] += 1
+            iterations[0] += 1
 
     thread = threading.Thread(target=count)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(0.2)  # so the thread counts only while this one has no GIL
     try:
         thread.start()
-        before = turns[0]
+        before = iterations[0]
         te.normalize_(x)
-        counted = turns[0] - before
+        counted = iterations[0] - before
     finally:
         stop.append(True)
         sys.setswitchinterval(interval)

@@ -25,13 +25,13 @@ constexpr auto by_scan = [](auto x, auto w) {
 constexpr auto by_count = [](auto x, auto w) {
   return tn::fori_loop(3, [=](auto i, auto c) { return tn::tanh(c * w + tn::cast<double>(i)); }, x);
 };
-// The number of turns depends on x.
+// The number of iterations depends on x.
 constexpr auto by_while = [](auto x, auto w) {
   auto goes_on = [=](auto c) { return std::get<0>(c) < 2.0 + tn::sum(x) * 0.0; };
-  auto turn = [=](auto c) { return std::tuple{std::get<0>(c) + 0.4 + tn::abs(tn::sum(std::get<1>(c))), std::get<1>(c) * w, std::get<2>(c) + 1}; };
-  return tn::while_loop(goes_on, turn, std::tuple{tn::sum(x), x, std::int64_t{0}});
+  auto iteration = [=](auto c) { return std::tuple{std::get<0>(c) + 0.4 + tn::abs(tn::sum(std::get<1>(c))), std::get<1>(c) * w, std::get<2>(c) + 1}; };
+  return tn::while_loop(goes_on, iteration, std::tuple{tn::sum(x), x, std::int64_t{0}});
 };
-constexpr auto by_shared_while = [](auto x, auto w) {  // the same number of turns for all samples
+constexpr auto by_shared_while = [](auto x, auto w) {  // the same number of iterations for all samples
   return std::get<1>(tn::while_loop([](auto c) { return std::get<0>(c) < 3; }, [=](auto c) { return std::tuple{std::get<0>(c) + 1, std::get<1>(c) * w}; },
                                     std::tuple{std::int64_t{0}, x}));
 };
@@ -67,8 +67,8 @@ void all_mappings(const char* what, F f) {
 TEST_CASE("Law: vmap(f)(x)[i] = f(x[i]), for loops and branches") {
   all_mappings("scan", by_scan);
   all_mappings("fori_loop", by_count);
-  all_mappings("while_loop with a number of turns for each sample", by_while);
-  all_mappings("while_loop with one number of turns", by_shared_while);
+  all_mappings("while_loop with a number of iterations for each sample", by_while);
+  all_mappings("while_loop with one number of iterations", by_shared_while);
   all_mappings("cond", by_branch);
   const rows x = filled(1);
   const integers which = {0, 2, 1, 7};
@@ -86,8 +86,8 @@ TEST_CASE("Law: vmap of derivatives of loops and branches") {
   }).function, x, w);
   law<0, unmapped>("gradient of cond", tn::grad<0, 1>([](auto x, auto w) { return tn::sum(std::get<0>(by_branch(x, w))); }).function, x, v);
   constexpr auto linear = [](auto x, auto w) {
-    const auto turn = [=](auto c) { return std::tuple{2.0 * std::get<0>(c), std::get<1>(c) * w}; };
-    return tn::sum(std::get<1>(tn::while_loop([](auto c) { return std::get<0>(c) < 9.0; }, turn, std::tuple{tn::sum(x * x) + 1.0, x})));
+    const auto iteration = [=](auto c) { return std::tuple{2.0 * std::get<0>(c), std::get<1>(c) * w}; };
+    return tn::sum(std::get<1>(tn::while_loop([](auto c) { return std::get<0>(c) < 9.0; }, iteration, std::tuple{tn::sum(x * x) + 1.0, x})));
   };
   law<0, unmapped>("gradient of a while_loop whose pull reads no state", tn::grad<0>(linear).function, x, v);
   law<0, 0, unmapped, 0>("tangent of while_loop", tn::jvp([](auto x, auto w) { return std::get<1>(by_while(x, w)); }).function, x, w, v, x);

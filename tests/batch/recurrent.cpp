@@ -24,14 +24,14 @@ constexpr auto gate(const X& x) {
   if constexpr (X::shape_type::rank == 1) return x.at(part);
   else return x.at(tn::all, part);
 }
-constexpr auto turn = [](auto h, auto x, auto w, auto u, auto b) {
+constexpr auto iteration = [](auto h, auto x, auto w, auto u, auto b) {
   const auto a = matmul(x, w) + b, c = matmul(h, u);
   const auto reset = sigmoid(gate<0>(a) + gate<0>(c)), update = sigmoid(gate<1>(a) + gate<1>(c));
   const auto candidate = tanh(gate<2>(a) + reset * gate<2>(c));
   return (1.0f - update) * candidate + update * h;
 };
 constexpr auto last_state = [](auto start, auto xs, auto w, auto u, auto b) {
-  return std::get<0>(tn::scan([=](auto h, auto x) { return std::tuple{turn(h, x, w, u, b), tn::nothing}; }, start, xs));
+  return std::get<0>(tn::scan([=](auto h, auto x) { return std::tuple{iteration(h, x, w, u, b), tn::nothing}; }, start, xs));
 };
 constexpr auto of_one = [](auto w, auto u, auto b, auto out, auto xs, auto y) { return square(sum(last_state(tn::zeros_like(out), xs, w, u, b) * out) - y); };
 constexpr auto mapped = [](auto w, auto u, auto b, auto out, auto xs, auto y) {

@@ -113,9 +113,9 @@ constexpr auto error_of = [](auto camera, auto point, auto weight, auto seen) {
   const auto cross = [](auto a, auto b, auto c, auto d) { return a * d - b * c; };
   const auto wx = camera.at(0), wy = camera.at(1), wz = camera.at(2), px = at(0), py = at(1), pz = at(2);
   const auto square = wx * wx + wy * wy + wz * wz;
-  const auto turns = square > 0.0;
-  const auto safe = where(turns, square, 1.0), angle = sqrt(safe);
-  const auto s = where(turns, sin(angle) / angle, 1.0), c = where(turns, (1.0 - cos(angle)) / safe, 0.5);
+  const auto trip_count = square > 0.0;
+  const auto safe = where(trip_count, square, 1.0), angle = sqrt(safe);
+  const auto s = where(trip_count, sin(angle) / angle, 1.0), c = where(trip_count, (1.0 - cos(angle)) / safe, 0.5);
   const auto ax = cross(wy, wz, py, pz), ay = cross(wz, wx, pz, px), az = cross(wx, wy, px, py);
   const auto bx = cross(wy, wz, ay, az), by = cross(wz, wx, az, ax), bz = cross(wx, wy, ax, ay);
   const auto x = px + s * ax + c * bx, y = py + s * ay + c * by, z = pz + s * az + c * bz;

@@ -4,10 +4,10 @@
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE
-constexpr auto turns = [](auto x, auto) { return x.extent(0); };
+constexpr auto trip_count = [](auto x, auto) { return x.extent(0); };
 #else
-constexpr auto turns = [](auto, auto n) { return n; };
+constexpr auto trip_count = [](auto, auto n) { return n; };
 #endif
-constexpr auto f = tn::compile([](auto x, auto n) { return tn::fori_loop(turns(x, n), [](auto, auto c) { return c + 1.0; }, sum(x)); });
+constexpr auto f = tn::compile([](auto x, auto n) { return tn::fori_loop(trip_count(x, n), [](auto, auto c) { return c + 1.0; }, sum(x)); });
 
 auto g(const tn::tensor<double, tn::shape<tn::dyn>>& x, int n) { return f(x, n); }

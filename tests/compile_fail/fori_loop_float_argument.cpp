@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: fori_loop: the number of turns is no integer
+// expect: tenure: fori_loop: the number of iterations is no integer
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -4,9 +4,9 @@
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE
-constexpr auto loop = [](auto goes_on, auto turn, auto x) { return tn::while_loop(x, goes_on, turn); };
+constexpr auto loop = [](auto goes_on, auto iteration, auto x) { return tn::while_loop(x, goes_on, iteration); };
 #else
-constexpr auto loop = [](auto goes_on, auto turn, auto x) { return tn::while_loop(goes_on, turn, x); };
+constexpr auto loop = [](auto goes_on, auto iteration, auto x) { return tn::while_loop(goes_on, iteration, x); };
 #endif
 
 constexpr auto f = tn::compile([](auto x) { return loop([](auto c) { return tn::sum(c) < 9.0; }, [](auto c) { return c * 2.0; }, x); });

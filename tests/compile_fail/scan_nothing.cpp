@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: tenure: scan: there is nothing to scan: fori_loop takes a number of turns
+// expect: tenure: scan: there is nothing to scan: fori_loop takes a number of iterations
 #include <tenure/tenure.hpp>
 namespace tn = tenure;
 

@@ -9,6 +9,6 @@ constexpr auto goes_on = [](auto x, auto n) { return tn::sum(x) < 9.0 && n < 5; 
 constexpr auto goes_on = [](auto carry) { return tn::sum(std::get<0>(carry)) < 9.0 && std::get<1>(carry) < 5; };
 #endif
 
-constexpr auto turn = [](auto carry) { return std::tuple{std::get<0>(carry) * 2.0, std::get<1>(carry) + 1}; };
+constexpr auto iteration = [](auto carry) { return std::tuple{std::get<0>(carry) * 2.0, std::get<1>(carry) + 1}; };
 
-auto f(const tn::tensor<double, tn::shape<3>>& x) { return tn::while_loop(goes_on, turn, std::tuple{x.view(), 0}); }
+auto f(const tn::tensor<double, tn::shape<3>>& x) { return tn::while_loop(goes_on, iteration, std::tuple{x.view(), 0}); }

@@ -4,11 +4,11 @@
 namespace tn = tenure;
 
 #ifdef TENURE_MISUSE
-constexpr auto turn = [](auto, auto x) { return x * 2.0; };
+constexpr auto iteration = [](auto, auto x) { return x * 2.0; };
 #else
-constexpr auto turn = [](auto x) { return x * 2.0; };
+constexpr auto iteration = [](auto x) { return x * 2.0; };
 #endif
 
-constexpr auto f = tn::compile([](auto x) { return tn::while_loop([](auto c) { return tn::sum(c) < 9.0; }, turn, x); });
+constexpr auto f = tn::compile([](auto x) { return tn::while_loop([](auto c) { return tn::sum(c) < 9.0; }, iteration, x); });
 
 auto g(const tn::tensor<double, tn::shape<3>>& x) { return f(x); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Law: scan is the unrolled loop, values and bits: by the reference backend, and compiled. This file is compiled without contraction of
-// multiply-adds, which compilers do as they like, so that a loop and the turns in a row round alike.
+// multiply-adds, which compilers do as they like, so that a loop and the iterations in a row round alike.
 #include "../difference.hpp"
 #include "reference.hpp"
 
@@ -8,37 +8,37 @@ namespace tn = tenure;
 
 namespace {
 
-constexpr std::int64_t turns = 5;
+constexpr std::int64_t trip_count = 5;
 
-// A turn: a carry of two parts, a slice, a capture; everything that rounds.
-constexpr auto turn = [](auto carry, auto x, auto w) {
+// An iteration: a carry of two parts, a slice, a capture; everything that rounds.
+constexpr auto iteration = [](auto carry, auto x, auto w) {
   const auto [c, s] = carry;
   const auto n = tn::tanh(c * w + x) * c + tn::exp(-tn::square(x)) / (1.5 + s * s);
   return std::tuple{std::tuple{n, s * 0.7 + tn::sin(n) * x}, n * w - s};
 };
 // The same with products and sums over axes.
-constexpr auto wide_turn = [](auto carry, auto x, auto w) {
+constexpr auto wide_iteration = [](auto carry, auto x, auto w) {
   const auto [c, s] = carry;
   const auto n = tn::tanh(tn::matmul(c, w) + x);
   return std::tuple{std::tuple{n, s * 0.7 + tn::sum(n * n, tn::axis<0>)}, tn::mean(n, tn::axis<1>) + tn::amax(s)};
 };
 
-template <auto Turn, bool Reverse>
+template <auto Iteration, bool Reverse>
 struct looped {
   constexpr auto operator()(auto c, auto s, auto xs, auto w) const {
-    const auto [last, ys] = tn::scan([=](auto carry, auto x) { return Turn(carry, x, w); }, std::tuple{c, s}, xs, {.reverse = Reverse});
+    const auto [last, ys] = tn::scan([=](auto carry, auto x) { return Iteration(carry, x, w); }, std::tuple{c, s}, xs, {.reverse = Reverse});
     return std::tuple{last, ys};
   }
 };
-template <auto Turn, bool Reverse>
+template <auto Iteration, bool Reverse>
 struct unrolled {
   constexpr auto operator()(auto c, auto s, auto xs, auto w) const {
-    const auto at = [](int i) { return Reverse ? static_cast<int>(turns) - 1 - i : i; };
-    const auto [c0, y0] = Turn(std::tuple{c, s}, xs[at(0)], w);
-    const auto [c1, y1] = Turn(c0, xs[at(1)], w);
-    const auto [c2, y2] = Turn(c1, xs[at(2)], w);
-    const auto [c3, y3] = Turn(c2, xs[at(3)], w);
-    const auto [c4, y4] = Turn(c3, xs[at(4)], w);
+    const auto at = [](int i) { return Reverse ? static_cast<int>(trip_count) - 1 - i : i; };
+    const auto [c0, y0] = Iteration(std::tuple{c, s}, xs[at(0)], w);
+    const auto [c1, y1] = Iteration(c0, xs[at(1)], w);
+    const auto [c2, y2] = Iteration(c1, xs[at(2)], w);
+    const auto [c3, y3] = Iteration(c2, xs[at(3)], w);
+    const auto [c4, y4] = Iteration(c3, xs[at(4)], w);
     if constexpr (Reverse) return std::tuple{c4, tn::stack(y4, y3, y2, y1, y0)};
     else return std::tuple{c4, tn::stack(y0, y1, y2, y3, y4)};
   }
@@ -71,21 +71,21 @@ void same_leaves(const A& found, const B& expected) {
   CHECK(r == wanted.size());
 }
 
-template <auto Turn, bool Reverse, class... X>
+template <auto Iteration, bool Reverse, class... X>
 void same_bits(const X&... x) {
-  same_arrays(judged::interpreted(looped<Turn, Reverse>{}, x...), judged::interpreted(unrolled<Turn, Reverse>{}, x...));
-  same_leaves(tn::compile(looped<Turn, Reverse>{})(x...), tn::compile(unrolled<Turn, Reverse>{})(x...));
+  same_arrays(judged::interpreted(looped<Iteration, Reverse>{}, x...), judged::interpreted(unrolled<Iteration, Reverse>{}, x...));
+  same_leaves(tn::compile(looped<Iteration, Reverse>{})(x...), tn::compile(unrolled<Iteration, Reverse>{})(x...));
 }
 
 }  // namespace
 
 TEST_CASE("Law: scan = the unrolled loop, values and bits: numbers") {
-  same_bits<turn, false>(numbers<>(1), numbers<>(4), numbers<turns>(2), numbers<>(3));
-  same_bits<turn, true>(numbers<>(1), numbers<>(4), numbers<turns>(2), numbers<>(3));
+  same_bits<iteration, false>(numbers<>(1), numbers<>(4), numbers<trip_count>(2), numbers<>(3));
+  same_bits<iteration, true>(numbers<>(1), numbers<>(4), numbers<trip_count>(2), numbers<>(3));
 }
 TEST_CASE("Law: scan = the unrolled loop, values and bits: vectors") {
-  same_bits<turn, false>(numbers<7>(1), numbers<7>(4), numbers<turns, 7>(2), numbers<7>(3));
+  same_bits<iteration, false>(numbers<7>(1), numbers<7>(4), numbers<trip_count, 7>(2), numbers<7>(3));
 }
 TEST_CASE("Law: scan = the unrolled loop, values and bits: products and sums") {
-  same_bits<wide_turn, false>(numbers<3, 5>(1), numbers<5>(4), numbers<turns, 3, 5>(2), numbers<5, 5>(3));
+  same_bits<wide_iteration, false>(numbers<3, 5>(1), numbers<5>(4), numbers<trip_count, 3, 5>(2), numbers<5, 5>(3));
 }

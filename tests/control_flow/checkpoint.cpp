@@ -47,19 +47,19 @@ struct long_layers {
     return tn::sum(tn::square(x));
   }
 };
-/// Turns with products. The carry has 16 elements, the inside of a turn hundreds.
+/// Iterations with products. The carry has 16 elements, the inside of an iteration hundreds.
 template <class Kind>
 struct in_scan {
   constexpr auto operator()(auto w, auto xs) const {
-    const auto turn = [=](auto c, auto x) {
+    const auto iteration = [=](auto c, auto x) {
       const auto wide = tn::tanh(tn::matmul(tn::stack(c, x), w));
       return tn::sum(tn::tanh(tn::matmul(wide, w.transpose())), tn::axis<0>) + tn::sin(c);
     };
-    const auto both = tn::scan([=](auto c, auto x) { return std::tuple{Kind::of(turn)(c, x), tn::nothing}; }, xs[0], xs);
+    const auto both = tn::scan([=](auto c, auto x) { return std::tuple{Kind::of(iteration)(c, x), tn::nothing}; }, xs[0], xs);
     return tn::sum(std::get<0>(both));
   }
 };
-/// Turns in blocks, of which a checkpoint keeps nothing.
+/// Iterations in blocks, of which a checkpoint keeps nothing.
 constexpr auto recurrence = [](auto w, auto c, auto xs) {
   return std::get<0>(tn::scan([=](auto k, auto x) { return std::tuple{tn::tanh(tn::matmul(w, k) + x), tn::nothing}; }, c, xs));
 };
@@ -163,34 +163,34 @@ TEST_CASE("a gradient through a checkpoint needs less memory") {
 }
 
 namespace {
-template <class Kind, std::int64_t Turns>
-constexpr std::int64_t bytes_of_scan = decltype(gradients<in_scan<Kind>>{}.plan(array<16, 64>(), array<Turns, 16>()))::workspace_bytes();
-template <std::int64_t Turns>
-constexpr std::int64_t bytes_of_turns = decltype(gradients<in_one>{}.plan(array<16, 16>(), array<Turns, 16>()))::workspace_bytes();
-template <std::int64_t Blocks>  // of as many turns
+template <class Kind, std::int64_t TripCount>
+constexpr std::int64_t bytes_of_scan = decltype(gradients<in_scan<Kind>>{}.plan(array<16, 64>(), array<TripCount, 16>()))::workspace_bytes();
+template <std::int64_t TripCount>
+constexpr std::int64_t bytes_per_iteration = decltype(gradients<in_one>{}.plan(array<16, 16>(), array<TripCount, 16>()))::workspace_bytes();
+template <std::int64_t Blocks>  // of as many iterations
 constexpr std::int64_t bytes_of_blocks = decltype(gradients<in_blocks>{}.plan(array<16, 16>(), array<Blocks, Blocks, 16>()))::workspace_bytes();
 template <class Kind>
-constexpr std::int64_t bytes_of_turn = (bytes_of_scan<Kind, 1024> - bytes_of_scan<Kind, 512>) / 512;  // so many that products need equal scratch memory, with packets of any width
+constexpr std::int64_t bytes_per_iteration = (bytes_of_scan<Kind, 1024> - bytes_of_scan<Kind, 512>) / 512;  // so many that products need equal scratch memory, with packets of any width
 }  // namespace
 
-TEST_CASE("a scan over checkpointed blocks keeps the carry of each block, and the turns of one block") {
-  constexpr std::int64_t turns = bytes_of_turns<1024>, blocks = bytes_of_blocks<32>;
-  CAPTURE(turns, blocks);
-  CHECK(turns > 1024 * 3 * 128);                  // the carry, tanh and the factor of the gradient of w, of each turn
-  CHECK(blocks < 32 * 128 + 32 * 3 * 128 + 8192);  // the carries of the blocks, then the same for 32 turns, and what does not grow
+TEST_CASE("a scan over checkpointed blocks keeps the carry of each block, and the iterations of one block") {
+  constexpr std::int64_t trip_count = bytes_per_iteration<1024>, blocks = bytes_of_blocks<32>;
+  CAPTURE(trip_count, blocks);
+  CHECK(trip_count > 1024 * 3 * 128);                  // the carry, tanh and the factor of the gradient of w, of each iteration
+  CHECK(blocks < 32 * 128 + 32 * 3 * 128 + 8192);  // the carries of the blocks, then the same for 32 iterations, and what does not grow
 }
 
-TEST_CASE("Law: the peak of a checkpointed scan of n turns is O(sqrt n)") {
+TEST_CASE("Law: the peak of a checkpointed scan of n iterations is O(sqrt n)") {
   constexpr std::int64_t of_256 = bytes_of_blocks<16>, of_1024 = bytes_of_blocks<32>, of_4096 = bytes_of_blocks<64>;
   CAPTURE(of_256, of_1024, of_4096);
-  CHECK(of_4096 <= 4 * of_256);  // 16 times the turns
+  CHECK(of_4096 <= 4 * of_256);  // 16 times the iterations
   CHECK(of_4096 > 2 * of_256);
   CHECK(of_4096 - of_1024 == 2 * (of_1024 - of_256));  // what grows: 64, 32 and 16 times the same. O(n) gives 4
-  CHECK(bytes_of_turns<1024> - bytes_of_turns<256> > 30 * (of_1024 - of_256));
+  CHECK(bytes_per_iteration<1024> - bytes_per_iteration<256> > 30 * (of_1024 - of_256));
 }
 
-TEST_CASE("the gradient of a scan keeps the carry of a checkpointed turn, and nothing from within") {
-  CHECK(bytes_of_turn<checkpointed> == 16 * 8);
+TEST_CASE("the gradient of a scan keeps the carry of a checkpointed iteration, and nothing from within") {
+  CHECK(bytes_per_iteration<checkpointed> == 16 * 8);
   constexpr std::int64_t kept = 16 + 2 * 2 * 64 + 2 * 16, factors = 2 * 64 + 2 * 16 + 2 * 16;  // the third factor of two products is kept; the wide tanh, and what its slope reads
-  CHECK(bytes_of_turn<as_it_is> == (kept + factors) * 8);
+  CHECK(bytes_per_iteration<as_it_is> == (kept + factors) * 8);
 }

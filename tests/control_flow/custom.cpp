@@ -56,8 +56,8 @@ struct loss_of {
 template <class F>
 struct scan_of {
   constexpr auto operator()(auto x, auto y) const {
-    const auto turn = [=](auto c, auto each) { return std::tuple{F{}(c, x) * each, tn::sum(F{}(x, c))}; };
-    const auto both = tn::scan(turn, x, tn::stack(y, x));
+    const auto iteration = [=](auto c, auto each) { return std::tuple{F{}(c, x) * each, tn::sum(F{}(x, c))}; };
+    const auto both = tn::scan(iteration, x, tn::stack(y, x));
     return tn::sum(std::get<0>(both) * x) + tn::sum(tn::square(std::get<1>(both)));
   }
 };
@@ -186,7 +186,7 @@ TEST_CASE("a rule that is not the derivative is the derivative") {
   CHECK(g.data()[1] == -1);
   CHECK(g.data()[2] == 1);
   constexpr auto numbers = [](auto x, auto y, auto z) {
-    // In a turn of a loop: each turn cuts. Without the rule the gradient is 3 * 3 * 3.
+    // In an iteration of a loop: each iteration cuts. Without the rule the gradient is 3 * 3 * 3.
     const auto power = [](auto x) { return tn::fori_loop(3, [](auto, auto c) { return clipped(c) * 3.0; }, x); };
     const auto square_of_rounded = [](auto x) { return tn::square(rounded(x)); };
     // The second derivative goes through the rule too: x * t has the derivative t.
@@ -274,7 +274,7 @@ TEST_CASE("several results, trees, integers and captures") {
   CHECK(tc.item() == 22);
 }
 
-/// A loop in whose turns the rule looks something up that no derivative reads.
+/// A loop in whose iterations the rule looks something up that no derivative reads.
 template <bool HasRule>
 constexpr auto lookups = [](auto x, auto y) {
   const auto value = [](auto a) { return tn::sum(a); };
@@ -282,11 +282,11 @@ constexpr auto lookups = [](auto x, auto y) {
     const auto unread = tn::gather<0>(a, tn::cast<std::int64_t>(tn::tanh(tn::sin(a[0]))));
     return std::tuple{value(a) + 0.0 * unread, tn::sum(t)};
   });
-  const auto turn = [=](auto c, auto b) {
+  const auto iteration = [=](auto c, auto b) {
     if constexpr (HasRule) return std::tuple{0.5 * c + tn::sin(b) * with_rule(c), tn::nothing};
     else return std::tuple{0.5 * c + tn::sin(b) * value(c), tn::nothing};
   };
-  return tn::sum(std::get<0>(tn::scan(turn, x, y)));
+  return tn::sum(std::get<0>(tn::scan(iteration, x, y)));
 };
 
 TEST_CASE("in a loop the rule of a custom_jvp may look up what no derivative reads") {

@@ -33,39 +33,39 @@ constexpr auto by_where = [](auto flag, auto x, auto w) {
   return combined(std::tuple{tn::where(flag, a, b), tn::where(flag, s, t)}, w);
 };
 
-// ---- a loop of a number of turns that is known when it is written, or an argument --------------------------------------
+// ---- a loop of a number of iterations that is known when it is written, or an argument --------------------------------------
 
-constexpr auto turn = [](auto i, auto c, auto w) {
+constexpr auto iteration = [](auto i, auto c, auto w) {
   const auto [a, s] = c;
   const auto n = tn::tanh(a * w) + 0.3 * a * s;
   return std::tuple{n, s * 0.8 + tn::cast<double>(i) * tn::sum(n)};
 };
 constexpr auto begin_of = [](auto x) { return std::tuple{x, 0.1 * tn::sum(x)}; };
 constexpr auto loss = [](auto c, auto w) { return tn::sum(std::get<0>(c) * w) + std::get<1>(c); };
-template <std::int64_t Turns>
+template <std::int64_t TripCount>
 constexpr auto count_of = [](auto n) {
-  if constexpr (Turns < 0) return n;
-  else return Turns;
+  if constexpr (TripCount < 0) return n;
+  else return TripCount;
 };
-template <std::int64_t Turns>
+template <std::int64_t TripCount>
 constexpr auto by_count = [](auto n, auto x, auto w) {
-  return loss(tn::fori_loop(count_of<Turns>(n), [=](auto i, auto c) { return turn(i, c, w); }, begin_of(x)), w);
+  return loss(tn::fori_loop(count_of<TripCount>(n), [=](auto i, auto c) { return iteration(i, c, w); }, begin_of(x)), w);
 };
-template <std::int64_t Turns, class... Bound>
+template <std::int64_t TripCount, class... Bound>
 constexpr auto by_while = [](auto n, auto x, auto w) {
-  const auto goes_on = [=](auto c) { return std::get<1>(c) < count_of<Turns>(n); };
-  const auto step = [=](auto c) { return std::tuple{turn(std::get<1>(c), std::get<0>(c), w), std::get<1>(c) + 1}; };
+  const auto goes_on = [=](auto c) { return std::get<1>(c) < count_of<TripCount>(n); };
+  const auto step = [=](auto c) { return std::tuple{iteration(std::get<1>(c), std::get<0>(c), w), std::get<1>(c) + 1}; };
   return loss(std::get<0>(tn::while_loop(goes_on, step, std::tuple{begin_of(x), tn::zeros_like(n)}, Bound{}...)), w);
 };
-template <std::int64_t Turns>
+template <std::int64_t TripCount>
 constexpr auto by_scan = [](auto n, auto x, auto w) {
   const auto step = [=](auto c, auto) {
-    return std::tuple{std::tuple{turn(std::get<1>(c), std::get<0>(c), w), std::get<1>(c) + 1}, tn::nothing};
+    return std::tuple{std::tuple{iteration(std::get<1>(c), std::get<0>(c), w), std::get<1>(c) + 1}, tn::nothing};
   };
   const auto zero = tn::zeros_like(n);
   const auto unread = [=]<std::size_t... I>(std::index_sequence<I...>) {
     return std::array{(static_cast<void>(I), zero)...};
-  }(std::make_index_sequence<Turns>());
+  }(std::make_index_sequence<TripCount>());
   return loss(std::get<0>(std::get<0>(tn::scan(step, std::tuple{begin_of(x), tn::zeros_like(n)}, unread))), w);
 };
 
@@ -90,12 +90,12 @@ void same_compiled(F, G, const Which& which) {
   agree(tn::compile(derivatives<F>{})(which, x, w, dx, dw), judged::interpreted(derivatives<G>{}, which, x, w, dx, dw), 1e-13);
 }
 
-template <std::int64_t Turns>
+template <std::int64_t TripCount>
 void same_loops(std::int64_t number) {
-  INFO(number << " turns");
+  INFO(number << " iterations");
   const tn::tensor<std::int64_t, tn::shape<>> n = number;
-  same("while_loop", by_while<Turns>, by_count<Turns>, n);
-  same("while_loop with a bound", by_while<Turns, tn::most_turns<6>>, by_count<Turns>, n);
+  same("while_loop", by_while<TripCount>, by_count<TripCount>, n);
+  same("while_loop with a bound", by_while<TripCount, tn::iteration_bound<6>>, by_count<TripCount>, n);
 }
 
 }  // namespace
@@ -113,12 +113,12 @@ TEST_CASE("Law: a while_loop with a fixed count = fori_loop = a scan that reads 
   same_loops<1>(1);
   same_loops<5>(5);
   same("scan", by_scan<5>, by_count<5>, no_count);
-  same("scan of one turn", by_scan<1>, by_count<1>, no_count);
+  same("scan of one iteration", by_scan<1>, by_count<1>, no_count);
   for (const std::int64_t n : {0, 1, 5}) same_loops<-1>(n);  // n is an argument
 }
 TEST_CASE("Law: a while_loop with a fixed count = fori_loop = a scan that reads no xs, compiled") {
   const tn::tensor<std::int64_t, tn::shape<>> n = 5;
   same_compiled(by_while<5>, by_count<5>, n);
-  same_compiled(by_while<5, tn::most_turns<6>>, by_count<5>, n);
+  same_compiled(by_while<5, tn::iteration_bound<6>>, by_count<5>, n);
   same_compiled(by_count<5>, by_scan<5>, n);
 }

@@ -8,8 +8,8 @@ using judged::agrees_with_reference;
 
 TEST_CASE("external functions in loops, branches and batches") {
   constexpr auto looped = [](auto c, auto xs) {
-    const auto turn = [](auto carry, auto x) { return std::tuple{cubed(0.5 * carry + x), sum(cubed(x))}; };
-    const auto [last, sums] = tn::scan(turn, c, xs);
+    const auto iteration = [](auto carry, auto x) { return std::tuple{cubed(0.5 * carry + x), sum(cubed(x))}; };
+    const auto [last, sums] = tn::scan(iteration, c, xs);
     return sum(last) + sum(tn::square(sums));
   };
   constexpr auto unrolled = [](auto c, auto xs) {

@@ -9,8 +9,8 @@ namespace tn = tenure;
 TEST_CASE("a loop that runs at once with variables joins the eager history") {
   auto w = tn::variable<double, tn::shape<>>(0.7);
   const tn::tensor<double, tn::shape<4>> xs{0.5, -0.2, 0.9, 0.1};
-  constexpr auto turn = [](auto c, auto x) { return std::tuple{std::tuple{tn::sin(std::get<0>(c) * std::get<1>(c) + x), std::get<1>(c)}, x * std::get<1>(c)}; };
-  const auto [state, ys] = tn::scan(turn, std::tuple{tn::eval(w * w), w.view()}, xs);
+  constexpr auto iteration = [](auto c, auto x) { return std::tuple{std::tuple{tn::sin(std::get<0>(c) * std::get<1>(c) + x), std::get<1>(c)}, x * std::get<1>(c)}; };
+  const auto [state, ys] = tn::scan(iteration, std::tuple{tn::eval(w * w), w.view()}, xs);
   const tn::tensor seen = std::get<0>(state) + sum(ys);
   seen.backward();
   const double found = w.grad().item();

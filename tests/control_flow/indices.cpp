@@ -29,11 +29,11 @@ constexpr auto in_scan = [](auto x, auto j, auto k) {
   return std::get<0>(tn::scan([=](auto c, auto i) { return std::tuple{c + Read(x, j, i), tn::nothing}; }, 0.0 * tn::sum(x), tn::index_along<0>(j) * 0 + k));
 };
 template <auto Read>
-constexpr auto in_turns = [](auto x, auto j, auto k) { return tn::fori_loop(3, [=](auto i, auto c) { return c + Read(x, j, i * 0 + k); }, 0.0 * tn::sum(x)); };
+constexpr auto in_iterations = [](auto x, auto j, auto k) { return tn::fori_loop(3, [=](auto i, auto c) { return c + Read(x, j, i * 0 + k); }, 0.0 * tn::sum(x)); };
 template <auto Read>
 constexpr auto in_while = [](auto x, auto j, auto k) {
-  const auto turn = [=](auto s) { return std::tuple{std::get<0>(s) + Read(x, j, k + std::get<1>(s) * 0), std::get<1>(s) + 1}; };
-  return std::get<0>(tn::while_loop([](auto s) { return std::get<1>(s) < 2; }, turn, std::tuple{0.0 * tn::sum(x), 0}));
+  const auto iteration = [=](auto s) { return std::tuple{std::get<0>(s) + Read(x, j, k + std::get<1>(s) * 0), std::get<1>(s) + 1}; };
+  return std::get<0>(tn::while_loop([](auto s) { return std::get<1>(s) < 2; }, iteration, std::tuple{0.0 * tn::sum(x), 0}));
 };
 template <auto Read>
 constexpr auto in_branch = [](auto x, auto j, auto k) { return tn::cond(tn::sum(x) > 0.0, [=] { return Read(x, j, k); }, [=] { return 0.0 * tn::sum(x); }); };
@@ -71,7 +71,7 @@ template <auto Read, class X>
 void judge_everywhere(const X& x) {
   judge<plain<Read>>("plain", x);
   judge<in_scan<Read>>("scan", x);
-  judge<in_turns<Read>>("fori_loop", x);
+  judge<in_iterations<Read>>("fori_loop", x);
   judge<in_while<Read>>("while_loop", x);
   judge<in_branch<Read>>("cond", x);
   judge<in_checkpoint<Read>>("checkpoint", x);
@@ -92,11 +92,11 @@ TEST_CASE("an element at a computed index of a run-time extent") {
   judge_everywhere<element>(tn::tensor<double, tn::shape<tn::dyn>>(vector{0.5, 0.8, -0.3, 1.1}));
   judge_everywhere<element>(tn::tensor<double, tn::shape<tn::dyn, 2>>(matrix{{0.5, 0.8}, {-0.3, 1.1}, {1, 2}, {3, 4}}));
 }
-TEST_CASE("an element at the position of a turn, of a run-time extent and of run-time turns") {
-  constexpr auto weighted = [](auto x, auto turns) { return tn::fori_loop(turns, [=](auto i, auto s) { return s * 0.5 + x[i]; }, 0.0); };
+TEST_CASE("an element at the position of an iteration, of a run-time extent and of run-time iterations") {
+  constexpr auto weighted = [](auto x, auto trip_count) { return tn::fori_loop(trip_count, [=](auto i, auto s) { return s * 0.5 + x[i]; }, 0.0); };
   constexpr auto gradient = tn::value_and_grad<0>(weighted);
   const tn::tensor<double, tn::shape<tn::dyn>> x(vector{0.5, 0.8, -0.3, 1.1});
-  for (const std::int64_t turns : {0, 1, 3, 4}) judged::agree(gradient(x, turns), judged::by_reference(gradient.function, x, turns), 1e-15);
+  for (const std::int64_t trip_count : {0, 1, 3, 4}) judged::agree(gradient(x, trip_count), judged::by_reference(gradient.function, x, trip_count), 1e-15);
   CHECK_THROWS_AS(gradient(x, std::int64_t{5}), tn::index_error);
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("results of a loop whose index leaves its range half way are not writt
   const vector x{0.5, 0.8, -0.3, 1.1};
   const matrix rows{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
   matrix y = tn::full_like(rows, 3.0);
-  CHECK_THROWS_AS(tn::compile(walk).into(y)(x, rows, std::int64_t{2}), tn::index_error);  // two turns have passed
+  CHECK_THROWS_AS(tn::compile(walk).into(y)(x, rows, std::int64_t{2}), tn::index_error);  // two iterations have passed
   for (const double e : tn::as_span(y)) CHECK(e == 3);
   tn::compile(walk).into(y)(x, rows, std::int64_t{0});
   CHECK(y(2, 1) == 6 * -0.3);

@@ -108,7 +108,7 @@ TEST_CASE("a loop reads an array that is also a part of a concat") {
   }).function, tn::tensor<double, tn::shape<4, 3>>{{1, -2, 3}, {0.1, 0.2, -0.3}, {-1, 2, 0.25}, {0.7, 0.6, 0.5}});
 }
 
-TEST_CASE("0 turns give init and empty ys; 1 turn is the function") {
+TEST_CASE("0 iterations give init and empty ys; 1 iteration is the function") {
   tn::tensor<double, tn::shape<tn::dyn>> none = tn::zeros<double>(tn::shape<tn::dyn>{}, 0);
   const auto sum = [](auto c, auto x) { return std::tuple{c + x, c * x}; };
   const auto [c, ys] = tn::scan(sum, number(2.0), none);
@@ -140,7 +140,7 @@ TEST_CASE("carries that swap places, and carries that the body reads after it wr
       },
       std::tuple{vector{1, 2, 3}, vector{10, 20, 30}}, xs);
   const auto& [a, b] = last;
-  // turn 1: (11, 21, 31), (3, 2, 1); turn 2: (4, 3, 2), (31, 21, 11); turn 3: (32, 22, 12), (2, 3, 4)
+  // iteration 1: (11, 21, 31), (3, 2, 1); iteration 2: (4, 3, 2), (31, 21, 11); iteration 3: (32, 22, 12), (2, 3, 4)
   CHECK(a.data()[0] == 32);
   CHECK(a.data()[2] == 12);
   CHECK(b.data()[0] == 2);
@@ -159,7 +159,7 @@ TEST_CASE("layers in an array: one body for all of them") {
   CHECK(g[2].data()[3] == 1);
 }
 
-TEST_CASE("indices: scanned labels are checked before the call writes, a carried index in its turn") {
+TEST_CASE("indices: scanned labels are checked before the call writes, a carried index in its iteration") {
   const vector table = {10, 20, 30};
   tn::tensor<std::int64_t, tn::shape<4>> labels = {0, 2, 1, 2};
   constexpr auto look_up = tn::compile([](auto table, auto labels) {

@@ -117,8 +117,8 @@ TEST_CASE("a stack of layers is scanned beside the states of its layers") {
   const auto states = tn::normal<double>(tn::shape<3, 4>{}, random);
   const auto x = tn::normal<double>(tn::shape<1, 4>{}, random);
   constexpr auto beside = tn::compile([](auto m, auto start, auto all) {
-    const auto turn = [](auto h, auto both) { return std::tuple{std::get<0>(both)(h), std::get<1>(both) + h[0]}; };
-    return tn::scan(turn, start, std::tuple{m.layers, all});
+    const auto iteration = [](auto h, auto both) { return std::tuple{std::get<0>(both)(h), std::get<1>(both) + h[0]}; };
+    return tn::scan(iteration, start, std::tuple{m.layers, all});
   });
   const auto [last, next] = beside(model, x, states);
   CHECK(values(last) == values(model(x)));

@@ -8,21 +8,21 @@ using nested::matrix, nested::vector;
 
 namespace {
 
-// A vector, a number, and turns that depend on x: 0 to 5 for the rows below.
+// A vector, a number, and iterations that depend on x: 0 to 5 for the rows below.
 template <class... Bound>
 struct loop {
   constexpr auto operator()(auto w, auto x) const {
     const auto goes_on = [=](auto s) { return std::get<2>(s) < 5 && tn::sum(std::get<0>(s) * w) < 4.0; };
-    const auto turn = [=](auto s) {
+    const auto iteration = [=](auto s) {
       const auto c = std::get<0>(s);
       return std::tuple{c * 1.2 + 0.3 * tn::sin(w * c), 0.9 * std::get<1>(s) + tn::sum(c * w), std::get<2>(s) + 1};
     };
-    const auto last = tn::while_loop(goes_on, turn, std::tuple{x, 0.1 * tn::sum(x), 0}, Bound{}...);
+    const auto last = tn::while_loop(goes_on, iteration, std::tuple{x, 0.1 * tn::sum(x), 0}, Bound{}...);
     return std::get<0>(last) * std::get<1>(last);
   }
 };
 using open = loop<>;
-using bounded = loop<tn::most_turns<6>>;
+using bounded = loop<tn::iteration_bound<6>>;
 
 template <class L>
 constexpr auto plain = [](auto w, auto xs) { return tn::sum(L{}(w, xs[0])); };
@@ -40,9 +40,9 @@ constexpr auto in_vmap = [](auto w, auto xs) { return tn::sum(tn::vmap<tn::unmap
 template <class L>
 constexpr auto in_while = [](auto w, auto xs) {
   const auto goes_on = [](auto s) { return std::get<1>(s) < 3; };
-  const auto turn = [=](auto s) { return std::tuple{0.1 * L{}(w, std::get<0>(s)) + 0.5 * xs[1], std::get<1>(s) + 1}; };
-  if constexpr (std::is_same_v<L, open>) return tn::sum(std::get<0>(tn::while_loop(goes_on, turn, std::tuple{xs[0], 0})));
-  else return tn::sum(std::get<0>(tn::while_loop(goes_on, turn, std::tuple{xs[0], 0}, tn::at_most<4>)));
+  const auto iteration = [=](auto s) { return std::tuple{0.1 * L{}(w, std::get<0>(s)) + 0.5 * xs[1], std::get<1>(s) + 1}; };
+  if constexpr (std::is_same_v<L, open>) return tn::sum(std::get<0>(tn::while_loop(goes_on, iteration, std::tuple{xs[0], 0})));
+  else return tn::sum(std::get<0>(tn::while_loop(goes_on, iteration, std::tuple{xs[0], 0}, tn::at_most<4>)));
 };
 template <class L>
 constexpr auto of_row = [](auto w, auto x) { return tn::sum(L{}(w, x)); };
@@ -88,7 +88,7 @@ TEST_CASE("gradients of a while_loop in other functions are those of the bounded
   same_gradients("in vmap", in_vmap<open>, in_vmap<bounded>);
 }
 
-TEST_CASE("batches of gradients of a while_loop, with other numbers of turns for each sample") {
+TEST_CASE("batches of gradients of a while_loop, with other numbers of iterations for each sample") {
   same("vmap of a gradient", tn::vmap<tn::unmapped, 0>(tn::grad<0, 1>(of_row<open>)).function,
        tn::vmap<tn::unmapped, 0>(tn::grad<0, 1>(of_row<bounded>)).function);
   same("vmap of a second derivative", vmap_of_hvp<open>, vmap_of_hvp<bounded>);

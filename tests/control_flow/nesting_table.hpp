@@ -14,7 +14,7 @@ using matrix = tn::tensor<double, tn::shape<4, 3>>;
 
 enum class kind { grad, jvp, vmap, scan, while_loop, bounded_while, cond, checkpoint, custom_vjp };
 inline constexpr int kinds = 9;
-inline constexpr const char* names[kinds] = {"grad", "jvp", "vmap", "scan", "while_loop", "while_loop of at most 5 turns", "cond", "checkpoint",
+inline constexpr const char* names[kinds] = {"grad", "jvp", "vmap", "scan", "while_loop", "while_loop of at most 5 iterations", "cond", "checkpoint",
                                              "custom_vjp"};
 
 // ---- the inner one: a function of a carry c, a slice x and a capture w, all vectors ------------------------------------
@@ -35,9 +35,9 @@ constexpr auto inner = [](auto c, auto x, auto w) {
     return last + ys;
   } else if constexpr (Kind == kind::while_loop || Kind == kind::bounded_while) {
     const auto goes_on = [=](auto s) { return std::get<1>(s) < 3 && tn::sum(std::get<0>(s) * w) < 40.0; };
-    const auto turn = [=](auto s) { return std::tuple{tn::sin(std::get<0>(s) * w + x) + 0.5 * std::get<0>(s), std::get<1>(s) + 1}; };
-    if constexpr (Kind == kind::while_loop) return std::get<0>(tn::while_loop(goes_on, turn, std::tuple{c, 0}));
-    else return std::get<0>(tn::while_loop(goes_on, turn, std::tuple{c, 0}, tn::at_most<5>));
+    const auto iteration = [=](auto s) { return std::tuple{tn::sin(std::get<0>(s) * w + x) + 0.5 * std::get<0>(s), std::get<1>(s) + 1}; };
+    if constexpr (Kind == kind::while_loop) return std::get<0>(tn::while_loop(goes_on, iteration, std::tuple{c, 0}));
+    else return std::get<0>(tn::while_loop(goes_on, iteration, std::tuple{c, 0}, tn::at_most<5>));
   } else if constexpr (Kind == kind::cond) {
     return tn::cond(tn::sum(c * x) > 0.05, [=](auto k) { return tn::sin(k * w) * k + x; }, [=](auto k) { return tn::exp(-k * x) * w; }, c);
   } else if constexpr (Kind == kind::checkpoint) {
@@ -69,9 +69,9 @@ constexpr auto pair = [](auto w, auto xs) {
     return tn::sum(last * w) + tn::sum(tn::sin(ys));
   } else if constexpr (Outer == kind::while_loop || Outer == kind::bounded_while) {
     const auto goes_on = [=](auto s) { return std::get<1>(s) < 3 && tn::sum(std::get<0>(s) * w) < 40.0; };
-    const auto turn = [=](auto s) { return std::tuple{0.5 * std::get<0>(s) + 0.4 * f(std::get<0>(s), xs[1], w), std::get<1>(s) + 1}; };
-    if constexpr (Outer == kind::while_loop) return tn::sum(w * std::get<0>(tn::while_loop(goes_on, turn, std::tuple{w * w, 0})));
-    else return tn::sum(w * std::get<0>(tn::while_loop(goes_on, turn, std::tuple{w * w, 0}, tn::at_most<5>)));
+    const auto iteration = [=](auto s) { return std::tuple{0.5 * std::get<0>(s) + 0.4 * f(std::get<0>(s), xs[1], w), std::get<1>(s) + 1}; };
+    if constexpr (Outer == kind::while_loop) return tn::sum(w * std::get<0>(tn::while_loop(goes_on, iteration, std::tuple{w * w, 0})));
+    else return tn::sum(w * std::get<0>(tn::while_loop(goes_on, iteration, std::tuple{w * w, 0}, tn::at_most<5>)));
   } else if constexpr (Outer == kind::cond) {
     return tn::sum(w * tn::cond(tn::sum(xs) > 0.0, [=](auto a) { return f(a, xs[1], w); }, [=](auto a) { return a * w; }, w * w));
   } else if constexpr (Outer == kind::checkpoint) {

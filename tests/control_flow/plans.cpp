@@ -16,7 +16,7 @@ constexpr auto f = [](auto w, auto xs) {
 using plan = decltype(tn::compile(f).plan(number{}, ten{}));
 }  // namespace
 
-TEST_CASE("a plan counts the turns of a scan, one turn of a while_loop, and the larger branch") {
+TEST_CASE("a plan counts the iterations of a scan, one iteration of a while_loop, and the larger branch") {
   CHECK(plan::kernels() == 2);
   CHECK(plan::flops() == 10 * (1 + 2) + 2);  // a comparison; sin and a sum; a comparison and a product
   CHECK(plan::bytes() > 10 * 8);
@@ -26,8 +26,8 @@ TEST_CASE("the text of a plan shows the bodies") {
   CHECK(tn::to_text(plan{}) == R"(%0 = input 0 : float64[]
 %1 = input 1 : float64[10]
 %2 = tuple %0, %1, %0
-%3 = construct %2: scan of 10 turns
-  turn:
+%3 = construct %2: scan of 10 iterations
+  iteration:
     %0 = input 0 : float64[]
     %1 = input 1 : float64[]
     %2 = input 2 : float64[]
@@ -57,7 +57,7 @@ TEST_CASE("the text of a plan shows the bodies") {
     %1 = constant 3 : float64[]
     %2 = less %0, %1 : bool[]
     return %2
-  turn:
+  iteration:
     %0 = input 0 : float64[]
     %1 = mul %0, %0 : float64[]
     return %1
@@ -101,7 +101,7 @@ TEST_CASE("jvp of a loop takes the value from the loop of the tangents") {
 
 namespace {
 
-/// The second result of a turn has no tangent: it does not depend on the carry.
+/// The second result of an iteration has no tangent: it does not depend on the carry.
 constexpr auto stacked = [](auto a, auto xs) { return tn::scan([](auto c, auto b) { return std::tuple{1.5 * tn::sin(c) + b, std::tuple{tn::cos(b) * b, c}}; }, a, xs); };
 constexpr auto along_the_carry = [](auto a, auto xs, auto v) { return tn::jvp<0>(stacked)(a, xs, v); };
 
@@ -123,13 +123,13 @@ namespace {
 
 using steps = tn::tensor<double, tn::shape<100, 8, 32>>;
 using weights = tn::tensor<double, tn::shape<32, 32>>;
-// The cotangent of ys is the same in each turn. That of a slice of xs is a factor of the gradient of w.
+// The cotangent of ys is the same in each iteration. That of a slice of xs is a factor of the gradient of w.
 constexpr auto recurrent = tn::grad<0, 1>([](auto w, auto xs) {
-  const auto turn = [=](auto h, auto x) {
+  const auto iteration = [=](auto h, auto x) {
     const auto n = tn::tanh(tn::matmul(h, w) + x);
     return std::tuple{n, n};
   };
-  return 0.5 * tn::sum(std::get<1>(tn::scan(turn, tn::zeros_like(xs[0]), xs)));
+  return 0.5 * tn::sum(std::get<1>(tn::scan(iteration, tn::zeros_like(xs[0]), xs)));
 });
 // Both branches read h.
 constexpr auto of_branches = tn::grad<1>([](auto flag, auto x, auto y) {
@@ -142,7 +142,7 @@ constexpr auto of_branches = tn::grad<1>([](auto flag, auto x, auto y) {
 TEST_CASE("the gradient of a loop or a branch has no value twice, and no stack of equal slices") {
   using of_loop = decltype(recurrent.plan(weights(), steps()));
   constexpr std::int64_t stack = sizeof(double) * 100 * 8 * 32, square = sizeof(double) * 32 * 32;
-  static_assert(of_loop::workspace_bytes() < 2 * stack + stack / 2);  // h before and after each turn
+  static_assert(of_loop::workspace_bytes() < 2 * stack + stack / 2);  // h before and after each iteration
   using of_branch = decltype(of_branches.plan(true, weights(), weights()));
   static_assert(of_branch::workspace_bytes() <= 4 * square);
   weights w = tn::zeros<double>(tn::shape<32, 32>{}), x = tn::zeros<double>(tn::shape<32, 32>{});

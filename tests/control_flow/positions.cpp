@@ -8,10 +8,10 @@ using matrix = tn::tensor<double, tn::shape<4, 3>>;
 
 namespace {
 
-// A cache of all earlier rows, each of which is written once and read in every later turn.
+// A cache of all earlier rows, each of which is written once and read in every later iteration.
 template <bool Unrolled>
 constexpr auto cached = [](auto w, auto xs) {
-  const auto turn = [=](auto cache, auto i, auto x) {
+  const auto iteration = [=](auto cache, auto i, auto x) {
     const auto row = tn::sin(x * w + tn::sum(cache, tn::axis<0>));
     return std::pair{tn::dynamic_update(cache, tn::unsqueeze<0>(row), std::tuple{i, 0}), row * cache[0]};
   };
@@ -19,14 +19,14 @@ constexpr auto cached = [](auto w, auto xs) {
   auto total = tn::sum(w);
   if constexpr (Unrolled) {
     for (int i = 0; i < 4; ++i) {
-      const auto [next, y] = turn(cache, i, xs[i]);
+      const auto [next, y] = iteration(cache, i, xs[i]);
       cache = next;
       total = total + tn::sum(y);
     }
   } else {
     const auto step = [=](auto i, auto state) {
       const auto [c, sum] = state;
-      const auto [next, y] = turn(c, i, xs[i]);
+      const auto [next, y] = iteration(c, i, xs[i]);
       return std::tuple{next, sum + tn::sum(y)};
     };
     const auto [last, sum] = tn::fori_loop(4, step, std::tuple{cache, total});
@@ -67,10 +67,10 @@ TEST_CASE("blocks of two axes agree with the reference backend") {
   judged::agrees_with_reference("both", f, x, std::int64_t{1});
 }
 
-TEST_CASE("a position that a turn computes outside its axis throws, and the target stays as it was") {
-  constexpr auto f = tn::compile([](auto xs, auto turns) {
-    return std::get<1>(tn::while_loop([=](auto s) { return std::get<0>(s) < turns; }, [=](auto s) { return std::tuple{std::get<0>(s) + 1, std::get<1>(s) + xs[std::get<0>(s)]}; },
-                                      std::tuple{turns * 0, xs[0] * 0.0}));
+TEST_CASE("a position that an iteration computes outside its axis throws, and the target stays as it was") {
+  constexpr auto f = tn::compile([](auto xs, auto trip_count) {
+    return std::get<1>(tn::while_loop([=](auto s) { return std::get<0>(s) < trip_count; }, [=](auto s) { return std::tuple{std::get<0>(s) + 1, std::get<1>(s) + xs[std::get<0>(s)]}; },
+                                      std::tuple{trip_count * 0, xs[0] * 0.0}));
   });
   const matrix xs = rows();
   tn::tensor<double, tn::shape<3>> sum{7, 7, 7};
@@ -80,7 +80,7 @@ TEST_CASE("a position that a turn computes outside its axis throws, and the targ
   CHECK(sum(0) == Approx(-0.3));
 }
 
-TEST_CASE("a scan over a range of run-time length agrees with the reference backend, also for no turn") {
+TEST_CASE("a scan over a range of run-time length agrees with the reference backend, also for no iteration") {
   for (const std::int64_t n : {1, 2, 6}) {
     tn::tensor<double, tn::shape<tn::dyn>> xs(n);
     for (std::int64_t i = 0; i < n; ++i) xs[i].fill_(std::sin(static_cast<double>(3 * i)));

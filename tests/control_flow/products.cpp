@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Cotangents of matrices that a scan captures: products of the turns become one product after the loop. Judged by the unrolled program.
+// Cotangents of matrices that a scan captures: products of the iterations become one product after the loop. Judged by the unrolled program.
 #include "reference.hpp"
 
 namespace tn = tenure;
@@ -8,22 +8,22 @@ using judged::interpreted;
 namespace {
 
 // w is used three times: from the right, from the left and transposed. u is used by one product with the slices.
-constexpr auto turn = [](auto h, auto x, auto w, auto u) {
+constexpr auto iteration = [](auto h, auto x, auto w, auto u) {
   const auto n = tn::tanh(tn::matmul(h, w) + tn::matmul(x, u));
   return n + 0.1 * tn::matmul(w, n) + 0.2 * tn::matmul(h, tn::transpose(w));
 };
 constexpr auto looped = [](auto w, auto u, auto h, auto xs) {
-  const auto last = std::get<0>(tn::scan([=](auto h, auto x) { return std::tuple{turn(h, x, w, u), tn::nothing}; }, h, xs));
+  const auto last = std::get<0>(tn::scan([=](auto h, auto x) { return std::tuple{iteration(h, x, w, u), tn::nothing}; }, h, xs));
   return tn::sum(last * last);
 };
 constexpr auto reversed = [](auto w, auto u, auto h, auto xs) {
-  const auto last = std::get<0>(tn::scan([=](auto h, auto x) { return std::tuple{turn(h, x, w, u), tn::nothing}; }, h, xs, {.reverse = true}));
+  const auto last = std::get<0>(tn::scan([=](auto h, auto x) { return std::tuple{iteration(h, x, w, u), tn::nothing}; }, h, xs, {.reverse = true}));
   return tn::sum(last * last);
 };
-template <int Turns, bool Reverse = false>
+template <int TripCount, bool Reverse = false>
 struct unrolled {
   constexpr auto operator()(auto w, auto u, auto h, auto xs) const {
-    for (int i = 0; i < Turns; ++i) h = turn(h, xs[Reverse ? Turns - 1 - i : i], w, u);
+    for (int i = 0; i < TripCount; ++i) h = iteration(h, xs[Reverse ? TripCount - 1 - i : i], w, u);
     return tn::sum(h * h);
   }
 };
@@ -66,7 +66,7 @@ void equal(const std::vector<tn::reference::array>& found, const std::vector<tn:
   }
 }
 
-/// What the loops of a gradient hold: the carries of the second, and the elements that each returns for a turn.
+/// What the loops of a gradient hold: the carries of the second, and the elements that each returns for an iteration.
 struct memory {
   int carries = 0;
   std::int64_t first = 0, second = 0;
@@ -103,15 +103,15 @@ TEST_CASE("Law: vjp of scan is vjp of the unrolled loop, with a matrix that is c
   const auto three = numbers<3, 3>(1);
   const auto one = numbers<1, 3>(1);
   {
-    INFO("3 turns");
+    INFO("3 iterations");
     equal(interpreted(derivatives<decltype(looped)>{}, w, u, h, three), interpreted(derivatives<unrolled<3>>{}, w, u, h, three));
   }
   {
-    INFO("3 turns, from the last");
+    INFO("3 iterations, from the last");
     equal(interpreted(derivatives<decltype(reversed)>{}, w, u, h, three), interpreted(derivatives<unrolled<3, true>>{}, w, u, h, three));
   }
   {
-    INFO("1 turn");
+    INFO("1 iteration");
     equal(interpreted(derivatives<decltype(looped)>{}, w, u, h, one), interpreted(derivatives<unrolled<1>>{}, w, u, h, one));
   }
   {
@@ -145,18 +145,18 @@ TEST_CASE("a gradient keeps what it reads, or only the carry where that is less"
   CHECK(memory_of(tn::grad(of([](auto c, auto x, auto w) { return tn::tanh(c * w) * tn::sigmoid(c + x); })).function, w, xs).first == 4);
 }
 
-TEST_CASE("compiled, and for any number of turns") {
+TEST_CASE("compiled, and for any number of iterations") {
   const auto w = numbers<4, 4>(0.6);
   const auto u = numbers<3, 4>(0.9);
   const auto h = numbers<4>(0.7);
   constexpr auto f = tn::value_and_grad<0, 1, 2>(looped);
   using open = tn::tensor<double, tn::shape<tn::dyn, 3>>;
-  for (const int turns : {0, 1, 3}) {
-    INFO(turns << " turns");
-    const auto xs = filled(open(tn::zeros<double>(tn::shape<tn::dyn, 3>{}, turns)), 1);
+  for (const int trip_count : {0, 1, 3}) {
+    INFO(trip_count << " iterations");
+    const auto xs = filled(open(tn::zeros<double>(tn::shape<tn::dyn, 3>{}, trip_count)), 1);
     const auto found = f(w, u, h, xs);
     judged::agree(found, judged::by_reference(f.function, w, u, h, xs));
-    if (turns != 0) continue;
+    if (trip_count != 0) continue;
     const auto& [value, dw, du, dh] = found;
     CHECK(tn::sum(dw * dw).item() == 0);
     CHECK(tn::sum(du * du).item() == 0);

@@ -47,7 +47,7 @@ inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder
     return tn::reference::run(b.view(), arguments);
   };
   const auto written = run("trace", traced);
-  const tn::ir::builder needed = tn::passes::dead_code(traced.view()), unrolled = tn::passes::single_turns(needed.view());
+  const tn::ir::builder needed = tn::passes::dead_code(traced.view()), unrolled = tn::passes::trip_count_one(needed.view());
   const tn::ir::builder taken = tn::passes::derived_loops(unrolled.view()), fewer = tn::passes::dead_code(taken.view());
   const tn::ir::builder lean = tn::passes::lean_loops(fewer.view());
   run("lean_loops", lean);

@@ -7,7 +7,7 @@ using dynamic_matrix = tn::tensor<double, tn::shape<tn::dyn, 3>>;
 
 namespace {
 
-// The logistic map x -> a x (1 - x), n times: every turn counts, and the derivative is a product of n factors.
+// The logistic map x -> a x (1 - x), n times: every iteration counts, and the derivative is a product of n factors.
 constexpr auto logistic = [](auto n, auto a, auto x) { return tn::fori_loop(n, [=](auto, auto c) { return a * c * (1.0 - c); }, x); };
 
 struct by_hand {
@@ -25,14 +25,14 @@ by_hand logistic_by_hand(std::int64_t n, double a, double x) {
   return r;
 }
 
-// Until the sum is above a limit: a matrix with run-time rows, a number and the turns.
+// Until the sum is above a limit: a matrix with run-time rows, a number and the iterations.
 constexpr auto growth = [](auto limit, auto w, auto x) {
   const auto goes_on = [=](auto s) { return tn::sum(std::get<0>(s)) < limit && std::get<2>(s) < 1000; };
-  const auto turn = [=](auto s) {
+  const auto iteration = [=](auto s) {
     const auto [m, q, i] = s;
     return std::tuple{m + 0.1 * tn::matmul(m, w) + 0.01 * q, tn::sin(q) + 0.5, i + 1};
   };
-  const auto [m, q, i] = tn::while_loop(goes_on, turn, std::tuple{x * x, 0.3 * tn::sum(w), 0});
+  const auto [m, q, i] = tn::while_loop(goes_on, iteration, std::tuple{x * x, 0.3 * tn::sum(w), 0});
   return std::tuple{m, q * tn::sum(m)};
 };
 constexpr auto growth_loss = [](auto limit, auto w, auto x) {
@@ -49,26 +49,26 @@ dynamic_matrix rows(std::int64_t n) {
 
 }  // namespace
 
-TEST_CASE("the gradient of a while_loop is that of the turns that were taken, whatever their number") {
+TEST_CASE("the gradient of a while_loop is that of the iterations that were taken, whatever their number") {
   constexpr auto gradient = tn::value_and_grad<1, 2>(logistic);
   for (const std::int64_t n : {-1, 0, 1, 2, 3, 10, 2048, 2049, 2050, 2051, 100000}) {
-    INFO("turns " << n);
+    INFO("iterations " << n);
     const by_hand expected = logistic_by_hand(n, 3.4, 0.3);
     const auto [y, da, dx] = gradient(n, 3.4, 0.3);
     CHECK(y.item() == Approx(expected.value).epsilon(1e-13));
     CHECK(da.item() == Approx(expected.da).epsilon(1e-10));
     CHECK(dx.item() == Approx(expected.dx).epsilon(1e-10).margin(1e-300));
   }
-  // The memory is a constant of the program: the snapshots, and the turns at which they were taken.
+  // The memory is a constant of the program: the snapshots, and the iterations at which they were taken.
   using plan = decltype(gradient.plan(std::int64_t{0}, 0.0, 0.0));
   CHECK(plan::workspace_bytes() < 2048 * 24 + 2048);
-  CHECK(plan::kept_bytes() == 8);  // the number of turns
+  CHECK(plan::kept_bytes() == 8);  // the number of iterations
   const std::string text = tn::to_text(plan{});
-  CHECK_THAT(text, Catch::Matchers::Contains("while_loop, counted") && Catch::Matchers::Contains(": reverse_while\n  turn:"));
+  CHECK_THAT(text, Catch::Matchers::Contains("while_loop, counted") && Catch::Matchers::Contains(": reverse_while\n  iteration:"));
   CHECK_THAT(text, Catch::Matchers::Contains("\n  pull:"));
 }
 
-TEST_CASE("large carries keep 32 snapshots, and other turns are computed again") {
+TEST_CASE("large carries keep 32 snapshots, and other iterations are computed again") {
   using vector = tn::tensor<float, tn::shape<tn::dyn>>;
   constexpr auto decay = tn::grad<1>([](auto n, auto x) { return tn::sum(tn::fori_loop(n, [](auto, auto c) { return c - 0.001f * c * c; }, x)); });
   const vector x = tn::ones<float>(tn::shape<tn::dyn>{}, 3000);
@@ -111,7 +111,7 @@ TEST_CASE("a pull that reads no state: no state is computed again, and there are
   CHECK(g(0) == 16);
   CHECK(g(999) == 16);
   STATIC_REQUIRE(decltype(gradient.plan(x))::workspace_bytes() <= 4 * 8000);
-  // For a batch the number of the turn is a state, and the only one.
+  // For a batch the number of the iteration is a state, and the only one.
   constexpr auto each = tn::vmap(gradient);
   tn::tensor<double, tn::shape<2, 1000>> xs = tn::zeros<double>(tn::shape<2, 1000>{});
   for (std::size_t i = 0; i < 2000; ++i) tn::as_span(xs)[i] = i < 1000 ? 0.001 : 0.02;
@@ -132,12 +132,12 @@ TEST_CASE("a pull that reads no state: no state is computed again, and there are
 }
 
 TEST_CASE("a pull that reads no state after its passes keeps no snapshots") {
-  // The annotation custom_jvp reads the number of the turn, the value does not. The pass `algebra` removes the annotation.
+  // The annotation custom_jvp reads the number of the iteration, the value does not. The pass `algebra` removes the annotation.
   constexpr auto gradient = tn::grad([](auto x) {
     const auto two = tn::custom_jvp([](auto n) { return tn::zeros_like(n) + 2.0; },
                                     [](auto n, auto t) { return std::tuple{tn::zeros_like(n) + 2.0, 0.0 * t}; });
-    const auto turn = [=](auto s) { return std::tuple{tn::stop_gradient(two(std::get<1>(s))) * std::get<0>(s), std::get<1>(s) + 1.0}; };
-    return tn::sum(std::get<0>(tn::while_loop([](auto s) { return tn::sum(std::get<1>(s)) < 4000.0; }, turn, std::tuple{x, tn::zeros_like(x)})));
+    const auto iteration = [=](auto s) { return std::tuple{tn::stop_gradient(two(std::get<1>(s))) * std::get<0>(s), std::get<1>(s) + 1.0}; };
+    return tn::sum(std::get<0>(tn::while_loop([](auto s) { return tn::sum(std::get<1>(s)) < 4000.0; }, iteration, std::tuple{x, tn::zeros_like(x)})));
   });
   const tn::tensor<double, tn::shape<1000>> x = tn::ones<double>(tn::shape<1000>{});
   CHECK(gradient(x)(0) == 16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Turns that read, add to or check one row at a computed position: in small bodies a row is read where it is, without a copy. Law: the results are
-// those of the reference backend, and what a turn overwrites is never read afterwards.
+// Iterations that read, add to or check one row at a computed position: in small bodies a row is read where it is, without a copy. Law: the results are
+// those of the reference backend, and what an iteration overwrites is never read afterwards.
 #include "../difference.hpp"
 #include "reference.hpp"
 
@@ -24,16 +24,16 @@ table_of_run rows_of_run_time() {
 }
 const indices places{3, 0, 4, 3};
 
-/// One row of x in each turn, in a body with `More` further steps: few are expanded, many run from a table.
+/// One row of x in each iteration, in a body with `More` further steps: few are expanded, many run from a table.
 template <int More>
 constexpr auto weighted = [](auto x, auto is) {
-  const auto turn = [=](auto c, auto i) {
+  const auto iteration = [=](auto c, auto i) {
     const auto row = x[i];
     auto y = c * 0.5 + row;
     for (int k = 0; k < More; ++k) y = y + tn::sum(y) * 0.01;  // a step each: the sum is needed before the next one
     return std::tuple{y, tn::sum(row * row)};
   };
-  return tn::scan(turn, x[0] * 0.0, is);
+  return tn::scan(iteration, x[0] * 0.0, is);
 };
 constexpr auto loss = [](auto x, auto is) {
   const auto [c, ys] = weighted<0>(x, is);
@@ -45,12 +45,12 @@ constexpr auto loss_of_many = [](auto x, auto is) {
 };
 /// The row is a value of a nested loop, and its first carry.
 constexpr auto nested = [](auto x, auto is) {
-  const auto turn = [=](auto c, auto i) {
+  const auto iteration = [=](auto c, auto i) {
     const auto row = x[i];
     const auto inner = tn::fori_loop(3, [=](auto, auto s) { return tn::tanh(s * row) + c; }, row);
     return std::tuple{inner, tn::nothing};
   };
-  return std::get<0>(tn::scan(turn, x[1] * 0.1, is));
+  return std::get<0>(tn::scan(iteration, x[1] * 0.1, is));
 };
 /// One row is the whole array: its memory may be that of the next carry.
 constexpr auto single = [](auto x) {
@@ -65,41 +65,41 @@ constexpr auto branch_of_single = [](auto x, auto i) {
 };
 /// A column is not a row: its elements have a stride.
 constexpr auto columns = [](auto x, auto is) {
-  const auto turn = [=](auto c, auto i) { return std::tuple{c + tn::sum(tn::gather<1>(x, tn::unsqueeze<0>(i))), tn::nothing}; };
-  return std::get<0>(tn::scan(turn, tn::sum(x) * 0.0, is));
+  const auto iteration = [=](auto c, auto i) { return std::tuple{c + tn::sum(tn::gather<1>(x, tn::unsqueeze<0>(i))), tn::nothing}; };
+  return std::get<0>(tn::scan(iteration, tn::sum(x) * 0.0, is));
 };
 /// A column, the middle of three axes, and a row of a transposed array, which are as many rows as the axes before have elements.
 constexpr auto many_rows = [](auto x, auto is) {
   const auto boxes = tn::stack(x, x * 2.0, tn::sin(x));
-  const auto turn = [=](auto c, auto i) {
+  const auto iteration = [=](auto c, auto i) {
     const auto column = x.at(tn::all, i % 3);
     const auto of_transposed = tn::transpose(x).at(tn::all, i);
     const auto row = tn::transpose(x)[i % 3];
     const auto middle = tn::gather<1>(boxes, tn::unsqueeze<0>(i));
     return std::tuple{c * 0.5 + tn::sum(column * row) + tn::sum(of_transposed), std::tuple{column, of_transposed, middle}};
   };
-  return tn::scan(turn, 0.0 * tn::sum(x), is);
+  return tn::scan(iteration, 0.0 * tn::sum(x), is);
 };
 /// Tables that repeat their elements along an axis before the position, behind it, and along both.
 constexpr auto repeated = [](auto x, auto is) {
-  const auto turn = [=](auto c, auto i) {
+  const auto iteration = [=](auto c, auto i) {
     const auto before = tn::expand<5, 2, 3>(tn::unsqueeze<1>(x)).at(tn::all, tn::all, i % 3);
     const auto behind = tn::expand<5, 3, 2>(tn::unsqueeze<2>(x)).at(tn::all, i % 3, tn::all);
     const auto first = tn::expand<2, 5, 3>(tn::unsqueeze<0>(x)).at(tn::all, i, tn::all);
     const auto all = tn::expand<4, 5, 2, 3>(tn::unsqueeze<0>(tn::unsqueeze<1>(x))).at(tn::all, tn::all, tn::all, i % 3);
     return std::tuple{c + tn::sum(before * behind), std::tuple{before, behind, first, all}};
   };
-  return tn::scan(turn, 0.0 * tn::sum(x), is);
+  return tn::scan(iteration, 0.0 * tn::sum(x), is);
 };
 /// A column of the carry is replaced, and another one is added to.
 constexpr auto changed_columns = [](auto x, auto is) {
-  const auto turn = [](auto c, auto i) {
+  const auto iteration = [](auto c, auto i) {
     const auto at = tn::unsqueeze<0>(i % 3);
     const auto added = tn::index_add<1>(c, at, tn::cos(tn::gather<1>(c, at)));
     const auto updated = tn::vmap<0, tn::unmapped>([](auto row, auto at) { return tn::dynamic_update(row, tn::stack(tn::sum(row)), at); })(added, (i + 1) % 3);
     return std::tuple{updated, tn::sum(updated)};
   };
-  return tn::scan(turn, x, is);
+  return tn::scan(iteration, x, is);
 };
 constexpr auto sum_of_many_rows = [](auto x, auto is) {
   const auto [c, ys] = many_rows(x, is);
@@ -112,24 +112,24 @@ constexpr auto sum_of_changed_columns = [](auto x, auto is) {
 };
 /// index_add to the array that the loop carries, at one position and at two.
 constexpr auto added = [](auto x, auto is) {
-  const auto turn = [](auto c, auto i) { return std::tuple{tn::index_add<0>(c, tn::unsqueeze<0>(i), tn::unsqueeze<0>(tn::sin(c[i]))), tn::sum(c)}; };
-  return tn::scan(turn, x, is);
+  const auto iteration = [](auto c, auto i) { return std::tuple{tn::index_add<0>(c, tn::unsqueeze<0>(i), tn::unsqueeze<0>(tn::sin(c[i]))), tn::sum(c)}; };
+  return tn::scan(iteration, x, is);
 };
 constexpr auto added_twice = [](auto x, auto is) {
-  const auto turn = [](auto c, auto i) {
+  const auto iteration = [](auto c, auto i) {
     const auto both = tn::stack(i, i);
     return std::tuple{tn::index_add<0>(c, both, tn::gather<0>(c * 0.5, both)), tn::nothing};
   };
-  return std::get<0>(tn::scan(turn, x, is));
+  return std::get<0>(tn::scan(iteration, x, is));
 };
-/// A small turn changes the row that it has read, by index_add or by an update.
+/// A small iteration changes the row that it has read, by index_add or by an update.
 template <bool Adds>
 constexpr auto changed = [](auto x, auto is) {
-  const auto turn = [=](auto c, auto i) {
+  const auto iteration = [=](auto c, auto i) {
     if constexpr (Adds) return std::tuple{c + 0.1 * tn::sum(tn::index_add<0>(x[i], tn::unsqueeze<0>(i * 0 + 1), tn::unsqueeze<0>(c + 1.0))), tn::nothing};
     else return std::tuple{c + 0.1 * tn::sum(tn::dynamic_update(x[i], tn::stack(c + 1.0, c), i % 2)), tn::nothing};
   };
-  return std::get<0>(tn::scan(turn, 0.0 * tn::sum(x), is));
+  return std::get<0>(tn::scan(iteration, 0.0 * tn::sum(x), is));
 };
 constexpr auto sum_of_added = [](auto x, auto is) {
   const auto [c, ys] = added(x, is);
@@ -161,14 +161,14 @@ void judge_columns(const char* what, const X& x) {
 
 }  // namespace
 
-TEST_CASE("a row in each turn") { judge_rows("static", rows); }
-TEST_CASE("a row of a run-time extent in each turn") { judge_rows("run-time", rows_of_run_time()); }
-TEST_CASE("a column in each turn") { judge_columns("static", rows); }
-TEST_CASE("a column of a run-time extent in each turn") { judge_columns("run-time", rows_of_run_time()); }
+TEST_CASE("a row in each iteration") { judge_rows("static", rows); }
+TEST_CASE("a row of a run-time extent in each iteration") { judge_rows("run-time", rows_of_run_time()); }
+TEST_CASE("a column in each iteration") { judge_columns("static", rows); }
+TEST_CASE("a column of a run-time extent in each iteration") { judge_columns("run-time", rows_of_run_time()); }
 TEST_CASE("a position of a table that repeats its elements") {
   agrees_with_reference("static", repeated, rows, places);
 }
-TEST_CASE("a row in each turn, of a body with many steps") {
+TEST_CASE("a row in each iteration, of a body with many steps") {
   agrees_with_reference("static", weighted<14>, rows, places);
   agrees_with_reference("run-time", weighted<14>, rows_of_run_time(), places);
   agrees_with_reference("gradient", tn::grad<0>(loss_of_many), rows, places);
@@ -180,7 +180,7 @@ TEST_CASE("a row of which a result may have the memory") {
   agrees_with_reference("branch of a single row", branch_of_single, one, std::int64_t{0});
   agrees_with_reference("column", columns, rows, indices{2, 0, 1, 2});
 }
-TEST_CASE("an index outside of the rows is refused in the turn that reads at it") {
+TEST_CASE("an index outside of the rows is refused in the iteration that reads at it") {
   for (const indices& bad : {indices{3, 0, 5, 3}, indices{3, -1, 4, 3}})
     for (const bool is_static : {true, false}) {
       INFO((is_static ? "static" : "run-time"));
@@ -195,11 +195,11 @@ TEST_CASE("an index outside of the rows is refused in the turn that reads at it"
       refused(tn::grad<0>(sum_of_added));
     }
 }
-TEST_CASE("the gradient of a row costs a row in each turn, and not the table") {
+TEST_CASE("the gradient of a row costs a row in each iteration, and not the table") {
   using big = tn::tensor<double, tn::shape<1000, 3>>;
   using many = tn::tensor<std::int64_t, tn::shape<1000>>;
   using plan = decltype(tn::grad<0>(loss).plan(big(), many()));
-  constexpr std::int64_t table = 1000 * 3 * 8, turns = 1000;
-  STATIC_REQUIRE(plan::bytes() < 30 * table);  // with a pass over the table in each turn it would be 1000 tables
-  STATIC_REQUIRE(plan::bytes() > table + turns);
+  constexpr std::int64_t table = 1000 * 3 * 8, trip_count = 1000;
+  STATIC_REQUIRE(plan::bytes() < 30 * table);  // with a pass over the table in each iteration it would be 1000 tables
+  STATIC_REQUIRE(plan::bytes() > table + trip_count);
 }

@@ -10,7 +10,7 @@ constexpr auto logistic = [](auto n, auto x) { return tn::fori_loop(n, [](auto, 
 constexpr auto slope = [](auto n, auto x) { return tn::grad<1>(logistic)(n, x); };
 constexpr auto bend = [](auto n, auto x) { return tn::grad<1>(slope)(n, x); };
 
-/// The value after n turns and its first three derivatives by the first value.
+/// The value after n iterations and its first three derivatives by the first value.
 struct jet {
   double at[4];
 };
@@ -24,14 +24,14 @@ jet logistic_by_hand(std::int64_t n, double x) {
   return j;
 }
 
-// Until the norm is above a limit: two carries that meet, a capture that the condition reads too, and the turns.
+// Until the norm is above a limit: two carries that meet, a capture that the condition reads too, and the iterations.
 constexpr auto growth = [](auto limit, auto w, auto x) {
   const auto goes_on = [=](auto s) { return tn::sum(tn::square(std::get<0>(s))) + tn::sum(w) < limit && std::get<2>(s) < 500; };
-  const auto turn = [=](auto s) {
+  const auto iteration = [=](auto s) {
     const auto [m, q, i] = s;
     return std::tuple{m + 0.1 * tn::tanh(tn::matmul(m, w)) + 0.01 * q * m, tn::sin(q) + 0.2 * tn::sum(m * m), i + 1};
   };
-  const auto [m, q, i] = tn::while_loop(goes_on, turn, std::tuple{x * x, 0.3 * tn::sum(w), 0});
+  const auto [m, q, i] = tn::while_loop(goes_on, iteration, std::tuple{x * x, 0.3 * tn::sum(w), 0});
   return tn::sum(m * m) + q * tn::sum(m);
 };
 
@@ -47,11 +47,11 @@ constexpr auto along_gradient = [](auto limit, auto w, auto x, auto v, auto u) {
 
 }  // namespace
 
-TEST_CASE("second and third derivatives by reverse mode, whatever the number of turns") {
+TEST_CASE("second and third derivatives by reverse mode, whatever the number of iterations") {
   constexpr auto second = tn::value_and_grad<1>(slope);
   constexpr auto third = tn::value_and_grad<1>(bend);
   for (const std::int64_t n : {-1, 0, 1, 2, 3, 10, 100, 2049, 2051, 5000}) {
-    INFO("turns " << n);
+    INFO("iterations " << n);
     const jet expected = logistic_by_hand(n, 0.3);
     const auto [d, dd] = second(n, 0.3);
     const auto [same, ddd] = third(n, 0.3);
@@ -82,7 +82,7 @@ TEST_CASE("reverse over reverse mode is forward over reverse mode, and what the 
   }
 }
 
-TEST_CASE("jacrev of grad is the Hessian, and each sample of a batch has its own number of turns") {
+TEST_CASE("jacrev of grad is the Hessian, and each sample of a batch has its own number of iterations") {
   constexpr auto f = [](auto a) {
     return tn::sum(tn::while_loop([](auto c) { return tn::sum(c) < 9.0; }, [=](auto c) { return c * c + tn::sin(a) * 0.1; }, a));
   };
@@ -116,14 +116,14 @@ TEST_CASE("a gradient of a while_loop joins the eager history") {
   constexpr auto slope = tn::compile([](auto x) {
     return tn::grad([](auto a) { return tn::sum(tn::while_loop([](auto c) { return tn::sum(c) < 20.0; }, [](auto c) { return c * c; }, a)); })(x);
   });
-  auto x = tn::variable<double, tn::shape<2>>{1.5, 0.5};  // c^8 after three turns
+  auto x = tn::variable<double, tn::shape<2>>{1.5, 0.5};  // c^8 after three iterations
   const tn::tensor y = sum(slope(x));
   y.backward();
   CHECK(x.grad()(0) == Approx(56 * std::pow(1.5, 6)));
   CHECK(x.grad()(1) == Approx(56 * std::pow(0.5, 6)));
 }
 
-TEST_CASE("a rule of a user's in the turn: its backward may be used backward, if it is linear") {
+TEST_CASE("a rule of a user's in the iteration: its backward may be used backward, if it is linear") {
   constexpr auto by_rule = [](auto x) {
     const auto cube = tn::custom_vjp([](auto a) { return a * a * a; }, [](auto a) { return std::tuple{a * a * a, a}; },
                                      [](auto a, auto g) { return std::tuple{3.0 * a * a * g}; });
@@ -137,11 +137,11 @@ TEST_CASE("a rule of a user's in the turn: its backward may be used backward, if
   for (std::int64_t k = 0; k < 4; ++k) CHECK(found(k / 2, k % 2) == Approx(expected(k / 2, k % 2)).epsilon(1e-12));
 }
 
-TEST_CASE("a turn that takes a step along a gradient through another while_loop") {
+TEST_CASE("an iteration that takes a step along a gradient through another while_loop") {
   constexpr auto after = [](auto x) {
     const auto depth = [](auto w) { return tn::sum(tn::square(tn::while_loop([](auto c) { return tn::sum(c) < 4.0; }, [](auto c) { return 1.5 * tn::sin(c) + 0.4 * c; }, w))); };
-    const auto turn = [=](auto s) { return std::tuple{std::get<0>(s) - 0.01 * tn::grad(depth)(std::get<0>(s)) * x, std::get<1>(s) + 1}; };
-    return tn::sum(tn::sin(std::get<0>(tn::while_loop([](auto s) { return std::get<1>(s) < 3; }, turn, std::tuple{x * 0.5, 0}))));
+    const auto iteration = [=](auto s) { return std::tuple{std::get<0>(s) - 0.01 * tn::grad(depth)(std::get<0>(s)) * x, std::get<1>(s) + 1}; };
+    return tn::sum(tn::sin(std::get<0>(tn::while_loop([](auto s) { return std::get<1>(s) < 3; }, iteration, std::tuple{x * 0.5, 0}))));
   };
   const tn::tensor<double, tn::shape<2>> x{1.1, 0.9};
   const tn::tensor found = tn::jacrev(tn::grad(after))(x), expected = tn::jacfwd(tn::jacfwd(after))(x);

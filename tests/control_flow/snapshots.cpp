@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which states a reverse_while keeps: it never has more than it has room for, and it computes as few turns again as possible.
+// Which states a reverse_while keeps: it never has more than it has room for, and it computes as few iterations again as possible.
 #include "../catch.hpp"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ struct cost {
   std::int64_t computed = 0, most_kept = 0;
 };
 
-/// The turns that are computed again on the way back through `turns` turns, with this many snapshots besides the first state.
-cost of(std::int64_t turns, std::int64_t snapshots) {
+/// The iterations that are computed again on the way back through `trip_count` iterations, with this many snapshots besides the first state.
+cost of(std::int64_t trip_count, std::int64_t snapshots) {
   cost c;
   std::vector<std::int64_t> taken_at(static_cast<std::size_t>(snapshots + 2), -1), kept(static_cast<std::size_t>(snapshots + 1), 0);
   taken_at.back() = -7;  // behind the room that there is
-  std::int64_t at = 0, next = turns;
+  std::int64_t at = 0, next = trip_count;
   rule::walk_back(
-      turns, snapshots, taken_at.data(),
+      trip_count, snapshots, taken_at.data(),
       [&](std::int64_t k) {
         REQUIRE(k <= snapshots);
         at = kept[static_cast<std::size_t>(k)];
@@ -35,22 +35,22 @@ cost of(std::int64_t turns, std::int64_t snapshots) {
         if (k > 0) kept[static_cast<std::size_t>(k)] = at;
         c.most_kept = std::max(c.most_kept, k);
       },
-      [&](std::int64_t turn) {
-        REQUIRE(turn == next--);
-        REQUIRE(at == turn - 1);  // the state before this turn
+      [&](std::int64_t iteration) {
+        REQUIRE(iteration == next--);
+        REQUIRE(at == iteration - 1);  // the state before this iteration
       });
   CHECK(next == 0);
   CHECK(taken_at.back() == -7);
   return c;
 }
 
-/// The fewest turns, over all choices of the next snapshot.
-std::vector<std::vector<std::int64_t>> fewest(std::int64_t turns, std::int64_t snapshots) {
+/// The fewest iterations, over all choices of the next snapshot.
+std::vector<std::vector<std::int64_t>> fewest(std::int64_t trip_count, std::int64_t snapshots) {
   const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  std::vector<std::vector<std::int64_t>> all(index(snapshots + 1), std::vector<std::int64_t>(index(turns + 1), 0));
-  for (std::int64_t n = 2; n <= turns; ++n) all[0][index(n)] = n * (n - 1) / 2;
+  std::vector<std::vector<std::int64_t>> all(index(snapshots + 1), std::vector<std::int64_t>(index(trip_count + 1), 0));
+  for (std::int64_t n = 2; n <= trip_count; ++n) all[0][index(n)] = n * (n - 1) / 2;
   for (std::int64_t s = 1; s <= snapshots; ++s)
-    for (std::int64_t n = 2; n <= turns; ++n) {
+    for (std::int64_t n = 2; n <= trip_count; ++n) {
       std::int64_t best = n * n;
       for (std::int64_t d = 1; d < n; ++d) best = std::min(best, d + all[index(s - 1)][index(n - d)] + all[index(s)][index(d)]);
       all[index(s)][index(n)] = best;
@@ -60,19 +60,19 @@ std::vector<std::vector<std::int64_t>> fewest(std::int64_t turns, std::int64_t s
 
 }  // namespace
 
-TEST_CASE("snapshots: no choice computes fewer turns again, and there is room for all of them") {
+TEST_CASE("snapshots: no choice computes fewer iterations again, and there is room for all of them") {
   const auto best = fewest(120, 6);
   for (std::int64_t s = 1; s <= 6; ++s)
     for (std::int64_t n = 0; n <= 120; ++n) {
-      INFO(n << " turns, " << s << " snapshots");
+      INFO(n << " iterations, " << s << " snapshots");
       const cost c = of(n, s);
       CHECK(c.computed == best[static_cast<std::size_t>(s)][static_cast<std::size_t>(n)]);
       CHECK(c.most_kept <= s);
     }
 }
 
-TEST_CASE("snapshots: a turn is computed again at most r times while the binomial reaches") {
-  // r n - (s + 1 + r)! / ((s + 2)! (r - 1)!) turns for s snapshots
+TEST_CASE("snapshots: an iteration is computed again at most r times while the binomial reaches") {
+  // r n - (s + 1 + r)! / ((s + 2)! (r - 1)!) iterations for s snapshots
   CHECK(of(2049, 2048).computed == 2049 - 1);  // every state is kept
   CHECK(of(2050, 2048).computed == 2 * 2050 - 2051);
   CHECK(of(100000, 2048).computed == 2 * 100000 - 2051);

@@ -56,7 +56,7 @@ TEST_CASE("run-time extents in carries, xs and captures, also none") {
   constexpr auto f = tn::value_and_grad<0, 1, 2>(recurrence);
   for (const std::int64_t n : {0, 1, 2, 5})
     for (const std::int64_t m : {0, 1, 3, 17}) {
-      INFO(n << " turns of " << m << " elements");
+      INFO(n << " iterations of " << m << " elements");
       features w = tn::full<double>(tn::shape<tn::dim("features")>{}, 0.7, m), h = tn::full<double>(tn::shape<tn::dim("features")>{}, -0.4, m);
       const batch xs = rows(n, m);
       const auto found = f(w, h, xs);
@@ -75,7 +75,7 @@ TEST_CASE("run-time extents in carries, xs and captures, also none") {
   CHECK_THROWS_AS(f(w, w, rows(2, 4)), tn::shape_error);
 }
 
-TEST_CASE("a body without run-time extents is static, also if the number of turns is known only at run time") {
+TEST_CASE("a body without run-time extents is static, also if the number of iterations is known only at run time") {
   constexpr auto over = [](auto c, auto xs) { return tn::scan([](auto c, auto x) { return std::tuple{c * 0.5 + x, c}; }, c, xs); };
   using numbers = tn::program<tn::detail::source_of<decltype(over), double, open_vector>>;
   using rows = tn::program<tn::detail::source_of<decltype(over), open_vector, tn::tensor<double, tn::shape<4, tn::dyn>>>>;
@@ -90,14 +90,14 @@ TEST_CASE("a body without run-time extents is static, also if the number of turn
   CHECK(tn::compile(nested)(8.0, xs).item() == 8.0 / 64 + 1.75 / 8 + 1.75);
 }
 
-TEST_CASE("a carry whose run-time extent the body changes is refused before the first turn") {
+TEST_CASE("a carry whose run-time extent the body changes is refused before the first iteration") {
   constexpr auto f = tn::compile([](auto x, auto y) { return tn::fori_loop(2, [=](auto, auto c) { return c * 0.0 + y; }, x); });
   CHECK_THROWS_AS(f(open_vector(tn::ones<double>(tn::shape<tn::dyn>{}, 3)), open_vector(tn::ones<double>(tn::shape<tn::dyn>{}, 4))), tn::shape_error);
   constexpr auto g = tn::compile([](auto flag, auto x, auto y) { return tn::cond(flag, [=] { return x * 2.0; }, [=] { return y * 3.0; }); });
   CHECK_THROWS_AS(g(true, open_vector(tn::ones<double>(tn::shape<tn::dyn>{}, 3)), open_vector(tn::ones<double>(tn::shape<tn::dyn>{}, 4))), tn::shape_error);
 }
 
-TEST_CASE("the number of turns is an extent that later operations find equal to others") {
+TEST_CASE("the number of iterations is an extent that later operations find equal to others") {
   constexpr auto f = [](auto a, auto xs, auto b) {
     auto ys = std::get<1>(tn::scan([](auto c, auto x) { return std::tuple{c * x, c + x}; }, tn::sum(a), xs));
     return tn::sum(ys * a) + tn::sum(xs * b);
@@ -107,13 +107,13 @@ TEST_CASE("the number of turns is an extent that later operations find equal to 
   judged::interpreted(tn::value_and_grad<0, 1>(f).function, of(0.5), of(2), of(3));
 }
 
-// The turns of a fori_loop are those of an axis. With tensors the extent is a number.
+// The iterations of a fori_loop are those of an axis. With tensors the extent is a number.
 constexpr auto by_extent = [](auto w, auto xs) {
   const auto n = tn::extent<-1>(xs);
   return tn::fori_loop(n, [=](auto i, auto c) { return tn::sin(c * w) + xs.at(i) * tn::cast<double>(i); }, w) + tn::cast<double>(n + tn::extent<0>(tn::stack(w, w)));
 };
 
-TEST_CASE("extent is a number of turns, and a number to compute with") {
+TEST_CASE("extent is a number of iterations, and a number to compute with") {
   constexpr auto f = tn::value_and_grad<0, 1>(by_extent);
   for (const std::int64_t n : {0, 1, 4}) {
     const open_vector xs = tn::full<double>(tn::shape<tn::dyn>{}, 0.3, n);
@@ -131,8 +131,8 @@ TEST_CASE("extent is a number of turns, and a number to compute with") {
 }
 
 constexpr auto looked_up = [](auto x) {
-  const auto turn = [=](auto c, auto) { return std::tuple{0.5 * c + tn::gather<0>(x, tn::cast<std::int64_t>(tn::minimum(c * c, 2.0))), tn::nothing}; };
-  return std::get<0>(tn::scan(turn, tn::sum(x), x));
+  const auto iteration = [=](auto c, auto) { return std::tuple{0.5 * c + tn::gather<0>(x, tn::cast<std::int64_t>(tn::minimum(c * c, 2.0))), tn::nothing}; };
+  return std::get<0>(tn::scan(iteration, tn::sum(x), x));
 };
 
 TEST_CASE("in a batch, a branch that some samples take may have a loop that is the same for all, with lookups") {
@@ -147,7 +147,7 @@ TEST_CASE("in a batch, a branch that some samples take may have a loop that is t
 
 constexpr auto grown = [](auto x) { return tn::while_loop([](auto c) { return c < 9.0; }, [](auto c) { return c * c + 1.0; }, x); };
 
-TEST_CASE("a batch of no samples has gradients of a while_loop, in which no turn is taken") {
+TEST_CASE("a batch of no samples has gradients of a while_loop, in which no iteration is taken") {
   constexpr auto slopes = [](auto xs) { return tn::vmap(tn::grad(grown))(xs); };
   CHECK(judged::interpreted(slopes, open_vector(tn::zeros<double>(tn::shape<tn::dyn>{}, 0)))[0].size() == 0);
   CHECK(judged::interpreted(slopes, open_vector(tn::full<double>(tn::shape<tn::dyn>{}, 2, 1)))[0][0] == Approx(2 * 5 * 2 * 2));

@@ -14,10 +14,10 @@ namespace {
 
 enum class loop { by_scan, by_count, by_while, bounded, in_branch };
 
-/// A carry, a slice and a capture that the result depends on, and if `Unread` others that it does not depend on: matrices multiplied in each turn,
+/// A carry, a slice and a capture that the result depends on, and if `Unread` others that it does not depend on: matrices multiplied in each iteration,
 /// with an infinite partial derivative.
 template <loop How, bool Unread>
-constexpr auto turns = [](auto x, auto xs, auto m) {
+constexpr auto trip_count = [](auto x, auto xs, auto m) {
   const auto step = [=](auto a, auto row) { return tn::sin(a) * m + row; };
   const auto unread = [=](auto a, auto b, auto row) { return tn::sqrt(b * a - b * a) + tn::tanh(tn::matmul(b, m + row)); };
   const auto of_state = [=](auto s) {
@@ -27,12 +27,12 @@ constexpr auto turns = [](auto x, auto xs, auto m) {
   const auto goes_on = [](auto s) { return std::get<2>(s) < 5; };
   const auto init = std::tuple{x, x, 0};
   if constexpr (How == loop::by_scan) {
-    const auto turn = [=](auto s, auto row) {
+    const auto iteration = [=](auto s, auto row) {
       auto [a, b] = s;
       if constexpr (Unread) return std::tuple{std::tuple{step(a, row), unread(a, b, row)}, unread(b, a, row)};
       else return std::tuple{std::tuple{step(a, row), b}, tn::nothing};
     };
-    return sum(std::get<0>(std::get<0>(tn::scan(turn, std::tuple{x, x}, xs))));
+    return sum(std::get<0>(std::get<0>(tn::scan(iteration, std::tuple{x, x}, xs))));
   } else if constexpr (How == loop::by_count) {
     return sum(std::get<0>(tn::fori_loop(10, [=](auto, auto s) { return of_state(s); }, init)));
   } else if constexpr (How == loop::by_while) {
@@ -47,8 +47,8 @@ constexpr auto turns = [](auto x, auto xs, auto m) {
 
 template <loop How>
 void require_no_cost(const mat& x, const mats& xs, const mat& m) {
-  using without = decltype(tn::grad<0, 1, 2>(turns<How, false>).plan(x, xs, m));
-  using with = decltype(tn::grad<0, 1, 2>(turns<How, true>).plan(x, xs, m));
+  using without = decltype(tn::grad<0, 1, 2>(trip_count<How, false>).plan(x, xs, m));
+  using with = decltype(tn::grad<0, 1, 2>(trip_count<How, true>).plan(x, xs, m));
   CHECK(with::flops() == without::flops());
   CHECK(with::bytes() == without::bytes());
   CHECK(with::workspace_bytes() == without::workspace_bytes());
@@ -75,7 +75,7 @@ constexpr auto two_carries = [](auto c) {
   return std::tuple{tn::sin(a * 0.5), tn::sqrt(b * a - b * a)};
 };
 constexpr auto counted = [](auto x) { return std::get<0>(tn::fori_loop(3, [](auto, auto c) { return two_carries(c); }, std::tuple{x, x})); };
-/// The number that the last turn makes is not read, and its derivative is infinite. Those of the turns before are read.
+/// The number that the last iteration makes is not read, and its derivative is infinite. Those of the iterations before are read.
 constexpr auto late = [](auto x) {
   return std::get<0>(tn::fori_loop(3, [=](auto i, auto c) { return std::tuple{std::get<0>(c) + std::get<1>(c), tn::sqrt(2.0 * x - tn::cast<double>(i) * x)}; }, std::tuple{x, x}));
 };
@@ -86,7 +86,7 @@ constexpr auto beside_a_branch = [](auto x) {
   return tn::cond(x > 0.0, [=] { return r; }, [=] { return 3.0 * x; });
 };
 
-/// The first turn takes the root of a constant.
+/// The first iteration takes the root of a constant.
 constexpr auto of_constant = [](auto x) {
   return std::get<1>(tn::fori_loop(2, [](auto, auto c) { return std::tuple{std::get<0>(c), tn::sqrt(std::get<1>(c)) + std::get<0>(c)}; }, std::tuple{x, 0.0}));
 };

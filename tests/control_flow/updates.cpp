@@ -17,10 +17,10 @@ table counted(double from = 0) {
 }
 
 constexpr auto put = [](auto x, auto row, auto i) { return tn::dynamic_update(x, tn::unsqueeze<0>(row), std::tuple{i, 0}); };
-/// A ring of rows. Each turn reads the row that it replaces: before the update, or the old array after it.
+/// A ring of rows. Each iteration reads the row that it replaces: before the update, or the old array after it.
 template <bool ReadsAfter>
 constexpr auto ring = [](auto cache, auto xs, auto first) {
-  const auto turn = [](auto state, auto x) {
+  const auto iteration = [](auto state, auto x) {
     const auto [c, i] = state;
     if constexpr (ReadsAfter) {
       const auto next = put(c, x + c[0], i);
@@ -30,7 +30,7 @@ constexpr auto ring = [](auto cache, auto xs, auto first) {
       return std::tuple{std::tuple{put(c, sin(old) + x, i), i + 1}, sum(old * x)};
     }
   };
-  const auto [last, ys] = tn::scan(turn, std::tuple{cache, first}, xs);
+  const auto [last, ys] = tn::scan(iteration, std::tuple{cache, first}, xs);
   return std::tuple{std::get<0>(last), ys};
 };
 template <bool ReadsAfter>
@@ -61,10 +61,10 @@ TEST_CASE("a loop updates the array that it carries: in place, and with the old 
   static_assert(plan::workspace_bytes() < 2 * 960);
 }
 
-TEST_CASE("what a turn computes before an update, and two updates, have the memory of the carry") {
+TEST_CASE("what an iteration computes before an update, and two updates, have the memory of the carry") {
   static constexpr auto f = [](auto cache, auto xs) {
-    const auto turn = [](auto c, auto i) { return put(put(0.5 * c, tn::cos(c[i]), i), tn::sin(c[0]), i + 7); };
-    return tn::fori_loop(5, [=](auto i, auto c) { return turn(c + xs[i][0], i); }, cache);
+    const auto iteration = [](auto c, auto i) { return put(put(0.5 * c, tn::cos(c[i]), i), tn::sin(c[0]), i + 7); };
+    return tn::fori_loop(5, [=](auto i, auto c) { return iteration(c + xs[i][0], i); }, cache);
   };
   const table cache = counted();
   const tn::tensor<double, tn::shape<5, 3>> xs = tn::ones<double>(tn::shape<5, 3>());
@@ -76,10 +76,10 @@ TEST_CASE("what a turn computes before an update, and two updates, have the memo
   static_assert(plan::workspace_bytes() < 960);
 }
 
-/// A turn that updates the carry, or not; in a branch in a branch too. ReadsAfter: the old array is read beside the new one.
+/// An iteration that updates the carry, or not; in a branch in a branch too. ReadsAfter: the old array is read beside the new one.
 template <bool ReadsAfter>
 constexpr auto in_branches = [](auto cache, auto xs) {
-  const auto turn = [](auto state, auto x) {
+  const auto iteration = [](auto state, auto x) {
     const auto c = std::get<0>(state);  // not a structured binding, which clang does not capture
     const auto i = std::get<1>(state);
     const auto old = sum(c[i] * x);
@@ -88,7 +88,7 @@ constexpr auto in_branches = [](auto cache, auto xs) {
     if constexpr (ReadsAfter) return std::tuple{std::tuple{next, i + 1}, sum(next * c)};
     else return std::tuple{std::tuple{next, i + 1}, old};
   };
-  const auto [last, ys] = tn::scan(turn, std::tuple{cache, std::int64_t{20}}, xs);
+  const auto [last, ys] = tn::scan(iteration, std::tuple{cache, std::int64_t{20}}, xs);
   return std::tuple{std::get<0>(last), ys};
 };
 
@@ -118,9 +118,9 @@ TEST_CASE("a plan counts the rows that a gather reads, and of an update in place
   STATIC_REQUIRE(in_place::bytes() == 2 * whole + (2 * row + number));
   using copied = decltype(tn::compile([](auto x, auto y, auto i) { return put(x, y, i); }).plan(table(), line(), position()));
   STATIC_REQUIRE(copied::bytes() == 2 * whole + row + number);
-  // A loop: the carry has one place, so each turn writes its block, unless it reads the old carry afterwards.
-  using turns = decltype(tn::compile([](auto x, auto y) { return tn::fori_loop(5, [=](auto i, auto c) { return put(c, y, i); }, x); }).plan(table(), line()));
-  STATIC_REQUIRE(turns::bytes() == 5 * (2 * number + 2 * row + number));  // the check of the position is a step
+  // A loop: the carry has one place, so each iteration writes its block, unless it reads the old carry afterwards.
+  using trip_count = decltype(tn::compile([](auto x, auto y) { return tn::fori_loop(5, [=](auto i, auto c) { return put(c, y, i); }, x); }).plan(table(), line()));
+  STATIC_REQUIRE(trip_count::bytes() == 5 * (2 * number + 2 * row + number));  // the check of the position is a step
   using reading = decltype(tn::compile([](auto x, auto y) {
                              return tn::fori_loop(5, [=](auto i, auto c) { return put(c, y, i) + 0.0 * c[0]; }, x);
                            }).plan(table(), line()));
@@ -130,7 +130,7 @@ TEST_CASE("a plan counts the rows that a gather reads, and of an update in place
 /// An inner loop, by a count and by a condition, that updates the array that the outer one carries. ReadsAfter: the old array is read beside the new one.
 template <bool ReadsAfter>
 constexpr auto in_inner_loops = [](auto cache, auto xs) {
-  const auto turn = [](auto c, auto x) {
+  const auto iteration = [](auto c, auto x) {
     const auto counted = tn::fori_loop(2, [=](auto i, auto d) { return put(d, sin(x) + d[i], i + 3); }, c);
     const auto goes_on = [](auto s) { return std::get<1>(s) < 3; };
     const auto step = [=](auto s) { return std::tuple{put(std::get<0>(s), 2.0 * x, std::get<1>(s) + 20), std::get<1>(s) + 1}; };
@@ -138,7 +138,7 @@ constexpr auto in_inner_loops = [](auto cache, auto xs) {
     if constexpr (ReadsAfter) return std::tuple{last, sum(last * c)};
     else return std::tuple{last, sum(x)};
   };
-  return tn::scan(turn, cache, xs);
+  return tn::scan(iteration, cache, xs);
 };
 
 TEST_CASE("an inner loop updates the array that the outer loop carries, in place") {
@@ -180,7 +180,7 @@ TEST_CASE("a branch or a loop outside loops computes its result in the memory of
   }
 }
 
-TEST_CASE("a turn with a position outside throws, and nothing was written") {
+TEST_CASE("an iteration with a position outside throws, and nothing was written") {
   constexpr auto f = tn::compile([](auto cache, auto xs, auto first) { return std::get<0>(ring<false>(cache, xs, first)); });
   const table cache = counted();
   const tn::tensor<double, tn::shape<5, 3>> xs = tn::ones<double>(tn::shape<5, 3>());

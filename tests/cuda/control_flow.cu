@@ -57,7 +57,7 @@ TEST_CASE("loops: scan and fori_loop with gradients, positions, run-time lengths
 TEST_CASE("loops: while_loop with its gradient, without and with a bound") {
   const auto x = some<float, 5>(1, 0.2);
   check("while_loop", doubled, x, some<float>(200, 0));
-  check("no turn", doubled, x, some<float>(-1, 0));
+  check("no iteration", doubled, x, some<float>(-1, 0));
   check("gradient", gradient_of_doubled, x, some<float>(200, 0));
   check("gradient with a bound", gradient_of_square_root, x);
 }
@@ -66,7 +66,7 @@ TEST_CASE("branches: cond in a scan, and switch_case, with their gradient") {
   for (const double which : {0, 1, 2}) check("branches", gradient_of_branching, some<float, 4>(-0.7, 0.5), some<std::int64_t>(which, 0));
 }
 
-TEST_CASE("loops: a turn that computes an index outside its axis is refused, and the target stays as it was") {
+TEST_CASE("loops: an iteration that computes an index outside its axis is refused, and the target stays as it was") {
   const auto start = some<std::int64_t>(1, 0);
   auto next = some<std::int64_t, 3>(1, 1);  // 1 2 3
   auto target = on_device::there(some<std::int64_t>(-5, 0));

@@ -13,7 +13,7 @@
 #include <tenure/passes/lean_loops.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/schedule.hpp>
-#include <tenure/passes/single_turns.hpp>
+#include <tenure/passes/trip_count_one.hpp>
 #include <tenure/passes/verify.hpp>
 
 #include "both_modes.hpp"
@@ -29,7 +29,7 @@ const std::uint64_t graphs = 10000 / share * times();
 using both = both_modes_of<rule_generator>;
 
 bool has_rules(std::uint64_t seed) { return seed % 2 == 1; }
-/// A quarter of the graphs contain a certain pair, each in its turn. Functions of C++ stand anywhere.
+/// A quarter of the graphs contain a certain pair, each in its iteration. Functions of C++ stand anywhere.
 constexpr part outer_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint, part::batch,
                                 part::derivative};
 constexpr part inner_parts[] = {part::scan, part::while_loop, part::cond, part::custom_jvp, part::custom_vjp, part::checkpoint,
@@ -116,14 +116,14 @@ ir::builder lean(std::uint64_t seed, const ir::graph_view& g, const std::vector<
 }
 
 int replaced = 0;  // graphs in which a loop gave way to its derived loop
-int unrolled = 0;  // graphs with a scan of one turn
+int unrolled = 0;  // graphs with a scan of one iteration
 void require_same_after_passes(std::uint64_t seed, const ir::graph_view& g, const std::vector<array>& arguments, const results& wanted) {
-  const ir::builder whole_loops = passes::dead_code(g), live = passes::single_turns(whole_loops.view());
-  require_valid(seed, "single_turns", live.view());
-  if (!(ir::sizes_of(live.view()) <= passes::sizes_with_single_turns(whole_loops.view())))
-    FAIL(report(seed, "single_turns", "the graph is larger than its guess", g, live.view()));
-  if (passes::has_single_turns(live.view())) FAIL(report(seed, "single_turns", "a scan of one turn is left", g, live.view()));
-  unrolled += passes::has_single_turns(whole_loops.view());
+  const ir::builder whole_loops = passes::dead_code(g), live = passes::trip_count_one(whole_loops.view());
+  require_valid(seed, "trip_count_one", live.view());
+  if (!(ir::sizes_of(live.view()) <= passes::sizes_with_trip_count_one(whole_loops.view())))
+    FAIL(report(seed, "trip_count_one", "the graph is larger than its guess", g, live.view()));
+  if (passes::has_trip_count_one(live.view())) FAIL(report(seed, "trip_count_one", "a scan of one iteration is left", g, live.view()));
+  unrolled += passes::has_trip_count_one(whole_loops.view());
   const ir::builder taken = passes::derived_loops(live.view()), rest = passes::dead_code(taken.view());
   replaced += rest.count() < live.count();
   const ir::builder less = lean(seed, rest.view(), arguments, reference_of(seed, rest.view(), arguments));
@@ -145,7 +145,7 @@ struct inner {
 
 }  // namespace
 
-// Law: lean_loops keeps the bits of all values, also after no turn; is idempotent; leaves no product of captures in a turn.
+// Law: lean_loops keeps the bits of all values, also after no iteration; is idempotent; leaves no product of captures in an iteration.
 TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") {
   int tried = 0;
   census found;

@@ -1143,9 +1143,9 @@ class generator {
       return first;
     };
     ir::node_id first = begin();
-    const value turn{g, inputs[0]};
-    if (most.graph == nullptr) most = constant_like(turn, dice_.below(4));
-    value goes_on = apply<ops::less>(turn, most);
+    const value iteration{g, inputs[0]};
+    if (most.graph == nullptr) most = constant_like(iteration, dice_.below(4));
+    value goes_on = apply<ops::less>(iteration, most);
     if (!o_.steady && dice_.chance(0.4)) {
       const value x = ops::cast_to({g, inputs[1]}, dtype::float64), total = ops::reduced(x, ops::all_axes(x.shape().rank), ir::reduction::sum);
       goes_on = apply<ops::logical_and>(goes_on, apply<ops::less>(total, constant_like(total, dice_.between(-1, 3))));

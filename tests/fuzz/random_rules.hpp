@@ -230,7 +230,7 @@ class rule_generator : public generator {
     add_with_rule_of_result(apply<ops::exp>(ops::stopped(x)), x, [](const value& z, const value&) { return z; });
   }
 
-  /// z with z - 0.3 sin(z) = x, by turns of Newton's method which no derivative goes through, as root computes it.
+  /// z with z - 0.3 sin(z) = x, by iterations of Newton's method which no derivative goes through, as root computes it.
   void implicit() {
     ir::builder& g = graph();
     const entry e = recent();

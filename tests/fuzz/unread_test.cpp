@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Law: a derivative through loops, branches and checkpoints = that of the turns and branches that run, one after the other. Also where values
+// Law: a derivative through loops, branches and checkpoints = that of the iterations and branches that run, one after the other. Also where values
 // that no result reads have infinite partial derivatives: what has no cotangent or tangent takes part in no product.
 #include "../catch.hpp"
 
@@ -29,7 +29,7 @@ class program {
     ids pool;
     for (int i = 0; i < 3; ++i) pool.push_back(input(vector_));
     const ids x = pool;
-    stack_ = input({2, {most_turns, 2}});
+    stack_ = input({2, {iteration_bound, 2}});
     const ids found = construct(static_cast<kind>(seed % kinds), pool);
     ids y;
     y.push_back(found[dice_.below(found.size())]);
@@ -50,7 +50,7 @@ class program {
   std::vector<array> arguments;
 
  private:
-  static constexpr int most_turns = 4;
+  static constexpr int iteration_bound = 4;
 
   ir::node_id input(extents shape) {
     array a(dtype::float64, shape);
@@ -140,10 +140,10 @@ class program {
     return all;
   }
   value number(double x) { return {g, g.constant(dtype::int64, g.intern({}), x)}; }
-  value less(ir::node_id turn, int turns) { return apply<ops::less>(value(g, turn), number(turns)); }
+  value less(ir::node_id iteration, int trip_count) { return apply<ops::less>(value(g, iteration), number(trip_count)); }
 
   ids loop(kind what, const ids& pool) {
-    const int carries = 2 + dice_.below(3), turns = dice_.below(most_turns), stacked = what == kind::scan ? 1 + dice_.below(2) : 0;
+    const int carries = 2 + dice_.below(3), trip_count = dice_.below(iteration_bound), stacked = what == kind::scan ? 1 + dice_.below(2) : 0;
     const bool scans = what == kind::scan, reverse = scans && dice_.chance(0.5);
     const ids init = chosen(pool, carries);
     ids captured;
@@ -156,7 +156,7 @@ class program {
     grow(inner);
     const ids y = chosen(inner, carries + stacked);
     const int body = g.cut(first, own, y, captured);
-    const ir::node_id xs = scans ? ops::sliced({g, stack_}, 0, 0, turns, 1).id : ir::none;
+    const ir::node_id xs = scans ? ops::sliced({g, stack_}, 0, 0, trip_count, 1).id : ir::none;
     const auto after_own = [&](const ids& from) {
       ids all = from;
       for (const ir::node_id id : captured) all.push_back(id);
@@ -164,15 +164,15 @@ class program {
     };
     if (unrolled_) {
       ids state = init;
-      std::vector<ids> rows(static_cast<std::size_t>(turns));
-      for (int t = 0; t < turns; ++t) {
-        const int at = reverse ? turns - 1 - t : t;
+      std::vector<ids> rows(static_cast<std::size_t>(trip_count));
+      for (int t = 0; t < trip_count; ++t) {
+        const int at = reverse ? trip_count - 1 - t : t;
         if (scans) state.push_back(ops::reshape_to(ops::sliced({g, xs}, 0, at, 1, 1), vector_).id);
         const ids next = outputs_of(body, after_own(state));
         state.resize(0);
         for (int i = 0; i < next.size(); ++i) (i < carries ? state : rows[static_cast<std::size_t>(at)]).push_back(next[i]);
       }
-      for (int s = 0; s < stacked && turns > 0; ++s) {
+      for (int s = 0; s < stacked && trip_count > 0; ++s) {
         value all;
         for (const ids& row : rows) {
           const value one = ops::reshape_to({g, row[s]}, {2, {1, 2}});
@@ -185,17 +185,17 @@ class program {
     if (scans) {
       ids operands = init;
       operands.push_back(xs);
-      const ir::construct c{.what = ir::construct::kind::scan, .reverse = reverse, .carries = carries, .scanned = 1, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = turns};
-      return results(c, after_own(operands), carries + (turns > 0 ? stacked : 0));
+      const ir::construct c{.what = ir::construct::kind::scan, .reverse = reverse, .carries = carries, .scanned = 1, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = trip_count};
+      return results(c, after_own(operands), carries + (trip_count > 0 ? stacked : 0));
     }
     if (what == kind::fori) {
-      const ir::construct c{.what = ir::construct::kind::scan, .carries = carries, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = turns};
+      const ir::construct c{.what = ir::construct::kind::scan, .carries = carries, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = trip_count};
       return results(c, after_own(init), carries);
     }
-    return what == kind::while_loop ? by_while(body, init, captured, turns) : bounded(body, init, captured, turns);
+    return what == kind::while_loop ? by_while(body, init, captured, trip_count) : bounded(body, init, captured, trip_count);
   }
 
-  ids by_while(int body, const ids& init, const ids& captured, int turns) {
+  ids by_while(int body, const ids& init, const ids& captured, int trip_count) {
     ir::construct c{.what = ir::construct::kind::while_loop, .carries = init.size() + 1};
     ids operands = init;
     operands.push_back(number(0).id);
@@ -207,7 +207,7 @@ class program {
     };
     ir::node_id first = g.count();
     ids own = inputs(), out;
-    out.push_back(less(own[init.size()], turns).id);
+    out.push_back(less(own[init.size()], trip_count).id);
     c.bodies[0] = g.cut(first, own, out, operands);
     c.captures[0] = operands.size() - c.carries;
     first = g.count();
@@ -223,10 +223,10 @@ class program {
     return results(c, operands, init.size());
   }
 
-  /// As while_loop with at_most<N> makes it: a checkpoint of a scan whose turns after the last one do nothing.
-  ids bounded(int body, const ids& init, const ids& captured, int turns) {
+  /// As while_loop with at_most<N> makes it: a checkpoint of a scan whose iterations after the last one do nothing.
+  ids bounded(int body, const ids& init, const ids& captured, int trip_count) {
     const ir::node_id outside = g.count();
-    ir::construct c{.what = ir::construct::kind::scan, .counts = true, .carries = init.size(), .length = most_turns};
+    ir::construct c{.what = ir::construct::kind::scan, .counts = true, .carries = init.size(), .length = iteration_bound};
     ids operands = init;
     const ir::node_id first = g.count();
     ids own;
@@ -235,7 +235,7 @@ class program {
     own.push_back(g.body_input(dtype::int64, g.intern({})));
     ir::construct maybe{.what = ir::construct::kind::cond};
     ids of_cond;
-    of_cond.push_back(less(own[init.size()], turns).id);
+    of_cond.push_back(less(own[init.size()], trip_count).id);
     const ir::node_id in_branch = g.count();
     ids given = state;
     for (const ir::node_id id : captured) given.push_back(id);
@@ -248,7 +248,7 @@ class program {
     ids free;
     ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = init.size()};
     kept.bodies[0] = g.cut(outside, {}, results(c, operands, init.size()), free);
-    ids all = by_while(body, init, captured, turns);
+    ids all = by_while(body, init, captured, trip_count);
     for (const ir::node_id id : free) all.push_back(id);
     kept.captures[0] = free.size();
     return results(kept, all, init.size());
@@ -263,7 +263,7 @@ class program {
 
 }  // namespace
 
-TEST_CASE("Law: a gradient through a loop or a branch is that of the turns and the branch that run, also beside infinite partial derivatives") {
+TEST_CASE("Law: a gradient through a loop or a branch is that of the iterations and the branch that run, also beside infinite partial derivatives") {
   int finite = 0, infinite = 0;
   for (std::uint64_t seed = 0; seed < 6000 / share * times(); ++seed) {
     const program written(seed, false), unrolled(seed, true);
@@ -275,7 +275,7 @@ TEST_CASE("Law: a gradient through a loop or a branch is that of the turns and t
       for (std::int64_t i = 0; i < wanted[o].size(); ++i) {
         const double a = wanted[o][i], b = got[o][i];
         ++(std::isfinite(a) ? finite : infinite);
-        // NaN: zeros that arrive met an infinite partial. In a turn they may be taken for a cotangent that is not there.
+        // NaN: zeros that arrive met an infinite partial. In an iteration they may be taken for a cotangent that is not there.
         const bool same = a == b || std::isnan(a) || std::fabs(a - b) <= 1e-12 * std::fmax(1, std::fabs(a));
         if (!same) FAIL(report(seed, "unread", difference(o, i, a, b), unrolled.g.view(), written.g.view()));
       }

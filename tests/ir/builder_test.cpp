@@ -41,7 +41,7 @@ struct one_node {
   static constexpr ir::graph_sizes value{.nodes = 1};
 };
 
-/// Appends a loop of three turns, each of which multiplies its carry by `factor`. Gives the number of its body.
+/// Appends a loop of three iterations, each of which multiplies its carry by `factor`. Gives the number of its body.
 constexpr int add_loop(ir::builder& g, ir::node_id start, double factor, bool checks = false) {
   const ir::node_id first = g.body_input(dtype::float32, g[start].shape);
   const ir::node_id by = g.constant(dtype::float32, g[start].shape, factor);

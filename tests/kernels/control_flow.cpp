@@ -23,7 +23,7 @@ TEST_CASE("scan and fori_loop: values, gradients, positions, the last slice firs
   check(gradient_by_position, some<float, 3, 5>());
 }
 
-TEST_CASE("a scan of run-time length, also without turns") {
+TEST_CASE("a scan of run-time length, also without iterations") {
   for (const std::int64_t n : {0, 1, 6}) {
     array_of<tn::dyn, 3> xs(n);
     for (float& v : tn::as_span(xs)) v = 0.25f * static_cast<float>(&v - xs.data());
@@ -33,12 +33,12 @@ TEST_CASE("a scan of run-time length, also without turns") {
 
 TEST_CASE("a loop updates a block of the array that it carries, in place and of a copy") {
   constexpr auto f = [](auto cache, auto xs, auto first) {
-    const auto turn = [](auto state, auto x) {
+    const auto iteration = [](auto state, auto x) {
       const auto [c, i] = state;
       const auto next = tn::dynamic_update(c, tn::stack(x, c[i]), std::tuple{i, 0});
       return std::tuple{std::tuple{tn::dynamic_update(next, tn::unsqueeze<0>(x + c[0]), std::tuple{i + 1, 0}), i + 1}, sum(next)};
     };
-    const auto [last, sums] = tn::scan(turn, std::tuple{cache, first}, xs);
+    const auto [last, sums] = tn::scan(iteration, std::tuple{cache, first}, xs);
     return sum(square(std::get<0>(last))) + sum(sums);
   };
   check(tn::grad<0, 1>(f), some<float, 30, 4>(), some<float, 5, 4>(), tn::tensor<std::int64_t, tn::shape<>>(std::int64_t{20}));
@@ -64,7 +64,7 @@ TEST_CASE("cond in a scan, and switch_case, with their gradient") {
   for (const std::int64_t which : {0, 1, 2}) check(gradient_of_branching, some<float, 4>(), tn::tensor<std::int64_t, tn::shape<>>(which));
 }
 
-TEST_CASE("the memory of all turns is taken at once, and the host waits for conditions only") {
+TEST_CASE("the memory of all iterations is taken at once, and the host waits for conditions only") {
   const auto count = []<class F, class... X>(F, const X&... x) {
     using program = program_of<F, X...>;
     const void* const arguments[] = {x.data()...};
@@ -85,7 +85,7 @@ TEST_CASE("the memory of all turns is taken at once, and the host waits for cond
   CHECK(reads == 0);
   CHECK(launches < 40);
   CHECK(count(doubled, some<float, 5>(1, 1), array_of<>(20.0f)).second == 3);  // 5, 12.5 and 23.75 are compared with 20
-  CHECK(count(gradient_of_doubled, some<float, 5>(1, 1), array_of<>(20.0f)).second == 4);  // and the number of turns
+  CHECK(count(gradient_of_doubled, some<float, 5>(1, 1), array_of<>(20.0f)).second == 4);  // and the number of iterations
   CHECK(count(branching, some<float, 4>(), tn::tensor<std::int64_t, tn::shape<>>(std::int64_t{2})).second >= 4);
   // This loop needs memory only for the second place of its number, and for its condition.
   constexpr auto powers = [](auto x) { return tn::while_loop([](auto c) { return c < 9.0f; }, [](auto c) { return c * 2.0f; }, x); };
@@ -94,7 +94,7 @@ TEST_CASE("the memory of all turns is taken at once, and the host waits for cond
   CHECK(count(by_position, some<float, 3, 5>()).second == 0);
 }
 
-TEST_CASE("a turn that computes an index outside its axis is refused, and no result is written") {
+TEST_CASE("an iteration that computes an index outside its axis is refused, and no result is written") {
   tn::tensor<std::int64_t, tn::shape<3>> next = {1, 2, 0};
   const tn::tensor<std::int64_t, tn::shape<>> start(std::int64_t{1});
   check(chase, next, start);

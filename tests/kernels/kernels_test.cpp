@@ -59,7 +59,7 @@ TEST_CASE("order: equal elements, NaN, rows in any layout, the first few and all
 
 // What is much to compute takes packets of 8 bytes, and still more takes single elements.
 template <int N>
-constexpr auto turns = [](auto a, auto b) {
+constexpr auto trip_count = [](auto a, auto b) {
   auto h = a * 0.5;
   for (int i = 0; i < N; ++i) h = tanh(h * b) + a * 0.25;
   return std::tuple{h, sum(h), h + b};
@@ -67,15 +67,15 @@ constexpr auto turns = [](auto a, auto b) {
 
 TEST_CASE("long kernels, whose packets are shorter") {
   const auto lanes = [](auto f) { return kernel_of(f, some<float, 1003>(), some<float, 1003>()).lanes; };
-  CHECK(lanes(turns<3>) == 4);
-  CHECK(lanes(turns<14>) == 2);
-  CHECK(lanes(turns<30>) == 1);
-  check(turns<14>, some<float, 1003>(), some<float, 1003>());
-  check(turns<14>, some<double, 77>(), some<double, 77>());
-  check(turns<14>, some<float, 33, 7>(), some<float, 33, 7>());
-  check(turns<14>, some<float, 12, 40>(), some<float, 40>());
-  check([](auto a, auto b) { return turns<14>(a.transpose(), b); }, some<float, 9, 35>(), some<float, 35, 9>());
-  check(turns<30>, some<float, 1003>(), some<float, 1003>());
+  CHECK(lanes(trip_count<3>) == 4);
+  CHECK(lanes(trip_count<14>) == 2);
+  CHECK(lanes(trip_count<30>) == 1);
+  check(trip_count<14>, some<float, 1003>(), some<float, 1003>());
+  check(trip_count<14>, some<double, 77>(), some<double, 77>());
+  check(trip_count<14>, some<float, 33, 7>(), some<float, 33, 7>());
+  check(trip_count<14>, some<float, 12, 40>(), some<float, 40>());
+  check([](auto a, auto b) { return trip_count<14>(a.transpose(), b); }, some<float, 9, 35>(), some<float, 35, 9>());
+  check(trip_count<30>, some<float, 1003>(), some<float, 1003>());
 }
 
 TEST_CASE("broadcast along rows and columns") {

@@ -114,21 +114,21 @@ TEST_CASE("derivatives of picks") {
   // Elements of the state of a loop, and of what it captures.
   derivatives_agree<T>(
       [](auto x, auto y) {
-        const auto turn = [=](auto s, auto t) {
+        const auto iteration = [=](auto s, auto t) {
           return std::tuple{tn::stack(s(1) * t * x(0), s(2) * s(0) + x(2) * x(0), sin(s(0) * x(1)) * x(2)), s(1)};
         };
-        return tn::scan(turn, x, y);
+        return tn::scan(iteration, x, y);
       },
       filled<T>(shape<3>{}, 13, 0.5, 1.0), filled<T>(shape<4>{}, 14));
   // Shifts of the state of a loop of run-time extent, as in the method of Runge and Kutta.
   derivatives_agree<T>(
       [](auto x, auto steps) {
         const auto slope = [=](auto y) { return x * tn::concat<0>(tn::ones_like(y[range<0, 1>()]), y[range<0, end - 1>()]); };
-        const auto turn = [=](auto y, auto h) {
+        const auto iteration = [=](auto y, auto h) {
           const auto k = slope(y), l = slope(y + h * k);
           return std::tuple{y + h * (k + l), y[range<1, end>()] * y[range<0, end - 1>()]};
         };
-        return tn::scan(turn, tn::zeros_like(x), steps);
+        return tn::scan(iteration, tn::zeros_like(x), steps);
       },
       filled<T>(shape<dyn>{}, 16, 0.5, 1.0, 7), filled<T>(shape<3>{}, 17, 0.1, 0.4));
   // Columns of each sample.

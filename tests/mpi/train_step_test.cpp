@@ -198,7 +198,7 @@ TEST_CASE("a bucket is sent when it is ready, and no earlier") {
   for (int i = 0; i < 1000; ++i) sender.advance(plan::ready(0) - 1);
   CHECK(g.messages() == before);
   MPI_Barrier(g.communicator());  // so that all have agreed
-  // A number of calls would not do: with more ranks than cores another rank may have to wait for its turn.
+  // A number of calls would not do: with more ranks than cores another rank may have to wait for its iteration.
   const auto since = std::chrono::steady_clock::now();
   while (g.messages() == before && std::chrono::steady_clock::now() - since < std::chrono::seconds(60)) {
     sender.advance(plan::ready(0));

@@ -133,7 +133,7 @@ TEST_CASE("the arrays of a model travel as one operation") {
   CHECK(same_elements(stacked.b2.to(tn::cpu), stacked_here.b2));
 }
 
-TEST_CASE("a collective takes its turn in the stream of the thread") {
+TEST_CASE("a collective takes its iteration in the stream of the thread") {
   auto& g = gpus();
   auto x = tn::zeros<float>(tn::shape<5>{}).to(tn::cuda);
   const cudaStream_t outer = tn::cuda_detail::current_stream();

@@ -9,10 +9,10 @@ namespace tn = tenure;
 
 TEST_CASE("loops and branches with derivatives, under the sanitizer of undefined behaviour") {
   constexpr auto f = [](auto n, auto x) {
-    const auto turn = [=](auto i, auto c) {
+    const auto iteration = [=](auto i, auto c) {
       return tn::cond(tn::sum(c) > 0.5, [=] { return c * c * x + tn::gather<0>(x, tn::unsqueeze<0>(i * 0)); }, [=] { return c + x; });
     };
-    const auto last = tn::fori_loop(n, turn, x);
+    const auto last = tn::fori_loop(n, iteration, x);
     return tn::sum(std::get<0>(tn::scan([=](auto c, auto e) { return std::tuple{tn::tanh(c * e), c}; }, last, x)));
   };
   constexpr auto gradient = tn::value_and_grad<1>(f);

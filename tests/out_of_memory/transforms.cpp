@@ -50,10 +50,10 @@ constexpr auto branched = [](auto w, auto x) {
 constexpr auto through_while = [](auto x) {
   return sum(tn::while_loop([](auto c) { return sum(square(c)) > 1.0; }, [](auto c) { return sin(c) * c; }, x));
 };
-constexpr auto nested = [](auto w, auto xs) {  // a branch and a loop in the turns of a scan
+constexpr auto nested = [](auto w, auto xs) {  // a branch and a loop in the iterations of a scan
   return std::get<0>(tn::scan([=](auto c, auto x) {
-    const auto turns = [=] { return tn::fori_loop(3, [=](auto, auto d) { return tn::sin(d * w + x); }, c); };
-    return std::tuple{tn::cond(sum(x) > 0.0, turns, [=] { return c * x; }), tn::nothing};
+    const auto trip_count = [=] { return tn::fori_loop(3, [=](auto, auto d) { return tn::sin(d * w + x); }, c); };
+    return std::tuple{tn::cond(sum(x) > 0.0, trip_count, [=] { return c * x; }), tn::nothing};
   }, w, xs));
 };
 constexpr auto of_nested = [](auto w, auto xs) { return sum(nested(w, xs)); };

@@ -181,8 +181,8 @@ TEST_CASE("arithmetic with a choice of numbers for a row is a choice of results"
 %11 = where %4, %7, %10 : float64[3,4]
 return %11
 )");
-  table_of_rows in_turn;  // what follows is a choice too
-  CHECK(simple(in_turn.g, {-(in_turn.choice / in_turn.of_rows) * 2.0 - in_turn.of_rows}) == inputs_of({}) + R"(%5 = constant 1 : float64[3]
+  table_of_rows in_iteration;  // what follows is a choice too
+  CHECK(simple(in_iteration.g, {-(in_iteration.choice / in_iteration.of_rows) * 2.0 - in_iteration.of_rows}) == inputs_of({}) + R"(%5 = constant 1 : float64[3]
 %6 = div %5, %1 : float64[3]
 %7 = constant 0 : float64[3]
 %8 = div %7, %1 : float64[3]

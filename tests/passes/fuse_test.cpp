@@ -63,9 +63,9 @@ static_assert(totals_program::tables.kernels[0].extent[0].factor == 3200);
 
 }  // namespace
 
-TEST_CASE("a loop of many turns compiles its kernel once") {
+TEST_CASE("a loop of many iterations compiles its kernel once") {
   constexpr auto f = tn::compile([](auto h) {
-    // Products between the turns keep them apart.
+    // Products between the iterations keep them apart.
     for (int i = 0; i < 8; ++i) h = tanh(matmul(h, h) + 1.0);
     return h;
   });
@@ -135,7 +135,7 @@ TEST_CASE("a gradient keeps products and functions, and computes again what is c
   CHECK(to_text(choice{}).find("where") != std::string::npos);
   STATIC_REQUIRE(choice::workspace_bytes() < 2 * 64 * 512 * 4);
 
-  // A loop keeps h of each turn: 10 turns of 4 x 8 floats.
+  // A loop keeps h of each iteration: 10 iterations of 4 x 8 floats.
   constexpr auto recurrence = tn::grad<1>([](auto h, auto u) {
     return sum(std::get<0>(tn::scan([=](auto state, auto row) { return std::tuple{tanh(matmul(state, u) + row), tn::nothing}; }, h, tn::expand<10, 4, 8>(h))));
   });

@@ -17,7 +17,7 @@ constexpr auto loss = tn::value_and_grad<0, 1, 2>([](auto h, auto u, auto b) {
 using program = tn::program<tn::detail::source_of<std::remove_cvref_t<decltype(loss.function)>, tn::tensor<float, shape<4, 16>>, tn::tensor<float, shape<16, 16>>, tn::tensor<float, shape<16>>>>;
 
 static_assert(program::traced.count >= 3500);
-// Three products a turn and the loops between them; what the turns share is there once.
+// Three products an iteration and the loops between them; what the iterations share is there once.
 static_assert(program::step_count > 3 * 275 && program::step_count < 6 * 275);
 static_assert(program::kernel_count < 16 && program::number_count < 256);
 

@@ -123,7 +123,7 @@ construct_graph while_graph() {
   s.add({.what = ir::construct::kind::while_loop, .carries = 1, .captures = {1, 0}, .bodies = {condition, step}}, operands, 1);
   return s;
 }
-/// The cotangents of row -> row * row and of a number, some turns back.
+/// The cotangents of row -> row * row and of a number, some iterations back.
 construct_graph reverse_while_graph() {
   construct_graph s;
   ir::array<ir::node_id> operands;
@@ -503,9 +503,9 @@ TEST_CASE("a while_loop, its reverse and a cond keep to their bodies") {
   check(w.after([](auto& r) { r.constructs[0].bodies[1] = 2; }), "no such body", w.id, 2, 2);
   check(w.after([](auto& r) { r.body_nodes[static_cast<std::size_t>(r.bodies[1].first_node) + 1].type = dtype::float32; }), type, w.id, f32, f64);
 
-  // The last result of a while_loop that counts its turns is a number.
-  check(w.after([](auto& r) { r.constructs[0].counts_turns = true, r.nodes.back().attr = 1; }), type, w.id + 1, f64, static_cast<int>(dtype::int64));
-  check(w.after([](auto& r) { r.constructs[0].counts_turns = true, r.nodes.back().attr = 1, r.nodes.back().type = dtype::int64; }), "another rank than the operation's rule gives", w.id + 1, 1, 0);
+  // The last result of a while_loop that counts its iterations is a number.
+  check(w.after([](auto& r) { r.constructs[0].counts_iterations = true, r.nodes.back().attr = 1; }), type, w.id + 1, f64, static_cast<int>(dtype::int64));
+  check(w.after([](auto& r) { r.constructs[0].counts_iterations = true, r.nodes.back().attr = 1, r.nodes.back().type = dtype::int64; }), "another rank than the operation's rule gives", w.id + 1, 1, 0);
 
   construct_graph b = reverse_while_graph();
   REQUIRE(b.after([](auto&) {}).ok());

@@ -301,7 +301,7 @@ class program:
         return self.let(at, f"(tanh({v[0]}) + {other[0]} * 0.75)", f"(n(tanh({v[0]})) + n({other[0]} * 0.75))", shape)
 
     def steady(self, at, v):
-        """Bounded, so that turns do not explode."""
+        """Bounded, so that iterations do not explode."""
         if self.exact:
             return v
         c, p = self.r.choice([("sin(A)", "m.sin(A)"), ("tanh(A)", "tanh(A)"), ("(A * 0.5)", "(A * 0.5)"), ("A", "A"), ("(A / (square(A) + 1.0))", "(A / n(n(m.square(A)) + 1.0))")])
@@ -405,13 +405,13 @@ class program:
         r = self.r
         init = self.carries(at)
         most = r.choice([0, 1, 3, 4, 5])
-        f, g, c, turn = self.fresh("f"), self.fresh("g"), self.fresh("c"), self.fresh("s")
+        f, g, c, iteration = self.fresh("f"), self.fresh("g"), self.fresh("c"), self.fresh("s")
         states = [(self.fresh("s"), s) for _, s in init]
         inner = self.body(at, states, depth, r.choice([1, 2]))
         after = self.next_carry(inner, states)
-        self.unpack(inner, c, states + [(turn, ())])
+        self.unpack(inner, c, states + [(iteration, ())])
         t = lambda values: ", ".join(v[0] for v in values)
-        text = self.write(f, [c], inner, f"std::tuple{{{t(after)}, {turn} + 1}}", f"({t(after)}, {turn} + 1)", at)
+        text = self.write(f, [c], inner, f"std::tuple{{{t(after)}, {iteration} + 1}}", f"({t(after)}, {iteration} + 1)", at)
         k, limit = r.randrange(len(init)), r.choice([0.5, 1.5, 4.0])
         less = r.choice("<>")
         part, count = f"std::get<{k}>({c})", f"std::get<{len(init)}>({c})"
@@ -551,10 +551,10 @@ def evaluator(p, T):
         state["row"] = (state["row"] + 1) % len(noise)
         return v * (1 + amount * noise[state["row"], :v.size].reshape(v.shape).astype(v.dtype))
 
-    def repeat(goes_on, turn, init, most):
+    def repeat(goes_on, iteration, init, most):
         if state["true"]:
-            return lax.while_loop(goes_on, turn, init)
-        return lax.fori_loop(0, most, lambda i, c: lax.cond(goes_on(c), turn, lambda c: c, c), init)
+            return lax.while_loop(goes_on, iteration, init)
+        return lax.fori_loop(0, most, lambda i, c: lax.cond(goes_on(c), iteration, lambda c: c, c), init)
 
     names = {"sigmoid": sigmoid, "tanh": tanh, "expm1": expm1, "softplus": softplus, "m": jnp, "k": jax.nn, "jax": jax, "jnp": jnp, "lax": lax, "n": n, "repeat": repeat, "T": T}
     exec(p.python(), names)

@@ -128,7 +128,7 @@ TEST_CASE("bodies of loops, and those of their derivatives, have lines") {
     CHECK(seconds_of(p, begin + 3, is_backward) > 0);
     CHECK(seconds_of(p, begin + 4, is_backward) > 0);
   }
-  // The product after the loop, which is the gradient of w, is in the derivative of the product in the turn.
+  // The product after the loop, which is the gradient of w, is in the derivative of the product in the iteration.
   CHECK(seconds_of(p, begin + 2, true) == -1);
   CHECK(p.places[0].line == begin + 3);
   CHECK(p.places[0].operations == "matmul x2");

@@ -45,7 +45,7 @@ std::string text(const ir::body& b) {
 std::string text(const ir::construct& c) {
   std::ostringstream s;
   s << "{.what = static_cast<ir::construct::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts)
-    << ", .counts_turns = " << text(c.counts_turns) << ", .of_results = " << text(c.of_results) << ", .is_taken = " << text(c.is_taken) << ", .carries = " << c.carries << ", .scanned = " << c.scanned
+    << ", .counts_iterations = " << text(c.counts_iterations) << ", .of_results = " << text(c.of_results) << ", .is_taken = " << text(c.is_taken) << ", .carries = " << c.carries << ", .scanned = " << c.scanned
     << ", .kept = " << c.kept << ", .captures = {" << c.captures[0] << ", " << c.captures[1] << "}, .bodies = {" << c.bodies[0] << ", " << c.bodies[1] << "}, .length = " << number(c.length)
     << ", .refused = static_cast<ir::refusal::kind>(" << static_cast<int>(c.refused) << ")}";
   return s.str();

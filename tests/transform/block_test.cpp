@@ -82,8 +82,8 @@ TEST_CASE("a subscript behind an axis of run-time extent selects what a view sel
     return std::tuple{x.at(tn::all, i), x.at(tn::all, 3), x(2, i), x(i, i), x(1, 4), x.at(tn::range(1, tn::extent<0>(x)), i), x.at(tn::all, tn::window<2>(i))};
   });
   constexpr auto columns = [](auto x) {
-    const auto turn = [=](auto i, auto sum) { return sum + square(x.at(tn::all, i)) * x(3, i); };
-    return sum(tn::fori_loop(5, turn, tn::zeros_like(x.at(tn::all, 0))));
+    const auto iteration = [=](auto i, auto sum) { return sum + square(x.at(tn::all, i)) * x(3, i); };
+    return sum(tn::fori_loop(5, iteration, tn::zeros_like(x.at(tn::all, 0))));
   };
   const auto slopes = tn::grad([](auto x) { return sum(square(x) * x[3]); })(there(m));
   const auto check = [&](const auto& x) {
@@ -167,13 +167,13 @@ TEST_CASE("a refused block names itself, its place and its axis: at once, compil
   constexpr auto computed = [](auto x, auto y, auto i) {
     return std::tuple{tn::dynamic_update(x, y, i + 1), tn::dynamic_slice(x, 2 * i, tn::shape<3>{}), x[tn::window<3>(i + 3)], tn::dynamic_slice(x, i + 6, tn::shape<0>{}), x[i + 5]};
   };
-  constexpr auto turns = [](auto x, auto y, auto n) {
-    const auto turn = [=](auto s) { return std::tuple{std::get<0>(s) + 1, tn::dynamic_update(std::get<1>(s), y, std::get<0>(s))}; };
-    return std::get<1>(tn::while_loop([=](auto s) { return std::get<0>(s) < n; }, turn, std::tuple{n * 0, x}));
+  constexpr auto trip_count = [](auto x, auto y, auto n) {
+    const auto iteration = [=](auto s) { return std::tuple{std::get<0>(s) + 1, tn::dynamic_update(std::get<1>(s), y, std::get<0>(s))}; };
+    return std::get<1>(tn::while_loop([=](auto s) { return std::get<0>(s) < n; }, iteration, std::tuple{n * 0, x}));
   };
   constexpr auto slopes = [](auto x, auto y, auto n) {
-    const auto turn = [=](auto i, auto sum_of) { return sum_of + sum(square(tn::dynamic_slice(x, i + n, tn::shape<3>{}) * y)); };
-    return tn::fori_loop(2, turn, sum(x) * 0.0);
+    const auto iteration = [=](auto i, auto sum_of) { return sum_of + sum(square(tn::dynamic_slice(x, i + n, tn::shape<3>{}) * y)); };
+    return tn::fori_loop(2, iteration, sum(x) * 0.0);
   };
   const std::string of_update = "tenure: dynamic_update: a block of 3 at index ", of_slice = "tenure: dynamic_slice: a block of 3 at index ", outside = " is outside an axis of 6";
   const auto y = there(tn::tensor<double, tn::shape<3>>{1, 2, 3});
@@ -189,8 +189,8 @@ TEST_CASE("a refused block names itself, its place and its axis: at once, compil
   CHECK_THROWS_WITH(f(x, y, 2), of_slice + "4" + outside);
   CHECK_THROWS_WITH(f(x, y, 1), "tenure: at: a block of 3 at index 4" + outside);
   CHECK_THROWS_WITH(f(x, y, -2), of_update + "-1" + outside);
-  CHECK(at(tn::compile(turns)(x, y, 4), 5) == 3);
-  CHECK_THROWS_WITH(tn::compile(turns)(x, y, 5), of_update + "4" + outside);
+  CHECK(at(tn::compile(trip_count)(x, y, 4), 5) == 3);
+  CHECK_THROWS_WITH(tn::compile(trip_count)(x, y, 5), of_update + "4" + outside);
   CHECK_THROWS_WITH(tn::grad(slopes)(x, y, 3), of_slice + "4" + outside);
   CHECK_THROWS_WITH((tn::vmap<tn::unmapped, tn::unmapped, 0>(written)(x, y, samples)), of_update + "5" + outside);
   CHECK_THROWS_WITH((tn::vmap<tn::unmapped, 0>(three)(x, samples)), of_slice + "5" + outside);

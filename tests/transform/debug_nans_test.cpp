@@ -85,19 +85,19 @@ TEST_CASE("sums and products overflow as those of the call do") {
               "debug_nans: matmul(x, transpose(x)): it is inf in element [0,0] of float32[2,2]"));
 }
 
-TEST_CASE("in a loop the message has the turn, in a branch the side") {
+TEST_CASE("in a loop the message has the iteration, in a branch the side") {
   const array<4> x{1, 2, 3, 4};
-  // Turns count from 0: turn 5 squares 4^32.
+  // Iterations count from 0: iteration 5 squares 4^32.
   const auto squares = tn::debug_nans([](auto a) { return tn::fori_loop(10, [](auto, auto h) { return h * h; }, a); });
   const std::string loop = message_of([&] { squares(x); });
   CHECK(holds(loop, "carry 0 * carry 0: 1.84467e+19 * 1.84467e+19 is inf in element [3] of float32[4]"));
-  CHECK(holds(loop, "\n  in turn 5 of scan of 10 turns\n  not finite: result"));
+  CHECK(holds(loop, "\n  in iteration 5 of scan of 10 iterations\n  not finite: result"));
   const auto grows = tn::debug_nans([](auto a) {
     return tn::while_loop([](auto h) { return max(h) < 1e38f; }, [](auto h) { return exp(h); }, a);
   });
   const std::string repeated = message_of([&] { grows(x); });
   CHECK(holds(repeated, "exp(carry 0): exp("));
-  CHECK(holds(repeated, "\n  in turn 2 of while_loop"));
+  CHECK(holds(repeated, "\n  in iteration 2 of while_loop"));
   const auto divide = [](auto a) { return tn::cond(sum(a) > 0.0f, [=] { return a / (a - 2.0f); }, [=] { return a; }); };
   const auto choose = tn::debug_nans(divide, {"x"});
   const std::string branch = message_of([&] { choose(x); });
@@ -109,7 +109,7 @@ TEST_CASE("in a loop the message has the turn, in a branch the side") {
     return tn::cond(sum(a) > 0.0f, [=] { return tn::fori_loop(3, [](auto, auto h) { return log(h); }, a); }, [=] { return a; });
   });
   CHECK(holds(message_of([&] { nested(x); }), "log(carry 0): log(0) is -inf in element [0] of float32[4]; 1 of 4 are not finite\n"
-                                               "  carry 0: float32[4], 0 to 1.38629\n  in turn 1 of scan of 3 turns\n  in if true of cond\n"
+                                               "  carry 0: float32[4], 0 to 1.38629\n  in iteration 1 of scan of 3 iterations\n  in if true of cond\n"
                                                "  not finite: result"));
 }
 

@@ -71,8 +71,8 @@ TEST_CASE("a tensor of braces in a trace is a constant with these elements") {
   CHECK(not_finite(0) == std::numeric_limits<double>::infinity());
   CHECK(std::isnan(not_finite(1)));
   // The state of a loop, and the gradient of what it weighs.
-  static constexpr auto turn = [](auto state, auto each) { return std::tuple{state * vector{1, 2, 3} + each, tn::nothing}; };
-  CHECK(std::get<0>(tn::compile([](auto a) { return tn::scan(turn, vector{1, 1, 1}, a); })(x))(2) == 27 + 9 * 1 + 3 * 10 + 100);
+  static constexpr auto iteration = [](auto state, auto each) { return std::tuple{state * vector{1, 2, 3} + each, tn::nothing}; };
+  CHECK(std::get<0>(tn::compile([](auto a) { return tn::scan(iteration, vector{1, 1, 1}, a); })(x))(2) == 27 + 9 * 1 + 3 * 10 + 100);
   const auto slopes = tn::grad([](auto a) { return sum(a * a * vector{1, 2, 3}); })(x);
   check_same(slopes, vector{2, 40, 600});
 }
@@ -80,12 +80,12 @@ TEST_CASE("a tensor of braces in a trace is a constant with these elements") {
 TEST_CASE("the constants of factories are arguments of functions in a trace: first states, operands of any operation") {
   const tn::tensor<float, tn::shape<tn::dyn, 3>> rows = tn::ones(tn::shape<tn::dyn, 3>{}, 4);
   constexpr auto sums = [](auto xs) {
-    const auto turn = [](auto state, auto x) { return std::tuple{std::tuple{std::get<0>(state) + x, std::get<1>(state) + 1}, tn::nothing}; };
-    return std::get<0>(tn::scan(turn, std::tuple{tn::zeros(tn::shape<3>{}), tn::full<std::int64_t>(tn::shape<>{}, 5)}, xs));
+    const auto iteration = [](auto state, auto x) { return std::tuple{std::tuple{std::get<0>(state) + x, std::get<1>(state) + 1}, tn::nothing}; };
+    return std::get<0>(tn::scan(iteration, std::tuple{tn::zeros(tn::shape<3>{}), tn::full<std::int64_t>(tn::shape<>{}, 5)}, xs));
   };
-  const auto [total, turns] = tn::compile(sums)(rows);
+  const auto [total, trip_count] = tn::compile(sums)(rows);
   CHECK(total(2) == 4);
-  CHECK(turns.item() == 9);
+  CHECK(trip_count.item() == 9);
   constexpr auto loss = [](auto xs) { return sum(matmul(xs, tn::eye(tn::shape<3, 3>{})) * tn::arange(tn::shape<3>{})); };
   const auto g = tn::grad(loss)(rows);
   CHECK(g(3, 0) == 0);
@@ -128,8 +128,8 @@ TEST_CASE("the extents of a factory may be numbers of the trace") {
   }
   // The state of a loop.
   constexpr auto totals = [](auto xs) {
-    const auto turn = [](auto c, auto row) { return std::tuple{c + sum(row), tn::nothing}; };
-    return std::get<0>(tn::scan(turn, tn::zeros<double>(tn::shape<tn::dyn>{}, tn::extent<0>(xs)), xs));
+    const auto iteration = [](auto c, auto row) { return std::tuple{c + sum(row), tn::nothing}; };
+    return std::get<0>(tn::scan(iteration, tn::zeros<double>(tn::shape<tn::dyn>{}, tn::extent<0>(xs)), xs));
   };
   const auto total = tn::compile(totals)(open_matrix(tn::ones<double>(tn::shape<tn::dyn, 3>{}, 4)));
   CHECK(total.size() == 4);
@@ -144,16 +144,16 @@ TEST_CASE("an operation of constants only is a constant of a trace") {
   const auto y = tn::compile(masked{})(x);
   CHECK(y(0, 1) == Approx(-(1 + std::exp(-0.5))));
   CHECK(y(2, 2) == Approx(9 * (1 + std::exp(-1.0))));
-  // It has no gradient, and is the same for each sample of a batch and each turn of a loop.
+  // It has no gradient, and is the same for each sample of a batch and each iteration of a loop.
   const auto g = tn::grad([](auto x) { return sum(masked{}(x)); })(x);
   CHECK(g(0, 1) == 0);
   CHECK(g(2, 0) == 2);
   const auto rows = tn::vmap([](auto row) { return row + sin(tn::arange<double>(tn::shape<3>{})); })(x);
   CHECK(rows(2, 1) == Approx(8 + std::sin(1.0)));
-  constexpr auto turns = [](auto xs) {
-    const auto turn = [](auto c, auto row) { return std::tuple{c + row * exp(tn::arange<double>(tn::shape<3>{})), tn::nothing}; };
-    return std::get<0>(tn::scan(turn, tn::zeros<double>(tn::shape<3>{}), xs));
+  constexpr auto trip_count = [](auto xs) {
+    const auto iteration = [](auto c, auto row) { return std::tuple{c + row * exp(tn::arange<double>(tn::shape<3>{})), tn::nothing}; };
+    return std::get<0>(tn::scan(iteration, tn::zeros<double>(tn::shape<3>{}), xs));
   };
-  const auto total = tn::compile(turns)(x);
+  const auto total = tn::compile(trip_count)(x);
   CHECK(total(2) == Approx(std::exp(2.0) * (3 + 6 + 9)));
 }

@@ -182,10 +182,10 @@ TEST_CASE("the memory of a picture is that of the plan: what is alive at the sam
 
 TEST_CASE("loops and branches are cards with their bodies") {
   constexpr auto f = tn::grad<0>([](auto w, auto xs) {
-    const auto turn = [=](auto h, auto x) {
+    const auto iteration = [=](auto h, auto x) {
       return std::tuple{tn::cond(x > 0.0f, [=] { return h * w; }, [=] { return sin(h) + w; }), tn::nothing};
     };
-    const auto [c, none] = tn::scan(turn, w, xs);
+    const auto [c, none] = tn::scan(iteration, w, xs);
     return tn::while_loop([](auto h) { return h < 3.0f; }, [](auto h) { return h * h; }, c);
   });
   using plan = decltype(f.plan(array<>(), array<10>()));
@@ -196,13 +196,13 @@ TEST_CASE("loops and branches are cards with their bodies") {
     for (const auto& b : c.bodies) {
       bodies.insert(b.name);
       CHECK(!b.content.cards.empty());
-      scans += c.title.starts_with("scan of 10 turns") && has(b.content.arguments, "xs[turn] float32[]");
+      scans += c.title.starts_with("scan of 10 iterations") && has(b.content.arguments, "xs[iteration] float32[]");
       for (const auto& inner : b.content.cards) branches += inner.kind == "branch" && inner.bodies.size() == 2;
     }
   }
   CHECK(scans >= 1);
   CHECK(branches >= 1);
-  CHECK(bodies == std::set<std::string>{"condition", "pull", "turn"});
+  CHECK(bodies == std::set<std::string>{"condition", "pull", "iteration"});
   const std::string dot = tn::to_dot(plan{}), page = tn::to_html(plan{});
   CHECK(count(dot, "label=\"if true\"") == branches);
   CHECK(count(dot, "label=\"if false\"") == branches);

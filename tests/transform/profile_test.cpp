@@ -98,7 +98,7 @@ TEST_CASE("the steps of a profile are those of the plan, with its costs") {
   }
 }
 
-TEST_CASE("a small function, which runs as one piece otherwise, is timed by step, and a loop counts its turns") {
+TEST_CASE("a small function, which runs as one piece otherwise, is timed by step, and a loop counts its iterations") {
   const auto f = [](auto x) { return tn::fori_loop(10, [](auto, auto h) { return tanh(h) + sum(h); }, x); };
   const array<3> x{1, 2, 3};
   using plan = decltype(tn::compile(f).plan(x));
@@ -129,13 +129,13 @@ TEST_CASE("a loop over a run-time extent has a time, and no cost that is known")
   CHECK(to_text(p).find('?') != std::string::npos);
 }
 
-TEST_CASE("the turns of a loop over an axis of run-time extent are those of the call") {
+TEST_CASE("the iterations of a loop over an axis of run-time extent are those of the call") {
   constexpr auto last = [](auto xs, auto ys) {
-    const auto turn = [=](auto c, auto x) {
+    const auto iteration = [=](auto c, auto x) {
       const auto inner = [](auto d, auto y) { return std::tuple{sin(d + y), tn::nothing}; };
       return std::tuple{tanh(std::get<0>(tn::scan(inner, c, ys)) + x), tn::nothing};
     };
-    return sum(std::get<0>(tn::scan(turn, tn::zeros<float>(tn::shape<3>{}), xs)));
+    return sum(std::get<0>(tn::scan(iteration, tn::zeros<float>(tn::shape<3>{}), xs)));
   };
   const auto ys = tn::ones<float>(tn::shape<tn::dyn, 3>{}, 4);
   const auto check = [&](const auto& xs) {
@@ -144,8 +144,8 @@ TEST_CASE("the turns of a loop over an axis of run-time extent are those of the 
     INFO(text);
     bool forward = false, backward = false;
     for (const auto& s : p.steps) {
-      forward = forward || s.name.starts_with("scan of 7 turns");
-      backward = backward || s.name.starts_with("scan of 7 turns, from the last one");
+      forward = forward || s.name.starts_with("scan of 7 iterations");
+      backward = backward || s.name.starts_with("scan of 7 iterations, from the last one");
       CHECK(s.name.find(" of d") == std::string::npos);
       CHECK(s.name.find("rows") == std::string::npos);
     }
@@ -157,7 +157,7 @@ TEST_CASE("the turns of a loop over an axis of run-time extent are those of the 
   check(tn::ones<float>(tn::shape<tn::dim("rows"), 3>{}, 7));
 }
 
-TEST_CASE("a loop has no cost that is known where only the call knows its turns, nor has a branch") {
+TEST_CASE("a loop has no cost that is known where only the call knows its iterations, nor has a branch") {
   const array<3> x{1, 2, 3};
   const auto grows = [](auto a) { return tn::while_loop([](auto h) { return max(h) < 100.0f; }, [](auto h) { return h * 1.5f; }, a); };
   const auto chooses = [](auto a) { return tn::cond(sum(a) > 0.0f, [=] { return exp(a); }, [=] { return a; }); };

@@ -26,7 +26,7 @@ std::vector<double> all_of(const X& x) {
 }
 using numbers = std::vector<double>;
 
-constexpr auto turn = [](auto c, auto k) {
+constexpr auto iteration = [](auto c, auto k) {
   return std::tuple{tn::dropout(c, 0.3, k) + tn::normal(shape<7>{}, k), tn::uniform(shape<2>{}, k)};
 };
 constexpr auto noisy = [](auto a, auto k) { return sum(square(tn::dropout(sin(a), 0.5, k)) + tn::uniform_like(a, tn::fold_in(k, 1)) * a); };
@@ -239,11 +239,11 @@ TEST_CASE("a mask of dropout is not in memory, neither for the value nor for the
 TEST_CASE("keys go through scan, vmap, checkpoint and a training step") {
   const auto key = tn::random_key(9);
   const auto x = filled<float>(shape<7>{}, 4);
-  const auto [last, drawn] = tn::compile([](auto a, auto k) { return tn::scan(turn, a, tn::split_key<5>(k)); })(x, key);
+  const auto [last, drawn] = tn::compile([](auto a, auto k) { return tn::scan(iteration, a, tn::split_key<5>(k)); })(x, key);
   const auto [unrolled, second] = tn::compile([](auto a, auto k) {
-    auto [c, y] = turn(a, tn::fold_in(k, 0));
+    auto [c, y] = iteration(a, tn::fold_in(k, 0));
     for (int i = 1; i < 5; ++i) {
-      const auto [next, z] = turn(c, tn::fold_in(k, i));
+      const auto [next, z] = iteration(c, tn::fold_in(k, i));
       c = next, y = z;
     }
     return std::tuple{c, y};

@@ -189,8 +189,8 @@ constexpr node_id builder::result(node_id construct_id, int i) {
     const node value = g[operand_at(g.nodes, g[construct_id].in[0], c.operand_of_result(i))];
     return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {construct_id, none, none}, .attr = i});
   }
-  const bool is_number_of_turns = c.counts_turns && i == c.carries;
-  if (is_number_of_turns)
+  const bool is_trip_count = c.counts_iterations && i == c.carries;
+  if (is_trip_count)
     return append({.op = opcode::result, .type = dtype::int64, .arity = 1, .shape = intern({}), .in = {construct_id, none, none}, .attr = i});
   const graph_view b = g.body_at(c.body_of_results());
   const node& n = b[b.outputs[i]];

@@ -191,7 +191,7 @@ class builder : public symbol_table {
 
   /// An input of a body that is being written. cut() numbers it.
   constexpr node_id body_input(dtype type, std::int16_t shape) { return append({.op = opcode::input, .type = type, .shape = shape}); }
-  /// Turns a node of a body that is being written into an input of the body.
+  /// Iterations a node of a body that is being written into an input of the body.
   constexpr void become_body_input(node_id id) { nodes_[id] = {.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape}; }
 
   /// Says that the graph around a body checks an input of the body: it has the elements of `operand`. cut() moves the bounds of

@@ -130,7 +130,7 @@ struct bound {
   }
 };
 
-/// A function within a graph: what a turn of a loop or a branch computes. Its nodes, outputs and bounds stand in the arrays that all bodies
+/// A function within a graph: what an iteration of a loop or a branch computes. Its nodes, outputs and bounds stand in the arrays that all bodies
 /// share. Its node ids count from its own first node. Shapes and symbols are those of the graph.
 struct body {
   int first_node = 0, node_count = 0;
@@ -163,14 +163,14 @@ struct refusal {
 };
 
 /// A loop, a branch or an external function. Its operands and the inputs of its bodies:
-///   scan:       (carries, scanned, captures). The body takes (carries, slices of scanned, the turn if `counts`, captures) and returns
+///   scan:       (carries, scanned, captures). The body takes (carries, slices of scanned, the iteration if `counts`, captures) and returns
 ///               (carries, slices of stacked). The results are (carries, stacked).
 ///   while_loop: (carries, captures of the condition, captures of the step). The condition takes (carries, its captures) and returns one
 ///               bool. The step takes (carries, its captures) and returns the carries. The results are the carries.
 ///   reverse_while: the cotangents of a while_loop. Operands: first the carries (cotangents, and sums for captures); then `scanned` operands, which
-///               are the first states and the number of turns; then the captures of the step and of the pull. The step takes (states, its
-///               captures) and returns the next states. The pull takes (carries, the states before a turn, its captures) and returns the
-///               carries. The results are the carries after the pull of the first turn. If the pull needs no state, there is none, and the step
+///               are the first states and the number of iterations; then the captures of the step and of the pull. The step takes (states, its
+///               captures) and returns the next states. The pull takes (carries, the states before an iteration, its captures) and returns the
+///               carries. The results are the carries after the pull of the first iteration. If the pull needs no state, there is none, and the step
 ///               returns nothing.
 ///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
 ///   external:   (arguments). It calls a function. Its body runs nothing: its inputs are like the arguments, and its outputs are constants like
@@ -184,9 +184,9 @@ struct refusal {
 ///   checkpoint: (values, kept intermediate values, captures). The body takes its captures and computes the others again.
 struct construct {
   enum class kind : std::uint8_t { scan, while_loop, reverse_while, cond, external, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
-  bool reverse = false;  // scan: from the last turn to the first
-  bool counts = false;   // scan: the body takes the position of the turn, an int64
-  bool counts_turns = false;  // while_loop: after the carries it has one more result, the number of turns, an int64
+  bool reverse = false;  // scan: from the last iteration to the first
+  bool counts = false;   // scan: the body takes the position of the iteration, an int64
+  bool counts_iterations = false;  // while_loop: after the carries it has one more result, the number of iterations, an int64
   bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again;
                             // custom_vjp: the last kept residuals are
   bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
@@ -194,15 +194,15 @@ struct construct {
   int kept = 0;                  // of an annotation: values for the backward pass
   int captures[2] = {0, 0};  // of each body
   int bodies[2] = {-1, -1};
-  std::int64_t length = 0;  // scan: the number of turns, an extent
+  std::int64_t length = 0;  // scan: the number of iterations, an extent
   external_function function{};
   refusal::kind refused = refusal::kind::nothing;  // custom_jvp: why there is no rule. It matters only to derivatives
 
-  /// The body whose outputs are the results. With counts_turns a while_loop has one more result, which is no output of a body.
+  /// The body whose outputs are the results. With counts_iterations a while_loop has one more result, which is no output of a body.
   constexpr int body_of_results() const { return bodies[what == kind::while_loop || what == kind::reverse_while ? 1 : 0]; }
   /// reverse_while: the number of states.
   constexpr int states() const { return scanned - 1; }
-  /// The inputs of a body before its captures are these operands, and then the turn if `counts`.
+  /// The inputs of a body before its captures are these operands, and then the iteration if `counts`.
   constexpr int first_input(int body) const { return what == kind::reverse_while && body == 0 ? carries : 0; }
   constexpr int own_inputs(int body) const {
     if (what == kind::reverse_while) return body == 0 ? states() : carries + states();
@@ -279,7 +279,7 @@ struct graph_view {
   constexpr const construct& construct_of(const node& n) const { return inner.constructs[n.attr]; }
   /// The number of results of a construct.
   constexpr int results_of(const construct& c) const {
-    return c.annotates() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_turns;
+    return c.annotates() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;
   }
   /// A body as a graph of its own. Constraints belong to the whole graph: they are checked when a call begins.
   constexpr graph_view body_at(int i) const {

@@ -57,7 +57,7 @@ constexpr void require_block_inside(value x, const block& b, const char* call) {
       require_constant_inside(x, a, n.attr, length, call);
       continue;
     }
-    // A single element is checked only where it is read, because a loop may have no turns.
+    // A single element is checked only where it is read, because a loop may have no iterations.
     if (length > 1) g.require_at_least(extent, length, call);
     g.check_bound(bound_of_starts(b.axes[a].start, extent, length, call));
   }

@@ -178,11 +178,11 @@ struct loss_and_gradients<in_parts<Loss, N, Mark...>> {
     const auto zero = [&]<class L>(element_tag<L>) {
       return L{g, g->constant(dtype_v<typename L::element_type>, g->intern(L::shape_type::value), 0)};
     };
-    const auto turn = [=](const auto& sum, const auto& part_of_xs) {
+    const auto iteration = [=](const auto& sum, const auto& part_of_xs) {
       const result now = of_part(part_of_xs);
       return std::tuple{map_tree<result>([](const auto& a, const auto& b) { return a + b; }, sum, now), nothing};
     };
-    const auto sums = std::get<0>(scan(turn, build_tree<result>(zero), xs));
+    const auto sums = std::get<0>(scan(iteration, build_tree<result>(zero), xs));
     return map_tree<result>([](const auto& x) { return x * (1.0 / N); }, sums);
   }
 };

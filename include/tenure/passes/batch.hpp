@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // A body for a batch of samples: each node that depends on a sample gets a new axis 0, by the rule `batch` of its operation. Other nodes
 // stand once, for all samples. Loops and branches become loops and branches over the batch:
-// - scan: the same number of turns for all samples.
+// - scan: the same number of iterations for all samples.
 // - while_loop: if the condition depends on the sample, the loop goes on while it holds for any sample. A sample whose condition is false
 //   keeps its carry.
-// - reverse_while: goes over the turns of all samples. A sample does nothing in a turn after its own last one.
+// - reverse_while: goes over the iterations of all samples. A sample does nothing in an iteration after its own last one.
 // - custom_jvp, custom_vjp, checkpoint: the same for the batch. The cotangent of an argument that all samples share is their sum.
 // - cond: if the flag depends on the sample, both branches are computed for all samples, and `where` chooses.
 // - external functions: a scan calls the function for one sample after the other.
@@ -281,14 +281,14 @@ class batching {
       for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs(0)[i] = m.inputs(1)[i] = 1;
     ids all = carried(c, operands, m);
     const int of_step = c.carries + c.captures[0];
-    const bool counts_each = c.counts_turns && m.condition;  // then the numbers of turns of the samples are one more carry
+    const bool counts_each = c.counts_iterations && m.condition;  // then the trip counts of the samples are one more carry
     const std::int16_t each = g_.intern(call({}).batch_of({}));
     if (counts_each) all.push_back(g_.constant(dtype::int64, each, 0));
     const auto add_captures = [&](writing& w, int from, int to) {
       for (int j = from; j < to; ++j) w.given.push_back(operands[j]);
     };
     ir::construct loop = c;
-    loop.counts_turns = c.counts_turns && !counts_each;
+    loop.counts_iterations = c.counts_iterations && !counts_each;
     loop.carries += counts_each;
     ids out;
     {
@@ -322,18 +322,18 @@ class batching {
     loop.captures[1] = all.size() - before;
     const ir::node_id node = g_.add_construct(loop, all);
     values results;
-    for (int i = 0; i < c.carries + c.counts_turns; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
+    for (int i = 0; i < c.carries + c.counts_iterations; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
   }
-  /// If the number of turns depends on the sample, the turn is one more state, and a sample whose turns are over keeps its state and cotangents.
+  /// If the number of iterations depends on the sample, the iteration is one more state, and a sample whose iterations are over keeps its state and cotangents.
   constexpr values reverse_while(const ir::construct& c, const values& operands, const flow& m) {
     const int states = c.states(), own = c.own_operands();
     const std::int16_t scalar = g_.intern({});
-    const ir::node_id turns = operands[own - 1].id;
+    const ir::node_id trip_count = operands[own - 1].id;
     ids all = carried(c, operands, m);
     for (int i = 0; i < states; ++i) all.push_back(m.inputs(0)[i] ? over(operands[c.carries + i]) : operands[c.carries + i].id);
     if (m.condition) all.push_back(g_.constant(dtype::int64, scalar, 0));
-    all.push_back(m.condition ? most(turns).id : turns);
+    all.push_back(m.condition ? most(trip_count).id : trip_count);
     ir::construct loop = c;
     loop.scanned += m.condition;
     int captured = own;
@@ -341,11 +341,11 @@ class batching {
       const int before = all.size();
       writing w = start(c.bodies[b], c.own_inputs(b), m.inputs(b));
       for (int j = 0; j < c.captures[b]; ++j) w.given.push_back(operands[captured + j]);
-      ir::node_id turn = ir::none, goes_on = ir::none;
+      ir::node_id iteration = ir::none, goes_on = ir::none;
       if (m.condition) {
-        turn = g_.body_input(dtype::int64, scalar);
-        w.inputs.push_back(turn);
-        goes_on = ops::pointwise_value<ops::less>({g_, over({turn, false})}, {g_, turns}, {}).id;
+        iteration = g_.body_input(dtype::int64, scalar);
+        w.inputs.push_back(iteration);
+        goes_on = ops::pointwise_value<ops::less>({g_, over({iteration, false})}, {g_, trip_count}, {}).id;
       }
       batching body(g_, samples_, m.condition ? both(mask_, goes_on) : mask_);
       const values found = body.outputs(c.bodies[b], w.given);
@@ -354,7 +354,7 @@ class batching {
         const ir::node_id next = m.inputs(b)[i] ? over(found[i]) : found[i].id;
         out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
       }
-      if (m.condition && b == 0) out.push_back((ops::value(g_, turn) + ops::value(g_, turn).like(1)).id);
+      if (m.condition && b == 0) out.push_back((ops::value(g_, iteration) + ops::value(g_, iteration).like(1)).id);
       loop.bodies[b] = g_.cut(w.first, w.inputs, out, all);
       loop.captures[b] = all.size() - before;
       captured += c.captures[b];
@@ -364,9 +364,9 @@ class batching {
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
   }
-  /// The most turns of any sample. With no samples, 0: their extremum is the smallest integer.
-  constexpr ops::value most(ir::node_id turns) const {
-    const ops::value found = ops::reduced({g_, turns}, 1, ir::reduction::max);
+  /// The most iterations of any sample. With no samples, 0: their extremum is the smallest integer.
+  constexpr ops::value most(ir::node_id trip_count) const {
+    const ops::value found = ops::reduced({g_, trip_count}, 1, ir::reduction::max);
     return ops::pointwise_value<ops::maximum>(found, found.like(0));
   }
   /// Whether any flag is true. With no samples, none is.

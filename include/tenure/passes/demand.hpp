@@ -38,10 +38,10 @@ struct demand_of_bodies {
   }
 };
 
-/// The first `count` outputs of a body are its first inputs in the next turn. Marks those that a turn needs for its marked outputs, until nothing
+/// The first `count` outputs of a body are its first inputs in the next iteration. Marks those that an iteration needs for its marked outputs, until nothing
 /// changes, or all of them after so many rounds. needed_for(outputs) gives the needed inputs. Returns those of the last round.
 template <class NeededFor>
-constexpr mark_list need_over_turns(mark_list& outputs, int count, int most_rounds, NeededFor needed_for) {
+constexpr mark_list need_over_iterations(mark_list& outputs, int count, int most_rounds, NeededFor needed_for) {
   mark_list inputs;
   int rounds = 0;
   for (bool again = true; again; ++rounds) {
@@ -64,7 +64,7 @@ constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& o
   return inputs;
 }
 
-/// The demand of a construct whose results from results[first] on are read or not. A needed carry needs itself in the turn before.
+/// The demand of a construct whose results from results[first] on are read or not. A needed carry needs itself in the iteration before.
 constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construct& c, const mark_list& results, int first) {
   using kind = ir::construct::kind;
   demand_of_bodies d;
@@ -79,19 +79,19 @@ constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construc
     return d;
   }
   constexpr int most_rounds = 8;  // after them all carries count as needed: in a delay line of n carries each round finds one more of them
-  const auto over_turns = [&](int body, int count, mark_list& out, mark_list& in) {
-    in = need_over_turns(out, count, most_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
+  const auto over_iterations = [&](int body, int count, mark_list& out, mark_list& in) {
+    in = need_over_iterations(out, count, most_rounds, [&](const mark_list& marked) { return inputs_needed(g.body_at(c.bodies[body]), marked); });
   };
   if (c.what == kind::while_loop) {
     d.of_first = mark_list(1, 1);
     d.inputs_of_first = inputs_needed(g.body_at(c.bodies[0]), d.of_first);
     for (int i = 0; i < c.carries; ++i) d.of_second[i] = d.of_second[i] || d.inputs_of_first[i];
   }
-  if (c.what == kind::scan) over_turns(0, c.carries, d.of_first, d.inputs_of_first);
-  else over_turns(1, c.carries, d.of_second, d.inputs_of_second);
+  if (c.what == kind::scan) over_iterations(0, c.carries, d.of_first, d.inputs_of_first);
+  else over_iterations(1, c.carries, d.of_second, d.inputs_of_second);
   if (c.what != kind::reverse_while) return d;
   for (int i = 0; i < c.states(); ++i) d.of_first.push_back(d.inputs_of_second[c.carries + i]);
-  over_turns(0, c.states(), d.of_first, d.inputs_of_first);
+  over_iterations(0, c.states(), d.of_first, d.inputs_of_first);
   for (int i = 0; i < c.states(); ++i) d.inputs_of_second[c.carries + i] = d.of_first[i];
   return d;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Writes the body of the derivative of a loop or a branch: inputs, then the nodes of the body that it is the derivative of, then their
-// derivatives. Decides what the derivative of a loop keeps of each turn.
+// derivatives. Decides what the derivative of a loop keeps of each iteration.
 #pragma once
 
 #include <tenure/passes/flow.hpp>
@@ -25,7 +25,7 @@ constexpr bool is_worth_an_array(ir::opcode op) {
   return op == ir::opcode::matmul || ops::is_attention(op) || op == ir::opcode::solve || op == ir::opcode::reduce || moves;
 }
 
-/// A sum of cotangents. What a gather adds goes to its places in the sum: in a loop, a turn costs the rows that it has read and not the whole table.
+/// A sum of cotangents. What a gather adds goes to its places in the sum: in a loop, an iteration costs the rows that it has read and not the whole table.
 constexpr ops::value sum_of_cotangents(ops::value sum, ops::value more) {
   const ir::node n = more.node();
   if (n.op != ir::opcode::scatter) return sum + more;
@@ -134,7 +134,7 @@ class derived_body {
   constexpr int cut_branch(const id_list& outputs, id_list& captured) { return g_.cut(first_, {}, outputs, captured, first_bound_); }
 
  private:
-  /// Kept from turn to turn: results of more than pointwise work.
+  /// Kept from iteration to iteration: results of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) { return is_worth_an_array(op) || op == ir::opcode::result; }
 
   enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the pasted node
@@ -159,7 +159,7 @@ class derived_body {
     }
     return marks;
   }
-  /// The elements that are kept for a turn, if run-time extents were 64. `before` are carries and slices; all count, though slices are there
+  /// The elements that are kept for an iteration, if run-time extents were 64. `before` are carries and slices; all count, though slices are there
   /// anyway: what reads them is computed again.
   constexpr double size_of_kept(const ir::array<char>& marks, const id_list& before, bool keeps_direct) const {
     double size = 0;

@@ -34,7 +34,7 @@ class derived_loops_pass {
   constexpr bool is_loop(node_id id) const {
     if (g_[id].op != ir::opcode::construct) return false;
     const ir::construct& c = g_.construct_of(g_[id]);
-    return (c.what == kind::scan || c.what == kind::while_loop) && !c.counts_turns;
+    return (c.what == kind::scan || c.what == kind::while_loop) && !c.counts_iterations;
   }
   constexpr ir::array<char> ancestors(node_id of) const {
     ir::array<char> marks(of + 1, 0);
@@ -89,12 +89,12 @@ class derived_loops_pass {
     const ir::array<node_id> of_many = operands_of(many_id), of_few = operands_of(few_id);
     for (int i = 0; i < few.own_operands(); ++i)
       if (of_few[i] != of_many[i < few.carries ? i : i - few.carries + many.carries]) return false;
-    const int turn = few.what == kind::while_loop ? 1 : 0;
-    const ir::graph_view from = g_.body_at(few.bodies[turn]), to = g_.body_at(many.bodies[turn]);
-    const ir::array<node_id> found = found_in(many, of_many, few, of_few, turn);
+    const int iteration = few.what == kind::while_loop ? 1 : 0;
+    const ir::graph_view from = g_.body_at(few.bodies[iteration]), to = g_.body_at(many.bodies[iteration]);
+    const ir::array<node_id> found = found_in(many, of_many, few, of_few, iteration);
     for (int i = 0; i < few.carries; ++i)
       if (found[from.outputs[i]] != to.outputs[i]) return false;
-    if (turn == 1) {
+    if (iteration == 1) {
       const ir::graph_view condition = g_.body_at(few.bodies[0]), of_both = g_.body_at(many.bodies[0]);
       if (found_in(many, of_many, few, of_few, 0)[condition.outputs[0]] != of_both.outputs[0]) return false;
     }

@@ -81,7 +81,7 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
   }
 }
 
-/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it. marks[i] says in which turns and branches there is a
+/// Sets gradients[i] to the cotangent of wrt[i], or to none where no gradient flows to it. marks[i] says in which iterations and branches there is a
 /// cotangents[i], see reach.hpp: in the others its zeros give zeros. No marks: in all.
 // Law: <push(v), w> = <v, pull(w)> for every v, w.
 constexpr void reverse(ir::builder& g, const ir::node_id* outputs, const ir::node_id* cotangents, int output_count,
@@ -133,7 +133,7 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
 }
 
 /// Sets results[i] to the tangent of outputs[i], given the tangents of wrt, or to none where no tangent reaches the output. marks[i] says in which
-/// turns and branches there are tangents[i], as for reverse().
+/// iterations and branches there are tangents[i], as for reverse().
 constexpr void forward(ir::builder& g, const ir::node_id* wrt, const ir::node_id* tangents, int wrt_count,
                        const ir::node_id* outputs, int output_count, ir::node_id* results, const char* marks = nullptr) {
   pass_over_nodes nodes(last_of(outputs, output_count));

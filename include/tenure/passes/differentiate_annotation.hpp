@@ -82,7 +82,7 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::constru
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
 
-/// A node for result i of a construct: the one that is there, or a new one. What is there may be kept from turn to turn of a loop.
+/// A node for result i of a construct: the one that is there, or a new one. What is there may be kept from iteration to iteration of a loop.
 constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
   for (ir::node_id r = id + 1; r < g.count(); ++r)
     if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr == i) return r;

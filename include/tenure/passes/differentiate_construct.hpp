@@ -120,7 +120,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
       if (result) g.refuse({ir::refusal::kind::forward_extern});
     return;
   }
-  const int own = c.own_operands(), results = f.results.size() - c.counts_turns;
+  const int own = c.own_operands(), results = f.results.size() - c.counts_iterations;
   const auto zero = [&](ir::node_id x) { return g.constant(g[x].type, g[x].shape, 0); };
 
   ir::construct both{.what = c.what, .reverse = c.reverse, .counts = c.counts, .length = c.length};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives of a reverse_while, which has the cotangents of a while_loop: its turns go from state s_n-1 back to s_0, and c_k = pull(c_k+1, s_k).
+// Derivatives of a reverse_while, which has the cotangents of a while_loop: its iterations go from state s_n-1 back to s_0, and c_k = pull(c_k+1, s_k).
 // - Tangents: another reverse_while over (carries, their tangents) and (states, their tangents).
 // - Cotangents: the pull is linear in c, so the cotangent l of c goes forward, from that of the result c_0, and needs no c:
-//   l_k+1 = (dpull / dc)^T l_k. A while_loop takes it to the last turn. Another reverse_while, with l as one more state, computes each c
+//   l_k+1 = (dpull / dc)^T l_k. A while_loop takes it to the last iteration. Another reverse_while, with l as one more state, computes each c
 //   again and sums up the cotangents of the states and the captures: d_k = (dstep / ds)^T d_k+1 + d<l_k, pull(c_k+1, s_k)> / ds.
 //   A custom_vjp whose backward is not linear would need each c on the way forward: it is refused.
-// Cost of the cotangents: the turns once more forward, where something needs the cotangent of the first c, and once backward.
+// Cost of the cotangents: the iterations once more forward, where something needs the cotangent of the first c, and once backward.
 #pragma once
 
 #include <tenure/passes/demand.hpp>
@@ -24,7 +24,7 @@ class cotangents_of_reverse_while {
       if (r_.outputs[i]) first_states_.push_back(cotangents[i] != ir::none ? cotangents[i] : zero(operands_[i]));
   }
 
-  /// accumulate(operand, cotangent) takes the cotangents of the first c, which are those of the last turn.
+  /// accumulate(operand, cotangent) takes the cotangents of the first c, which are those of the last iteration.
   template <class Accumulate>
   constexpr void of_carries(Accumulate accumulate) {
     bool any = false;
@@ -32,18 +32,18 @@ class cotangents_of_reverse_while {
     if (!any) return;
     ir::construct loop{.what = ir::construct::kind::while_loop, .carries = first_states_.size() + 1};
     id_list all = first_states_;
-    all.push_back(g_.constant(dtype::int64, g_[turns()].shape, 0));
+    all.push_back(g_.constant(dtype::int64, g_[trip_count()].shape, 0));
 
     derived_body condition(g_, c_.bodies[0]);
     id_list inputs;
     for (const ir::node_id x : all) inputs.push_back(condition.input_like(x));
-    const id_list goes_on(1, ops::pointwise_value<ops::less>({g_, inputs.back()}, {g_, turns()}, {}).id);
+    const id_list goes_on(1, ops::pointwise_value<ops::less>({g_, inputs.back()}, {g_, trip_count()}, {}).id);
     loop.bodies[0] = condition.cut(inputs, goes_on, all);
     loop.captures[0] = all.size() - loop.carries;
 
     derived_body body(g_, c_.bodies[0]);
-    turn next = turn_forward(body);
-    next.inputs.push_back(body.input_like(turns()));
+    iteration next = iteration_forward(body);
+    next.inputs.push_back(body.input_like(trip_count()));
     const ops::value counter(g_, next.inputs.back());
     next.outputs.push_back((counter + counter.like(1)).id);
     const int before = all.size();
@@ -108,9 +108,9 @@ class cotangents_of_reverse_while {
     for (int i = 0; i < c_.carries; ++i) all.push_back(operands_[i]);
     for (const ir::node_id x : wanted) all.push_back(zero(x));
     for (const ir::node_id x : first_states_) all.push_back(x);
-    all.push_back(turns());
+    all.push_back(trip_count());
     derived_body step(g_, c_.bodies[0]);
-    const turn next = turn_forward(step);
+    const iteration next = iteration_forward(step);
     const int before = all.size();
     back.bodies[0] = step.cut(next.inputs, next.outputs, all);
     back.captures[0] = all.size() - before;
@@ -121,11 +121,11 @@ class cotangents_of_reverse_while {
 
  private:
   /// (s_k, l_k) -> (s_k+1, l_k+1).
-  struct turn {
+  struct iteration {
     id_list inputs, outputs;
   };
-  constexpr turn turn_forward(derived_body& body) {
-    turn t;
+  constexpr iteration iteration_forward(derived_body& body) {
+    iteration t;
     id_list of_step, of_pull, values, arriving, wrt;
     mark_list marks;
     for (int i = 0; i < c_.states(); ++i) of_step.push_back(body.input_of(i)), t.inputs.push_back(of_step[i]);
@@ -155,7 +155,7 @@ class cotangents_of_reverse_while {
   }
 
   constexpr ir::node_id zero(ir::node_id x) { return g_.constant(g_[x].type, g_[x].shape, 0); }
-  constexpr ir::node_id turns() const { return operands_[c_.own_operands() - 1]; }
+  constexpr ir::node_id trip_count() const { return operands_[c_.own_operands() - 1]; }
   constexpr ir::node_id capture(int b, int j) const { return operands_[c_.own_operands() + (b == 0 ? 0 : c_.captures[0]) + j]; }
   constexpr bool is_wanted(int b, int j) const { return r_.inputs(b)[c_.own_inputs(b) + j] != 0; }
   /// The id in its body of output i.

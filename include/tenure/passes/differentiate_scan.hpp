@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Cotangents of scan: a second scan runs from the last turn to the first. Its carry has the cotangents of the carry and the sums of the
-// cotangents of the captures. The first scan gets more results: what the second one reads of each turn. These are the carry, and the
-// products, sums and looked-up elements. Everything else is computed again. The cotangent of a matrix is often a product in each turn:
+// Cotangents of scan: a second scan runs from the last iteration to the first. Its carry has the cotangents of the carry and the sums of the
+// cotangents of the captures. The first scan gets more results: what the second one reads of each iteration. These are the carry, and the
+// products, sums and looked-up elements. Everything else is computed again. The cotangent of a matrix is often a product in each iteration:
 // these products can be one product after the loop, see stacked_products. Pads in it stand after the loop, see padded_sums.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The products in the cotangents of the captures of a scan. The sum over the turns of L_t R_t, [k, m] x [m, n], is one product of the
-/// stacked factors, [k, turns * m] x [turns * m, n]. In the loop each turn reads and writes the whole sum, k n elements. After the loop it is
-/// written once, but the factors of all turns need memory: m n elements for a turn, and m k more unless the left factor is kept anyway,
+/// The products in the cotangents of the captures of a scan. The sum over the iterations of L_t R_t, [k, m] x [m, n], is one product of the
+/// stacked factors, [k, iterations * m] x [iterations * m, n]. In the loop each iteration reads and writes the whole sum, k n elements. After the loop it is
+/// written once, but the factors of all iterations need memory: m n elements for an iteration, and m k more unless the left factor is kept anyway,
 /// as a carry or a slice is. So a product is taken out of the loop where these are static and not more than k n. That is a weight with
 /// more rows than the batch: the gradient of an LSTM of width 64 with batch 16 took 1.5 times as long with all products in the loop.
 class stacked_products {
@@ -37,7 +37,7 @@ class stacked_products {
       for (const factor* f : {&products_[i].left, &products_[i].right})
         if (!f->is_stacked()) add(list, f->id);
   }
-  /// Appends those that the body has to return. `kept`: its inputs that are kept for each turn. Call it before the body is cut off.
+  /// Appends those that the body has to return. `kept`: its inputs that are kept for each iteration. Call it before the body is cut off.
   constexpr void add_outputs(id_list& outputs, const id_list& kept) {
     for (int i = 0; i < products_.size(); ++i)
       for (factor* f : {&products_[i].left, &products_[i].right}) {
@@ -61,10 +61,10 @@ class stacked_products {
 
   /// Calls accumulate(capture, cotangent) for each product. stacked_result(i) and kept_result(i) are results of the two loops.
   template <class Stacked, class Kept, class Accumulate>
-  constexpr void finish(const id_list& operands, std::int64_t turns, Stacked stacked_result, Kept kept_result, Accumulate accumulate) {
+  constexpr void finish(const id_list& operands, std::int64_t trip_count, Stacked stacked_result, Kept kept_result, Accumulate accumulate) {
     for (int i = 0; i < products_.size(); ++i) {
       const one p = products_[i];
-      const std::int64_t rows = g_.derived(ir::symbol::kind::product, turns, p.inner);
+      const std::int64_t rows = g_.derived(ir::symbol::kind::product, trip_count, p.inner);
       const auto stacked = [&](const factor& f, std::int64_t columns) {
         const ir::node_id all = f.output >= 0 ? stacked_result(f.output) : f.position >= 0 ? kept_result(f.position) : operands[f.given];
         return ops::reshape_to({g_, all}, {2, {rows, columns}});
@@ -84,7 +84,7 @@ class stacked_products {
   }
 
  private:
-  /// A factor in a turn: a carry or a slice (given), a kept node of the written body (local), or a node that the body has to return. Only
+  /// A factor in an iteration: a carry or a slice (given), a kept node of the written body (local), or a node that the body has to return. Only
   /// its elements in row-major order count.
   struct factor {
     ir::node_id id = ir::none;
@@ -141,14 +141,14 @@ class stacked_products {
   ir::node_id first_;
   const id_list& given_;
   int own_;
-  bool is_allowed_ = true;  // a checkpoint in a turn asks for less memory
+  bool is_allowed_ = true;  // a checkpoint in an iteration asks for less memory
   ir::array<one> products_;
   ir::array<ir::node> views_;
   ir::array<int> view_of_;
 };
 
-/// Whether all turns see the same part of a stack: that of a constant, or of a broadcast along axis 0.
-constexpr bool is_same_in_each_turn(const ir::graph_view& g, ir::node_id stack) {
+/// Whether all iterations see the same part of a stack: that of a constant, or of a broadcast along axis 0.
+constexpr bool is_same_in_each_iteration(const ir::graph_view& g, ir::node_id stack) {
   const ir::node& n = g[stack];
   if (n.op != ir::opcode::broadcast) return n.op == ir::opcode::constant;
   for (int a = 0; a < g.shape_of(n.in[0]).rank; ++a)
@@ -156,8 +156,8 @@ constexpr bool is_same_in_each_turn(const ir::graph_view& g, ir::node_id stack) 
   return true;
 }
 /// This part, or none. The cotangent of sum(ys) is one: as a stack it would be written before the loop and read in it.
-constexpr ir::node_id same_in_each_turn(ir::builder& g, ir::node_id stack, std::int16_t slice) {
-  if (!is_same_in_each_turn(g.view(), stack)) return ir::none;
+constexpr ir::node_id same_in_each_iteration(ir::builder& g, ir::node_id stack, std::int16_t slice) {
+  if (!is_same_in_each_iteration(g.view(), stack)) return ir::none;
   ir::node n = g[stack];
   if (n.op == ir::opcode::constant) {
     n.shape = slice;
@@ -196,7 +196,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
     if (r.outputs[i]) {
       const ir::graph_view written = g.view().body_at(c.bodies[0]);
       const ir::node n = written[written.outputs[i]];
-      stacked_cotangents[i] = same_in_each_turn(g, cotangents[i], n.shape);
+      stacked_cotangents[i] = same_in_each_iteration(g, cotangents[i], n.shape);
       if (stacked_cotangents[i] != ir::none) continue;
       scanned.push_back(stacked_cotangents[i] = body.input(n.type, n.shape));
       scanned_operands.push_back(cotangents[i]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Cotangents of a while_loop without a bound: a reverse_while takes the turns from the last one to the first. It has room for a fixed number of
-// states, so it computes the states of other turns again (program/snapshots.hpp). The while_loop counts its turns for it. The condition
-// has no derivative: the gradient is that of the turns that were taken.
-// Cost: between the two loops the number of turns, the first state and the captured values are kept.
+// Cotangents of a while_loop without a bound: a reverse_while takes the iterations from the last one to the first. It has room for a fixed number of
+// states, so it computes the states of other iterations again (program/snapshots.hpp). The while_loop counts its iterations for it. The condition
+// has no derivative: the gradient is that of the iterations that were taken.
+// Cost: between the two loops the number of iterations, the first state and the captured values are kept.
 #pragma once
 
 #include <tenure/passes/demand.hpp>
@@ -22,18 +22,18 @@ constexpr mark_list inputs_read(const ir::graph_view& body, const mark_list& out
 }
 
 /// Adds the cotangents of the operands of a while_loop. `cotangents` are those of its results, or none, and r what they reach.
-/// accumulate(operand, cotangent) takes them. Those of captures are summed up in each turn. The states that the pull needs are computed again, but not the others, such as a number of
-/// turns that only the condition reads. The pull of a linear turn may need none.
+/// accumulate(operand, cotangent) takes them. Those of captures are summed up in each iteration. The states that the pull needs are computed again, but not the others, such as a number of
+/// iterations that only the condition reads. The pull of a linear iteration may need none.
 template <class Accumulate>
 constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
   const ir::construct c = g.construct_at(id);
   const mark_list& reached = r.of_second;
   const id_list operands = g.operands_of(id);
-  const int turn = c.bodies[1], first_capture = c.carries + c.captures[0];
+  const int iteration = c.bodies[1], first_capture = c.carries + c.captures[0];
   ir::construct counted = c;
-  counted.counts_turns = true;
+  counted.counts_iterations = true;
   g.replace_construct(id, counted);
-  const ir::node_id turns = g.result(id, c.carries);
+  const ir::node_id trip_count = g.result(id, c.carries);
 
   id_list all, wanted;
   for (int i = 0; i < c.carries + c.captures[1]; ++i) {
@@ -43,7 +43,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
     all.push_back(arrives != ir::none ? arrives : g.constant(g[operand].type, g[operand].shape, 0));
   }
 
-  derived_body pull(g, turn);
+  derived_body pull(g, iteration);
   id_list inputs, given, wrt, values, arriving, outputs;
   mark_list marks;
   for (const ir::node_id operand : wanted) inputs.push_back(pull.input_like(operand));
@@ -68,29 +68,29 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
   mark_list needed(c.carries, 0), live = pull.live(outputs);
   bool all_needed = true;
   for (int i = 0; i < c.carries; ++i) needed[i] = char(live[given[i] - pull.first()]);
-  need_over_turns(needed, c.carries, c.carries, [&](const mark_list& states) { return inputs_read(g.view().body_at(turn), states); });
+  need_over_iterations(needed, c.carries, c.carries, [&](const mark_list& states) { return inputs_read(g.view().body_at(iteration), states); });
   for (int i = 0; i < c.carries; ++i) all_needed = all_needed && needed[i];
   for (int i = 0; i < c.carries; ++i)
     if (needed[i]) inputs.push_back(given[i]), all.push_back(operands[i]);
-  all.push_back(turns);
+  all.push_back(trip_count);
   ir::construct back{.what = ir::construct::kind::reverse_while, .carries = wanted.size(), .scanned = all.size() - wanted.size()};
   id_list captured;
   back.bodies[1] = pull.cut(inputs, outputs, captured);
   back.captures[1] = captured.size();
 
   const int before = all.size();
-  back.bodies[0] = turn;
-  if (all_needed && g.view().body_at(turn).bound_count == 0) {
+  back.bodies[0] = iteration;
+  if (all_needed && g.view().body_at(iteration).bound_count == 0) {
     for (int j = 0; j < c.captures[1]; ++j) all.push_back(operands[first_capture + j]);
   } else {
-    derived_body step(g, turn);
-    id_list states, in_turn, next;
+    derived_body step(g, iteration);
+    id_list states, in_iteration, next;
     for (int i = 0; i < c.carries; ++i) {
-      in_turn.push_back(needed[i] ? step.input_of(i) : step.zero_like(operands[i]));
-      if (needed[i]) states.push_back(in_turn.back());
+      in_iteration.push_back(needed[i] ? step.input_of(i) : step.zero_like(operands[i]));
+      if (needed[i]) states.push_back(in_iteration.back());
     }
-    for (int j = 0; j < c.captures[1]; ++j) in_turn.push_back(operands[first_capture + j]);
-    step.paste(in_turn);
+    for (int j = 0; j < c.captures[1]; ++j) in_iteration.push_back(operands[first_capture + j]);
+    step.paste(in_iteration);
     for (int i = 0; i < c.carries; ++i)
       if (needed[i]) next.push_back(step.output(i));
     back.bodies[0] = step.cut(states, next, all);

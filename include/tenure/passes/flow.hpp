@@ -3,7 +3,7 @@
 //   carries(type): whether a value of this type can be marked;  goes_through(g, n, k): whether node n is marked if its operand k is;
 //   by_condition: whether the results of a loop or a branch are marked if its condition is;
 //   annotated(c, operands, i): the mark of result i of an annotation, given those of its operands.
-// A carry of a loop is marked if its start is, or what a turn returns: a turn is walked again until no carry changes.
+// A carry of a loop is marked if its start is, or what an iteration returns: an iteration is walked again until no carry changes.
 #pragma once
 
 #include <tenure/ops/derivative.hpp>
@@ -19,7 +19,7 @@ constexpr bool any_of(const mark_list& marks, int first, int end) {
   return false;
 }
 
-/// The marks of a value: never, in some turns or in one of two branches, or always. Where only some nodes count, any mark but `never` will do.
+/// The marks of a value: never, in some iterations or in one of two branches, or always. Where only some nodes count, any mark but `never` will do.
 enum : char { is_never = 0, is_sometimes = 1, is_always = 3 };
 /// That of a value that has one mark or the other.
 constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes}; }
@@ -27,7 +27,7 @@ constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes}; 
 /// The marks of a construct: of the inputs of each body, and of the results.
 struct flow {
   mark_list of_first, of_second, results;  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays
-  bool condition = false;                  // of a while_loop or of a cond; of the number of turns of a reverse_while
+  bool condition = false;                  // of a while_loop or of a cond; of the number of iterations of a reverse_while
 
   constexpr mark_list& inputs(int body) { return body == 0 ? of_first : of_second; }
   constexpr const mark_list& inputs(int body) const { return body == 0 ? of_first : of_second; }
@@ -51,9 +51,9 @@ constexpr char mark_of_output(const ir::graph_view& body, const mark_list& marks
   return Kind::carries(body[body.outputs[i]].type) ? marks[body.outputs[i]] : char{is_never};
 }
 
-/// The first inputs of a body are its outputs of the turn before. Each gets the marks of its output too, until nothing changes. If `all`, marks all.
+/// The first inputs of a body are its outputs of the iteration before. Each gets the marks of its output too, until nothing changes. If `all`, marks all.
 template <class Kind>
-constexpr void spread_over_turns(const ir::graph_view& body, mark_list& inputs, bool all) {
+constexpr void spread_over_iterations(const ir::graph_view& body, mark_list& inputs, bool all) {
   for (bool again = true; again;) {
     again = false;
     const mark_list marks = marks_of_body<Kind>(body, inputs);
@@ -88,9 +88,9 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
   }
   if (c.what == kind::reverse_while) {
     f.condition = Kind::by_condition && operands[c.own_operands() - 1];
-    spread_over_turns<Kind>(g.body_at(c.bodies[0]), f.of_first, f.condition);
+    spread_over_iterations<Kind>(g.body_at(c.bodies[0]), f.of_first, f.condition);
     for (int i = 0; i < c.states(); ++i) f.of_second[c.carries + i] = char(f.of_first[i]);
-    spread_over_turns<Kind>(g.body_at(c.bodies[1]), f.of_second, f.condition);
+    spread_over_iterations<Kind>(g.body_at(c.bodies[1]), f.of_second, f.condition);
     for (int i = 0; i < c.carries; ++i) f.results[i] = char(f.of_second[i]);
     return f;
   }
@@ -117,7 +117,7 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
     f.condition = marks_of_body<Kind>(condition, f.of_first)[condition.outputs[0]] != 0;
     again = again || f.condition;
   }
-  if (c.counts_turns) f.results[c.carries] = f.condition;
+  if (c.counts_iterations) f.results[c.carries] = f.condition;
   return f;
 }
 

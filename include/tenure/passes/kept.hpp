@@ -7,7 +7,7 @@
 namespace TENURE_NAMESPACE::passes {
 
 /// The nodes whose memory is temporary, which a step of the forward half computes and a step of the backward half reads, in ascending order.
-/// Arguments and results do not count, because their memory belongs to the caller. What a loop keeps of each turn is a result of the loop.
+/// Arguments and results do not count, because their memory belongs to the caller. What a loop keeps of each iteration is a result of the loop.
 constexpr ir::array<ir::node_id> kept_for_backward(const ir::graph_view& g, const clusters_view& c) {
   ir::array<ir::node_id> kept;
   if (g.backward_from == 0) return kept;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Makes the turns of loops smaller. A value that is the same in all turns is computed before the loop, if it is more than pointwise work: a
+// Makes the iterations of loops smaller. A value that is the same in all iterations is computed before the loop, if it is more than pointwise work: a
 // product, a sum, attention, a solution, an order, looked-up elements. Carries and stacked results that nothing reads are removed, and so are
 // the values that only they need.
-// Law: lean_loops keeps the bits of all values, also after no turn; is idempotent; leaves no product of captures in a turn.
-// It does leave products in branches, and where a turn checks an index that they read.
+// Law: lean_loops keeps the bits of all values, also after no iteration; is idempotent; leaves no product of captures in an iteration.
+// It does leave products in branches, and where an iteration checks an index that they read.
 // Cost: has_lean_loops() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
 #pragma once
 
@@ -30,9 +30,9 @@ constexpr bool can_leave(const ir::node& n) {
   return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::construct && n.op != ir::opcode::result;
 }
 
-/// Marks the nodes from `first` on that leave a turn: they are the same in all turns and worth an array. Inputs whose number is less than `own`
-/// differ from turn to turn; other inputs, and nodes before `first`, do not. (In a body that is being written each input has number 0.) An index
-/// that the turn checks stays in it, and so does what reads it: there may be no turn.
+/// Marks the nodes from `first` on that leave an iteration: they are the same in all iterations and worth an array. Inputs whose number is less than `own`
+/// differ from iteration to iteration; other inputs, and nodes before `first`, do not. (In a body that is being written each input has number 0.) An index
+/// that the iteration checks stays in it, and so does what reads it: there may be no iteration.
 constexpr mark_list leaving(const ir::graph_view& g, node_id first, int own) {
   mark_list varies(g.count - first, 0), goes(g.count - first, 0);
   for (int i = 0; i < g.bound_count; ++i) {
@@ -56,7 +56,7 @@ constexpr mark_list leaving(const ir::graph_view& g, node_id first, int own) {
   return goes;
 }
 
-/// Whether indices are checked by nodes from `first` on, or in the bodies of their constructs. This happens in each turn, so such a loop has to run.
+/// Whether indices are checked by nodes from `first` on, or in the bodies of their constructs. This happens in each iteration, so such a loop has to run.
 constexpr bool has_checks(const ir::graph_view& g, node_id first = 0) {
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked && g.bounds[i].indices >= first) return true;
@@ -73,11 +73,11 @@ constexpr bool is_bounded(const ir::graph_view& g, node_id id) {
   return false;
 }
 
-/// Whether the start of a carry can stand for its input, if each turn returns the input as it is.
+/// Whether the start of a carry can stand for its input, if each iteration returns the input as it is.
 constexpr bool can_stand_for(const ir::graph_view& g, const ir::node& start, node_id input) {
   return !is_bounded(g, input) && g[input].type == start.type && g[input].shape == start.shape;
 }
-/// Whether all elements of a stack are one value from before the loop. A turn gives y for the stack.
+/// Whether all elements of a stack are one value from before the loop. An iteration gives y for the stack.
 constexpr bool is_stack_of_one(const ir::node& y, bool is_captured) { return is_captured || y.op == ir::opcode::constant; }
 
 /// Finds out whether lean_loops() changes a graph.
@@ -118,7 +118,7 @@ class lean_loops_search {
       if (goes[id] && d.nodes[id]) return true;
     return false;
   }
-  /// Whether a carry, or an element of a stack, is the same in all turns.
+  /// Whether a carry, or an element of a stack, is the same in all iterations.
   static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, int b, const ir::graph_view& body) {
     const ir::construct& c = g.construct_of(g[id]);
     const bool is_while = c.what == kind::while_loop;
@@ -136,7 +136,7 @@ class lean_loops_search {
     if (same > (is_while && same == c.carries)) return true;  // a while_loop keeps one carry
     if (c.what != kind::scan) return false;
     for (int i = c.carries; i < c.own_operands(); ++i)
-      if (is_same_in_each_turn(g, operands[i]) && !is_bounded(body, input_of_body(body, i))) return true;
+      if (is_same_in_each_iteration(g, operands[i]) && !is_bounded(body, input_of_body(body, i))) return true;
     return false;
   }
 };
@@ -197,14 +197,14 @@ class lean_loops_pass {
     id_list operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
     const demand_of_bodies needed = demand_of(g, c, d.results, first);
-    const bool counts_turns = c.counts_turns && d.results[first + c.carries];
-    const id_list made = rewritten(g, c, needed, operands, counts_turns);
+    const bool counts_iterations = c.counts_iterations && d.results[first + c.carries];
+    const id_list made = rewritten(g, c, needed, operands, counts_iterations);
     for (int i = 0; i < made.size(); ++i) results[first + i] = made[i];
   }
   constexpr id_list rewritten(const ir::graph_view& g, const ir::construct& c, const demand_of_bodies& needed, const id_list& operands,
-                              bool counts_turns) {
+                              bool counts_iterations) {
     if (c.what == kind::scan) return scan(g, c, needed, operands);
-    if (c.what == kind::while_loop) return while_loop(g, c, needed, operands, counts_turns);
+    if (c.what == kind::while_loop) return while_loop(g, c, needed, operands, counts_iterations);
     if (c.what == kind::cond) return cond(g, c, needed, operands);
     return reverse_while(g, c, needed, operands);
   }
@@ -216,7 +216,7 @@ class lean_loops_pass {
     for (int i = carries; i < own_operands; ++i) {
       if (!needed.inputs(0)[i]) continue;
       const node_id input = input_of_body(body, i);
-      if (!is_bounded(body, input)) own[i] = same_in_each_turn(out_, operands[i], body[input].shape);
+      if (!is_bounded(body, input)) own[i] = same_in_each_iteration(out_, operands[i], body[input].shape);
     }
     const node_id first = out_.count();
     for (int i = 0; i < own.size(); ++i) {
@@ -256,15 +256,15 @@ class lean_loops_pass {
   }
 
   constexpr id_list while_loop(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands,
-                               bool counts_turns) {
-    const ir::graph_view condition = g.body_at(c.bodies[0]), turn = g.body_at(c.bodies[1]);
+                               bool counts_iterations) {
+    const ir::graph_view condition = g.body_at(c.bodies[0]), iteration = g.body_at(c.bodies[1]);
     const int carries = c.carries;
     id_list own(carries, none), all, captured, of_condition;
     const node_id first = out_.count();
     for (int i = 0; i < carries; ++i)
-      if (needed.outputs(1)[i]) own[i] = input_like(turn, i);
-    written_body w = write(turn, needed.outputs(1), own, part(operands, carries + c.captures[0], c.captures[1]), first);
-    id_list results(carries + c.counts_turns, none);
+      if (needed.outputs(1)[i]) own[i] = input_like(iteration, i);
+    written_body w = write(iteration, needed.outputs(1), own, part(operands, carries + c.captures[0], c.captures[1]), first);
+    id_list results(carries + c.counts_iterations, none);
     const bool runs_anyway = has_checks(out_.view(), w.first) || has_checks(condition);
     bool varies = false;
     for (int i = 0; i < carries; ++i) varies = varies || (w.own[i] != none && !stays_the_same(w, i, operands[i]));
@@ -289,31 +289,31 @@ class lean_loops_pass {
     c.bodies[0] = cut(asks, of_condition);
     c.captures[0] = add(all, of_condition);
     c.captures[1] = add(all, captured);
-    c.counts_turns = counts_turns;
+    c.counts_iterations = counts_iterations;
     const node_id loop = out_.add_construct(c, all);
     int position = 0;
     for (int i = 0; i < carries; ++i)
       if (is_carry[i]) results[i] = out_.result(loop, position++);
-    if (counts_turns) results[carries] = out_.result(loop, position);
+    if (counts_iterations) results[carries] = out_.result(loop, position);
     return results;
   }
 
   constexpr id_list reverse_while(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands) {
-    const ir::graph_view turn = g.body_at(c.bodies[0]), pull = g.body_at(c.bodies[1]);
+    const ir::graph_view iteration = g.body_at(c.bodies[0]), pull = g.body_at(c.bodies[1]);
     const int carries = c.carries, states = c.states();
-    id_list all, captured, of_pull, before, of_turn;
+    id_list all, captured, of_pull, before, of_iteration;
     node_id first = out_.count();
-    for (int i = 0; i < states; ++i) before.push_back(needed.outputs(0)[i] ? input_like(turn, i) : none);
-    written_body next = write(turn, needed.outputs(0), before, part(operands, c.own_operands(), c.captures[0]), first);
+    for (int i = 0; i < states; ++i) before.push_back(needed.outputs(0)[i] ? input_like(iteration, i) : none);
+    written_body next = write(iteration, needed.outputs(0), before, part(operands, c.own_operands(), c.captures[0]), first);
     leave(next);
     const int next_body = cut(next, captured);
     first = out_.count();
     for (int i = 0; i < carries + states; ++i) {
       const bool is_needed = i < carries ? needed.outputs(1)[i] != 0 : needed.outputs(0)[i - carries] != 0;
-      of_turn.push_back(is_needed ? input_like(pull, i) : none);
+      of_iteration.push_back(is_needed ? input_like(pull, i) : none);
       if (is_needed) all.push_back(operands[i]);
     }
-    written_body w = write(pull, needed.outputs(1), of_turn, part(operands, c.own_operands() + c.captures[0], c.captures[1]), first);
+    written_body w = write(pull, needed.outputs(1), of_iteration, part(operands, c.own_operands() + c.captures[0], c.captures[1]), first);
     leave(w);
     c.bodies[1] = cut(w, of_pull);
     c.bodies[0] = next_body;
@@ -388,11 +388,11 @@ class lean_loops_pass {
     return w;
   }
 
-  /// Whether a turn returns carry i as it is, and `start` can stand for it.
+  /// Whether an iteration returns carry i as it is, and `start` can stand for it.
   constexpr bool stays_the_same(const written_body& w, int i, node_id start) const {
     return w.own[i] != none && w.outputs[i] == w.own[i] && can_stand_for(out_.view(), out_[start], w.own[i]);
   }
-  /// Removes carry i. Each turn reads the value from before the loop.
+  /// Removes carry i. Each iteration reads the value from before the loop.
   constexpr void capture(written_body& w, int i, node_id value) {
     const node_id input = w.own[i];
     out_.redirect(w.first, input, value);
@@ -400,7 +400,7 @@ class lean_loops_pass {
       if (o == input) o = value;
     w.own[i] = w.outputs[i] = none;
   }
-  /// Puts what is the same in all turns before the body.
+  /// Puts what is the same in all iterations before the body.
   constexpr void leave(written_body& w) {
     const node_id first = w.first;
     const mark_list goes = leaving(out_.view(), first, w.own.size());
@@ -424,10 +424,10 @@ class lean_loops_pass {
     return out_.cut(w.first, inputs, outputs, captured);
   }
 
-  /// The stack of a node that is the same in all turns: a constant, or a broadcast of a value with the value's shape.
-  constexpr node_id stacked(ir::node n, std::int64_t turns) {
+  /// The stack of a node that is the same in all iterations: a constant, or a broadcast of a value with the value's shape.
+  constexpr node_id stacked(ir::node n, std::int64_t trip_count) {
     const extents one = out_.shape(n.shape);
-    extents all{1, {turns}};
+    extents all{1, {trip_count}};
     for (int a = 0; a < one.rank; ++a) {
       all.push_back(one[a]);
       if (n.op == ir::opcode::broadcast) n.attr = ir::pack_axis(n.attr, a, a + 1);

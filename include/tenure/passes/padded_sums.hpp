@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sums over the turns of a scan of what pads put in its place. A turn that reads rows of a weight has such a cotangent of the weight: a sum of
-// pads. The sum of pads of one place over the turns is the pad of the sum. So each place is a carry of its own, as large as the row, and the pads
-// stand after the loop. The turn is then elementwise: it runs as one kernel, and the carries stay in registers.
+// Sums over the iterations of a scan of what pads put in its place. An iteration that reads rows of a weight has such a cotangent of the weight: a sum of
+// pads. The sum of pads of one place over the iterations is the pad of the sum. So each place is a carry of its own, as large as the row, and the pads
+// stand after the loop. The iteration is then elementwise: it runs as one kernel, and the carries stay in registers.
 #pragma once
 
 #include <tenure/passes/derived_body.hpp>
@@ -18,7 +18,7 @@ class padded_sums {
     return sum_of_others(g_, body_.first(), sum, [&](ir::node_id term) { return takes(capture, term); });
   }
 
-  /// Appends a carry for each part: the input, and its value after the turn. Call it before the body is cut off.
+  /// Appends a carry for each part: the input, and its value after the iteration. Call it before the body is cut off.
   constexpr void add_carries(id_list& carries, id_list& next) {
     for (int i = 0; i < parts_.size(); ++i) {
       const ir::node_id carry = body_.input(parts_[i].type, parts_[i].shape);
@@ -27,7 +27,7 @@ class padded_sums {
       for (ir::node_id id = parts_[i].sum; is_view(g_[id].op); id = g_[id].in[0]) views_.push_back(g_[id]), view_of_.push_back(i);
     }
   }
-  /// Appends the values of these carries before the first turn.
+  /// Appends the values of these carries before the first iteration.
   constexpr void add_zeros(id_list& operands) {
     for (const one& p : parts_) operands.push_back(g_.constant(p.type, p.shape, 0));
   }
@@ -70,7 +70,7 @@ class padded_sums {
 
   static constexpr bool is_view(ir::opcode op) { return op == ir::opcode::pad || op == ir::opcode::reshape; }
   /// A part with fewer elements is a few numbers, which the body may keep in registers anyway (scalarize.hpp). A part with more is in memory in
-  /// each turn: then one sum is better than several.
+  /// each iteration: then one sum is better than several.
   static constexpr std::int64_t fewest_elements = 8, most_elements = 32768;
   static constexpr int most_parts = 64;  // a pass compares each with each
   constexpr bool is_row(ir::node_id id) const {

@@ -59,16 +59,16 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
   out << ']';
 }
 
-/// The kind of a construct, and for a scan its turns.
+/// The kind of a construct, and for a scan its iterations.
 inline void print_construct(writer& out, const ir::graph_view& g, const ir::construct& c) {
   constexpr const char* kinds[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
   out << ": " << kinds[static_cast<int>(c.what)];
   if (c.function.name != nullptr) out << ' ' << c.function.name;
-  if (c.counts_turns) out << ", counted";
+  if (c.counts_iterations) out << ", counted";
   if (c.what != ir::construct::kind::scan) return;
   out << " of ";
   print_extent(out, g, c.length);
-  out << (c.reverse ? " turns, from the last one" : " turns");
+  out << (c.reverse ? " iterations, from the last one" : " iterations");
 }
 
 inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
@@ -115,10 +115,10 @@ constexpr int printed_bodies(const ir::construct& c) {
 /// What body b of a construct computes.
 inline const char* name_of_body(const ir::construct& c, int b) {
   using kind = ir::construct::kind;
-  if (c.what == kind::while_loop) return b == 0 ? "condition" : "turn";
-  if (c.what == kind::reverse_while) return b == 0 ? "turn" : "pull";
+  if (c.what == kind::while_loop) return b == 0 ? "condition" : "iteration";
+  if (c.what == kind::reverse_while) return b == 0 ? "iteration" : "pull";
   if (c.what == kind::cond) return b == 0 ? "if true" : "if false";
-  return c.what == kind::scan ? "turn" : c.what == kind::checkpoint ? "again" : "rule";
+  return c.what == kind::scan ? "iteration" : c.what == kind::checkpoint ? "again" : "rule";
 }
 
 /// The bodies of a construct stand below it, indented, as they were written: before the passes, which each body goes through by itself.

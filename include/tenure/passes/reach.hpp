@@ -8,11 +8,11 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The mark of a value that need not have this one in each run: a loop may take no turn.
+/// The mark of a value that need not have this one in each run: a loop may take no iteration.
 constexpr char sometimes(char mark) { return mark ? char{is_sometimes} : char{is_never}; }
 
 /// What the cotangents of the results of a construct reach. A mark says when there is a cotangent; where there is none, zeros stand in its place.
-/// `outputs` are those of the body of the results: a carry, in all turns.
+/// `outputs` are those of the body of the results: a carry, in all iterations.
 struct reach {
   mark_list outputs, of_first, of_second, operands;
 
@@ -32,8 +32,8 @@ constexpr mark_list inputs_reached(const ir::graph_view& body, const mark_list& 
     if (const ir::node& n = body.nodes[id]; n.op == ir::opcode::input) inputs[static_cast<int>(n.attr)] = reached[id];
   return inputs;
 }
-/// The same in all turns. The first `count` outputs are the carries: each is an input of the turn that comes before it in this direction.
-constexpr mark_list reached_over_turns(const ir::graph_view& body, const mark_list& active_inputs, mark_list& outputs, int count) {
+/// The same in all iterations. The first `count` outputs are the carries: each is an input of the iteration that comes before it in this direction.
+constexpr mark_list reached_over_iterations(const ir::graph_view& body, const mark_list& active_inputs, mark_list& outputs, int count) {
   const mark_list active = marks_of_body<by_derivative>(body, active_inputs);
   mark_list inputs;
   for (bool again = true; again;) {
@@ -106,27 +106,27 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::construct& 
     }
     return r;
   }
-  if (c.what == kind::scan) r.of_first = reached_over_turns(body(0), f.of_first, r.outputs, c.carries);
-  if (c.what == kind::while_loop) r.of_second = reached_over_turns(body(1), f.of_second, r.outputs, c.carries);
-  if (is_reverse_while) {  // its turns are linear in the carries, whose cotangents come from its results
+  if (c.what == kind::scan) r.of_first = reached_over_iterations(body(0), f.of_first, r.outputs, c.carries);
+  if (c.what == kind::while_loop) r.of_second = reached_over_iterations(body(1), f.of_second, r.outputs, c.carries);
+  if (is_reverse_while) {  // its iterations are linear in the carries, whose cotangents come from its results
     mark_list of_carries(body(1).input_count, 0), states;
     for (int i = 0; i < c.carries; ++i) of_carries[i] = 1;
-    reached_over_turns(body(1), of_carries, r.outputs, c.carries);
+    reached_over_iterations(body(1), of_carries, r.outputs, c.carries);
     r.of_second = inputs_reached(body(1), marks_of_body<by_derivative>(body(1), f.of_second), r.outputs);
     for (int i = 0; i < c.states(); ++i) states.push_back(sometimes(r.of_second[c.carries + i]));
-    r.of_first = reached_over_turns(body(0), f.of_first, states, c.states());
+    r.of_first = reached_over_iterations(body(0), f.of_first, states, c.states());
     for (int i = 0; i < c.states(); ++i) r.of_first[i] = states[i];
   }
-  const bool has_turn = c.what == kind::scan && is_static(c.length) && c.length > 0;
-  const auto in_a_turn = [&](char mark) { return has_turn ? mark : sometimes(mark); };
-  for (int i = 0; i < c.carries; ++i) r.operands[i] = has_turn ? r.of_first[i] : r.outputs[i];
+  const bool has_iterations = c.what == kind::scan && is_static(c.length) && c.length > 0;
+  const auto in_a_iteration = [&](char mark) { return has_iterations ? mark : sometimes(mark); };
+  for (int i = 0; i < c.carries; ++i) r.operands[i] = has_iterations ? r.of_first[i] : r.outputs[i];
   if (c.what == kind::scan)
     for (int i = c.carries; i < c.own_operands(); ++i) r.operands[i] = r.of_first[i];
   if (is_reverse_while)
     for (int i = 0; i < c.states(); ++i) r.operands[c.carries + i] = sometimes(r.of_first[i]);
   for (int b = 0, at = c.own_operands(); b < 2; ++b)
     for (int i = 0; i < c.captures[b]; ++i, ++at)
-      if (r.inputs(b).size() > 0) r.operands[at] = in_a_turn(r.inputs(b)[c.own_inputs(b) + c.counts + i]);
+      if (r.inputs(b).size() > 0) r.operands[at] = in_a_iteration(r.inputs(b)[c.own_inputs(b) + c.counts + i]);
   return r;
 }
 

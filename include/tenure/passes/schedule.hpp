@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Turns clusters into the steps of a plan. Values that must be in memory get buffers, and the others become instructions. Loop dimensions
-// are merged where every access allows it. Steps with equal instructions and strides share one kernel, so a traced loop of 200 turns has
+// Iterations clusters into the steps of a plan. Values that must be in memory get buffers, and the others become instructions. Loop dimensions
+// are merged where every access allows it. Steps with equal instructions and strides share one kernel, so a traced loop of 200 iterations has
 // its body once. Cost: a constant time for each node, and for each kernel.
 #pragma once
 

@@ -330,7 +330,7 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
   }
 }
 
-/// Whether a turn or a branch of the construct may refuse an index, or a function of the user's may throw.
+/// Whether an iteration or a branch of the construct may refuse an index, or a function of the user's may throw.
 constexpr bool may_refuse(const ir::graph_view& g, const ir::construct& c) {
   if (c.what == ir::construct::kind::external) return c.function.may_throw;
   for (const int b : c.bodies) {

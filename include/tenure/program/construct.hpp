@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs loops, branches and external functions, on each backend. A body is a program of its own, which each turn runs with other pointers. A
+// Runs loops, branches and external functions, on each backend. A body is a program of its own, which each iteration runs with other pointers. A
 // carry is written over the last one where the body reads it before (overwrites.hpp). Otherwise it is written to two places in turn.
 // A Machine says how its backend runs a body: is_host, whether the host reads and writes the memory of a body; plan_of<Body>(), its memory;
 // run(plan, arguments, results, workspace); copy(to, from, bytes); flag(address) and number(address), a bool or an int64 that a step has
-// written; write(address, number); on the host run_all(), which may run all turns of a scan at once; and, if it is not the host,
+// written; write(address, number); on the host run_all(), which may run all iterations of a scan at once; and, if it is not the host,
 // positions(address, n), which writes 0 ... n - 1.
-// Cost: a turn allocates nothing and copies nothing. A state of few numbers stays in registers from turn to turn.
+// Cost: an iteration allocates nothing and copies nothing. A state of few numbers stays in registers from iteration to iteration.
 #pragma once
 
 #include <type_traits>
@@ -15,7 +15,7 @@
 namespace TENURE_NAMESPACE::program_detail {
 
 template <class Program, int C, class Machine>
-void run_scan(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t turns, char* scratch) {
+void run_scan(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t trip_count, char* scratch) {
   using frame = construct_frame<Program, C, Machine::is_host>;
   using body = typename frame::body;
   constexpr ir::construct loop = frame::record;
@@ -23,7 +23,7 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   if constexpr (Machine::is_host) {
     using state = state_in_registers<body, carries>;
     constexpr bool is_kernel = Machine::template runs_all<body, carries, loop.scanned, loop.counts>;
-    if constexpr (!is_kernel && state::template fits<Machine>) return run_scan_in_registers<Program, C, state>(machine, s, pointer, turns, scratch);
+    if constexpr (!is_kernel && state::template fits<Machine>) return run_scan_in_registers<Program, C, state>(machine, s, pointer, trip_count, scratch);
   }
   const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   const auto& plan = machine.template plan_of<body>();
@@ -32,34 +32,34 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
   void* result[frame::results + 1];
   void* home[frame::results + 1];
   std::int64_t step[frame::results + loop.scanned + 1] = {};
-  std::int64_t turn = loop.reverse ? turns - 1 : 0;
+  std::int64_t iteration = loop.reverse ? trip_count - 1 : 0;
   const std::int64_t forward = loop.reverse ? -1 : 1;
   for (int i = 0; i < frame::results; ++i) result[i] = home[i] = memory.home(i, given, scratch);
   for (int i = 0; i < carries; ++i) argument[i] = pointer[i];
   for (int i = 0; i < loop.scanned; ++i) {
     const std::int64_t bytes = bytes_of_input<body>(carries + i, machine.symbols());
     step[i] = forward * bytes;
-    argument[carries + i] = static_cast<const char*>(pointer[carries + i]) + turn * bytes;
+    argument[carries + i] = static_cast<const char*>(pointer[carries + i]) + iteration * bytes;
   }
   for (int i = carries; i < frame::results; ++i) {
     const std::int64_t bytes = given[i] != nullptr ? bytes_of_output<body>(i, machine.symbols()) : 0;
     step[loop.scanned + i] = forward * bytes;
-    result[i] = static_cast<char*>(result[i]) + turn * bytes;
+    result[i] = static_cast<char*>(result[i]) + iteration * bytes;
   }
   constexpr bool has_positions = loop.counts && !Machine::is_host;  // in memory of the device; the host has the one that counts
-  if constexpr (has_positions) machine.positions(memory.variable(scratch), turns);
-  else if constexpr (loop.counts) argument[own] = &turn;
+  if constexpr (has_positions) machine.positions(memory.variable(scratch), trip_count);
+  else if constexpr (loop.counts) argument[own] = &iteration;
   for (int i = 0; i < loop.captures[0]; ++i) argument[own + loop.counts + i] = pointer[own + i];
   void* const workspace = scratch + memory.bytes();
-  for (int i = 0; turns == 0 && i < carries; ++i)
+  for (int i = 0; trip_count == 0 && i < carries; ++i)
     if (home[i] != pointer[i]) machine.copy(home[i], pointer[i], bytes_of_output<body>(i, machine.symbols()));
   if constexpr (Machine::is_host) {
-    if (machine.template run_all<body, carries, loop.scanned, loop.counts>(argument, result, step, turns, &turn, forward)) return;
+    if (machine.template run_all<body, carries, loop.scanned, loop.counts>(argument, result, step, trip_count, &iteration, forward)) return;
   }
-  for (std::int64_t left = turns; left > 0; --left, turn += forward) {
-    for (int i = 0; i < carries; ++i)  // the last turn writes to the result
+  for (std::int64_t left = trip_count; left > 0; --left, iteration += forward) {
+    for (int i = 0; i < carries; ++i)  // the last iteration writes to the result
       if (!frame::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);
-    if constexpr (has_positions) argument[own] = static_cast<const std::int64_t*>(memory.variable(scratch)) + turn;
+    if constexpr (has_positions) argument[own] = static_cast<const std::int64_t*>(memory.variable(scratch)) + iteration;
     machine.run(plan, argument, result, workspace);
     for (int i = 0; i < carries; ++i) argument[i] = result[i];
     for (int i = 0; i < loop.scanned; ++i) argument[carries + i] = static_cast<const char*>(argument[carries + i]) + step[i];
@@ -86,7 +86,7 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
   void* result[frame::results + 1];
   void* home[frame::results + 1];
   bool goes_on = false;
-  [[maybe_unused]] std::int64_t turns = 0;
+  [[maybe_unused]] std::int64_t trip_count = 0;
   void* const verdict[] = {Machine::is_host ? &goes_on : memory.variable(scratch)};
   for (int i = 0; i < carries; ++i) {
     argument[i] = tested[i] = pointer[i];
@@ -100,15 +100,15 @@ void run_while(const Machine& machine, const bound_step& s, void* const* pointer
       if (!frame::stays_in_place(i)) result[i] = argument[i] == home[i] ? memory.other(i, scratch) : home[i];
     machine.run(plan, argument, result, workspace);
     for (int i = 0; i < carries; ++i) argument[i] = tested[i] = result[i];
-    if constexpr (loop.counts_turns) ++turns;
+    if constexpr (loop.counts_iterations) ++trip_count;
   }
-  if constexpr (loop.counts_turns)
-    if (void* const count = pointer[loop.operands() + carries]; count != nullptr) machine.write(count, turns);
+  if constexpr (loop.counts_iterations)
+    if (void* const count = pointer[loop.operands() + carries]; count != nullptr) machine.write(count, trip_count);
   for (int i = 0; i < carries; ++i)
     if (argument[i] != home[i]) machine.copy(home[i], argument[i], bytes_of_output<body>(i, machine.symbols()));
 }
 
-/// Takes the turns backwards. distance_of_snapshots() says which states are kept on the way to the state before a turn.
+/// Takes the iterations backwards. distance_of_snapshots() says which states are kept on the way to the state before an iteration.
 template <class Program, int C, class Machine>
 void run_reverse_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
   using frame = snapshot_frame<Program, C, Machine::is_host>;
@@ -139,10 +139,10 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   for (int i = 0; i < loop.captures[1]; ++i) argument[carries + states + i] = pointer[own + loop.captures[0] + i];
   void* const workspace = scratch + memory.bytes();
 
-  // Goes so many turns on from `state`, and writes the last state into a snapshot, unless its number is 0.
-  const auto go_on = [&](std::int64_t turns, std::int64_t snapshot) {
-    for (; turns > 0; --turns) {
-      const bool is_kept = turns == 1 && snapshot > 0;
+  // Goes so many iterations on from `state`, and writes the last state into a snapshot, unless its number is 0.
+  const auto go_on = [&](std::int64_t trip_count, std::int64_t snapshot) {
+    for (; trip_count > 0; --trip_count) {
+      const bool is_kept = trip_count == 1 && snapshot > 0;
       for (int i = 0; i < states; ++i) next[i] = is_kept ? memory.snapshot(i, snapshot, scratch) : memory.next(i, state[i], scratch);
       machine.run(plan_of_step, state, next, workspace);
       for (int i = 0; i < states; ++i) state[i] = next[i];
@@ -153,19 +153,19 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   };
   const auto take = [&](std::int64_t left) {
     for (int i = 0; i < states && frame::reads_states; ++i) argument[carries + i] = state[i];
-    for (int i = 0; i < carries; ++i)  // the pull of the first turn writes to the result
+    for (int i = 0; i < carries; ++i)  // the pull of the first iteration writes to the result
       if (!frame::stays_in_place(i)) result[i] = left % 2 == 1 ? home[i] : memory.other(i, scratch);
     machine.run(plan_of_pull, argument, result, workspace);
     for (int i = 0; i < carries; ++i) argument[i] = result[i];
   };
-  const std::int64_t turns = machine.number(pointer[own - 1]);
+  const std::int64_t trip_count = machine.number(pointer[own - 1]);
   if constexpr (frame::reads_states) {
     std::int64_t of_device[Machine::is_host ? 1 : most_snapshots_of_device + 1];
-    walk_back(turns, memory.count(), Machine::is_host ? memory.turns(scratch) : of_device, load, go_on, take);
+    walk_back(trip_count, memory.count(), Machine::is_host ? memory.trip_count(scratch) : of_device, load, go_on, take);
   } else {
-    for (std::int64_t left = turns; left > 0; --left) take(left);
+    for (std::int64_t left = trip_count; left > 0; --left) take(left);
   }
-  for (int i = 0; turns <= 0 && i < carries; ++i)
+  for (int i = 0; trip_count <= 0 && i < carries; ++i)
     if (home[i] != pointer[i]) machine.copy(home[i], pointer[i], bytes_of_output<pull>(i, machine.symbols()));
 }
 

@@ -10,7 +10,7 @@
 namespace TENURE_NAMESPACE::program_detail {
 
 /// The scratch memory of a construct beside that of its bodies: a second place for each carry, and places for results that nothing reads.
-/// If the host does not share the memory of the bodies, also the positions of all turns, or the answer of a condition.
+/// If the host does not share the memory of the bodies, also the positions of all iterations, or the answer of a condition.
 template <class Program, int C, bool IsHost>
 class construct_frame {
  public:
@@ -56,7 +56,7 @@ constexpr bool reads_inputs(int first, int last) {
 }
 
 /// The scratch memory of a reverse_while. If the pull reads a state, there are also two places for each state, from which one is computed from the
-/// other, the snapshots, and for the host the turns at which they were taken.
+/// other, the snapshots, and for the host the iterations at which they were taken.
 template <class Program, int C, bool IsHost>
 class snapshot_frame : public construct_frame<Program, C, IsHost> {
  public:
@@ -81,7 +81,7 @@ class snapshot_frame : public construct_frame<Program, C, IsHost> {
       second_[i] = overwrites_state(i) ? first_[i] : take(state_bytes_[i]);
       snapshots_[i] = take(count_ * state_bytes_[i]);
     }
-    if constexpr (IsHost) turns_ = take((count_ + 1) * 8);
+    if constexpr (IsHost) trip_count_ = take((count_ + 1) * 8);
   }
   /// Whether the step computes state i in the memory of the last one. stays_in_place() says it of the carries, which are those of the pull.
   static constexpr bool overwrites_state(int i) { return overwrites<step>.may(i, i); }
@@ -91,11 +91,11 @@ class snapshot_frame : public construct_frame<Program, C, IsHost> {
   void* next(int i, const void* from, char* scratch) const { return scratch + (from == scratch + first_[i] ? second_[i] : first_[i]); }
   /// Snapshot k, counted from 1.
   void* snapshot(int i, std::int64_t k, char* scratch) const { return scratch + snapshots_[i] + (k - 1) * state_bytes_[i]; }
-  std::int64_t* turns(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + turns_); }
+  std::int64_t* trip_count(char* scratch) const { return reinterpret_cast<std::int64_t*>(scratch + trip_count_); }
 
  private:
   std::int64_t first_[states + 1] = {}, second_[states + 1] = {}, snapshots_[states + 1] = {}, state_bytes_[states + 1] = {};
-  std::int64_t turns_ = 0, count_ = 0, bytes_ = 0;
+  std::int64_t trip_count_ = 0, count_ = 0, bytes_ = 0;
 };
 template <class Program, int C, bool IsHost>
 using frame_of = std::conditional_t<construct_at<Program, C>::value.what == ir::construct::kind::reverse_while, snapshot_frame<Program, C, IsHost>,
@@ -111,7 +111,7 @@ inline constexpr int only_step_of = [] {
 }();
 template <class Program, int C, bool IsHost>
 inline constexpr frame_of<Program, C, IsHost> static_frame{Program::tables.steps[only_step_of<Program, C>], nullptr};
-/// The frame of a step. With static extents it is a constant: a cond in a loop computed it in each turn, and g++ did not see that it is always the same.
+/// The frame of a step. With static extents it is a constant: a cond in a loop computed it in each iteration, and g++ did not see that it is always the same.
 template <class Program, int C, bool IsHost>
 constexpr decltype(auto) frame_at(const bound_step& s, const std::int64_t* symbols) {
   if constexpr (Program::is_static && only_step_of<Program, C> >= 0) return (static_frame<Program, C, IsHost>);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Encodes a plan as integers. Each kernel becomes a code, which is its template argument on the CPU and on a GPU. Tables bind the accesses
-// of a code to memory at run time. Equal kernels have equal codes, so the body of a traced loop of 200 turns is compiled once.
+// of a code to memory at run time. Equal kernels have equal codes, so the body of a traced loop of 200 iterations is compiled once.
 #pragma once
 
 #include <tenure/ir/index.hpp>

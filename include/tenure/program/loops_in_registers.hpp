@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Loops whose state is a few numbers, on the host: the state is a variable of the function, and the bodies are expanded around it.
-// Cost: a turn has the instructions of the function that was written. In memory of the caller a turn waits for the stores of the last one.
+// Cost: an iteration has the instructions of the function that was written. In memory of the caller an iteration waits for the stores of the last one.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ TENURE_INLINE void for_each_number(const F& f) {
 }
 
 /// The memory of a loop whose state is a few numbers, and whose bodies are expanded: a variable of the function, which compilers keep in registers.
-/// In memory of the caller a turn waits for the stores of the last one. g++ also writes the pointers to it in pairs and reads them one by one, and
-/// then a turn of a sum takes 8 ns in place of 1.
+/// In memory of the caller an iteration waits for the stores of the last one. g++ also writes the pointers to it in pairs and reads them one by one, and
+/// then an iteration of a sum takes 8 ns in place of 1.
 template <class Body, int Carries, class... Bodies>
 struct state_in_registers {
   static constexpr std::int64_t most_bytes = 256;
@@ -67,7 +67,7 @@ struct state_in_registers {
 };
 
 template <class Program, int C, class State, class Machine>
-void run_scan_in_registers(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t turns, char* scratch) {
+void run_scan_in_registers(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t trip_count, char* scratch) {
   using frame = construct_frame<Program, C, true>;
   using body = typename frame::body;
   constexpr ir::construct loop = frame::record;
@@ -78,21 +78,21 @@ void run_scan_in_registers(const Machine& machine, const bound_step& s, void* co
   alignas(64) std::byte workspace[Machine::template workspace_bytes<body>() + 1];
   const void* argument[body::value.input_count + 1];
   void* result[frame::results + 1];
-  std::int64_t turn = loop.reverse ? turns - 1 : 0;
+  std::int64_t iteration = loop.reverse ? trip_count - 1 : 0;
   state.enter(pointer);
   for_each_number<carries>([&](auto i) {
     argument[i] = state.address(i);
     result[i] = state.result(i);
   });
-  if constexpr (loop.counts) argument[own] = &turn;
+  if constexpr (loop.counts) argument[own] = &iteration;
   for (int i = 0; i < loop.captures[0]; ++i) argument[own + loop.counts + i] = pointer[own + i];
-  for (std::int64_t left = turns; left > 0; --left, turn += loop.reverse ? -1 : 1) {
+  for (std::int64_t left = trip_count; left > 0; --left, iteration += loop.reverse ? -1 : 1) {
     for_each_number<loop.scanned>([&](auto i) {
-      argument[carries + i] = static_cast<const char*>(pointer[carries + i]) + turn * bytes_of_input<body>(carries + i, nullptr);
+      argument[carries + i] = static_cast<const char*>(pointer[carries + i]) + iteration * bytes_of_input<body>(carries + i, nullptr);
     });
     for_each_number<frame::results - carries>([&](auto i) {
       constexpr int r = carries + i;
-      result[r] = given[r] != nullptr ? static_cast<char*>(given[r]) + turn * bytes_of_output<body>(r, nullptr) : memory.home(r, given, scratch);
+      result[r] = given[r] != nullptr ? static_cast<char*>(given[r]) + iteration * bytes_of_output<body>(r, nullptr) : memory.home(r, given, scratch);
     });
     machine.run(machine.template plan_of<body>(), argument, result, workspace);
     state.go_on();
@@ -121,14 +121,14 @@ void run_while_in_registers(const Machine& machine, void* const* pointer) {
   for (int i = 0; i < loop.captures[1]; ++i) argument[carries + i] = pointer[carries + loop.captures[0] + i];
   bool goes_on = false;
   void* const verdict[] = {&goes_on};
-  std::int64_t turns = 0;
+  std::int64_t trip_count = 0;
   while (machine.run(machine.template plan_of<test>(), tested, verdict, workspace), goes_on) {
     machine.run(machine.template plan_of<body>(), argument, result, workspace);
     state.go_on();
-    ++turns;
+    ++trip_count;
   }
-  if constexpr (loop.counts_turns)
-    if (void* const count = pointer[loop.operands() + carries]; count != nullptr) machine.write(count, turns);
+  if constexpr (loop.counts_iterations)
+    if (void* const count = pointer[loop.operands() + carries]; count != nullptr) machine.write(count, trip_count);
   state.leave(pointer + loop.operands());
 }
 
@@ -167,8 +167,8 @@ void run_reverse_while_in_registers(const Machine& machine, const bound_step& s,
     find(k);
     state.enter(snapshot);
   };
-  const auto go_on = [&](std::int64_t turns, std::int64_t k) {
-    for (; turns > 0; --turns) {
+  const auto go_on = [&](std::int64_t trip_count, std::int64_t k) {
+    for (; trip_count > 0; --trip_count) {
       machine.run(machine.template plan_of<step>(), before, after, workspace);
       state.go_on();
     }
@@ -180,11 +180,11 @@ void run_reverse_while_in_registers(const Machine& machine, const bound_step& s,
     machine.run(machine.template plan_of<pull>(), argument, result, workspace);
     carry.go_on();
   };
-  const std::int64_t turns = machine.number(pointer[own - 1]);
+  const std::int64_t trip_count = machine.number(pointer[own - 1]);
   if constexpr (frame::reads_states) {
-    walk_back(turns, memory.count(), memory.turns(scratch), load, go_on, take);
+    walk_back(trip_count, memory.count(), memory.trip_count(scratch), load, go_on, take);
   } else {
-    for (std::int64_t left = turns; left > 0; --left) take(left);
+    for (std::int64_t left = trip_count; left > 0; --left) take(left);
   }
   carry.leave(pointer + loop.operands());
 }

@@ -28,7 +28,7 @@ template <class Body>
 inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>;
 
 /// Whether a step of a program is a construct that may write a result over an operand. A cond may if it reads the buffer as captures only, and
-/// each branch that has such a capture writes the result over it. A loop may if it reads the buffer as one carry only, whose turns write it over
+/// each branch that has such a capture writes the result over it. A loop may if it reads the buffer as one carry only, whose iterations write it over
 /// the last one.
 template <class Program>
 struct overwrites_in_constructs {
@@ -48,7 +48,7 @@ struct overwrites_in_constructs {
     using kind = ir::construct::kind;
     constexpr kind what = construct_at<Program, C>::value.what;
     if constexpr (what == kind::cond) return by_branches<C>(a, argument, result);
-    else if constexpr (what == kind::scan || what == kind::while_loop || what == kind::reverse_while) return by_turns<C>(a, argument, result);
+    else if constexpr (what == kind::scan || what == kind::while_loop || what == kind::reverse_while) return by_iterations<C>(a, argument, result);
     else return false;
   }
 
@@ -71,7 +71,7 @@ struct overwrites_in_constructs {
   }
 
   template <int C>
-  static constexpr bool by_turns(const passes::access* a, int argument, int result) {
+  static constexpr bool by_iterations(const passes::access* a, int argument, int result) {
     using record = construct_at<Program, C>;
     constexpr ir::construct loop = record::value;
     using body = typename record::template body<loop.body_of_results() == loop.bodies[1] ? 1 : 0>;

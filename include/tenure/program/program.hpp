@@ -10,7 +10,7 @@
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
-#include <tenure/passes/single_turns.hpp>
+#include <tenure/passes/trip_count_one.hpp>
 #include <tenure/program/encode.hpp>
 #include <tenure/program/stage.hpp>
 
@@ -31,7 +31,7 @@ template <class Source>
 inline constexpr auto& traced_graph = frozen_stage<ir::graph_with_bodies, tracing<Source>>::value;
 
 /// A body of a program, where the program keeps it. If no value in it has a run-time extent, it takes none: then its memory is a constant,
-/// and its kernels can be expanded, though the number of turns is known only at run time.
+/// and its kernels can be expanded, though the number of iterations is known only at run time.
 struct body_graph {
   ir::graph_view graph;
   ir::graph_sizes sizes;
@@ -116,12 +116,12 @@ struct program {
  private:
   // ---- what the stages do; their list stands below ----
 
-  /// Makes loops of one turn and loops beside their tangents go, then calls Then::run on the graph.
+  /// Makes loops of one iteration and loops beside their tangents go, then calls Then::run on the graph.
   template <class Then>
   static constexpr ir::builder with_fewer_loops(const ir::graph_view& g) {
     const ir::builder live = passes::dead_code(g);
-    if (!passes::has_single_turns(live.view())) return with_derived_loops<Then>(live);
-    const ir::builder unrolled = passes::single_turns(live.view());
+    if (!passes::has_trip_count_one(live.view())) return with_derived_loops<Then>(live);
+    const ir::builder unrolled = passes::trip_count_one(live.view());
     return with_derived_loops<Then>(unrolled);
   }
   template <class Then>
@@ -135,7 +135,7 @@ struct program {
   // The result has bodies of its own. Bodies are changed here and not where they become programs: what leaves one can leave another.
   struct leaving {
     static constexpr ir::graph_sizes guess() {
-      ir::graph_sizes s = passes::sizes_with_single_turns(traced.view());
+      ir::graph_sizes s = passes::sizes_with_trip_count_one(traced.view());
       s.nodes += 32, s.shapes += 8, s.bodies *= 2, s.constructs *= 2, s.body_nodes *= 2, s.body_outputs *= 2, s.body_bounds *= 2;
       return s;
     }
@@ -149,7 +149,7 @@ struct program {
   };
 
   struct simplification {
-    static constexpr ir::graph_sizes guess() { return leaves ? with_lean_loops.sizes : passes::sizes_with_single_turns(traced.view()); }
+    static constexpr ir::graph_sizes guess() { return leaves ? with_lean_loops.sizes : passes::sizes_with_trip_count_one(traced.view()); }
     static constexpr ir::builder run() {
       if (!leaves) return with_fewer_loops<simplify>(traced.view());
       const ir::builder live = passes::dead_code(with_lean_loops.view());
@@ -223,7 +223,7 @@ struct program {
   static constexpr auto& traced = as_written::value;
 
  private:
-  /// Loops: single_turns, derived_loops, lean_loops. A body went through them with its loop.
+  /// Loops: trip_count_one, derived_loops, lean_loops. A body went through them with its loop.
   static constexpr bool leaves = !traced.view().is_body && passes::has_lean_loops(traced.view());
   using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, as_written>;
   static constexpr auto& with_lean_loops = leaving_stage::value;

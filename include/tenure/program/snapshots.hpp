@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which states a reverse_while keeps. It takes n turns backwards with room for s states, whatever n is: it keeps some states as snapshots and
-// computes the others again from the last snapshot before them. With s snapshots besides the first state no turn is computed again more than
-// r times if n <= (s + 1 + r)! / ((s + 1)! r!). No other choice of snapshots computes fewer turns.
+// Which states a reverse_while keeps. It takes n iterations backwards with room for s states, whatever n is: it keeps some states as snapshots and
+// computes the others again from the last snapshot before them. With s snapshots besides the first state no iteration is computed again more than
+// r times if n <= (s + 1 + r)! / ((s + 1)! r!). No other choice of snapshots computes fewer iterations.
 // Source: A. Griewank and A. Walther, Algorithm 799: revolve, ACM Transactions on Mathematical Software 26 (2000).
-// Cost: with s = 2048 a turn is computed again at most once up to 2,050 turns, twice up to 2.1 million, three times up to 1.4 billion.
+// Cost: with s = 2048 an iteration is computed again at most once up to 2,050 iterations, twice up to 2.1 million, three times up to 1.4 billion.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,36 @@
 namespace TENURE_NAMESPACE::program_detail {
 
 /// The number of snapshots of a state of so many bytes: as many as fit into 256 KiB, about the second cache of a core, but 32 to 2048. It does
-/// not depend on the number of turns. On a GPU, where the launches of a turn take longer than its arithmetic, it is 32 to 256.
+/// not depend on the number of iterations. On a GPU, where the launches of an iteration take longer than its arithmetic, it is 32 to 256.
 constexpr std::int64_t snapshots_of(std::int64_t bytes, bool is_host) {
   const std::int64_t fitting = bytes > 0 ? (std::int64_t{1} << 18) / bytes : 32, most = is_host ? 2048 : 256;
   return fitting < 32 ? 32 : fitting > most ? most : fitting;
 }
 inline constexpr int most_snapshots_of_device = 256;
 
-/// How many turns after a snapshot the next one is taken, if `turns` >= 2 turns after it are to go and `places` >= 2 snapshots fit, with this
-/// one. With few turns it is 1: then every state is kept.
-constexpr std::int64_t distance_of_snapshots(std::int64_t turns, std::int64_t places) {
-  if (turns <= places + 1) return 1;
-  // reach = (places + r)! / (places! r!) turns are possible where none is computed again more than r times.
+/// How many iterations after a snapshot the next one is taken, if `trip_count` >= 2 iterations after it are to go and `places` >= 2 snapshots fit, with this
+/// one. With few iterations it is 1: then every state is kept.
+constexpr std::int64_t distance_of_snapshots(std::int64_t trip_count, std::int64_t places) {
+  if (trip_count <= places + 1) return 1;
+  // reach = (places + r)! / (places! r!) iterations are possible where none is computed again more than r times.
   std::int64_t r = 1, reach = places + 1, before = 1;  // before: the reach of r - 1
-  while (reach < turns) {
+  while (reach < trip_count) {
     before = reach;
     ++r;
     reach = reach * (places + r) / r;
   }
-  const std::int64_t rest = turns - before * places / (places + r - 1);  // turns minus the reach of r - 1 with places - 1
+  const std::int64_t rest = trip_count - before * places / (places + r - 1);  // iterations minus the reach of r - 1 with places - 1
   return before < rest ? before : rest;
 }
 
-/// Takes the turns backwards. Before pull(turn), for turn = turns ... 1, it makes the state before this turn: load(k) takes snapshot k, or the first
-/// state for 0, and go_on(n, k) goes n turns on and keeps the last state as snapshot k, or not for 0. `taken_at` has room for count + 1 turns: those
+/// Takes the iterations backwards. Before pull(iteration), for iteration = iterations ... 1, it makes the state before this iteration: load(k) takes snapshot k, or the first
+/// state for 0, and go_on(n, k) goes n iterations on and keeps the last state as snapshot k, or not for 0. `taken_at` has room for count + 1 iterations: those
 /// before which the snapshots were taken.
 template <class Load, class GoOn, class Pull>
-TENURE_INLINE void walk_back(std::int64_t turns, std::int64_t count, std::int64_t* taken_at, const Load& load, const GoOn& go_on, const Pull& pull) {
+TENURE_INLINE void walk_back(std::int64_t trip_count, std::int64_t count, std::int64_t* taken_at, const Load& load, const GoOn& go_on, const Pull& pull) {
   std::int64_t last = 0;
   taken_at[0] = 0;
-  for (std::int64_t left = turns; left > 0; --left) {
+  for (std::int64_t left = trip_count; left > 0; --left) {
     if (last > 0 && taken_at[last] == left) --last;
     std::int64_t at = taken_at[last];
     load(last);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A body while it is traced: the turn of a loop, a branch, or the function of one sample.
+// A body while it is traced: the iteration of a loop, a branch, or the function of one sample.
 #pragma once
 
 #include <tenure/passes/batch.hpp>

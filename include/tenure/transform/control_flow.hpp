@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Loops and branches whose bodies stand once in the graph: scan, fori_loop, while_loop, cond, switch_case. In a trace they append a
 // construct. Called with tensors, they compile a function that has only this construct. A body is traced once, whatever the number of
-// turns. It may use any traced value of the function around it.
+// iterations. It may use any traced value of the function around it.
 // Source: the names and the meaning of jax.lax.scan, fori_loop, while_loop, cond and switch.
 #pragma once
 
@@ -21,9 +21,9 @@ inline constexpr std::tuple<> nothing{};
 
 /// The bound of a while_loop: at_most<100>.
 template <std::int64_t N>
-struct most_turns {};
+struct iteration_bound {};
 template <std::int64_t N>
-inline constexpr most_turns<N> at_most{};
+inline constexpr iteration_bound<N> at_most{};
 
 /// The options of scan: scan(f, init, xs, {.reverse = true}).
 struct scan_options {
@@ -97,7 +97,7 @@ constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, 
   }
 }
 
-/// f with the position of the turn as its first argument.
+/// f with the position of the iteration as its first argument.
 template <class F, class C>
 constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const C& init) {
   using position = traced<std::int64_t, shape<>>;
@@ -106,8 +106,8 @@ constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const 
   append_leaves(init, operands);
   body_trace body(g);
   const C carry = body.inputs_like(init);
-  const position turn{&g, body.input(dtype::int64, g.intern({}))};
-  const auto next = as_traced(g, f(turn, carry));
+  const position iteration{&g, body.input(dtype::int64, g.intern({}))};
+  const auto next = as_traced(g, f(iteration, carry));
   if constexpr (is_carry<C, std::remove_cvref_t<decltype(next)>>()) {
     body.returns_carry(next);
     loop.bodies[0] = body.finish(operands, loop.captures[0]);
@@ -146,8 +146,8 @@ constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, con
 template <class F, class G, class... X>
 constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& first, const G& second, const X&... x);
 
-/// A while_loop of at most N turns. Beside it stands a checkpoint: for a gradient the loop runs again as a scan of N turns that keeps what the
-/// backward pass reads. A turn after the last one does nothing.
+/// A while_loop of at most N iterations. Beside it stands a checkpoint: for a gradient the loop runs again as a scan of N iterations that keeps what the
+/// backward pass reads. An iteration after the last one does nothing.
 template <std::int64_t N, class Condition, class F, class C>
 constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f, const C& init) {
   using number = traced<std::int64_t, shape<>>;
@@ -160,10 +160,10 @@ constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f
     ir::array<ir::node_id> operands, outputs;
     append_leaves(last, operands);
     const ir::node_id first = g.count();
-    const auto turn = [&](const auto&, const C& carry) {
+    const auto iteration = [&](const auto&, const C& carry) {
       return branch_of(g, condition(carry), [&](const C& c) { return as_traced(g, f(c)); }, [](const C& c) { return c; }, carry);
     };
-    append_leaves(counted_loop(g, turn, N, init), outputs);
+    append_leaves(counted_loop(g, iteration, N, init), outputs);
     ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<C>::leaves};
     kept.bodies[0] = g.cut_written(first, {}, outputs, operands);
     kept.captures[0] = operands.size() - kept.carries;
@@ -247,8 +247,8 @@ inline constexpr bool in_trace = (tree<X>::traces || ...);
 
 /// scan(f, init, xs) calls f(carry, x) -> {carry, y} for each slice x of xs along axis 0 and returns {last carry, ys}. ys are stacked along
 /// a new axis 0. Carry, xs and ys are trees; xs may also be a std::array of layers. The carry keeps its types and shapes. The number of
-/// turns is the extent of axis 0, static or known at run time; with 0 turns the result is {init, empty ys}.
-/// Memory: ys, and twice the carry. A gradient keeps the carry of each turn, and the products and sums that the gradient reads.
+/// iterations is the extent of axis 0, static or known at run time; with 0 iterations the result is {init, empty ys}.
+/// Memory: ys, and twice the carry. A gradient keeps the carry of each iteration, and the products and sums that the gradient reads.
 template <class F, class C, class Xs>
 constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {}) {
   using namespace detail;
@@ -265,7 +265,7 @@ constexpr auto scan(F f, const C& init, const Xs& xs, scan_options options = {})
   }
 }
 
-/// extent<A>(x) is the extent of axis A, a std::int64_t. Where only the program knows it, it is a traced int64 in a trace: the number of turns of a
+/// extent<A>(x) is the extent of axis A, a std::int64_t. Where only the program knows it, it is a traced int64 in a trace: the number of iterations of a
 /// fori_loop, or a number to compute with. Negative axes count from the end.
 template <int A, operand X>
 constexpr auto extent(const X& x) {
@@ -283,7 +283,7 @@ constexpr auto extent(const X& x) {
 }
 
 /// fori_loop(n, f, init) calls f(i, carry) -> carry for i = 0 ... n - 1 and returns the last carry. i is a traced int64. n is an integer that
-/// is known while tracing, an extent<A>(x), or another traced integer. With one of the first two a gradient keeps what it reads of each turn, as that of
+/// is known while tracing, an extent<A>(x), or another traced integer. With one of the first two a gradient keeps what it reads of each iteration, as that of
 /// scan; with the last one it is that of a while_loop.
 template <class N, class F, class C>
 constexpr auto fori_loop(const N& n, F f, const C& init) {
@@ -294,19 +294,19 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
   } else if constexpr (is_traced_v<N>) {
     ir::builder& g = *n.graph;
     const auto carry = as_traced(g, init);
-    if constexpr (!takes_turn_and_carry<F, std::remove_cvref_t<decltype(carry)>>()) {
+    if constexpr (!takes_iteration_and_carry<F, std::remove_cvref_t<decltype(carry)>>()) {
       return carry;
     } else {
       if (const ir::node& e = g[n.id]; e.op == ir::opcode::extent) return counted_loop(g, f, e.attr, carry);
-      const traced<std::int64_t, shape<>> turns{&g, ops::cast_to(n, dtype::int64).id};
-      const auto goes_on = [&](const auto& state) { return std::get<0>(state) < turns; };
+      const traced<std::int64_t, shape<>> trip_count{&g, ops::cast_to(n, dtype::int64).id};
+      const auto goes_on = [&](const auto& state) { return std::get<0>(state) < trip_count; };
       const auto step = [&](const auto& state) { return std::tuple{std::get<0>(state) + 1, as_traced(g, f(std::get<0>(state), std::get<1>(state)))}; };
       return std::get<1>(while_of(g, goes_on, step, std::tuple{lift<traced<std::int64_t, shape<>>>(g, std::int64_t{0}), carry}));
     }
   } else if constexpr (in_trace<C>) {
     ir::builder& g = graph_of_arguments(init);
     const auto carry = as_traced(g, init);
-    if constexpr (takes_turn_and_carry<F, std::remove_cvref_t<decltype(carry)>>()) return counted_loop(g, f, n < 0 ? 0 : static_cast<std::int64_t>(n), carry);
+    if constexpr (takes_iteration_and_carry<F, std::remove_cvref_t<decltype(carry)>>()) return counted_loop(g, f, n < 0 ? 0 : static_cast<std::int64_t>(n), carry);
     else return carry;
   } else if constexpr (!runs_at_once<F>()) {
     return stand_in_for(init);
@@ -315,17 +315,17 @@ constexpr auto fori_loop(const N& n, F f, const C& init) {
   }
 }
 
-// A first turn beside their number. It does not compile and gives a message.
+// A first iteration beside their number. It does not compile and gives a message.
 template <class From, class To, class F, class C>
 constexpr auto fori_loop(const From&, const To&, const F&, const C&) {
-  static_assert(detail::never<F>, "tenure: fori_loop: it begins at 0 and takes the number of turns: fori_loop(n, f, init)");
+  static_assert(detail::never<F>, "tenure: fori_loop: it begins at 0 and takes the number of iterations: fori_loop(n, f, init)");
   return after_error();
 }
 
 /// while_loop(condition, f, init) calls f(carry) -> carry while condition(carry) is true, and returns the last carry. A condition returns
-/// one traced bool. Reverse mode gives the gradient of the turns that were taken, and may be repeated.
-/// Cost of a gradient: the loop, each turn again at most r times for its state, and the pull of each turn. r is 1 or 2 up to two million turns over
-/// few numbers, see program/snapshots.hpp. Memory: 32 to 2048 carries, 256 KiB if these are not too few or too many, whatever the number of turns.
+/// one traced bool. Reverse mode gives the gradient of the iterations that were taken, and may be repeated.
+/// Cost of a gradient: the loop, each iteration again at most r times for its state, and the pull of each iteration. r is 1 or 2 up to two million iterations over
+/// few numbers, see program/snapshots.hpp. Memory: 32 to 2048 carries, 256 KiB if these are not too few or too many, whatever the number of iterations.
 /// A GPU keeps 32 to 256 carries.
 template <class Condition, class F, class C>
 constexpr auto while_loop(Condition condition, F f, const C& init) {
@@ -342,11 +342,11 @@ constexpr auto while_loop(Condition condition, F f, const C& init) {
   }
 }
 
-/// while_loop(condition, f, init, at_most<N>) ends after N turns at the latest. Reverse mode of any order goes through it.
-/// Cost of a gradient: the loop once more, and N turns backward; a turn that the loop does not take costs a call. Memory: N carries, and for N turns
+/// while_loop(condition, f, init, at_most<N>) ends after N iterations at the latest. Reverse mode of any order goes through it.
+/// Cost of a gradient: the loop once more, and N iterations backward; an iteration that the loop does not take costs a call. Memory: N carries, and for N iterations
 /// the products and sums that the gradient reads. The value alone costs what it costs without a gradient.
 template <class Condition, class F, class C, std::int64_t N>
-constexpr auto while_loop(Condition condition, F f, const C& init, most_turns<N>) {
+constexpr auto while_loop(Condition condition, F f, const C& init, iteration_bound<N>) {
   using namespace detail;
   static_assert(N >= 0, "tenure: loop: the bound of a while_loop is at_most<N>, where N is not negative");
   if constexpr (in_trace<C>) {

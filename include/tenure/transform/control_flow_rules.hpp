@@ -72,7 +72,7 @@ constexpr void agree_along_axis_0() {
 template <class Xs>
 constexpr bool is_scanned() {
   constexpr common_axis axis = leading_axis_of<Xs>();
-  static_assert(tree<Xs>::leaves > 0, "tenure: scan: there is nothing to scan: fori_loop takes a number of turns");
+  static_assert(tree<Xs>::leaves > 0, "tenure: scan: there is nothing to scan: fori_loop takes a number of iterations");
   static_assert(axis.exists, "tenure: scan: a number has no axis to scan");
   if constexpr (axis.exists && !axis.agrees)
     [&]<int... I>(std::integer_sequence<int, I...>) { agree_along_axis_0<decltype(printed_extent<leading_extent<Xs, I>>())...>(); }(std::make_integer_sequence<int, tree<Xs>::leaves>{});
@@ -92,9 +92,9 @@ constexpr bool takes_carry_and_slice() {
   return takes;
 }
 template <class F, class Carry>
-constexpr bool takes_turn_and_carry() {
+constexpr bool takes_iteration_and_carry() {
   constexpr bool takes = callable_with<F, traced<std::int64_t, shape<>>, Carry>();
-  static_assert(takes, "tenure: fori_loop: the function takes the number of the turn and the carry: [](auto i, auto carry) { ... }");
+  static_assert(takes, "tenure: fori_loop: the function takes the number of the iteration and the carry: [](auto i, auto carry) { ... }");
   return takes;
 }
 template <class Condition, class F, class Carry>
@@ -151,7 +151,7 @@ constexpr bool is_count() {
     if constexpr (is_traced_v<N>) return std::is_integral_v<typename N::element_type> && N::shape_type::rank == 0;
     else return std::is_integral_v<N>;
   }();
-  static_assert(is_integer, "tenure: fori_loop: the number of turns is no integer");
+  static_assert(is_integer, "tenure: fori_loop: the number of iterations is no integer");
   return is_integer;
 }
 /// Whether the functions of a call without traced values are functions, and are known by their types. If not, a static_assert gives the reason.

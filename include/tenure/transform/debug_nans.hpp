@@ -229,7 +229,7 @@ class nan_search {
     const int b = run.body == c.bodies[0] ? 0 : 1;
     const bool is_loop = c.what != ir::construct::kind::cond;
     const nan_search inside(g_.body_at(run.body), run.inputs, names_of_body(g_, formula_, construct, b), &symbols_);
-    const std::string which = is_loop ? "turn " + std::to_string(run.number) : passes::name_of_body(c, b);
+    const std::string which = is_loop ? "iteration " + std::to_string(run.number) : passes::name_of_body(c, b);
     return inside.find() + "\n  in " + which + " of " + formula_.of(construct) + results_text();
   }
   std::string range_text(ir::node_id id) const {
@@ -435,7 +435,7 @@ class [[nodiscard]] debug_nans_scope {
 };
 
 /// debug_nans(f)(x...) is f(x...), but throws nan_error where a result has a NaN or an infinity. The message has the first operation that
-/// made it from finite operands, as a formula, with the ranges of these operands, and in a loop the turn. `names` are names of the
+/// made it from finite operands, as a formula, with the ranges of these operands, and in a loop the iteration. `names` are names of the
 /// arguments, from the first on, for the message. A NaN that does not reach a result is not an error, so -inf in a mask is none.
 /// Cost: the results are read once. Where one is not finite, the slow reference backend computes the call again, and an extern_op is called
 /// again.

@@ -162,17 +162,17 @@ inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around,
   const int first = c.first_input(b), own = c.own_inputs(b);
   for (int i = first; i < first + own; ++i) {
     const bool is_carry = i < c.carries || c.what == kind::reverse_while;
-    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : operands[static_cast<std::size_t>(i)] + "[turn]");
+    names.arguments.push_back(is_carry ? "carry " + std::to_string(i - first) : operands[static_cast<std::size_t>(i)] + "[iteration]");
   }
-  if (c.counts) names.arguments.push_back("turn");
+  if (c.counts) names.arguments.push_back("iteration");
   const int captured = c.own_operands() + (b == 1 ? c.captures[0] : 0);
   for (int i = captured; i < captured + c.captures[b]; ++i) names.arguments.push_back(operands[static_cast<std::size_t>(i)]);
   const ir::graph_view body = g.body_at(c.bodies[b]);
   for (int i = 0; i < body.output_count; ++i) {
     const bool is_answer = c.what == kind::while_loop && b == 0;
     const bool is_carry = (c.what == kind::scan || c.what == kind::while_loop || c.what == kind::reverse_while) && i < c.carries;
-    const char* const of_turn = c.what == kind::scan ? "[turn]" : "";
-    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + of_turn);
+    const char* const of_iteration = c.what == kind::scan ? "[iteration]" : "";
+    names.results.push_back(is_answer ? "goes on" : is_carry ? "next carry " + std::to_string(i) : "result " + std::to_string(i) + of_iteration);
   }
   return names;
 }

@@ -54,7 +54,7 @@ struct card {
   name_list results;             // of the call
   name_list lines;               // a formula for each node
   std::int64_t bytes = 0, flops = 0;  // of all steps; -1: not known
-  std::string per;               // "" if bytes and flops are those of the whole step; " a turn" if they are those of one turn
+  std::string per;               // "" if bytes and flops are those of the whole step; " an iteration" if they are those of one iteration
   double seconds = 0;
   std::vector<card_body> bodies;
   std::string key;  // equal for equal steps; empty: like no other
@@ -197,7 +197,7 @@ class card_maker {
       using kind = ir::construct::kind;
       const kind what = g_.construct_of(g_[alone]).what;
       c.kind = what == kind::cond ? "branch" : what == kind::external ? "function" : "loop";
-      c.per = what == kind::cond ? " at most" : what == kind::while_loop || what == kind::reverse_while ? " a turn" : "";
+      c.per = what == kind::cond ? " at most" : what == kind::while_loop || what == kind::reverse_while ? " an iteration" : "";
       c.title = formula_.of(alone);
     } else {
       c.kind = g_[alone].op == ir::opcode::matmul ? "product" : "operation";

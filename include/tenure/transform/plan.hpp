@@ -18,8 +18,8 @@ struct plan {
   static constexpr int kernels() { return Program::step_count; }
 
   /// The number of arithmetic operations of a call. A pointwise operation counts one for each element of its result, also a transcendental
-  /// function. A reduction counts one for each element of its operand. A matrix product counts 2mnk. A loop counts all its turns, a while_loop
-  /// one turn, and a branch the larger side. What an extern_op computes is not known and counts 0.
+  /// function. A reduction counts one for each element of its operand. A matrix product counts 2mnk. A loop counts all its iterations, a while_loop
+  /// one iteration, and a branch the larger side. What an extern_op computes is not known and counts 0.
   static constexpr std::int64_t flops() {
     require_static();
     const ir::graph_view g = Program::value.view();
@@ -39,10 +39,10 @@ struct plan {
 
   /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step: a gather reads one row of its table for
   /// each index, but at most the table, and an update in place writes its block. Loops and branches count as in flops().
-  static constexpr std::int64_t bytes() { return bytes_of_turn<0>(); }
+  static constexpr std::int64_t bytes() { return bytes_per_iteration<0>(); }
   /// The same for a body that carries the first values: where it may, it writes the next one over the last one.
   template <int Carries>
-  static constexpr std::int64_t bytes_of_turn() {
+  static constexpr std::int64_t bytes_per_iteration() {
     require_static();
     std::int64_t total = 0;
     for (int s = 0; s < Program::step_count; ++s) total += bytes_of_construct(s) + bytes_of_step<Carries>(s, Program::value.view(), nullptr);
@@ -51,7 +51,7 @@ struct plan {
   /// The bytes of the loop or branch that is step s; 0 for other steps.
   static constexpr std::int64_t bytes_of_construct(int s) {
     return in_construct(s, []<class Body, int Carries>(std::type_identity<Body>, std::integral_constant<int, Carries>) {
-      return plan<Body, Device>::template bytes_of_turn<Carries>();
+      return plan<Body, Device>::template bytes_per_iteration<Carries>();
     });
   }
   /// The bytes that step s reads and writes; 0 for a loop or a branch. `g` is the graph with its run-time extents, and `symbols` are these; null if there are none.
@@ -97,7 +97,7 @@ struct plan {
 
  private:
   /// The cost of the loop or branch that is step s, 0 for other steps. An external function counts 0. cost(body, carries) gives the cost of one
-  /// turn of a body.
+  /// iteration of a body.
   template <class Cost>
   static constexpr std::int64_t in_construct(int s, Cost cost) {
     std::int64_t total = 0;

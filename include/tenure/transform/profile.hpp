@@ -101,7 +101,7 @@ class counted_names {
   std::vector<std::pair<std::string, int>> names_;
 };
 
-/// `symbols` are the run-time extents of a call: the name of a loop states how many turns it takes in this call.
+/// `symbols` are the run-time extents of a call: the name of a loop states how many iterations it takes in this call.
 inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, const std::int64_t* symbols = nullptr) {
   passes::writer w;
   if (g[id].op != ir::opcode::construct) return (w << passes::name_of(g[id])).text();
@@ -220,7 +220,7 @@ class profiler {
       if (construct < 0) {
         step.bytes = plan_type::bytes_of_step(s, g, symbols), step.flops = 0;
       } else if constexpr (Program::is_static) {
-        // For other constructs the number of turns, the branch that is taken and the work are not known here.
+        // For other constructs the number of iterations, the branch that is taken and the work are not known here.
         if (g.inner.constructs[construct].what == ir::construct::kind::scan)
           step.bytes = plan_type::bytes_of_construct(s), step.flops = plan_type::flops_of_construct(s);
       }
@@ -253,24 +253,24 @@ class profiler {
       if (const std::int32_t origin = origins[static_cast<std::size_t>(id)]; origin != 0) c.origin = origin;
       c.is_update = is_update;
       c.is_backward = c.origin < 0 || (c.origin == 0 && !c.is_update && (outer.is_backward || (g.backward_from > 0 && id >= g.backward_from)));
-      const double turns = is_whole ? 1 : outer.cost;
-      if (!charge_bodies<Program>(s, symbols, c, turns)) {
+      const double trip_count = is_whole ? 1 : outer.cost;
+      if (!charge_bodies<Program>(s, symbols, c, trip_count)) {
         c.operation = name_of_operation(g, id, symbols);
-        c.cost = std::max(turns * cost_beside_others<plan<Program, cpu_device>>(g, id), least_cost);
+        c.cost = std::max(trip_count * cost_beside_others<plan<Program, cpu_device>>(g, id), least_cost);
         charges_.push_back(std::move(c));
       }
     }
   }
   /// Charges the bodies of step s. Returns false if there is nothing in them, or no body.
   template <class Program>
-  bool charge_bodies(int s, const std::int64_t* symbols, charge c, double turns) {
+  bool charge_bodies(int s, const std::int64_t* symbols, charge c, double trip_count) {
     const std::size_t before = charges_.size();
     if (Program::tables.steps[s].construct < 0) return false;
     program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
       using record = program_detail::construct_at<Program, C>;
       constexpr ir::construct construct = record::value;
       constexpr int bodies = passes::printed_bodies(construct);
-      c.cost = turns * (construct.what == ir::construct::kind::scan ? static_cast<double>(passes::value_of(passes::number_of(construct.length), symbols)) : 1);
+      c.cost = trip_count * (construct.what == ir::construct::kind::scan ? static_cast<double>(passes::value_of(passes::number_of(construct.length), symbols)) : 1);
       if constexpr (bodies > 0) charge_nodes<typename record::template body<0>>(symbols, c, false);
       if constexpr (bodies > 1) charge_nodes<typename record::template body<1>>(symbols, c, false);
     });

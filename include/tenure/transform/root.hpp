@@ -91,7 +91,7 @@ constexpr root_of<Residual, Solver> root_on(Residual residual, Solver solver) { 
 }  // namespace detail
 
 /// root(residual, solver)(x...) is z = solver(x...), where residual(z, x...) is zero. No derivative goes through the solver: it may be a
-/// while_loop, and its turns keep nothing. The derivative of z comes from the residual, and it is right where the residual is zero. z is one
+/// while_loop, and its iterations keep nothing. The derivative of z comes from the residual, and it is right where the residual is zero. z is one
 /// floating value, and the residual has its shape. Values that the solver and the residual capture have no such derivative: pass them as arguments.
 /// Cost of a derivative: the Jacobian of the residual by z, n x n for n elements, and the solution of its system. For many small
 /// systems use vmap(root(...)).

@@ -56,7 +56,7 @@ struct index_source {
   }
 };
 
-/// Writes i to element i: the positions of the turns of a loop.
+/// Writes i to element i: the positions of the iterations of a loop.
 struct write_position {
   std::int64_t* to;
 

@@ -28,7 +28,7 @@ void use(const detail::storage_handle& block, int value) {
   cuda_detail::check(cudaMemsetAsync(block.data(), value, 64, cuda_detail::current_stream()), "cudaMemsetAsync");
 }
 
-void turn(std::mt19937& random) {
+void iteration(std::mt19937& random) {
   shelf& place = shelves[random() % 16];
   if (random() % 2 == 0) {
     detail::storage_handle made = cuda_detail::allocate(64);
@@ -46,28 +46,28 @@ void turn(std::mt19937& random) {
   }
 }
 
-void work(unsigned seed, int turns, std::atomic<int>& missing) {
+void work(unsigned seed, int trip_count, std::atomic<int>& missing) {
   std::mt19937 random(seed);
   std::unique_ptr<cuda_stream> outer;
   if (random() % 4 != 0) outer = std::make_unique<cuda_stream>();
   else static_cast<void>(cuda_detail::allocate(64));
   for (--missing; missing > 0;) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // all have their lanes
   const bool nests = random() % 2 == 0;
-  for (int i = 0; i < turns; ++i) {
+  for (int i = 0; i < trip_count; ++i) {
     if (!nests || random() % 3 != 0) {
-      turn(random);
+      iteration(random);
     } else {
       const cuda_stream inner;
-      turn(random);
-      turn(random);
+      iteration(random);
+      iteration(random);
     }
   }
 }
 
-void together(int threads, int turns, unsigned seed) {
+void together(int threads, int trip_count, unsigned seed) {
   std::vector<std::thread> all;
   std::atomic<int> missing{threads};
-  for (int i = 0; i < threads; ++i) all.emplace_back(work, seed + static_cast<unsigned>(i), turns, std::ref(missing));
+  for (int i = 0; i < threads; ++i) all.emplace_back(work, seed + static_cast<unsigned>(i), trip_count, std::ref(missing));
   for (std::thread& t : all) t.join();
 }
 

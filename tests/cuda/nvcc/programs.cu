@@ -59,16 +59,16 @@ void loops() {
 }
 
 void branches() {
-  // (A branch captures by reference what the turn around it captured: docs/8-gpu.md.)
+  // (A branch captures by reference what the iteration around it captured: docs/8-gpu.md.)
   constexpr auto f = tn::grad<0>([](auto w, auto xs) {
-    const auto turn = [=](auto h, auto x) { return std::tuple{tn::cond(x > 2.0f, [&] { return h * w; }, [&] { return sin(h) + w; }), tn::nothing}; };
-    return std::get<0>(tn::scan(turn, w, xs));
+    const auto iteration = [=](auto h, auto x) { return std::tuple{tn::cond(x > 2.0f, [&] { return h * w; }, [&] { return sin(h) + w; }), tn::nothing}; };
+    return std::get<0>(tn::scan(iteration, w, xs));
   });
   constexpr auto g = tn::grad<0>([](auto w, auto xs) {
-    const auto turn = [=](auto h, auto x) {
+    const auto iteration = [=](auto h, auto x) {
       return std::tuple{tn::cond(x > 2.0f, [](auto a, auto b) { return a * b; }, [](auto a, auto b) { return sin(a) + b; }, h, w), tn::nothing};
     };
-    return std::get<0>(tn::scan(turn, w, xs));
+    return std::get<0>(tn::scan(iteration, w, xs));
   });
   const double w = 1, h1 = std::sin(w) + w, d1 = std::cos(w) + 1, h2 = std::sin(h1) + w, d2 = std::cos(h1) * d1 + 1;
   check("a cond in a scan that captures", f(counted<shape<>>(), counted<shape<3>>()).item(), d2 * w + h2);

@@ -13,8 +13,8 @@ auto loops_and_branches() {
   const auto w = on_gpu<3>();
   const auto xs = on_gpu<4, 3>();
   constexpr auto recurrence = [](auto w, auto xs) {
-    const auto turn = [=](auto c, auto x) { return std::tuple{c * w + x, c}; };
-    return sum(std::get<0>(tn::scan(turn, w, xs)));
+    const auto iteration = [=](auto c, auto x) { return std::tuple{c * w + x, c}; };
+    return sum(std::get<0>(tn::scan(iteration, w, xs)));
   };
   constexpr auto gradient = tn::value_and_grad<0, 1>(recurrence);
   constexpr auto doubled = tn::value_and_grad([](auto x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs the bodies of loops and branches on the CPU, in the memory and with the executor of the call (program/construct.hpp has the turns).
+// Runs the bodies of loops and branches on the CPU, in the memory and with the executor of the call (program/construct.hpp has the iterations).
 #pragma once
 
 #include <cstring>
@@ -73,8 +73,8 @@ struct plans_within<Program, std::integer_sequence<int, I...>> : plan_of_inner<P
   explicit plans_within([[maybe_unused]] const std::int64_t* symbols) : plan_of_inner<Program, inner_bodies<Program>.at[I]>(symbols)... {}
 };
 
-/// What all turns of a loop share, if its body has run-time extents: the memory of the body, the numbers of its steps, its operations, and the same
-/// for the loops and branches within. Computed in each turn, they took a tenth of the time of the minors of a 5 x 5 matrix.
+/// What all iterations of a loop share, if its body has run-time extents: the memory of the body, the numbers of its steps, its operations, and the same
+/// for the loops and branches within. Computed in each iteration, they took a tenth of the time of the minors of a 5 x 5 matrix.
 template <class Body>
 struct bound_body : memory_plan<Body> {
   std::int64_t number[Body::number_count + 1];
@@ -100,9 +100,9 @@ struct bound_body : memory_plan<Body> {
 template <class Body, int Carries, int Scanned, bool Counts>
 struct scan_of_kernel {
   static constexpr int carries = Carries;
-  std::int64_t step[Body::tables.steps[0].binding_count + 1];  // in bytes, from turn to turn
-  std::int64_t turns, first, forward;
-  std::int64_t* position;  // the number of the turn, if the body reads it
+  std::int64_t step[Body::tables.steps[0].binding_count + 1];  // in bytes, from iteration to iteration
+  std::int64_t trip_count, first, forward;
+  std::int64_t* position;  // the number of the iteration, if the body reads it
 
   static constexpr in_loop role(int access) {
     const int buffer = Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer;
@@ -110,14 +110,14 @@ struct scan_of_kernel {
     const passes::buffer& b = Body::tables.buffers[buffer];
     const bool is_argument = b.where == passes::buffer::place::argument;
     if (b.index < Carries) return is_argument ? in_loop::carry_in : in_loop::carry_out;
-    return !is_argument || b.index < Carries + Scanned + Counts ? in_loop::of_turn : in_loop::fixed;
+    return !is_argument || b.index < Carries + Scanned + Counts ? in_loop::of_iteration : in_loop::fixed;
   }
   static constexpr int carry(int access) {
     return Body::tables.buffers[Body::tables.bindings[Body::tables.steps[0].first_binding + access].buffer].index;
   }
 };
 
-/// Whether all turns of a scan run as one kernel: its body is one, and each element of a carry depends on no other element of a carry.
+/// Whether all iterations of a scan run as one kernel: its body is one, and each element of a carry depends on no other element of a carry.
 template <class Body, int Carries, int Scanned, bool Counts>
 inline constexpr bool is_scan_of_kernel = [] {
   if constexpr (Body::step_count != 1 || Carries == 0) {
@@ -128,16 +128,16 @@ inline constexpr bool is_scan_of_kernel = [] {
     for (int i = 0; i < Carries; ++i)
       if (!program_detail::overwrites<Body>.may(i, i)) return false;
     using kernel = fused<typename Body::template code_of<Body::tables.steps[0].kernel>>;
-    return kernel::template may_run_turns<scan_of_kernel<Body, Carries, Scanned, Counts>>();
+    return kernel::template may_run_iterations<scan_of_kernel<Body, Carries, Scanned, Counts>>();
   }
 }();
 
-/// The most bytes of a carry for which all turns run as one kernel. With more the turns run one after the other, in blocks on the threads.
+/// The most bytes of a carry for which all iterations run as one kernel. With more the iterations run one after the other, in blocks on the threads.
 inline constexpr std::int64_t most_bytes_of_carry = 262144;
 
 /// Runs the bodies of loops and branches. `plan` belongs to the program that contains them, and may contain their plans.
 template <class Plan>
-struct turns_on_host {
+struct iterations_on_host {
   static constexpr bool is_host = true;
   const running_call& around;
   const Plan& plan;
@@ -167,18 +167,18 @@ struct turns_on_host {
   }
   template <class Body, int Carries, int Scanned, bool Counts>
   static constexpr bool runs_all = is_scan_of_kernel<Body, Carries, Scanned, Counts>;
-  /// All turns of a scan at once, where its body is a kernel that allows it. The arguments and results are those of the first turn. `step` has the
-  /// bytes to the next turn: for what is scanned, and from there on for each result.
+  /// All iterations of a scan at once, where its body is a kernel that allows it. The arguments and results are those of the first iteration. `step` has the
+  /// bytes to the next iteration: for what is scanned, and from there on for each result.
   template <class Body, int Carries, int Scanned, bool Counts>
-  bool run_all(const void* const* arguments, void* const* results, const std::int64_t* step, std::int64_t turns, std::int64_t* turn,
+  bool run_all(const void* const* arguments, void* const* results, const std::int64_t* step, std::int64_t trip_count, std::int64_t* iteration,
                std::int64_t forward) const {
     if constexpr (is_scan_of_kernel<Body, Carries, Scanned, Counts>) {
       constexpr const bound_step& s = Body::tables.steps[0];
       using kernel = fused<typename Body::template code_of<s.kernel>>;
-      if (turns == 0) return false;
+      if (trip_count == 0) return false;
       for (int i = 0; i < Carries; ++i)
         if (program_detail::bytes_of_output<Body>(i, symbols()) > most_bytes_of_carry) return false;
-      scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, turns, *turn, forward, Counts ? turn : nullptr};
+      scan_of_kernel<Body, Carries, Scanned, Counts> loop{{}, trip_count, *iteration, forward, Counts ? iteration : nullptr};
       const program_detail::call_memory memory{arguments, results, nullptr, symbols()};
       void* pointer[s.binding_count + 1];
       std::int64_t number[s.number_count + 1];
@@ -193,7 +193,7 @@ struct turns_on_host {
         if (!is_argument && of.index >= Carries) loop.step[a] = step[Scanned + of.index];
       }
       for (int i = 0; i < s.number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[s.first_number + i], symbols());
-      kernel::run_turns({pointer, number, nullptr}, loop);
+      kernel::run_iterations({pointer, number, nullptr}, loop);
       return true;
     } else {
       return false;

@@ -34,8 +34,8 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
 template <class Program>
 inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
 
-/// The operations of the opaque steps of a body without run-time extents, as constants: a turn does not read them from their numbers. In a
-/// loop that updates a row in each turn, that took half of the time. An epilogue reads the numbers of its product.
+/// The operations of the opaque steps of a body without run-time extents, as constants: an iteration does not read them from their numbers. In a
+/// loop that updates a row in each iteration, that took half of the time. An epilogue reads the numbers of its product.
 template <class Program>
 inline constexpr bool knows_operations = Program::is_static && Program::value.is_body && !has_epilogues<Program> && has_opaque<Program>;
 /// The gathers of a call that wait, of a program that has none.
@@ -88,7 +88,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       return numbers;
     }
   };
-  [[maybe_unused]] const turns_on_host<Plan> turns{m, plan};
+  [[maybe_unused]] const iterations_on_host<Plan> trip_count{m, plan};
   [[maybe_unused]] std::conditional_t<has_waiting_gathers<Program>, waiting_gathers<Program>, no_waiting_gathers> gathers;
   for (int i = first; i < last; ++i) {
     const bound_step& s = tables.steps[i];
@@ -115,7 +115,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       const row_source* rows = nullptr;
       if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
-      else if (s.construct >= 0) program_detail::run_construct_of<Program>(turns, s, pointer, number, scratch);
+      else if (s.construct >= 0) program_detail::run_construct_of<Program>(trip_count, s, pointer, number, scratch);
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
       else if constexpr (is_bound && has_opaque<Program>) run_opaque<Program>(s, pointer, plan.operation[opaque_position<Program>.of[i]], scratch, m.on);
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
@@ -129,10 +129,10 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
 /// A program with at most this work (elements times instructions, or multiplications) is expanded in one function.
 inline constexpr std::int64_t expanded_work = 16384;
 inline constexpr int expanded_steps = 48;
-/// The steps of a body with loops, branches or steps at one position that is expanded. A turn of few numbers takes less time than a walk through the table.
-inline constexpr int expanded_steps_of_turn = 12;
+/// The steps of a body with loops, branches or steps at one position that is expanded. An iteration of few numbers takes less time than a walk through the table.
+inline constexpr int expanded_steps_per_iteration = 12;
 
-/// What a step of a turn reads, writes or checks at one position.
+/// What a step of an iteration reads, writes or checks at one position.
 template <class Program>
 constexpr single_position position_of_step(int step) {
   if constexpr (Program::is_static && Program::value.is_body) return operations_of<Program>.at[step].position;
@@ -151,13 +151,13 @@ constexpr bool expands() {
   }
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = Program::tables.steps[i];
-    const bool is_within_turn = (s.construct >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= expanded_steps_of_turn;
-    if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_turn) return false;
+    const bool is_within_iteration = (s.construct >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= expanded_steps_per_iteration;
+    if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_iteration) return false;
   }
   return work <= expanded_work;
 }
 
-/// Whether a program is a branch of a cond: a result of it may have the memory of any capture. A result of a turn has that of its own carry at most.
+/// Whether a program is a branch of a cond: a result of it may have the memory of any capture. A result of an iteration has that of its own carry at most.
 template <class Program>
 constexpr bool is_branch = false;
 template <class Whole, int Body>
@@ -265,8 +265,8 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[may
   if constexpr (step::step.is_fused()) {
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
   } else if constexpr (step::step.construct >= 0) {
-    const turns_on_host<memory_plan<Program>> turns{m, static_memory<Program>};
-    program_detail::run_construct<Program, step::step.construct>(turns, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
+    const iterations_on_host<memory_plan<Program>> trip_count{m, static_memory<Program>};
+    program_detail::run_construct<Program, step::step.construct>(trip_count, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
   } else if constexpr (step::has_row_in_place) {
     rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::repeated.operation, step::repeated.position);
   } else {
@@ -280,12 +280,12 @@ TENURE_INLINE void run_static([[maybe_unused]] const running_call& m, std::integ
   (run_static_step<Program, S>(m, rows, std::make_integer_sequence<int, Program::tables.steps[S].binding_count>{}), ...);
 }
 
-// ---- turns of few steps, one after the other ----
+// ---- iterations of few steps, one after the other ----
 
-/// The steps of a turn stand one after the other in one function, also where they are not expanded: then which memory a step reads is known. A turn of
+/// The steps of an iteration stand one after the other in one function, also where they are not expanded: then which memory a step reads is known. An iteration of
 /// three short steps with run-time extents takes 5 ns, and 37 by a walk through the table.
 template <class Program>
-inline constexpr bool lists_turn = Program::value.is_body && Program::step_count <= expanded_steps && !(Program::is_static && has_epilogues<Program>);
+inline constexpr bool lists_iteration = Program::value.is_body && Program::step_count <= expanded_steps && !(Program::is_static && has_epilogues<Program>);
 
 template <class Program, int S, class Plan, int... B>
 TENURE_INLINE void run_listed_step(const running_call& m, const Plan& plan, std::integer_sequence<int, B...>) {
@@ -299,7 +299,7 @@ TENURE_INLINE void run_listed_step(const running_call& m, const Plan& plan, std:
   if constexpr (step.is_fused()) {
     fused_kernel<typename Program::template code_of<step.kernel>>({pointer, number, scratch, m.on});
   } else if constexpr (step.construct >= 0) {
-    program_detail::run_construct<Program, step.construct>(turns_on_host<Plan>{m, plan}, step, pointer, number, scratch);
+    program_detail::run_construct<Program, step.construct>(iterations_on_host<Plan>{m, plan}, step, pointer, number, scratch);
   } else if constexpr (!Program::is_static) {
     repeated_step<step.op, element_of_t<step.type>>(pointer, plan.operation[opaque_position<Program>.of[S]], scratch, m.on, Program::value.bounds);
   } else {
@@ -330,7 +330,7 @@ TENURE_INLINE void execute(const running_call& m, const Plan& plan, const Before
   } else if constexpr (detail::expands<Program>()) {
     before_writing();
     detail::run_static<Program>(m, std::make_integer_sequence<int, Program::step_count>{});
-  } else if constexpr (detail::lists_turn<Program>) {
+  } else if constexpr (detail::lists_iteration<Program>) {
     before_writing();
     if constexpr (detail::has_epilogues<Program>)
       if (plan.has_epilogue) return detail::run_table<Program>(m, plan, 0, Program::step_count);

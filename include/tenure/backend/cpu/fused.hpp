@@ -18,7 +18,7 @@
 #include <tenure/backend/cpu/fused/rows.hpp>
 #include <tenure/backend/cpu/fused/side_by_side.hpp>
 #include <tenure/backend/cpu/fused/transposed.hpp>
-#include <tenure/backend/cpu/fused/turns.hpp>
+#include <tenure/backend/cpu/fused/iterations.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The steps that computed indices name the places of: gather and its transposes, update, and the check of the indices. A step at one position may
-// run in each turn of a loop.
+// run in each iteration of a loop.
 #pragma once
 
 #include <cstring>
@@ -205,7 +205,7 @@ TENURE_INLINE const T* gathered_row(void* const* p, const opaque_operation& n, c
   return static_cast<const T*>(p[0]) + detail::index_at(n.in[1].type, p[1], 0) * at.step;
 }
 
-/// A step at one position. A loop may run one in each turn, and then the general step takes longer than the row: it looks at all axes.
+/// A step at one position. A loop may run one in each iteration, and then the general step takes longer than the row: it looks at all axes.
 template <ir::opcode Op, class T>
 TENURE_INLINE void single_position_step(void* const* p, const opaque_operation& n, const single_position& at, const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::check) {

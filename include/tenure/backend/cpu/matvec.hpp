@@ -97,7 +97,7 @@ void dots(index rows, index k, const T* x, const T* a, index lda, T* y, index st
   T value[4];
 #pragma GCC unroll 8
   for (index r = 0; r < 4; ++r) value[r] = sum_lanes<T, lanes>(sum[r]);
-#pragma GCC unroll 8  // as a loop of `rows` turns it is a call of memcpy for each four numbers
+#pragma GCC unroll 8  // as a loop of `rows` iterations it is a call of memcpy for each four numbers
   for (index r = 0; r < 4; ++r)
     if (r < rows) y[r * stride] = accumulate ? y[r * stride] + value[r] : value[r];
 }

@@ -107,7 +107,7 @@ TENURE_INLINE void solve_small(const T* a, const T* b, T* x) {
   for (std::int64_t i = 0; i < N * M; ++i) x[i] = right[i];
 }
 
-/// An operation that many turns run, with what is found out about it once.
+/// An operation that many iterations run, with what is found out about it once.
 struct repeated_operation {
   opaque_operation operation;
   single_position position;
@@ -129,7 +129,7 @@ void opaque_step(void* const* p, const opaque_operation& n, [[maybe_unused]] voi
   else static_assert(sizeof(T) == 0, "an operation is lowered to a step that this backend does not run");
 }
 
-/// A step that many turns run.
+/// A step that many iterations run.
 template <ir::opcode Op, class T>
 TENURE_INLINE void repeated_step(void* const* p, const repeated_operation& n, void* scratch, executor* on, const ir::bound* bounds) {
   if constexpr (Op == ir::opcode::check || Op == ir::opcode::gather || Op == ir::opcode::index_add || Op == ir::opcode::update)

@@ -3,8 +3,8 @@
 // where that backend runs loops. Device is the GPU (gpu.cuh) or a class of the tests.
 // Law: all memory of a call is taken before a result is written.
 // Cost: one launch for each fused step, a second one if sums over rows must be added up, and the launches of cuBLAS for products. One
-// allocation for each call that needs memory. The host runs the turns of a loop: a turn costs the launches of its body, and the
-// host waits for each condition and each number of turns.
+// allocation for each call that needs memory. The host runs the iterations of a loop: an iteration costs the launches of its body, and the
+// host waits for each condition and each number of iterations.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ using program_detail::call_memory;
 
 namespace detail {
 
-/// Whether a program has loops and branches, whether some of them wait for a condition or a number of turns, and whether it has other steps that
+/// Whether a program has loops and branches, whether some of them wait for a condition or a number of iterations, and whether it has other steps that
 /// are not kernels.
 template <class Program>
 inline constexpr bool has_constructs = program_detail::constructs<Program>.count > 0;
@@ -93,7 +93,7 @@ template <class Program, class Device>
 struct memory_plan : program_detail::placement<Program> {
   std::int64_t beside = 0;          // the most that a step needs
   bool multiplies_by_blas = false;  // BLAS has memory of its own
-  bool reads_flags = false;         // the host waits for conditions and numbers of turns
+  bool reads_flags = false;         // the host waits for conditions and numbers of iterations
 
   constexpr memory_plan(const std::int64_t* symbols, const kernels::device_limits& limits) : program_detail::placement<Program>(symbols) {
     using table = memory_table<Program, std::make_integer_sequence<int, Program::kernel_count>>;
@@ -138,10 +138,10 @@ struct memory_plan : program_detail::placement<Program> {
 template <class Program, class Device, class BeforeWriting>
 void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing);
 
-/// Gives the bodies of loops and branches to the device (program/construct.hpp has the turns). The host waits for conditions and for
-/// numbers of turns.
+/// Gives the bodies of loops and branches to the device (program/construct.hpp has the iterations). The host waits for conditions and for
+/// numbers of iterations.
 template <class Device>
-struct turns_on_device {
+struct iterations_on_device {
   static constexpr bool is_host = false;
   Device& device;
   const std::int64_t* extents;
@@ -188,8 +188,8 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
       kernels[s.kernel](device, pointer, number, beside);
     } else if (s.construct >= 0) {
       if constexpr (has_constructs<Program>) {
-        const turns_on_device<Device> turns{device, m.symbols};
-        program_detail::run_construct_of<Program>(turns, s, pointer, number, beside);
+        const iterations_on_device<Device> trip_count{device, m.symbols};
+        program_detail::run_construct_of<Program>(trip_count, s, pointer, number, beside);
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {

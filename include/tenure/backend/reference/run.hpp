@@ -16,7 +16,7 @@ using body_visit =
 
 namespace detail {
 
-/// Runs a graph: node by node, and the bodies of its loops and branches one turn after the other. Each turn has arrays of its own.
+/// Runs a graph: node by node, and the bodies of its loops and branches one iteration after the other. Each iteration has arrays of its own.
 class interpreter : operations {
  public:
   interpreter(const ir::graph_view& g, std::span<const array> arguments, sums how) : interpreter(g, arguments, how, symbols_for(g, arguments)) {}
@@ -81,11 +81,11 @@ class interpreter : operations {
     if (after_body_) after_body_(construct, which, inputs, outputs);
     return outputs;
   }
-  array slice_of(const array& x, std::int64_t turn) const {
+  array slice_of(const array& x, std::int64_t iteration) const {
     extents s;
     for (int a = 1; a < x.shape.rank; ++a) s.push_back(x.shape[a]);
     array y(x.type, s);
-    for (std::int64_t i = 0; i < y.size(); ++i) copy_element(y, i, x, turn * y.size() + i);
+    for (std::int64_t i = 0; i < y.size(); ++i) copy_element(y, i, x, iteration * y.size() + i);
     return y;
   }
   void run_construct(ir::node_id id) {
@@ -112,40 +112,40 @@ class interpreter : operations {
     } else {
       std::vector<array> carry(given.begin(), given.begin() + c.carries);
       if (c.what == kind::while_loop) {
-        std::int64_t turns = 0;
+        std::int64_t trip_count = 0;
         const auto goes_on = [&] { return run_body(id, c.bodies[0], with_captures(carry, captures(0)))[0].as<bool>()[0]; };
-        for (; goes_on(); ++turns) carry = run_body(id, c.bodies[1], with_captures(carry, captures(1)));
+        for (; goes_on(); ++trip_count) carry = run_body(id, c.bodies[1], with_captures(carry, captures(1)));
         results = carry;
-        if (c.counts_turns) results.emplace_back(extents{}, &turns);
-      } else if (c.what == kind::reverse_while) {  // keeps the state before each turn
+        if (c.counts_iterations) results.emplace_back(extents{}, &trip_count);
+      } else if (c.what == kind::reverse_while) {  // keeps the state before each iteration
         const auto first_state = given.begin() + c.carries;
-        const std::int64_t turns = first_state[c.states()].as<std::int64_t>()[0];
+        const std::int64_t trip_count = first_state[c.states()].as<std::int64_t>()[0];
         std::vector<std::vector<array>> states{{first_state, first_state + c.states()}};
-        while (static_cast<std::int64_t>(states.size()) < turns) states.push_back(run_body(id, c.bodies[0], with_captures(states.back(), captures(0))));
-        for (std::int64_t turn = turns - 1; turn >= 0; --turn) {
-          const std::vector<array> own = with_captures(carry, states[static_cast<std::size_t>(turn)]);
+        while (static_cast<std::int64_t>(states.size()) < trip_count) states.push_back(run_body(id, c.bodies[0], with_captures(states.back(), captures(0))));
+        for (std::int64_t iteration = trip_count - 1; iteration >= 0; --iteration) {
+          const std::vector<array> own = with_captures(carry, states[static_cast<std::size_t>(iteration)]);
           carry = run_body(id, c.bodies[1], with_captures(own, captures(1)));
         }
         results = carry;
       } else {
         const ir::graph_view body = g_.body_at(c.bodies[0]);
-        const std::int64_t turns = known(c.length, symbols_);
+        const std::int64_t trip_count = known(c.length, symbols_);
         std::vector<array> stacked;
         for (int i = c.carries; i < body.output_count; ++i) {
-          extents s{1, {turns}};
+          extents s{1, {trip_count}};
           for (const std::int64_t e : dimensions(known(body.shape_of(body.outputs[i]), symbols_))) s.push_back(e);
           stacked.emplace_back(body[body.outputs[i]].type, s);
         }
-        for (std::int64_t k = 0; k < turns; ++k) {
-          const std::int64_t turn = c.reverse ? turns - 1 - k : k;
+        for (std::int64_t k = 0; k < trip_count; ++k) {
+          const std::int64_t iteration = c.reverse ? trip_count - 1 - k : k;
           std::vector<array> inputs = carry;
-          for (int i = 0; i < c.scanned; ++i) inputs.push_back(slice_of(given[static_cast<std::size_t>(c.carries + i)], turn));
-          if (c.counts) inputs.emplace_back(extents{}, &turn);
+          for (int i = 0; i < c.scanned; ++i) inputs.push_back(slice_of(given[static_cast<std::size_t>(c.carries + i)], iteration));
+          if (c.counts) inputs.emplace_back(extents{}, &iteration);
           const std::vector<array> outputs = run_body(id, c.bodies[0], with_captures(inputs, captures(0)));
           carry.assign(outputs.begin(), outputs.begin() + c.carries);
           for (std::size_t i = 0; i < stacked.size(); ++i) {
             const array& y = outputs[static_cast<std::size_t>(c.carries) + i];
-            for (std::int64_t e = 0; e < y.size(); ++e) copy_element(stacked[i], turn * y.size() + e, y, e);
+            for (std::int64_t e = 0; e < y.size(); ++e) copy_element(stacked[i], iteration * y.size() + e, y, e);
           }
         }
         results = carry;

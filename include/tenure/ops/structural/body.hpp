@@ -46,9 +46,9 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
         const ir::node& in = body[i];
         if (in.op != ir::opcode::input) continue;
         const int at = static_cast<int>(in.attr);
-        const bool is_turn = x.counts && at == x.own_operands();
-        c.is_type(in, is_turn ? dtype::int64 : g[operands[at < own ? first + at : captured + at - own]].type);
-        extents given = is_turn ? extents{} : g.shape_of(operands[at < own ? first + at : captured + at - own]);
+        const bool is_iteration_number = x.counts && at == x.own_operands();
+        c.is_type(in, is_iteration_number ? dtype::int64 : g[operands[at < own ? first + at : captured + at - own]].type);
+        extents given = is_iteration_number ? extents{} : g.shape_of(operands[at < own ? first + at : captured + at - own]);
         const bool is_slice = x.what == kind::scan && at >= x.carries && at < x.own_operands();
         if (is_slice) {
           c.extent_is(given[0], x.length);
@@ -132,7 +132,7 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
       c.is_type(c.self(), c.graph[value].type);
       return c.extents_are(c.shape(), c.graph.shape_of(value));
     }
-    if (x.counts_turns && c.self().attr == x.carries) return c.is_type(c.self(), dtype::int64), c.extents_are(c.shape(), {});
+    if (x.counts_iterations && c.self().attr == x.carries) return c.is_type(c.self(), dtype::int64), c.extents_are(c.shape(), {});
     const ir::graph_view body = c.graph.body_at(x.body_of_results());
     const ir::node_id id = body.outputs[c.self().attr];
     c.is_type(c.self(), body[id].type);

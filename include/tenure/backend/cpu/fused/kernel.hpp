@@ -86,12 +86,12 @@ struct fused : program_detail::coded_kernel<Code> {
   /// True if it may store past the caches when its data does not fit into them.
   static constexpr bool stores_past_caches() { return may_bypass_caches; }
 
-  /// True if run_turns can run a loop whose body is this kernel.
+  /// True if run_iterations can run a loop whose body is this kernel.
   template <class Loop>
-  static constexpr bool may_run_turns();
-  /// All turns of a loop whose body is this kernel, with the carries in registers: fused/turns.hpp.
+  static constexpr bool may_run_iterations();
+  /// All iterations of a loop whose body is this kernel, with the carries in registers: fused/iterations.hpp.
   template <class Loop>
-  TENURE_FLATTEN static void run_turns(const kernel_arguments& given, const Loop& loop);
+  TENURE_FLATTEN static void run_iterations(const kernel_arguments& given, const Loop& loop);
 
  private:
   using kind = instruction::kind;
@@ -222,21 +222,21 @@ struct fused : program_detail::coded_kernel<Code> {
   template <int... I>
   static TENURE_LAYER void take_segments(sums& total, const sums& of_row, std::integer_sequence<int, I...>);
 
-  // ---- all turns of a loop: fused/turns.hpp ----
+  // ---- all iterations of a loop: fused/iterations.hpp ----
 
   template <class Loop>
   static constexpr bool varies_by_row();
-  static constexpr int most_packets_of_turn = lanes > 1 ? 4 : 1;
-  static constexpr int packets_of_turn(std::int64_t elements) {
+  static constexpr int max_packets_per_iteration = lanes > 1 ? 4 : 1;
+  static constexpr int packets_per_iteration(std::int64_t elements) {
     const std::int64_t packets = (elements + lanes - 1) / lanes;
     return packets < 1 ? 1 : packets < 4 ? static_cast<int>(packets) : 4;
   }
   template <class Loop>
-  static constexpr int packets_of_turn();
+  static constexpr int packets_per_iteration();
   template <class Loop, int Sure, int... W>
   static TENURE_LAYER void run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n, std::integer_sequence<int, W...>);
   template <class Loop, bool Full, bool Prepares, int I>
-  static TENURE_LAYER void in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none, const P* carried,
+  static TENURE_LAYER void in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none, const P* carried,
                                    P* next, std::int64_t i, int n);
 
   // ---- the chosen element of a row: fused/chosen_element.hpp ----

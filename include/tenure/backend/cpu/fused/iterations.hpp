@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// All turns of a loop whose body is one elementwise kernel. The loop over the elements is outside, and the loop over the turns is inside: a few
-// packets of the carries stay in registers from the first turn to the last. Otherwise each turn reads and writes them, and a turn with few
-// elements waits until the processor has stored those of the turn before.
-// Law: each element is computed by the same instructions as in turns that run one after the other.
+// All iterations of a loop whose body is one elementwise kernel. The loop over the elements is outside, and the loop over the iterations is inside: a few
+// packets of the carries stay in registers from the first iteration to the last. Otherwise each iteration reads and writes them, and an iteration with few
+// elements waits until the processor has stored those of the iteration before.
+// Law: each element is computed by the same instructions as in iterations that run one after the other.
 #pragma once
 
 #include <tenure/backend/cpu/fused/transposed.hpp>
@@ -15,12 +15,12 @@
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
-/// How a loop uses an access of the kernel that is its body: the same memory in all turns, a slice of each turn, or a carry.
-enum class in_loop { fixed, of_turn, carry_in, carry_out };
+/// How a loop uses an access of the kernel that is its body: the same memory in all iterations, a slice of each iteration, or a carry.
+enum class in_loop { fixed, of_iteration, carry_in, carry_out };
 
 template <class Code>
 template <class Loop>
-constexpr bool fused<Code>::may_run_turns() {
+constexpr bool fused<Code>::may_run_iterations() {
   if (record::outer != 0 || record::inner != 1 || record::passes != 1 || transposition::all.count > 0) return false;
   int row_work = 0, stored = 0;
   for (int i = 0; i < record::instructions; ++i) {
@@ -39,28 +39,28 @@ constexpr bool fused<Code>::may_run_turns() {
   return stored == Loop::carries && row_work <= 4;  // what is the same for all elements is computed for each group of packets
 }
 
-/// Whether a number that all elements share is another one in each turn.
+/// Whether a number that all elements share is another one in each iteration.
 template <class Code>
 template <class Loop>
 constexpr bool fused<Code>::varies_by_row() {
   for (int i = 0; i < record::instructions; ++i)
-    if (at(i).row && at(i).what == kind::load && Loop::role(at(i).access) == in_loop::of_turn) return true;
+    if (at(i).row && at(i).what == kind::load && Loop::role(at(i).access) == in_loop::of_iteration) return true;
   return false;
 }
 
-/// The packets of a group. They hide the latency of a turn, which begins with the results of the turn before.
+/// The packets of a group. They hide the latency of an iteration, which begins with the results of the iteration before.
 template <class Code>
 template <class Loop>
-constexpr int fused<Code>::packets_of_turn() {
+constexpr int fused<Code>::packets_per_iteration() {
   constexpr std::int64_t n = k.extent[last];
-  return is_dynamic(n) ? most_packets_of_turn : packets_of_turn(n);
+  return is_dynamic(n) ? max_packets_per_iteration : packets_per_iteration(n);
 }
 
-/// One instruction for one packet: before the turns (Prepares) the loads of what stays the same, and in a turn all others. A packet that is not
+/// One instruction for one packet: before the iterations (Prepares) the loads of what stays the same, and in an iteration all others. A packet that is not
 /// Full has the first n elements only. Without any it computes with the element i, and stores nothing.
 template <class Code>
 template <class Loop, bool Full, bool Prepares, int I>
-TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
+TENURE_LAYER void fused<Code>::in_iteration(const local_arguments& args, const position& p, const row_state& r, element_state& e, sums& none,
                                        const P* carried, P* next, std::int64_t i, int n) {
   constexpr auto x = at(I);
   constexpr in_loop role = x.access >= 0 ? Loop::role(x.access) : in_loop::fixed;
@@ -80,7 +80,7 @@ TENURE_LAYER void fused<Code>::in_turn(const local_arguments& args, const positi
   }
 }
 
-/// All turns for the packets from element `first` on. At least Sure elements are there, and n are there in all.
+/// All iterations for the packets from element `first` on. At least Sure elements are there, and n are there in all.
 template <class Code>
 template <class Loop, int Sure, int... W>
 TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const Loop& loop, std::int64_t first, std::int64_t n,
@@ -101,7 +101,7 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
   const auto first_of = [&](int way) { return elements_of(way) > 0 ? first + way * lanes : first; };
   const auto each_of = [&]<bool Prepares, int I, int... Way>(std::bool_constant<Prepares>, std::integral_constant<int, I>, std::integer_sequence<int, Way...>)
       __attribute__((always_inline)) {
-    (in_turn<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], first_of(Way), elements_of(Way)), ...);
+    (in_iteration<Loop, is_full(Way), Prepares, I>(args, p, r, e[Way], none, carried[Way], next[Way], first_of(Way), elements_of(Way)), ...);
   };
   constexpr auto& list = base::template selection<part::elements>::list;
   const auto some = [&]<bool Prepares, int First, int... J>(std::bool_constant<Prepares> phase, std::integral_constant<int, First>,
@@ -143,9 +143,9 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
   move(std::true_type{}, all_accesses);
   if constexpr (!varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
   for_all(std::true_type{});
-  std::int64_t turn = loop.first;
-  for (std::int64_t left = loop.turns; left > 0; --left, turn += loop.forward) {
-    if (loop.position != nullptr) *loop.position = turn;
+  std::int64_t iteration = loop.first;
+  for (std::int64_t left = loop.trip_count; left > 0; --left, iteration += loop.forward) {
+    if (loop.position != nullptr) *loop.position = iteration;
     if constexpr (varies_by_row<Loop>()) row_phase(args, p, r, none, row_list{});
     for_all(std::false_type{});
     [&]<int... C>(std::integer_sequence<int, C...>) __attribute__((always_inline)) {  // not a loop: the packets stay in registers
@@ -153,7 +153,7 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
     }(std::make_integer_sequence<int, Loop::carries>{});
     [&]<int... A>(std::integer_sequence<int, A...>) __attribute__((always_inline)) {
       ([&] {
-        if constexpr (Loop::role(A) == in_loop::of_turn) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
+        if constexpr (Loop::role(A) == in_loop::of_iteration) args.pointer[A] = static_cast<char*>(args.pointer[A]) + loop.step[A];
       }(), ...);
     }(all_accesses);
   }
@@ -162,11 +162,11 @@ TENURE_LAYER void fused<Code>::run_packets(const local_arguments& given, const L
 
 template <class Code>
 template <class Loop>
-TENURE_FLATTEN void fused<Code>::run_turns(const kernel_arguments& given, const Loop& loop) {
+TENURE_FLATTEN void fused<Code>::run_iterations(const kernel_arguments& given, const Loop& loop) {
   local_arguments args;
   for (int a = 0; a < record::accesses; ++a) args.pointer[a] = given.pointer[a];
   for (int i = 0; i < number_count; ++i) args.number[i] = given.number[i];
-  constexpr int ways = packets_of_turn<Loop>(), step = ways * lanes;
+  constexpr int ways = packets_per_iteration<Loop>(), step = ways * lanes;
   constexpr std::int64_t extent = k.extent[last];
   const std::int64_t n = extent_of<Code, last>(args);
   std::int64_t i = 0;
@@ -186,7 +186,7 @@ TENURE_FLATTEN void fused<Code>::run_turns(const kernel_arguments& given, const 
       if (left > 0) rest(std::integral_constant<int, 1>{});
   } else if constexpr (extent % step != 0) {
     constexpr int left = static_cast<int>(extent % step);
-    run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, packets_of_turn(left)>{});
+    run_packets<Loop, left>(args, loop, i, n, std::make_integer_sequence<int, packets_per_iteration(left)>{});
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Turns of a few small products, systems and inner loops, as in a filter of a few states: with static extents they are expanded, and with run-time
+// Iterations of a few small products, systems and inner loops, as in a filter of a few states: with static extents they are expanded, and with run-time
 // extents what they share is found once. Law: the results are those of the reference backend.
 #include "../difference.hpp"
 #include "reference.hpp"
@@ -21,21 +21,21 @@ X some(double first, N... extents) {
 }
 
 constexpr auto unit_like = [](auto x) { return where(tn::index_along<0>(x) == tn::index_along<1>(x), tn::ones_like(x), 0.0); };
-/// The logarithm of the determinant, by elimination. Each turn reads a number, a row and a column.
+/// The logarithm of the determinant, by elimination. Each iteration reads a number, a row and a column.
 constexpr auto log_of_determinant = [](auto s) {
-  const auto turn = [](auto i, auto c) {
+  const auto iteration = [](auto i, auto c) {
     const auto [a, sum] = c;
     const auto column = a.at(tn::all, i), row = a[i];
     const auto below = where(tn::index_along<0>(column) > i, column / a(i, i), 0.0);
     return std::tuple{a - outer(below, row), sum + log(a(i, i))};
   };
-  return std::get<1>(tn::fori_loop(tn::extent<0>(s), turn, std::tuple{s, 0.0 * tn::sum(s)}));
+  return std::get<1>(tn::fori_loop(tn::extent<0>(s), iteration, std::tuple{s, 0.0 * tn::sum(s)}));
 };
-/// A Kalman filter. f [n, n], h [m, n], ys [t, m]; every product has another orientation, and a branch is within the turn.
+/// A Kalman filter. f [n, n], h [m, n], ys [t, m]; every product has another orientation, and a branch is within the iteration.
 constexpr auto filtered = [](auto f, auto h, auto ys) {
   const auto unit = unit_like(f);
   const auto noise = unit_like(matmul(h, transpose(h)));
-  const auto turn = [=](auto state, auto y) {
+  const auto iteration = [=](auto state, auto y) {
     const auto [x, p, sum] = state;
     const auto before = matmul(f, x);
     const auto spread = matmul(matmul(f, p), transpose(f)) + unit * 0.3;
@@ -48,7 +48,7 @@ constexpr auto filtered = [](auto f, auto h, auto ys) {
     const auto weight = tn::cond(is_near, [=] { return tn::sum(missed * tn::solve(s, missed)); }, [=] { return tn::sum(tn::solve(transpose(s), missed)) + 1.0; });
     return std::tuple{std::tuple{after, kept, sum - 0.5 * (log_of_determinant(s) + weight)}, after};
   };
-  return tn::scan(turn, std::tuple{matmul(f, f[0]), unit, 0.0 * tn::sum(f)}, ys);
+  return tn::scan(iteration, std::tuple{matmul(f, f[0]), unit, 0.0 * tn::sum(f)}, ys);
 };
 constexpr auto likelihood = [](auto f, auto h, auto ys) {
   const auto [last, all] = filtered(f, h, ys);
@@ -65,15 +65,15 @@ void judge_static() {
   CAPTURE(N, M);
   judge(some<real<N, N>>(0.1), some<real<M, N>>(0.4), some<real<4, M>>(0.7));
 }
-void judge_run_time(std::int64_t states, std::int64_t seen, std::int64_t turns) {
-  CAPTURE(states, seen, turns);
-  judge(some<real<n, n>>(0.1, states), some<real<m, n>>(0.4, seen, states), some<real<t, m>>(0.7, turns, seen));
+void judge_run_time(std::int64_t states, std::int64_t seen, std::int64_t trip_count) {
+  CAPTURE(states, seen, trip_count);
+  judge(some<real<n, n>>(0.1, states), some<real<m, n>>(0.4, seen, states), some<real<t, m>>(0.7, trip_count, seen));
 }
 
-/// Systems whose rows must be exchanged, of both orders in memory, in a turn.
+/// Systems whose rows must be exchanged, of both orders in memory, in an iteration.
 constexpr auto solved = [](auto a, auto b) {
-  const auto turn = [=](auto, auto c) { return c * 0.5 + tn::solve(a, c) + tn::solve(transpose(a), b); };
-  return tn::fori_loop(3, turn, b);
+  const auto iteration = [=](auto, auto c) { return c * 0.5 + tn::solve(a, c) + tn::solve(transpose(a), b); };
+  return tn::fori_loop(3, iteration, b);
 };
 template <std::int64_t N>
 real<N, N> exchanged() {
@@ -101,13 +101,13 @@ TEST_CASE("a filter with static extents") {
   judge_static<1, 1>();
   judge_static<6, 5>();  // systems and products that are not expanded
 }
-TEST_CASE("a filter with run-time extents: small, larger than packets, of one state, no turn") {
+TEST_CASE("a filter with run-time extents: small, larger than packets, of one state, no iteration") {
   judge_run_time(3, 2, 4);
   judge_run_time(9, 7, 3);
   judge_run_time(1, 1, 2);
   judge_run_time(2, 3, 0);
 }
-TEST_CASE("systems in a turn, whose rows are exchanged") {
+TEST_CASE("systems in an iteration, whose rows are exchanged") {
   judge_systems<2>();
   judge_systems<3>();
   judge_systems<4>();

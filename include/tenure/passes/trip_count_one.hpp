@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A scan of one turn is its body. Without the loop its operations fuse with those around it, and its values need no memory of their own.
-// Law: single_turns keeps the meaning, and leaves no scan of one turn outside bodies. A body gets the same pass where it becomes a program.
+// A scan of one iteration is its body. Without the loop its operations fuse with those around it, and its values need no memory of their own.
+// Law: trip_count_one keeps the meaning, and leaves no scan of one iteration outside bodies. A body gets the same pass where it becomes a program.
 // Cost: a copy of the graph for each level of such loops in each other. A graph without constructs is not looked at.
 #pragma once
 
@@ -9,25 +9,25 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-constexpr bool is_single_turn(const ir::graph_view& g, node_id id) {
+constexpr bool is_trip_count_one(const ir::graph_view& g, node_id id) {
   if (g[id].op != ir::opcode::construct) return false;
   const ir::construct& c = g.construct_of(g[id]);
   return c.what == ir::construct::kind::scan && c.length == 1;
 }
-constexpr bool has_single_turns(const ir::graph_view& g) {
+constexpr bool has_trip_count_one(const ir::graph_view& g) {
   for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id)
-    if (is_single_turn(g, id)) return true;
+    if (is_trip_count_one(g, id)) return true;
   return false;
 }
 
-/// Sizes in which the graph has room with the bodies of its scans of one turn in their places.
-constexpr ir::graph_sizes sizes_with_single_turns(const ir::graph_view& g) {
+/// Sizes in which the graph has room with the bodies of its scans of one iteration in their places.
+constexpr ir::graph_sizes sizes_with_trip_count_one(const ir::graph_view& g) {
   ir::graph_sizes sizes = ir::sizes_of(g);
   for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id) {
-    if (!is_single_turn(g, id)) continue;
+    if (!is_trip_count_one(g, id)) continue;
     const ir::construct& c = g.construct_of(g[id]);
     const ir::graph_view body = g.body_at(c.bodies[0]);
-    const ir::graph_sizes inner = sizes_with_single_turns(body);
+    const ir::graph_sizes inner = sizes_with_trip_count_one(body);
     sizes.nodes += inner.nodes + c.scanned + c.counts + body.output_count;  // a slice of each scanned operand, and a stack of each result
     sizes.bounds += inner.bounds;
     sizes.shapes += c.scanned + body.output_count;
@@ -35,8 +35,8 @@ constexpr ir::graph_sizes sizes_with_single_turns(const ir::graph_view& g) {
   return sizes;
 }
 
-/// The body of a scan of one turn, on its operands. Returns the results.
-constexpr ir::array<node_id> only_turn(ir::builder& out, const ir::construct& c, const ir::array<node_id>& operands) {
+/// The body of a scan of one iteration, on its operands. Returns the results.
+constexpr ir::array<node_id> only_iteration(ir::builder& out, const ir::construct& c, const ir::array<node_id>& operands) {
   ir::array<node_id> inputs, results;
   const int own = c.own_operands();
   for (int i = 0; i < own; ++i) {
@@ -57,11 +57,11 @@ constexpr ir::array<node_id> only_turn(ir::builder& out, const ir::construct& c,
   return results;
 }
 
-/// Puts the bodies of scans of one turn in their places. dead_code() removes what is left of the loops.
-constexpr ir::builder single_turns(const ir::graph_view& g) {
+/// Puts the bodies of scans of one iteration in their places. dead_code() removes what is left of the loops.
+constexpr ir::builder trip_count_one(const ir::graph_view& g) {
   ir::builder out(g);
   ir::array<node_id> renamed(g.count, none);
-  ir::array<int> first_result(g.count, -1);  // of a scan of one turn, in `results`
+  ir::array<int> first_result(g.count, -1);  // of a scan of one iteration, in `results`
   ir::array<node_id> results;
   for (node_id id = 0; id < g.count; ++id) {
     if (const ir::node& n = g[id]; n.op == ir::opcode::result && first_result[n.in[0]] >= 0) {
@@ -69,15 +69,15 @@ constexpr ir::builder single_turns(const ir::graph_view& g) {
       continue;
     }
     renamed[id] = out.append(with_renamed_operands(g[id], renamed));
-    if (!is_single_turn(g, id)) continue;
+    if (!is_trip_count_one(g, id)) continue;
     ir::array<node_id> operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
     first_result[id] = results.size();
-    for (const node_id result : only_turn(out, g.construct_of(g[id]), operands)) results.push_back(result);
+    for (const node_id result : only_iteration(out, g.construct_of(g[id]), operands)) results.push_back(result);
   }
   finish(g, renamed, out);
   ir::builder live = dead_code(out.view());
-  if (has_single_turns(live.view())) return single_turns(live.view());
+  if (has_trip_count_one(live.view())) return trip_count_one(live.view());
   return live;
 }
 
