@@ -72,8 +72,8 @@ std::vector<counts> bodies_of(F) {
   REQUIRE(g.refused.what == ir::refusal::kind::nothing);
   std::vector<counts> all{counts_of(g)};
   for (int id = 0; id < g.count; ++id) {
-    if (g[id].op != ir::opcode::construct) continue;
-    all.push_back(counts_of(g.body_at(g.construct_of(g[id]).bodies[0])));
+    if (g[id].op != ir::opcode::control_flow) continue;
+    all.push_back(counts_of(g.body_at(g.control_flow_of(g[id]).bodies[0])));
   }
   return all;
 }

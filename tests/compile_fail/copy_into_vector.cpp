@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: construct_at
+// expect: control_flow_at
 // lines: 55
 #include <tenure/tenure.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// An index that the program computes is checked wherever something reads at it: in every construct, also where only a gradient is left that reads it.
+// An index that the program computes is checked wherever something reads at it: in every control-flow operation, also where only a gradient is left that reads it.
 // A branch checks what it reads, so its condition may guard an index. With good indices the results are those of the reference backend.
 #include "reference.hpp"
 

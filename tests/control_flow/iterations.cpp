@@ -117,15 +117,15 @@ rows<T> table(std::int64_t m, std::int64_t n) {
 }
 
 template <class F, class... X>
-using body_of = typename tn::program_detail::construct_at<tn::program<tn::detail::source_of<F, X...>>, 0>::template body<0>;
+using body_of = typename tn::program_detail::control_flow_at<tn::program<tn::detail::source_of<F, X...>>, 0>::template body<0>;
 /// The second loop of a gradient, from the last iteration to the first.
 template <class Program, int C = 0>
 constexpr int index_of_pull() {
-  if constexpr (tn::program_detail::construct_at<Program, C>::value.reverse) return C;
+  if constexpr (tn::program_detail::control_flow_at<Program, C>::value.reverse) return C;
   else return index_of_pull<Program, C + 1>();
 }
 template <class Program>
-using pull_in = tn::program_detail::construct_at<Program, index_of_pull<Program>()>;
+using pull_in = tn::program_detail::control_flow_at<Program, index_of_pull<Program>()>;
 }  // namespace
 
 TEST_CASE("a loop whose body is one elementwise kernel keeps its carries in registers") {
@@ -209,7 +209,7 @@ TEST_CASE("the body of a loop in registers may have any number of instructions")
   for (std::int64_t i = 0; i < 2000; ++i) p.at(i / 2, i % 2) = 0.5f - 0.0004f * static_cast<float>(i);
   const tn::tensor<float, tn::shape<1000>> y = tn::arange<float>(tn::shape<1000>{});
   using program = tn::program<tn::detail::source_of<std::remove_const_t<decltype(f)>, tn::tensor<float, tn::shape<1000>>, tn::tensor<float, tn::shape<1000, 2>>>>;
-  using body = tn::program_detail::construct_at<program, 1>::body<0>;  // 0 is that of one sample
+  using body = tn::program_detail::control_flow_at<program, 1>::body<0>;  // 0 is that of one sample
   CHECK(is_scan_of_kernel<body, 1, 0, true>);
   judged::agree(tn::compile(f)(y, p), judged::by_reference(f, y, p), 1e-5);
 }

@@ -13,7 +13,7 @@ using vector = tn::tensor<T, tn::shape<3>>;
 template <class T>
 using matrix = tn::tensor<T, tn::shape<4, 3>>;
 
-// ---- the inner construct: a function of a carry c, a slice x and a capture w, all vectors ------------------------------
+// ---- the inner control-flow operation: a function of a carry c, a slice x and a capture w, all vectors ------------------------------
 
 constexpr auto by_scan = [](auto c, auto x, auto w) {
   auto [last, ys] = tn::scan(
@@ -32,7 +32,7 @@ constexpr auto by_branch = [](auto c, auto x, auto w) {
   return tn::cond(tn::sum(c * x) > 0.1, [=](auto k) { return k * w + x; }, [=](auto k) { return tn::exp(-k * x); }, c);
 };
 
-// ---- the outer construct -----------------------------------------------------------------------------------------------
+// ---- the outer control-flow operation -----------------------------------------------------------------------------------------------
 
 constexpr auto in_scan = [](auto inner, auto w, auto xs) {
   auto [last, ys] = tn::scan([=](auto c, auto x) { return std::tuple{inner(c, x, w), c * x}; }, w * w, xs, {.reverse = true});

@@ -26,7 +26,7 @@ TEST_CASE("the text of a plan shows the bodies") {
   CHECK(tn::to_text(plan{}) == R"(%0 = input 0 : float64[]
 %1 = input 1 : float64[10]
 %2 = tuple %0, %1, %0
-%3 = construct %2: scan of 10 iterations
+%3 = control-flow operation %2: scan of 10 iterations
   iteration:
     %0 = input 0 : float64[]
     %1 = input 1 : float64[]
@@ -35,7 +35,7 @@ TEST_CASE("the text of a plan shows the bodies") {
     %4 = greater %1, %3 : bool[]
     %5 = tuple %4, %0, %2
     %6 = tuple %5, %0, %2
-    %7 = construct %6: cond
+    %7 = control-flow operation %6: cond
       if true:
         %0 = input 0 : float64[]
         %1 = input 1 : float64[]
@@ -51,7 +51,7 @@ TEST_CASE("the text of a plan shows the bodies") {
     return %8
 %4 = result %3 0 : float64[]
 %5 = tuple %4
-%6 = construct %5: while_loop
+%6 = control-flow operation %5: while_loop
   condition:
     %0 = input 0 : float64[]
     %1 = constant 3 : float64[]
@@ -63,8 +63,8 @@ TEST_CASE("the text of a plan shows the bodies") {
     return %1
 %7 = result %6 0 : float64[]
 return %7
-step 0: construct %3 result %4
-step 1: construct %6 result %7
+step 0: control-flow operation %3 result %4
+step 1: control-flow operation %6 result %7
 workspace: 192 bytes
 )");
 }

@@ -79,8 +79,8 @@ memory memory_of(F, const X&...) {
   memory m;
   bool is_first = true;
   for (int i = 0; i < g.count; ++i) {
-    if (g[i].op != tn::ir::opcode::construct) continue;
-    const tn::ir::construct& c = g.construct_of(g[i]);
+    if (g[i].op != tn::ir::opcode::control_flow) continue;
+    const tn::ir::control_flow& c = g.control_flow_of(g[i]);
     const tn::ir::graph_view body = g.body_at(c.bodies[0]);
     std::int64_t& elements = is_first ? m.first : m.second;
     for (int k = c.carries; k < body.output_count; ++k) {

@@ -22,7 +22,7 @@
 
 using namespace fuzz;
 
-namespace construct_tests {
+namespace control_flow_tests {
 namespace {
 
 const std::uint64_t graphs = 10000 / share * times();
@@ -44,25 +44,25 @@ int pair_of(std::uint64_t seed) {
 /// In one graph of three.
 int seldom_of(std::uint64_t seed) { return seed % 3 == 0 ? static_cast<int>(seed / 3 % seldom_made) : -1; }
 options options_of(std::uint64_t seed) {
-  return {.nodes = 4 + static_cast<int>(seed % 19), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .constructs = true, .whiles = true,
+  return {.nodes = 4 + static_cast<int>(seed % 19), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .control_flows = true, .whiles = true,
           .rules = has_rules(seed), .no_forward = seed % 4 == 1, .pair = pair_of(seed), .seldom = seldom_of(seed)};
 }
 void require_valid(std::uint64_t seed, const char* after, const ir::graph_view& g) {
   const passes::verdict v = passes::verify(g);
   if (!v.ok()) FAIL(report(seed, after, std::string(v.what) + ": %" + std::to_string(v.node) + " " + std::to_string(v.lhs) + " " + std::to_string(v.rhs), g));
 }
-bool has_constructs(const ir::graph_view& g) {
+bool has_control_flow(const ir::graph_view& g) {
   for (int i = 0; i < g.count; ++i)
-    if (g[i].op == ir::opcode::construct) return true;
+    if (g[i].op == ir::opcode::control_flow) return true;
   return false;
 }
 
-/// Whether all operands of loops and branches that have elements are row-major in memory, since a construct gets only pointers to them.
+/// Whether all operands of loops and branches that have elements are row-major in memory, since a control-flow operation gets only pointers to them.
 bool reads_row_major(const ir::graph_view& g) {
   const passes::plan_builder p = passes::schedule(g);
   bool all = true;
   for (const passes::step& s : p.steps) {
-    if (s.op != ir::opcode::construct) continue;
+    if (s.op != ir::opcode::control_flow) continue;
     int at = s.first_access;
     ir::for_each_operand(g.nodes, g[s.node].in[0], [&](ir::node_id operand) {
       const passes::access& read = p.accesses[at++];
@@ -131,7 +131,7 @@ void require_same_after_passes(std::uint64_t seed, const ir::graph_view& g, cons
   const ir::builder joined = passes::join(passes::dead_code(smaller.view()).view());
   const ir::builder merged = passes::cse(joined.view()), whole = passes::materialize(merged.view()), last = passes::recompute(whole.view());
   require_valid(seed, "the passes", last.view());
-  if (!reads_row_major(last.view())) FAIL(report(seed, "the passes", "a construct reads what is not row-major", g, last.view()));
+  if (!reads_row_major(last.view())) FAIL(report(seed, "the passes", "a control-flow operation reads what is not row-major", g, last.view()));
   const judgement j = judge(g, arguments, wanted, reference_of(seed, last.view(), arguments));
   if (!j.wrong.empty()) FAIL(report(seed, "the passes", j.wrong, g, last.view()));
 }
@@ -154,7 +154,7 @@ TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") 
     const sample s = grown(gen);
     const ir::graph_view g = s.graph.view();
     require_valid(seed, "tracing", g);
-    tried += has_constructs(passes::dead_code(g).view());
+    tried += has_control_flow(passes::dead_code(g).view());
     found.add(g, gen.made);
     const results wanted = reference_of(seed, g, s.arguments);
     lean(seed, g, s.arguments, wanted);
@@ -170,9 +170,9 @@ TEST_CASE("Law: <Jv, w> = <v, J'w> through loops and branches") {
   int tried = 0;
   census found;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
-    const both m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .constructs = true,
+    const both m(seed, {.nodes = 3 + static_cast<int>(seed % 13), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false, .control_flows = true,
                         .whiles = has_rules(seed), .rules = has_rules(seed), .pair = pair_of(seed), .seldom = seldom_of(seed)});
-    if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
+    if (!m.flows || !has_control_flow(passes::dead_code(m.made.graph.view()).view())) continue;
     const ir::graph_view g = m.made.graph.view();
     require_valid(seed, "derivative", g);
     const results r = reference_of(seed, g, m.made.arguments);
@@ -198,10 +198,10 @@ TEST_CASE("Law: derivatives through loops and branches are the limits of differe
   census found;
   for (std::uint64_t seed = 0; seed < graphs; ++seed) {
     const bool no_forward = seed % 4 == 1;
-    const both m(seed + 10000, {.nodes = 3 + static_cast<int>(seed % 9), .smooth = true, .floating = true, .symbols = false, .strided = false, .constructs = true,
+    const both m(seed + 10000, {.nodes = 3 + static_cast<int>(seed % 9), .smooth = true, .floating = true, .symbols = false, .strided = false, .control_flows = true,
                                 .whiles = has_rules(seed), .rules = has_rules(seed), .no_forward = no_forward, .steady = true,
                                 .pair = pair_of(seed)});
-    if (!m.flows || !has_constructs(passes::dead_code(m.made.graph.view()).view())) continue;
+    if (!m.flows || !has_control_flow(passes::dead_code(m.made.graph.view()).view())) continue;
     const auto is_double = [&](int k) { return m.made.arguments[static_cast<std::size_t>(k)].type == tenure::dtype::float64; };
     if (!std::all_of(m.x.begin(), m.x.end(), is_double)) continue;  // the differences of floats say too little
     const ir::graph_view g = m.made.graph.view();
@@ -242,14 +242,14 @@ TEST_CASE("Law: derivatives through loops and branches are the limits of differe
 }
 
 TEST_CASE("Law: a batch is its samples, one by one") {
-  int tried = 0, with_constructs = 0;
+  int tried = 0, with_control_flow = 0;
   census parts_found;
   for (std::uint64_t seed = 0; seed < 2 * graphs; ++seed) {
     options o = options_of(seed / 2);
     o.symbols = o.strided = false;
-    o.constructs = seed % 2 == 0;
-    o.rules = o.floating = o.constructs && has_rules(seed / 2);
-    if (!o.constructs) o.pair = -1;
+    o.control_flows = seed % 2 == 0;
+    o.rules = o.floating = o.control_flows && has_rules(seed / 2);
+    if (!o.control_flows) o.pair = -1;
     rule_generator gen(seed, o);
     const generator::batch b = gen.grow_batch();
     ir::builder& g = gen.graph();
@@ -265,7 +265,7 @@ TEST_CASE("Law: a batch is its samples, one by one") {
     require_valid(seed, "batch", all);
     const results r = reference_of(seed, all, s.arguments);
     const std::size_t count = static_cast<std::size_t>(found.size());
-    with_constructs += has_constructs(all.body_at(b.body));
+    with_control_flow += has_control_flow(all.body_at(b.body));
     for (std::int64_t k = 0; k < b.samples; ++k) {
       std::vector<array> one;
       for (std::size_t i = 0; i < b.operands.size(); ++i) {
@@ -289,8 +289,8 @@ TEST_CASE("Law: a batch is its samples, one by one") {
     }
   }
   CHECK(tried > 20000 / static_cast<int>(share));
-  CHECK(with_constructs > static_cast<int>(graphs / 6));
+  CHECK(with_control_flow > static_cast<int>(graphs / 6));
   require_each(parts_found, {});
 }
 
-}  // namespace construct_tests
+}  // namespace control_flow_tests

@@ -32,7 +32,7 @@ struct options {
   bool symbols = true;
   bool strided = true;
   bool long_rows = false; // an axis of 40 to 99, and more reductions
-  bool constructs = false; // scan and cond, also in each other
+  bool control_flows = false; // scan and cond, also in each other
   bool whiles = false;     // while_loop too
   bool rules = false;      // what rule_generator adds
   bool no_forward = false; // custom_vjp too
@@ -427,7 +427,7 @@ class generator {
     if (o_.rules && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.1)) return rule_step();
     if (o_.long_rows && dice_.chance(0.15)) return reduce();
     if (o_.extreme && dice_.chance(0.3)) return sum_of_structure();
-    if (o_.constructs && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.07)) return o_.whiles && dice_.chance(0.3) ? while_loop() : dice_.chance(0.6) ? scan() : cond();
+    if (o_.control_flows && depth_ < 3 && dice_.chance(depth_ == 0 ? 0.15 : 0.07)) return o_.whiles && dice_.chance(0.3) ? while_loop() : dice_.chance(0.6) ? scan() : cond();
     const int what = dice_.below(100);
     if (what < 24) unary();
     else if (what < 46) binary();
@@ -1066,7 +1066,7 @@ class generator {
     value flag = numbers_in_body(dtype::boolean, {});
     for (const entry& e : pool_)
       if (e.x.type() == dtype::int64 && e.x.shape().rank == 0 && dice_.chance(0.5)) flag = apply<ops::less>(e.x, constant_like(e.x, 1));
-    ir::construct branch{.what = ir::construct::kind::cond};
+    ir::control_flow branch{.what = ir::control_flow::kind::cond};
     ids operands;
     operands.push_back(flag.id);
     ++depth_;
@@ -1079,7 +1079,7 @@ class generator {
       branch.captures[b] = operands.size() - before;
     }
     --depth_;
-    return {g, g.result(g.add_construct(branch, operands), 0)};
+    return {g, g.result(g.add_control_flow(branch, operands), 0)};
   }
   bool may_carry(const entry& e) const { return tenure::is_floating(e.x.type()) && elements(e.x.shape()) <= 300; }
   double bound_of_result(const entry& e) const { return is_integer(e.x) ? std::fmax(bound_of(e), 64) : bound_of(e); }
@@ -1091,7 +1091,7 @@ class generator {
     if (!may_carry(c) || s.rank == 0 || elements(s) > 300) return;
     const value xs = actual_of(s[0]) > 5 ? ops::sliced(all.x, 0, 0, 1 + dice_.below(4), 1) : all.x;
     const std::int64_t length = xs.shape()[0];
-    ir::construct loop{.what = ir::construct::kind::scan, .reverse = dice_.chance(0.5), .counts = dice_.chance(0.3), .carries = 1, .scanned = 1, .length = length};
+    ir::control_flow loop{.what = ir::control_flow::kind::scan, .reverse = dice_.chance(0.5), .counts = dice_.chance(0.3), .carries = 1, .scanned = 1, .length = length};
     ids operands, inputs, outputs;
     operands.push_back(c.x.id);
     operands.push_back(xs.id);
@@ -1113,7 +1113,7 @@ class generator {
     });
     loop.bodies[0] = g.cut(first, inputs, outputs, operands);
     loop.captures[0] = operands.size() - 2;
-    const ir::node_id node = g.add_construct(loop, operands);
+    const ir::node_id node = g.add_control_flow(loop, operands);
     add({{g, g.result(node, 0)}, 0});
     if (dice_.chance(0.8)) add({{g, g.result(node, 1)}, bound});
     // What a loop reads is often a part of a concat too: the gradient of picks is one.
@@ -1125,7 +1125,7 @@ class generator {
     ir::builder& g = made_.graph;
     const entry c = recent();
     if (!may_carry(c)) return;
-    ir::construct loop{.what = ir::construct::kind::while_loop, .carries = 2};
+    ir::control_flow loop{.what = ir::control_flow::kind::while_loop, .carries = 2};
     ids operands, inputs, outputs;
     operands.push_back(g.constant(dtype::int64, g.intern({}), 0));
     operands.push_back(c.x.id);
@@ -1161,7 +1161,7 @@ class generator {
     });
     loop.bodies[1] = g.cut(first, inputs, outputs, operands);
     loop.captures[1] = operands.size() - 2 - loop.captures[0];
-    const ir::node_id node = g.add_construct(loop, operands);
+    const ir::node_id node = g.add_control_flow(loop, operands);
     add({{g, g.result(node, 0)}, 8});
     add({{g, g.result(node, 1)}, 0});
   }
@@ -1173,7 +1173,7 @@ class generator {
     value flag = input_like(dtype::boolean, {});
     if (const entry e = recent(); (o_.rules ? !o_.steady : !o_.smooth) && tenure::is_floating(e.x.type()) && dice_.chance(0.6))
       flag = apply<ops::less>(ops::reduced(e.x, ops::all_axes(e.x.shape().rank), ir::reduction::sum), number(e.x.type()).x);
-    ir::construct branch{.what = ir::construct::kind::cond};
+    ir::control_flow branch{.what = ir::control_flow::kind::cond};
     ids operands;
     operands.push_back(flag.id);
     for (int b = 0; b < 2; ++b) {
@@ -1184,7 +1184,7 @@ class generator {
       branch.bodies[b] = g.cut(first, {}, outputs, operands);
       branch.captures[b] = operands.size() - before;
     }
-    add({{g, g.result(g.add_construct(branch, operands), 0)}, 0});
+    add({{g, g.result(g.add_control_flow(branch, operands), 0)}, 0});
   }
 
   int depth_ = 0;  // of bodies

@@ -53,8 +53,8 @@ struct census {
       const ir::node& n = g[id];
       if (n.op == ir::opcode::solve) found.note(outer, part::solve);
       if (n.op == ir::opcode::update) found.note(outer, part::update);
-      if (n.op != ir::opcode::construct) continue;
-      const ir::construct& c = g.construct_of(n);
+      if (n.op != ir::opcode::control_flow) continue;
+      const ir::control_flow& c = g.control_flow_of(n);
       const part kind = of_kind[static_cast<int>(c.what)];
       found.note(outer, kind);
       for (const int body : c.bodies)
@@ -137,8 +137,8 @@ class rule_generator : public generator {
     for (const ir::node_id id : all) inputs.push_back(graph().body_input(graph()[id].type, graph()[id].shape));
     return inputs;
   }
-  void add_results(ir::node_id construct, const std::vector<double>& bounds) {
-    for (std::size_t i = 0; i < bounds.size(); ++i) add({{graph(), graph().result(construct, static_cast<int>(i))}, bounds[i]});
+  void add_results(ir::node_id control_flow, const std::vector<double>& bounds) {
+    for (std::size_t i = 0; i < bounds.size(); ++i) add({{graph(), graph().result(control_flow, static_cast<int>(i))}, bounds[i]});
   }
   std::vector<entry> some(int most) {
     std::vector<entry> found;
@@ -178,9 +178,9 @@ class rule_generator : public generator {
     std::vector<double> bounds;
     int kept = 0;
     const function f = grow_function(part::checkpoint, {}, bounds, dice_.chance(0.5) ? &kept : nullptr);
-    ir::construct c{.what = ir::construct::kind::checkpoint, .carries = f.results, .kept = kept, .captures = {f.captured.size(), 0}, .bodies = {f.body, -1}};
+    ir::control_flow c{.what = ir::control_flow::kind::checkpoint, .carries = f.results, .kept = kept, .captures = {f.captured.size(), 0}, .bodies = {f.body, -1}};
     const ids operands = with(called(f, {}).results, f.captured);
-    add_results(graph().add_construct(c, operands), bounds);
+    add_results(graph().add_control_flow(c, operands), bounds);
   }
 
   void custom_jvp() {
@@ -192,7 +192,7 @@ class rule_generator : public generator {
     ids stopped;
     for (const entry& e : arguments) stopped.push_back(is_floating(e.x.id) ? ops::stopped(e.x).id : e.x.id);
     const ids values = called(f, stopped).results;
-    ir::construct c{.what = ir::construct::kind::custom_jvp, .carries = f.results, .scanned = static_cast<int>(arguments.size())};
+    ir::control_flow c{.what = ir::control_flow::kind::custom_jvp, .carries = f.results, .scanned = static_cast<int>(arguments.size())};
     ids operands = with(values, ids_of(arguments));
     const ir::node_id first = g.count();
     const ids x = inputs_like(ids_of(arguments)), wrt = floating_of(x), along = inputs_like(wrt), y = floating_of(called(f, x).results);
@@ -203,14 +203,14 @@ class rule_generator : public generator {
     c.refused = g.take_refused_derivative();
     c.bodies[0] = g.cut(first, with(x, along), outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
-    add_results(g.add_construct(c, operands), bounds);
+    add_results(g.add_control_flow(c, operands), bounds);
   }
 
   /// z with a rule that reads it: tangent(z, x) * the tangent of x. The derivatives of the tangent go through the rule again.
   template <class Tangent>
   void add_with_rule_of_result(const value& z, const value& x, Tangent tangent) {
     ir::builder& g = graph();
-    ir::construct c{.what = ir::construct::kind::custom_jvp, .of_results = true, .carries = 1, .scanned = 2};
+    ir::control_flow c{.what = ir::control_flow::kind::custom_jvp, .of_results = true, .carries = 1, .scanned = 2};
     ids operands;
     for (const value& o : {ops::stopped(z), z, x}) operands.push_back(o.id);
     const ir::node_id first = g.count();
@@ -220,7 +220,7 @@ class rule_generator : public generator {
     outputs.push_back((tangent(value(g, at[1]), value(g, at[2])) * value(g, along[2])).id);
     c.bodies[0] = g.cut(first, inputs, outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
-    add_results(g.add_construct(c, operands), {0});
+    add_results(g.add_control_flow(c, operands), {0});
   }
   /// The derivative of exp is its result.
   void custom_jvp_of_results() {
@@ -237,7 +237,7 @@ class rule_generator : public generator {
     if (!may_carry(e)) return;
     const value x = squashed(e.x);
     const auto slope = [&](const value& z) { return z.like(1) - z.like(0.3) * apply<ops::cos>(z); };
-    ir::construct loop{.what = ir::construct::kind::scan, .carries = 1, .length = 5};
+    ir::control_flow loop{.what = ir::control_flow::kind::scan, .carries = 1, .length = 5};
     ids operands, outputs;
     operands.push_back(ops::stopped(x).id);
     const value begin(g, operands[0]);
@@ -247,7 +247,7 @@ class rule_generator : public generator {
     outputs.push_back((z - (z - z.like(0.3) * apply<ops::sin>(z) - begin) / slope(z)).id);
     loop.bodies[0] = g.cut(first, inputs, outputs, operands);
     loop.captures[0] = operands.size() - 1;
-    add_with_rule_of_result({g, g.result(g.add_construct(loop, operands), 0)}, x, [&](const value& at, const value&) { return at.like(1) / slope(at); });
+    add_with_rule_of_result({g, g.result(g.add_control_flow(loop, operands), 0)}, x, [&](const value& at, const value&) { return at.like(1) / slope(at); });
   }
 
   template <class T, int Rank>
@@ -269,17 +269,17 @@ class rule_generator : public generator {
     constexpr std::make_index_sequence<tenure::max_rank + 1> ranks;
     const int rank = e.x.shape().rank;
     const ir::external_function sines = e.x.type() == dtype::float32 ? sines_of<float>(rank, ranks) : sines_of<double>(rank, ranks);
-    ir::construct called{.what = ir::construct::kind::external, .scanned = 1, .function = sines};
+    ir::control_flow called{.what = ir::control_flow::kind::external, .scanned = 1, .function = sines};
     ids arguments, stand_in;
     arguments.push_back(ops::stopped(e.x).id);
     ir::node_id first = g.count();
     const ids inputs = inputs_like(with({}, arguments));
     stand_in.push_back(zero_like(inputs[0]));
     called.bodies[0] = g.cut(first, inputs, stand_in, arguments);
-    const value y(g, g.result(g.add_construct(called, arguments), 0));
+    const value y(g, g.result(g.add_control_flow(called, arguments), 0));
     const bool in_reverse = o_.no_forward && dice_.chance(0.5);
-    ir::construct rule{.what = ir::construct::kind::custom_jvp, .carries = 1, .scanned = 1};
-    if (in_reverse) rule = {.what = ir::construct::kind::custom_vjp, .of_results = true, .carries = 1, .scanned = 1, .kept = 2};
+    ir::control_flow rule{.what = ir::control_flow::kind::custom_jvp, .carries = 1, .scanned = 1};
+    if (in_reverse) rule = {.what = ir::control_flow::kind::custom_vjp, .of_results = true, .carries = 1, .scanned = 1, .kept = 2};
     ids operands, outputs;
     for (const value& o : in_reverse ? std::vector<value>{y, y, e.x, e.x, y} : std::vector<value>{y, e.x}) operands.push_back(o.id);
     first = g.count();
@@ -289,7 +289,7 @@ class rule_generator : public generator {
     outputs.push_back((value(g, own[own.size() - 1]) * apply<ops::cos>(value(g, own[0]))).id);
     rule.bodies[0] = g.cut(first, own, outputs, operands);
     rule.captures[0] = operands.size() - rule.own_operands();
-    add_results(g.add_construct(rule, operands), {0});
+    add_results(g.add_control_flow(rule, operands), {0});
   }
 
   /// The residuals are the arguments, and a few values from within the function.
@@ -308,13 +308,13 @@ class rule_generator : public generator {
     {
       const ir::graph_view body = g.view().body_at(f.body);
       for (ir::node_id id = 0; id < body.count; ++id) {
-        const bool is_value = body[id].op != ir::opcode::input && body[id].op != ir::opcode::tuple && body[id].op != ir::opcode::construct;
+        const bool is_value = body[id].op != ir::opcode::input && body[id].op != ir::opcode::tuple && body[id].op != ir::opcode::control_flow;
         if (is_value && tenure::is_floating(body[id].type) && dice_.chance(0.2)) kept.push_back(id);
       }
     }
     ids residuals = given;
     for (const ir::node_id id : kept) residuals.push_back(by_forward.nodes[id]);
-    ir::construct c{.what = ir::construct::kind::custom_vjp, .carries = f.results, .scanned = given.size(), .kept = residuals.size()};
+    ir::control_flow c{.what = ir::control_flow::kind::custom_vjp, .carries = f.results, .scanned = given.size(), .kept = residuals.size()};
     ids operands = with(with(with(values, by_forward.results), given), residuals);
     const ir::node_id first = g.count();
     const ids r = inputs_like(residuals), cotangents = inputs_like(floating_of(values));
@@ -332,7 +332,7 @@ class rule_generator : public generator {
     const bool is_refused = g.take_refused_derivative() != ir::refusal::kind::nothing;
     c.bodies[0] = g.cut(first, with(r, cotangents), outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
-    if (!is_refused) add_results(g.add_construct(c, operands), bounds);
+    if (!is_refused) add_results(g.add_control_flow(c, operands), bounds);
   }
 
   /// Systems whose matrices have a large diagonal: their condition is small.

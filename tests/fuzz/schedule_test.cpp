@@ -70,7 +70,7 @@ TEST_CASE("Law: a result may be computed in the memory of an argument that it ma
       for (int j = 0; j < walked.buffer_count; ++j) {
         const passes::buffer &a = walked.buffers[i], &r = walked.buffers[j];
         if (a.where != passes::buffer::place::argument || r.where != passes::buffer::place::result) continue;
-        const bool may = passes::may_overwrite(walked, i, j, passes::no_constructs{}, passes::in_every_call{});
+        const bool may = passes::may_overwrite(walked, i, j, passes::no_control_flow{}, passes::in_every_call{});
         if (found.view().may(a.index, r.index) != may) FAIL(report(seed, "overwritten arguments", may ? "a pair is missing" : "a pair is wrong", g));
       }
     const results wanted = reference_of(seed, g, s.arguments);

@@ -30,7 +30,7 @@ class program {
     for (int i = 0; i < 3; ++i) pool.push_back(input(vector_));
     const ids x = pool;
     stack_ = input({2, {iteration_bound, 2}});
-    const ids found = construct(static_cast<kind>(seed % kinds), pool);
+    const ids found = control_flow(static_cast<kind>(seed % kinds), pool);
     ids y;
     y.push_back(found[dice_.below(found.size())]);
     if (dice_.chance(0.3)) y.push_back(found[dice_.below(found.size())]);
@@ -76,7 +76,7 @@ class program {
   void grow(ids& pool) {
     for (int i = 2 + dice_.below(4); i > 0; --i) pool.push_back(step(pool).id);
     if (depth_ < 2 && dice_.chance(0.25))
-      for (const ir::node_id id : construct(static_cast<kind>(dice_.below(kinds)), pool))
+      for (const ir::node_id id : control_flow(static_cast<kind>(dice_.below(kinds)), pool))
         if (g.shape_of(id) == vector_) pool.push_back(id);
     if (dice_.chance(0.5)) pool.push_back(step(pool).id);
   }
@@ -93,7 +93,7 @@ class program {
     return all;
   }
 
-  ids construct(kind what, const ids& pool) {
+  ids control_flow(kind what, const ids& pool) {
     ++depth_;
     const ids results = what == kind::cond ? branch(pool) : what == kind::checkpoint ? again(pool) : loop(what, pool);
     --depth_;
@@ -102,7 +102,7 @@ class program {
 
   ids branch(const ids& pool) {
     const bool which = dice_.chance(0.5);
-    ir::construct c{.what = ir::construct::kind::cond};
+    ir::control_flow c{.what = ir::control_flow::kind::cond};
     ids operands, taken;
     operands.push_back(g.constant(dtype::boolean, g.intern({}), which));
     for (int b = 0; b < 2; ++b) {
@@ -121,7 +121,7 @@ class program {
   }
 
   ids again(const ids& pool) {
-    ir::construct c{.what = ir::construct::kind::checkpoint, .carries = 2};
+    ir::control_flow c{.what = ir::control_flow::kind::checkpoint, .carries = 2};
     const ir::node_id first = g.count();
     ids inner = pool, captured;
     grow(inner);
@@ -133,8 +133,8 @@ class program {
     return results(c, operands, 2);
   }
 
-  ids results(const ir::construct& c, const ids& operands, int count) {
-    const ir::node_id id = g.add_construct(c, operands);
+  ids results(const ir::control_flow& c, const ids& operands, int count) {
+    const ir::node_id id = g.add_control_flow(c, operands);
     ids all;
     for (int i = 0; i < count; ++i) all.push_back(g.result(id, i));
     return all;
@@ -185,18 +185,18 @@ class program {
     if (scans) {
       ids operands = init;
       operands.push_back(xs);
-      const ir::construct c{.what = ir::construct::kind::scan, .reverse = reverse, .carries = carries, .scanned = 1, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = trip_count};
+      const ir::control_flow c{.what = ir::control_flow::kind::scan, .reverse = reverse, .carries = carries, .scanned = 1, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = trip_count};
       return results(c, after_own(operands), carries + (trip_count > 0 ? stacked : 0));
     }
     if (what == kind::fori) {
-      const ir::construct c{.what = ir::construct::kind::scan, .carries = carries, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = trip_count};
+      const ir::control_flow c{.what = ir::control_flow::kind::scan, .carries = carries, .captures = {captured.size(), 0}, .bodies = {body, -1}, .length = trip_count};
       return results(c, after_own(init), carries);
     }
     return what == kind::while_loop ? by_while(body, init, captured, trip_count) : bounded(body, init, captured, trip_count);
   }
 
   ids by_while(int body, const ids& init, const ids& captured, int trip_count) {
-    ir::construct c{.what = ir::construct::kind::while_loop, .carries = init.size() + 1};
+    ir::control_flow c{.what = ir::control_flow::kind::while_loop, .carries = init.size() + 1};
     ids operands = init;
     operands.push_back(number(0).id);
     const auto inputs = [&] {
@@ -226,14 +226,14 @@ class program {
   /// As while_loop with at_most<N> makes it: a checkpoint of a scan whose iterations after the last one do nothing.
   ids bounded(int body, const ids& init, const ids& captured, int trip_count) {
     const ir::node_id outside = g.count();
-    ir::construct c{.what = ir::construct::kind::scan, .counts = true, .carries = init.size(), .length = iteration_bound};
+    ir::control_flow c{.what = ir::control_flow::kind::scan, .counts = true, .carries = init.size(), .length = iteration_bound};
     ids operands = init;
     const ir::node_id first = g.count();
     ids own;
     for (const ir::node_id o : init) own.push_back(g.body_input(g[o].type, g[o].shape));
     ids state = own;
     own.push_back(g.body_input(dtype::int64, g.intern({})));
-    ir::construct maybe{.what = ir::construct::kind::cond};
+    ir::control_flow maybe{.what = ir::control_flow::kind::cond};
     ids of_cond;
     of_cond.push_back(less(own[init.size()], trip_count).id);
     const ir::node_id in_branch = g.count();
@@ -246,7 +246,7 @@ class program {
     c.bodies[0] = g.cut(first, own, results(maybe, of_cond, init.size()), operands);
     c.captures[0] = operands.size() - init.size();
     ids free;
-    ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = init.size()};
+    ir::control_flow kept{.what = ir::control_flow::kind::checkpoint, .carries = init.size()};
     kept.bodies[0] = g.cut(outside, {}, results(c, operands, init.size()), free);
     ids all = by_while(body, init, captured, trip_count);
     for (const ir::node_id id : free) all.push_back(id);

@@ -49,9 +49,9 @@ constexpr int add_loop(ir::builder& g, ir::node_id start, double factor, bool ch
   if (checks) g.check_bound({product, 3, "gather"});
   ir::array<ir::node_id> inputs, outputs, operands, captured;
   inputs.push_back(first), outputs.push_back(product), operands.push_back(start);
-  ir::construct loop{.what = ir::construct::kind::scan, .carries = 1, .length = 3};
+  ir::control_flow loop{.what = ir::control_flow::kind::scan, .carries = 1, .length = 3};
   loop.bodies[0] = g.cut(first, inputs, outputs, captured);
-  g.output(g.result(g.add_construct(loop, operands), 0));
+  g.output(g.result(g.add_control_flow(loop, operands), 0));
   return loop.bodies[0];
 }
 
@@ -174,21 +174,21 @@ TEST_CASE("a frozen graph is its builder") {
 TEST_CASE("a frozen graph has its bodies, or refers to those of another") {
   static constexpr ir::graph_with_bodies<sizes_with_bodies> whole{loops(2, 3).view()};
   static constexpr ir::graph<sizes_with_bodies> part{whole.view()};
-  static_assert(whole.view().inner.count == 2 && whole.view().body_at(1).count == 3 && whole.view().inner.construct_count == 2);
+  static_assert(whole.view().inner.count == 2 && whole.view().body_at(1).count == 3 && whole.view().inner.control_flow_count == 2);
   CHECK(part.view().inner.nodes == whole.view().inner.nodes);
   CHECK(part.sizes == whole.sizes);
   CHECK(part.view().body_at(1)[1].attr == ir::bits_of(dtype::float32, 3));
 }
 
-TEST_CASE("equal bodies have one number, and equal constructs one record") {
+TEST_CASE("equal bodies have one number, and equal control-flow operations one record") {
   const ir::builder same = loops(2, 2), different = loops(2, 3);
   CHECK(same.view().inner.count == 1);
   CHECK(same.view().inner.node_count == 3);
   CHECK(same.view().inner.output_count == 1);
-  CHECK(same.view().inner.construct_count == 1);
+  CHECK(same.view().inner.control_flow_count == 1);
   CHECK(different.view().inner.count == 2);
   CHECK(different.view().inner.node_count == 6);
-  CHECK(different.view().inner.construct_count == 2);
+  CHECK(different.view().inner.control_flow_count == 2);
   ir::builder g = loops(2, 3);
   ir::array<ir::node_id> more;
   more.push_back(1);
@@ -207,12 +207,12 @@ TEST_CASE("a pass leaves the bodies where they are; a graph that changes them ha
   const ir::builder written = loops(2, 3);
   ir::builder g(written.view());
   CHECK(g.view().inner.nodes == written.view().inner.nodes);
-  CHECK(g.view().inner.construct_count == 2);
+  CHECK(g.view().inner.control_flow_count == 2);
   const ir::node_id x = g.input(dtype::float32, {1, {4}});
   CHECK(add_loop(g, x, 5) == 2);
   CHECK(g.view().inner.nodes != written.view().inner.nodes);
   CHECK(g.view().inner.node_count == 9);
-  CHECK(g.view().inner.construct_count == 3);
+  CHECK(g.view().inner.control_flow_count == 3);
   CHECK(written.view().inner.count == 2);
   CHECK(add_loop(g, x, 2) == 0);
 }
@@ -234,7 +234,7 @@ TEST_CASE("a graph fits into memory of its sizes, and not where one of them is s
                {"outputs of bodies", &graph_sizes::body_outputs},
                {"bounds of bodies", &graph_sizes::body_bounds},
                {"bodies", &graph_sizes::bodies},
-               {"constructs", &graph_sizes::constructs}};
+               {"control-flow operations", &graph_sizes::control_flows}};
   for (const auto& each : sizes) {
     CAPTURE(each.name);
     graph_sizes larger = all;

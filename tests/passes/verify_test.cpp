@@ -50,8 +50,8 @@ constexpr ir::node node(opcode op, dtype type, int arity, std::int16_t shape, ir
   return {.op = op, .type = type, .arity = static_cast<std::int8_t>(arity), .shape = shape, .in = {a, b, ir::none}};
 }
 
-/// One construct with its bodies, whose records a test may change.
-struct construct_graph {
+/// One control-flow operation with its bodies, whose records a test may change.
+struct control_flow_graph {
   ir::builder g;
   const std::int16_t scalar = g.intern({}), row = g.intern({1, {2}});
   const ir::node_id number = g.input(dtype::float64, {}), flag = g.input(dtype::boolean, {}), rows = g.input(dtype::float64, {2, {5, 2}}), w = g.input(dtype::float64, {1, {2}});
@@ -59,7 +59,7 @@ struct construct_graph {
   std::vector<ir::node> nodes, body_nodes;
   std::vector<ir::node_id> body_outputs;
   std::vector<ir::body> bodies;
-  std::vector<ir::construct> constructs;
+  std::vector<ir::control_flow> control_flows;
 
   ops::value input(std::int16_t shape) { return {g, g.body_input(dtype::float64, shape)}; }
   int cut(ir::node_id first, std::initializer_list<ops::value> inputs, std::initializer_list<ops::value> outputs, ir::array<ir::node_id>& captured) {
@@ -68,15 +68,15 @@ struct construct_graph {
     for (const ops::value& v : outputs) out.push_back(v.id);
     return g.cut(first, in, out, captured);
   }
-  void add(const ir::construct& c, const ir::array<ir::node_id>& operands, int results) {
-    id = g.add_construct(c, operands);
+  void add(const ir::control_flow& c, const ir::array<ir::node_id>& operands, int results) {
+    id = g.add_control_flow(c, operands);
     for (int i = 0; i < results; ++i) g.output(g.result(id, i));
     const ir::graph_view v = g.view();
     nodes.assign(v.nodes, v.nodes + v.count);
     body_nodes.assign(v.inner.nodes, v.inner.nodes + v.inner.node_count);
     body_outputs.assign(v.inner.outputs, v.inner.outputs + v.inner.output_count);
     bodies.assign(v.inner.bodies, v.inner.bodies + v.inner.count);
-    constructs.assign(v.inner.constructs, v.inner.constructs + v.inner.construct_count);
+    control_flows.assign(v.inner.control_flows, v.inner.control_flows + v.inner.control_flow_count);
   }
   /// The verdict after `change` changed a record; the next call finds the records as they were.
   template <class F>
@@ -84,20 +84,20 @@ struct construct_graph {
     const auto n = nodes, b = body_nodes;
     const auto o = body_outputs;
     const auto bs = bodies;
-    const auto cs = constructs;
+    const auto cs = control_flows;
     change(*this);
     ir::graph_view v = g.view();
     v.nodes = nodes.data(), v.inner.nodes = body_nodes.data(), v.inner.outputs = body_outputs.data();
-    v.inner.bodies = bodies.data(), v.inner.constructs = constructs.data();
+    v.inner.bodies = bodies.data(), v.inner.control_flows = control_flows.data();
     const verdict found = verify(v);
-    nodes = n, body_nodes = b, body_outputs = o, bodies = bs, constructs = cs;
+    nodes = n, body_nodes = b, body_outputs = o, bodies = bs, control_flows = cs;
     return found;
   }
 };
 
 /// (carry, row) -> (carry + sum(row * w), row * w), over 5 rows.
-construct_graph scan_graph() {
-  construct_graph s;
+control_flow_graph scan_graph() {
+  control_flow_graph s;
   const ir::node_id first = s.g.count();
   const ops::value carry = s.input(s.scalar), slice = s.input(s.row);
   const ops::value product = slice * ops::value{s.g, s.w};
@@ -106,12 +106,12 @@ construct_graph scan_graph() {
   operands.push_back(s.number);
   operands.push_back(s.rows);
   const int body = s.cut(first, {carry, slice}, {next, product}, operands);
-  s.add({.what = ir::construct::kind::scan, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {body, -1}, .length = 5}, operands, 2);
+  s.add({.what = ir::control_flow::kind::scan, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {body, -1}, .length = 5}, operands, 2);
   return s;
 }
 /// row -> row * number while a flag outside is true.
-construct_graph while_graph() {
-  construct_graph s;
+control_flow_graph while_graph() {
+  control_flow_graph s;
   ir::array<ir::node_id> operands;
   operands.push_back(s.w);
   ir::node_id first = s.g.count();
@@ -120,12 +120,12 @@ construct_graph while_graph() {
   first = s.g.count();
   const ops::value carry = s.input(s.row);
   const int step = s.cut(first, {carry}, {-carry}, operands);
-  s.add({.what = ir::construct::kind::while_loop, .carries = 1, .captures = {1, 0}, .bodies = {condition, step}}, operands, 1);
+  s.add({.what = ir::control_flow::kind::while_loop, .carries = 1, .captures = {1, 0}, .bodies = {condition, step}}, operands, 1);
   return s;
 }
 /// The cotangents of row -> row * row and of a number, some iterations back.
-construct_graph reverse_while_graph() {
-  construct_graph s;
+control_flow_graph reverse_while_graph() {
+  control_flow_graph s;
   ir::array<ir::node_id> operands;
   for (const ir::node_id x : {s.w, s.number, s.w, s.g.input(dtype::int64, {})}) operands.push_back(x);
   ir::node_id first = s.g.count();
@@ -134,24 +134,24 @@ construct_graph reverse_while_graph() {
   first = s.g.count();
   const ops::value cotangent = s.input(s.row), sum = s.input(s.scalar), before = s.input(s.row);
   const int pull = s.cut(first, {cotangent, sum, before}, {cotangent * before, sum + sum}, operands);
-  s.add({.what = ir::construct::kind::reverse_while, .carries = 2, .scanned = 2, .bodies = {step, pull}}, operands, 2);
+  s.add({.what = ir::control_flow::kind::reverse_while, .carries = 2, .scanned = 2, .bodies = {step, pull}}, operands, 2);
   return s;
 }
 /// flag ? -w : w + w.
-construct_graph cond_graph() {
-  construct_graph s;
+control_flow_graph cond_graph() {
+  control_flow_graph s;
   ir::array<ir::node_id> operands;
   operands.push_back(s.flag);
   const ops::value w{s.g, s.w};
   const ir::node_id first = s.g.count();
   const int yes = s.cut(first, {}, {-w}, operands), no = s.cut(first, {}, {w + w}, operands);
-  s.add({.what = ir::construct::kind::cond, .captures = {1, 1}, .bodies = {yes, no}}, operands, 1);
+  s.add({.what = ir::control_flow::kind::cond, .captures = {1, 1}, .bodies = {yes, no}}, operands, 1);
   return s;
 }
 
 /// w * w, with a rule in which the tangent of w is scaled by a captured row.
-construct_graph jvp_graph() {
-  construct_graph s;
+control_flow_graph jvp_graph() {
+  control_flow_graph s;
   const ops::value w{s.g, s.w}, y = w * w, factor = w + w;
   const ir::node_id first = s.g.count();
   const ops::value x = s.input(s.row), tangent = s.input(s.row);
@@ -159,24 +159,24 @@ construct_graph jvp_graph() {
   operands.push_back(y.id);
   operands.push_back(s.w);
   const int rule = s.cut(first, {x, tangent}, {tangent * factor}, operands);
-  s.add({.what = ir::construct::kind::custom_jvp, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {rule, -1}}, operands, 1);
+  s.add({.what = ir::control_flow::kind::custom_jvp, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {rule, -1}}, operands, 1);
   return s;
 }
 /// The number, and by forward the negated number. The residual is w.
-construct_graph vjp_graph() {
-  construct_graph s;
+control_flow_graph vjp_graph() {
+  control_flow_graph s;
   const ops::value number{s.g, s.number}, forward = -number;
   const ir::node_id first = s.g.count();
   const ops::value residual = s.input(s.row), cotangent = s.input(s.scalar);
   ir::array<ir::node_id> operands;
   for (const ir::node_id id : {s.number, forward.id, s.number, s.w}) operands.push_back(id);
   const int backward = s.cut(first, {residual, cotangent}, {cotangent * ops::reduced(residual, 1, ir::reduction::sum)}, operands);
-  s.add({.what = ir::construct::kind::custom_vjp, .carries = 1, .scanned = 1, .kept = 1, .bodies = {backward, -1}}, operands, 1);
+  s.add({.what = ir::control_flow::kind::custom_vjp, .carries = 1, .scanned = 1, .kept = 1, .bodies = {backward, -1}}, operands, 1);
   return s;
 }
 /// sum(w * w), of which w * w is kept.
-construct_graph checkpoint_graph() {
-  construct_graph s;
+control_flow_graph checkpoint_graph() {
+  control_flow_graph s;
   const ops::value w{s.g, s.w}, square = w * w, sum = ops::reduced(square, 1, ir::reduction::sum);
   const ir::node_id first = s.g.count();
   const ops::value again = w * w;
@@ -184,7 +184,7 @@ construct_graph checkpoint_graph() {
   operands.push_back(sum.id);
   operands.push_back(square.id);
   const int body = s.cut(first, {}, {ops::reduced(again, 1, ir::reduction::sum), again}, operands);
-  s.add({.what = ir::construct::kind::checkpoint, .carries = 1, .kept = 1, .captures = {1, 0}, .bodies = {body, -1}}, operands, 1);
+  s.add({.what = ir::control_flow::kind::checkpoint, .carries = 1, .kept = 1, .captures = {1, 0}, .bodies = {body, -1}}, operands, 1);
   return s;
 }
 
@@ -463,29 +463,29 @@ TEST_CASE("reductions, products and indexing keep to their shapes") {
 }
 
 TEST_CASE("a scan keeps to its body") {
-  construct_graph s = scan_graph();
+  control_flow_graph s = scan_graph();
   REQUIRE(s.after([](auto&) {}).ok());
   const ir::node_id id = s.id, carries = id + 1, stacked = id + 2;
   const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64);
   const char* const extent = "another extent than the operation's rule gives";
   const char* const rank = "another rank than the operation's rule gives";
   const char* const type = "another element type than the operation takes";
-  check(s.after([&](auto& r) { r.nodes[id].in[0] = r.w; }), "the operand of a construct is no tuple", id, 0, 0);
-  check(s.after([&](auto& r) { r.nodes[id].attr = 1; }), "no such construct", id, 1, 1);
-  check(s.after([&](auto& r) { r.nodes[id].attr = -1; }), "no such construct", id, -1, 1);
-  check(s.after([&](auto& r) { r.constructs[0].captures[0] = 2; }), "another number of operands than the construct has", id, 3, 4);
-  check(s.after([&](auto& r) { r.constructs[0].bodies[0] = 1; }), "no such body", id, 1, 1);
-  check(s.after([&](auto& r) { r.constructs[0].bodies[0] = -1; }), "no such body", id, -1, 1);
-  check(s.after([&](auto& r) { r.constructs[0].counts = true; }), "another number of inputs than the construct gives", id, 3, 4);
+  check(s.after([&](auto& r) { r.nodes[id].in[0] = r.w; }), "the operand of a control-flow operation is no tuple", id, 0, 0);
+  check(s.after([&](auto& r) { r.nodes[id].attr = 1; }), "no such control-flow operation", id, 1, 1);
+  check(s.after([&](auto& r) { r.nodes[id].attr = -1; }), "no such control-flow operation", id, -1, 1);
+  check(s.after([&](auto& r) { r.control_flows[0].captures[0] = 2; }), "another number of operands than the control-flow operation has", id, 3, 4);
+  check(s.after([&](auto& r) { r.control_flows[0].bodies[0] = 1; }), "no such body", id, 1, 1);
+  check(s.after([&](auto& r) { r.control_flows[0].bodies[0] = -1; }), "no such body", id, -1, 1);
+  check(s.after([&](auto& r) { r.control_flows[0].counts = true; }), "another number of inputs than the control-flow operation gives", id, 3, 4);
   for (int i = 0; i < 3; ++i) {
     CAPTURE(i);  // carry, slice, captured
     check(s.after([&](auto& r) { r.body_nodes[i].type = dtype::float32; }), type, id, f32, f64);
     check(s.after([&](auto& r) { r.body_nodes[i].shape = i == 0 ? r.row : r.scalar; }), rank, id, i == 0, i != 0);
   }
-  check(s.after([](auto& r) { r.constructs[0].length = 6; }), extent, id, 5, 6);
+  check(s.after([](auto& r) { r.control_flows[0].length = 6; }), extent, id, 5, 6);
   check(s.after([](auto& r) { r.body_outputs[0] = 1; }), rank, id, 1, 0);
   check(s.after([](auto& r) { r.body_nodes[r.body_outputs[0]].type = dtype::float32; }), type, id, f32, f64);
-  check(s.after([&](auto& r) { r.nodes[carries].in[0] = r.w; }), "a result of no construct", carries, s.w, 0);
+  check(s.after([&](auto& r) { r.nodes[carries].in[0] = r.w; }), "a result of no control-flow operation", carries, s.w, 0);
   check(s.after([&](auto& r) { r.nodes[carries].attr = 2; }), "no such result", carries, 2, 2);
   check(s.after([&](auto& r) { r.nodes[carries].attr = -1; }), "no such result", carries, -1, 2);
   check(s.after([&](auto& r) { r.nodes[carries].type = dtype::float32; }), type, carries, f32, f64);
@@ -496,53 +496,53 @@ TEST_CASE("a scan keeps to its body") {
 TEST_CASE("a while_loop, its reverse and a cond keep to their bodies") {
   const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64), flag = static_cast<int>(dtype::boolean);
   const char* const type = "another element type than the operation takes";
-  construct_graph w = while_graph();
+  control_flow_graph w = while_graph();
   REQUIRE(w.after([](auto&) {}).ok());
   check(w.after([](auto& r) { r.body_outputs[0] = 0; }), "a condition is no single bool", w.id, 1, 1);
   check(w.after([](auto& r) { r.bodies[0].output_count = 2; }), "a condition is no single bool", w.id, 2, 1);
-  check(w.after([](auto& r) { r.constructs[0].bodies[1] = 2; }), "no such body", w.id, 2, 2);
+  check(w.after([](auto& r) { r.control_flows[0].bodies[1] = 2; }), "no such body", w.id, 2, 2);
   check(w.after([](auto& r) { r.body_nodes[static_cast<std::size_t>(r.bodies[1].first_node) + 1].type = dtype::float32; }), type, w.id, f32, f64);
 
   // The last result of a while_loop that counts its iterations is a number.
-  check(w.after([](auto& r) { r.constructs[0].counts_iterations = true, r.nodes.back().attr = 1; }), type, w.id + 1, f64, static_cast<int>(dtype::int64));
-  check(w.after([](auto& r) { r.constructs[0].counts_iterations = true, r.nodes.back().attr = 1, r.nodes.back().type = dtype::int64; }), "another rank than the operation's rule gives", w.id + 1, 1, 0);
+  check(w.after([](auto& r) { r.control_flows[0].counts_iterations = true, r.nodes.back().attr = 1; }), type, w.id + 1, f64, static_cast<int>(dtype::int64));
+  check(w.after([](auto& r) { r.control_flows[0].counts_iterations = true, r.nodes.back().attr = 1, r.nodes.back().type = dtype::int64; }), "another rank than the operation's rule gives", w.id + 1, 1, 0);
 
-  construct_graph b = reverse_while_graph();
+  control_flow_graph b = reverse_while_graph();
   REQUIRE(b.after([](auto&) {}).ok());
-  check(b.after([](auto& r) { r.constructs[0].bodies[0] = 2; }), "no such body", b.id, 2, 2);
-  check(b.after([](auto& r) { r.bodies[0].input_count = 2; }), "another number of inputs than the construct gives", b.id, 2, 1);
-  check(b.after([](auto& r) { r.bodies[1].input_count = 2; }), "another number of inputs than the construct gives", b.id, 2, 3);
+  check(b.after([](auto& r) { r.control_flows[0].bodies[0] = 2; }), "no such body", b.id, 2, 2);
+  check(b.after([](auto& r) { r.bodies[0].input_count = 2; }), "another number of inputs than the control-flow operation gives", b.id, 2, 1);
+  check(b.after([](auto& r) { r.bodies[1].input_count = 2; }), "another number of inputs than the control-flow operation gives", b.id, 2, 3);
   check(b.after([](auto& r) { r.bodies[0].output_count = 0; }), "a loop that does not return its carries", b.id, 0, 1);
   check(b.after([](auto& r) { r.bodies[1].output_count = 1; }), "a loop that does not return its carries", b.id, 1, 2);
   check(b.after([](auto& r) { r.body_nodes[1].shape = r.scalar; }), "another rank than the operation's rule gives", b.id, 0, 1);
   check(b.after([](auto& r) { r.nodes[4].type = dtype::float64; }), type, b.id, f64, static_cast<int>(dtype::int64));
 
-  construct_graph c = cond_graph();
+  control_flow_graph c = cond_graph();
   REQUIRE(c.after([](auto&) {}).ok());
   const int last = static_cast<int>(c.body_nodes.size()) - 1;
   check(c.after([](auto& r) { r.nodes[r.flag].type = dtype::float64; }), type, c.id, f64, flag);
   check(c.after([](auto& r) { r.bodies[1].output_count = 0; }), "branches of different results", c.id, 1, 0);
   check(c.after([&](auto& r) { r.body_nodes[last].type = dtype::float32; }), type, c.id, f64, f32);
   check(c.after([&](auto& r) { r.body_nodes[last].shape = r.scalar; }), "another rank than the operation's rule gives", c.id, 1, 0);
-  check(c.after([](auto& r) { r.constructs[0].captures[1] = 0; }), "another number of operands than the construct has", c.id, 3, 2);
+  check(c.after([](auto& r) { r.control_flows[0].captures[1] = 0; }), "another number of operands than the control-flow operation has", c.id, 3, 2);
 }
 
 TEST_CASE("annotations keep to their bodies") {
   const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64);
   const char* const type = "another element type than the operation takes";
   const char* const rank = "another rank than the operation's rule gives";
-  construct_graph all[] = {jvp_graph(), vjp_graph(), checkpoint_graph()};
-  for (construct_graph& s : all) {
-    CAPTURE(static_cast<int>(s.constructs[0].what));
-    const int inputs = s.bodies[0].input_count, outputs = s.bodies[0].output_count, operands = s.constructs[0].operands();
+  control_flow_graph all[] = {jvp_graph(), vjp_graph(), checkpoint_graph()};
+  for (control_flow_graph& s : all) {
+    CAPTURE(static_cast<int>(s.control_flows[0].what));
+    const int inputs = s.bodies[0].input_count, outputs = s.bodies[0].output_count, operands = s.control_flows[0].operands();
     const verdict good = s.after([](auto&) {});
     CAPTURE(good.what == nullptr ? "" : good.what, good.node, good.lhs, good.rhs);
     REQUIRE(good.ok());
-    check(s.after([](auto& r) { r.constructs[0].bodies[0] = 1; }), "no such body", s.id, 1, 1);
-    check(s.after([](auto& r) { r.constructs[0].bodies[0] = -1; }), "no such body", s.id, -1, 1);
-    check(s.after([](auto& r) { r.bodies[0].input_count += 1; }), "another number of inputs than the construct gives", s.id, inputs + 1, inputs);
-    check(s.after([](auto& r) { r.bodies[0].output_count -= 1; }), "another number of outputs than the construct takes", s.id, outputs - 1, outputs);
-    check(s.after([](auto& r) { r.constructs[0].kept += 1; }), "another number of operands than the construct has", s.id, operands, operands + 1);
+    check(s.after([](auto& r) { r.control_flows[0].bodies[0] = 1; }), "no such body", s.id, 1, 1);
+    check(s.after([](auto& r) { r.control_flows[0].bodies[0] = -1; }), "no such body", s.id, -1, 1);
+    check(s.after([](auto& r) { r.bodies[0].input_count += 1; }), "another number of inputs than the control-flow operation gives", s.id, inputs + 1, inputs);
+    check(s.after([](auto& r) { r.bodies[0].output_count -= 1; }), "another number of outputs than the control-flow operation takes", s.id, outputs - 1, outputs);
+    check(s.after([](auto& r) { r.control_flows[0].kept += 1; }), "another number of operands than the control-flow operation has", s.id, operands, operands + 1);
     for (int i = 0; i < inputs; ++i) {
       CAPTURE(i);
       check(s.after([&](auto& r) { r.body_nodes[i].type = dtype::float32; }), type, s.id, f32, f64);
@@ -553,10 +553,10 @@ TEST_CASE("annotations keep to their bodies") {
     check(s.after([&](auto& r) { r.nodes[s.id + 1].attr = 1; }), "no such result", s.id + 1, 1, 1);
     check(s.after([&](auto& r) { r.nodes[s.id + 1].type = dtype::float32; }), type, s.id + 1, f32, f64);
   }
-  construct_graph& v = all[1];
+  control_flow_graph& v = all[1];
   const ir::node_id first_tuple = v.nodes[v.nodes[v.id].in[0]].in[0];  // the value, the value by forward, the argument
   check(v.after([&](auto& r) { r.nodes[first_tuple].in[1] = r.w; }), rank, v.id, 1, 0);
-  CHECK(v.after([](auto& r) { r.constructs[0].is_taken = true; }).ok());
+  CHECK(v.after([](auto& r) { r.control_flows[0].is_taken = true; }).ok());
 }
 
 TEST_CASE("outputs and arguments exist") {

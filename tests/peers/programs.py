@@ -136,7 +136,7 @@ class program:
 
     def __init__(self, seed):
         self.r = r = random.Random(seed * 7919 + 5)
-        self.seed, self.count, self.constructs = seed, 0, 0
+        self.seed, self.count, self.control-flow operations = seed, 0, 0
         self.type = r.choice(["double", "double", "float"])
         self.exact = r.random() < 0.12
         self.inner_grad = self.has_while = False
@@ -144,7 +144,7 @@ class program:
         self.second = r.choice(["", "", "", "forward", "forward", "reverse"]) if not self.exact else ""
         empty = r.random() < 0.08
         self.batch = 0 if empty else r.choice([0, 0, 0, 3, 9])
-        self.most_constructs = r.choice([1, 1, 2, 2, 3])
+        self.most_control_flows = r.choice([1, 1, 2, 2, 3])
         kinds = [r.choice(shapes) for _ in range(r.choice([2, 2, 3]))]
         if all(len(s) == 0 for s in kinds):
             kinds[0] = (3,)
@@ -158,7 +158,7 @@ class program:
             top.values.append((names[-1], s))
         self.mapped = [bool(self.batch) and (i == 0 or r.random() < 0.7) for i in range(len(kinds))]
         self.grow(top, 0, r.choice([3, 4, 5, 6]))
-        # A construct that a result depends on, as far as there is one.
+        # A control-flow operation that a result depends on, as far as there is one.
         tail = top.values[-1]
         first, second = self.made[-1] if self.made else tail, tail if r.random() < 0.7 else top.pick(r)
         if first == second and self.made:
@@ -287,7 +287,7 @@ class program:
             return self.let(at, f"tn::gather<0>({name}, tn::argsort(-{name}))", f"{name}[m.argsort(-{name}, stable=True)]", s)
         return self.pointwise(at)
 
-    # ---- constructs ----
+    # ---- control-flow operations ----
     def fit(self, at, v, shape):
         """v, or what becomes of it, in a shape that is given."""
         if v[1] == shape:
@@ -504,8 +504,8 @@ class program:
     def grow(self, at, depth, steps):
         r = self.r
         for _ in range(steps):
-            if self.constructs < self.most_constructs and depth < 3 and r.random() < (0.5 if depth == 0 else 0.35):
-                self.constructs += 1
+            if self.control-flow operations < self.most_control_flows and depth < 3 and r.random() < (0.5 if depth == 0 else 0.35):
+                self.control-flow operations += 1
                 makes = [self.scan, self.scan, self.fori_loop, self.while_loop, self.branch, self.branch, self.vmap] + ([] if self.exact else [self.derivative])
                 if depth > 0:
                     self.features.add("nested")

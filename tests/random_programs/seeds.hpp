@@ -28,14 +28,14 @@ constexpr tenure::ir::builder with_cotangents(const tenure::ir::graph_view& of_v
   return g;
 }
 
-using kind = tenure::ir::construct::kind;
-inline bool has_construct(const tenure::ir::graph_view& g, bool (*wanted)(kind)) {
+using kind = tenure::ir::control_flow::kind;
+inline bool has_control_flow(const tenure::ir::graph_view& g, bool (*wanted)(kind)) {
   for (int i = 0; i < g.count; ++i) {
-    if (g[i].op != tenure::ir::opcode::construct) continue;
-    const ir::construct& c = g.construct_of(g[i]);
+    if (g[i].op != tenure::ir::opcode::control_flow) continue;
+    const ir::control_flow& c = g.control_flow_of(g[i]);
     if (wanted(c.what)) return true;
     for (const int body : c.bodies)
-      if (body >= 0 && has_construct(g.body_at(body), wanted)) return true;
+      if (body >= 0 && has_control_flow(g.body_at(body), wanted)) return true;
   }
   return false;
 }
@@ -46,10 +46,10 @@ inline sample function_of(std::uint64_t seed) {
                                                   [](kind k) { return k == kind::checkpoint; }};
   for (std::uint64_t other = seed;; other += 1000000) {
     const options o{.nodes = 4 + static_cast<int>(seed % 5), .smooth = true, .floating = true, .symbols = seed % 3 == 0, .strided = false,
-                    .constructs = true, .rules = true, .no_forward = true};
+                    .control_flows = true, .rules = true, .no_forward = true};
     sample s = grown(rule_generator(other, o));
     const ir::builder live = passes::dead_code(s.graph.view());
-    if (!has_construct(live.view(), annotations[seed / 8 % 3]) || has_construct(live.view(), [](kind k) { return k == kind::external; })) continue;
+    if (!has_control_flow(live.view(), annotations[seed / 8 % 3]) || has_control_flow(live.view(), [](kind k) { return k == kind::external; })) continue;
     ir::builder derived = with_cotangents(s.graph.view());
     if (derived.take_refused_derivative() == ir::refusal::kind::nothing) return s;
   }
@@ -62,9 +62,9 @@ inline sample written_of(std::uint64_t seed) {
   if (!loops)
     return grown(rule_generator(seed, {.nodes = 6 + static_cast<int>(seed % 23), .symbols = seed % 3 == 0, .strided = seed % 2 == 0, .long_rows = true, .seldom = static_cast<int>(seed / 2 % seldom_made)}));
   for (std::uint64_t other = seed;; other += 1000000) {
-    const options o{.nodes = 4 + static_cast<int>(seed % 9), .symbols = seed % 3 == 0, .strided = seed % 16 == 1, .long_rows = true, .constructs = true, .whiles = true};
+    const options o{.nodes = 4 + static_cast<int>(seed % 9), .symbols = seed % 3 == 0, .strided = seed % 16 == 1, .long_rows = true, .control_flows = true, .whiles = true};
     sample s = random_sample(other, o);
-    if (has_construct(passes::dead_code(s.graph.view()).view(), [](kind) { return true; })) return s;
+    if (has_control_flow(passes::dead_code(s.graph.view()).view(), [](kind) { return true; })) return s;
   }
 }
 /// The sample of the program that runs. Its bodies stay in the memory of the written graph.

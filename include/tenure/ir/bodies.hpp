@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Bodies of loops and branches in a builder: nodes are cut off and become a body, a body is pasted, and constructs are appended.
+// Bodies of loops and branches in a builder: nodes are cut off and become a body, a body is pasted, and control-flow operations are appended.
 #pragma once
 
 #include <tenure/ir/builder.hpp>
@@ -72,7 +72,7 @@ constexpr int builder::cut(node_id first, const array<node_id>& inputs, const ar
     captured.push_back(id);
     put_input(id);
   };
-  array<node> outside;  // results of constructs before `first`, which a derivative asked for in the body
+  array<node> outside;  // results of control-flow operations before `first`, which a derivative asked for in the body
   for (node_id i = first; i < end; ++i) {
     if (!is_live[i - first]) continue;
     const node& n = nodes[i];
@@ -169,7 +169,7 @@ constexpr int builder::extended(int which, const array<node_id>& more) {
   return known;
 }
 
-constexpr node_id builder::add_construct(const construct& c, const array<node_id>& operands) {
+constexpr node_id builder::add_control_flow(const control_flow& c, const array<node_id>& operands) {
   const std::int16_t scalar = intern({});
   node_id all = none;
   for (int i = 0; i < operands.size();) {
@@ -179,26 +179,26 @@ constexpr node_id builder::add_construct(const construct& c, const array<node_id
     all = append(t);
   }
   if (all == none) all = append({.op = opcode::tuple, .type = dtype::float32, .shape = scalar});
-  return append({.op = opcode::construct, .type = dtype::float32, .arity = 1, .shape = scalar, .in = {all, none, none}, .attr = record_of(c)});
+  return append({.op = opcode::control_flow, .type = dtype::float32, .arity = 1, .shape = scalar, .in = {all, none, none}, .attr = record_of(c)});
 }
 
-constexpr node_id builder::result(node_id construct_id, int i) {
+constexpr node_id builder::result(node_id control_flow_id, int i) {
   const graph_view g = view();
-  const construct& c = g.construct_of(g[construct_id]);
+  const control_flow& c = g.control_flow_of(g[control_flow_id]);
   if (c.annotates()) {
-    const node value = g[operand_at(g.nodes, g[construct_id].in[0], c.operand_of_result(i))];
-    return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {construct_id, none, none}, .attr = i});
+    const node value = g[operand_at(g.nodes, g[control_flow_id].in[0], c.operand_of_result(i))];
+    return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {control_flow_id, none, none}, .attr = i});
   }
   const bool is_trip_count = c.counts_iterations && i == c.carries;
   if (is_trip_count)
-    return append({.op = opcode::result, .type = dtype::int64, .arity = 1, .shape = intern({}), .in = {construct_id, none, none}, .attr = i});
+    return append({.op = opcode::result, .type = dtype::int64, .arity = 1, .shape = intern({}), .in = {control_flow_id, none, none}, .attr = i});
   const graph_view b = g.body_at(c.body_of_results());
   const node& n = b[b.outputs[i]];
   extents s;
-  if (c.what == construct::kind::scan && i >= c.carries) s.push_back(c.length);
+  if (c.what == control_flow::kind::scan && i >= c.carries) s.push_back(c.length);
   for (int a = 0; a < shapes_[n.shape].rank; ++a) s.push_back(shapes_[n.shape][a]);
   const dtype type = n.type;
-  return append({.op = opcode::result, .type = type, .arity = 1, .shape = intern(s), .in = {construct_id, none, none}, .attr = i});
+  return append({.op = opcode::result, .type = type, .arity = 1, .shape = intern(s), .in = {control_flow_id, none, none}, .attr = i});
 }
 
 constexpr void builder::own_bodies() {
@@ -209,7 +209,7 @@ constexpr void builder::own_bodies() {
   for (int i = 0; i < b.output_count; ++i) body_outputs_.push_back(b.outputs[i]);
   for (int i = 0; i < b.bound_count; ++i) body_bounds_.push_back(b.bounds[i]);
   for (int i = 0; i < b.count; ++i) bodies_.push_back(b.bodies[i]);
-  for (int i = 0; i < b.construct_count; ++i) constructs_.push_back(b.constructs[i]);
+  for (int i = 0; i < b.control_flow_count; ++i) control_flows_.push_back(b.control_flows[i]);
 }
 
 constexpr int builder::find_body(const body& b) const {
@@ -226,12 +226,12 @@ constexpr int builder::find_body(const body& b) const {
   return -1;
 }
 
-constexpr int builder::record_of(const construct& c) {
+constexpr int builder::record_of(const control_flow& c) {
   own_bodies();
-  const bool may_be_shared = !c.annotates() && c.what != construct::kind::external;
-  for (int i = 0; may_be_shared && i < constructs_.size(); ++i)
-    if (constructs_[i] == c) return i;
-  return constructs_.push_back(c);
+  const bool may_be_shared = !c.annotates() && c.what != control_flow::kind::external;
+  for (int i = 0; may_be_shared && i < control_flows_.size(); ++i)
+    if (control_flows_[i] == c) return i;
+  return control_flows_.push_back(c);
 }
 
 }  // namespace tenure::ir

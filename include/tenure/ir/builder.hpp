@@ -207,7 +207,7 @@ class builder : public symbol_table {
 
   /// Cuts off the nodes from `first` on as a body with these inputs and outputs, and returns its number. A node before `first` that the body
   /// uses is a capture: it becomes an input after the others, and it is appended to `captured`. A node without operands is copied instead. A
-  /// result of a construct before `first` is appended again, outside the body, and is a capture.
+  /// result of a control-flow operation before `first` is appended again, outside the body, and is a capture.
   /// Bounds on nodes of the body move to the body. Nodes that no output and no bound needs are dropped. Two bodies that are equal have one
   /// number, so they are compiled once: a function that is used twice, and what a derivative computes again.
   /// Indices from outside the body are checked outside, once, but for a branch, whose condition may guard them: its bounds are those from number
@@ -234,23 +234,23 @@ class builder : public symbol_table {
   /// A body with the same nodes and more outputs, which are ids of the body.
   constexpr int extended(int which, const array<node_id>& more);
 
-  /// Appends a construct. The results are nodes of their own, see result().
-  constexpr node_id add_construct(const construct& c, const array<node_id>& operands);
-  /// Gives a construct another record, with the same operands and further results.
-  constexpr void replace_construct(node_id id, const construct& c) { nodes_[id].attr = record_of(c); }
+  /// Appends a control_flow. The results are nodes of their own, see result().
+  constexpr node_id add_control_flow(const control_flow& c, const array<node_id>& operands);
+  /// Gives a control-flow operation another record, with the same operands and further results.
+  constexpr void replace_control_flow(node_id id, const control_flow& c) { nodes_[id].attr = record_of(c); }
 
   /// Says that reverse mode took the rule of a custom_vjp, for all copies of it.
   constexpr void take_rule(node_id id) {
     own_bodies();
-    constructs_[static_cast<int>(nodes_[id].attr)].is_taken = true;
+    control_flows_[static_cast<int>(nodes_[id].attr)].is_taken = true;
   }
 
-  /// Result i of a construct.
-  constexpr node_id result(node_id construct_id, int i);
-  constexpr const construct& construct_at(node_id id) const { return bodies().constructs[nodes_[id].attr]; }
-  constexpr array<node_id> operands_of(node_id construct_id) const {
+  /// Result i of a control_flow.
+  constexpr node_id result(node_id control_flow_id, int i);
+  constexpr const control_flow& control_flow_at(node_id id) const { return bodies().control_flows[nodes_[id].attr]; }
+  constexpr array<node_id> operands_of(node_id control_flow_id) const {
     array<node_id> all;
-    for_each_operand(nodes_.data(), nodes_[construct_id].in[0], [&](node_id id) { all.push_back(id); });
+    for_each_operand(nodes_.data(), nodes_[control_flow_id].in[0], [&](node_id id) { all.push_back(id); });
     return all;
   }
 
@@ -262,7 +262,7 @@ class builder : public symbol_table {
   constexpr bodies_view bodies() const {
     if (shares_) return shared_;
     return {body_nodes_.data(), body_nodes_.size(), body_outputs_.data(), body_outputs_.size(), body_bounds_.data(), body_bounds_.size(),
-            bodies_.data(),     bodies_.size(),     constructs_.data(),   constructs_.size()};
+            bodies_.data(),     bodies_.size(),     control_flows_.data(),   control_flows_.size()};
   }
 
   /// Replaces each extent by the representative of its class of equal extents, so that equal shapes have equal ids.
@@ -281,7 +281,7 @@ class builder : public symbol_table {
     }
     for (node& n : nodes_) n.shape = renamed[n.shape];
     for (node& n : body_nodes_) n.shape = renamed[n.shape];
-    for (construct& c : constructs_) c.length = canonical(c.length);
+    for (control_flow& c : control_flows_) c.length = canonical(c.length);
     const sample_extents noted = samples_;
     samples_ = {};
     for (int i = 0; i < noted.count; ++i) samples_.add(canonical(noted.at[i]));
@@ -318,9 +318,9 @@ class builder : public symbol_table {
   /// their calls.
   constexpr int find_body(const body& b) const;
 
-  /// The number of a record of a construct. Each annotation has a record of its own, because take_rule() changes it. So has each call of an
+  /// The number of a record of a control_flow. Each annotation has a record of its own, because take_rule() changes it. So has each call of an
   /// external function, because functions are not compared.
-  constexpr int record_of(const construct& c);
+  constexpr int record_of(const control_flow& c);
 
   rewriting rewrite_ = nullptr;
   bool rewrites_ = false;
@@ -335,7 +335,7 @@ class builder : public symbol_table {
   array<node_id> body_outputs_;
   array<bound> body_bounds_;
   array<body> bodies_;
-  array<construct> constructs_;
+  array<control_flow> control_flows_;
   bodies_view shared_;  // of another graph
   bool shares_ = false;
   array<node_id> outside_input_, outside_operand_;
@@ -363,4 +363,4 @@ constexpr builder copy_of(const graph_view& g) {
 
 }  // namespace tenure::ir
 
-#include <tenure/ir/bodies.hpp>  // defines what is declared above for bodies and constructs
+#include <tenure/ir/bodies.hpp>  // defines what is declared above for bodies and control-flow operations

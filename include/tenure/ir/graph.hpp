@@ -22,17 +22,17 @@ struct frozen {
 
 struct graph_sizes {
   int nodes = 0, shapes = 0, symbols = 0, constraints = 0, bounds = 0, outputs = 0;
-  int body_nodes = 0, body_outputs = 0, body_bounds = 0, bodies = 0, constructs = 0;
+  int body_nodes = 0, body_outputs = 0, body_bounds = 0, bodies = 0, control_flows = 0;
 
   friend constexpr bool operator==(const graph_sizes&, const graph_sizes&) = default;
   friend constexpr bool operator<=(const graph_sizes& a, const graph_sizes& b) {
     return a.nodes <= b.nodes && a.shapes <= b.shapes && a.symbols <= b.symbols && a.constraints <= b.constraints && a.bounds <= b.bounds && a.outputs <= b.outputs &&
-           a.body_nodes <= b.body_nodes && a.body_outputs <= b.body_outputs && a.body_bounds <= b.body_bounds && a.bodies <= b.bodies && a.constructs <= b.constructs;
+           a.body_nodes <= b.body_nodes && a.body_outputs <= b.body_outputs && a.body_bounds <= b.body_bounds && a.bodies <= b.bodies && a.control_flows <= b.control_flows;
   }
 };
 constexpr graph_sizes sizes_of(const graph_view& g) {
   return {g.count, g.shape_count, g.symbol_count, g.constraint_count, g.bound_count, g.output_count,
-          g.inner.node_count, g.inner.output_count, g.inner.bound_count, g.inner.count, g.inner.construct_count};
+          g.inner.node_count, g.inner.output_count, g.inner.bound_count, g.inner.count, g.inner.control_flow_count};
 }
 
 /// A graph whose arrays have the sizes Sizes::value, which is a graph_sizes. Its bodies stand in another graph, which must live as long.
@@ -79,16 +79,16 @@ struct graph_with_bodies : graph<Sizes> {
   frozen<node_id, room.body_outputs> body_outputs;
   frozen<bound, room.body_bounds> body_bounds;
   frozen<body, room.bodies> each_body;
-  frozen<construct, room.constructs> constructs;
+  frozen<control_flow, room.control_flows> control_flows;
 
   constexpr explicit graph_with_bodies(const graph_view& g)
       : graph<Sizes>(g, {}), body_nodes(g.inner.nodes, g.inner.node_count), body_outputs(g.inner.outputs, g.inner.output_count),
-        body_bounds(g.inner.bounds, g.inner.bound_count), each_body(g.inner.bodies, g.inner.count), constructs(g.inner.constructs, g.inner.construct_count) {}
+        body_bounds(g.inner.bounds, g.inner.bound_count), each_body(g.inner.bodies, g.inner.count), control_flows(g.inner.control_flows, g.inner.control_flow_count) {}
 
   constexpr graph_view view() const {
     graph_view g = graph<Sizes>::view();
     const graph_sizes& n = this->sizes;
-    g.inner = {body_nodes, n.body_nodes, body_outputs, n.body_outputs, body_bounds, n.body_bounds, each_body, n.bodies, constructs, n.constructs};
+    g.inner = {body_nodes, n.body_nodes, body_outputs, n.body_outputs, body_bounds, n.body_bounds, each_body, n.bodies, control_flows, n.control_flows};
     return g;
   }
 };

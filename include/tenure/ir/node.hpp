@@ -45,9 +45,9 @@ enum class opcode : std::uint8_t {
   barrier,    // attr: a number of its own, so that cse keeps apart what follows two barriers
   copy,       // copies a view, an argument or a computed value to a buffer of its own
   check,      // copies computed indices to a buffer of their own after every bound on this node was checked
-  tuple,      // the operands of a construct: values, and before them possibly the tuple that it continues
-  construct,  // attr: a record of the graph's constructs (a loop or a branch); operand: a tuple
-  result,     // attr: a position; operand: a construct. The value of the construct's result at this position
+  tuple,      // the operands of a control-flow operation: values, and before them possibly the tuple that it continues
+  control_flow,  // attr: a record of the graph's control-flow operations (a loop or a branch); operand: a tuple
+  result,     // attr: a position; operand: a control_flow. The value of the control-flow operation's result at this position
   pointwise,  // the first pointwise operations are those that derivatives and rewrites are written in
   neg = pointwise,
   add,
@@ -149,7 +149,7 @@ struct external_function {
   bool takes_samples = false;  // the first axis of each result and argument is that of the samples. It is not called for none
   const external_function* of_batch = nullptr;  // takes results and arguments with an axis of samples before the others, or null
 
-  /// Constant evaluation cannot compare functions. Only the records of other constructs are compared.
+  /// Constant evaluation cannot compare functions. Only the records of other control-flow operations are compared.
   friend constexpr bool operator==(const external_function&, const external_function&) { return true; }
 };
 
@@ -182,7 +182,7 @@ struct refusal {
 ///   custom_vjp: (values, values by forward, arguments, kept residuals, captures of backward). backward takes (residuals, cotangents of the
 ///               floating values, its captures) and returns the cotangents of the floating arguments.
 ///   checkpoint: (values, kept intermediate values, captures). The body takes its captures and computes the others again.
-struct construct {
+struct control_flow {
   enum class kind : std::uint8_t { scan, while_loop, reverse_while, cond, external, custom_jvp, custom_vjp, checkpoint } what = kind::scan;
   bool reverse = false;  // scan: from the last iteration to the first
   bool counts = false;   // scan: the body takes the position of the iteration, an int64
@@ -223,10 +223,10 @@ struct construct {
   }
   constexpr int operands() const { return own_operands() + captures[0] + captures[1]; }
 
-  friend constexpr bool operator==(const construct&, const construct&) = default;
+  friend constexpr bool operator==(const control_flow&, const control_flow&) = default;
 };
 
-/// The bodies and constructs of a graph, by reference.
+/// The bodies and control-flow operations of a graph, by reference.
 struct bodies_view {
   const node* nodes = nullptr;
   int node_count = 0;
@@ -236,8 +236,8 @@ struct bodies_view {
   int bound_count = 0;
   const body* bodies = nullptr;
   int count = 0;
-  const construct* constructs = nullptr;
-  int construct_count = 0;
+  const control_flow* control_flows = nullptr;
+  int control_flow_count = 0;
 };
 
 /// The extents of the axes along which samples lie: vmap notes them, and scalarize() reads them. Extents after the first four are not noted.
@@ -276,9 +276,9 @@ struct graph_view {
   constexpr const node& operator[](node_id id) const { return nodes[id]; }
   constexpr const extents& shape_of(node_id id) const { return shapes[nodes[id].shape]; }
 
-  constexpr const construct& construct_of(const node& n) const { return inner.constructs[n.attr]; }
-  /// The number of results of a construct.
-  constexpr int results_of(const construct& c) const {
+  constexpr const control_flow& control_flow_of(const node& n) const { return inner.control_flows[n.attr]; }
+  /// The number of results of a control_flow.
+  constexpr int results_of(const control_flow& c) const {
     return c.annotates() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;
   }
   /// A body as a graph of its own. Constraints belong to the whole graph: they are checked when a call begins.
@@ -312,7 +312,7 @@ constexpr void mark_needed(const node* nodes, int count, char* marks, node_id fi
       if (const node_id operand = nodes[id].in[k]; operand >= first) marks[operand - first] = 1;
 }
 
-/// Calls f(operand) for the operands of a construct, in order. `at` gives the node of an id.
+/// Calls f(operand) for the operands of a control-flow operation, in order. `at` gives the node of an id.
 template <class Nodes, class F>
 constexpr void for_each_operand(const Nodes& at, node_id tuple, F&& f) {
   const node& n = at[tuple];
@@ -320,7 +320,7 @@ constexpr void for_each_operand(const Nodes& at, node_id tuple, F&& f) {
   for (int k = 0; k < n.arity; ++k) for_each_operand(at, n.in[k], f);
 }
 
-/// Operand i of the construct with this tuple.
+/// Operand i of the control-flow operation with this tuple.
 template <class Nodes>
 constexpr node_id operand_at(const Nodes& at, node_id tuple, int i) {
   node_id found = none;

@@ -34,7 +34,7 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
     case opcode::stop_gradient:
     case opcode::instead: return n.in[0];        // it matters only to derivatives, which were taken before this pass
     case opcode::result: {                       // so do annotations
-      const ir::construct& c = g.construct_at(n.in[0]);
+      const ir::control_flow& c = g.control_flow_at(n.in[0]);
       return c.annotates() ? ir::operand_at(g, g[n.in[0]].in[0], c.operand_of_result(static_cast<int>(n.attr))) : g.append(n);
     }
     default: return movement(g, n);

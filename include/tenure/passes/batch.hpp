@@ -55,7 +55,7 @@ class batching {
       for (int i = 0; i < body.bound_count; ++i) bounds.push_back(body.bounds[i]);
     }
     values at(nodes.size());
-    ir::array<int> first_result(nodes.size(), 0);  // of a construct, in `results`
+    ir::array<int> first_result(nodes.size(), 0);  // of a control-flow operation, in `results`
     values results;
     for (int i = 0; i < nodes.size(); ++i) {
       const ir::node n = nodes[i];
@@ -65,11 +65,11 @@ class batching {
       if (i == backward_from && i > 0) g_.begin_backward();
       if (n.op == ir::opcode::input) {
         at[i] = inputs[static_cast<int>(n.attr)];
-      } else if (n.op == ir::opcode::construct) {
+      } else if (n.op == ir::opcode::control_flow) {
         first_result[i] = results.size();
         values operands;
         ir::for_each_operand(nodes, n.in[0], [&](ir::node_id id) { operands.push_back(at[id]); });
-        for (const batch_value& r : construct(g_.view().construct_of(n), operands)) results.push_back(r);
+        for (const batch_value& r : control_flow(g_.view().control_flow_of(n), operands)) results.push_back(r);
       } else if (n.op == ir::opcode::result) {
         at[i] = results[first_result[n.in[0]] + static_cast<int>(n.attr)];
       } else if (n.op != ir::opcode::tuple) {
@@ -115,16 +115,16 @@ class batching {
 
   // ---- loops and branches -------------------------------------------------------------------------------------------
 
-  constexpr values construct(const ir::construct c, const values& operands) {  // a copy: the records of the builder move
+  constexpr values control_flow(const ir::control_flow c, const values& operands) {  // a copy: the records of the builder move
     mark_list mapped;
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
     const flow m = flow_through<by_sample>(g_.view(), c, mapped);
     if (c.annotates()) return annotation(c, operands, mapped);
     switch (c.what) {
-      case ir::construct::kind::scan: return scan(c, operands, m);
-      case ir::construct::kind::while_loop: return while_loop(c, operands, m);
-      case ir::construct::kind::reverse_while: return reverse_while(c, operands, m);
-      case ir::construct::kind::external: return external(c, operands);
+      case ir::control_flow::kind::scan: return scan(c, operands, m);
+      case ir::control_flow::kind::while_loop: return while_loop(c, operands, m);
+      case ir::control_flow::kind::reverse_while: return reverse_while(c, operands, m);
+      case ir::control_flow::kind::external: return external(c, operands);
       default: break;
     }
     return cond(c, operands, m);
@@ -156,15 +156,15 @@ class batching {
     return w;
   }
   /// The carries as operands of a loop.
-  constexpr ids carried(const ir::construct& c, const values& operands, const flow& m) const {
+  constexpr ids carried(const ir::control_flow& c, const values& operands, const flow& m) const {
     ids all;
     for (int i = 0; i < c.carries; ++i) all.push_back(m.results[i] ? over(operands[i]) : operands[i].id);
     return all;
   }
 
   /// Results and their tangents and cotangents are over the batch if any operand is. Those of the other operands are like the operands.
-  constexpr values annotation(const ir::construct& c, const values& operands, mark_list mapped) {
-    using kind = ir::construct::kind;
+  constexpr values annotation(const ir::control_flow& c, const values& operands, mark_list mapped) {
+    using kind = ir::control_flow::kind;
     bool any = false;
     for (const char m : mapped) any = any || m;
     const int first_of_results = c.what == kind::custom_jvp ? c.carries : c.first_kept_result();
@@ -198,17 +198,17 @@ class batching {
     } else {
       for (const batch_value& x : found) out.push_back(any ? over(x) : x.id);
     }
-    ir::construct annotated = c;
+    ir::control_flow annotated = c;
     annotated.bodies[0] = g_.cut(w.first, w.inputs, out, all);
     annotated.captures[0] = all.size() - own;
-    const ir::node_id node = g_.add_construct(annotated, all);
+    const ir::node_id node = g_.add_control_flow(annotated, all);
     values results;
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), any});
     return results;
   }
 
   /// One call for the whole batch. Operands that all samples share are repeated.
-  constexpr values external_of_batch(const ir::construct& c, const values& operands) {
+  constexpr values external_of_batch(const ir::control_flow& c, const values& operands) {
     ids all, out, types, shapes;
     mark_list mapped;
     for (const batch_value& o : operands) all.push_back(over(o)), mapped.push_back(1);
@@ -219,43 +219,43 @@ class batching {
       const extents sample = g_.shape(static_cast<std::int16_t>(shapes[i]));
       out.push_back(g_.constant(static_cast<dtype>(types[i]), g_.intern(call({}).batch_of(sample)), 0));
     }
-    ir::construct called = c;
+    ir::control_flow called = c;
     called.function = *c.function.of_batch;
     called.bodies[0] = g_.cut(w.first, w.inputs, out, all);
-    const ir::node_id node = g_.add_construct(called, all);
+    const ir::node_id node = g_.add_control_flow(called, all);
     values found;
     for (int i = 0; i < types.size(); ++i) found.push_back({g_.result(node, i), true});
     return found;
   }
 
   /// A call for one sample after the other, unless the function takes the whole batch. Shared operands are captures of the scan.
-  constexpr values external(const ir::construct& c, const values& operands) {
+  constexpr values external(const ir::control_flow& c, const values& operands) {
     ids all, given, inputs;
     const int results = g_.view().results_of(c);
     for (const batch_value& o : operands)
       if (o.is_mapped) all.push_back(o.id);
     const bool is_mapped = all.size() > 0;
     if (is_mapped && c.function.of_batch != nullptr) return external_of_batch(c, operands);
-    ir::construct loop{.what = ir::construct::kind::scan, .scanned = all.size(), .length = samples_};
+    ir::control_flow loop{.what = ir::control_flow::kind::scan, .scanned = all.size(), .length = samples_};
     const ir::node_id first = g_.count();
     for (const batch_value& o : operands) {
       given.push_back(o.is_mapped ? g_.body_input(g_[o.id].type, g_.intern(ops::without_axes(g_.shape_of(o.id), 1))) : o.id);
       if (o.is_mapped) inputs.push_back(given.back());
     }
-    ir::node_id node = g_.add_construct(c, given);
+    ir::node_id node = g_.add_control_flow(c, given);
     if (is_mapped) {
       ids out;
       for (int i = 0; i < results; ++i) out.push_back(g_.result(node, i));
       loop.bodies[0] = g_.cut(first, inputs, out, all);
       loop.captures[0] = all.size() - loop.scanned;
-      node = g_.add_construct(loop, all);
+      node = g_.add_control_flow(loop, all);
     }
     values found;
     for (int i = 0; i < results; ++i) found.push_back({g_.result(node, i), is_mapped});
     return found;
   }
 
-  constexpr values scan(const ir::construct& c, const values& operands, const flow& m) {
+  constexpr values scan(const ir::control_flow& c, const values& operands, const flow& m) {
     const int own = c.own_operands();
     ids all = carried(c, operands, m);
     for (int i = c.carries; i < own; ++i) all.push_back(operands[i].is_mapped ? ops::moved_axis({g_, operands[i].id}, 1, 0).id : operands[i].id);
@@ -264,10 +264,10 @@ class batching {
     ids out;
     const values found = outputs(c.bodies[0], w.given);
     for (int i = 0; i < found.size(); ++i) out.push_back(m.results[i] ? over(found[i]) : found[i].id);
-    ir::construct loop = c;
+    ir::control_flow loop = c;
     loop.bodies[0] = g_.cut(w.first, w.inputs, out, all);
     loop.captures[0] = all.size() - own;
-    const ir::node_id node = g_.add_construct(loop, all);
+    const ir::node_id node = g_.add_control_flow(loop, all);
     values results;
     for (int i = 0; i < found.size(); ++i) {
       const ir::node_id r = g_.result(node, i);
@@ -276,7 +276,7 @@ class batching {
     return results;
   }
 
-  constexpr values while_loop(const ir::construct& c, const values& operands, flow m) {
+  constexpr values while_loop(const ir::control_flow& c, const values& operands, flow m) {
     if (m.condition)
       for (int i = 0; i < c.carries; ++i) m.results[i] = m.inputs(0)[i] = m.inputs(1)[i] = 1;
     ids all = carried(c, operands, m);
@@ -287,7 +287,7 @@ class batching {
     const auto add_captures = [&](writing& w, int from, int to) {
       for (int j = from; j < to; ++j) w.given.push_back(operands[j]);
     };
-    ir::construct loop = c;
+    ir::control_flow loop = c;
     loop.counts_iterations = c.counts_iterations && !counts_each;
     loop.carries += counts_each;
     ids out;
@@ -320,13 +320,13 @@ class batching {
     if (counts_each) out.push_back((ops::value(g_, w.inputs.back()) + ops::cast_to({g_, goes_on}, dtype::int64)).id);
     loop.bodies[1] = g_.cut(w.first, w.inputs, out, all);
     loop.captures[1] = all.size() - before;
-    const ir::node_id node = g_.add_construct(loop, all);
+    const ir::node_id node = g_.add_control_flow(loop, all);
     values results;
     for (int i = 0; i < c.carries + c.counts_iterations; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
   }
   /// If the number of iterations depends on the sample, the iteration is one more state, and a sample whose iterations are over keeps its state and cotangents.
-  constexpr values reverse_while(const ir::construct& c, const values& operands, const flow& m) {
+  constexpr values reverse_while(const ir::control_flow& c, const values& operands, const flow& m) {
     const int states = c.states(), own = c.own_operands();
     const std::int16_t scalar = g_.intern({});
     const ir::node_id trip_count = operands[own - 1].id;
@@ -334,7 +334,7 @@ class batching {
     for (int i = 0; i < states; ++i) all.push_back(m.inputs(0)[i] ? over(operands[c.carries + i]) : operands[c.carries + i].id);
     if (m.condition) all.push_back(g_.constant(dtype::int64, scalar, 0));
     all.push_back(m.condition ? most(trip_count).id : trip_count);
-    ir::construct loop = c;
+    ir::control_flow loop = c;
     loop.scanned += m.condition;
     int captured = own;
     for (int b = 0; b < 2; ++b) {
@@ -359,7 +359,7 @@ class batching {
       loop.captures[b] = all.size() - before;
       captured += c.captures[b];
     }
-    const ir::node_id node = g_.add_construct(loop, all);
+    const ir::node_id node = g_.add_control_flow(loop, all);
     values results;
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
@@ -375,7 +375,7 @@ class batching {
     return ops::pointwise_value<ops::greater>(count, count.like(0), {}).id;
   }
 
-  constexpr values cond(const ir::construct& c, const values& operands, const flow& m) {
+  constexpr values cond(const ir::control_flow& c, const values& operands, const flow& m) {
     values of_branch[2];
     for (int b = 0, at = 1; b < 2; ++b)
       for (int j = 0; j < c.captures[b]; ++j) of_branch[b].push_back(operands[at++]);
@@ -395,7 +395,7 @@ class batching {
     }
     ids all;
     all.push_back(operands[0].id);
-    ir::construct branch = c;
+    ir::control_flow branch = c;
     for (int b = 0; b < 2; ++b) {
       const int before = all.size();
       const ir::node_id first = g_.count();
@@ -406,7 +406,7 @@ class batching {
       branch.bodies[b] = g_.cut(first, {}, out, all, first_bound);
       branch.captures[b] = all.size() - before;
     }
-    const ir::node_id node = g_.add_construct(branch, all);
+    const ir::node_id node = g_.add_control_flow(branch, all);
     for (int i = 0; i < m.results.size(); ++i) results.push_back({g_.result(node, i), m.results[i] != 0});
     return results;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which values are needed, also inside loops and branches: what the needed results of a construct read of its bodies, and these of its operands.
+// Which values are needed, also inside loops and branches: what the needed results of a control-flow operation read of its bodies, and these of its operands.
 // flow.hpp goes the other way. Cost: a sweep over each body, and a few for one whose carries need each other.
 #pragma once
 
@@ -10,15 +10,15 @@ namespace TENURE_NAMESPACE::passes {
 /// The value that a result of an annotation is.
 constexpr ir::node_id annotated_by(const ir::graph_view& g, const ir::node& result) {
   const ir::node& made = g[result.in[0]];
-  return ir::operand_at(g.nodes, made.in[0], g.construct_of(made).operand_of_result(static_cast<int>(result.attr)));
+  return ir::operand_at(g.nodes, made.in[0], g.control_flow_of(made).operand_of_result(static_cast<int>(result.attr)));
 }
 
-/// Which nodes of a graph are needed, and which results of its constructs. An annotation is not: its results are operands of it.
+/// Which nodes of a graph are needed, and which results of its control_flows. An annotation is not: its results are operands of it.
 struct demand {
   mark_list nodes, results;
-  ir::array<int> first_result;  // of a construct, in `results`
+  ir::array<int> first_result;  // of a control-flow operation, in `results`
 };
-/// Which outputs and inputs of the bodies of a construct are needed.
+/// Which outputs and inputs of the bodies of a control-flow operation are needed.
 struct demand_of_bodies {
   // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays.
   mark_list of_first, of_second, inputs_of_first, inputs_of_second;
@@ -27,8 +27,8 @@ struct demand_of_bodies {
   constexpr const mark_list& inputs(int body) const { return body == 0 ? inputs_of_first : inputs_of_second; }
 
   /// Whether operand i is needed.
-  constexpr bool needs(const ir::construct& c, int i) const {
-    using kind = ir::construct::kind;
+  constexpr bool needs(const ir::control_flow& c, int i) const {
+    using kind = ir::control_flow::kind;
     const int own = c.own_operands();
     if (i >= own + c.captures[0]) return inputs_of_second[c.own_inputs(1) + i - own - c.captures[0]] != 0;
     if (i >= own) return inputs_of_first[c.own_inputs(0) + c.counts + i - own] != 0;
@@ -64,9 +64,9 @@ constexpr mark_list inputs_needed(const ir::graph_view& body, const mark_list& o
   return inputs;
 }
 
-/// The demand of a construct whose results from results[first] on are read or not. A needed carry needs itself in the iteration before.
-constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construct& c, const mark_list& results, int first) {
-  using kind = ir::construct::kind;
+/// The demand of a control-flow operation whose results from results[first] on are read or not. A needed carry needs itself in the iteration before.
+constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::control_flow& c, const mark_list& results, int first) {
+  using kind = ir::control_flow::kind;
   demand_of_bodies d;
   const bool branches = c.what == kind::cond;
   mark_list read;
@@ -98,10 +98,10 @@ constexpr demand_of_bodies demand_of(const ir::graph_view& g, const ir::construc
 
 constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
   demand d{.nodes = mark_list(g.count, 0), .results = {}, .first_result = ir::array<int>(g.count, -1)};
-  for (ir::node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id) {
-    if (g[id].op != ir::opcode::construct) continue;
+  for (ir::node_id id = 0; id < g.count && g.inner.control_flow_count > 0; ++id) {
+    if (g[id].op != ir::opcode::control_flow) continue;
     d.first_result[id] = d.results.size();
-    d.results.resize(d.results.size() + g.results_of(g.construct_of(g[id])), 0);
+    d.results.resize(d.results.size() + g.results_of(g.control_flow_of(g[id])), 0);
   }
   for (int i = 0; i < g.output_count; ++i)
     if (outputs[i]) d.nodes[g.outputs[i]] = 1;
@@ -111,14 +111,14 @@ constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
     if (!d.nodes[id]) continue;
     const ir::node& n = g[id];
     if (n.op == ir::opcode::result) {
-      if (g.construct_of(g[n.in[0]]).annotates()) {
+      if (g.control_flow_of(g[n.in[0]]).annotates()) {
         d.nodes[annotated_by(g, n)] = 1;
       } else {
         d.nodes[n.in[0]] = 1;
         d.results[d.first_result[n.in[0]] + static_cast<int>(n.attr)] = 1;
       }
-    } else if (n.op == ir::opcode::construct && g.construct_of(n).what != ir::construct::kind::external) {
-      const ir::construct& c = g.construct_of(n);
+    } else if (n.op == ir::opcode::control_flow && g.control_flow_of(n).what != ir::control_flow::kind::external) {
+      const ir::control_flow& c = g.control_flow_of(n);
       const demand_of_bodies of_bodies = demand_of(g, c, d.results, d.first_result[id]);
       int i = 0;
       ir::for_each_operand(g.nodes, n.in[0], [&](ir::node_id operand) { d.nodes[operand] = d.nodes[operand] || of_bodies.needs(c, i), ++i; });

@@ -10,7 +10,7 @@
 namespace TENURE_NAMESPACE::passes {
 
 class derived_loops_pass {
-  using kind = ir::construct::kind;
+  using kind = ir::control_flow::kind;
 
  public:
   constexpr explicit derived_loops_pass(const ir::graph_view& g) : g_(g), derived_(g.count, none), position_(g.count, -1) {
@@ -32,8 +32,8 @@ class derived_loops_pass {
 
  private:
   constexpr bool is_loop(node_id id) const {
-    if (g_[id].op != ir::opcode::construct) return false;
-    const ir::construct& c = g_.construct_of(g_[id]);
+    if (g_[id].op != ir::opcode::control_flow) return false;
+    const ir::control_flow& c = g_.control_flow_of(g_[id]);
     return (c.what == kind::scan || c.what == kind::while_loop) && !c.counts_iterations;
   }
   constexpr ir::array<char> ancestors(node_id of) const {
@@ -50,7 +50,7 @@ class derived_loops_pass {
   }
 
   /// The nodes of a body of `many` that compute what the nodes of the body of `few` do, or none.
-  constexpr ir::array<node_id> found_in(const ir::construct& many, const ir::array<node_id>& of_many, const ir::construct& few,
+  constexpr ir::array<node_id> found_in(const ir::control_flow& many, const ir::array<node_id>& of_many, const ir::control_flow& few,
                                         const ir::array<node_id>& of_few, int b) const {
     const ir::graph_view from = g_.body_at(few.bodies[b]), to = g_.body_at(many.bodies[b]);
     const int own = few.own_inputs(b) + few.counts, own_of_many = many.own_inputs(b) + many.counts;
@@ -84,7 +84,7 @@ class derived_loops_pass {
 
   /// Whether the loop `many` computes all results of the loop `few` that are read. Notes their positions there.
   constexpr bool contains(node_id many_id, node_id few_id) {
-    const ir::construct &many = g_.construct_of(g_[many_id]), &few = g_.construct_of(g_[few_id]);
+    const ir::control_flow &many = g_.control_flow_of(g_[many_id]), &few = g_.control_flow_of(g_[few_id]);
     if (many.what != few.what || many.reverse != few.reverse || many.counts != few.counts || many.length != few.length || many.carries < few.carries || many.scanned < few.scanned) return false;
     const ir::array<node_id> of_many = operands_of(many_id), of_few = operands_of(few_id);
     for (int i = 0; i < few.own_operands(); ++i)
@@ -135,7 +135,7 @@ class derived_loops_pass {
 /// Whether the graph has two loops.
 constexpr bool may_have_derived_loops(const ir::graph_view& g) {
   int loops = 0;
-  for (node_id id = 0; id < g.count && g.inner.construct_count > 1; ++id) loops += g[id].op == ir::opcode::construct;
+  for (node_id id = 0; id < g.count && g.inner.control_flow_count > 1; ++id) loops += g[id].op == ir::opcode::control_flow;
   return loops > 1;
 }
 

@@ -3,7 +3,7 @@
 // inputs to the outputs. Cost: at most a few nodes for each node of the forward graph.
 #pragma once
 
-#include <tenure/passes/differentiate_construct.hpp>
+#include <tenure/passes/differentiate_control_flow.hpp>
 
 namespace TENURE_NAMESPACE::passes {
 
@@ -66,7 +66,7 @@ constexpr void pull_all(ir::builder& g, const ir::node_id* outputs, const ir::no
 #if TENURE_PROFILE_LINES
     const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
 #endif
-    if (n.op == ir::opcode::construct && active[n.in[0]]) pull_construct(g, id, last, active.data(), adjoint, reached, accumulate_active);
+    if (n.op == ir::opcode::control_flow && active[n.in[0]]) pull_control_flow(g, id, last, active.data(), adjoint, reached, accumulate_active);
     if (!active[id] || adjoint[id] == ir::none || n.op == ir::opcode::result) continue;
     // x * x gives x the same cotangent twice. Where x already has a cotangent, 2 * g costs one addition less than g + g.
     const bool doubles = n.op == ir::opcode::mul && n.in[0] == n.in[1] && adjoint[n.in[0]] != ir::none;
@@ -108,8 +108,8 @@ constexpr void push_all(ir::builder& g, const ir::node_id* wrt, const ir::node_i
 #if TENURE_PROFILE_LINES
     const ir::builder::origin_scope derivative_of(g, n.origin > 0 ? -n.origin : n.origin);
 #endif
-    if (n.op == ir::opcode::construct) push_construct(g, id, last, tangent, mark);
-    if (tangent[id] != ir::none || n.op == ir::opcode::construct || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;
+    if (n.op == ir::opcode::control_flow) push_control_flow(g, id, last, tangent, mark);
+    if (tangent[id] != ir::none || n.op == ir::opcode::control_flow || n.op == ir::opcode::result || n.op == ir::opcode::tuple) continue;
     ops::value in[3];
     bool any = false, is_guarded = false;
     for (int k = 0; k < n.arity; ++k)

@@ -26,16 +26,16 @@ constexpr ir::node_id variable(ir::builder& g, ir::node_id x) {
 constexpr void take(id_list& to, const id_list& from, int first, int count) {
   for (int i = first; i < first + count; ++i) to.push_back(from[i]);
 }
-/// The arguments of a rule. A node for a result comes after its construct.
-constexpr id_list arguments_of_rule(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands) {
+/// The arguments of a rule. A node for a result comes after its control_flow.
+constexpr id_list arguments_of_rule(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands) {
   id_list given;
   for (int i = 0; c.of_results && i < c.carries; ++i) given.push_back(g.result(id, i));
   take(given, operands, c.carries + given.size(), c.scanned - given.size());
   return given;
 }
 /// Appends the nodes of the only body, and returns its outputs. A bound of a rule may be on an index that nothing else checks.
-constexpr id_list paste_body(ir::builder& g, const ir::construct& c, const id_list& inputs) {
-  const id_list pasted = g.paste(c.bodies[0], inputs, c.what == ir::construct::kind::checkpoint ? ir::builder::bounds::if_read : ir::builder::bounds::as_written);
+constexpr id_list paste_body(ir::builder& g, const ir::control_flow& c, const id_list& inputs) {
+  const id_list pasted = g.paste(c.bodies[0], inputs, c.what == ir::control_flow::kind::checkpoint ? ir::builder::bounds::if_read : ir::builder::bounds::as_written);
   const ir::graph_view body = g.view().body_at(c.bodies[0]);
   id_list outputs;
   for (int i = 0; i < body.output_count; ++i) outputs.push_back(pasted[body.outputs[i]]);
@@ -56,7 +56,7 @@ constexpr arrivals arrived(const ir::builder& g, const id_list& outputs, const i
 
 /// accumulate(operand, cotangent) takes the cotangents of the operands that are active.
 template <class Accumulate>
-constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
+constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands, const char* active, const id_list& cotangents,
                                const mark_list& results, Accumulate accumulate) {
   if (c.refused != ir::refusal::kind::nothing) return g.refuse({c.refused});
   id_list given = arguments_of_rule(g, id, c, operands), wrt, to, floating;
@@ -82,7 +82,7 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::constru
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }
 
-/// A node for result i of a construct: the one that is there, or a new one. What is there may be kept from iteration to iteration of a loop.
+/// A node for result i of a control-flow operation: the one that is there, or a new one. What is there may be kept from iteration to iteration of a loop.
 constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
   for (ir::node_id r = id + 1; r < g.count(); ++r)
     if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr == i) return r;
@@ -90,7 +90,7 @@ constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
 }
 
 template <class Accumulate>
-constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::construct& c, const id_list& operands, const id_list& cotangents, Accumulate accumulate) {
+constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands, const id_list& cotangents, Accumulate accumulate) {
   id_list given;
   const int first_kept = c.first_argument() + c.scanned, first_kept_result = c.first_kept_result();
   take(given, operands, first_kept, first_kept_result - first_kept);
@@ -105,7 +105,7 @@ constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::constru
 }
 
 template <class Accumulate>
-constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_list& operands, const char* active, const id_list& cotangents,
+constexpr void pull_checkpoint(ir::builder& g, const ir::control_flow& c, const id_list& operands, const char* active, const id_list& cotangents,
                                const mark_list& results, Accumulate accumulate) {
   id_list given, wrt, to, kept;
   for (int i = c.own_operands(); i < operands.size(); ++i) {
@@ -132,8 +132,8 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::construct& c, const id_
 /// Adds the cotangents of the operands, given those of the results, or none, and their marks.
 template <class Accumulate>
 constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id_list& cotangents, const mark_list& results, Accumulate accumulate) {
-  using kind = ir::construct::kind;
-  const ir::construct c = g.construct_at(id);
+  using kind = ir::control_flow::kind;
+  const ir::control_flow c = g.control_flow_at(id);
   const id_list operands = g.operands_of(id);
   bool any = false, by_rule = false;
   for (int i = 0; i < c.carries; ++i) any = any || cotangents[i] != ir::none;
@@ -153,8 +153,8 @@ constexpr void pull(ir::builder& g, ir::node_id id, const char* active, const id
 
 /// Returns the tangent of each result, or none for a result without one. tangent[i] is the tangent of node i, or none.
 constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
-  using kind = ir::construct::kind;
-  const ir::construct c = g.construct_at(id);
+  using kind = ir::control_flow::kind;
+  const ir::control_flow c = g.control_flow_at(id);
   const id_list operands = g.operands_of(id);
   id_list results(c.carries, ir::none);
   for (int i = 0; i < c.carries; ++i) results[i] = tangent[operands[c.operand_of_result(i)]];

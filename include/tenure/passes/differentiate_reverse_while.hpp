@@ -18,7 +18,7 @@ namespace TENURE_NAMESPACE::passes {
 class cotangents_of_reverse_while {
  public:
   constexpr cotangents_of_reverse_while(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents)
-      : g_(g), active_(active), c_(g.construct_at(id)), r_(r), operands_(g.operands_of(id)) {
+      : g_(g), active_(active), c_(g.control_flow_at(id)), r_(r), operands_(g.operands_of(id)) {
     for (int i = 0; i < c_.states(); ++i) first_states_.push_back(operands_[c_.carries + i]);
     for (int i = 0; i < c_.carries; ++i)
       if (r_.outputs[i]) first_states_.push_back(cotangents[i] != ir::none ? cotangents[i] : zero(operands_[i]));
@@ -30,7 +30,7 @@ class cotangents_of_reverse_while {
     bool any = false;
     for (int i = 0; i < c_.carries; ++i) any = any || (r_.outputs[i] && active_[operands_[i]]);
     if (!any) return;
-    ir::construct loop{.what = ir::construct::kind::while_loop, .carries = first_states_.size() + 1};
+    ir::control_flow loop{.what = ir::control_flow::kind::while_loop, .carries = first_states_.size() + 1};
     id_list all = first_states_;
     all.push_back(g_.constant(dtype::int64, g_[trip_count()].shape, 0));
 
@@ -50,7 +50,7 @@ class cotangents_of_reverse_while {
     loop.bodies[1] = body.cut(next.inputs, next.outputs, all);
     loop.captures[1] = all.size() - before;
 
-    const ir::node_id last = g_.add_construct(loop, all);
+    const ir::node_id last = g_.add_control_flow(loop, all);
     for (int i = 0, at = c_.states(); i < c_.carries; ++i) {
       if (!r_.outputs[i]) continue;
       if (active_[operands_[i]]) accumulate(operands_[i], g_.result(last, at));
@@ -100,7 +100,7 @@ class cotangents_of_reverse_while {
       if (k < active_states) outputs.push_back(more != ir::none ? more : body.zero_like(wrt[k]));
       else outputs.push_back(more != ir::none ? sum_of_cotangents({g_, sum}, {g_, more}).id : sum);
     }
-    ir::construct back{.what = ir::construct::kind::reverse_while, .carries = first_state, .scanned = first_states_.size() + 1};
+    ir::control_flow back{.what = ir::control_flow::kind::reverse_while, .carries = first_state, .scanned = first_states_.size() + 1};
     id_list all, captured;
     back.bodies[1] = body.cut(inputs, outputs, captured);
     back.captures[1] = captured.size();
@@ -115,7 +115,7 @@ class cotangents_of_reverse_while {
     back.bodies[0] = step.cut(next.inputs, next.outputs, all);
     back.captures[0] = all.size() - before;
     for (const ir::node_id x : captured) all.push_back(x);
-    const ir::node_id loop = g_.add_construct(back, all);
+    const ir::node_id loop = g_.add_control_flow(back, all);
     for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g_.result(loop, c_.carries + k));
   }
 
@@ -163,7 +163,7 @@ class cotangents_of_reverse_while {
 
   ir::builder& g_;
   const char* active_;
-  ir::construct c_;
+  ir::control_flow c_;
   reach r_;
   id_list operands_, first_states_;
 };
@@ -178,7 +178,7 @@ constexpr void pull_reverse_while(ir::builder& g, ir::node_id id, const reach& r
 /// The reverse_while of (carries, tangents of the carries) over (states, tangents of the states), given the tangents of its operands. Returns
 /// the tangents of its results, or none.
 constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char* active, const id_list& tangent) {
-  const ir::construct c = g.construct_at(id);
+  const ir::control_flow c = g.control_flow_at(id);
   const flow f = flow_through<by_derivative>(g.view(), id, active);
   const id_list operands = g.operands_of(id);
   const int own = c.own_operands();
@@ -186,7 +186,7 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
     const ir::node_id x = operands[i];
     return active[x] ? tangent[x] : g.constant(g[x].type, g[x].shape, 0);
   };
-  ir::construct both{.what = c.what};
+  ir::control_flow both{.what = c.what};
   id_list all;
   const auto add = [&](int from, int to) {
     for (int i = from; i < to; ++i) all.push_back(operands[i]);
@@ -222,7 +222,7 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
     both.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }
-  const ir::node_id derived = g.add_construct(both, all);
+  const ir::node_id derived = g.add_control_flow(both, all);
   id_list results;
   for (int i = 0, at = c.carries; i < c.carries; ++i) results.push_back(f.results[i] ? g.result(derived, at++) : ir::none);
   return results;
@@ -230,5 +230,5 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
 
 }  // namespace tenure::passes
 
-// reverse() and forward() go through constructs, and constructs through the nodes of their bodies: each header needs the other.
-#include <tenure/passes/differentiate_construct.hpp>
+// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
+#include <tenure/passes/differentiate_control_flow.hpp>

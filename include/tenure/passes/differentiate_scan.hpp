@@ -22,7 +22,7 @@ class stacked_products {
       : g_(g), body_(body), first_(body.first()), given_(given), own_(own) {
     const ir::graph_view written = g.view().body_at(body.written());
     for (int i = 0; i < written.count; ++i)
-      if (written[i].op == ir::opcode::construct && written.construct_of(written[i]).what == ir::construct::kind::checkpoint) is_allowed_ = false;
+      if (written[i].op == ir::opcode::control_flow && written.control_flow_of(written[i]).what == ir::control_flow::kind::checkpoint) is_allowed_ = false;
   }
 
   /// Takes products out of the cotangent `sum` of a capture, which is a sum. Returns the rest, or none.
@@ -51,7 +51,7 @@ class stacked_products {
   }
 
   /// Appends the factors that the written body has to return: carries, and nodes that are kept.
-  constexpr void add_kept(const ir::graph_view& written, const ir::construct& c, id_list& kept) {
+  constexpr void add_kept(const ir::graph_view& written, const ir::control_flow& c, id_list& kept) {
     for (int i = 0; i < products_.size(); ++i)
       for (factor* f : {&products_[i].left, &products_[i].right}) {
         if (f->given >= 0 && f->given < c.carries) f->local = input_of_body(written, f->given);
@@ -177,7 +177,7 @@ constexpr ir::node_id same_in_each_iteration(ir::builder& g, ir::node_id stack, 
 /// cotangent) takes them.
 template <class Accumulate>
 constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const char* active, const id_list& cotangents, Accumulate accumulate) {
-  const ir::construct c = g.construct_at(id);
+  const ir::control_flow c = g.control_flow_at(id);
   const mark_list& reached = r.of_first;
   const id_list operands = g.operands_of(id);
   const int own = c.own_operands(), first_capture = own + c.counts;
@@ -256,7 +256,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
   for (int i = 0; i < c.carries; ++i)
     if (is_read[i]) kept.push_back(input_of_body(g.view().body_at(c.bodies[0]), i)), kept_inputs.push_back(given[i]);
 
-  ir::construct back{.what = ir::construct::kind::scan,
+  ir::control_flow back{.what = ir::control_flow::kind::scan,
                      .reverse = !c.reverse,
                      .counts = c.counts && is_read[own],
                      .carries = carries.size(),
@@ -282,9 +282,9 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
     }
   }
   if (more_results.size() > 0) {
-    ir::construct more = c;
+    ir::control_flow more = c;
     more.bodies[0] = g.extended(c.bodies[0], more_results);
-    g.replace_construct(id, more);
+    g.replace_control_flow(id, more);
   }
   id_list all;
   for (int i = 0; i < c.carries; ++i)
@@ -295,7 +295,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
   for (const ir::node_id s : scanned_operands) all.push_back(s);
   for (int k = 0; k < kept.size(); ++k) all.push_back(g.result(id, place_of_kept[k]));
   for (const ir::node_id s : captured) all.push_back(s);
-  const ir::node_id loop = g.add_construct(back, all);
+  const ir::node_id loop = g.add_control_flow(back, all);
 
   int result = 0;
   for (int i = 0; i < c.carries; ++i)

@@ -26,13 +26,13 @@ constexpr mark_list inputs_read(const ir::graph_view& body, const mark_list& out
 /// iterations that only the condition reads. The pull of a linear iteration may need none.
 template <class Accumulate>
 constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
-  const ir::construct c = g.construct_at(id);
+  const ir::control_flow c = g.control_flow_at(id);
   const mark_list& reached = r.of_second;
   const id_list operands = g.operands_of(id);
   const int iteration = c.bodies[1], first_capture = c.carries + c.captures[0];
-  ir::construct counted = c;
+  ir::control_flow counted = c;
   counted.counts_iterations = true;
-  g.replace_construct(id, counted);
+  g.replace_control_flow(id, counted);
   const ir::node_id trip_count = g.result(id, c.carries);
 
   id_list all, wanted;
@@ -73,7 +73,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
   for (int i = 0; i < c.carries; ++i)
     if (needed[i]) inputs.push_back(given[i]), all.push_back(operands[i]);
   all.push_back(trip_count);
-  ir::construct back{.what = ir::construct::kind::reverse_while, .carries = wanted.size(), .scanned = all.size() - wanted.size()};
+  ir::control_flow back{.what = ir::control_flow::kind::reverse_while, .carries = wanted.size(), .scanned = all.size() - wanted.size()};
   id_list captured;
   back.bodies[1] = pull.cut(inputs, outputs, captured);
   back.captures[1] = captured.size();
@@ -98,11 +98,11 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
   back.captures[0] = all.size() - before;
   for (const ir::node_id x : captured) all.push_back(x);
 
-  const ir::node_id loop = g.add_construct(back, all);
+  const ir::node_id loop = g.add_control_flow(back, all);
   for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g.result(loop, k));
 }
 
 }  // namespace tenure::passes
 
-// reverse() and forward() go through constructs, and constructs through the nodes of their bodies: each header needs the other.
-#include <tenure/passes/differentiate_construct.hpp>
+// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
+#include <tenure/passes/differentiate_control_flow.hpp>

@@ -24,7 +24,7 @@ enum : char { is_never = 0, is_sometimes = 1, is_always = 3 };
 /// That of a value that has one mark or the other.
 constexpr char either(char a, char b) { return a == b ? a : char{is_sometimes}; }
 
-/// The marks of a construct: of the inputs of each body, and of the results.
+/// The marks of a control-flow operation: of the inputs of each body, and of the results.
 struct flow {
   mark_list of_first, of_second, results;  // Workaround for g++ 12: in constant evaluation it does not copy an array of arrays
   bool condition = false;                  // of a while_loop or of a cond; of the number of iterations of a reverse_while
@@ -62,10 +62,10 @@ constexpr void spread_over_iterations(const ir::graph_view& body, mark_list& inp
   }
 }
 
-/// The marks of a construct, given those of its operands.
+/// The marks of a control-flow operation, given those of its operands.
 template <class Kind>
-constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, const mark_list& operands) {
-  using kind = ir::construct::kind;
+constexpr flow flow_through(const ir::graph_view& g, const ir::control_flow& c, const mark_list& operands) {
+  using kind = ir::control_flow::kind;
   const bool branches = c.what == kind::cond, is_while = c.what == kind::while_loop;
   flow f;
   f.results.resize(g.results_of(c), 0);
@@ -121,12 +121,12 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::construct& c, con
   return f;
 }
 
-/// The same for the construct of a node, given the marks of the graph.
+/// The same for the control-flow operation of a node, given the marks of the graph.
 template <class Kind>
 constexpr flow flow_through(const ir::graph_view& g, ir::node_id id, const char* marks) {
   mark_list operands;
   ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(Kind::carries(g[o].type) ? marks[o] : char{is_never}); });
-  return flow_through<Kind>(g, g.construct_of(g[id]), operands);
+  return flow_through<Kind>(g, g.control_flow_of(g[id]), operands);
 }
 
 /// Marks the nodes from `first` on that depend on marked nodes.
@@ -134,8 +134,8 @@ template <class Kind>
 constexpr void spread(const ir::graph_view& g, char* marks, ir::node_id first) {
   for (ir::node_id id = first; id < g.count; ++id) {
     const ir::node& n = g.nodes[id];
-    if (n.op == ir::opcode::result) continue;  // its construct marks it
-    if (n.op == ir::opcode::construct) {
+    if (n.op == ir::opcode::result) continue;  // its control-flow operation marks it
+    if (n.op == ir::opcode::control_flow) {
       if (!marks[n.in[0]]) continue;
       const flow f = flow_through<Kind>(g, id, marks);
       for (ir::node_id r = id + 1; r < g.count; ++r) {
@@ -154,7 +154,7 @@ struct by_derivative {
   static constexpr bool by_condition = false;
   static constexpr bool carries(dtype type) { return is_floating(type); }
   static constexpr bool goes_through(const ir::graph_view& g, const ir::node& n, int k) { return ops::flows_to(n, k, g.nodes[n.in[k]]); }
-  static constexpr char annotated(const ir::construct& c, const mark_list& operands, int i) {
+  static constexpr char annotated(const ir::control_flow& c, const mark_list& operands, int i) {
     char mark = operands[c.operand_of_result(i)];
     for (int k = c.first_argument(); k < c.first_argument() + c.scanned && !c.is_taken; ++k) mark |= operands[k];
     return mark;
@@ -167,7 +167,7 @@ struct by_sample {
   static constexpr bool by_condition = true;
   static constexpr bool carries(dtype) { return true; }
   static constexpr bool goes_through(const ir::graph_view&, const ir::node&, int) { return true; }
-  static constexpr char annotated(const ir::construct&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
+  static constexpr char annotated(const ir::control_flow&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
 };
 
 }  // namespace tenure::passes

@@ -272,7 +272,7 @@ class fuser {
     }
   }
 
-  /// A construct runs, also if only the caller reads a result. It is a step of its own, so it runs before all that the sweep has placed.
+  /// A control-flow operation runs, also if only the caller reads a result. It is a step of its own, so it runs before all that the sweep has placed.
   constexpr void expect_result(ir::node_id id) { notes_[g_[id].in[0]].is_output = true; }
 
   constexpr void place_alone(ir::node_id id) {

@@ -27,7 +27,7 @@ constexpr bool is_worth_leaving(const ir::graph_view& g, const ir::node& n, node
   return is_worth_an_array(n.op);
 }
 constexpr bool can_leave(const ir::node& n) {
-  return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::construct && n.op != ir::opcode::result;
+  return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::control_flow && n.op != ir::opcode::result;
 }
 
 /// Marks the nodes from `first` on that leave an iteration: they are the same in all iterations and worth an array. Inputs whose number is less than `own`
@@ -44,7 +44,7 @@ constexpr mark_list leaving(const ir::graph_view& g, node_id first, int own) {
     char& differs = varies[id - first];
     if (n.op == ir::opcode::input) {
       differs = differs || n.attr < own;
-    } else if (n.op == ir::opcode::result && g.construct_of(g[n.in[0]]).annotates()) {
+    } else if (n.op == ir::opcode::result && g.control_flow_of(g[n.in[0]]).annotates()) {
       const node_id x = annotated_by(g, n);
       differs = differs || (x >= first && varies[x - first]);
     } else {
@@ -56,13 +56,13 @@ constexpr mark_list leaving(const ir::graph_view& g, node_id first, int own) {
   return goes;
 }
 
-/// Whether indices are checked by nodes from `first` on, or in the bodies of their constructs. This happens in each iteration, so such a loop has to run.
+/// Whether indices are checked by nodes from `first` on, or in the bodies of their control_flows. This happens in each iteration, so such a loop has to run.
 constexpr bool has_checks(const ir::graph_view& g, node_id first = 0) {
   for (int i = 0; i < g.bound_count; ++i)
     if (!g.bounds[i].is_checked && g.bounds[i].indices >= first) return true;
   for (node_id id = first; id < g.count && g.inner.bound_count > 0; ++id) {
-    if (g[id].op != ir::opcode::construct) continue;
-    for (const int b : g.construct_of(g[id]).bodies)
+    if (g[id].op != ir::opcode::control_flow) continue;
+    for (const int b : g.control_flow_of(g[id]).bodies)
       if (b >= 0 && has_checks(g.body_at(b))) return true;
   }
   return false;
@@ -82,19 +82,19 @@ constexpr bool is_stack_of_one(const ir::node& y, bool is_captured) { return is_
 
 /// Finds out whether lean_loops() changes a graph.
 class lean_loops_search {
-  using kind = ir::construct::kind;
+  using kind = ir::control_flow::kind;
 
  public:
   static constexpr bool finds(const ir::graph_view& g, const mark_list& outputs) {
     const demand d = demand_of(g, outputs);
     for (node_id id = 0; id < g.count; ++id)
-      if (d.nodes[id] && g[id].op == ir::opcode::construct && finds(g, id, d)) return true;
+      if (d.nodes[id] && g[id].op == ir::opcode::control_flow && finds(g, id, d)) return true;
     return false;
   }
 
  private:
   static constexpr bool finds(const ir::graph_view& g, node_id id, const demand& d) {
-    const ir::construct& c = g.construct_of(g[id]);
+    const ir::control_flow& c = g.control_flow_of(g[id]);
     if (c.annotates() || c.what == kind::external) return false;
     const demand_of_bodies needed = demand_of(g, c, d.results, d.first_result[id]);
     const bool loops = c.what != kind::cond;
@@ -120,7 +120,7 @@ class lean_loops_search {
   }
   /// Whether a carry, or an element of a stack, is the same in all iterations.
   static constexpr bool stays_the_same(const ir::graph_view& g, node_id id, int b, const ir::graph_view& body) {
-    const ir::construct& c = g.construct_of(g[id]);
+    const ir::control_flow& c = g.control_flow_of(g[id]);
     const bool is_while = c.what == kind::while_loop;
     if (body.output_count == 0 || (is_while && b == 0) || c.what == kind::reverse_while) return false;
     id_list operands;
@@ -142,7 +142,7 @@ class lean_loops_search {
 };
 
 class lean_loops_pass {
-  using kind = ir::construct::kind;
+  using kind = ir::control_flow::kind;
 
  public:
   constexpr explicit lean_loops_pass(const ir::graph_view& g) : g_(g), out_(g) {}
@@ -173,12 +173,12 @@ class lean_loops_pass {
       if (!d.nodes[id]) continue;
       const ir::node& n = g[id];
       if (renamed[id] == none) {
-        const bool is_made = n.op == ir::opcode::result || n.op == ir::opcode::construct;
+        const bool is_made = n.op == ir::opcode::result || n.op == ir::opcode::control_flow;
         const ir::node& made_by = n.op == ir::opcode::result ? g[n.in[0]] : n;
-        const bool is_rewritten = is_made && g.construct_of(made_by).what != kind::external;
+        const bool is_rewritten = is_made && g.control_flow_of(made_by).what != kind::external;
         if (!is_rewritten) renamed[id] = out_.append(with_renamed_operands(n, renamed));
-        else if (n.op == ir::opcode::construct) rewrite(g, id, d, renamed, results);
-        else if (g.construct_of(made_by).annotates()) renamed[id] = renamed[annotated_by(g, n)];
+        else if (n.op == ir::opcode::control_flow) rewrite(g, id, d, renamed, results);
+        else if (g.control_flow_of(made_by).annotates()) renamed[id] = renamed[annotated_by(g, n)];
         else renamed[id] = results[d.first_result[n.in[0]] + static_cast<int>(n.attr)];
       }
       for (int i = 0; i < g.bound_count; ++i) {
@@ -192,7 +192,7 @@ class lean_loops_pass {
   }
 
   constexpr void rewrite(const ir::graph_view& g, node_id id, const demand& d, const id_list& renamed, id_list& results) {
-    const ir::construct c = g.construct_of(g[id]);
+    const ir::control_flow c = g.control_flow_of(g[id]);
     const int first = d.first_result[id];
     id_list operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
@@ -201,7 +201,7 @@ class lean_loops_pass {
     const id_list made = rewritten(g, c, needed, operands, counts_iterations);
     for (int i = 0; i < made.size(); ++i) results[first + i] = made[i];
   }
-  constexpr id_list rewritten(const ir::graph_view& g, const ir::construct& c, const demand_of_bodies& needed, const id_list& operands,
+  constexpr id_list rewritten(const ir::graph_view& g, const ir::control_flow& c, const demand_of_bodies& needed, const id_list& operands,
                               bool counts_iterations) {
     if (c.what == kind::scan) return scan(g, c, needed, operands);
     if (c.what == kind::while_loop) return while_loop(g, c, needed, operands, counts_iterations);
@@ -209,7 +209,7 @@ class lean_loops_pass {
     return reverse_while(g, c, needed, operands);
   }
 
-  constexpr id_list scan(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands) {
+  constexpr id_list scan(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands) {
     const ir::graph_view body = g.body_at(c.bodies[0]);
     const int carries = c.carries, own_operands = c.own_operands();
     id_list own(own_operands + c.counts, none), all, captured;
@@ -246,7 +246,7 @@ class lean_loops_pass {
     }
     c.bodies[0] = cut(w, captured);
     c.captures[0] = add(all, captured);
-    const node_id loop = has_outputs(w) ? out_.add_construct(c, all) : none;
+    const node_id loop = has_outputs(w) ? out_.add_control_flow(c, all) : none;
     int position = 0;
     for (int i = 0; i < body.output_count; ++i)
       if (w.outputs[i] != none) results[i] = out_.result(loop, position++);
@@ -255,7 +255,7 @@ class lean_loops_pass {
     return results;
   }
 
-  constexpr id_list while_loop(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands,
+  constexpr id_list while_loop(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands,
                                bool counts_iterations) {
     const ir::graph_view condition = g.body_at(c.bodies[0]), iteration = g.body_at(c.bodies[1]);
     const int carries = c.carries;
@@ -290,7 +290,7 @@ class lean_loops_pass {
     c.captures[0] = add(all, of_condition);
     c.captures[1] = add(all, captured);
     c.counts_iterations = counts_iterations;
-    const node_id loop = out_.add_construct(c, all);
+    const node_id loop = out_.add_control_flow(c, all);
     int position = 0;
     for (int i = 0; i < carries; ++i)
       if (is_carry[i]) results[i] = out_.result(loop, position++);
@@ -298,7 +298,7 @@ class lean_loops_pass {
     return results;
   }
 
-  constexpr id_list reverse_while(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands) {
+  constexpr id_list reverse_while(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands) {
     const ir::graph_view iteration = g.body_at(c.bodies[0]), pull = g.body_at(c.bodies[1]);
     const int carries = c.carries, states = c.states();
     id_list all, captured, of_pull, before, of_iteration;
@@ -323,7 +323,7 @@ class lean_loops_pass {
     for (int i = 0; i < states; ++i) c.scanned += needed.outputs(0)[i];
     c.captures[0] = add(all, captured);
     c.captures[1] = add(all, of_pull);
-    const node_id loop = out_.add_construct(c, all);
+    const node_id loop = out_.add_control_flow(c, all);
     id_list results(carries, none);
     for (int i = 0, position = 0; i < carries; ++i)
       if (needed.outputs(1)[i]) results[i] = out_.result(loop, position++);
@@ -331,7 +331,7 @@ class lean_loops_pass {
   }
 
   /// Nothing leaves a branch, because it may not be taken.
-  constexpr id_list cond(const ir::graph_view& g, ir::construct c, const demand_of_bodies& needed, const id_list& operands) {
+  constexpr id_list cond(const ir::graph_view& g, ir::control_flow c, const demand_of_bodies& needed, const id_list& operands) {
     id_list all;
     all.push_back(operands[0]);
     int at = 1;
@@ -342,7 +342,7 @@ class lean_loops_pass {
       c.bodies[b] = cut(w, captured);
       c.captures[b] = add(all, captured);
     }
-    const node_id branch = out_.add_construct(c, all);
+    const node_id branch = out_.add_control_flow(c, all);
     id_list results(needed.outputs(0).size(), none);
     for (int i = 0, position = 0; i < results.size(); ++i)
       if (needed.outputs(0)[i]) results[i] = out_.result(branch, position++);
@@ -442,7 +442,7 @@ class lean_loops_pass {
 
 /// Whether lean_loops() changes the graph.
 constexpr bool has_lean_loops(const ir::graph_view& g) {
-  return g.inner.construct_count > 0 && lean_loops_search::finds(g, mark_list(g.output_count, 1));
+  return g.inner.control_flow_count > 0 && lean_loops_search::finds(g, mark_list(g.output_count, 1));
 }
 
 /// The graph with smaller loops. The old loops may stay in it without a reader: dead_code() removes them.

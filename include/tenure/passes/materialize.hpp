@@ -5,7 +5,7 @@
 // - a constant that an opaque step reads;
 // - indices that need a check and are not an argument;
 // - an operand of concat that cannot be computed in its part of the result;
-// - an operand of a construct that is not row-major.
+// - an operand of a control-flow operation that is not row-major.
 // Law: materialize keeps the meaning. Afterwards every reshape has a row-major operand and every output has its own memory. Every
 // operand of a concat is computed by a kernel or is a concat, or such a node with other axes of extent 1, and it is an operand of no other concat.
 #pragma once
@@ -29,7 +29,7 @@ constexpr bool offsets_add(const layout& from, const ir::node& slice) {
 }
 
 /// Chooses the operands of concats that are computed directly in their parts of the result. They must be stored by a kernel, which
-/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. A construct gets only
+/// stores by strides. A sum accumulates in its own memory, and products and gathers write row-major, so these are copied. A control-flow operation gets only
 /// pointers to its operands and reads them row-major, so what it reads stays in one piece. Operands are also
 /// copied if they do not begin at an offset that is a number: some offsets would be sums of extents, and only products are possible. So would be
 /// the offset of a slice of an operand, if the strides of the concat are run-time numbers.

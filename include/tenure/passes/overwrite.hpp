@@ -98,20 +98,20 @@ constexpr bool overwrites_by_change(const plan_view& p, const step& s, int argum
   return a[record.arity].buffer == result_buffer && same(a[record.changes], a[record.arity]);
 }
 
-/// No construct is known to write a result in the memory of an argument.
-struct no_constructs {
+/// No control-flow operation is known to write a result in the memory of an argument.
+struct no_control_flow {
   constexpr bool operator()(const plan_view&, const step&, int, int) const { return false; }
 };
 
-/// Whether result buffer j may have the memory of argument buffer i. in_construct(p, step, argument buffer, result buffer): whether the step
-/// is a construct that does so.
+/// Whether result buffer j may have the memory of argument buffer i. in_control_flow(p, step, argument buffer, result buffer): whether the step
+/// is a control-flow operation that does so.
 template <class InConstruct, class Same>
-constexpr bool may_overwrite(const plan_view& p, int i, int j, const InConstruct& in_construct, const Same& same) {
+constexpr bool may_overwrite(const plan_view& p, int i, int j, const InConstruct& in_control_flow, const Same& same) {
   const buffer &a = p.buffers[i], &r = p.buffers[j];
   const bool unread = a.first >= p.step_count;
   const bool here = !unread && a.last == r.first, fused = here && p.steps[a.last].is_fused();
   return unread || a.last < r.first || (fused && overwrites_elementwise(p, p.steps[a.last], i, j, same)) ||
-         (here && !fused && (overwrites_by_change(p, p.steps[a.last], i, j, same) || in_construct(p, p.steps[a.last], i, j)));
+         (here && !fused && (overwrites_by_change(p, p.steps[a.last], i, j, same) || in_control_flow(p, p.steps[a.last], i, j)));
 }
 
 /// Where uses_in_kernels notes how a step uses a buffer, and whether it writes the buffer. Null: nowhere.
@@ -165,7 +165,7 @@ class overwrites {
  public:
   // Cost: linear in the buffers and the instructions, if few accesses of a step differ in their elements.
   template <class InConstruct>
-  constexpr overwrites(const plan_view& p, int arguments, int results, const InConstruct& in_construct)
+  constexpr overwrites(const plan_view& p, int arguments, int results, const InConstruct& in_control_flow)
       : read_(arguments, use_of_memory{always}), written_(results, use_of_memory{never}) {
     ir::array<int> written_by(p.step_count, -1), next(p.buffer_count, -1);  // the results of a step as a chain of buffers
     for (int i = 0; i < p.buffer_count; ++i) {
@@ -187,7 +187,7 @@ class overwrites {
       const buffer& a = p.buffers[i];
       if (a.where != buffer::place::argument || a.first >= p.step_count || p.steps[a.last].is_fused()) continue;
       for (int j = written_by[a.last]; j >= 0; j = next[j])
-        if (may_overwrite(p, i, j, in_construct, in_every_call{})) partners_.push_back({a.index, p.buffers[j].index});
+        if (may_overwrite(p, i, j, in_control_flow, in_every_call{})) partners_.push_back({a.index, p.buffers[j].index});
     }
   }
   constexpr overwrites_view view() const {
@@ -242,9 +242,9 @@ constexpr void reuse_temporaries(plan_builder& plan) {
   }
 }
 
-template <class InConstruct = no_constructs>
-constexpr overwrites find_overwrites(const plan_view& p, int arguments, int results, InConstruct in_construct = {}) {
-  return overwrites(p, arguments, results, in_construct);
+template <class InConstruct = no_control_flow>
+constexpr overwrites find_overwrites(const plan_view& p, int arguments, int results, InConstruct in_control_flow = {}) {
+  return overwrites(p, arguments, results, in_control_flow);
 }
 
 /// The answers as a constant, in arrays of the sizes Sizes::value.
@@ -271,7 +271,7 @@ inline bool overwrites_in_call(const plan_view& p, int argument, int result, con
     return b;
   };
   const int i = find(buffer::place::argument, argument), j = find(buffer::place::result, result);
-  return i < p.buffer_count && j < p.buffer_count && may_overwrite(p, i, j, no_constructs{}, in_one_call{p, symbols});
+  return i < p.buffer_count && j < p.buffer_count && may_overwrite(p, i, j, no_control_flow{}, in_one_call{p, symbols});
 }
 
 }  // namespace tenure::passes

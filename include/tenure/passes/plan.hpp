@@ -77,7 +77,7 @@ struct strides {
 /// A buffer and the strides to read or write it. They follow the dimensions of a kernel, or the axes of the operand of an opaque step.
 struct access {
   static constexpr int counting = -1;  // no buffer: the value is the position, and `offset` is the first one
-  static constexpr int nowhere = -2;   // no buffer: nothing reads this result of a construct
+  static constexpr int nowhere = -2;   // no buffer: nothing reads this result of a control-flow operation
   int buffer = counting;
   dtype type = dtype::float32;
   std::int8_t rank = 0;

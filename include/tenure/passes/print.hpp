@@ -59,13 +59,13 @@ inline void print_shape(writer& out, const ir::graph_view& g, const extents& s) 
   out << ']';
 }
 
-/// The kind of a construct, and for a scan its iterations.
-inline void print_construct(writer& out, const ir::graph_view& g, const ir::construct& c) {
+/// The kind of a control-flow operation, and for a scan its iterations.
+inline void print_control_flow(writer& out, const ir::graph_view& g, const ir::control_flow& c) {
   constexpr const char* kinds[] = {"scan", "while_loop", "reverse_while", "cond", "extern_op", "custom_jvp", "custom_vjp", "checkpoint"};
   out << ": " << kinds[static_cast<int>(c.what)];
   if (c.function.name != nullptr) out << ' ' << c.function.name;
   if (c.counts_iterations) out << ", counted";
-  if (c.what != ir::construct::kind::scan) return;
+  if (c.what != ir::control_flow::kind::scan) return;
   out << " of ";
   print_extent(out, g, c.length);
   out << (c.reverse ? " iterations, from the last one" : " iterations");
@@ -95,7 +95,7 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
       print_extent(out, g, n.attr);
       break;
     case ops::attributes::position: out << ' ' << n.attr; break;
-    case ops::attributes::construct: print_construct(out, g, g.construct_of(n)); return;
+    case ops::attributes::control_flow: print_control_flow(out, g, g.control_flow_of(n)); return;
     case ops::attributes::direction: out << (n.start != 0 ? " descending" : ""); break;
     case ops::attributes::causal: out << (n.attr != 0 ? " causal" : ""); break;
     case ops::attributes::axis: out << " axis=" << n.attr; break;
@@ -108,20 +108,20 @@ inline void print_node(writer& out, const ir::graph_view& g, ir::node_id id) {
 }
 
 /// The number of bodies that are printed. That of an external function only has the shapes of its results.
-constexpr int printed_bodies(const ir::construct& c) {
-  return c.what == ir::construct::kind::external || c.bodies[0] < 0 ? 0 : c.bodies[1] < 0 ? 1 : 2;
+constexpr int printed_bodies(const ir::control_flow& c) {
+  return c.what == ir::control_flow::kind::external || c.bodies[0] < 0 ? 0 : c.bodies[1] < 0 ? 1 : 2;
 }
 
-/// What body b of a construct computes.
-inline const char* name_of_body(const ir::construct& c, int b) {
-  using kind = ir::construct::kind;
+/// What body b of a control-flow operation computes.
+inline const char* name_of_body(const ir::control_flow& c, int b) {
+  using kind = ir::control_flow::kind;
   if (c.what == kind::while_loop) return b == 0 ? "condition" : "iteration";
   if (c.what == kind::reverse_while) return b == 0 ? "iteration" : "pull";
   if (c.what == kind::cond) return b == 0 ? "if true" : "if false";
   return c.what == kind::scan ? "iteration" : c.what == kind::checkpoint ? "again" : "rule";
 }
 
-/// The bodies of a construct stand below it, indented, as they were written: before the passes, which each body goes through by itself.
+/// The bodies of a control-flow operation stand below it, indented, as they were written: before the passes, which each body goes through by itself.
 inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
   const auto indent = [&](int by) {
     for (int i = 0; i < by; ++i) out << "  ";
@@ -130,8 +130,8 @@ inline void print_graph(writer& out, const ir::graph_view& g, int depth = 0) {
     indent(depth);
     print_node(out, g, i);
     out << '\n';
-    if (g[i].op != ir::opcode::construct) continue;
-    const ir::construct& c = g.construct_of(g[i]);
+    if (g[i].op != ir::opcode::control_flow) continue;
+    const ir::control_flow& c = g.control_flow_of(g[i]);
     for (int b = 0; b < printed_bodies(c); ++b) {
       indent(depth + 1);
       out << name_of_body(c, b) << ":\n";

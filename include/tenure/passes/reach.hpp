@@ -11,7 +11,7 @@ namespace TENURE_NAMESPACE::passes {
 /// The mark of a value that need not have this one in each run: a loop may take no iteration.
 constexpr char sometimes(char mark) { return mark ? char{is_sometimes} : char{is_never}; }
 
-/// What the cotangents of the results of a construct reach. A mark says when there is a cotangent; where there is none, zeros stand in its place.
+/// What the cotangents of the results of a control-flow operation reach. A mark says when there is a cotangent; where there is none, zeros stand in its place.
 /// `outputs` are those of the body of the results: a carry, in all iterations.
 struct reach {
   mark_list outputs, of_first, of_second, operands;
@@ -49,8 +49,8 @@ constexpr mark_list reached_over_iterations(const ir::graph_view& body, const ma
 }
 
 /// An annotation: its results are operands of it, and a rule or a second computation gives the cotangents of others.
-constexpr mark_list reached_by_annotation(const ir::graph_view& g, const ir::construct& c, const id_list& ids, const mark_list& active, const mark_list& results) {
-  using kind = ir::construct::kind;
+constexpr mark_list reached_by_annotation(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const mark_list& active, const mark_list& results) {
+  using kind = ir::control_flow::kind;
   mark_list reached(active.size(), 0), inputs, outputs;
   id_list operand_of_input;
   const int first = c.first_argument(), end = first + c.scanned;
@@ -86,8 +86,8 @@ constexpr mark_list reached_by_annotation(const ir::graph_view& g, const ir::con
 }
 
 /// A loop or a branch. `f`: what is active in it.
-constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::construct& c, const id_list& ids, const flow& f, const mark_list& results) {
-  using kind = ir::construct::kind;
+constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const flow& f, const mark_list& results) {
+  using kind = ir::control_flow::kind;
   reach r;
   const auto body = [&](int b) { return g.body_at(c.bodies[b]); };
   const bool is_reverse_while = c.what == kind::reverse_while;
@@ -130,13 +130,13 @@ constexpr reach reached_in_bodies(const ir::graph_view& g, const ir::construct& 
   return r;
 }
 
-/// The reach of a construct, given the marks of its results.
+/// The reach of a control-flow operation, given the marks of its results.
 constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* active, const mark_list& results) {
-  const ir::construct& c = g.construct_of(g[id]);
+  const ir::control_flow& c = g.control_flow_of(g[id]);
   mark_list operands;
   id_list ids;
   ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(char(active[o] && is_floating(g[o].type))), ids.push_back(o); });
-  if (c.what != ir::construct::kind::external && !c.annotates()) return reached_in_bodies(g, c, ids, flow_through<by_derivative>(g, c, operands), results);
+  if (c.what != ir::control_flow::kind::external && !c.annotates()) return reached_in_bodies(g, c, ids, flow_through<by_derivative>(g, c, operands), results);
   reach r;
   if (c.annotates()) r.operands = reached_by_annotation(g, c, ids, operands, results);
   else r.operands.resize(operands.size(), 0);
@@ -147,9 +147,9 @@ constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* ac
 constexpr void spread_back(const ir::graph_view& g, const char* active, char* reached) {
   for (ir::node_id id = g.count - 1; id >= 0; --id) {
     const ir::node& n = g.nodes[id];
-    if (n.op == ir::opcode::construct) {
+    if (n.op == ir::opcode::control_flow) {
       if (!active[n.in[0]]) continue;
-      mark_list results(g.results_of(g.construct_of(n)), 0);
+      mark_list results(g.results_of(g.control_flow_of(n)), 0);
       bool any = false;
       for (ir::node_id r = id + 1; r < g.count; ++r) {
         const ir::node& result = g.nodes[r];

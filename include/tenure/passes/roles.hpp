@@ -15,7 +15,7 @@ constexpr bool is_view(ir::opcode op) { return lowering_of(op) == ops::lowering:
 constexpr bool is_opaque(ir::opcode op) { return lowering_of(op) == ops::lowering::step; }
 constexpr bool is_fused(ir::opcode op) { return lowering_of(op) == ops::lowering::kernel; }
 
-/// Whether the node stands for memory that a construct writes.
+/// Whether the node stands for memory that a control-flow operation writes.
 constexpr bool is_result(ir::opcode op) { return lowering_of(op) == ops::lowering::result; }
 
 /// Whether a kernel can compute the node in a part of a concat, as nested concats are: it stores by strides. A sum accumulates in its own memory.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A scan of one iteration is its body. Without the loop its operations fuse with those around it, and its values need no memory of their own.
 // Law: trip_count_one keeps the meaning, and leaves no scan of one iteration outside bodies. A body gets the same pass where it becomes a program.
-// Cost: a copy of the graph for each level of such loops in each other. A graph without constructs is not looked at.
+// Cost: a copy of the graph for each level of such loops in each other. A graph without control-flow operations is not looked at.
 #pragma once
 
 #include <tenure/ir/graph.hpp>
@@ -10,12 +10,12 @@
 namespace TENURE_NAMESPACE::passes {
 
 constexpr bool is_trip_count_one(const ir::graph_view& g, node_id id) {
-  if (g[id].op != ir::opcode::construct) return false;
-  const ir::construct& c = g.construct_of(g[id]);
-  return c.what == ir::construct::kind::scan && c.length == 1;
+  if (g[id].op != ir::opcode::control_flow) return false;
+  const ir::control_flow& c = g.control_flow_of(g[id]);
+  return c.what == ir::control_flow::kind::scan && c.length == 1;
 }
 constexpr bool has_trip_count_one(const ir::graph_view& g) {
-  for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id)
+  for (node_id id = 0; id < g.count && g.inner.control_flow_count > 0; ++id)
     if (is_trip_count_one(g, id)) return true;
   return false;
 }
@@ -23,9 +23,9 @@ constexpr bool has_trip_count_one(const ir::graph_view& g) {
 /// Sizes in which the graph has room with the bodies of its scans of one iteration in their places.
 constexpr ir::graph_sizes sizes_with_trip_count_one(const ir::graph_view& g) {
   ir::graph_sizes sizes = ir::sizes_of(g);
-  for (node_id id = 0; id < g.count && g.inner.construct_count > 0; ++id) {
+  for (node_id id = 0; id < g.count && g.inner.control_flow_count > 0; ++id) {
     if (!is_trip_count_one(g, id)) continue;
-    const ir::construct& c = g.construct_of(g[id]);
+    const ir::control_flow& c = g.control_flow_of(g[id]);
     const ir::graph_view body = g.body_at(c.bodies[0]);
     const ir::graph_sizes inner = sizes_with_trip_count_one(body);
     sizes.nodes += inner.nodes + c.scanned + c.counts + body.output_count;  // a slice of each scanned operand, and a stack of each result
@@ -36,7 +36,7 @@ constexpr ir::graph_sizes sizes_with_trip_count_one(const ir::graph_view& g) {
 }
 
 /// The body of a scan of one iteration, on its operands. Returns the results.
-constexpr ir::array<node_id> only_iteration(ir::builder& out, const ir::construct& c, const ir::array<node_id>& operands) {
+constexpr ir::array<node_id> only_iteration(ir::builder& out, const ir::control_flow& c, const ir::array<node_id>& operands) {
   ir::array<node_id> inputs, results;
   const int own = c.own_operands();
   for (int i = 0; i < own; ++i) {
@@ -73,7 +73,7 @@ constexpr ir::builder trip_count_one(const ir::graph_view& g) {
     ir::array<node_id> operands;
     ir::for_each_operand(g.nodes, g[id].in[0], [&](node_id operand) { operands.push_back(renamed[operand]); });
     first_result[id] = results.size();
-    for (const node_id result : only_iteration(out, g.construct_of(g[id]), operands)) results.push_back(result);
+    for (const node_id result : only_iteration(out, g.control_flow_of(g[id]), operands)) results.push_back(result);
   }
   finish(g, renamed, out);
   ir::builder live = dead_code(out.view());

@@ -102,7 +102,7 @@ struct different_steps {
   constexpr different_steps() {
     for (int i = 0; i < Program::step_count; ++i) {
       const bound_step& s = Program::tables.steps[i];
-      bool is_new = !s.is_fused() && s.construct < 0;
+      bool is_new = !s.is_fused() && s.control_flow < 0;
       for (int k = 0; is_new && k < count; ++k) is_new = !is_opaque_step(Program::tables.steps[at[k]], s.op, s.type);
       if (is_new) at[count++] = i;
     }
@@ -126,14 +126,14 @@ TENURE_INLINE constexpr void visit_opaque(const bound_step& s, const F& f) {
   }(std::make_integer_sequence<int, steps.count>{});
 }
 
-/// The constructs of a program's steps, each once.
+/// The control-flow operations of a program's steps, each once.
 template <class Program>
-struct different_constructs {
+struct different_control_flow {
   int at[Program::step_count + 1] = {}, count = 0;
 
-  constexpr different_constructs() {
+  constexpr different_control_flow() {
     for (int i = 0; i < Program::step_count; ++i) {
-      const int c = Program::tables.steps[i].construct;
+      const int c = Program::tables.steps[i].control_flow;
       bool is_new = c >= 0;
       for (int k = 0; is_new && k < count; ++k) is_new = at[k] != c;
       if (is_new) at[count++] = c;
@@ -141,14 +141,14 @@ struct different_constructs {
   }
 };
 template <class Program>
-inline constexpr different_constructs<Program> constructs{};
+inline constexpr different_control_flow<Program> control_flows{};
 
-/// Calls f(number) with the number of the step's construct as a type.
+/// Calls f(number) with the number of the step's control-flow operation as a type.
 template <class Program, class F>
-constexpr void visit_construct(const bound_step& s, const F& f) {
-  constexpr const auto& all = constructs<Program>;
+constexpr void visit_control_flow(const bound_step& s, const F& f) {
+  constexpr const auto& all = control_flows<Program>;
   [&]<int... I>(std::integer_sequence<int, I...>) {
-    ((s.construct == all.at[I] ? void(f(std::integral_constant<int, all.at[I]>{})) : void()), ...);
+    ((s.control_flow == all.at[I] ? void(f(std::integral_constant<int, all.at[I]>{})) : void()), ...);
   }(std::make_integer_sequence<int, all.count>{});
 }
 
@@ -162,8 +162,8 @@ using body_program = program<body_source<typename whole_program<Program>::type, 
 
 /// Construct number C of a program, and the programs of its bodies.
 template <class Program, int C>
-struct construct_at {
-  static constexpr ir::construct value = Program::value.bodies.constructs[C];
+struct control_flow_at {
+  static constexpr ir::control_flow value = Program::value.bodies.control_flows[C];
   template <int B>
   using body = body_program<Program, value.bodies[B]>;
 };
@@ -206,7 +206,7 @@ constexpr std::int64_t bytes_of_output(int i, const std::int64_t* symbols) {
 /// The shapes of an external function: the extents of each result, then of each argument; and the size of each result.
 template <class Program, int C>
 struct external_shapes {
-  static constexpr ir::construct record = construct_at<Program, C>::value;
+  static constexpr ir::control_flow record = control_flow_at<Program, C>::value;
   static constexpr ir::graph_view body = Program::value.view().body_at(record.bodies[0]);
   static constexpr int results = body.output_count;
   static constexpr int count = [] {
@@ -330,28 +330,28 @@ void for_each_index_argument(const ir::graph_view& g, const void* const* argumen
   }
 }
 
-/// Whether an iteration or a branch of the construct may refuse an index, or a function of the user's may throw.
-constexpr bool may_refuse(const ir::graph_view& g, const ir::construct& c) {
-  if (c.what == ir::construct::kind::external) return c.function.may_throw;
+/// Whether an iteration or a branch of the control-flow operation may refuse an index, or a function of the user's may throw.
+constexpr bool may_refuse(const ir::graph_view& g, const ir::control_flow& c) {
+  if (c.what == ir::control_flow::kind::external) return c.function.may_throw;
   for (const int b : c.bodies) {
     if (b < 0) continue;
     const ir::graph_view body = g.body_at(b);
     for (int i = 0; i < body.bound_count; ++i)
       if (!body.bounds[i].is_checked) return true;
     for (int i = 0; i < body.count; ++i)
-      if (body[i].op == ir::opcode::construct && may_refuse(g, g.construct_of(body[i]))) return true;
+      if (body[i].op == ir::opcode::control_flow && may_refuse(g, g.control_flow_of(body[i]))) return true;
   }
   return false;
 }
 
-/// Whether a construct, or one in its bodies, calls a function of the user's.
-constexpr bool calls_function(const ir::graph_view& g, const ir::construct& c) {
-  if (c.what == ir::construct::kind::external) return true;
+/// Whether a control-flow operation, or one in its bodies, calls a function of the user's.
+constexpr bool calls_function(const ir::graph_view& g, const ir::control_flow& c) {
+  if (c.what == ir::control_flow::kind::external) return true;
   for (const int b : c.bodies) {
     if (b < 0) continue;
     const ir::graph_view body = g.body_at(b);
     for (int i = 0; i < body.count; ++i)
-      if (body[i].op == ir::opcode::construct && calls_function(g, g.construct_of(body[i]))) return true;
+      if (body[i].op == ir::opcode::control_flow && calls_function(g, g.control_flow_of(body[i]))) return true;
   }
   return false;
 }
@@ -359,7 +359,7 @@ template <class Program>
 inline constexpr bool calls_functions = [] {
   const ir::graph_view g = Program::value.view();
   for (int i = 0; i < g.count; ++i)
-    if (g[i].op == ir::opcode::construct && calls_function(g, g.construct_of(g[i]))) return true;
+    if (g[i].op == ir::opcode::control_flow && calls_function(g, g.control_flow_of(g[i]))) return true;
   return false;
 }();
 
@@ -367,8 +367,8 @@ inline constexpr bool calls_functions = [] {
 template <class Program>
 inline constexpr int last_check = [] {
   const ir::graph_view g = Program::value.view();
-  int s = g.bound_count > 0 || g.inner.bound_count > 0 || g.inner.construct_count > 0 ? Program::step_count - 1 : -1;
-  const auto refuses = [&](const bound_step& b) { return b.op == ir::opcode::check || (b.construct >= 0 && may_refuse(g, g.inner.constructs[b.construct])); };
+  int s = g.bound_count > 0 || g.inner.bound_count > 0 || g.inner.control_flow_count > 0 ? Program::step_count - 1 : -1;
+  const auto refuses = [&](const bound_step& b) { return b.op == ir::opcode::check || (b.control_flow >= 0 && may_refuse(g, g.inner.control_flows[b.control_flow])); };
   while (s >= 0 && !refuses(Program::tables.steps[s])) --s;
   return s;
 }();

@@ -38,7 +38,7 @@ struct bound_step {
   dtype type = dtype::float32;
   int first_binding = 0, binding_count = 0;
   int first_number = 0, number_count = 0;
-  int construct = -1;  // the position of its record, if the step is a loop or a branch
+  int control_flow = -1;  // the position of its record, if the step is a loop or a branch
 
   constexpr bool is_fused() const { return kernel >= 0; }
 };
@@ -239,10 +239,10 @@ class encoder {
   constexpr void bind_opaque(int at, bound_step& b) {
     const passes::step& s = p_.steps[at];
     const ir::node& n = p_.graph[s.node];
-    if (n.op == ir::opcode::construct) {
-      b.construct = static_cast<int>(n.attr);
+    if (n.op == ir::opcode::control_flow) {
+      b.control_flow = static_cast<int>(n.attr);
       b.number_count = 1;
-      b.first_number = numbers_.push_back(passes::number_of(p_.graph.construct_of(n).length));
+      b.first_number = numbers_.push_back(passes::number_of(p_.graph.control_flow_of(n).length));
       return;
     }
     std::uint64_t hash = static_cast<std::uint64_t>(n.op) << 16 ^ static_cast<std::uint64_t>(n.shape);

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <tenure/program/construct_memory.hpp>
+#include <tenure/program/control_flow_memory.hpp>
 
 namespace TENURE_NAMESPACE::program_detail {
 
@@ -68,9 +68,9 @@ struct state_in_registers {
 
 template <class Program, int C, class State, class Machine>
 void run_scan_in_registers(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t trip_count, char* scratch) {
-  using frame = construct_frame<Program, C, true>;
+  using frame = control_flow_frame<Program, C, true>;
   using body = typename frame::body;
-  constexpr ir::construct loop = frame::record;
+  constexpr ir::control_flow loop = frame::record;
   constexpr int carries = loop.carries, own = loop.own_operands();
   const auto& memory = frame_at<Program, C, true>(s, machine.symbols());
   void* const* const given = pointer + loop.operands();
@@ -102,10 +102,10 @@ void run_scan_in_registers(const Machine& machine, const bound_step& s, void* co
 
 template <class Program, int C, class State, class Machine>
 void run_while_in_registers(const Machine& machine, void* const* pointer) {
-  using frame = construct_frame<Program, C, true>;
-  using test = typename construct_at<Program, C>::template body<0>;
+  using frame = control_flow_frame<Program, C, true>;
+  using test = typename control_flow_at<Program, C>::template body<0>;
   using body = typename frame::body;
-  constexpr ir::construct loop = frame::record;
+  constexpr ir::control_flow loop = frame::record;
   constexpr int carries = loop.carries;
   State state;
   alignas(64) std::byte workspace[Machine::template workspace_bytes<test, body>() + 1];
@@ -137,7 +137,7 @@ void run_reverse_while_in_registers(const Machine& machine, const bound_step& s,
   using frame = snapshot_frame<Program, C, true>;
   using step = typename frame::step;
   using pull = typename frame::body;
-  constexpr ir::construct loop = frame::record;
+  constexpr ir::control_flow loop = frame::record;
   constexpr int carries = loop.carries, states = loop.states(), own = loop.own_operands();
   const auto& memory = frame_at<Program, C, true>(s, machine.symbols());
   Carries carry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Which results of a program can be computed over its arguments: passes/overwrite.hpp says it of steps, and this header of loops and branches,
-// whose bodies are programs. A loop computes a carry over the last one, so a result may have the memory of an operand of the construct.
+// whose bodies are programs. A loop computes a carry over the last one, so a result may have the memory of an operand of the control_flow.
 #pragma once
 
 #include <type_traits>
@@ -11,13 +11,13 @@
 namespace TENURE_NAMESPACE::program_detail {
 
 template <class Program>
-struct overwrites_in_constructs;
+struct overwrites_in_control_flow;
 template <class Program, int Arguments>
 struct finding_overwrites {
   static constexpr int results = Program::value.output_count;
   static constexpr passes::overwrite_sizes guess() { return {Arguments, results, Arguments + results}; }
   static constexpr passes::overwrites run() {
-    return passes::find_overwrites(Program::plan.view(Program::value.view()), Arguments, results, overwrites_in_constructs<Program>{});
+    return passes::find_overwrites(Program::plan.view(Program::value.view()), Arguments, results, overwrites_in_control_flow<Program>{});
   }
 };
 /// Which results of a program can be computed over its arguments.
@@ -27,26 +27,26 @@ inline constexpr auto& overwrites_of = frozen_stage<passes::frozen_overwrites, f
 template <class Body>
 inline constexpr auto& overwrites = overwrites_of<Body, Body::value.input_count>;
 
-/// Whether a step of a program is a construct that may write a result over an operand. A cond may if it reads the buffer as captures only, and
+/// Whether a step of a program is a control-flow operation that may write a result over an operand. A cond may if it reads the buffer as captures only, and
 /// each branch that has such a capture writes the result over it. A loop may if it reads the buffer as one carry only, whose iterations write it over
 /// the last one.
 template <class Program>
-struct overwrites_in_constructs {
+struct overwrites_in_control_flow {
   constexpr bool operator()(const passes::plan_view& p, const passes::step& s, int argument, int result) const {
-    if (s.op != ir::opcode::construct) return false;
+    if (s.op != ir::opcode::control_flow) return false;
     bool may = false;
-    constexpr const auto& all = constructs<Program>;
+    constexpr const auto& all = control_flows<Program>;
     [&]<int... I>(std::integer_sequence<int, I...>) {
-      ((p.graph[s.node].attr == all.at[I] ? void(may = by_construct<all.at[I]>(p.accesses + s.first_access, argument, result)) : void()), ...);
+      ((p.graph[s.node].attr == all.at[I] ? void(may = by_control_flow<all.at[I]>(p.accesses + s.first_access, argument, result)) : void()), ...);
     }(std::make_integer_sequence<int, all.count>{});
     return may;
   }
 
  private:
   template <int C>
-  static constexpr bool by_construct(const passes::access* a, int argument, int result) {
-    using kind = ir::construct::kind;
-    constexpr kind what = construct_at<Program, C>::value.what;
+  static constexpr bool by_control_flow(const passes::access* a, int argument, int result) {
+    using kind = ir::control_flow::kind;
+    constexpr kind what = control_flow_at<Program, C>::value.what;
     if constexpr (what == kind::cond) return by_branches<C>(a, argument, result);
     else if constexpr (what == kind::scan || what == kind::while_loop || what == kind::reverse_while) return by_iterations<C>(a, argument, result);
     else return false;
@@ -54,8 +54,8 @@ struct overwrites_in_constructs {
 
   template <int C>
   static constexpr bool by_branches(const passes::access* a, int argument, int result) {
-    using record = construct_at<Program, C>;
-    constexpr ir::construct branch = record::value;
+    using record = control_flow_at<Program, C>;
+    constexpr ir::control_flow branch = record::value;
     constexpr int results = record::template body<0>::value.output_count;
     int at = -1;
     for (int i = 0; i < results; ++i)
@@ -72,8 +72,8 @@ struct overwrites_in_constructs {
 
   template <int C>
   static constexpr bool by_iterations(const passes::access* a, int argument, int result) {
-    using record = construct_at<Program, C>;
-    constexpr ir::construct loop = record::value;
+    using record = control_flow_at<Program, C>;
+    constexpr ir::control_flow loop = record::value;
     using body = typename record::template body<loop.body_of_results() == loop.bodies[1] ? 1 : 0>;
     int at = -1;
     for (int i = 0; i < loop.carries; ++i)

@@ -52,8 +52,8 @@ struct body_graph {
       for (int a = 0; a < s.rank; ++a)
         if (!is_static(s[a])) return true;
       if (n.op == ir::opcode::extent && !is_static(n.attr)) return true;
-      if (n.op != ir::opcode::construct) continue;
-      const ir::construct& c = g.construct_of(n);
+      if (n.op != ir::opcode::control_flow) continue;
+      const ir::control_flow& c = g.control_flow_of(n);
       if (!is_static(c.length)) return true;
       for (const int b : c.bodies)
         if (b >= 0 && reads_symbols(g.body_at(b))) return true;
@@ -136,7 +136,7 @@ struct program {
   struct leaving {
     static constexpr ir::graph_sizes guess() {
       ir::graph_sizes s = passes::sizes_with_trip_count_one(traced.view());
-      s.nodes += 32, s.shapes += 8, s.bodies *= 2, s.constructs *= 2, s.body_nodes *= 2, s.body_outputs *= 2, s.body_bounds *= 2;
+      s.nodes += 32, s.shapes += 8, s.bodies *= 2, s.control_flows *= 2, s.body_nodes *= 2, s.body_outputs *= 2, s.body_bounds *= 2;
       return s;
     }
     struct lean {

@@ -113,10 +113,10 @@ class body_trace {
   ir::array<ir::node_id> inputs_, outputs_;
 };
 
-/// The results of a construct from result `at` on, as a tree of type X.
+/// The results of a control-flow operation from result `at` on, as a tree of type X.
 template <class X>
-constexpr X results_as(ir::builder& g, ir::node_id construct, int& at) {
-  const auto make = [&]<class L>(element_tag<L>) { return L{&g, g.result(construct, at++)}; };
+constexpr X results_as(ir::builder& g, ir::node_id control_flow, int& at) {
+  const auto make = [&]<class L>(element_tag<L>) { return L{&g, g.result(control_flow, at++)}; };
   return build_tree<X>(make);
 }
 

@@ -37,7 +37,7 @@ struct checkpoint_of {
     const ir::node_id first = g.count();
     ir::array<ir::node_id> outputs, captured;
     append_leaves(f(x...), outputs);
-    ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<result>::leaves};
+    ir::control_flow kept{.what = ir::control_flow::kind::checkpoint, .carries = tree<result>::leaves};
     for (ir::node_id id = first; KeepsProducts && id < g.count(); ++id) {
       const ir::node n = g[id];
       const bool is_kept = n.op == ir::opcode::matmul || ops::is_attention(n.op) || n.op == ir::opcode::reduce;
@@ -56,7 +56,7 @@ struct checkpoint_of {
     }
     for (const ir::node_id id : captured) operands.push_back(id);
     int at = 0;
-    return results_as<result>(g, g.add_construct(kept, operands), at);
+    return results_as<result>(g, g.add_control_flow(kept, operands), at);
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Loops and branches whose bodies stand once in the graph: scan, fori_loop, while_loop, cond, switch_case. In a trace they append a
-// construct. Called with tensors, they compile a function that has only this construct. A body is traced once, whatever the number of
+// control_flow. Called with tensors, they compile a function that has only this control_flow. A body is traced once, whatever the number of
 // iterations. It may use any traced value of the function around it.
 // Source: the names and the meaning of jax.lax.scan, fori_loop, while_loop, cond and switch.
 #pragma once
@@ -73,7 +73,7 @@ constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, 
   } else {
     using y_type = rebind_kind_t<std::tuple_element_t<1, result_of<F, C, x_type>>, tracing>;
     using stacked = rebind_kind_t<y_type, stacks<leading_axis_of<Xs>().extent>>;
-    ir::construct loop{.what = ir::construct::kind::scan, .reverse = reverse, .carries = tree<C>::leaves, .scanned = tree<Xs>::leaves};
+    ir::control_flow loop{.what = ir::control_flow::kind::scan, .reverse = reverse, .carries = tree<C>::leaves, .scanned = tree<Xs>::leaves};
     ir::array<ir::node_id> operands;
     append_leaves(init, operands);
     body_trace body(g);
@@ -86,7 +86,7 @@ constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, 
       body.returns_carry(next);
       body.returns(out);
       loop.bodies[0] = body.finish(operands, loop.captures[0]);
-      const ir::node_id node = g.add_construct(loop, operands);
+      const ir::node_id node = g.add_control_flow(loop, operands);
       int at = 0;
       const C last = results_as<C>(g, node, at);
       return std::tuple<C, stacked>{last, results_as<stacked>(g, node, at)};
@@ -101,7 +101,7 @@ constexpr auto scan_of(ir::builder& g, const F& f, const C& init, const Xs& xs, 
 template <class F, class C>
 constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const C& init) {
   using position = traced<std::int64_t, shape<>>;
-  ir::construct loop{.what = ir::construct::kind::scan, .counts = true, .carries = tree<C>::leaves, .length = length};
+  ir::control_flow loop{.what = ir::control_flow::kind::scan, .counts = true, .carries = tree<C>::leaves, .length = length};
   ir::array<ir::node_id> operands;
   append_leaves(init, operands);
   body_trace body(g);
@@ -112,7 +112,7 @@ constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const 
     body.returns_carry(next);
     loop.bodies[0] = body.finish(operands, loop.captures[0]);
     int at = 0;
-    return results_as<C>(g, g.add_construct(loop, operands), at);
+    return results_as<C>(g, g.add_control_flow(loop, operands), at);
   } else {
     return init;
   }
@@ -120,7 +120,7 @@ constexpr C counted_loop(ir::builder& g, const F& f, std::int64_t length, const 
 
 template <class Condition, class F, class C>
 constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, const C& init) {
-  ir::construct loop{.what = ir::construct::kind::while_loop, .carries = tree<C>::leaves};
+  ir::control_flow loop{.what = ir::control_flow::kind::while_loop, .carries = tree<C>::leaves};
   ir::array<ir::node_id> operands;
   append_leaves(init, operands);
   body_trace test(g);
@@ -136,7 +136,7 @@ constexpr C while_of(ir::builder& g, const Condition& condition, const F& f, con
       step.returns_carry(next);
       loop.bodies[1] = step.finish(operands, loop.captures[1]);
       int at = 0;
-      return results_as<C>(g, g.add_construct(loop, operands), at);
+      return results_as<C>(g, g.add_control_flow(loop, operands), at);
     } else {
       return init;
     }
@@ -164,17 +164,17 @@ constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f
       return branch_of(g, condition(carry), [&](const C& c) { return as_traced(g, f(c)); }, [](const C& c) { return c; }, carry);
     };
     append_leaves(counted_loop(g, iteration, N, init), outputs);
-    ir::construct kept{.what = ir::construct::kind::checkpoint, .carries = tree<C>::leaves};
+    ir::control_flow kept{.what = ir::control_flow::kind::checkpoint, .carries = tree<C>::leaves};
     kept.bodies[0] = g.cut_written(first, {}, outputs, operands);
     kept.captures[0] = operands.size() - kept.carries;
     int at = 0;
-    return results_as<C>(g, g.add_construct(kept, operands), at);
+    return results_as<C>(g, g.add_control_flow(kept, operands), at);
   }
 }
 
 template <class F, class G, class... X>
 constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& first, const G& second, const X&... x) {
-  ir::construct branch{.what = ir::construct::kind::cond};
+  ir::control_flow branch{.what = ir::control_flow::kind::cond};
   ir::array<ir::node_id> operands;
   operands.push_back(flag.id);
   body_trace one(g);
@@ -195,7 +195,7 @@ constexpr auto branch_of(ir::builder& g, traced<bool, shape<>> flag, const F& fi
     });
     branch.bodies[1] = other.finish_branch(operands, branch.captures[1]);
     int at = 0;
-    return results_as<result>(g, g.add_construct(branch, operands), at);
+    return results_as<result>(g, g.add_control_flow(branch, operands), at);
   } else {
     return as_traced(g, first(x...));  // y is a part of the body
   }

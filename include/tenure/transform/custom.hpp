@@ -93,7 +93,7 @@ struct custom_jvp_of {
       ir::array<ir::node_id> operands;
       append_leaves(y, operands);
       (append_leaves(x, operands), ...);
-      ir::construct custom{.what = ir::construct::kind::custom_jvp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves)};
+      ir::control_flow custom{.what = ir::control_flow::kind::custom_jvp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves)};
       custom.of_results = OfResults;
       body_trace body(g);
       const std::tuple<X...> at{body.inputs_like(x)...};
@@ -104,7 +104,7 @@ struct custom_jvp_of {
       if (before != ir::refusal::kind::nothing) g.refuse({before});
       custom.bodies[0] = body.finish(operands, custom.captures[0]);
       int first = 0;
-      return results_as<result>(g, g.add_construct(custom, operands), first);
+      return results_as<result>(g, g.add_control_flow(custom, operands), first);
     }
   }
 
@@ -256,7 +256,7 @@ struct custom_vjp_of {
       append_leaves(value, operands);
       (append_leaves(x, operands), ...);
       append_leaves(residuals, operands);
-      ir::construct custom{.what = ir::construct::kind::custom_vjp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves),
+      ir::control_flow custom{.what = ir::control_flow::kind::custom_vjp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves),
                            .kept = tree<residuals_of<X...>>::leaves};
       body_trace body(g);
       const auto kept = body.inputs_like(residuals);
@@ -264,7 +264,7 @@ struct custom_vjp_of {
       return_cotangents(g, body, backward(kept, cotangent), std::index_sequence_for<X...>{}, x...);
       custom.bodies[0] = body.finish(operands, custom.captures[0]);
       int first = 0;
-      return results_as<result>(g, g.add_construct(custom, operands), first);
+      return results_as<result>(g, g.add_control_flow(custom, operands), first);
     }
   }
 

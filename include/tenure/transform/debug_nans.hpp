@@ -112,7 +112,7 @@ class nan_search {
   }
 
  private:
-  /// A run of a body: its number among the runs of this body for its construct, and what it read.
+  /// A run of a body: its number among the runs of this body for its control-flow operation, and what it read.
   struct body_run {
     int body = -1;
     std::int64_t number = 0;
@@ -125,8 +125,8 @@ class nan_search {
     using reference::detail::interpreter;
     interpreter run = symbols == nullptr ? interpreter(g_, inputs_, how) : interpreter(g_, inputs_, how, *symbols);
     std::map<std::pair<ir::node_id, int>, std::int64_t> counts;
-    run.after_bodies([&](ir::node_id construct, int body, const arrays& read, const arrays& gave) {
-      note_run(construct, {body, counts[{construct, body}]++, {}}, read, gave);
+    run.after_bodies([&](ir::node_id control_flow, int body, const arrays& read, const arrays& gave) {
+      note_run(control_flow, {body, counts[{control_flow, body}]++, {}}, read, gave);
     });
     run.run([&](ir::node_id, const reference::array& value) {
       values_.push_back(value);
@@ -140,11 +140,11 @@ class nan_search {
       if (!all_finite(a.type, a.data.data(), a.size())) return true;
     return false;
   }
-  /// Keeps the first run of a construct that made a non-finite value from finite inputs. If there is none, keeps the first run that
+  /// Keeps the first run of a control-flow operation that made a non-finite value from finite inputs. If there is none, keeps the first run that
   /// returned one.
-  void note_run(ir::node_id construct, body_run run, const arrays& read, const arrays& gave) {
+  void note_run(ir::node_id control_flow, body_run run, const arrays& read, const arrays& gave) {
     if (!any_not_finite(gave)) return;
-    auto& kept = runs_[construct];
+    auto& kept = runs_[control_flow];
     const bool makes_it = !any_not_finite(read), is_kept = kept.first.body >= 0;
     if (is_kept && (kept.second || !makes_it)) return;
     run.inputs = read;
@@ -160,11 +160,11 @@ class nan_search {
   void for_each_operand(ir::node_id id, F f) const {
     const ir::node& n = g_[id];
     if (n.op == ir::opcode::result) {
-      const ir::construct& c = g_.construct_of(g_[n.in[0]]);
+      const ir::control_flow& c = g_.control_flow_of(g_[n.in[0]]);
       const ir::node_id tuple = g_[n.in[0]].in[0];
       if (c.annotates()) f(ir::operand_at(g_.nodes, tuple, c.operand_of_result(static_cast<int>(n.attr))));
       else ir::for_each_operand(g_.nodes, tuple, f);
-    } else if (n.op != ir::opcode::construct && n.op != ir::opcode::tuple) {
+    } else if (n.op != ir::opcode::control_flow && n.op != ir::opcode::tuple) {
       for (int k = 0; k < n.arity; ++k) f(n.in[k]);
     }
   }
@@ -224,13 +224,13 @@ class nan_search {
       if (is_bad(g_.outputs[i])) results += (results.empty() ? "\n  not finite: " : ", ") + names_.results[static_cast<std::size_t>(i)];
     return results;
   }
-  std::string describe_body(ir::node_id construct, const body_run& run) const {
-    const ir::construct& c = g_.construct_of(g_[construct]);
+  std::string describe_body(ir::node_id control_flow, const body_run& run) const {
+    const ir::control_flow& c = g_.control_flow_of(g_[control_flow]);
     const int b = run.body == c.bodies[0] ? 0 : 1;
-    const bool is_loop = c.what != ir::construct::kind::cond;
-    const nan_search inside(g_.body_at(run.body), run.inputs, names_of_body(g_, formula_, construct, b), &symbols_);
+    const bool is_loop = c.what != ir::control_flow::kind::cond;
+    const nan_search inside(g_.body_at(run.body), run.inputs, names_of_body(g_, formula_, control_flow, b), &symbols_);
     const std::string which = is_loop ? "iteration " + std::to_string(run.number) : passes::name_of_body(c, b);
-    return inside.find() + "\n  in " + which + " of " + formula_.of(construct) + results_text();
+    return inside.find() + "\n  in " + which + " of " + formula_.of(control_flow) + results_text();
   }
   std::string range_text(ir::node_id id) const {
     const finiteness& is = state(id);

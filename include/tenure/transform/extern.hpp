@@ -294,7 +294,7 @@ struct external_of {
     using result = result_of<Types, X...>;
     using function = external_call<F, leaves_of_t<result>, leaves_of_t<X...>>;
     ir::builder& g = graph_of_arguments(x...);
-    ir::construct called{.what = ir::construct::kind::external, .scanned = (0 + ... + tree<X>::leaves), .function = {&function::run, name(), function::may_throw}};
+    ir::control_flow called{.what = ir::control_flow::kind::external, .scanned = (0 + ... + tree<X>::leaves), .function = {&function::run, name(), function::may_throw}};
     if constexpr (std::is_same_v<Samples, all_samples>) called.function.of_batch = &of_batch<typename batch_of_external<result, X...>::template call<F>>;
     ir::array<ir::node_id> operands;
     (append_leaves(x, operands), ...);
@@ -305,7 +305,7 @@ struct external_of {
     body.returns(build_tree<result>(stand_in, like));
     called.bodies[0] = body.finish(operands, called.captures[0]);
     int first = 0;
-    return results_as<result>(g, g.add_construct(called, operands), first);
+    return results_as<result>(g, g.add_control_flow(called, operands), first);
   }
 
   template <class... X>
@@ -320,7 +320,7 @@ struct external_of {
     (append_leaves(x, operands), ...);
     append_leaves(y, operands);
     constexpr int arguments = (0 + ... + tree<X>::leaves), values = tree<result>::leaves;
-    ir::construct rule{.what = ir::construct::kind::custom_vjp, .of_results = true, .carries = values, .scanned = arguments, .kept = arguments + values};
+    ir::control_flow rule{.what = ir::control_flow::kind::custom_vjp, .of_results = true, .carries = values, .scanned = arguments, .kept = arguments + values};
     body_trace body(g);
     const std::tuple<X...> at{body.inputs_like(x)...};
     const result found = body.inputs_like(y), cotangent = tangents_like(g, body, y);
@@ -328,7 +328,7 @@ struct external_of {
     return_cotangents(g, body, returned, std::index_sequence_for<X...>{}, x...);
     rule.bodies[0] = body.finish(operands, rule.captures[0]);
     int first = 0;
-    return results_as<result>(g, g.add_construct(rule, operands), first);
+    return results_as<result>(g, g.add_control_flow(rule, operands), first);
   }
 };
 

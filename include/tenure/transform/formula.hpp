@@ -81,7 +81,7 @@ class formulas {
     }
     const bool is_same = (n.op == ir::opcode::cast && g_[n.in[0]].type == n.type) || n.op == ir::opcode::copy;
     if (is_same) return operand(n.in[0], depth, within_infix);
-    if (depth == 0 || n.op == ir::opcode::construct || n.op == ir::opcode::result) return '%' + std::to_string(id);
+    if (depth == 0 || n.op == ir::opcode::control_flow || n.op == ir::opcode::result) return '%' + std::to_string(id);
     return is_infix(n.op) && within_infix ? '(' + of(id, depth - 1) + ')' : of(id, depth - 1);
   }
 
@@ -91,9 +91,9 @@ class formulas {
     if (is_infix(n.op)) {
       return operand(n.in[0], depth, true) + sign_of(n.op) + operand(n.in[1], depth, true);
     }
-    if (n.op == ir::opcode::construct) {
+    if (n.op == ir::opcode::control_flow) {
       passes::writer w;
-      passes::print_construct(w, g_, g_.construct_of(n));
+      passes::print_control_flow(w, g_, g_.control_flow_of(n));
       return w.text().substr(2);
     }
     if (n.op == ir::opcode::result) return "result " + std::to_string(n.attr) + " of %" + std::to_string(n.in[0]);
@@ -107,7 +107,7 @@ class formulas {
   std::string line(ir::node_id id) const {
     std::string text = "%";
     text += std::to_string(id) + " = " + of(id);
-    return g_[id].op == ir::opcode::construct ? text : text + "  " + shape(id);
+    return g_[id].op == ir::opcode::control_flow ? text : text + "  " + shape(id);
   }
 
   /// Whether an operation stands between its operands, and its sign there.
@@ -152,12 +152,12 @@ class formulas {
   std::vector<std::string> arguments_;
 };
 
-/// The names of the inputs of body b of a construct: what the construct carries, what it reads a slice of, and the values around it.
-inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around, ir::node_id construct, int b) {
-  const ir::construct& c = g.construct_of(g[construct]);
-  using kind = ir::construct::kind;
+/// The names of the inputs of body b of a control-flow operation: what the control-flow operation carries, what it reads a slice of, and the values around it.
+inline leaf_names names_of_body(const ir::graph_view& g, const formulas& around, ir::node_id control_flow, int b) {
+  const ir::control_flow& c = g.control_flow_of(g[control_flow]);
+  using kind = ir::control_flow::kind;
   name_list operands;
-  ir::for_each_operand(g.nodes, g[construct].in[0], [&](ir::node_id id) { operands.push_back(around.operand(id)); });
+  ir::for_each_operand(g.nodes, g[control_flow].in[0], [&](ir::node_id id) { operands.push_back(around.operand(id)); });
   leaf_names names;
   const int first = c.first_input(b), own = c.own_inputs(b);
   for (int i = first; i < first + own; ++i) {

@@ -193,9 +193,9 @@ class card_maker {
       const bool is_by_parameter = c.part == phase::update;
       c.key = name_of(c.part);
       c.key += is_by_parameter ? " " + operations : " kernel " + std::to_string(facts_[static_cast<std::size_t>(s)].kernel);
-    } else if (g_[alone].op == ir::opcode::construct) {
-      using kind = ir::construct::kind;
-      const kind what = g_.construct_of(g_[alone]).what;
+    } else if (g_[alone].op == ir::opcode::control_flow) {
+      using kind = ir::control_flow::kind;
+      const kind what = g_.control_flow_of(g_[alone]).what;
       c.kind = what == kind::cond ? "branch" : what == kind::external ? "function" : "loop";
       c.per = what == kind::cond ? " at most" : what == kind::while_loop || what == kind::reverse_while ? " an iteration" : "";
       c.title = formula_.of(alone);
@@ -271,8 +271,8 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
     step_facts& f = facts[static_cast<std::size_t>(s)];
     f.kernel = Program::tables.steps[s].kernel;
     if constexpr (Program::is_static) {
-      f.bytes = plan_type::bytes_of_construct(s) + plan_type::bytes_of_step(s, g, nullptr);
-      f.flops = plan_type::flops_of_construct(s);
+      f.bytes = plan_type::bytes_of_control_flow(s) + plan_type::bytes_of_step(s, g, nullptr);
+      f.flops = plan_type::flops_of_control_flow(s);
       for (ir::node_id id = 0; id < g.count; ++id)
         if (clusters.of[id] == Program::step_count - 1 - s) f.flops += plan_type::flops_of(g, id);
     }
@@ -282,14 +282,14 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
   const bool has_times = times.steps.size() == static_cast<std::size_t>(Program::step_count);
   for (card& c : p.cards) {
     for (const int s : c.steps) c.seconds += has_times ? times.steps[static_cast<std::size_t>(s)].seconds : 0;
-    if (Program::tables.steps[c.steps[0]].construct < 0) continue;
-    const ir::node_id construct = clusters.at[Program::step_count - 1 - c.steps[0]].opaque;
-    program_detail::visit_construct<Program>(Program::tables.steps[c.steps[0]], [&]<int C>(std::integral_constant<int, C>) {
-      using record = program_detail::construct_at<Program, C>;
+    if (Program::tables.steps[c.steps[0]].control_flow < 0) continue;
+    const ir::node_id control_flow = clusters.at[Program::step_count - 1 - c.steps[0]].opaque;
+    program_detail::visit_control_flow<Program>(Program::tables.steps[c.steps[0]], [&]<int C>(std::integral_constant<int, C>) {
+      using record = program_detail::control_flow_at<Program, C>;
       constexpr int bodies = passes::printed_bodies(record::value);
       const auto add = [&]<int B>(std::integral_constant<int, B>) {
         using body = typename record::template body<B>;
-        const leaf_names inside = names_of_body(g, maker.formula(), construct, B);
+        const leaf_names inside = names_of_body(g, maker.formula(), control_flow, B);
         c.bodies.push_back({passes::name_of_body(record::value, B), picture_of<body, Device>(inside)});
       };
       if constexpr (bodies > 0) add(std::integral_constant<int, 0>{});

@@ -24,17 +24,17 @@ struct plan {
     require_static();
     const ir::graph_view g = Program::value.view();
     std::int64_t total = 0;
-    for (int s = 0; s < Program::step_count; ++s) total += flops_of_construct(s);
+    for (int s = 0; s < Program::step_count; ++s) total += flops_of_control_flow(s);
     for (int i = 0; i < g.count; ++i) total += flops_of(g, i);
     return total;
   }
-  /// The operations of a node, without those of the bodies of a construct.
+  /// The operations of a node, without those of the bodies of a control_flow.
   static constexpr std::int64_t flops_of(const ir::graph_view& g, ir::node_id id) {
     return ops::is_pointwise(g[id].op) ? count(g.shape_of(id)) : ops::structural_record_of(g[id].op).flops(g, id);
   }
   /// The operations of the loop or branch that is step s; 0 for other steps.
-  static constexpr std::int64_t flops_of_construct(int s) {
-    return in_construct(s, []<class Body, int Carries>(std::type_identity<Body>, std::integral_constant<int, Carries>) { return plan<Body, Device>::flops(); });
+  static constexpr std::int64_t flops_of_control_flow(int s) {
+    return in_control_flow(s, []<class Body, int Carries>(std::type_identity<Body>, std::integral_constant<int, Carries>) { return plan<Body, Device>::flops(); });
   }
 
   /// The number of bytes that the steps of a call read and write. Each buffer counts once for each step: a gather reads one row of its table for
@@ -45,12 +45,12 @@ struct plan {
   static constexpr std::int64_t bytes_per_iteration() {
     require_static();
     std::int64_t total = 0;
-    for (int s = 0; s < Program::step_count; ++s) total += bytes_of_construct(s) + bytes_of_step<Carries>(s, Program::value.view(), nullptr);
+    for (int s = 0; s < Program::step_count; ++s) total += bytes_of_control_flow(s) + bytes_of_step<Carries>(s, Program::value.view(), nullptr);
     return total;
   }
   /// The bytes of the loop or branch that is step s; 0 for other steps.
-  static constexpr std::int64_t bytes_of_construct(int s) {
-    return in_construct(s, []<class Body, int Carries>(std::type_identity<Body>, std::integral_constant<int, Carries>) {
+  static constexpr std::int64_t bytes_of_control_flow(int s) {
+    return in_control_flow(s, []<class Body, int Carries>(std::type_identity<Body>, std::integral_constant<int, Carries>) {
       return plan<Body, Device>::template bytes_per_iteration<Carries>();
     });
   }
@@ -60,7 +60,7 @@ struct plan {
     const passes::plan_view p = Program::plan.view(g);
     const passes::step& step = p.steps[s];
     std::int64_t total = 0;
-    if (Program::tables.steps[s].construct >= 0) return total;
+    if (Program::tables.steps[s].control_flow >= 0) return total;
     for (int a = step.first_access; a < step.first_access + step.access_count; ++a) {
       const int buffer = p.accesses[a].buffer;
       bool counted = buffer < 0;
@@ -99,16 +99,16 @@ struct plan {
   /// The cost of the loop or branch that is step s, 0 for other steps. An external function counts 0. cost(body, carries) gives the cost of one
   /// iteration of a body.
   template <class Cost>
-  static constexpr std::int64_t in_construct(int s, Cost cost) {
+  static constexpr std::int64_t in_control_flow(int s, Cost cost) {
     std::int64_t total = 0;
-    if (Program::tables.steps[s].construct < 0) return total;
-    program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
-      using kind = ir::construct::kind;
-      using record = program_detail::construct_at<Program, C>;
+    if (Program::tables.steps[s].control_flow < 0) return total;
+    program_detail::visit_control_flow<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
+      using kind = ir::control_flow::kind;
+      using record = program_detail::control_flow_at<Program, C>;
       if constexpr (record::value.what != kind::external) {
-        constexpr ir::construct construct = record::value;
-        constexpr int carries = construct.what == kind::cond ? 0 : construct.carries;
-        constexpr int of_results = construct.body_of_results() == construct.bodies[1] ? 1 : 0;
+        constexpr ir::control_flow control_flow = record::value;
+        constexpr int carries = control_flow.what == kind::cond ? 0 : control_flow.carries;
+        constexpr int of_results = control_flow.body_of_results() == control_flow.bodies[1] ? 1 : 0;
         const std::int64_t first = cost(std::type_identity<typename record::template body<0>>{}, std::integral_constant<int, of_results == 0 ? carries : 0>{});
         if constexpr (record::value.what == kind::scan) {
           total += record::value.length * first;

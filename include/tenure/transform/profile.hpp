@@ -104,12 +104,12 @@ class counted_names {
 /// `symbols` are the run-time extents of a call: the name of a loop states how many iterations it takes in this call.
 inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, const std::int64_t* symbols = nullptr) {
   passes::writer w;
-  if (g[id].op != ir::opcode::construct) return (w << passes::name_of(g[id])).text();
-  ir::construct c = g.construct_of(g[id]);
+  if (g[id].op != ir::opcode::control_flow) return (w << passes::name_of(g[id])).text();
+  ir::control_flow c = g.control_flow_of(g[id]);
   if (symbols != nullptr && !is_static(c.length)) c.length = passes::value_of(passes::number_of(c.length), symbols);
-  passes::print_construct(w, g, c);
+  passes::print_control_flow(w, g, c);
   const std::string text = w.text();
-  return text.starts_with(": ") ? text.substr(2) : text;  // what stands behind "construct" in a printed graph
+  return text.starts_with(": ") ? text.substr(2) : text;  // what stands behind "control-flow operation" in a printed graph
 }
 inline std::string name_of_step(const ir::graph_view& g, const passes::clusters& fused, int cluster, const std::int64_t* symbols = nullptr) {
   counted_names names;
@@ -216,13 +216,13 @@ class profiler {
     }
     for (int cluster = fused.at.size() - 1, s = 0; cluster >= 0; --cluster, ++s) {
       profiled_step step{.name = name_of_step(g, fused, cluster, symbols)};
-      const int construct = Program::tables.steps[s].construct;
-      if (construct < 0) {
+      const int control_flow = Program::tables.steps[s].control_flow;
+      if (control_flow < 0) {
         step.bytes = plan_type::bytes_of_step(s, g, symbols), step.flops = 0;
       } else if constexpr (Program::is_static) {
-        // For other constructs the number of iterations, the branch that is taken and the work are not known here.
-        if (g.inner.constructs[construct].what == ir::construct::kind::scan)
-          step.bytes = plan_type::bytes_of_construct(s), step.flops = plan_type::flops_of_construct(s);
+        // For other control-flow operations the number of iterations, the branch that is taken and the work are not known here.
+        if (g.inner.control_flows[control_flow].what == ir::control_flow::kind::scan)
+          step.bytes = plan_type::bytes_of_control_flow(s), step.flops = plan_type::flops_of_control_flow(s);
       }
       for (int id = 0; id < g.count && step.flops >= 0; ++id)
         if (fused.of[id] == cluster) step.flops += plan_type::flops_of(g, id);
@@ -265,12 +265,12 @@ class profiler {
   template <class Program>
   bool charge_bodies(int s, const std::int64_t* symbols, charge c, double trip_count) {
     const std::size_t before = charges_.size();
-    if (Program::tables.steps[s].construct < 0) return false;
-    program_detail::visit_construct<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
-      using record = program_detail::construct_at<Program, C>;
-      constexpr ir::construct construct = record::value;
-      constexpr int bodies = passes::printed_bodies(construct);
-      c.cost = trip_count * (construct.what == ir::construct::kind::scan ? static_cast<double>(passes::value_of(passes::number_of(construct.length), symbols)) : 1);
+    if (Program::tables.steps[s].control_flow < 0) return false;
+    program_detail::visit_control_flow<Program>(Program::tables.steps[s], [&]<int C>(std::integral_constant<int, C>) {
+      using record = program_detail::control_flow_at<Program, C>;
+      constexpr ir::control_flow control_flow = record::value;
+      constexpr int bodies = passes::printed_bodies(control_flow);
+      c.cost = trip_count * (control_flow.what == ir::control_flow::kind::scan ? static_cast<double>(passes::value_of(passes::number_of(control_flow.length), symbols)) : 1);
       if constexpr (bodies > 0) charge_nodes<typename record::template body<0>>(symbols, c, false);
       if constexpr (bodies > 1) charge_nodes<typename record::template body<1>>(symbols, c, false);
     });

@@ -4,12 +4,12 @@
 // Cost: no allocation. The caller provides results and workspace.
 #pragma once
 
-#include <tenure/backend/cpu/construct.hpp>
+#include <tenure/backend/cpu/control_flow.hpp>
 #include <tenure/backend/cpu/gathers.hpp>
 #include <tenure/backend/cpu/opaque.hpp>
 #include <tenure/backend/execution.hpp>
 #include <tenure/program/bind.hpp>
-#include <tenure/program/construct.hpp>
+#include <tenure/program/control_flow.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -29,7 +29,7 @@ struct kernel_table<Program, std::integer_sequence<int, K...>> {
   static constexpr bool runs_in_blocks[sizeof...(K) + 1] = {fused<typename Program::template code_of<K>>::runs_in_blocks()...};
 };
 
-/// Whether a program has steps that are neither kernels nor constructs. Without them run_table() has no arm for them: g++ would warn of
+/// Whether a program has steps that are neither kernels nor control_flows. Without them run_table() has no arm for them: g++ would warn of
 /// their numbers, which nobody has written.
 template <class Program>
 inline constexpr bool has_opaque = program_detail::different_opaque_steps<Program>.count > 0;
@@ -54,7 +54,7 @@ struct known_operations {
 
   constexpr known_operations() {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.construct < 0) at[i] = repeated_operation(s.op, numbers.at + s.first_number);
+      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.control_flow < 0) at[i] = repeated_operation(s.op, numbers.at + s.first_number);
   }
 };
 template <class Program>
@@ -83,7 +83,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
     if constexpr (is_bound) {
       return plan.number + s.first_number;
     } else {
-      const bool is_known = knows_operations<Program> && !s.is_fused() && s.construct < 0;
+      const bool is_known = knows_operations<Program> && !s.is_fused() && s.control_flow < 0;
       for (int j = 0; j < s.number_count && !is_known; ++j) numbers[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
       return numbers;
     }
@@ -115,7 +115,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       const row_source* rows = nullptr;
       if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
-      else if (s.construct >= 0) program_detail::run_construct_of<Program>(trip_count, s, pointer, number, scratch);
+      else if (s.control_flow >= 0) program_detail::run_control_flow_of<Program>(trip_count, s, pointer, number, scratch);
       else if constexpr (knows_operations<Program>) run_opaque<Program>(s, pointer, operations_of<Program>.at[i], scratch, m.on);
       else if constexpr (is_bound && has_opaque<Program>) run_opaque<Program>(s, pointer, plan.operation[opaque_position<Program>.of[i]], scratch, m.on);
       else if constexpr (has_opaque<Program>) run_opaque<Program>(s, pointer, opaque_operation(number), scratch, m.on);
@@ -151,7 +151,7 @@ constexpr bool expands() {
   }
   for (int i = 0; i < Program::step_count; ++i) {
     const bound_step& s = Program::tables.steps[i];
-    const bool is_within_iteration = (s.construct >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= expanded_steps_per_iteration;
+    const bool is_within_iteration = (s.control_flow >= 0 || position_of_step<Program>(i).length > 0) && Program::value.is_body && Program::step_count <= expanded_steps_per_iteration;
     if (!s.is_fused() && s.op != ir::opcode::matmul && s.op != ir::opcode::pad && !is_within_iteration) return false;
   }
   return work <= expanded_work;
@@ -164,9 +164,9 @@ template <class Whole, int Body>
 constexpr bool is_branch<program<program_detail::body_source<Whole, Body>>> = [] {
   const ir::graph_view g = Whole::value.view();
   bool any = false;
-  for (int c = 0; c < g.inner.construct_count; ++c) {
-    const ir::construct& x = g.inner.constructs[c];
-    any = any || (x.what == ir::construct::kind::cond && (x.bodies[0] == Body || x.bodies[1] == Body));
+  for (int c = 0; c < g.inner.control_flow_count; ++c) {
+    const ir::control_flow& x = g.inner.control_flows[c];
+    any = any || (x.what == ir::control_flow::kind::cond && (x.bodies[0] == Body || x.bodies[1] == Body));
   }
   return any;
 }();
@@ -183,7 +183,7 @@ constexpr int row_in_place(int buffer) {
   const passes::buffer& table = tables.buffers[tables.bindings[s.first_binding].buffer];
   bool stays = table.where == passes::buffer::place::argument;
   for (int i = 0; i < Program::step_count; ++i)
-    if (const bound_step& other = tables.steps[i]; i != made_by && !other.is_fused() && other.construct < 0)
+    if (const bound_step& other = tables.steps[i]; i != made_by && !other.is_fused() && other.control_flow < 0)
       stays = stays && tables.bindings[other.first_binding + other.binding_count - 1].buffer != buffer;
   for (int r = 0; stays && r < Program::value.output_count; ++r) {
     const bool may_share = is_branch<Program> || program_detail::bytes_of_output<Program>(r, nullptr) == program_detail::bytes_of_input<Program>(table.index, nullptr);
@@ -240,7 +240,7 @@ struct static_step {
   }();
 };
 
-/// Runs a step with static extents that is neither a kernel nor a construct.
+/// Runs a step with static extents that is neither a kernel nor a control_flow.
 template <class Program, int S>
 TENURE_INLINE void run_operation(void* const* pointer, [[maybe_unused]] void* scratch, [[maybe_unused]] executor* on) {
   using step = static_step<Program, S>;
@@ -264,9 +264,9 @@ TENURE_INLINE void run_static_step([[maybe_unused]] const running_call& m, [[may
   void* const pointer[] = {pointer_in_expansion<Program, step::step.first_binding + B>(m, rows)..., nullptr};
   if constexpr (step::step.is_fused()) {
     fused<typename Program::template code_of<step::step.kernel>>::run({pointer, step::numbers.at, nullptr});
-  } else if constexpr (step::step.construct >= 0) {
+  } else if constexpr (step::step.control_flow >= 0) {
     const iterations_on_host<memory_plan<Program>> trip_count{m, static_memory<Program>};
-    program_detail::run_construct<Program, step::step.construct>(trip_count, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
+    program_detail::run_control_flow<Program, step::step.control_flow>(trip_count, step::step, pointer, step::numbers.at, static_cast<char*>(m.workspace) + static_memory<Program>.bytes);
   } else if constexpr (step::has_row_in_place) {
     rows[S] = gathered_row<element_of_t<step::step.type>>(pointer, step::repeated.operation, step::repeated.position);
   } else {
@@ -298,8 +298,8 @@ TENURE_INLINE void run_listed_step(const running_call& m, const Plan& plan, std:
   else number = plan.number + step.first_number;
   if constexpr (step.is_fused()) {
     fused_kernel<typename Program::template code_of<step.kernel>>({pointer, number, scratch, m.on});
-  } else if constexpr (step.construct >= 0) {
-    program_detail::run_construct<Program, step.construct>(iterations_on_host<Plan>{m, plan}, step, pointer, number, scratch);
+  } else if constexpr (step.control_flow >= 0) {
+    program_detail::run_control_flow<Program, step.control_flow>(iterations_on_host<Plan>{m, plan}, step, pointer, number, scratch);
   } else if constexpr (!Program::is_static) {
     repeated_step<step.op, element_of_t<step.type>>(pointer, plan.operation[opaque_position<Program>.of[S]], scratch, m.on, Program::value.bounds);
   } else {

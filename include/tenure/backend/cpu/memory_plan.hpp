@@ -6,7 +6,7 @@
 #include <tenure/backend/cpu/epilogue.hpp>
 #include <tenure/backend/cpu/fused.hpp>
 #include <tenure/program/bind.hpp>
-#include <tenure/program/construct_memory.hpp>
+#include <tenure/program/control_flow_memory.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
 
@@ -54,7 +54,7 @@ struct memory_plan : program_detail::placement<Program> {
   /// Whether a call needs any memory. It does for temporaries, products, sums of columns, and rows that are kept from pass to pass.
   static constexpr bool is_needed = program_detail::has_workspace<Program> || [] {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; multiplies(s) || copied_operand(s) >= 0 || s.construct >= 0) return true;
+      if (const bound_step& s = Program::tables.steps[i]; multiplies(s) || copied_operand(s) >= 0 || s.control_flow >= 0) return true;
     for (int i = 0; i < Program::kernel_count; ++i)
       if (kept_by_blocks<Program>(Program::tables.kernels[i]).any()) return true;
     return false;
@@ -79,7 +79,7 @@ struct memory_plan : program_detail::placement<Program> {
   constexpr void find_scratch(int i, const std::int64_t* symbols) {
     const bound_step& s = Program::tables.steps[i];
     if (s.is_fused()) find_kernel_scratch(s.kernel, symbols);
-    if (s.construct >= 0) find_construct_scratch(s, symbols);
+    if (s.control_flow >= 0) find_control_flow_scratch(s, symbols);
     const int copied = copied_operand(s);
     if (!multiplies(s) && copied < 0) return;
     std::int64_t n[96] = {};
@@ -110,7 +110,7 @@ struct memory_plan : program_detail::placement<Program> {
       }
   }
 
-  constexpr void find_construct_scratch(const bound_step& s, const std::int64_t* symbols) {
+  constexpr void find_control_flow_scratch(const bound_step& s, const std::int64_t* symbols) {
     program_detail::for_each_body<Program, true>(s, symbols, [&]<class Body>(std::int64_t frame, std::type_identity<Body>) {
       if constexpr (std::is_void_v<Body>) {
         want(scratch, frame);

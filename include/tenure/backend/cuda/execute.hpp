@@ -14,7 +14,7 @@
 #include <tenure/kernels/fused.hpp>
 #include <tenure/kernels/name.hpp>
 #include <tenure/program/bind.hpp>
-#include <tenure/program/construct.hpp>
+#include <tenure/program/control_flow.hpp>
 
 namespace TENURE_NAMESPACE::cuda_backend {
 
@@ -26,12 +26,12 @@ namespace detail {
 /// Whether a program has loops and branches, whether some of them wait for a condition or a number of iterations, and whether it has other steps that
 /// are not kernels.
 template <class Program>
-inline constexpr bool has_constructs = program_detail::constructs<Program>.count > 0;
+inline constexpr bool has_control_flow = program_detail::control_flows<Program>.count > 0;
 template <class Program>
 inline constexpr bool has_conditions = [] {
-  const auto& constructs = program_detail::constructs<Program>;
-  for (int i = 0; i < constructs.count; ++i)
-    if (Program::value.bodies.constructs[constructs.at[i]].what != ir::construct::kind::scan) return true;
+  const auto& control_flows = program_detail::control_flows<Program>;
+  for (int i = 0; i < control_flows.count; ++i)
+    if (Program::value.bodies.control_flows[control_flows.at[i]].what != ir::control_flow::kind::scan) return true;
   return false;
 }();
 template <class Program>
@@ -103,7 +103,7 @@ struct memory_plan : program_detail::placement<Program> {
       std::int64_t number[program_detail::most_of<Program>(&bound_step::number_count)] = {};
       for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(Program::tables.numbers[s.first_number + j], symbols);
       if (s.is_fused()) want(table::at[s.kernel](number, limits));
-      else if (s.construct >= 0) plan_construct(s, symbols, limits);
+      else if (s.control_flow >= 0) plan_control_flow(s, symbols, limits);
       else if constexpr (has_opaque<Program>) plan_opaque(s, opaque_operation(number));
     }
   }
@@ -112,9 +112,9 @@ struct memory_plan : program_detail::placement<Program> {
  private:
   constexpr void want(std::int64_t bytes) { beside = bytes > beside ? bytes : beside; }
 
-  constexpr void plan_construct([[maybe_unused]] const bound_step& s, [[maybe_unused]] const std::int64_t* symbols,
+  constexpr void plan_control_flow([[maybe_unused]] const bound_step& s, [[maybe_unused]] const std::int64_t* symbols,
                                 [[maybe_unused]] const kernels::device_limits& limits) {
-    if constexpr (has_constructs<Program>) {
+    if constexpr (has_control_flow<Program>) {
       reads_flags = reads_flags || has_conditions<Program>;
       program_detail::for_each_body<Program, false>(s, symbols, [&]<class Body>(std::int64_t frame, std::type_identity<Body>) {
         if constexpr (!std::is_void_v<Body>) {
@@ -138,7 +138,7 @@ struct memory_plan : program_detail::placement<Program> {
 template <class Program, class Device, class BeforeWriting>
 void run_steps(Device& device, const call_memory& m, const memory_plan<Program, Device>& plan, const BeforeWriting& before_writing);
 
-/// Gives the bodies of loops and branches to the device (program/construct.hpp has the iterations). The host waits for conditions and for
+/// Gives the bodies of loops and branches to the device (program/control_flow.hpp has the iterations). The host waits for conditions and for
 /// numbers of iterations.
 template <class Device>
 struct iterations_on_device {
@@ -186,10 +186,10 @@ void run_steps(Device& device, const call_memory& m, const memory_plan<Program, 
     for (int j = 0; j < s.number_count; ++j) number[j] = passes::value_of(tables.numbers[s.first_number + j], m.symbols);
     if (s.is_fused()) {
       kernels[s.kernel](device, pointer, number, beside);
-    } else if (s.construct >= 0) {
-      if constexpr (has_constructs<Program>) {
+    } else if (s.control_flow >= 0) {
+      if constexpr (has_control_flow<Program>) {
         const iterations_on_device<Device> trip_count{device, m.symbols};
-        program_detail::run_construct_of<Program>(trip_count, s, pointer, number, beside);
+        program_detail::run_control_flow_of<Program>(trip_count, s, pointer, number, beside);
       }
     } else if constexpr (has_opaque<Program>) {
       program_detail::visit_opaque<Program>(s, [&]<ir::opcode Op, class T>(std::integral_constant<ir::opcode, Op>, element_tag<T>) {

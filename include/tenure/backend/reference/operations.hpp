@@ -130,7 +130,7 @@ class operations {
       case opcode::exp: break;  // pointwise
       case opcode::input:
       case opcode::tuple:
-      case opcode::construct:
+      case opcode::control_flow:
       case opcode::result: break;  // run.hpp
     }
     // There is no default, so compilers warn of an operation that is missing here.

@@ -10,9 +10,9 @@
 
 namespace TENURE_NAMESPACE::reference {
 
-/// Called after each run of a body of a loop or a branch: the construct, the number of the body, what it read and what it gave.
+/// Called after each run of a body of a loop or a branch: the control-flow operation, the number of the body, what it read and what it gave.
 using body_visit =
-    std::function<void(ir::node_id construct, int body, const std::vector<array>& inputs, const std::vector<array>& outputs)>;
+    std::function<void(ir::node_id control_flow, int body, const std::vector<array>& inputs, const std::vector<array>& outputs)>;
 
 namespace detail {
 
@@ -51,8 +51,8 @@ class interpreter : operations {
     switch (n.op) {
       case ir::opcode::input: return input(n);
       case ir::opcode::tuple: return array(n.type, extents{});
-      case ir::opcode::construct: return run_construct(id), array(n.type, extents{});
-      case ir::opcode::result: return construct_results_[static_cast<std::size_t>(n.in[0])][static_cast<std::size_t>(n.attr)];
+      case ir::opcode::control_flow: return run_control_flow(id), array(n.type, extents{});
+      case ir::opcode::result: return control_flow_results_[static_cast<std::size_t>(n.in[0])][static_cast<std::size_t>(n.attr)];
       default: return compute(n);
     }
   }
@@ -76,9 +76,9 @@ class interpreter : operations {
 
   // ---- loops and branches ----
 
-  std::vector<array> run_body(ir::node_id construct, int which, const std::vector<array>& inputs) const {
+  std::vector<array> run_body(ir::node_id control_flow, int which, const std::vector<array>& inputs) const {
     std::vector<array> outputs = interpreter(g_.body_at(which), inputs, how_, symbols_).run([](ir::node_id, const array&) {});
-    if (after_body_) after_body_(construct, which, inputs, outputs);
+    if (after_body_) after_body_(control_flow, which, inputs, outputs);
     return outputs;
   }
   array slice_of(const array& x, std::int64_t iteration) const {
@@ -88,9 +88,9 @@ class interpreter : operations {
     for (std::int64_t i = 0; i < y.size(); ++i) copy_element(y, i, x, iteration * y.size() + i);
     return y;
   }
-  void run_construct(ir::node_id id) {
-    using kind = ir::construct::kind;
-    const ir::construct& c = g_.construct_of(g_[id]);
+  void run_control_flow(ir::node_id id) {
+    using kind = ir::control_flow::kind;
+    const ir::control_flow& c = g_.control_flow_of(g_[id]);
     std::vector<array> given;
     ir::for_each_operand(g_.nodes, g_[id].in[0], [&](ir::node_id operand) { given.push_back(value(operand)); });
     const auto captures = [&](int body) {
@@ -152,10 +152,10 @@ class interpreter : operations {
         results.insert(results.end(), stacked.begin(), stacked.end());
       }
     }
-    construct_results_[static_cast<std::size_t>(id)] = results;
+    control_flow_results_[static_cast<std::size_t>(id)] = results;
   }
   /// The function writes to arrays of its own.
-  std::vector<array> call_function(const ir::construct& c, const std::vector<array>& given) const {
+  std::vector<array> call_function(const ir::control_flow& c, const std::vector<array>& given) const {
     const ir::graph_view body = g_.body_at(c.bodies[0]);
     std::vector<array> results;
     std::vector<void*> to;
@@ -172,7 +172,7 @@ class interpreter : operations {
   static std::vector<std::int64_t> dimensions(const extents& s) { return {s.extent, s.extent + s.rank}; }
 
   std::span<const array> arguments_;
-  std::map<std::size_t, std::vector<array>> construct_results_;
+  std::map<std::size_t, std::vector<array>> control_flow_results_;
   body_visit after_body_;
 };
 

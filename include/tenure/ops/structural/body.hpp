@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Loops, branches and external functions: a construct, the tuple of its operands, and its results. passes/differentiate.hpp has
+// Loops, branches and external functions: a control-flow operation, the tuple of its operands, and its results. passes/differentiate.hpp has
 // their derivatives, because these write new bodies.
 #pragma once
 
@@ -18,22 +18,22 @@ struct tuple : structural<ir::opcode::tuple, any_arity, lowering::operands> {
   }
 };
 
-struct construct : structural<ir::opcode::construct, 1, lowering::step, attributes::construct> {
-  static constexpr const char* name = "construct";
+struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, attributes::control_flow> {
+  static constexpr const char* name = "control-flow operation";
   template <class V>
   static constexpr V pull(V, int, V g) { return g; }
   template <class B>
   static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
-    using kind = ir::construct::kind;
+    using kind = ir::control_flow::kind;
     const ir::graph_view& g = c.graph;
-    c.expect(c.operand(0).op == ir::opcode::tuple, "the operand of a construct is no tuple");
-    c.expect(c.self().attr >= 0 && c.self().attr < g.inner.construct_count, "no such construct", c.self().attr, g.inner.construct_count);
+    c.expect(c.operand(0).op == ir::opcode::tuple, "the operand of a control-flow operation is no tuple");
+    c.expect(c.self().attr >= 0 && c.self().attr < g.inner.control_flow_count, "no such control-flow operation", c.self().attr, g.inner.control_flow_count);
     if (!c.found.ok()) return;
-    const ir::construct& x = g.construct_of(c.self());
+    const ir::control_flow& x = g.control_flow_of(c.self());
     ir::array<ir::node_id> operands;
     ir::for_each_operand(g.nodes, c.self().in[0], [&](ir::node_id id) { operands.push_back(id); });
-    c.expect(operands.size() == x.operands(), "another number of operands than the construct has", operands.size(), x.operands());
+    c.expect(operands.size() == x.operands(), "another number of operands than the control-flow operation has", operands.size(), x.operands());
     if (x.annotates()) return annotation(c, x, operands);
     int captured = x.own_operands();
     for (int b = 0; b < (x.what == kind::scan || x.what == kind::external ? 1 : 2) && c.found.ok(); ++b) {
@@ -41,7 +41,7 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
       if (!c.found.ok()) return;
       const ir::graph_view body = g.body_at(x.bodies[b]);
       const int own = x.own_inputs(b) + x.counts, first = x.first_input(b);
-      c.expect(body.input_count == own + x.captures[b], "another number of inputs than the construct gives", body.input_count, own + x.captures[b]);
+      c.expect(body.input_count == own + x.captures[b], "another number of inputs than the control-flow operation gives", body.input_count, own + x.captures[b]);
       for (int i = 0; i < body.count && c.found.ok(); ++i) {
         const ir::node& in = body[i];
         if (in.op != ir::opcode::input) continue;
@@ -80,8 +80,8 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
 
  private:
   /// The inputs of the body of an annotation are some of its operands, and values like others. Its outputs are like others again.
-  static constexpr void annotation(rule_check& c, const ir::construct& x, const ir::array<ir::node_id>& operands) {
-    using kind = ir::construct::kind;
+  static constexpr void annotation(rule_check& c, const ir::control_flow& x, const ir::array<ir::node_id>& operands) {
+    using kind = ir::control_flow::kind;
     const ir::graph_view& g = c.graph;
     c.expect(x.bodies[0] >= 0 && x.bodies[0] < g.inner.count, "no such body", x.bodies[0], g.inner.count);
     if (!c.found.ok()) return;
@@ -96,8 +96,8 @@ struct construct : structural<ir::opcode::construct, 1, lowering::step, attribut
     if (x.what == kind::custom_vjp) take(inputs, first_kept, x.kept, false), take(inputs, 0, x.carries, true), take(outputs, 2 * x.carries, x.scanned, true);
     if (x.what == kind::checkpoint) take(outputs, 0, x.own_operands(), false);
     take(inputs, x.own_operands(), x.captures[0], false);
-    c.expect(body.input_count == inputs.size(), "another number of inputs than the construct gives", body.input_count, inputs.size());
-    c.expect(body.output_count == outputs.size(), "another number of outputs than the construct takes", body.output_count, outputs.size());
+    c.expect(body.input_count == inputs.size(), "another number of inputs than the control-flow operation gives", body.input_count, inputs.size());
+    c.expect(body.output_count == outputs.size(), "another number of outputs than the control-flow operation takes", body.output_count, outputs.size());
     for (int i = 0; i < body.count && c.found.ok(); ++i) {
       if (body[i].op != ir::opcode::input) continue;
       const ir::node_id given = inputs[static_cast<int>(body[i].attr)];
@@ -122,9 +122,9 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
   template <class B>
   static constexpr value batch(const B& b) { return b.same_node(); }
   static constexpr void verify(rule_check& c) {
-    c.expect(c.operand(0).op == ir::opcode::construct, "a result of no construct", c.self().in[0]);
+    c.expect(c.operand(0).op == ir::opcode::control_flow, "a result of no control-flow operation", c.self().in[0]);
     if (!c.found.ok()) return;
-    const ir::construct& x = c.graph.construct_of(c.operand(0));
+    const ir::control_flow& x = c.graph.control_flow_of(c.operand(0));
     c.expect(c.self().attr >= 0 && c.self().attr < c.graph.results_of(x), "no such result", c.self().attr, c.graph.results_of(x));
     if (!c.found.ok()) return;
     if (x.annotates()) {
@@ -137,7 +137,7 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
     const ir::node_id id = body.outputs[c.self().attr];
     c.is_type(c.self(), body[id].type);
     extents s;
-    if (x.what == ir::construct::kind::scan && c.self().attr >= x.carries) s.push_back(x.length);
+    if (x.what == ir::control_flow::kind::scan && c.self().attr >= x.carries) s.push_back(x.length);
     for (int a = 0; a < body.shape_of(id).rank; ++a) s.push_back(body.shape_of(id)[a]);
     c.extents_are(c.shape(), s);
   }

@@ -11,7 +11,7 @@ struct structural_list {};
 using structural_operations = structural_list<nodes::input, nodes::constant, nodes::iota, nodes::extent, nodes::cast, nodes::broadcast, nodes::reshape, nodes::permute,
                                               nodes::slice, nodes::pad, nodes::concat, nodes::reduce, nodes::matmul, nodes::gather, nodes::scatter, nodes::index_add, nodes::update, nodes::order, nodes::solve,
                                               nodes::attention, nodes::attention_gradient,
-                                              nodes::stop_gradient, nodes::instead, nodes::barrier, nodes::copy, nodes::check, nodes::tuple, nodes::construct, nodes::result>;
+                                              nodes::stop_gradient, nodes::instead, nodes::barrier, nodes::copy, nodes::check, nodes::tuple, nodes::control_flow, nodes::result>;
 
 /// The data of a structural operation that passes read. Its derivatives are in the tables of ops/derivative.hpp.
 struct structural_record {

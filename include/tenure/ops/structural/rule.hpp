@@ -20,8 +20,8 @@ enum class lowering : std::uint8_t {
   kernel,    // an instruction of a fused kernel
   step,      // a separate step
   assembly,  // memory, and its operands are computed in parts of it
-  operands,  // nothing: it lists the operands of a construct
-  result,    // memory that a construct writes
+  operands,  // nothing: it lists the operands of a control-flow operation
+  result,    // memory that a control-flow operation writes
   none,      // nothing: the node is removed before the plan is made
 };
 
@@ -29,7 +29,7 @@ enum class lowering : std::uint8_t {
 inline constexpr int any_arity = -1;
 
 /// The fields of a node that its printed text shows.
-enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, construct, position, causal, direction };
+enum class attributes : std::uint8_t { none, argument, number, extent, axis, axis_start_step, packed_axes, mask_of_axes, control_flow, position, causal, direction };
 
 /// The first rule that a graph breaks. what == nullptr means that it breaks none. lhs and rhs are the two numbers that differ.
 struct verdict {

@@ -16,9 +16,9 @@ namespace TENURE_NAMESPACE::program_detail {
 
 template <class Program, int C, class Machine>
 void run_scan(const Machine& machine, const bound_step& s, void* const* pointer, std::int64_t trip_count, char* scratch) {
-  using frame = construct_frame<Program, C, Machine::is_host>;
+  using frame = control_flow_frame<Program, C, Machine::is_host>;
   using body = typename frame::body;
-  constexpr ir::construct loop = frame::record;
+  constexpr ir::control_flow loop = frame::record;
   constexpr int inputs = body::value.input_count, carries = loop.carries, own = loop.own_operands();
   if constexpr (Machine::is_host) {
     using state = state_in_registers<body, carries>;
@@ -69,10 +69,10 @@ void run_scan(const Machine& machine, const bound_step& s, void* const* pointer,
 
 template <class Program, int C, class Machine>
 void run_while(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
-  using frame = construct_frame<Program, C, Machine::is_host>;
-  using test = typename construct_at<Program, C>::template body<0>;
+  using frame = control_flow_frame<Program, C, Machine::is_host>;
+  using test = typename control_flow_at<Program, C>::template body<0>;
   using body = typename frame::body;
-  constexpr ir::construct loop = frame::record;
+  constexpr ir::control_flow loop = frame::record;
   constexpr int carries = loop.carries;
   if constexpr (Machine::is_host) {
     using state = state_in_registers<body, carries, test>;
@@ -114,7 +114,7 @@ void run_reverse_while(const Machine& machine, const bound_step& s, void* const*
   using frame = snapshot_frame<Program, C, Machine::is_host>;
   using step = typename frame::step;
   using pull = typename frame::body;
-  constexpr ir::construct loop = frame::record;
+  constexpr ir::control_flow loop = frame::record;
   constexpr int carries = loop.carries, states = loop.states(), own = loop.own_operands();
   if constexpr (Machine::is_host) {
     using of_pull = state_in_registers<pull, carries>;
@@ -191,9 +191,9 @@ TENURE_INLINE void run_branch(const Machine& machine, void* const* captures, voi
 
 template <class Program, int C, class Machine>
 TENURE_INLINE void run_cond(const Machine& machine, const bound_step& s, void* const* pointer, char* scratch) {
-  using frame = construct_frame<Program, C, Machine::is_host>;
-  using record = construct_at<Program, C>;
-  constexpr ir::construct branch = frame::record;
+  using frame = control_flow_frame<Program, C, Machine::is_host>;
+  using record = control_flow_at<Program, C>;
+  constexpr ir::control_flow branch = frame::record;
   const auto& memory = frame_at<Program, C, Machine::is_host>(s, machine.symbols());
   void* result[frame::results + 1];
   for (int i = 0; i < frame::results; ++i) result[i] = memory.home(i, pointer + branch.operands(), scratch);
@@ -216,11 +216,11 @@ void run_external(const Machine& machine, const bound_step& s, void* const* poin
   shapes.record.function.call(result, pointer, extent);
 }
 
-/// Runs construct C, with the pointers and the numbers of its step, and the scratch memory that its frame and its bodies need.
+/// Runs control-flow operation C, with the pointers and the numbers of its step, and the scratch memory that its frame and its bodies need.
 template <class Program, int C, class Machine>
-TENURE_INLINE void run_construct(const Machine& machine, const bound_step& s, void* const* pointer, [[maybe_unused]] const std::int64_t* number, void* scratch) {
-  using kind = ir::construct::kind;
-  constexpr kind what = construct_at<Program, C>::value.what;
+TENURE_INLINE void run_control_flow(const Machine& machine, const bound_step& s, void* const* pointer, [[maybe_unused]] const std::int64_t* number, void* scratch) {
+  using kind = ir::control_flow::kind;
+  constexpr kind what = control_flow_at<Program, C>::value.what;
   char* const memory = static_cast<char*>(scratch);
   if constexpr (what == kind::scan) run_scan<Program, C>(machine, s, pointer, number[0], memory);
   else if constexpr (what == kind::while_loop) run_while<Program, C>(machine, s, pointer, memory);
@@ -230,8 +230,8 @@ TENURE_INLINE void run_construct(const Machine& machine, const bound_step& s, vo
 }
 /// Runs a step that is a loop, a branch or an external function.
 template <class Program, class Machine>
-void run_construct_of(const Machine& machine, const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
-  visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) { run_construct<Program, C>(machine, s, pointer, number, scratch); });
+void run_control_flow_of(const Machine& machine, const bound_step& s, void* const* pointer, const std::int64_t* number, void* scratch) {
+  visit_control_flow<Program>(s, [&]<int C>(std::integral_constant<int, C>) { run_control_flow<Program, C>(machine, s, pointer, number, scratch); });
 }
 
 }  // namespace tenure::program_detail

@@ -9,16 +9,16 @@
 
 namespace TENURE_NAMESPACE::program_detail {
 
-/// The scratch memory of a construct beside that of its bodies: a second place for each carry, and places for results that nothing reads.
+/// The scratch memory of a control-flow operation beside that of its bodies: a second place for each carry, and places for results that nothing reads.
 /// If the host does not share the memory of the bodies, also the positions of all iterations, or the answer of a condition.
 template <class Program, int C, bool IsHost>
-class construct_frame {
+class control_flow_frame {
  public:
-  static constexpr ir::construct record = construct_at<Program, C>::value;
-  using body = typename construct_at<Program, C>::template body<record.body_of_results() == record.bodies[1] ? 1 : 0>;
+  static constexpr ir::control_flow record = control_flow_at<Program, C>::value;
+  using body = typename control_flow_at<Program, C>::template body<record.body_of_results() == record.bodies[1] ? 1 : 0>;
   static constexpr int results = body::value.output_count;
 
-  constexpr construct_frame(const bound_step& s, const std::int64_t* symbols) {
+  constexpr control_flow_frame(const bound_step& s, const std::int64_t* symbols) {
     for (int i = 0; i < results; ++i) {
       const std::int64_t bytes = (bytes_of_output<body>(i, symbols) + 63) / 64 * 64;
       const bool is_read = Program::tables.bindings[s.first_binding + record.operands() + i].buffer != passes::access::nowhere;
@@ -28,7 +28,7 @@ class construct_frame {
       if (i < record.carries && !stays_in_place(i)) bytes_ += bytes;
     }
     at_host_ = bytes_;
-    if constexpr (!IsHost && record.what == ir::construct::kind::while_loop) bytes_ += 64;
+    if constexpr (!IsHost && record.what == ir::control_flow::kind::while_loop) bytes_ += 64;
     if constexpr (!IsHost && record.counts) bytes_ += (passes::value_of(Program::tables.numbers[s.first_number], symbols) + 7) / 8 * 64;
   }
   /// Whether carry i is computed in the memory of the last one.
@@ -58,10 +58,10 @@ constexpr bool reads_inputs(int first, int last) {
 /// The scratch memory of a reverse_while. If the pull reads a state, there are also two places for each state, from which one is computed from the
 /// other, the snapshots, and for the host the iterations at which they were taken.
 template <class Program, int C, bool IsHost>
-class snapshot_frame : public construct_frame<Program, C, IsHost> {
+class snapshot_frame : public control_flow_frame<Program, C, IsHost> {
  public:
-  using around = construct_frame<Program, C, IsHost>;
-  using step = typename construct_at<Program, C>::template body<0>;
+  using around = control_flow_frame<Program, C, IsHost>;
+  using step = typename control_flow_at<Program, C>::template body<0>;
   static constexpr int states = step::value.output_count;
   /// If it is false, no state is computed again. The passes over the pull may remove the last read of a state, so the plan decides.
   static constexpr bool reads_states = reads_inputs<typename around::body>(around::record.carries, around::record.carries + states);
@@ -98,15 +98,15 @@ class snapshot_frame : public construct_frame<Program, C, IsHost> {
   std::int64_t trip_count_ = 0, count_ = 0, bytes_ = 0;
 };
 template <class Program, int C, bool IsHost>
-using frame_of = std::conditional_t<construct_at<Program, C>::value.what == ir::construct::kind::reverse_while, snapshot_frame<Program, C, IsHost>,
-                                    construct_frame<Program, C, IsHost>>;
+using frame_of = std::conditional_t<control_flow_at<Program, C>::value.what == ir::control_flow::kind::reverse_while, snapshot_frame<Program, C, IsHost>,
+                                    control_flow_frame<Program, C, IsHost>>;
 
-/// The step that runs construct C, or -1 if several do.
+/// The step that runs control-flow operation C, or -1 if several do.
 template <class Program, int C>
 inline constexpr int only_step_of = [] {
   int found = -1, count = 0;
   for (int i = 0; i < Program::step_count; ++i)
-    if (Program::tables.steps[i].construct == C) found = i, ++count;
+    if (Program::tables.steps[i].control_flow == C) found = i, ++count;
   return count == 1 ? found : -1;
 }();
 template <class Program, int C, bool IsHost>
@@ -118,17 +118,17 @@ constexpr decltype(auto) frame_at(const bound_step& s, const std::int64_t* symbo
   else return frame_of<Program, C, IsHost>(s, symbols);
 }
 
-/// Calls f(bytes of the frame, body as a std::type_identity) for each body of a construct. An external function has no body: it is void.
+/// Calls f(bytes of the frame, body as a std::type_identity) for each body of a control_flow. An external function has no body: it is void.
 template <class Program, bool IsHost, class F>
 constexpr void for_each_body(const bound_step& s, const std::int64_t* symbols, const F& f) {
-  visit_construct<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
-    using record = construct_at<Program, C>;
-    if constexpr (record::value.what == ir::construct::kind::external) {
+  visit_control_flow<Program>(s, [&]<int C>(std::integral_constant<int, C>) {
+    using record = control_flow_at<Program, C>;
+    if constexpr (record::value.what == ir::control_flow::kind::external) {
       f(unread_results<Program, C>(s, symbols).bytes, std::type_identity<void>{});
     } else {
       const std::int64_t frame = frame_at<Program, C, IsHost>(s, symbols).bytes();
       f(frame, std::type_identity<typename record::template body<0>>{});
-      if constexpr (record::value.what != ir::construct::kind::scan) f(frame, std::type_identity<typename record::template body<1>>{});
+      if constexpr (record::value.what != ir::control_flow::kind::scan) f(frame, std::type_identity<typename record::template body<1>>{});
     }
   });
 }

@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE::passes {
 /// cotangent) takes them.
 template <class Accumulate>
 constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const id_list& cotangents, Accumulate accumulate) {
-  const ir::construct c = g.construct_at(id);
+  const ir::control_flow c = g.control_flow_at(id);
   const id_list operands = g.operands_of(id);
   id_list all, wanted;  // each operand once, though both branches may capture it. A branch that has no cotangent of it returns zeros
   const auto place_of = [&](ir::node_id operand) {
@@ -27,7 +27,7 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const i
   for (int b = 0, k = 1; b < 2; ++b)
     for (int j = 0; j < c.captures[b]; ++j, ++k)
       if (r.inputs(b)[j] && place_of(operands[k]) == wanted.size()) wanted.push_back(operands[k]);
-  ir::construct back{.what = ir::construct::kind::cond};
+  ir::control_flow back{.what = ir::control_flow::kind::cond};
   int first_capture = 1;
   for (int b = 0; b < 2; ++b) {
     derived_body body(g, c.bodies[b]);
@@ -55,15 +55,15 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const i
     back.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }
-  const ir::node_id branch = g.add_construct(back, all);
+  const ir::node_id branch = g.add_control_flow(back, all);
   for (int k = 0; k < wanted.size(); ++k) accumulate(wanted[k], g.result(branch, k));
 }
 
-/// Adds the cotangents of the operands of a construct, given those of its results up to node `last`, and their marks. accumulate(operand,
+/// Adds the cotangents of the operands of a control-flow operation, given those of its results up to node `last`, and their marks. accumulate(operand,
 /// cotangent, mark) takes them.
 template <class Accumulate>
-constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached, Accumulate accumulate_with_mark) {
-  const ir::construct c = g.construct_at(id);
+constexpr void pull_control_flow(ir::builder& g, ir::node_id id, ir::node_id last, const char* active, const id_list& adjoint, const mark_list& reached, Accumulate accumulate_with_mark) {
+  const ir::control_flow c = g.control_flow_at(id);
   id_list cotangents(g.view().results_of(c), ir::none);
   mark_list results(cotangents.size(), is_never);
   bool any = false;
@@ -87,19 +87,19 @@ constexpr void pull_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   if (c.annotates()) return annotations::pull(g, id, active, cotangents, results, accumulate);
   if (!any) return;
   switch (c.what) {
-    case ir::construct::kind::scan: return pull_scan(g, id, r, active, cotangents, accumulate);
-    case ir::construct::kind::cond: return pull_cond(g, id, r, cotangents, accumulate);
-    case ir::construct::kind::while_loop: return pull_while(g, id, r, cotangents, accumulate);
-    case ir::construct::kind::reverse_while: return pull_reverse_while(g, id, r, active, cotangents, accumulate);
-    case ir::construct::kind::external: return g.refuse({ir::refusal::kind::reverse_extern});
+    case ir::control_flow::kind::scan: return pull_scan(g, id, r, active, cotangents, accumulate);
+    case ir::control_flow::kind::cond: return pull_cond(g, id, r, cotangents, accumulate);
+    case ir::control_flow::kind::while_loop: return pull_while(g, id, r, cotangents, accumulate);
+    case ir::control_flow::kind::reverse_while: return pull_reverse_while(g, id, r, active, cotangents, accumulate);
+    case ir::control_flow::kind::external: return g.refuse({ir::refusal::kind::reverse_extern});
     default: return;
   }
 }
 
-/// Sets the tangents of the results of a construct up to node `last`, and their marks.
-constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, id_list& tangent, mark_list& mark) {
-  const ir::construct c = g.construct_at(id);
-  const bool branches = c.what == ir::construct::kind::cond, is_while = c.what == ir::construct::kind::while_loop;
+/// Sets the tangents of the results of a control-flow operation up to node `last`, and their marks.
+constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id last, id_list& tangent, mark_list& mark) {
+  const ir::control_flow c = g.control_flow_at(id);
+  const bool branches = c.what == ir::control_flow::kind::cond, is_while = c.what == ir::control_flow::kind::while_loop;
   const id_list operands = g.operands_of(id);
   ir::array<char> active(g.count(), 0);
   bool any = false;
@@ -114,8 +114,8 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
       if (g[r].op == ir::opcode::result && g[r].in[0] == id) tangent[r] = tangents[static_cast<int>(g[r].attr)];
   };
   if (c.annotates()) return set(annotations::push(g, id, tangent));
-  if (c.what == ir::construct::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
-  if (c.what == ir::construct::kind::external) {
+  if (c.what == ir::control_flow::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
+  if (c.what == ir::control_flow::kind::external) {
     for (const char result : f.results)
       if (result) g.refuse({ir::refusal::kind::forward_extern});
     return;
@@ -123,7 +123,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
   const int own = c.own_operands(), results = f.results.size() - c.counts_iterations;
   const auto zero = [&](ir::node_id x) { return g.constant(g[x].type, g[x].shape, 0); };
 
-  ir::construct both{.what = c.what, .reverse = c.reverse, .counts = c.counts, .length = c.length};
+  ir::control_flow both{.what = c.what, .reverse = c.reverse, .counts = c.counts, .length = c.length};
   const int differentiated = is_while ? 1 : 0;
   id_list all;
   if (branches) {
@@ -165,7 +165,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
       for (int i = 0; i < results; ++i)
         if (f.results[i]) outputs.push_back(tangent_of(i));
       // The stacked values too, so that derived_loops() can take all values from this loop. What nothing reads is not computed.
-      for (ir::node_id r = id + 1; r <= last && c.what == ir::construct::kind::scan; ++r)
+      for (ir::node_id r = id + 1; r <= last && c.what == ir::control_flow::kind::scan; ++r)
         if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr >= c.carries) outputs.push_back(values[static_cast<int>(g[r].attr)]);
     }
     const int before = all.size();
@@ -173,7 +173,7 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
     both.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }
-  const ir::node_id derived = g.add_construct(both, all);
+  const ir::node_id derived = g.add_control_flow(both, all);
   id_list position(f.results.size(), -1);
   int at = c.carries;
   for (int i = 0; i < results; ++i)
@@ -188,5 +188,5 @@ constexpr void push_construct(ir::builder& g, ir::node_id id, ir::node_id last, 
 
 }  // namespace tenure::passes
 
-// reverse() and forward() go through constructs, and constructs through the nodes of their bodies: each header needs the other.
+// reverse() and forward() go through control-flow operations, and control-flow operations through the nodes of their bodies: each header needs the other.
 #include <tenure/passes/differentiate.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs the bodies of loops and branches on the CPU, in the memory and with the executor of the call (program/construct.hpp has the iterations).
+// Runs the bodies of loops and branches on the CPU, in the memory and with the executor of the call (program/control_flow.hpp has the iterations).
 #pragma once
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct opaque_positions {
   int of[Program::step_count + 1] = {}, count = 0;
   constexpr opaque_positions() {
     for (int i = 0; i < Program::step_count; ++i)
-      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.construct < 0) of[i] = count++;
+      if (const bound_step& s = Program::tables.steps[i]; !s.is_fused() && s.control_flow < 0) of[i] = count++;
   }
 };
 template <class Program>
@@ -38,12 +38,12 @@ struct bodies_within {
 
   constexpr bodies_within() {
     for (int i = 0; i < Program::step_count; ++i) {
-      const int c = Program::tables.steps[i].construct;
+      const int c = Program::tables.steps[i].control_flow;
       if (c < 0) continue;
-      const ir::construct& record = Program::value.bodies.constructs[c];
-      if (record.what == ir::construct::kind::external) continue;
+      const ir::control_flow& record = Program::value.bodies.control_flows[c];
+      if (record.what == ir::control_flow::kind::external) continue;
       add(record.bodies[0]);
-      if (record.what != ir::construct::kind::scan) add(record.bodies[1]);
+      if (record.what != ir::control_flow::kind::scan) add(record.bodies[1]);
     }
   }
   constexpr bool has(int body) const {
@@ -87,7 +87,7 @@ struct bound_body : memory_plan<Body> {
     for (int i = 0; i < Body::number_count; ++i) number[i] = passes::value_of(Body::tables.numbers[i], symbols);
     for (int i = 0; i < Body::step_count; ++i) {
       const bound_step& s = Body::tables.steps[i];
-      if (s.is_fused() || s.construct >= 0) continue;
+      if (s.is_fused() || s.control_flow >= 0) continue;
       operation[opaque_position<Body>.of[i]] = repeated_operation(s.op, number + s.first_number);
       if constexpr (has_epilogues<Body>)
         if (const epilogue& e = epilogues<Body>.at[i]; e.is_one)
