@@ -132,7 +132,7 @@ class generator {
     make_pair();
     for (int i = 1 + dice_.below(3); i > 0; --i) outputs.push_back(recent().x.id);
     --depth_;
-    b.body = g.cut(first, own, outputs, captured);
+    b.body = g.outline(first, own, outputs, captured);
     for (const ir::node_id id : captured) b.operands.push_back(id), b.is_mapped.push_back(0);
     return b;
   }
@@ -1075,7 +1075,7 @@ class generator {
       const int before = operands.size();
       ids outputs;
       outputs.push_back(dice_.chance(0.3) ? x.id : next(x).id);
-      branch.bodies[b] = g.cut(first, {}, outputs, operands);
+      branch.bodies[b] = g.outline(first, {}, outputs, operands);
       branch.captures[b] = operands.size() - before;
     }
     --depth_;
@@ -1111,7 +1111,7 @@ class generator {
       outputs.push_back(fits ? y.x.id : inputs[0]);
       bound = bound_of_result(y);
     });
-    loop.bodies[0] = g.cut(first, inputs, outputs, operands);
+    loop.bodies[0] = g.outline(first, inputs, outputs, operands);
     loop.captures[0] = operands.size() - 2;
     const ir::node_id node = g.add_control_flow(loop, operands);
     add({{g, g.result(node, 0)}, 0});
@@ -1151,7 +1151,7 @@ class generator {
       goes_on = apply<ops::logical_and>(goes_on, apply<ops::less>(total, constant_like(total, dice_.between(-1, 3))));
     }
     outputs.push_back(goes_on.id);
-    loop.bodies[0] = g.cut(first, inputs, outputs, operands);
+    loop.bodies[0] = g.outline(first, inputs, outputs, operands);
     loop.captures[0] = operands.size() - 2;
     first = begin();
     const value at{g, inputs[0]}, x{g, inputs[1]};
@@ -1159,7 +1159,7 @@ class generator {
       outputs.push_back((at + 1.0).id);
       outputs.push_back(next(x).id);
     });
-    loop.bodies[1] = g.cut(first, inputs, outputs, operands);
+    loop.bodies[1] = g.outline(first, inputs, outputs, operands);
     loop.captures[1] = operands.size() - 2 - loop.captures[0];
     const ir::node_id node = g.add_control_flow(loop, operands);
     add({{g, g.result(node, 0)}, 8});
@@ -1181,7 +1181,7 @@ class generator {
       const int before = operands.size();
       ids outputs;
       grow_body(part::cond, {like}, [&] { outputs.push_back(next(like.x).id); });
-      branch.bodies[b] = g.cut(first, {}, outputs, operands);
+      branch.bodies[b] = g.outline(first, {}, outputs, operands);
       branch.captures[b] = operands.size() - before;
     }
     add({{g, g.result(g.add_control_flow(branch, operands), 0)}, 0});

@@ -106,7 +106,7 @@ class rule_generator : public generator {
         ++*kept;
       }
     });
-    f.body = g.cut(first, inputs, outputs, f.captured);
+    f.body = g.outline(first, inputs, outputs, f.captured);
     return f;
   }
   ids with(ids list, const ids& more) {
@@ -119,7 +119,7 @@ class rule_generator : public generator {
   };
   call called(const function& f, const ids& arguments, ir::builder::bounds how = ir::builder::bounds::as_written) {
     ir::builder& g = graph();
-    call c{g.paste(f.body, with(arguments, f.captured), how), {}};
+    call c{g.inline_body(f.body, with(arguments, f.captured), how), {}};
     const ir::graph_view body = g.view().body_at(f.body);
     for (int i = 0; i < body.output_count; ++i) c.results.push_back(c.nodes[body.outputs[i]]);
     return c;
@@ -201,7 +201,7 @@ class rule_generator : public generator {
     for (int i = 0; i < y.size(); ++i)
       if (outputs[i] == ir::none) outputs[i] = zero_like(y[i]);
     c.refused = g.take_refused_derivative();
-    c.bodies[0] = g.cut(first, with(x, along), outputs, operands);
+    c.bodies[0] = g.outline(first, with(x, along), outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
     add_results(g.add_control_flow(c, operands), bounds);
   }
@@ -218,7 +218,7 @@ class rule_generator : public generator {
     ids inputs, outputs;
     for (const ir::node_id id : {at[1], at[2], along[1], along[2]}) inputs.push_back(id);
     outputs.push_back((tangent(value(g, at[1]), value(g, at[2])) * value(g, along[2])).id);
-    c.bodies[0] = g.cut(first, inputs, outputs, operands);
+    c.bodies[0] = g.outline(first, inputs, outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
     add_results(g.add_control_flow(c, operands), {0});
   }
@@ -245,7 +245,7 @@ class rule_generator : public generator {
     const ids inputs = inputs_like(with({}, operands));
     const value z(g, inputs[0]);
     outputs.push_back((z - (z - z.like(0.3) * apply<ops::sin>(z) - begin) / slope(z)).id);
-    loop.bodies[0] = g.cut(first, inputs, outputs, operands);
+    loop.bodies[0] = g.outline(first, inputs, outputs, operands);
     loop.captures[0] = operands.size() - 1;
     add_with_rule_of_result({g, g.result(g.add_control_flow(loop, operands), 0)}, x, [&](const value& at, const value&) { return at.like(1) / slope(at); });
   }
@@ -275,7 +275,7 @@ class rule_generator : public generator {
     ir::node_id first = g.count();
     const ids inputs = inputs_like(with({}, arguments));
     stand_in.push_back(zero_like(inputs[0]));
-    called.bodies[0] = g.cut(first, inputs, stand_in, arguments);
+    called.bodies[0] = g.outline(first, inputs, stand_in, arguments);
     const value y(g, g.result(g.add_control_flow(called, arguments), 0));
     const bool in_reverse = o_.no_forward && dice_.chance(0.5);
     ir::control_flow rule{.what = ir::control_flow::kind::custom_jvp, .carries = 1, .scanned = 1};
@@ -287,7 +287,7 @@ class rule_generator : public generator {
     for (const value& x : in_reverse ? std::vector<value>{e.x, y, y} : std::vector<value>{e.x, e.x}) read.push_back(x.id);
     const ids own = inputs_like(read);
     outputs.push_back((value(g, own[own.size() - 1]) * apply<ops::cos>(value(g, own[0]))).id);
-    rule.bodies[0] = g.cut(first, own, outputs, operands);
+    rule.bodies[0] = g.outline(first, own, outputs, operands);
     rule.captures[0] = operands.size() - rule.own_operands();
     add_results(g.add_control_flow(rule, operands), {0});
   }
@@ -330,7 +330,7 @@ class rule_generator : public generator {
       if (outputs[i] == ir::none) outputs[i] = zero_like(wrt[i]);
     for (int k = 0; k < kept.size(); ++k) g.redirect(end, again.nodes[kept[k]], r[given.size() + k]);
     const bool is_refused = g.take_refused_derivative() != ir::refusal::kind::nothing;
-    c.bodies[0] = g.cut(first, with(r, cotangents), outputs, operands);
+    c.bodies[0] = g.outline(first, with(r, cotangents), outputs, operands);
     c.captures[0] = operands.size() - c.own_operands();
     if (!is_refused) add_results(g.add_control_flow(c, operands), bounds);
   }
@@ -380,7 +380,7 @@ class rule_generator : public generator {
         bounds.push_back(fits ? bound_of_result(y) : e.bound);
       }
     });
-    const int body = g.cut(first, inputs, outputs, captured);
+    const int body = g.outline(first, inputs, outputs, captured);
     ir::array<passes::batch_value> given;
     for (const entry& m : mapped) given.push_back({m.x.id, true});
     for (const ir::node_id id : captured) given.push_back({id, false});

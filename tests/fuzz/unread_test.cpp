@@ -86,7 +86,7 @@ class program {
     return all;
   }
   ids outputs_of(int body, const ids& inputs) {
-    const ids nodes = g.paste(body, inputs, ir::builder::bounds::as_written);
+    const ids nodes = g.inline_body(body, inputs, ir::builder::bounds::as_written);
     const ir::graph_view b = g.view().body_at(body);
     ids all;
     for (int i = 0; i < b.output_count; ++i) all.push_back(nodes[b.outputs[i]]);
@@ -112,7 +112,7 @@ class program {
       const ids y = chosen(inner, 2);
       const int before = operands.size();
       ids of_branch;
-      c.bodies[b] = g.cut(first, {}, y, of_branch);
+      c.bodies[b] = g.outline(first, {}, y, of_branch);
       if (unrolled_ && which == (b == 0)) taken = outputs_of(c.bodies[b], of_branch);
       for (const ir::node_id o : of_branch) operands.push_back(o);
       c.captures[b] = operands.size() - before;
@@ -125,7 +125,7 @@ class program {
     const ir::node_id first = g.count();
     ids inner = pool, captured;
     grow(inner);
-    c.bodies[0] = g.cut(first, {}, chosen(inner, 2), captured);
+    c.bodies[0] = g.outline(first, {}, chosen(inner, 2), captured);
     ids operands = outputs_of(c.bodies[0], captured);
     if (unrolled_) return operands;
     c.captures[0] = captured.size();
@@ -155,7 +155,7 @@ class program {
     for (const ir::node_id id : own) inner.push_back(id);
     grow(inner);
     const ids y = chosen(inner, carries + stacked);
-    const int body = g.cut(first, own, y, captured);
+    const int body = g.outline(first, own, y, captured);
     const ir::node_id xs = scans ? ops::sliced({g, stack_}, 0, 0, trip_count, 1).id : ir::none;
     const auto after_own = [&](const ids& from) {
       ids all = from;
@@ -208,7 +208,7 @@ class program {
     ir::node_id first = g.count();
     ids own = inputs(), out;
     out.push_back(less(own[init.size()], trip_count).id);
-    c.bodies[0] = g.cut(first, own, out, operands);
+    c.bodies[0] = g.outline(first, own, out, operands);
     c.captures[0] = operands.size() - c.carries;
     first = g.count();
     own.resize(0);
@@ -218,7 +218,7 @@ class program {
     for (const ir::node_id id : captured) given.push_back(id);
     ids y = outputs_of(body, given);
     y.push_back((value(g, own[init.size()]) + 1.0).id);
-    c.bodies[1] = g.cut(first, own, y, operands);
+    c.bodies[1] = g.outline(first, own, y, operands);
     c.captures[1] = operands.size() - c.carries - c.captures[0];
     return results(c, operands, init.size());
   }
@@ -239,15 +239,15 @@ class program {
     const ir::node_id in_branch = g.count();
     ids given = state;
     for (const ir::node_id id : captured) given.push_back(id);
-    maybe.bodies[0] = g.cut(in_branch, {}, outputs_of(body, given), of_cond);
+    maybe.bodies[0] = g.outline(in_branch, {}, outputs_of(body, given), of_cond);
     maybe.captures[0] = of_cond.size() - 1;
-    maybe.bodies[1] = g.cut(g.count(), {}, state, of_cond);
+    maybe.bodies[1] = g.outline(g.count(), {}, state, of_cond);
     maybe.captures[1] = of_cond.size() - 1 - maybe.captures[0];
-    c.bodies[0] = g.cut(first, own, results(maybe, of_cond, init.size()), operands);
+    c.bodies[0] = g.outline(first, own, results(maybe, of_cond, init.size()), operands);
     c.captures[0] = operands.size() - init.size();
     ids free;
     ir::control_flow kept{.what = ir::control_flow::kind::checkpoint, .carries = init.size()};
-    kept.bodies[0] = g.cut(outside, {}, results(c, operands, init.size()), free);
+    kept.bodies[0] = g.outline(outside, {}, results(c, operands, init.size()), free);
     ids all = by_while(body, init, captured, trip_count);
     for (const ir::node_id id : free) all.push_back(id);
     kept.captures[0] = free.size();

@@ -50,7 +50,7 @@ constexpr int add_loop(ir::builder& g, ir::node_id start, double factor, bool ch
   ir::array<ir::node_id> inputs, outputs, operands, captured;
   inputs.push_back(first), outputs.push_back(product), operands.push_back(start);
   ir::control_flow loop{.what = ir::control_flow::kind::scan, .carries = 1, .length = 3};
-  loop.bodies[0] = g.cut(first, inputs, outputs, captured);
+  loop.bodies[0] = g.outline(first, inputs, outputs, captured);
   g.output(g.result(g.add_control_flow(loop, operands), 0));
   return loop.bodies[0];
 }

@@ -62,11 +62,11 @@ struct control_flow_graph {
   std::vector<ir::control_flow> control_flows;
 
   ops::value input(std::int16_t shape) { return {g, g.body_input(dtype::float64, shape)}; }
-  int cut(ir::node_id first, std::initializer_list<ops::value> inputs, std::initializer_list<ops::value> outputs, ir::array<ir::node_id>& captured) {
+  int outline(ir::node_id first, std::initializer_list<ops::value> inputs, std::initializer_list<ops::value> outputs, ir::array<ir::node_id>& captured) {
     ir::array<ir::node_id> in, out;
     for (const ops::value& v : inputs) in.push_back(v.id);
     for (const ops::value& v : outputs) out.push_back(v.id);
-    return g.cut(first, in, out, captured);
+    return g.outline(first, in, out, captured);
   }
   void add(const ir::control_flow& c, const ir::array<ir::node_id>& operands, int results) {
     id = g.add_control_flow(c, operands);
@@ -105,7 +105,7 @@ control_flow_graph scan_graph() {
   ir::array<ir::node_id> operands;
   operands.push_back(s.number);
   operands.push_back(s.rows);
-  const int body = s.cut(first, {carry, slice}, {next, product}, operands);
+  const int body = s.outline(first, {carry, slice}, {next, product}, operands);
   s.add({.what = ir::control_flow::kind::scan, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {body, -1}, .length = 5}, operands, 2);
   return s;
 }
@@ -116,10 +116,10 @@ control_flow_graph while_graph() {
   operands.push_back(s.w);
   ir::node_id first = s.g.count();
   const ops::value unused = s.input(s.row), flag{s.g, s.flag};
-  const int condition = s.cut(first, {unused}, {flag}, operands);
+  const int condition = s.outline(first, {unused}, {flag}, operands);
   first = s.g.count();
   const ops::value carry = s.input(s.row);
-  const int step = s.cut(first, {carry}, {-carry}, operands);
+  const int step = s.outline(first, {carry}, {-carry}, operands);
   s.add({.what = ir::control_flow::kind::while_loop, .carries = 1, .captures = {1, 0}, .bodies = {condition, step}}, operands, 1);
   return s;
 }
@@ -130,10 +130,10 @@ control_flow_graph reverse_while_graph() {
   for (const ir::node_id x : {s.w, s.number, s.w, s.g.input(dtype::int64, {})}) operands.push_back(x);
   ir::node_id first = s.g.count();
   const ops::value state = s.input(s.row);
-  const int step = s.cut(first, {state}, {state * state}, operands);
+  const int step = s.outline(first, {state}, {state * state}, operands);
   first = s.g.count();
   const ops::value cotangent = s.input(s.row), sum = s.input(s.scalar), before = s.input(s.row);
-  const int pull = s.cut(first, {cotangent, sum, before}, {cotangent * before, sum + sum}, operands);
+  const int pull = s.outline(first, {cotangent, sum, before}, {cotangent * before, sum + sum}, operands);
   s.add({.what = ir::control_flow::kind::reverse_while, .carries = 2, .scanned = 2, .bodies = {step, pull}}, operands, 2);
   return s;
 }
@@ -144,7 +144,7 @@ control_flow_graph cond_graph() {
   operands.push_back(s.flag);
   const ops::value w{s.g, s.w};
   const ir::node_id first = s.g.count();
-  const int yes = s.cut(first, {}, {-w}, operands), no = s.cut(first, {}, {w + w}, operands);
+  const int yes = s.outline(first, {}, {-w}, operands), no = s.outline(first, {}, {w + w}, operands);
   s.add({.what = ir::control_flow::kind::cond, .captures = {1, 1}, .bodies = {yes, no}}, operands, 1);
   return s;
 }
@@ -158,7 +158,7 @@ control_flow_graph jvp_graph() {
   ir::array<ir::node_id> operands;
   operands.push_back(y.id);
   operands.push_back(s.w);
-  const int rule = s.cut(first, {x, tangent}, {tangent * factor}, operands);
+  const int rule = s.outline(first, {x, tangent}, {tangent * factor}, operands);
   s.add({.what = ir::control_flow::kind::custom_jvp, .carries = 1, .scanned = 1, .captures = {1, 0}, .bodies = {rule, -1}}, operands, 1);
   return s;
 }
@@ -170,7 +170,7 @@ control_flow_graph vjp_graph() {
   const ops::value residual = s.input(s.row), cotangent = s.input(s.scalar);
   ir::array<ir::node_id> operands;
   for (const ir::node_id id : {s.number, forward.id, s.number, s.w}) operands.push_back(id);
-  const int backward = s.cut(first, {residual, cotangent}, {cotangent * ops::reduced(residual, 1, ir::reduction::sum)}, operands);
+  const int backward = s.outline(first, {residual, cotangent}, {cotangent * ops::reduced(residual, 1, ir::reduction::sum)}, operands);
   s.add({.what = ir::control_flow::kind::custom_vjp, .carries = 1, .scanned = 1, .kept = 1, .bodies = {backward, -1}}, operands, 1);
   return s;
 }
@@ -183,7 +183,7 @@ control_flow_graph checkpoint_graph() {
   ir::array<ir::node_id> operands;
   operands.push_back(sum.id);
   operands.push_back(square.id);
-  const int body = s.cut(first, {}, {ops::reduced(again, 1, ir::reduction::sum), again}, operands);
+  const int body = s.outline(first, {}, {ops::reduced(again, 1, ir::reduction::sum), again}, operands);
   s.add({.what = ir::control_flow::kind::checkpoint, .carries = 1, .kept = 1, .captures = {1, 0}, .bodies = {body, -1}}, operands, 1);
   return s;
 }

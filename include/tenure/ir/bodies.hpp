@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Bodies of loops and branches in a builder: nodes are cut off and become a body, a body is pasted, and control-flow operations are appended.
+// Bodies of loops and branches in a builder: nodes are outlined into a body, a body is inlined, and control-flow operations are appended.
 #pragma once
 
 #include <tenure/ir/builder.hpp>
@@ -28,7 +28,7 @@ constexpr array<node_id> builder::put_before(node_id first, const array<char>& m
   return renamed;
 }
 
-constexpr int builder::cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch, bool leaves_gone) {
+constexpr int builder::outline(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch, bool leaves_gone) {
   own_bodies();
   if (has_gone_) refuse_gone(outputs.data(), outputs.size());
   const node_id end = nodes_.size();
@@ -135,7 +135,7 @@ constexpr int builder::cut(node_id first, const array<node_id>& inputs, const ar
   return known;
 }
 
-constexpr array<node_id> builder::paste(int which, const array<node_id>& inputs, bounds how) {
+constexpr array<node_id> builder::inline_body(int which, const array<node_id>& inputs, bounds how) {
   const bodies_view all = bodies();
   const body b = all.bodies[which];
   array<node_id> renamed(b.node_count, none);

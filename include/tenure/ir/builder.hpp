@@ -187,14 +187,14 @@ class builder : public symbol_table {
     outputs_.push_back(id);
   }
 
-  // ---- bodies: nodes that were appended last are cut off and become a body ----
+  // ---- bodies: nodes that were appended last are outlined into a body ----
 
-  /// An input of a body that is being written. cut() numbers it.
+  /// An input of a body that is being written. outline() numbers it.
   constexpr node_id body_input(dtype type, std::int16_t shape) { return append({.op = opcode::input, .type = type, .shape = shape}); }
   /// Iterations a node of a body that is being written into an input of the body.
   constexpr void become_body_input(node_id id) { nodes_[id] = {.op = opcode::input, .type = nodes_[id].type, .shape = nodes_[id].shape}; }
 
-  /// Says that the graph around a body checks an input of the body: it has the elements of `operand`. cut() moves the bounds of
+  /// Says that the graph around a body checks an input of the body: it has the elements of `operand`. outline() moves the bounds of
   /// such inputs to their operands.
   constexpr void check_outside(node_id input, node_id operand) {
     outside_input_.push_back(input);
@@ -212,24 +212,24 @@ class builder : public symbol_table {
   /// number, so they are compiled once: a function that is used twice, and what a derivative computes again.
   /// Indices from outside the body are checked outside, once, but for a branch, whose condition may guard them: its bounds are those from number
   /// `bounds_of_branch` on.
-  /// With `leaves_gone` the ids of the nodes are not used again: see cut_written().
-  constexpr int cut(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch,
+  /// With `leaves_gone` the ids of the nodes are not used again: see outline_written().
+  constexpr int outline(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch,
                     bool leaves_gone = false);
 
-  /// cut() for a body that a function of the user wrote. Such a function may keep a value of its body in a variable outside. Its id then names a
+  /// outline() for a body that a function of the user wrote. Such a function may keep a value of its body in a variable outside. Its id then names a
   /// constant that nothing may read, and not a later node.
-  constexpr int cut_written(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch) {
-    return cut(first, inputs, outputs, captured, bounds_of_branch, true);
+  constexpr int outline_written(node_id first, const array<node_id>& inputs, const array<node_id>& outputs, array<node_id>& captured, int bounds_of_branch = no_branch) {
+    return outline(first, inputs, outputs, captured, bounds_of_branch, true);
   }
 
   static constexpr int no_branch = 0x7fffffff;
   constexpr int bound_count() const { return bounds_.size(); }
 
-  /// What becomes of the bounds of a body that is pasted. if_read is for a derivative, which computes the body again: the loop or the branch that has
+  /// What becomes of the bounds of a body that is inlined. if_read is for a derivative, which computes the body again: the loop or the branch that has
   /// checked the indices may be gone, because nothing needs its results, and what it checks is not checked where nothing reads it.
   enum class bounds { as_written, if_read };
   /// Appends the nodes of a body, with `inputs` in the place of its inputs, and returns the new ids of its nodes.
-  constexpr array<node_id> paste(int which, const array<node_id>& inputs, bounds how);
+  constexpr array<node_id> inline_body(int which, const array<node_id>& inputs, bounds how);
 
   /// A body with the same nodes and more outputs, which are ids of the body.
   constexpr int extended(int which, const array<node_id>& more);
@@ -344,7 +344,7 @@ class builder : public symbol_table {
   sample_extents samples_;
   node_id backward_from_ = 0;
   refusal refused_;
-  static constexpr std::int64_t is_gone = 1;  // `start` of a constant in the place of a node that cut() took away
+  static constexpr std::int64_t is_gone = 1;  // `start` of a constant in the place of a node that outline() took away
   bool has_gone_ = false;
 #if TENURE_PROFILE_LINES
   std::int32_t origin_ = 0, traced_ = 0;

@@ -34,7 +34,7 @@ class batching {
     ids nodes_of_outputs;
     const ir::graph_view body = g_.view().body_at(which);
     for (int i = 0; i < body.output_count; ++i) nodes_of_outputs.push_back(body.outputs[i]);
-    const values all = paste(which, inputs);
+    const values all = inline_body(which, inputs);
     values found;
     for (const ir::node_id id : nodes_of_outputs) found.push_back(all[id]);
     return found;
@@ -45,7 +45,7 @@ class batching {
  private:
   constexpr ops::batch_call call(const ir::node& n) const { return {g_, samples_, n}; }
 
-  constexpr values paste(int which, const values& inputs) {
+  constexpr values inline_body(int which, const values& inputs) {
     ir::array<ir::node> nodes;  // copies, because the arrays of the builder grow
     ir::array<ir::bound> bounds;
     const int backward_from = g_.view().inner.bodies[which].backward_from;
@@ -199,7 +199,7 @@ class batching {
       for (const batch_value& x : found) out.push_back(any ? over(x) : x.id);
     }
     ir::control_flow annotated = c;
-    annotated.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+    annotated.bodies[0] = g_.outline(w.first, w.inputs, out, all);
     annotated.captures[0] = all.size() - own;
     const ir::node_id node = g_.add_control_flow(annotated, all);
     values results;
@@ -221,7 +221,7 @@ class batching {
     }
     ir::control_flow called = c;
     called.function = *c.function.of_batch;
-    called.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+    called.bodies[0] = g_.outline(w.first, w.inputs, out, all);
     const ir::node_id node = g_.add_control_flow(called, all);
     values found;
     for (int i = 0; i < types.size(); ++i) found.push_back({g_.result(node, i), true});
@@ -246,7 +246,7 @@ class batching {
     if (is_mapped) {
       ids out;
       for (int i = 0; i < results; ++i) out.push_back(g_.result(node, i));
-      loop.bodies[0] = g_.cut(first, inputs, out, all);
+      loop.bodies[0] = g_.outline(first, inputs, out, all);
       loop.captures[0] = all.size() - loop.scanned;
       node = g_.add_control_flow(loop, all);
     }
@@ -265,7 +265,7 @@ class batching {
     const values found = outputs(c.bodies[0], w.given);
     for (int i = 0; i < found.size(); ++i) out.push_back(m.results[i] ? over(found[i]) : found[i].id);
     ir::control_flow loop = c;
-    loop.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+    loop.bodies[0] = g_.outline(w.first, w.inputs, out, all);
     loop.captures[0] = all.size() - own;
     const ir::node_id node = g_.add_control_flow(loop, all);
     values results;
@@ -297,7 +297,7 @@ class batching {
       add_captures(w, c.carries, of_step);
       const batch_value goes_on = outputs(c.bodies[0], w.given)[0];
       out.push_back(goes_on.is_mapped ? any(goes_on.id) : goes_on.id);
-      loop.bodies[0] = g_.cut(w.first, w.inputs, out, all);
+      loop.bodies[0] = g_.outline(w.first, w.inputs, out, all);
       loop.captures[0] = all.size() - loop.carries;
     }
     const int before = all.size();
@@ -318,7 +318,7 @@ class batching {
       out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
     }
     if (counts_each) out.push_back((ops::value(g_, w.inputs.back()) + ops::cast_to({g_, goes_on}, dtype::int64)).id);
-    loop.bodies[1] = g_.cut(w.first, w.inputs, out, all);
+    loop.bodies[1] = g_.outline(w.first, w.inputs, out, all);
     loop.captures[1] = all.size() - before;
     const ir::node_id node = g_.add_control_flow(loop, all);
     values results;
@@ -355,7 +355,7 @@ class batching {
         out.push_back(m.condition ? chosen(goes_on, {g_, next}, {g_, w.inputs[i]}).id : next);
       }
       if (m.condition && b == 0) out.push_back((ops::value(g_, iteration) + ops::value(g_, iteration).like(1)).id);
-      loop.bodies[b] = g_.cut(w.first, w.inputs, out, all);
+      loop.bodies[b] = g_.outline(w.first, w.inputs, out, all);
       loop.captures[b] = all.size() - before;
       captured += c.captures[b];
     }
@@ -403,7 +403,7 @@ class batching {
       const values found = outputs(c.bodies[b], of_branch[b]);
       ids out;
       for (int i = 0; i < found.size(); ++i) out.push_back(m.results[i] ? over(found[i]) : found[i].id);
-      branch.bodies[b] = g_.cut(first, {}, out, all, first_bound);
+      branch.bodies[b] = g_.outline(first, {}, out, all, first_bound);
       branch.captures[b] = all.size() - before;
     }
     const ir::node_id node = g_.add_control_flow(branch, all);

@@ -32,7 +32,7 @@ constexpr ops::value sum_of_cotangents(ops::value sum, ops::value more) {
   return ops::added_at(sum, ops::operand_of(more, 1), ops::operand_of(more, 0), static_cast<int>(n.attr));
 }
 
-/// What the body of tangents of a loop or a branch takes: its inputs, and for the body that is pasted the values, of which some have a tangent.
+/// What the body of tangents of a loop or a branch takes: its inputs, and for the body that is inlined the values, of which some have a tangent.
 struct inputs_with_tangents {
   id_list inputs, given, wrt, tangents;  // wrt: those of `given` that have a tangent
   mark_list marks;                       // of these tangents
@@ -74,17 +74,17 @@ class derived_body {
   }
 
   /// Computes the body again. `inputs` are its inputs.
-  constexpr void paste(const id_list& inputs) {
-    first_pasted_ = g_.count();
-    pasted_ = g_.paste(which_, inputs, ir::builder::bounds::if_read);
-    end_pasted_ = g_.count();
+  constexpr void inline_body(const id_list& inputs) {
+    first_inlined_ = g_.count();
+    inlined_ = g_.inline_body(which_, inputs, ir::builder::bounds::if_read);
+    end_inlined_ = g_.count();
   }
   constexpr ir::node_id output(int i) const {
     const ir::graph_view body = g_.view().body_at(which_);
-    return pasted_[body.outputs[i]];
+    return inlined_[body.outputs[i]];
   }
 
-  /// Makes an input of each pasted node that is kept from the first loop. Appends its id in the written body to `kept`, and the input to
+  /// Makes an input of each inlined node that is kept from the first loop. Appends its id in the written body to `kept`, and the input to
   /// `inputs`. Sets is_read[i] if the written body reads before[i]. Products, sums and looked-up elements are always kept if they are read.
   /// Of the rest either nothing is kept, and it is computed again, or everything that the derivative reads is kept, where that takes no more
   /// memory: then what leads to it is neither kept nor computed again. An LSTM keeps its gates and not the two products that they come from.
@@ -92,7 +92,7 @@ class derived_body {
     ir::array<char> of_fewest = needed(outputs, false), of_direct = needed(outputs, true);
     const bool keeps_direct = size_of_kept(of_direct, before, true) <= size_of_kept(of_fewest, before, false);
     const ir::array<char>& marks = keeps_direct ? of_direct : of_fewest;
-    for (ir::node_id id = end_pasted_ - 1; id >= first_pasted_; --id) {
+    for (ir::node_id id = end_inlined_ - 1; id >= first_inlined_; --id) {
       if (!is_kept(marks, id, keeps_direct)) continue;
       kept.push_back(local_of(id));
       inputs.push_back(id);
@@ -102,7 +102,7 @@ class derived_body {
   }
 
  private:
-  /// Calls f(indices) for the bounds whose indices cut() keeps, and what they need. The rule of a custom_jvp or custom_vjp adds them,
+  /// Calls f(indices) for the bounds whose indices outline() keeps, and what they need. The rule of a custom_jvp or custom_vjp adds them,
   /// also where no output needs the indices. It stands before its callers, because clang 19 evaluates no member template that is defined after them.
   template <class F>
   constexpr void for_each_checked_index(F f) const {
@@ -125,19 +125,19 @@ class derived_body {
   }
   constexpr ir::node_id first() const { return first_; }
   constexpr int written() const { return which_; }
-  /// The id in the written body of a pasted node that keep() would keep, or -1.
+  /// The id in the written body of a inlined node that keep() would keep, or -1.
   constexpr int kept_node(ir::node_id id) const {
-    return id >= first_pasted_ && id < end_pasted_ && is_kept(g_[id].op) ? local_of(id) : -1;
+    return id >= first_inlined_ && id < end_inlined_ && is_kept(g_[id].op) ? local_of(id) : -1;
   }
 
-  constexpr int cut(const id_list& inputs, const id_list& outputs, id_list& captured) { return g_.cut(first_, inputs, outputs, captured); }
-  constexpr int cut_branch(const id_list& outputs, id_list& captured) { return g_.cut(first_, {}, outputs, captured, first_bound_); }
+  constexpr int outline(const id_list& inputs, const id_list& outputs, id_list& captured) { return g_.outline(first_, inputs, outputs, captured); }
+  constexpr int outline_branch(const id_list& outputs, id_list& captured) { return g_.outline(first_, {}, outputs, captured, first_bound_); }
 
  private:
   /// Kept from iteration to iteration: results of more than pointwise work.
   static constexpr bool is_kept(ir::opcode op) { return is_worth_an_array(op) || op == ir::opcode::result; }
 
-  enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the pasted node
+  enum : char { is_needed = 1, is_direct = 2 };  // direct: the derivative itself reads the inlined node
 
   constexpr bool is_kept(const ir::array<char>& marks, ir::node_id id, bool keeps_direct) const {
     const char m = marks[id - first_];
@@ -153,9 +153,9 @@ class derived_body {
     for (const ir::node_id id : outputs) need(id, is_needed | is_direct);
     for_each_checked_index([&](ir::node_id id) { need(id, is_needed | is_direct); });
     for (ir::node_id id = count - 1; id >= first_; --id) {
-      const bool is_pasted = id >= first_pasted_ && id < end_pasted_;
-      if (!marks[id - first_] || (is_pasted && is_kept(marks, id, keeps_direct))) continue;
-      for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k], is_pasted ? is_needed : is_needed | is_direct);
+      const bool is_inlined = id >= first_inlined_ && id < end_inlined_;
+      if (!marks[id - first_] || (is_inlined && is_kept(marks, id, keeps_direct))) continue;
+      for (int k = 0; k < g_[id].arity; ++k) need(g_[id].in[k], is_inlined ? is_needed : is_needed | is_direct);
     }
     return marks;
   }
@@ -168,7 +168,7 @@ class derived_body {
       for (int a = 0; a < g_.shape_of(id).rank; ++a) elements *= is_static(g_.shape_of(id)[a]) ? static_cast<double>(g_.shape_of(id)[a]) : 64;
       size += elements;
     };
-    for (ir::node_id id = first_pasted_; id < end_pasted_; ++id)
+    for (ir::node_id id = first_inlined_; id < end_inlined_; ++id)
       if (is_kept(marks, id, keeps_direct)) add(id);
     for (const ir::node_id id : before)
       if (id >= first_ && marks[id - first_]) add(id);
@@ -176,16 +176,16 @@ class derived_body {
   }
   constexpr int local_of(ir::node_id id) const {
     int local = 0;
-    while (pasted_[local] != id) ++local;
+    while (inlined_[local] != id) ++local;
     return local;
   }
 
   ir::builder& g_;
   ir::node_id first_;
   int first_bound_;
-  ir::node_id first_pasted_ = 0, end_pasted_ = 0;
+  ir::node_id first_inlined_ = 0, end_inlined_ = 0;
   int which_;
-  id_list pasted_;
+  id_list inlined_;
 };
 
 }  // namespace tenure::passes

@@ -34,11 +34,11 @@ constexpr id_list arguments_of_rule(ir::builder& g, ir::node_id id, const ir::co
   return given;
 }
 /// Appends the nodes of the only body, and returns its outputs. A bound of a rule may be on an index that nothing else checks.
-constexpr id_list paste_body(ir::builder& g, const ir::control_flow& c, const id_list& inputs) {
-  const id_list pasted = g.paste(c.bodies[0], inputs, c.what == ir::control_flow::kind::checkpoint ? ir::builder::bounds::if_read : ir::builder::bounds::as_written);
+constexpr id_list inline_body(ir::builder& g, const ir::control_flow& c, const id_list& inputs) {
+  const id_list inlined = g.inline_body(c.bodies[0], inputs, c.what == ir::control_flow::kind::checkpoint ? ir::builder::bounds::if_read : ir::builder::bounds::as_written);
   const ir::graph_view body = g.view().body_at(c.bodies[0]);
   id_list outputs;
-  for (int i = 0; i < body.output_count; ++i) outputs.push_back(pasted[body.outputs[i]]);
+  for (int i = 0; i < body.output_count; ++i) outputs.push_back(inlined[body.outputs[i]]);
   return outputs;
 }
 
@@ -74,7 +74,7 @@ constexpr void pull_custom_jvp(ir::builder& g, ir::node_id id, const ir::control
   take(given, operands, c.own_operands(), c.captures[0]);
   for (int i = 0; i < c.carries; ++i)
     if (is_floating_node(g, operands[i])) floating.push_back(cotangents[i]), marks.push_back(results[i]);
-  const id_list tangents = paste_body(g, c, given);
+  const id_list tangents = inline_body(g, c, given);
   const arrivals at = arrived(g, tangents, floating, marks);
   id_list gradients(wrt.size(), ir::none);
   reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data(), at.marks.data());
@@ -98,7 +98,7 @@ constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::control
   for (int i = 0; i < c.carries; ++i)
     if (is_floating_node(g, operands[i])) given.push_back(cotangents[i] != ir::none ? cotangents[i] : zero_like(g, operands[i]));
   take(given, operands, c.own_operands(), c.captures[0]);
-  const id_list found = paste_body(g, c, given);
+  const id_list found = inline_body(g, c, given);
   int at = 0;
   for (int i = c.first_argument(); i < c.first_argument() + c.scanned; ++i)
     if (is_floating_node(g, operands[i])) accumulate(operands[i], found[at++]);
@@ -118,7 +118,7 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::control_flow& c, const 
   }
   for (int i = c.carries; i < c.own_operands(); ++i) kept.push_back(ops::behind_barrier({g, operands[i]}).id);
   const int first = g.count();
-  const id_list again = paste_body(g, c, given);
+  const id_list again = inline_body(g, c, given);
   id_list values;
   take(values, again, 0, c.carries);
   const arrivals at = arrived(g, values, cotangents, results);
@@ -168,7 +168,7 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   for (int i = c.carries; i < c.carries + c.scanned; ++i)
     if (is_floating_node(g, operands[i])) given.push_back(moves(i) ? tangent[operands[i]] : zero_like(g, operands[i]));
   take(given, operands, c.own_operands(), c.captures[0]);
-  const id_list found = paste_body(g, c, given);
+  const id_list found = inline_body(g, c, given);
   int at = 0;
   for (int i = 0; i < c.carries; ++i) {
     if (!is_floating_node(g, operands[i])) continue;

@@ -38,7 +38,7 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const i
       given.push_back(r.inputs(b)[j] ? body.variable(operand) : operand);
       if (r.inputs(b)[j]) wrt.push_back(given.back()), places.push_back(place_of(operand));
     }
-    body.paste(given);
+    body.inline_body(given);
     for (int i = 0; i < cotangents.size(); ++i)
       if (r.outputs[i]) values.push_back(body.output(i)), arriving.push_back(cotangents[i]), marks.push_back(r.outputs[i]);
     id_list gradients(wrt.size(), ir::none);
@@ -51,7 +51,7 @@ constexpr void pull_cond(ir::builder& g, ir::node_id id, const reach& r, const i
     for (int k = 0; k < wanted.size(); ++k)
       if (outputs[k] == ir::none) outputs[k] = body.zero_like(wanted[k]);
     const int before = all.size();
-    back.bodies[b] = body.cut_branch(outputs, all);
+    back.bodies[b] = body.outline_branch(outputs, all);
     back.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }
@@ -153,7 +153,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
       const ir::node_id operand = operands[first_capture + j];
       body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none, active[operand]);
     }
-    body.paste(taken.given);
+    body.inline_body(taken.given);
     if (is_while && b == 0) {
       outputs.push_back(body.output(0));
     } else {
@@ -169,7 +169,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
         if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr >= c.carries) outputs.push_back(values[static_cast<int>(g[r].attr)]);
     }
     const int before = all.size();
-    both.bodies[b] = branches ? body.cut_branch(outputs, all) : body.cut(taken.inputs, outputs, all);
+    both.bodies[b] = branches ? body.outline_branch(outputs, all) : body.outline(taken.inputs, outputs, all);
     both.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }

@@ -38,7 +38,7 @@ class cotangents_of_reverse_while {
     id_list inputs;
     for (const ir::node_id x : all) inputs.push_back(condition.input_like(x));
     const id_list goes_on(1, ops::pointwise_value<ops::less>({g_, inputs.back()}, {g_, trip_count()}, {}).id);
-    loop.bodies[0] = condition.cut(inputs, goes_on, all);
+    loop.bodies[0] = condition.outline(inputs, goes_on, all);
     loop.captures[0] = all.size() - loop.carries;
 
     derived_body body(g_, c_.bodies[0]);
@@ -47,7 +47,7 @@ class cotangents_of_reverse_while {
     const ops::value counter(g_, next.inputs.back());
     next.outputs.push_back((counter + counter.like(1)).id);
     const int before = all.size();
-    loop.bodies[1] = body.cut(next.inputs, next.outputs, all);
+    loop.bodies[1] = body.outline(next.inputs, next.outputs, all);
     loop.captures[1] = all.size() - before;
 
     const ir::node_id last = g_.add_control_flow(loop, all);
@@ -79,8 +79,8 @@ class cotangents_of_reverse_while {
     for (int i = 0; i < c_.states(); ++i) of_pull.push_back(inputs[first_state + i]), of_step.push_back(inputs[first_state + i]);
     for (int b = 0; b < 2; ++b)
       for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(is_wanted(b, j) ? body.variable(capture(b, j)) : capture(b, j));
-    body.paste(of_pull);
-    const id_list stepped = g_.paste(c_.bodies[0], of_step, ir::builder::bounds::if_read);
+    body.inline_body(of_pull);
+    const id_list stepped = g_.inline_body(c_.bodies[0], of_step, ir::builder::bounds::if_read);
 
     id_list values, arriving, wrt, outputs;
     mark_list marks;
@@ -102,7 +102,7 @@ class cotangents_of_reverse_while {
     }
     ir::control_flow back{.what = ir::control_flow::kind::reverse_while, .carries = first_state, .scanned = first_states_.size() + 1};
     id_list all, captured;
-    back.bodies[1] = body.cut(inputs, outputs, captured);
+    back.bodies[1] = body.outline(inputs, outputs, captured);
     back.captures[1] = captured.size();
 
     for (int i = 0; i < c_.carries; ++i) all.push_back(operands_[i]);
@@ -112,7 +112,7 @@ class cotangents_of_reverse_while {
     derived_body step(g_, c_.bodies[0]);
     const iteration next = iteration_forward(step);
     const int before = all.size();
-    back.bodies[0] = step.cut(next.inputs, next.outputs, all);
+    back.bodies[0] = step.outline(next.inputs, next.outputs, all);
     back.captures[0] = all.size() - before;
     for (const ir::node_id x : captured) all.push_back(x);
     const ir::node_id loop = g_.add_control_flow(back, all);
@@ -138,8 +138,8 @@ class cotangents_of_reverse_while {
     for (int i = 0; i < c_.states(); ++i) of_pull.push_back(of_step[i]);
     for (int b = 0; b < 2; ++b)
       for (int j = 0; j < c_.captures[b]; ++j) (b == 0 ? of_step : of_pull).push_back(capture(b, j));
-    body.paste(of_step);
-    const id_list pulled = g_.paste(c_.bodies[1], of_pull, ir::builder::bounds::if_read);
+    body.inline_body(of_step);
+    const id_list pulled = g_.inline_body(c_.bodies[1], of_pull, ir::builder::bounds::if_read);
     for (int i = 0; i < c_.carries; ++i)
       if (r_.outputs[i]) values.push_back(pulled[output_of(1, i)]);
     id_list gradients(wrt.size(), ir::none);
@@ -210,7 +210,7 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
       const ir::node_id operand = operands[first_capture + j];
       body.take_capture(taken, operand, active[operand] ? tangent[operand] : ir::none, active[operand]);
     }
-    body.paste(taken.given);
+    body.inline_body(taken.given);
     for (int i = 0; i < returned; ++i) values.push_back(body.output(i));
     id_list found(returned, ir::none);
     forward(g, taken.wrt.data(), taken.tangents.data(), taken.wrt.size(), values.data(), returned, found.data(), taken.marks.data());
@@ -218,7 +218,7 @@ constexpr id_list push_reverse_while(ir::builder& g, ir::node_id id, const char*
     for (int i = 0; i < returned; ++i)
       if (f.inputs(b)[i]) outputs.push_back(found[i] != ir::none ? found[i] : body.zero_like(values[i]));
     const int before = all.size();
-    both.bodies[b] = body.cut(taken.inputs, outputs, all);
+    both.bodies[b] = body.outline(taken.inputs, outputs, all);
     both.captures[b] = all.size() - before;
     first_capture += c.captures[b];
   }

@@ -37,7 +37,7 @@ class stacked_products {
       for (const factor* f : {&products_[i].left, &products_[i].right})
         if (!f->is_stacked()) add(list, f->id);
   }
-  /// Appends those that the body has to return. `kept`: its inputs that are kept for each iteration. Call it before the body is cut off.
+  /// Appends those that the body has to return. `kept`: its inputs that are kept for each iteration. Call it before the body is outlined.
   constexpr void add_outputs(id_list& outputs, const id_list& kept) {
     for (int i = 0; i < products_.size(); ++i)
       for (factor* f : {&products_[i].left, &products_[i].right}) {
@@ -203,7 +203,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
     }
   for (int i = 0; i < own + c.counts; ++i) given.push_back(body.input_of(i));
   for (int j = 0; j < c.captures[0]; ++j) given.push_back(sums[j] != ir::none ? body.variable(operands[own + j]) : operands[own + j]);
-  body.paste(given);
+  body.inline_body(given);
 
   for (int i = 0; i < results; ++i) {
     const ir::node_id arrives = i < c.carries ? carry_cotangents[i] : stacked_cotangents[i];
@@ -266,7 +266,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
   for (const ir::node_id s : scanned) inputs.push_back(s);
   for (const ir::node_id s : kept_inputs) inputs.push_back(s);
   if (back.counts) inputs.push_back(given[own]);
-  back.bodies[0] = body.cut(inputs, outputs, captured);
+  back.bodies[0] = body.outline(inputs, outputs, captured);
   back.captures[0] = captured.size();
 
   id_list all_kept = kept;

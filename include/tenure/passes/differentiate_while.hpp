@@ -52,7 +52,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
     const ir::node_id operand = operands[first_capture + j];
     given.push_back(reached[c.carries + j] ? pull.variable(operand) : operand);
   }
-  pull.paste(given);
+  pull.inline_body(given);
   for (int i = 0; i < given.size(); ++i)
     if (i < c.carries ? r.outputs[i] : reached[i]) wrt.push_back(given[i]);
   for (int i = 0; i < c.carries; ++i)
@@ -75,7 +75,7 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
   all.push_back(trip_count);
   ir::control_flow back{.what = ir::control_flow::kind::reverse_while, .carries = wanted.size(), .scanned = all.size() - wanted.size()};
   id_list captured;
-  back.bodies[1] = pull.cut(inputs, outputs, captured);
+  back.bodies[1] = pull.outline(inputs, outputs, captured);
   back.captures[1] = captured.size();
 
   const int before = all.size();
@@ -90,10 +90,10 @@ constexpr void pull_while(ir::builder& g, ir::node_id id, const reach& r, const 
       if (needed[i]) states.push_back(in_iteration.back());
     }
     for (int j = 0; j < c.captures[1]; ++j) in_iteration.push_back(operands[first_capture + j]);
-    step.paste(in_iteration);
+    step.inline_body(in_iteration);
     for (int i = 0; i < c.carries; ++i)
       if (needed[i]) next.push_back(step.output(i));
-    back.bodies[0] = step.cut(states, next, all);
+    back.bodies[0] = step.outline(states, next, all);
   }
   back.captures[0] = all.size() - before;
   for (const ir::node_id x : captured) all.push_back(x);

@@ -244,7 +244,7 @@ class lean_loops_pass {
       all.push_back(operands[i]);
       ++(i < carries ? c.carries : c.scanned);
     }
-    c.bodies[0] = cut(w, captured);
+    c.bodies[0] = outline(w, captured);
     c.captures[0] = add(all, captured);
     const node_id loop = has_outputs(w) ? out_.add_control_flow(c, all) : none;
     int position = 0;
@@ -280,13 +280,13 @@ class lean_loops_pass {
       is_carry[i] = w.own[i] != none;
       if (is_carry[i]) all.push_back(operands[i]), ++c.carries;
     }
-    c.bodies[1] = cut(w, captured);
+    c.bodies[1] = outline(w, captured);
 
     const node_id first_of_condition = out_.count();
     for (int i = 0; i < carries; ++i) own[i] = is_carry[i] ? input_like(condition, i) : operands[i];
     written_body asks = write(condition, needed.outputs(0), own, part(operands, carries, c.captures[0]), first_of_condition);
     leave(asks);
-    c.bodies[0] = cut(asks, of_condition);
+    c.bodies[0] = outline(asks, of_condition);
     c.captures[0] = add(all, of_condition);
     c.captures[1] = add(all, captured);
     c.counts_iterations = counts_iterations;
@@ -306,7 +306,7 @@ class lean_loops_pass {
     for (int i = 0; i < states; ++i) before.push_back(needed.outputs(0)[i] ? input_like(iteration, i) : none);
     written_body next = write(iteration, needed.outputs(0), before, part(operands, c.own_operands(), c.captures[0]), first);
     leave(next);
-    const int next_body = cut(next, captured);
+    const int next_body = outline(next, captured);
     first = out_.count();
     for (int i = 0; i < carries + states; ++i) {
       const bool is_needed = i < carries ? needed.outputs(1)[i] != 0 : needed.outputs(0)[i - carries] != 0;
@@ -315,7 +315,7 @@ class lean_loops_pass {
     }
     written_body w = write(pull, needed.outputs(1), of_iteration, part(operands, c.own_operands() + c.captures[0], c.captures[1]), first);
     leave(w);
-    c.bodies[1] = cut(w, of_pull);
+    c.bodies[1] = outline(w, of_pull);
     c.bodies[0] = next_body;
     all.push_back(operands[carries + states]);
     c.carries = 0, c.scanned = 1;
@@ -339,7 +339,7 @@ class lean_loops_pass {
       id_list captured;
       const written_body w = write(g.body_at(c.bodies[b]), needed.outputs(b), {}, part(operands, at, c.captures[b]), out_.count());
       at += c.captures[b];
-      c.bodies[b] = cut(w, captured);
+      c.bodies[b] = outline(w, captured);
       c.captures[b] = add(all, captured);
     }
     const node_id branch = out_.add_control_flow(c, all);
@@ -415,13 +415,13 @@ class lean_loops_pass {
         if (id >= first) id = moved[id - first];
   }
   /// Cuts off the body. Appends its captures to `captured`.
-  constexpr int cut(const written_body& w, id_list& captured) {
+  constexpr int outline(const written_body& w, id_list& captured) {
     id_list inputs, outputs;
     for (const node_id id : w.own)
       if (id >= w.first) inputs.push_back(id);
     for (const node_id id : w.outputs)
       if (id != none) outputs.push_back(id);
-    return out_.cut(w.first, inputs, outputs, captured);
+    return out_.outline(w.first, inputs, outputs, captured);
   }
 
   /// The stack of a node that is the same in all iterations: a constant, or a broadcast of a value with the value's shape.

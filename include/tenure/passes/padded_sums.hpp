@@ -18,7 +18,7 @@ class padded_sums {
     return sum_of_others(g_, body_.first(), sum, [&](ir::node_id term) { return takes(capture, term); });
   }
 
-  /// Appends a carry for each part: the input, and its value after the iteration. Call it before the body is cut off.
+  /// Appends a carry for each part: the input, and its value after the iteration. Call it before the body is outlined.
   constexpr void add_carries(id_list& carries, id_list& next) {
     for (int i = 0; i < parts_.size(); ++i) {
       const ir::node_id carry = body_.input(parts_[i].type, parts_[i].shape);

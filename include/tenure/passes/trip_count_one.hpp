@@ -45,7 +45,7 @@ constexpr ir::array<node_id> only_iteration(ir::builder& out, const ir::control_
   }
   if (c.counts) inputs.push_back(out.constant(dtype::int64, out.intern({}), 0));
   for (int i = own; i < operands.size(); ++i) inputs.push_back(operands[i]);
-  const ir::array<node_id> nodes = out.paste(c.bodies[0], inputs, ir::builder::bounds::as_written);
+  const ir::array<node_id> nodes = out.inline_body(c.bodies[0], inputs, ir::builder::bounds::as_written);
   const ir::body body = out.bodies().bodies[c.bodies[0]];
   for (int i = 0; i < body.output_count; ++i) {
     const node_id y = nodes[out.bodies().outputs[body.first_output + i]];

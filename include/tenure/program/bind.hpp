@@ -212,7 +212,7 @@ struct external_shapes {
   static constexpr int count = [] {
     int n = 0;
     for (int i = 0; i < results; ++i) n += body.shape_of(body.outputs[i]).rank;
-    for (int i = 0; i < record.operands(); ++i) n += body.shape_of(i).rank;  // cut() puts the inputs first
+    for (int i = 0; i < record.operands(); ++i) n += body.shape_of(i).rank;  // outline() puts the inputs first
     return n;
   }();
 

@@ -91,7 +91,7 @@ class body_trace {
   template <class Y>
   constexpr Y for_samples(ir::array<passes::batch_value> inputs, std::int64_t extent) {
     ir::array<ir::node_id> captured;
-    const int body = g_->cut_written(first_, inputs_, outputs_, captured);
+    const int body = g_->outline_written(first_, inputs_, outputs_, captured);
     for (const ir::node_id id : captured) inputs.push_back({id, false});
     passes::batching samples(*g_, extent);
     const ir::array<passes::batch_value> found = samples.outputs(body, inputs);
@@ -102,7 +102,7 @@ class body_trace {
 
  private:
   constexpr int finish(ir::array<ir::node_id>& captured, int& captures, int bounds_of_branch) {
-    const int before = captured.size(), body = g_->cut_written(first_, inputs_, outputs_, captured, bounds_of_branch);
+    const int before = captured.size(), body = g_->outline_written(first_, inputs_, outputs_, captured, bounds_of_branch);
     captures = captured.size() - before;
     return body;
   }

@@ -45,10 +45,10 @@ struct checkpoint_of {
       outputs.push_back(id);
       ++kept.kept;
     }
-    kept.bodies[0] = g.cut_written(first, {}, outputs, captured);
+    kept.bodies[0] = g.outline_written(first, {}, outputs, captured);
     kept.captures[0] = captured.size();
     // The body stands beside the graph for the backward pass. Here its nodes are part of the function around it.
-    const ir::array<ir::node_id> here = g.paste(kept.bodies[0], captured, ir::builder::bounds::as_written);
+    const ir::array<ir::node_id> here = g.inline_body(kept.bodies[0], captured, ir::builder::bounds::as_written);
     ir::array<ir::node_id> operands;
     {
       const ir::graph_view written = g.view().body_at(kept.bodies[0]);

@@ -165,7 +165,7 @@ constexpr C bounded_while(ir::builder& g, const Condition& condition, const F& f
     };
     append_leaves(counted_loop(g, iteration, N, init), outputs);
     ir::control_flow kept{.what = ir::control_flow::kind::checkpoint, .carries = tree<C>::leaves};
-    kept.bodies[0] = g.cut_written(first, {}, outputs, operands);
+    kept.bodies[0] = g.outline_written(first, {}, outputs, operands);
     kept.captures[0] = operands.size() - kept.carries;
     int at = 0;
     return results_as<C>(g, g.add_control_flow(kept, operands), at);
