@@ -10,7 +10,7 @@
 
 #include <tenure/passes/derived_loops.hpp>
 #include <tenure/passes/join.hpp>
-#include <tenure/passes/lean_loops.hpp>
+#include <tenure/passes/hoist.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/schedule.hpp>
 #include <tenure/passes/trip_count_one.hpp>
@@ -100,18 +100,18 @@ void require_each(const census& found, std::initializer_list<part> none, bool ha
   for (const part outer : {part::scan, part::cond}) require_pair(outer, part::reverse_while);
 }
 
-int leaner = 0;    // graphs that lean_loops changes
-/// The graph after lean_loops, which has bodies of its own.
+int leaner = 0;    // graphs that hoist changes
+/// The graph after hoist, which has bodies of its own.
 ir::builder lean(std::uint64_t seed, const ir::graph_view& g, const std::vector<array>& arguments, const results& wanted) {
-  ir::builder once = passes::lean_loops(g);
-  require_valid(seed, "lean_loops", once.view());
+  ir::builder once = passes::hoist(g);
+  require_valid(seed, "hoist", once.view());
   const std::string wrong = exact_difference(wanted, reference_of(seed, once.view(), arguments));
-  if (!wrong.empty()) FAIL(report(seed, "lean_loops", wrong, g, once.view()));
-  if (passes::has_lean_loops(once.view())) FAIL(report(seed, "lean_loops", "something is left to do", g, once.view()));
-  const ir::builder live = passes::dead_code(once.view()), twice = passes::lean_loops(live.view());
+  if (!wrong.empty()) FAIL(report(seed, "hoist", wrong, g, once.view()));
+  if (passes::needs_hoist(once.view())) FAIL(report(seed, "hoist", "something is left to do", g, once.view()));
+  const ir::builder live = passes::dead_code(once.view()), twice = passes::hoist(live.view());
   const bool is_idempotent = text_of(live.view()) == text_of(passes::dead_code(twice.view()).view());
-  if (!is_idempotent) FAIL(report(seed, "lean_loops", "not idempotent", live.view(), twice.view()));
-  leaner += passes::has_lean_loops(g);
+  if (!is_idempotent) FAIL(report(seed, "hoist", "not idempotent", live.view(), twice.view()));
+  leaner += passes::needs_hoist(g);
   return once;
 }
 
@@ -145,7 +145,7 @@ struct inner {
 
 }  // namespace
 
-// Law: lean_loops keeps the bits of all values, also after no iteration; is idempotent; leaves no product of captures in an iteration.
+// Law: hoist keeps the bits of all values, also after no iteration; is idempotent; leaves no product of captures in an iteration.
 TEST_CASE("Law: the passes keep the meaning of graphs with loops and branches") {
   int tried = 0;
   census found;

@@ -32,7 +32,7 @@ class builder : public symbol_table {
 
   /// An empty graph with the shapes, symbols and constraints of another. A pass starts with it. The bodies stay in the memory of the other
   /// graph, which must live as long: a copy for each pass took a third of the time of a program with ten bodies. A pass that writes bodies
-  /// (lean_loops) appends new ones to a copy.
+  /// (hoist) appends new ones to a copy.
   constexpr explicit builder(const graph_view& like)
       : symbol_table(like), shared_(like.inner), shares_(true), input_count_(like.input_count), is_body_(like.is_body), samples_(like.samples) {
 #if TENURE_PROFILE_LINES

@@ -6,7 +6,7 @@
 #include <tenure/passes/algebra.hpp>
 #include <tenure/passes/derived_loops.hpp>
 #include <tenure/passes/join.hpp>
-#include <tenure/passes/lean_loops.hpp>
+#include <tenure/passes/hoist.hpp>
 #include <tenure/passes/memory.hpp>
 #include <tenure/passes/recompute.hpp>
 #include <tenure/passes/scalarize.hpp>
@@ -140,7 +140,7 @@ struct program {
       return s;
     }
     struct lean {
-      static constexpr ir::builder run(const ir::graph_view& g) { return passes::lean_loops(g); }
+      static constexpr ir::builder run(const ir::graph_view& g) { return passes::hoist(g); }
     };
     static constexpr ir::builder run() { return with_fewer_loops<lean>(traced.view()); }
   };
@@ -149,10 +149,10 @@ struct program {
   };
 
   struct simplification {
-    static constexpr ir::graph_sizes guess() { return leaves ? with_lean_loops.sizes : passes::sizes_with_trip_count_one(traced.view()); }
+    static constexpr ir::graph_sizes guess() { return leaves ? with_hoisting.sizes : passes::sizes_with_trip_count_one(traced.view()); }
     static constexpr ir::builder run() {
       if (!leaves) return with_fewer_loops<simplify>(traced.view());
-      const ir::builder live = passes::dead_code(with_lean_loops.view());
+      const ir::builder live = passes::dead_code(with_hoisting.view());
       return simplify::run(live.view());
     }
 
@@ -223,10 +223,10 @@ struct program {
   static constexpr auto& traced = as_written::value;
 
  private:
-  /// Loops: trip_count_one, derived_loops, lean_loops. A body went through them with its loop.
-  static constexpr bool leaves = !traced.view().is_body && passes::has_lean_loops(traced.view());
+  /// Loops: trip_count_one, derived_loops, hoist. A body went through them with its loop.
+  static constexpr bool leaves = !traced.view().is_body && passes::needs_hoist(traced.view());
   using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, as_written>;
-  static constexpr auto& with_lean_loops = leaving_stage::value;
+  static constexpr auto& with_hoisting = leaving_stage::value;
   /// Rewrites: algebra, scalarize, join.
   using simple_stage = program_detail::frozen_stage<ir::graph, simplification>;
   static constexpr auto& simple = simple_stage::value;

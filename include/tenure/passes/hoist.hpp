@@ -2,9 +2,9 @@
 // Makes the iterations of loops smaller. A value that is the same in all iterations is computed before the loop, if it is more than pointwise work: a
 // product, a sum, attention, a solution, an order, looked-up elements. Carries and stacked results that nothing reads are removed, and so are
 // the values that only they need.
-// Law: lean_loops keeps the bits of all values, also after no iteration; is idempotent; leaves no product of captures in an iteration.
+// Law: hoist keeps the bits of all values, also after no iteration; is idempotent; leaves no product of captures in an iteration.
 // It does leave products in branches, and where an iteration checks an index that they read.
-// Cost: has_lean_loops() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
+// Cost: needs_hoist() is a few sweeps over a graph with loops or branches, and nothing for others. Bodies are written anew.
 #pragma once
 
 #include <tenure/passes/demand.hpp>
@@ -15,7 +15,7 @@ namespace TENURE_NAMESPACE::passes {
 
 /// Whether an operation in a body, whose nodes begin with `first`, is worth an array of its own before the loop. An outer product is pointwise,
 /// and a sum of equal numbers is one product.
-constexpr bool is_worth_leaving(const ir::graph_view& g, const ir::node& n, node_id first) {
+constexpr bool is_worth_hoisting(const ir::graph_view& g, const ir::node& n, node_id first) {
   if (n.op == ir::opcode::matmul) {
     const extents& left = g.shape_of(n.in[0]);
     return left[left.rank - 1] != 1;
@@ -26,15 +26,15 @@ constexpr bool is_worth_leaving(const ir::graph_view& g, const ir::node& n, node
   }
   return is_worth_an_array(n.op);
 }
-constexpr bool can_leave(const ir::node& n) {
+constexpr bool can_hoist(const ir::node& n) {
   return n.op != ir::opcode::input && n.op != ir::opcode::tuple && n.op != ir::opcode::control_flow && n.op != ir::opcode::result;
 }
 
-/// Marks the nodes from `first` on that leave an iteration: they are the same in all iterations and worth an array. Inputs whose number is less than `own`
+/// Marks the nodes from `first` on that are hoisted out of an iteration: they are the same in all iterations and worth an array. Inputs whose number is less than `own`
 /// differ from iteration to iteration; other inputs, and nodes before `first`, do not. (In a body that is being written each input has number 0.) An index
 /// that the iteration checks stays in it, and so does what reads it: there may be no iteration.
-constexpr mark_list leaving(const ir::graph_view& g, node_id first, int own) {
-  mark_list varies(g.count - first, 0), goes(g.count - first, 0);
+constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
+  mark_list varies(g.count - first, 0), is_hoisted(g.count - first, 0);
   for (int i = 0; i < g.bound_count; ++i) {
     const ir::bound& b = g.bounds[i];
     if (b.indices >= first && !(b.is_checked && g[b.indices].op == ir::opcode::input)) varies[b.indices - first] = 1;
@@ -48,12 +48,12 @@ constexpr mark_list leaving(const ir::graph_view& g, node_id first, int own) {
       const node_id x = annotated_by(g, n);
       differs = differs || (x >= first && varies[x - first]);
     } else {
-      differs = differs || !can_leave(n);
+      differs = differs || !can_hoist(n);
       for (int k = 0; k < n.arity; ++k) differs = differs || (n.in[k] >= first && varies[n.in[k] - first]);
-      goes[id - first] = !differs && is_worth_leaving(g, n, first);
+      is_hoisted[id - first] = !differs && is_worth_hoisting(g, n, first);
     }
   }
-  return goes;
+  return is_hoisted;
 }
 
 /// Whether indices are checked by nodes from `first` on, or in the bodies of their control_flows. This happens in each iteration, so such a loop has to run.
@@ -80,8 +80,8 @@ constexpr bool can_stand_for(const ir::graph_view& g, const ir::node& start, nod
 /// Whether all elements of a stack are one value from before the loop. An iteration gives y for the stack.
 constexpr bool is_stack_of_one(const ir::node& y, bool is_captured) { return is_captured || y.op == ir::opcode::constant; }
 
-/// Finds out whether lean_loops() changes a graph.
-class lean_loops_search {
+/// Finds out whether hoist() changes a graph.
+class hoist_search {
   using kind = ir::control_flow::kind;
 
  public:
@@ -105,17 +105,17 @@ class lean_loops_search {
         if (!needed.outputs(b)[i]) return true;
       for (int i = c.carries; c.what == kind::scan && i < c.own_inputs(b); ++i)
         if (!needed.inputs(b)[i]) return true;
-      if (loops && (leaves(body, needed.outputs(b), c.own_inputs(b) + c.counts) || stays_the_same(g, id, b, body))) return true;
+      if (loops && (hoists(body, needed.outputs(b), c.own_inputs(b) + c.counts) || stays_the_same(g, id, b, body))) return true;
       if (finds(body, needed.outputs(b))) return true;
     }
     return false;
   }
-  static constexpr bool leaves(const ir::graph_view& body, const mark_list& outputs, int own) {
-    const mark_list goes = leaving(body, 0, own);
-    if (!any_of(goes, 0, body.count)) return false;
+  static constexpr bool hoists(const ir::graph_view& body, const mark_list& outputs, int own) {
+    const mark_list is_hoisted = hoisted(body, 0, own);
+    if (!any_of(is_hoisted, 0, body.count)) return false;
     const demand d = demand_of(body, outputs);
     for (node_id id = 0; id < body.count; ++id)
-      if (goes[id] && d.nodes[id]) return true;
+      if (is_hoisted[id] && d.nodes[id]) return true;
     return false;
   }
   /// Whether a carry, or an element of a stack, is the same in all iterations.
@@ -141,11 +141,11 @@ class lean_loops_search {
   }
 };
 
-class lean_loops_pass {
+class hoist_pass {
   using kind = ir::control_flow::kind;
 
  public:
-  constexpr explicit lean_loops_pass(const ir::graph_view& g) : g_(g), out_(g) {}
+  constexpr explicit hoist_pass(const ir::graph_view& g) : g_(g), out_(g) {}
 
   constexpr ir::builder run() {
     id_list renamed(g_.count, none);
@@ -228,7 +228,7 @@ class lean_loops_pass {
     const bool runs_anyway = has_checks(out_.view(), w.first);
     for (int i = 0; i < carries; ++i)
       if (!runs_anyway && stays_the_same(w, i, operands[i])) capture(w, i, results[i] = operands[i]);
-    leave(w);
+    hoist_from(w);
 
     ir::array<ir::node> same(body.output_count);  // stacked results whose elements are all this node
     for (int i = carries; i < body.output_count; ++i) {
@@ -273,7 +273,7 @@ class lean_loops_pass {
       if (varies) capture(w, i, results[i] = operands[i]);  // a loop has a carry
       varies = true;
     }
-    leave(w);
+    hoist_from(w);
     mark_list is_carry(carries, 0);
     c.carries = 0;
     for (int i = 0; i < carries; ++i) {
@@ -284,9 +284,9 @@ class lean_loops_pass {
 
     const node_id first_of_condition = out_.count();
     for (int i = 0; i < carries; ++i) own[i] = is_carry[i] ? input_like(condition, i) : operands[i];
-    written_body asks = write(condition, needed.outputs(0), own, part(operands, carries, c.captures[0]), first_of_condition);
-    leave(asks);
-    c.bodies[0] = outline(asks, of_condition);
+    written_body new_condition = write(condition, needed.outputs(0), own, part(operands, carries, c.captures[0]), first_of_condition);
+    hoist_from(new_condition);
+    c.bodies[0] = outline(new_condition, of_condition);
     c.captures[0] = add(all, of_condition);
     c.captures[1] = add(all, captured);
     c.counts_iterations = counts_iterations;
@@ -305,7 +305,7 @@ class lean_loops_pass {
     node_id first = out_.count();
     for (int i = 0; i < states; ++i) before.push_back(needed.outputs(0)[i] ? input_like(iteration, i) : none);
     written_body next = write(iteration, needed.outputs(0), before, part(operands, c.own_operands(), c.captures[0]), first);
-    leave(next);
+    hoist_from(next);
     const int next_body = outline(next, captured);
     first = out_.count();
     for (int i = 0; i < carries + states; ++i) {
@@ -314,7 +314,7 @@ class lean_loops_pass {
       if (is_needed) all.push_back(operands[i]);
     }
     written_body w = write(pull, needed.outputs(1), of_iteration, part(operands, c.own_operands() + c.captures[0], c.captures[1]), first);
-    leave(w);
+    hoist_from(w);
     c.bodies[1] = outline(w, of_pull);
     c.bodies[0] = next_body;
     all.push_back(operands[carries + states]);
@@ -401,14 +401,14 @@ class lean_loops_pass {
     w.own[i] = w.outputs[i] = none;
   }
   /// Puts what is the same in all iterations before the body.
-  constexpr void leave(written_body& w) {
+  constexpr void hoist_from(written_body& w) {
     const node_id first = w.first;
-    const mark_list goes = leaving(out_.view(), first, w.own.size());
-    const int count = goes.size();
+    const mark_list is_hoisted = hoisted(out_.view(), first, w.own.size());
+    const int count = is_hoisted.size();
     int gone = 0;
-    for (const char g : goes) gone += g;
+    for (const char g : is_hoisted) gone += g;
     if (gone == 0) return;
-    const id_list moved = out_.put_before(first, goes);
+    const id_list moved = out_.put_before(first, is_hoisted);
     w.first = out_.count() - count + gone;
     for (id_list* const list : {&w.own, &w.outputs})
       for (node_id& id : *list)
@@ -440,14 +440,14 @@ class lean_loops_pass {
   ir::builder out_;
 };
 
-/// Whether lean_loops() changes the graph.
-constexpr bool has_lean_loops(const ir::graph_view& g) {
-  return g.inner.control_flow_count > 0 && lean_loops_search::finds(g, mark_list(g.output_count, 1));
+/// Whether hoist() changes the graph.
+constexpr bool needs_hoist(const ir::graph_view& g) {
+  return g.inner.control_flow_count > 0 && hoist_search::finds(g, mark_list(g.output_count, 1));
 }
 
 /// The graph with smaller loops. The old loops may stay in it without a reader: dead_code() removes them.
-constexpr ir::builder lean_loops(const ir::graph_view& g) {
-  lean_loops_pass pass(g);
+constexpr ir::builder hoist(const ir::graph_view& g) {
+  hoist_pass pass(g);
   return pass.run();
 }
 
