@@ -99,7 +99,7 @@ tests = {
     "passes/join": ["passes/passes_test", "passes/golden_test", "laws/picks", "fuzz/passes_test fuzz/schedule_test", "laws/shapes", "laws/run_time"],
     "passes/sliced_operations": ["passes/passes_test", "laws/picks", "laws/adjoint_shapes"],
     "passes/padded_sums": ["control_flow/iterations", "passes/passes_test", "passes/algebra_test", "laws/adjoint_shapes", "laws/picks"],
-    "passes/derived_loops": ["control_flow/laws", "control_flow/hoist", "control_flow/nesting_reverse_while", "control_flow/plans"],
+    "passes/merge_loops": ["control_flow/laws", "control_flow/hoist", "control_flow/nesting_reverse_while", "control_flow/plans"],
     "passes/trip_count_one": ["control_flow/equal_loops", "fuzz/construct_test"],
     "passes/differentiate": ["passes/passes_test", "laws/adjoint_shapes", "fuzz/derivative_test", "control_flow/laws", "ownership/saved_pointwise"],
     "passes/overwrite": ["transform/overwrite_test", "passes/fuse_test", "fuzz/passes_test fuzz/schedule_test", "control_flow/updates", "laws/run_time"],

@@ -48,7 +48,7 @@ inline std::vector<tn::reference::array> same_after_passes(const tn::ir::builder
   };
   const auto written = run("trace", traced);
   const tn::ir::builder needed = tn::passes::dead_code(traced.view()), unrolled = tn::passes::trip_count_one(needed.view());
-  const tn::ir::builder taken = tn::passes::derived_loops(unrolled.view()), fewer = tn::passes::dead_code(taken.view());
+  const tn::ir::builder taken = tn::passes::merge_loops(unrolled.view()), fewer = tn::passes::dead_code(taken.view());
   const tn::ir::builder lean = tn::passes::hoist(fewer.view());
   run("hoist", lean);
   const tn::ir::builder live = tn::passes::dead_code(lean.view());

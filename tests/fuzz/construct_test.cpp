@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <tenure/passes/derived_loops.hpp>
+#include <tenure/passes/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/hoist.hpp>
 #include <tenure/passes/recompute.hpp>
@@ -124,7 +124,7 @@ void require_same_after_passes(std::uint64_t seed, const ir::graph_view& g, cons
     FAIL(report(seed, "trip_count_one", "the graph is larger than its guess", g, live.view()));
   if (passes::has_trip_count_one(live.view())) FAIL(report(seed, "trip_count_one", "a scan of one iteration is left", g, live.view()));
   unrolled += passes::has_trip_count_one(whole_loops.view());
-  const ir::builder taken = passes::derived_loops(live.view()), rest = passes::dead_code(taken.view());
+  const ir::builder taken = passes::merge_loops(live.view()), rest = passes::dead_code(taken.view());
   replaced += rest.count() < live.count();
   const ir::builder less = lean(seed, rest.view(), arguments, reference_of(seed, rest.view(), arguments));
   const ir::builder needed = passes::dead_code(less.view()), smaller = passes::algebra(needed.view());

@@ -164,7 +164,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
       for (int i = 0; i < c.carries; ++i) outputs.push_back(values[i]);
       for (int i = 0; i < results; ++i)
         if (f.results[i]) outputs.push_back(tangent_of(i));
-      // The stacked values too, so that derived_loops() can take all values from this loop. What nothing reads is not computed.
+      // The stacked values too, so that merge_loops() can take all values from this loop. What nothing reads is not computed.
       for (ir::node_id r = id + 1; r <= last && c.what == ir::control_flow::kind::scan; ++r)
         if (g[r].op == ir::opcode::result && g[r].in[0] == id && g[r].attr >= c.carries) outputs.push_back(values[static_cast<int>(g[r].attr)]);
     }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tenure/passes/algebra.hpp>
-#include <tenure/passes/derived_loops.hpp>
+#include <tenure/passes/merge_loops.hpp>
 #include <tenure/passes/join.hpp>
 #include <tenure/passes/hoist.hpp>
 #include <tenure/passes/memory.hpp>
@@ -120,14 +120,14 @@ struct program {
   template <class Then>
   static constexpr ir::builder with_fewer_loops(const ir::graph_view& g) {
     const ir::builder live = passes::dead_code(g);
-    if (!passes::has_trip_count_one(live.view())) return with_derived_loops<Then>(live);
+    if (!passes::has_trip_count_one(live.view())) return with_merged_loops<Then>(live);
     const ir::builder unrolled = passes::trip_count_one(live.view());
-    return with_derived_loops<Then>(unrolled);
+    return with_merged_loops<Then>(unrolled);
   }
   template <class Then>
-  static constexpr ir::builder with_derived_loops(const ir::builder& live) {
-    if (!passes::may_have_derived_loops(live.view())) return Then::run(live.view());
-    const ir::builder taken = passes::derived_loops(live.view());
+  static constexpr ir::builder with_merged_loops(const ir::builder& live) {
+    if (!passes::may_merge_loops(live.view())) return Then::run(live.view());
+    const ir::builder taken = passes::merge_loops(live.view());
     const ir::builder rest = passes::dead_code(taken.view());
     return Then::run(rest.view());
   }
@@ -223,7 +223,7 @@ struct program {
   static constexpr auto& traced = as_written::value;
 
  private:
-  /// Loops: trip_count_one, derived_loops, hoist. A body went through them with its loop.
+  /// Loops: trip_count_one, merge_loops, hoist. A body went through them with its loop.
   static constexpr bool leaves = !traced.view().is_body && passes::needs_hoist(traced.view());
   using leaving_stage = std::conditional_t<leaves, program_detail::frozen_stage<ir::graph_with_bodies, leaving>, as_written>;
   static constexpr auto& with_hoisting = leaving_stage::value;

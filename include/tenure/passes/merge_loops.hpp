@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A loop and its tangent, in one loop: forward mode makes a loop over (values, tangents) beside the loop over the values. Where both are
 // needed, the values come from the second, and the first is not run.
-// Law: derived_loops keeps the meaning, and a loop that it replaces has no results left.
+// Law: merge_loops keeps the meaning, and a loop that it replaces has no results left.
 // Cost: a comparison of bodies for each pair of loops that begin alike. A graph with fewer than two loops is not looked at.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-class derived_loops_pass {
+class merge_loops_pass {
   using kind = ir::control_flow::kind;
 
  public:
-  constexpr explicit derived_loops_pass(const ir::graph_view& g) : g_(g), derived_(g.count, none), position_(g.count, -1) {
+  constexpr explicit merge_loops_pass(const ir::graph_view& g) : g_(g), derived_(g.count, none), position_(g.count, -1) {
     for (node_id id = 0; id < g.count; ++id)
       if (is_loop(id)) loops_.push_back(id);
     for (int i = loops_.size() - 1; i >= 0; --i)
@@ -133,15 +133,15 @@ class derived_loops_pass {
 };
 
 /// Whether the graph has two loops.
-constexpr bool may_have_derived_loops(const ir::graph_view& g) {
+constexpr bool may_merge_loops(const ir::graph_view& g) {
   int loops = 0;
   for (node_id id = 0; id < g.count && g.inner.control_flow_count > 1; ++id) loops += g[id].op == ir::opcode::control_flow;
   return loops > 1;
 }
 
 /// Takes the values of a loop from its derived loop, where both are needed. dead_code() removes the loop.
-constexpr ir::builder derived_loops(const ir::graph_view& g) {
-  derived_loops_pass pass(g);
+constexpr ir::builder merge_loops(const ir::graph_view& g) {
+  merge_loops_pass pass(g);
   return pass.run();
 }
 
