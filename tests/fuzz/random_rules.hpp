@@ -178,7 +178,7 @@ class rule_generator : public generator {
     std::vector<double> bounds;
     int kept = 0;
     const function f = grow_function(part::checkpoint, {}, bounds, dice_.chance(0.5) ? &kept : nullptr);
-    ir::control_flow c{.what = ir::control_flow::kind::checkpoint, .carries = f.results, .kept = kept, .captures = {f.captured.size(), 0}, .bodies = {f.body, -1}};
+    ir::control_flow c{.what = ir::control_flow::kind::checkpoint, .carries = f.results, .residuals = kept, .captures = {f.captured.size(), 0}, .bodies = {f.body, -1}};
     const ids operands = with(called(f, {}).results, f.captured);
     add_results(graph().add_control_flow(c, operands), bounds);
   }
@@ -279,7 +279,7 @@ class rule_generator : public generator {
     const value y(g, g.result(g.add_control_flow(called, arguments), 0));
     const bool in_reverse = o_.no_forward && dice_.chance(0.5);
     ir::control_flow rule{.what = ir::control_flow::kind::custom_jvp, .carries = 1, .scanned = 1};
-    if (in_reverse) rule = {.what = ir::control_flow::kind::custom_vjp, .of_results = true, .carries = 1, .scanned = 1, .kept = 2};
+    if (in_reverse) rule = {.what = ir::control_flow::kind::custom_vjp, .of_results = true, .carries = 1, .scanned = 1, .residuals = 2};
     ids operands, outputs;
     for (const value& o : in_reverse ? std::vector<value>{y, y, e.x, e.x, y} : std::vector<value>{y, e.x}) operands.push_back(o.id);
     first = g.count();
@@ -314,7 +314,7 @@ class rule_generator : public generator {
     }
     ids residuals = given;
     for (const ir::node_id id : kept) residuals.push_back(by_forward.nodes[id]);
-    ir::control_flow c{.what = ir::control_flow::kind::custom_vjp, .carries = f.results, .scanned = given.size(), .kept = residuals.size()};
+    ir::control_flow c{.what = ir::control_flow::kind::custom_vjp, .carries = f.results, .scanned = given.size(), .residuals = residuals.size()};
     ids operands = with(with(with(values, by_forward.results), given), residuals);
     const ir::node_id first = g.count();
     const ids r = inputs_like(residuals), cotangents = inputs_like(floating_of(values));

@@ -171,7 +171,7 @@ control_flow_graph vjp_graph() {
   ir::array<ir::node_id> operands;
   for (const ir::node_id id : {s.number, forward.id, s.number, s.w}) operands.push_back(id);
   const int backward = s.outline(first, {residual, cotangent}, {cotangent * ops::reduced(residual, 1, ir::reduction::sum)}, operands);
-  s.add({.what = ir::control_flow::kind::custom_vjp, .carries = 1, .scanned = 1, .kept = 1, .bodies = {backward, -1}}, operands, 1);
+  s.add({.what = ir::control_flow::kind::custom_vjp, .carries = 1, .scanned = 1, .residuals = 1, .bodies = {backward, -1}}, operands, 1);
   return s;
 }
 /// sum(w * w), of which w * w is kept.
@@ -184,7 +184,7 @@ control_flow_graph checkpoint_graph() {
   operands.push_back(sum.id);
   operands.push_back(square.id);
   const int body = s.outline(first, {}, {ops::reduced(again, 1, ir::reduction::sum), again}, operands);
-  s.add({.what = ir::control_flow::kind::checkpoint, .carries = 1, .kept = 1, .captures = {1, 0}, .bodies = {body, -1}}, operands, 1);
+  s.add({.what = ir::control_flow::kind::checkpoint, .carries = 1, .residuals = 1, .captures = {1, 0}, .bodies = {body, -1}}, operands, 1);
   return s;
 }
 
@@ -542,7 +542,7 @@ TEST_CASE("annotations keep to their bodies") {
     check(s.after([](auto& r) { r.control_flows[0].bodies[0] = -1; }), "no such body", s.id, -1, 1);
     check(s.after([](auto& r) { r.bodies[0].input_count += 1; }), "another number of inputs than the control-flow operation gives", s.id, inputs + 1, inputs);
     check(s.after([](auto& r) { r.bodies[0].output_count -= 1; }), "another number of outputs than the control-flow operation takes", s.id, outputs - 1, outputs);
-    check(s.after([](auto& r) { r.control_flows[0].kept += 1; }), "another number of operands than the control-flow operation has", s.id, operands, operands + 1);
+    check(s.after([](auto& r) { r.control_flows[0].residuals += 1; }), "another number of operands than the control-flow operation has", s.id, operands, operands + 1);
     for (int i = 0; i < inputs; ++i) {
       CAPTURE(i);
       check(s.after([&](auto& r) { r.body_nodes[i].type = dtype::float32; }), type, s.id, f32, f64);

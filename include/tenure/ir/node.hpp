@@ -179,7 +179,7 @@ struct refusal {
 /// one of the operands. The pass `algebra` removes them.
 ///   custom_jvp: (values, arguments, captures of the rule). The rule takes (arguments, tangents of the floating ones, its captures) and returns
 ///               the tangents of the floating values.
-///   custom_vjp: (values, values by forward, arguments, kept residuals, captures of backward). backward takes (residuals, cotangents of the
+///   custom_vjp: (values, values by forward, arguments, residuals, captures of backward). backward takes (residuals, cotangents of the
 ///               floating values, its captures) and returns the cotangents of the floating arguments.
 ///   checkpoint: (values, kept intermediate values, captures). The body takes its captures and computes the others again.
 struct control_flow {
@@ -188,10 +188,10 @@ struct control_flow {
   bool counts = false;   // scan: the body takes the position of the iteration, an int64
   bool counts_iterations = false;  // while_loop: after the carries it has one more result, the number of iterations, an int64
   bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again;
-                            // custom_vjp: the last kept residuals are
+                            // custom_vjp: the last residuals are
   bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
   int carries = 0, scanned = 0;  // of an annotation: values, arguments
-  int kept = 0;                  // of an annotation: values for the backward pass
+  int residuals = 0;                  // of an annotation: values for the backward pass
   int captures[2] = {0, 0};  // of each body
   int bodies[2] = {-1, -1};
   std::int64_t length = 0;  // scan: the number of iterations, an extent
@@ -211,14 +211,14 @@ struct control_flow {
 
   constexpr bool annotates() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
-  /// The position of the kept residual that is result 0 itself. With of_results those of the other results follow.
-  constexpr int first_kept_result() const { return what == kind::custom_vjp && of_results ? own_operands() - carries : own_operands(); }
+  /// The position of the residual that is result 0 itself. With of_results those of the other results follow.
+  constexpr int first_result_residual() const { return what == kind::custom_vjp && of_results ? own_operands() - carries : own_operands(); }
   /// The operand that is result i of an annotation.
   constexpr int operand_of_result(int i) const { return is_taken ? carries + i : i; }
 
   /// The number of operands before the captures.
   constexpr int own_operands() const {
-    if (annotates()) return first_argument() + scanned + kept;
+    if (annotates()) return first_argument() + scanned + residuals;
     return what == kind::cond ? 1 : carries + scanned;
   }
   constexpr int operands() const { return own_operands() + captures[0] + captures[1]; }

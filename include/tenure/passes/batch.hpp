@@ -167,9 +167,9 @@ class batching {
     using kind = ir::control_flow::kind;
     bool any = false;
     for (const char m : mapped) any = any || m;
-    const int first_of_results = c.what == kind::custom_jvp ? c.carries : c.first_kept_result();
+    const int first_of_results = c.what == kind::custom_jvp ? c.carries : c.first_result_residual();
     for (int i = 0; c.of_results && i < c.carries; ++i) mapped[first_of_results + i] = any;
-    const int first_kept = c.first_argument() + c.scanned, own = c.own_operands();
+    const int first_residual = c.first_argument() + c.scanned, own = c.own_operands();
     const auto is_value = [&](int i) { return i < c.first_argument() || (c.what == kind::checkpoint && i < own); };
     const auto is_floating_at = [&](int i) { return is_floating(g_[operands[i].id].type); };
     ids all;
@@ -180,7 +180,7 @@ class batching {
       for (int i = c.carries; i < own; ++i)
         if (is_floating_at(i)) inputs.push_back(mapped[i]);
     } else if (c.what == kind::custom_vjp) {
-      for (int i = first_kept; i < own; ++i) inputs.push_back(mapped[i]);
+      for (int i = first_residual; i < own; ++i) inputs.push_back(mapped[i]);
       for (int i = 0; i < c.carries; ++i)
         if (is_floating_at(i)) inputs.push_back(any);
     }
@@ -189,7 +189,7 @@ class batching {
     const values found = outputs(c.bodies[0], w.given);
     ids out;
     if (c.what == kind::custom_vjp) {
-      for (int i = c.first_argument(), at = 0; i < first_kept; ++i) {
+      for (int i = c.first_argument(), at = 0; i < first_residual; ++i) {
         if (!is_floating_at(i)) continue;
         const batch_value x = found[at++];
         const bool is_shared = any && !mapped[i];

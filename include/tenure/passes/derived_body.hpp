@@ -84,17 +84,17 @@ class derived_body {
     return inlined_[body.outputs[i]];
   }
 
-  /// Makes an input of each inlined node that is kept from the first loop. Appends its id in the written body to `kept`, and the input to
+  /// Makes an input of each inlined node that is kept from the first loop. Appends its id in the written body to `residuals`, and the input to
   /// `inputs`. Sets is_read[i] if the written body reads before[i]. Products, sums and looked-up elements are always kept if they are read.
   /// Of the rest either nothing is kept, and it is computed again, or everything that the derivative reads is kept, where that takes no more
   /// memory: then what leads to it is neither kept nor computed again. An LSTM keeps its gates and not the two products that they come from.
-  constexpr void keep(const id_list& outputs, const id_list& before, ir::array<char>& is_read, id_list& kept, id_list& inputs) {
+  constexpr void keep(const id_list& outputs, const id_list& before, ir::array<char>& is_read, id_list& residuals, id_list& inputs) {
     ir::array<char> of_fewest = needed(outputs, false), of_direct = needed(outputs, true);
-    const bool keeps_direct = size_of_kept(of_direct, before, true) <= size_of_kept(of_fewest, before, false);
+    const bool keeps_direct = residual_size(of_direct, before, true) <= residual_size(of_fewest, before, false);
     const ir::array<char>& marks = keeps_direct ? of_direct : of_fewest;
     for (ir::node_id id = end_inlined_ - 1; id >= first_inlined_; --id) {
       if (!is_kept(marks, id, keeps_direct)) continue;
-      kept.push_back(local_of(id));
+      residuals.push_back(local_of(id));
       inputs.push_back(id);
       g_.become_body_input(id);
     }
@@ -126,7 +126,7 @@ class derived_body {
   constexpr ir::node_id first() const { return first_; }
   constexpr int written() const { return which_; }
   /// The id in the written body of a inlined node that keep() would keep, or -1.
-  constexpr int kept_node(ir::node_id id) const {
+  constexpr int residual_node(ir::node_id id) const {
     return id >= first_inlined_ && id < end_inlined_ && is_kept(g_[id].op) ? local_of(id) : -1;
   }
 
@@ -161,7 +161,7 @@ class derived_body {
   }
   /// The elements that are kept for an iteration, if run-time extents were 64. `before` are carries and slices; all count, though slices are there
   /// anyway: what reads them is computed again.
-  constexpr double size_of_kept(const ir::array<char>& marks, const id_list& before, bool keeps_direct) const {
+  constexpr double residual_size(const ir::array<char>& marks, const id_list& before, bool keeps_direct) const {
     double size = 0;
     const auto add = [&](ir::node_id id) {
       double elements = static_cast<double>(size_of(g_[id].type));

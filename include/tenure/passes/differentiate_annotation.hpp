@@ -92,9 +92,9 @@ constexpr ir::node_id result_node(ir::builder& g, ir::node_id id, int i) {
 template <class Accumulate>
 constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::control_flow& c, const id_list& operands, const id_list& cotangents, Accumulate accumulate) {
   id_list given;
-  const int first_kept = c.first_argument() + c.scanned, first_kept_result = c.first_kept_result();
-  take(given, operands, first_kept, first_kept_result - first_kept);
-  for (int i = first_kept_result; i < c.own_operands(); ++i) given.push_back(result_node(g, id, i - first_kept_result));
+  const int first_residual = c.first_argument() + c.scanned, first_result_residual = c.first_result_residual();
+  take(given, operands, first_residual, first_result_residual - first_residual);
+  for (int i = first_result_residual; i < c.own_operands(); ++i) given.push_back(result_node(g, id, i - first_result_residual));
   for (int i = 0; i < c.carries; ++i)
     if (is_floating_node(g, operands[i])) given.push_back(cotangents[i] != ir::none ? cotangents[i] : zero_like(g, operands[i]));
   take(given, operands, c.own_operands(), c.captures[0]);
@@ -107,7 +107,7 @@ constexpr void pull_custom_vjp(ir::builder& g, ir::node_id id, const ir::control
 template <class Accumulate>
 constexpr void pull_checkpoint(ir::builder& g, const ir::control_flow& c, const id_list& operands, const char* active, const id_list& cotangents,
                                const mark_list& results, Accumulate accumulate) {
-  id_list given, wrt, to, kept;
+  id_list given, wrt, to, residuals;
   for (int i = c.own_operands(); i < operands.size(); ++i) {
     const ir::node x = g[operands[i]];
     const bool takes_no_memory = x.arity == 0 && x.op != ir::opcode::input, stays = takes_no_memory || !is_floating(x.type);
@@ -116,7 +116,7 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::control_flow& c, const 
     wrt.push_back(given.back());
     to.push_back(operands[i]);
   }
-  for (int i = c.carries; i < c.own_operands(); ++i) kept.push_back(ops::behind_barrier({g, operands[i]}).id);
+  for (int i = c.carries; i < c.own_operands(); ++i) residuals.push_back(ops::behind_barrier({g, operands[i]}).id);
   const int first = g.count();
   const id_list again = inline_body(g, c, given);
   id_list values;
@@ -124,7 +124,7 @@ constexpr void pull_checkpoint(ir::builder& g, const ir::control_flow& c, const 
   const arrivals at = arrived(g, values, cotangents, results);
   id_list gradients(wrt.size(), ir::none);
   reverse(g, at.values.data(), at.cotangents.data(), at.values.size(), wrt.data(), wrt.size(), gradients.data(), at.marks.data());
-  for (int i = 0; i < kept.size(); ++i) g.redirect(first, again[c.carries + i], kept[i]);
+  for (int i = 0; i < residuals.size(); ++i) g.redirect(first, again[c.carries + i], residuals[i]);
   for (int i = 0; i < wrt.size(); ++i)
     if (gradients[i] != ir::none) accumulate(to[i], gradients[i]);
 }

@@ -37,13 +37,13 @@ class stacked_products {
       for (const factor* f : {&products_[i].left, &products_[i].right})
         if (!f->is_stacked()) add(list, f->id);
   }
-  /// Appends those that the body has to return. `kept`: its inputs that are kept for each iteration. Call it before the body is outlined.
-  constexpr void add_outputs(id_list& outputs, const id_list& kept) {
+  /// Appends those that the body has to return. `residuals`: its inputs that are kept for each iteration. Call it before the body is outlined.
+  constexpr void add_outputs(id_list& outputs, const id_list& residuals) {
     for (int i = 0; i < products_.size(); ++i)
       for (factor* f : {&products_[i].left, &products_[i].right}) {
         if (f->is_stacked()) continue;
-        for (int k = 0; k < kept.size(); ++k)
-          if (kept[k] == f->id) f->position = k;
+        for (int k = 0; k < residuals.size(); ++k)
+          if (residuals[k] == f->id) f->position = k;
         if (f->position < 0) f->output = add(outputs, f->id);
       }
     for (int i = 0; i < products_.size(); ++i)  // the views between a product and its place in the cotangent
@@ -51,22 +51,22 @@ class stacked_products {
   }
 
   /// Appends the factors that the written body has to return: carries, and nodes that are kept.
-  constexpr void add_kept(const ir::graph_view& written, const ir::control_flow& c, id_list& kept) {
+  constexpr void add_residuals(const ir::graph_view& written, const ir::control_flow& c, id_list& residuals) {
     for (int i = 0; i < products_.size(); ++i)
       for (factor* f : {&products_[i].left, &products_[i].right}) {
         if (f->given >= 0 && f->given < c.carries) f->local = input_of_body(written, f->given);
-        if (f->local >= 0) f->position = add(kept, f->local);
+        if (f->local >= 0) f->position = add(residuals, f->local);
       }
   }
 
-  /// Calls accumulate(capture, cotangent) for each product. stacked_result(i) and kept_result(i) are results of the two loops.
+  /// Calls accumulate(capture, cotangent) for each product. stacked_result(i) and residual_result(i) are results of the two loops.
   template <class Stacked, class Kept, class Accumulate>
-  constexpr void finish(const id_list& operands, std::int64_t trip_count, Stacked stacked_result, Kept kept_result, Accumulate accumulate) {
+  constexpr void finish(const id_list& operands, std::int64_t trip_count, Stacked stacked_result, Kept residual_result, Accumulate accumulate) {
     for (int i = 0; i < products_.size(); ++i) {
       const one p = products_[i];
       const std::int64_t rows = g_.derived(ir::symbol::kind::product, trip_count, p.inner);
       const auto stacked = [&](const factor& f, std::int64_t columns) {
-        const ir::node_id all = f.output >= 0 ? stacked_result(f.output) : f.position >= 0 ? kept_result(f.position) : operands[f.given];
+        const ir::node_id all = f.output >= 0 ? stacked_result(f.output) : f.position >= 0 ? residual_result(f.position) : operands[f.given];
         return ops::reshape_to({g_, all}, {2, {rows, columns}});
       };
 #if TENURE_PROFILE_LINES
@@ -128,7 +128,7 @@ class stacked_products {
     while (f.id >= first_ && g_[f.id].op == ir::opcode::reshape) f.id = g_[f.id].in[0];
     for (int i = 0; i < own_; ++i)
       if (given_[i] == f.id) f.given = i;
-    f.local = body_.kept_node(f.id);
+    f.local = body_.residual_node(f.id);
   }
   static constexpr int add(id_list& list, ir::node_id id) {
     for (int i = 0; i < list.size(); ++i)
@@ -244,41 +244,41 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
   for (const ir::node_id s : slices) read.push_back(s);
   products.add_computed(read);
 
-  id_list kept, kept_inputs;
+  id_list residuals, residual_inputs;
   ir::array<char> is_read(own + c.counts + 1, 0);
   id_list before;
   for (int i = 0; i < own + c.counts; ++i) before.push_back(given[i]);
-  body.keep(read, before, is_read, kept, kept_inputs);
-  products.add_outputs(stacked, kept_inputs);
+  body.keep(read, before, is_read, residuals, residual_inputs);
+  products.add_outputs(stacked, residual_inputs);
   for (const ir::node_id s : stacked) outputs.push_back(s);
   for (int i = c.carries; i < own; ++i)
     if (is_read[i]) scanned.push_back(given[i]), scanned_operands.push_back(operands[i]);
   for (int i = 0; i < c.carries; ++i)
-    if (is_read[i]) kept.push_back(input_of_body(g.view().body_at(c.bodies[0]), i)), kept_inputs.push_back(given[i]);
+    if (is_read[i]) residuals.push_back(input_of_body(g.view().body_at(c.bodies[0]), i)), residual_inputs.push_back(given[i]);
 
   ir::control_flow back{.what = ir::control_flow::kind::scan,
                      .reverse = !c.reverse,
                      .counts = c.counts && is_read[own],
                      .carries = carries.size(),
-                     .scanned = scanned.size() + kept.size(),
+                     .scanned = scanned.size() + residuals.size(),
                      .length = c.length};
   id_list inputs = carries, captured;
   for (const ir::node_id s : scanned) inputs.push_back(s);
-  for (const ir::node_id s : kept_inputs) inputs.push_back(s);
+  for (const ir::node_id s : residual_inputs) inputs.push_back(s);
   if (back.counts) inputs.push_back(given[own]);
   back.bodies[0] = body.outline(inputs, outputs, captured);
   back.captures[0] = captured.size();
 
-  id_list all_kept = kept;
-  products.add_kept(g.view().body_at(c.bodies[0]), c, all_kept);
-  id_list more_results, place_of_kept;  // among the results of the first loop; what it stacks anyway is there already
+  id_list all_residuals = residuals;
+  products.add_residuals(g.view().body_at(c.bodies[0]), c, all_residuals);
+  id_list more_results, residual_places;  // among the results of the first loop; what it stacks anyway is there already
   {
     const ir::graph_view written = g.view().body_at(c.bodies[0]);
-    for (const ir::node_id local : all_kept) {
+    for (const ir::node_id local : all_residuals) {
       int place = c.carries;
       while (place < written.output_count && written.outputs[place] != local) ++place;
       if (place == written.output_count) place += more_results.size(), more_results.push_back(local);
-      place_of_kept.push_back(place);
+      residual_places.push_back(place);
     }
   }
   if (more_results.size() > 0) {
@@ -293,7 +293,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
     if (sums[j] != ir::none) all.push_back(g.constant(g[operands[own + j]].type, g[operands[own + j]].shape, 0));
   parts.add_zeros(all);
   for (const ir::node_id s : scanned_operands) all.push_back(s);
-  for (int k = 0; k < kept.size(); ++k) all.push_back(g.result(id, place_of_kept[k]));
+  for (int k = 0; k < residuals.size(); ++k) all.push_back(g.result(id, residual_places[k]));
   for (const ir::node_id s : captured) all.push_back(s);
   const ir::node_id loop = g.add_control_flow(back, all);
 
@@ -310,7 +310,7 @@ constexpr void pull_scan(ir::builder& g, ir::node_id id, const reach& r, const c
   for (int i = c.carries; i < own; ++i)
     if (reached[i]) accumulate(operands[i], g.result(loop, result++));
   products.finish(
-      operands, c.length, [&](int i) { return g.result(loop, first_stacked + i); }, [&](int k) { return g.result(id, place_of_kept[k]); },
+      operands, c.length, [&](int i) { return g.result(loop, first_stacked + i); }, [&](int k) { return g.result(id, residual_places[k]); },
       [&](int capture, ir::node_id cotangent) { accumulate(operands[own + capture], cotangent); });
 }
 

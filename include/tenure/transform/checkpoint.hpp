@@ -43,7 +43,7 @@ struct checkpoint_of {
       const bool is_kept = n.op == ir::opcode::matmul || ops::is_attention(n.op) || n.op == ir::opcode::reduce;
       if (!is_kept || !is_floating(n.type)) continue;
       outputs.push_back(id);
-      ++kept.kept;
+      ++kept.residuals;
     }
     kept.bodies[0] = g.outline_written(first, {}, outputs, captured);
     kept.captures[0] = captured.size();

@@ -257,7 +257,7 @@ struct custom_vjp_of {
       (append_leaves(x, operands), ...);
       append_leaves(residuals, operands);
       ir::control_flow custom{.what = ir::control_flow::kind::custom_vjp, .carries = tree<result>::leaves, .scanned = (0 + ... + tree<X>::leaves),
-                           .kept = tree<residuals_of<X...>>::leaves};
+                           .residuals = tree<residuals_of<X...>>::leaves};
       body_trace body(g);
       const auto kept = body.inputs_like(residuals);
       const auto cotangent = tangents_like(g, body, y);

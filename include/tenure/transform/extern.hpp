@@ -320,7 +320,7 @@ struct external_of {
     (append_leaves(x, operands), ...);
     append_leaves(y, operands);
     constexpr int arguments = (0 + ... + tree<X>::leaves), values = tree<result>::leaves;
-    ir::control_flow rule{.what = ir::control_flow::kind::custom_vjp, .of_results = true, .carries = values, .scanned = arguments, .kept = arguments + values};
+    ir::control_flow rule{.what = ir::control_flow::kind::custom_vjp, .of_results = true, .carries = values, .scanned = arguments, .residuals = arguments + values};
     body_trace body(g);
     const std::tuple<X...> at{body.inputs_like(x)...};
     const result found = body.inputs_like(y), cotangent = tangents_like(g, body, y);

@@ -300,7 +300,7 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
     p.bytes = p.flops = 0;
     for (const step_facts& f : facts) p.bytes += f.bytes, p.flops += f.flops;
     const auto& place = program_detail::static_placement<Program>;
-    const ir::array<ir::node_id> kept = passes::kept_for_backward(g, maker.fused().view());
+    const ir::array<ir::node_id> kept = passes::residuals_of_backward(g, maker.fused().view());
     std::vector<char> is_found(static_cast<std::size_t>(g.count), 0);
     for (int i = 0; i < Program::buffer_count; ++i) {
       const passes::buffer& b = Program::tables.buffers[i];

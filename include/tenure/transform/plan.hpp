@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include <tenure/backend/backend.hpp>
-#include <tenure/passes/kept.hpp>
+#include <tenure/passes/residuals.hpp>
 
 namespace TENURE_NAMESPACE {
 
@@ -88,7 +88,7 @@ struct plan {
     const ir::graph_view g = Program::value.view();
     const passes::clusters fused = passes::fuse(g);
     std::int64_t total = 0;
-    for (const ir::node_id id : passes::kept_for_backward(g, fused.view())) total += bytes_of(g, id);
+    for (const ir::node_id id : passes::residuals_of_backward(g, fused.view())) total += bytes_of(g, id);
     return total;
   }
 

@@ -26,7 +26,7 @@ std::string to_text(plan<Program, Device>) {
   }
   if (g.backward_from > 0) {
     out << "kept for the gradient:";
-    const ir::array<ir::node_id> kept = passes::kept_for_backward(g, fused.view());
+    const ir::array<ir::node_id> kept = passes::residuals_of_backward(g, fused.view());
     for (const ir::node_id id : kept) {
       out << ' ' << passes::name_of(g[id]) << " %" << id;
       if constexpr (Program::is_static) out << " (" << plan<Program, Device>::bytes_of(g, id) << " bytes)";

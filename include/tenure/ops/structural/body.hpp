@@ -91,9 +91,9 @@ struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, at
       for (int i = first; i < first + count; ++i)
         if (!only_floating || is_floating(g[operands[i]].type)) to.push_back(operands[i]);
     };
-    const int first_kept = x.first_argument() + x.scanned;
+    const int first_residual = x.first_argument() + x.scanned;
     if (x.what == kind::custom_jvp) take(inputs, x.carries, x.scanned, false), take(inputs, x.carries, x.scanned, true), take(outputs, 0, x.carries, true);
-    if (x.what == kind::custom_vjp) take(inputs, first_kept, x.kept, false), take(inputs, 0, x.carries, true), take(outputs, 2 * x.carries, x.scanned, true);
+    if (x.what == kind::custom_vjp) take(inputs, first_residual, x.residuals, false), take(inputs, 0, x.carries, true), take(outputs, 2 * x.carries, x.scanned, true);
     if (x.what == kind::checkpoint) take(outputs, 0, x.own_operands(), false);
     take(inputs, x.own_operands(), x.captures[0], false);
     c.expect(body.input_count == inputs.size(), "another number of inputs than the control-flow operation gives", body.input_count, inputs.size());

@@ -8,9 +8,9 @@ namespace TENURE_NAMESPACE::passes {
 
 /// The nodes whose memory is temporary, which a step of the forward half computes and a step of the backward half reads, in ascending order.
 /// Arguments and results do not count, because their memory belongs to the caller. What a loop keeps of each iteration is a result of the loop.
-constexpr ir::array<ir::node_id> kept_for_backward(const ir::graph_view& g, const clusters_view& c) {
-  ir::array<ir::node_id> kept;
-  if (g.backward_from == 0) return kept;
+constexpr ir::array<ir::node_id> residuals_of_backward(const ir::graph_view& g, const clusters_view& c) {
+  ir::array<ir::node_id> residuals;
+  if (g.backward_from == 0) return residuals;
   const auto is_forward = [&](ir::node_id root) { return (is_result(g[root].op) ? g[root].in[0] : root) < g.backward_from; };
   ir::array<char> is_read(g.count, 0);
   for (ir::node_id id = g.backward_from; id < g.count; ++id) {
@@ -23,8 +23,8 @@ constexpr ir::array<ir::node_id> kept_for_backward(const ir::graph_view& g, cons
   }
   for (int i = 0; i < g.output_count; ++i) is_read[c.root[g.outputs[i]]] = 0;
   for (ir::node_id id = 0; id < g.count; ++id)
-    if (is_read[id] && !is_source(g[id].op)) kept.push_back(id);
-  return kept;
+    if (is_read[id] && !is_source(g[id].op)) residuals.push_back(id);
+  return residuals;
 }
 
 }  // namespace tenure::passes
