@@ -66,14 +66,14 @@ class snapshot {
       add_storage(storage);
       add_values(x);
       if constexpr (tn::requires_grad_v<X>) {
-        const tn::detail::gradient_sink& sink = *door::sink(x);
-        for (const bool b : {sink.retains, sink.is_zeroed, sink.grad_is_zero(), sink.is_superseded, sink.held_by.load() != nullptr, sink.gets_cotangent, sink.is_overwritten, static_cast<bool>(sink.arriving)})
+        const tn::detail::gradient_accumulator& accumulator = *door::accumulator(x);
+        for (const bool b : {accumulator.retains, accumulator.is_zeroed, accumulator.grad_is_zero(), accumulator.is_superseded, accumulator.held_by.load() != nullptr, accumulator.gets_cotangent, accumulator.is_overwritten, static_cast<bool>(accumulator.arriving)})
           see("a flag of its gradient", b);
-        see("whether it has a gradient", static_cast<bool>(sink.grad));
-        if (sink.grad) {
-          add_storage(sink.grad);
+        see("whether it has a gradient", static_cast<bool>(accumulator.grad));
+        if (accumulator.grad) {
+          add_storage(accumulator.grad);
           add_values(tn::detail::tensor_access::make<tn::tensor<tn::element_t<X>, tn::shape_of_t<X>, tn::ownership::detached>>(
-              sink.grad, static_cast<tn::element_t<X>*>(sink.grad.data()), x.extents(), tn::row_major(x.extents())));
+              accumulator.grad, static_cast<tn::element_t<X>*>(accumulator.grad.data()), x.extents(), tn::row_major(x.extents())));
         }
       }
     }

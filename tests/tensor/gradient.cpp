@@ -11,22 +11,22 @@ using namespace tenure::detail;
 
 namespace {
 
-struct chained : gradient_sink {
-  chained(sink_handle before, int& counter)
-      : gradient_sink(dtype::float32, {}), from(std::move(before)), alive(counter) {
+struct chained : gradient_accumulator {
+  chained(accumulator_handle before, int& counter)
+      : gradient_accumulator(dtype::float32, {}), from(std::move(before)), alive(counter) {
     ++alive;
   }
   ~chained() override { --alive; }
-  sink_handle from;
-  sink_handle second;
+  accumulator_handle from;
+  accumulator_handle second;
   int& alive;
 };
 
 }  // namespace
 
 TEST_CASE("sequence numbers grow with creation") {
-  const sink_handle a = make_leaf_sink(dtype::float32, {});
-  const sink_handle b = make_leaf_sink(dtype::float64, extents{1, {3}});
+  const accumulator_handle a = make_leaf_accumulator(dtype::float32, {});
+  const accumulator_handle b = make_leaf_accumulator(dtype::float64, extents{1, {3}});
   CHECK(a->sequence < b->sequence);
   CHECK(b->type == dtype::float64);
   CHECK(b->shape == extents{1, {3}});
@@ -37,8 +37,8 @@ TEST_CASE("sequence numbers grow with creation") {
 TEST_CASE("letting go of a chain of any length takes constant stack") {
   int alive = 0;
   {
-    sink_handle last;
-    for (int i = 0; i < 1000000; ++i) last = sink_handle(new chained(std::move(last), alive));
+    accumulator_handle last;
+    for (int i = 0; i < 1000000; ++i) last = accumulator_handle(new chained(std::move(last), alive));
     CHECK(alive == 1000000);
   }
   CHECK(alive == 0);
@@ -47,11 +47,11 @@ TEST_CASE("letting go of a chain of any length takes constant stack") {
 TEST_CASE("a history with two paths is let go of once") {
   int alive = 0;
   {
-    sink_handle root(new chained({}, alive));
-    sink_handle left(new chained(root, alive));
+    accumulator_handle root(new chained({}, alive));
+    accumulator_handle left(new chained(root, alive));
     auto* const both = new chained(left, alive);
     both->second = root;
-    const sink_handle top(both);
+    const accumulator_handle top(both);
     root = {};
     left = {};
     CHECK(alive == 3);
@@ -60,8 +60,8 @@ TEST_CASE("a history with two paths is let go of once") {
 }
 
 TEST_CASE("histories are let go of on the thread that held them last") {
-  std::vector<sink_handle> held;
-  for (int i = 0; i < 1000; ++i) held.push_back(make_leaf_sink(dtype::float32, {}));
+  std::vector<accumulator_handle> held;
+  for (int i = 0; i < 1000; ++i) held.push_back(make_leaf_accumulator(dtype::float32, {}));
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) threads.emplace_back([copies = held]() mutable { copies.clear(); });
   held.clear();

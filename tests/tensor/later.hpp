@@ -7,20 +7,20 @@
 
 namespace tenure::detail {
 
-struct remembered : gradient_sink {
-  remembered(dtype t, const extents& s, sink_handle before, const layout& l)
-      : gradient_sink(t, s), from(std::move(before)), where(l) {}
-  sink_handle from;
+struct remembered : gradient_accumulator {
+  remembered(dtype t, const extents& s, accumulator_handle before, const layout& l)
+      : gradient_accumulator(t, s), from(std::move(before)), where(l) {}
+  accumulator_handle from;
   layout where;
 };
 
 template <class X>
-sink_handle remember(const X& x, const layout& where) {
-  return sink_handle(new remembered(dtype_v<element_t<X>>, where.shape, tensor_access::sink(x), where));
+accumulator_handle remember(const X& x, const layout& where) {
+  return accumulator_handle(new remembered(dtype_v<element_t<X>>, where.shape, tensor_access::accumulator(x), where));
 }
 
 template <class X>
-sink_handle view_history(later_phase, X& x, const layout& where) {
+accumulator_handle view_history(later_phase, X& x, const layout& where) {
   return remember(x, where);
 }
 

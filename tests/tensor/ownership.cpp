@@ -20,9 +20,9 @@ bool shares(const X& x, const Y& y) { return x.data() == y.data(); }
 
 template <class X>
 void give_gradient(X& x, element_t<X> value) {
-  detail::gradient_sink& sink = *tensor_access::sink(x);
-  sink.grad = detail::allocate_storage(static_cast<std::size_t>(x.size()) * sizeof(element_t<X>));
-  for (std::int64_t i = 0; i < x.size(); ++i) static_cast<element_t<X>*>(sink.grad.data())[i] = value;
+  detail::gradient_accumulator& accumulator = *tensor_access::accumulator(x);
+  accumulator.grad = detail::allocate_storage(static_cast<std::size_t>(x.size()) * sizeof(element_t<X>));
+  for (std::int64_t i = 0; i < x.size(); ++i) static_cast<element_t<X>*>(accumulator.grad.data())[i] = value;
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ TEST_CASE("[P06] requires_grad_ on a detached alias makes a new, independent lea
   auto u = d.requires_grad_();
   STATIC_REQUIRE((is_leaf_v<decltype(u)> && ownership_of_v<decltype(u)> == ownership::aliasing));
   CHECK(shares(a, u));
-  CHECK_FALSE(tensor_access::sink(a) == tensor_access::sink(u));
+  CHECK_FALSE(tensor_access::accumulator(a) == tensor_access::accumulator(u));
   auto w = a.detach().requires_grad_();
   STATIC_REQUIRE(std::is_same_v<decltype(w), decltype(u)>);
 }
@@ -148,14 +148,14 @@ TEST_CASE("[P31] grad is a detached alias; before anything arrived it throws; ze
   const auto g = x.grad();
   STATIC_REQUIRE(ownership_of_v<decltype(g)> == ownership::detached);
   CHECK(g(1) == 3);
-  const detail::gradient_sink& sink = *tensor_access::sink(x);
-  CHECK_FALSE(sink.grad_is_zero());
+  const detail::gradient_accumulator& accumulator = *tensor_access::accumulator(x);
+  CHECK_FALSE(accumulator.grad_is_zero());
   x.zero_grad();
   CHECK(g(1) == 0);
   CHECK(x.has_grad());
-  CHECK(sink.grad_is_zero());
+  CHECK(accumulator.grad_is_zero());
   x.grad().fill_(1);
-  CHECK_FALSE(sink.grad_is_zero());
+  CHECK_FALSE(accumulator.grad_is_zero());
   const auto& c = x;
   STATIC_REQUIRE(access_of_v<decltype(c.grad())> == access::read_only);
 }
@@ -164,7 +164,7 @@ TEST_CASE("[P32] a node keeps its gradient only after retain_grad, which its typ
   auto w = variable<double, shape<1>>{3};
   auto z = w.clone().retain_grad();
   STATIC_REQUIRE(role_of_v<decltype(z)> == role::retained_node);
-  CHECK(tensor_access::sink(z)->retains);
+  CHECK(tensor_access::accumulator(z)->retains);
   CHECK_THROWS_AS(z.grad(), ownership_error);
   give_gradient(z, 1);
   CHECK(z.grad()(0) == 1);
@@ -207,12 +207,12 @@ TEST_CASE("a view of a tracked tensor is a node whose history knows where it lie
   auto w = variable<float, shape<3, 4>>();
   auto v = w.transpose()[range(1, 4, 2)];
   STATIC_REQUIRE((is_node_v<decltype(v)> && ownership_of_v<decltype(v)> == ownership::aliasing));
-  const auto& outer = static_cast<const detail::remembered&>(*tensor_access::sink(v));
+  const auto& outer = static_cast<const detail::remembered&>(*tensor_access::accumulator(v));
   // The gradient of the transposed view is contiguous, whatever the strides of its memory are.
   CHECK(outer.where == layout{3, {2, {2, 3}}, {2, {6, 1}}});
   const auto& inner = static_cast<const detail::remembered&>(*outer.from);
   CHECK(inner.where == layout{0, {2, {4, 3}}, {2, {1, 4}}});
-  CHECK(inner.from == tensor_access::sink(w));
+  CHECK(inner.from == tensor_access::accumulator(w));
 }
 
 TEST_CASE("requires_grad_ consumes; a leaf stays what it is; requires_grad_<false> makes it a constant") {
@@ -223,9 +223,9 @@ TEST_CASE("requires_grad_ consumes; a leaf stays what it is; requires_grad_<fals
   CHECK(w.data() == memory);
   CHECK_THROWS_AS(x.data(), ownership_error);
   CHECK(&w.requires_grad_() == &w);
-  const auto sink = tensor_access::sink(w);
+  const auto accumulator = tensor_access::accumulator(w);
   auto same = std::move(w).requires_grad_();
-  CHECK(tensor_access::sink(same) == sink);
+  CHECK(tensor_access::accumulator(same) == accumulator);
   auto c = std::move(same).requires_grad_<false>();
   STATIC_REQUIRE(std::is_same_v<decltype(c), tensor<float, shape<2>>>);
   auto d = zeros<float>(shape<2>{}).requires_grad_().detach_();

@@ -104,7 +104,7 @@ struct call_gradient_source {
 
 /// The part of the history that all results of a call share.
 template <class Call, class Tracked>
-class call_history final : public gradient_sink {
+class call_history final : public gradient_accumulator {
   using program_type = program<call_gradient_source<Call, Tracked>>;
   using device_type = typename Call::device_type;
   static constexpr int operands = operand_count<Call>, results = Tracked::found.number, inputs = operands + 2 * results;
@@ -112,7 +112,7 @@ class call_history final : public gradient_sink {
   static constexpr reads_type reads{};
 
  public:
-  explicit call_history(const Call& call) : gradient_sink(dtype::float32, {}, device_operations_of<device_type>()), operands_(call) {}
+  explicit call_history(const Call& call) : gradient_accumulator(dtype::float32, {}, device_operations_of<device_type>()), operands_(call) {}
 
   /// Adds tracked result i. Call it once for each, after it was written.
   template <class T>
@@ -154,15 +154,15 @@ class call_history final : public gradient_sink {
       *at++ = {r.data, r.shape, row_major(r.shape)};
     }
     constexpr int tracked = tracked_count<Call>;
-    delivery deliveries[tracked];
-    delivery* to = deliveries;
-    add_deliveries(operands_.expression(), to);
+    accumulation accumulations[tracked];
+    accumulation* to = accumulations;
+    add_accumulations(operands_.expression(), to);
     [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(operands_.expression(), arguments);
     call_bound<program_type, device_type>(arguments, inputs, pointers, [&](void** gradients, const std::int64_t*) {
-      for (int i = 0; i < tracked; ++i) gradients[i] = deliveries[i].begin(queue);
+      for (int i = 0; i < tracked; ++i) gradients[i] = accumulations[i].begin(queue);
       return 0;
     });
-    for (delivery& d : deliveries) d.finish(queue);
+    for (accumulation& d : accumulations) d.finish(queue);
   }
 
   void release() noexcept override {
@@ -198,10 +198,10 @@ class call_history final : public gradient_sink {
 
 /// The history of one result of a call.
 template <class History>
-class call_result final : public gradient_sink {
+class call_result final : public gradient_accumulator {
  public:
-  call_result(dtype of, const extents& s, int position, const sink_handle& call)
-      : gradient_sink(of, s, call->device), position_(position), call_(call) {}
+  call_result(dtype of, const extents& s, int position, const accumulator_handle& call)
+      : gradient_accumulator(of, s, call->device), position_(position), call_(call) {}
 
   bool is_node() const override { return true; }
   void check(backward_queue& queue) const override { queue.reach(call_); }
@@ -212,7 +212,7 @@ class call_result final : public gradient_sink {
 
  private:
   int position_;
-  sink_handle call_;
+  accumulator_handle call_;
 };
 
 // ---- the types of the results --------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ auto record_call(later_phase, element_tag<F>, Run run, const X&... x) {
       (for_each_leaf(x, check), ...);
       const auto values = run();
       history_type* const history = is_recording() ? new history_type(call_expression_of<F>(x...)) : nullptr;
-      const sink_handle call(history);
+      const accumulator_handle call(history);
       int leaf = 0, result = 0;
       const auto record = [&]<class L, class V>(element_tag<L>, const V& value) {
         const bool is_tracked = tracked::found.at[leaf++];
@@ -296,9 +296,9 @@ auto record_call(later_phase, element_tag<F>, Run run, const X&... x) {
           return tensor_access::make<L>(tensor_access::storage(value), tensor_access::fresh(value), s, value.strides());
         } else {
           if (!call) return with_history<L>(value, unrecorded<L>(s));
-          if (!is_tracked) return with_history<L>(value, sink_handle(new ended_history(dtype_v<element_t<L>>, s, device_operations_of<device_of_t<L>>())));
+          if (!is_tracked) return with_history<L>(value, accumulator_handle(new ended_history(dtype_v<element_t<L>>, s, device_operations_of<device_of_t<L>>())));
           history->add_result(result, s, tensor_access::storage(value), tensor_access::fresh(value));
-          return with_history<L>(value, sink_handle(new call_result<history_type>(dtype_v<element_t<L>>, s, result++, call)));
+          return with_history<L>(value, accumulator_handle(new call_result<history_type>(dtype_v<element_t<L>>, s, result++, call)));
         }
       };
       return build_tree<result_type>(record, values);

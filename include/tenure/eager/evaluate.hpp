@@ -81,8 +81,8 @@ auto evaluate_constant(const E& e) {
 
 /// An owning X over the memory of another owning tensor.
 template <class X, class Y>
-X with_history(const Y& value, sink_handle sink) {
-  return tensor_access::make<X>(tensor_access::storage(value), tensor_access::fresh(value), value.extents(), value.strides(), std::move(sink));
+X with_history(const Y& value, accumulator_handle accumulator) {
+  return tensor_access::make<X>(tensor_access::storage(value), tensor_access::fresh(value), value.extents(), value.strides(), std::move(accumulator));
 }
 
 /// The tensor with the value of e: a constant, or a node with the history of e.
@@ -94,9 +94,9 @@ auto evaluate(const E& e) {
   } else {
     if (!is_recording()) return with_history<typename E::tensor_type>(value, unrecorded<E>(value.extents()));
     auto* const history = new expression_history<E>(e, value.extents());
-    sink_handle sink(history);
+    accumulator_handle accumulator(history);
     history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
-    return with_history<typename E::tensor_type>(value, std::move(sink));
+    return with_history<typename E::tensor_type>(value, std::move(accumulator));
   }
 }
 
@@ -121,11 +121,11 @@ void take_over(X& x, Made made) {
     tensor_access::rebind(x, std::move(made));
   } else {
     check_extents<shape_of_t<X>>(made.extents());
-    sink_handle sink;
-    if constexpr (requires_grad_v<Made>) sink = tensor_access::sink(made);
-    else if constexpr (requires_grad_v<X>) sink = sink_handle(new ended_history(dtype_v<element_t<X>>, made.extents(), device_operations_of<device_of_t<X>>()));
-    if constexpr (role_of_v<X> == role::retained_node) sink->retains = true;
-    tensor_access::rebind(x, with_history<X>(made, std::move(sink)));
+    accumulator_handle accumulator;
+    if constexpr (requires_grad_v<Made>) accumulator = tensor_access::accumulator(made);
+    else if constexpr (requires_grad_v<X>) accumulator = accumulator_handle(new ended_history(dtype_v<element_t<X>>, made.extents(), device_operations_of<device_of_t<X>>()));
+    if constexpr (role_of_v<X> == role::retained_node) accumulator->retains = true;
+    tensor_access::rebind(x, with_history<X>(made, std::move(accumulator)));
   }
 }
 
@@ -139,7 +139,7 @@ auto clone_tracked(later_phase, const X& x) {
   check_current(x, "clone");
   const auto value = x.detach().clone();
   using node = tensor<element_t<X>, shape_of_t<X>, ownership::owning, role::node, access::read_write, device_of_t<X>>;
-  return with_history<node>(value, is_recording() ? sink_handle(new clone_history(tensor_access::sink(x))) : unrecorded<X>(value.extents()));
+  return with_history<node>(value, is_recording() ? accumulator_handle(new clone_history(tensor_access::accumulator(x))) : unrecorded<X>(value.extents()));
 }
 
 template <class U, class X>
@@ -157,7 +157,7 @@ template <class E, class C>
 bool backward_with(later_phase, const E& e, const C& cotangent, bool retain) {
   require_recording();
   const auto y = evaluate(e);
-  const bool saves = static_cast<const expression_history<E>&>(*tensor_access::sink(y)).saves();
+  const bool saves = static_cast<const expression_history<E>&>(*tensor_access::accumulator(y)).saves();
   const auto& c = evaluated(cotangent);
   backward_from(y, c, retain);
   return saves;

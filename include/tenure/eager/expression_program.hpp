@@ -151,15 +151,15 @@ void check_versions(const E& e, const char* call) {
 }
 
 template <class E>
-void add_deliveries(const E& e, delivery*& at) {
+void add_accumulations(const E& e, accumulation*& at) {
   for_each_operand(e, [&](const auto& x) {
-    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) (at++)->sink = x.sink.handle;
+    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) (at++)->accumulator = x.accumulator.handle;
   });
 }
 template <class E>
 void reach_operands(const E& e, backward_queue& queue) {
   for_each_operand(e, [&](const auto& x) {
-    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) queue.reach(x.sink.handle);
+    if constexpr (is_tracked_operand<std::remove_cvref_t<decltype(x)>>) queue.reach(x.accumulator.handle);
   });
 }
 template <class X>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The history of a tensor that was made from an expression: the values that the derivative reads, and the sinks of the operands. exp
+// The history of a tensor that was made from an expression: the values that the derivative reads, and the accumulators of the operands. exp
 // reads its result, mul reads the other operand, add reads nothing.
 // Law: if a saved value was overwritten, through any alias, backward() throws. Memory that the derivative does not read is not kept
 // alive. A span or map outside may write memory without raising its version. Of such memory a copy is kept, and the copy is read.
@@ -26,7 +26,7 @@ storage_handle copy_of_memory(const void* from, std::int64_t bytes) {
                                             << static_cast<std::int64_t>(s.version()) << ")");
 }
 
-/// The operands of an expression or a call until backward(): the memory of those that the derivative reads, and the sinks of those that are
+/// The operands of an expression or a call until backward(): the memory of those that the derivative reads, and the accumulators of those that are
 /// tracked. Reads.at[i] says whether it reads operand i.
 template <class E, class Reads, class Device>
 class saved_operands {
@@ -104,7 +104,7 @@ class saved_operands {
 };
 
 template <class E>
-class expression_history final : public gradient_sink {
+class expression_history final : public gradient_accumulator {
   using program_type = program<cotangent_source<E>>;
   using device_type = device_of_t<E>;
   static constexpr int operands = operand_count<E>;
@@ -114,7 +114,7 @@ class expression_history final : public gradient_sink {
  public:
   /// `overwritten` is the storage into which the result will be written. Operands that the derivative reads from it are copied first.
   expression_history(const E& e, const extents& s, const block* overwritten = nullptr)
-      : gradient_sink(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), operands_(e, overwritten) {}
+      : gradient_accumulator(dtype_v<typename E::element_type>, s, device_operations_of<device_type>()), operands_(e, overwritten) {}
 
   /// Allocates the memory that save_result() needs for a result in `memory`. Call it before the result is written, because it may throw.
   void prepare_result([[maybe_unused]] const storage_handle& memory) {
@@ -159,15 +159,15 @@ class expression_history final : public gradient_sink {
     if constexpr (!std::is_same_v<device_type, cpu_device>) saved_[0].storage().note_use();
     *at++ = {result_, shape, row_major(shape)};
     constexpr int tracked = tracked_count<E>;
-    delivery deliveries[tracked];
-    delivery* to = deliveries;
-    add_deliveries(operands_.expression(), to);
+    accumulation accumulations[tracked];
+    accumulation* to = accumulations;
+    add_accumulations(operands_.expression(), to);
     [[maybe_unused]] const auto numbers = place_operand_numbers<device_type>(operands_.expression(), arguments);
     call_bound<program_type, device_type>(arguments, operands + 2, pointers, [&](void** results, const std::int64_t*) {
-      for (int i = 0; i < tracked; ++i) results[i] = deliveries[i].begin(queue);
+      for (int i = 0; i < tracked; ++i) results[i] = accumulations[i].begin(queue);
       return 0;
     });
-    for (delivery& d : deliveries) d.finish(queue);
+    for (accumulation& d : accumulations) d.finish(queue);
   }
 
   void release() noexcept override {
@@ -183,7 +183,7 @@ class expression_history final : public gradient_sink {
   bool is_freed_ = false;
 };
 
-/// Computes value and gradients of an expression with a single element, and delivers the gradients to the sinks of the operands.
+/// Computes value and gradients of an expression with a single element, and delivers the gradients to the accumulators of the operands.
 template <class E>
 kept_element<typename E::element_type, device_of_t<E>> backward_scalar(later_phase, const E& e, bool retain) {
   kept_element<typename E::element_type, device_of_t<E>> value;
@@ -197,18 +197,18 @@ kept_element<typename E::element_type, device_of_t<E>> backward_scalar(later_pha
       const void* pointers[n];
       leaf_argument* at = arguments;
       collect_operands(e, at);
-      delivery deliveries[tracked];
-      delivery* to = deliveries;
-      add_deliveries(e, to);
+      accumulation accumulations[tracked];
+      accumulation* to = accumulations;
+      add_accumulations(e, to);
       [[maybe_unused]] const auto numbers = place_operand_numbers<device_of_t<E>>(e, arguments);
       call_bound<program_type, device_of_t<E>>(arguments, n, pointers, [&](void** results, const std::int64_t* symbols) {
         const extents shape = output_extents<program_type>(0, symbols);
         if (count(shape) != 1) throw shape_error(message("backward") << "an expression of shape " << shape << " needs a cotangent of the same shape");
         results[0] = value.begin();
-        for (int i = 0; i < tracked; ++i) results[i + 1] = deliveries[i].begin(queue);
+        for (int i = 0; i < tracked; ++i) results[i + 1] = accumulations[i].begin(queue);
         return 0;
       });
-      for (delivery& d : deliveries) d.finish(queue);
+      for (accumulation& d : accumulations) d.finish(queue);
     });
   }
   return value;
@@ -231,10 +231,10 @@ void backward_from(const X& y, const C& cotangent, bool retain) {
   check_current(y, "backward");
   if (!(y.extents() == cotangent.extents()))
     throw shape_error(message("backward") << "a cotangent of shape " << cotangent.extents() << " for a value of shape " << y.extents());
-  const sink_handle& sink = tensor_access::sink(y);
+  const accumulator_handle& accumulator = tensor_access::accumulator(y);
   const element_t<C>* const from = tensor_access::read(cotangent, "backward");
-  run_backward(retain, [&](backward_queue& queue) { queue.reach(sink); }, [&](backward_queue& queue) {
-    delivery d{sink};
+  run_backward(retain, [&](backward_queue& queue) { queue.reach(accumulator); }, [&](backward_queue& queue) {
+    accumulation d{accumulator};
     device_memory<device_of_t<X>>::copy(static_cast<element_t<X>*>(d.begin(queue)), row_major(cotangent.extents()), from, cotangent.strides(), cotangent.extents());
     d.finish(queue);
   });
@@ -246,9 +246,9 @@ void backward_node(later_phase, const X& y, bool retain) {
   tensor_access::check_alive(y, "backward");
   check_current(y, "backward");
   if (count(y.extents()) != 1) throw shape_error(message("backward") << "a value of shape " << y.extents() << " needs a cotangent of the same shape");
-  const sink_handle& sink = tensor_access::sink(y);
-  run_backward(retain, [&](backward_queue& queue) { queue.reach(sink); }, [&](backward_queue& queue) {
-    delivery d{sink};
+  const accumulator_handle& accumulator = tensor_access::accumulator(y);
+  run_backward(retain, [&](backward_queue& queue) { queue.reach(accumulator); }, [&](backward_queue& queue) {
+    accumulation d{accumulator};
     auto* const to = static_cast<element_t<X>*>(d.begin(queue));
     if constexpr (is_on_host_v<X>) *to = 1;
     else device_memory<device_of_t<X>>::fill(to, extents{}, extents{}, element_t<X>(1));

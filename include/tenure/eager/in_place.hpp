@@ -101,27 +101,27 @@ auto write_tracked(X&& x, const E& e) {
   constexpr role made = role_of_v<X> == role::retained_node ? role::retained_node : role::node;
   using result = tensor<element_t<X>, shape_of_t<X>, ownership::owning, made, access::read_write, device_of_t<X>>;
   if (!is_recording()) {
-    sink_handle sink;
-    if constexpr (!requires_grad_v<X>) sink = unrecorded<X>(x.extents());
+    accumulator_handle accumulator;
+    if constexpr (!requires_grad_v<X>) accumulator = unrecorded<X>(x.extents());
     write_value(x, e, "in-place");
     if constexpr (requires_grad_v<X>) {
       return result(std::move(x));  // it keeps its history, as in PyTorch
     } else {
       const X consumed(std::move(x));
-      return with_history<result>(consumed, std::move(sink));
+      return with_history<result>(consumed, std::move(accumulator));
     }
   }
   auto* const history = new expression_history<E>(e, x.extents(), tensor_access::storage(x).get());
-  sink_handle sink(history);
+  accumulator_handle accumulator(history);
   history->prepare_result(tensor_access::storage(x));
   write_value(x, e, "in-place");
   history->save_result(tensor_access::storage(x), tensor_access::fresh(x));
   if constexpr (requires_grad_v<X>) {
-    tensor_access::sink(x)->is_superseded = true;
-    sink->retains = tensor_access::sink(x)->retains;
+    tensor_access::accumulator(x)->is_superseded = true;
+    accumulator->retains = tensor_access::accumulator(x)->retains;
   }
   const X consumed(std::move(x));
-  return with_history<result>(consumed, std::move(sink));
+  return with_history<result>(consumed, std::move(accumulator));
 }
 
 /// e converted to the element type of X. An in-place operation keeps this type.
@@ -214,11 +214,11 @@ Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, 
       else return converted_to<View>(apply<typename in_place_operation<Op>::type>(seen, e...));
     }();
     using region_type = std::remove_const_t<decltype(region)>;
-    const sink_handle& old = tensor_access::sink(base);
-    const auto history_over = [&](sink_handle of_region) {
-      return sink_handle(new region_history(dtype_v<element_t<Base>>, base.extents(), where, old, std::move(of_region)));
+    const accumulator_handle& old = tensor_access::accumulator(base);
+    const auto history_over = [&](accumulator_handle of_region) {
+      return accumulator_handle(new region_history(dtype_v<element_t<Base>>, base.extents(), where, old, std::move(of_region)));
     };
-    sink_handle sink;
+    accumulator_handle accumulator;
     auto written = seen.detach();
     if (!is_recording()) {
       copy_into(written, evaluate_constant(region), "in-place");
@@ -226,18 +226,18 @@ Base update_view(later_phase, Op, Base&& base, View& seen, const layout& where, 
     }
     if constexpr (region_type::is_tracked) {
       auto* const history = new expression_history<region_type>(region, seen.extents(), tensor_access::storage(base).get());
-      sink = history_over(sink_handle(history));
+      accumulator = history_over(accumulator_handle(history));
       auto value = evaluate_constant(region);  // a separate value: the region may be strided in the base, and the derivative may read the result
       copy_into(written, value, "in-place");
       history->save_result(tensor_access::storage(value), tensor_access::fresh(value));
     } else {
-      sink = history_over({});
+      accumulator = history_over({});
       write_value(written, region, "in-place");
     }
-    sink->retains = old->retains;
+    accumulator->retains = old->retains;
     old->is_superseded = true;
     const Base consumed(std::move(base));
-    return with_history<Base>(consumed, std::move(sink));
+    return with_history<Base>(consumed, std::move(accumulator));
   } else {
     return std::move(base);
   }

@@ -14,7 +14,7 @@
 
 namespace TENURE_NAMESPACE {
 
-/// A tensor as an operand: its memory, its version when the expression was made, and the sink of its cotangent.
+/// A tensor as an operand: its memory, its version when the expression was made, and the accumulator of its cotangent.
 template <class T, class S, bool Strided, bool Tracked, class Device = cpu_device>
 struct captured {
   using element_type = T;
@@ -28,7 +28,7 @@ struct captured {
   std::uint64_t version;
   extents shape;
   extents strides;
-  [[no_unique_address]] detail::stored_sink<Tracked ? role::node : role::constant> sink;
+  [[no_unique_address]] detail::stored_accumulator<Tracked ? role::node : role::constant> accumulator;
 };
 
 /// A plain number as an operand. The program reads it at run time, so one compiled program serves all values.
@@ -108,7 +108,7 @@ struct kept_element<T, cpu_device> {
 /// Throws if x is a view of a node whose history was replaced after the view was made.
 template <class X>
 void check_current(const X& x, const char* call) {
-  if (tensor_access::sink(x)->is_stale()) [[unlikely]] throw_stale(call);
+  if (tensor_access::accumulator(x)->is_stale()) [[unlikely]] throw_stale(call);
 }
 
 /// An operand or expression through which no gradient flows.
@@ -141,7 +141,7 @@ constexpr auto to_operand(const X& x) {
     const storage_handle& storage = tensor_access::storage(x);
     if constexpr (requires_grad_v<X>) check_current(x, "expression");
     if constexpr (tracked) {
-      return operand_type{data, storage, storage.version(), x.extents(), x.strides(), stored_sink<role::node>(tensor_access::sink(x))};
+      return operand_type{data, storage, storage.version(), x.extents(), x.strides(), stored_accumulator<role::node>(tensor_access::accumulator(x))};
     } else {
       return operand_type{data, storage, storage.version(), x.extents(), x.strides(), {}};
     }

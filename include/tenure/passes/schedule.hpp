@@ -365,9 +365,9 @@ class scheduler {
     int passes = 0;
     for (int s = plan_.instructions.size() - first_ - 1; s >= 0; --s) {
       instruction& i = at(s);
-      const bool sink = i.what == instruction::kind::reduce_row || i.what == instruction::kind::reduce_columns ||
+      const bool is_reduction = i.what == instruction::kind::reduce_row || i.what == instruction::kind::reduce_columns ||
                         (i.what == instruction::kind::reduce_all && !i.row) || (i.what == instruction::kind::store && !i.row);
-      if (sink) {
+      if (is_reduction) {
         const int pass = at(i.in[0]).phase;
         i.passes = 1u << pass;
         passes = pass + 1 > passes ? pass + 1 : passes;

@@ -14,18 +14,18 @@
 
 namespace TENURE_NAMESPACE::detail {
 
-// The handle to the gradient sink of a tensor. A constant has none. That also saves compile time: the destructor of a handle
+// The handle to the gradient accumulator of a tensor. A constant has none. That also saves compile time: the destructor of a handle
 // instantiates the virtual functions of every history.
 template <role R>
-struct stored_sink {
-  stored_sink() = default;
-  stored_sink(sink_handle h) : handle(std::move(h)) {}
-  sink_handle handle;
+struct stored_accumulator {
+  stored_accumulator() = default;
+  stored_accumulator(accumulator_handle h) : handle(std::move(h)) {}
+  accumulator_handle handle;
 };
 template <>
-struct stored_sink<role::constant> {
-  constexpr stored_sink() = default;
-  constexpr stored_sink(const sink_handle&) {}
+struct stored_accumulator<role::constant> {
+  constexpr stored_accumulator() = default;
+  constexpr stored_accumulator(const accumulator_handle&) {}
 };
 
 struct tensor_access {
@@ -34,7 +34,7 @@ struct tensor_access {
   static void check_alive(const X& x, const char* call) {
     if (!x.storage_) [[unlikely]] throw_empty(call);
     if constexpr (ownership_of_v<X> == ownership::owning && is_node_v<X>)
-      if (x.sink_.handle->is_superseded) [[unlikely]] throw_consumed(call);
+      if (x.accumulator_.handle->is_superseded) [[unlikely]] throw_consumed(call);
   }
 
   template <class X>
@@ -76,41 +76,41 @@ struct tensor_access {
   template <class X>
   static constexpr const storage_handle& storage(const X& x) { return x.storage_; }
   template <class X>
-  static const sink_handle& sink(const X& x) {
+  static const accumulator_handle& accumulator(const X& x) {
     static_assert(requires_grad_v<X>);
-    return x.sink_.handle;
+    return x.accumulator_.handle;
   }
   /// The layout of x. Its offset is 0, the first element of x.
   template <class X>
   static layout layout_of(const X& x) { return {0, x.extents(), x.strides()}; }
 
   /// Makes a tensor of type X over existing memory. `data` points to the first element, inside `storage`. An owning X ignores the
-  /// strides, and a constant X ignores the sink.
+  /// strides, and a constant X ignores the accumulator.
   template <class X>
   static constexpr X make(storage_handle storage, element_t<X>* data, const extents& shape, const extents& strides,
-                stored_sink<role_of_v<X>> sink = {}) {
-    return X(raw{}, std::move(storage), data, shape, strides, std::move(sink));
+                stored_accumulator<role_of_v<X>> accumulator = {}) {
+    return X(raw{}, std::move(storage), data, shape, strides, std::move(accumulator));
   }
 
   /// Hands the memory of x over to a tensor of type Y, which has another role. x becomes empty.
   template <class Y, class X>
-  static Y hand_over(X& x, stored_sink<role_of_v<Y>> sink) {
-    return make<Y>(std::move(x.storage_), x.data_, x.extents(), x.strides(), std::move(sink));
+  static Y hand_over(X& x, stored_accumulator<role_of_v<Y>> accumulator) {
+    return make<Y>(std::move(x.storage_), x.data_, x.extents(), x.strides(), std::move(accumulator));
   }
 
   /// Makes a second handle to an owning node. An in-place operation on one handle consumes both.
   template <class X>
-  static X second(const X& x) { return make<X>(x.storage_, x.data_, x.extents(), x.strides(), x.sink_.handle); }
+  static X second(const X& x) { return make<X>(x.storage_, x.data_, x.extents(), x.strides(), x.accumulator_.handle); }
 
-  /// Makes an owning X of these extents. The elements are unspecified. A leaf gets a new sink. Throws std::bad_alloc.
+  /// Makes an owning X of these extents. The elements are unspecified. A leaf gets a new accumulator. Throws std::bad_alloc.
   template <class X>
   static X allocate(const extents& shape) {
     static_assert(ownership_of_v<X> == ownership::owning && !is_node_v<X>);
     storage_handle memory = device_memory<device_of_t<X>>::allocate(bytes_of<X>(shape));
     auto* const data = static_cast<element_t<X>*>(memory.data());
-    stored_sink<role_of_v<X>> sink;
-    if constexpr (is_leaf_v<X>) sink = make_leaf_sink(dtype_v<element_t<X>>, shape, device_operations_of<device_of_t<X>>());
-    return make<X>(std::move(memory), data, shape, shape, std::move(sink));
+    stored_accumulator<role_of_v<X>> accumulator;
+    if constexpr (is_leaf_v<X>) accumulator = make_leaf_accumulator(dtype_v<element_t<X>>, shape, device_operations_of<device_of_t<X>>());
+    return make<X>(std::move(memory), data, shape, shape, std::move(accumulator));
   }
 
 #if defined(__CUDACC__)  // nvcc warns, as of the factories
@@ -138,7 +138,7 @@ struct tensor_access {
     x.storage_ = std::move(other.storage_);
     x.extents_ = other.extents_;
     x.strides_ = other.strides_;
-    x.sink_ = std::move(other.sink_);
+    x.accumulator_ = std::move(other.accumulator_);
   }
 
   struct raw {};

@@ -25,7 +25,7 @@ auto deepcopy(const X& x) {
         const auto arrived = x.grad();
         detail::storage_handle kept = memory::allocate(detail::checked_bytes(x.extents(), sizeof(element_t<X>)));
         memory::copy(static_cast<element_t<X>*>(kept.data()), arrived.strides(), arrived.data(), arrived.strides(), x.extents());
-        door::sink(made)->grad = std::move(kept);
+        door::accumulator(made)->grad = std::move(kept);
       }
     }
     return made;

@@ -185,7 +185,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
         storage_(other.storage_),
         extents_(other.extents_),
         strides_(other.strides_),
-        sink_(other.sink_) {
+        accumulator_(other.accumulator_) {
     static_assert(!owns, "tenure: tensor: an owning tensor is not copied: call clone(), view() or detach(), or take it by const auto&");
   }
   tensor(const tensor&) = default;
@@ -198,7 +198,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
         storage_(other.storage_),
         extents_(other.extents_),
         strides_(other.strides_),
-        sink_(other.sink_) {}
+        accumulator_(other.accumulator_) {}
 
   /// Assignment writes elements into the memory that the target has. A view stays a view of the same base. Only a view that was moved
   /// from takes over a temporary view, so std::swap and std::sort exchange views and write no elements. An owning target takes
@@ -295,8 +295,8 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   }
 
   constexpr tensor(typename access_door::raw, detail::storage_handle storage, T* data, const extents_type& shape,
-         const extents_type& strides, detail::stored_sink<R> sink)
-      : data_(data), storage_(std::move(storage)), extents_(shape), strides_(strides), sink_(std::move(sink)) {}
+         const extents_type& strides, detail::stored_accumulator<R> accumulator)
+      : data_(data), storage_(std::move(storage)), extents_(shape), strides_(strides), accumulator_(std::move(accumulator)) {}
 
   static constexpr extents_type static_strides = Shape::is_static ? row_major(Shape::value) : extents_type{};
 
@@ -382,7 +382,7 @@ class tensor<T, Shape, O, R, A, Device> : public tensor_elements<tensor<T, Shape
   detail::storage_handle storage_;
   [[no_unique_address]] detail::stored_extents<Shape> extents_;
   [[no_unique_address]] detail::stored_strides<O, rank> strides_;
-  [[no_unique_address]] detail::stored_sink<R> sink_;
+  [[no_unique_address]] detail::stored_accumulator<R> accumulator_;
   [[no_unique_address]] detail::copy_rule<O, A> copy_rule_;
 };
 

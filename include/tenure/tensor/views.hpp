@@ -128,10 +128,10 @@ auto squeezed_view(X& x) {
 /// Makes a view V over all elements of a contiguous owning tensor, which may be a temporary. V has the history of the owner.
 template <class V, class Owner>
 V view_into(Owner&& owner) {
-  stored_sink<role_of_v<V>> sink;
-  if constexpr (requires_grad_v<Owner>) sink = tensor_access::sink(owner);
+  stored_accumulator<role_of_v<V>> accumulator;
+  if constexpr (requires_grad_v<Owner>) accumulator = tensor_access::accumulator(owner);
   return tensor_access::make<V>(tensor_access::storage(owner), tensor_access::fresh(owner), owner.extents(),
-                                owner.strides(), std::move(sink));
+                                owner.strides(), std::move(accumulator));
 }
 
 }  // namespace tenure::detail

@@ -70,7 +70,7 @@ constexpr block_grid cut_of_kernel(const std::int64_t* extent, int outer, int in
   return g;
 }
 
-/// A bound for the number of blocks: the cuts of a kernel make less than twice most_blocks. After a row_source there may be more blocks,
+/// A bound for the number of blocks: the cuts of a kernel make less than twice most_blocks. After a row_producer there may be more blocks,
 /// but not if the kernel reduces.
 inline constexpr int most_grid_blocks = 2 * most_blocks;
 
@@ -96,16 +96,16 @@ struct block_rows {
 };
 
 /// What reads the rows of a matrix that a kernel writes, directly after each block: they are in cache then. Only on one thread, in the order of the rows.
-struct row_sink {
+struct row_consumer {
   block_rows rows;
   void (*consume)(const void* context, std::int64_t first, std::int64_t count, const void* rows) = nullptr;
   const void* context = nullptr;
-  const row_sink* next = nullptr;
+  const row_consumer* next = nullptr;
 };
 
 /// The source of the rows of a matrix that a kernel reads. The rows of a block are computed directly before this block, so they are in
 /// cache when the block reads them. The leading dimension of the kernel counts the rows, or all elements of the matrix.
-struct row_source {
+struct row_producer {
   block_rows rows;
   /// Writes the rows first ... first + count - 1 to `to`, one behind the other. If it is null, all rows exist already, and the blocks are
   /// the same.
@@ -114,8 +114,8 @@ struct row_source {
   std::int64_t rows_of_block = 0, per_row = 1;  // per_row: how far the leading dimension counts in one row
   std::int64_t rows_at_once = 0;  // a block computes so many rows, reads them, and goes on with the next ones
   bool is_product = false;        // so much work that threads are worth it; the kernel may write where the rows are
-  const row_source* next = nullptr;  // of another matrix, with the same blocks
-  const row_sink* sinks = nullptr;
+  const row_producer* next = nullptr;  // of another matrix, with the same blocks
+  const row_consumer* consumers = nullptr;
 
   constexpr block_grid grid(std::int64_t extent, std::int64_t second_extent) const {
     block_grid g;

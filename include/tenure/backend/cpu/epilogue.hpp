@@ -3,13 +3,13 @@
 // of the kernel that reads them. So a bias and activation, a softmax over the rows, or an update of weights reads its rows from cache.
 // Law: the bits are the same as with one step after the other. Only sums over rows can differ, because their blocks differ. Only shapes
 // decide the blocks. A product that no later step reads is not written to memory as a whole.
-// Products after the kernel that add up its rows read them from cache too (row_sinks.hpp).
+// Products after the kernel that add up its rows read them from cache too (row_consumers.hpp).
 // Cost: none for small products: they stay in cache without an epilogue, and the steps run one after the other.
 #pragma once
 
 #include <tenure/backend/cpu/fused.hpp>
 #include <tenure/backend/cpu/opaque.hpp>
-#include <tenure/backend/cpu/row_sinks.hpp>
+#include <tenure/backend/cpu/row_consumers.hpp>
 #include <tenure/passes/overwrite.hpp>
 
 namespace TENURE_NAMESPACE::TENURE_LANES(cpu_backend) {
@@ -29,20 +29,20 @@ struct epilogue {
   bool counts_elements = false;                   // the leading dimension of the kernel counts elements and not rows
   bool is_read_later = true;                      // a later step reads the product, or it is a result
   bool is_passed_on = false;                      // the kernel writes a temporary over the product, so blocks of it cannot share a small part of its memory
-  int passed_to = -1;                             // the sink whose rows the kernel writes over the product
+  int passed_to = -1;                             // the consumer whose rows the kernel writes over the product
   int overwritten_by = -1;                        // the access that stores each element after the product's element was read; it may write to the same place
   std::uint64_t accesses = 0, writes = 0;         // the accesses of the kernel that read the product, and the ones that write
-  int sink_count = 0;                             // the products after the kernel that read its rows
-  product_over_rows sinks[most_products_over_rows] = {};
+  int consumer_count = 0;                             // the products after the kernel that read its rows
+  product_over_rows consumers[most_products_over_rows] = {};
 };
 
 namespace detail {
 
-/// The rows of a block of an epilogue, and the rows that it computes, reads and gives to the sinks at a time. With none there is no epilogue: separate
+/// The rows of a block of an epilogue, and the rows that it computes, reads and gives to the consumers at a time. With none there is no epilogue: separate
 /// steps are as fast, or the rows cannot be cut well.
 struct epilogue_cut {
   std::int64_t rows_of_block = 0, rows_at_once = 0;
-  bool has_sinks = false;
+  bool has_consumers = false;
 };
 
 /// Whether so many rows of a product would be another kind of product than all of them, with other bits: a single row is a GEMV, and a short column a
@@ -61,7 +61,7 @@ constexpr epilogue_cut cut_of_epilogue(std::int64_t m, std::int64_t n, std::int6
   if (m < 64 || n < 1 || k < 1) return {};
   if (e.reduces_columns && blocks_of_columns(m * n * instructions, m) == 1) return {};  // there is no memory for the columns of a second block
   const std::int64_t least_of_block = e.reduces ? (m + most_grid_blocks - 1) / most_grid_blocks : 0;
-  if (e.sink_count > 0 && m * row_bytes >= 2 * epilogue_bytes && 32 * row_bytes <= 4 * twice_read_bytes) {
+  if (e.consumer_count > 0 && m * row_bytes >= 2 * epilogue_bytes && 32 * row_bytes <= 4 * twice_read_bytes) {
     const std::int64_t fitting = twice_read_bytes / row_bytes;
     const bool is_whole = e.reduces_columns && fitting < least_of_block;  // a block with sums of columns is not cut again
     const std::int64_t rows = rows_without_rest(is_whole ? least_of_block + 31 : fitting, m, n, k);
@@ -82,7 +82,7 @@ constexpr epilogue_cut cut_of_epilogue(const epilogue& e, int s, const opaque_op
   const int instructions = tables.kernels[tables.steps[s + 1].kernel].instruction_count;
   const std::int64_t n = product.in[1].extent[1], k = product.in[0].extent[1], size = size_of(tables.steps[s].type);
   std::int64_t row = n + k;
-  for (int i = 0; i < e.sink_count; ++i) row += passes::value_of(e.sinks[i].row, symbols) + (e.sinks[i].shares_factor ? 0 : passes::value_of(e.sinks[i].other_row, symbols));
+  for (int i = 0; i < e.consumer_count; ++i) row += passes::value_of(e.consumers[i].row, symbols) + (e.consumers[i].shares_factor ? 0 : passes::value_of(e.consumers[i].other_row, symbols));
   return cut_of_epilogue(product.in[0].extent[0], n, k, size, e, instructions, row * size);
 }
 
@@ -97,10 +97,10 @@ constexpr epilogue find_epilogue(int s) {
   const extents& shape = Program::value.view().shape_of(plan.steps[s].node);
   if (shape.rank != 2) return e;
   const passes::number rows = passes::number_of(shape[0]), columns = passes::number_of(shape[1]), elements = rows * columns;
-  for (int t = s + 2; t < Program::step_count && e.sink_count < most_products_over_rows; ++t, ++e.sink_count)
-    if (tables.steps[t].type != product.type || !find_product_over_rows<Program>(s + 1, t, rows, columns, e.sinks[e.sink_count])) break;
+  for (int t = s + 2; t < Program::step_count && e.consumer_count < most_products_over_rows; ++t, ++e.consumer_count)
+    if (tables.steps[t].type != product.type || !find_product_over_rows<Program>(s + 1, t, rows, columns, e.consumers[e.consumer_count])) break;
   const bool is_small = elements.is_static() && elements.factor * size_of(product.type) < epilogue_bytes;
-  if (is_small && e.sink_count == 0) return e;
+  if (is_small && e.consumer_count == 0) return e;
 
   const passes::kernel& k = tables.kernels[next.kernel];
   const int rank = k.outer + k.inner;
@@ -111,8 +111,8 @@ constexpr epilogue find_epilogue(int s) {
   const program_detail::binding& c = tables.bindings[product.first_binding + 2];
   const passes::buffer& buffer = tables.buffers[c.buffer];
   e.is_passed_on = buffer.is_passed_on;
-  for (int i = 0; i < e.sink_count; ++i)
-    if (tables.buffers[e.sinks[i].buffer].in_place_of == c.buffer) e.passed_to = i;
+  for (int i = 0; i < e.consumer_count; ++i)
+    if (tables.buffers[e.consumers[i].buffer].in_place_of == c.buffer) e.passed_to = i;
   e.is_read_later = buffer.where != passes::buffer::place::workspace || buffer.last > s + 1 || !(buffer.elements == elements);
   for (int a = 0; a < next.binding_count; ++a) {
     const program_detail::binding& b = tables.bindings[next.first_binding + a];
@@ -175,20 +175,20 @@ struct pointed_step {
 
 /// The products that read the rows of an epilogue, in one call. Those that cannot get them block by block run after the kernel, with the same bits.
 template <class T>
-struct sinks_of_call {
+struct consumers_of_call {
   growing_product<T> product[most_products_over_rows];
-  row_sink sink[most_products_over_rows];
+  row_consumer consumer[most_products_over_rows];
   bool is_active[most_products_over_rows] = {};
   int count = 0;
 
-  /// Binds the sinks of an epilogue. `read` has the memory that the product and the kernel read and write. The sums of a sink get their first rows
+  /// Binds the consumers of an epilogue. `read` has the memory that the product and the kernel read and write. The sums of a consumer get their first rows
   /// before the steps up to its own have read all that they read, so they may be in none of it.
   template <class Program, class Bind>
   void bind(const epilogue& e, int s, const call_memory& m, bool on_one_thread, const byte_range* read, int read_count, const Bind& bind_step) {
-    count = e.sink_count;
-    for (int c = 0; c < e.sink_count; ++c) {
+    count = e.consumer_count;
+    for (int c = 0; c < e.consumer_count; ++c) {
       const program_detail::bound_step& reader = Program::tables.steps[s + 2 + c];
-      const product_over_rows& sums = e.sinks[c];
+      const product_over_rows& sums = e.consumers[c];
       void* pointer[3];
       std::int64_t own_number[program_detail::most_of<Program>(&program_detail::bound_step::number_count)];
       growing_product<T>& grows = product[c];
@@ -197,9 +197,9 @@ struct sinks_of_call {
       for (int i = 0; i < read_count; ++i) stays = stays && !grows.written.meets(read[i]);
       for (int i = 0; i < c; ++i) stays = stays && !grows.written.meets(product[i].other);
       bool is_in_place = sums.stays;  // also rows that two products read
-      for (int i = 0; i < e.sink_count; ++i) is_in_place = is_in_place || (i != c && e.sinks[i].buffer == sums.buffer);
+      for (int i = 0; i < e.consumer_count; ++i) is_in_place = is_in_place || (i != c && e.consumers[i].buffer == sums.buffer);
       void* const matrix = pointer[sums.factor];
-      sink[c] = {.rows = {.row_bytes = passes::value_of(sums.row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
+      consumer[c] = {.rows = {.row_bytes = passes::value_of(sums.row, m.symbols) * static_cast<std::int64_t>(sizeof(T)), .memory = static_cast<char*>(matrix), .matrix = matrix,
                           .in_place = is_in_place, .accesses = sums.accesses},
                  .consume = &growing_product<T>::consume,
                  .context = &grows,
@@ -207,13 +207,13 @@ struct sinks_of_call {
     }
   }
   /// The active ones, in order.
-  const row_sink* list() {
-    const row_sink* first = nullptr;
+  const row_consumer* list() {
+    const row_consumer* first = nullptr;
     for (int i = count - 1; i >= 0; --i)
-      if (is_active[i]) sink[i].next = first, first = &sink[i];
+      if (is_active[i]) consumer[i].next = first, first = &consumer[i];
     return first;
   }
-  bool moves_rows(int i) const { return i >= 0 && i < count && is_active[i] && !sink[i].rows.in_place; }
+  bool moves_rows(int i) const { return i >= 0 && i < count && is_active[i] && !consumer[i].rows.in_place; }
 };
 
 /// Runs the product s with elements of type T, the kernel after it, and the products that read its rows. Returns the number of steps that it ran.
@@ -254,15 +254,15 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
 
   executor* const on = next.on;
   const std::int64_t workers = on == nullptr ? 1 : on->workers();
-  sinks_of_call<T> sinks;
+  consumers_of_call<T> consumers;
   // A product with a vector waits for memory. Two threads took three times the processor time of one, because they read the matrix twice, in halves of rows.
   const bool on_one_thread = workers == 1 || (n == 1 && workers < 4);
-  if (cut.has_sinks) sinks.template bind<Program>(e, s, m, on_one_thread, memory, count, bind);
-  const bool passes_rows = sinks.moves_rows(e.passed_to);
+  if (cut.has_consumers) consumers.template bind<Program>(e, s, m, on_one_thread, memory, count, bind);
+  const bool passes_rows = consumers.moves_rows(e.passed_to);
   if (passes_rows) overwrites = false;
 
   const detail::product<T> all{rows, n, k, {static_cast<const T*>(product.pointer[0]), a.stride[0], a.stride[1]}, {static_cast<const T*>(product.pointer[1]), b.stride[0], b.stride[1]}, nullptr, {1, 1}};
-  row_source source{.rows = {.row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
+  row_producer source{.rows = {.row_bytes = n * static_cast<std::int64_t>(sizeof(T)),
                              .memory = static_cast<char*>(overwrites ? next.pointer[e.overwritten_by] : product.pointer[2]),
                              .matrix = product.pointer[2],
                              .in_place = overwrites || e.is_read_later || (e.is_passed_on && !passes_rows) || workers * cut.rows_at_once > rows,
@@ -273,17 +273,17 @@ int run_epilogue(int s, const call_memory& m, const pointed_step& product, const
                     .per_row = e.counts_elements ? n : 1,
                     .rows_at_once = cut.rows_at_once,
                     .is_product = true,
-                    .sinks = sinks.list()};
+                    .consumers = consumers.list()};
   if (spoils_factor) {
     matmul_step<T>(product.pointer, operation, next.scratch, on);
     source.compute = nullptr;
   }
   next.rows = &source;
-  if (source.sinks != nullptr) next.on = nullptr;
+  if (source.consumers != nullptr) next.on = nullptr;
   kernel(next);
-  for (int i = 0; i < sinks.count; ++i)
-    if (!sinks.is_active[i]) sinks.product[i].run(cut.rows_at_once, rows, next.scratch, on);
-  return 2 + sinks.count;
+  for (int i = 0; i < consumers.count; ++i)
+    if (!consumers.is_active[i]) consumers.product[i].run(cut.rows_at_once, rows, next.scratch, on);
+  return 2 + consumers.count;
 }
 
 template <class Program, class Bind>

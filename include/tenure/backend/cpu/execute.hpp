@@ -103,7 +103,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
       kernels::at[s.kernel]({pointer, number, scratch, m.on});
     } else {
       if constexpr (has_epilogues<Program>)
-        if (const epilogue& e = epilogues<Program>.at[i]; e.is_one && i + 1 + e.sink_count < last && kernels::runs_in_blocks[tables.steps[i + 1].kernel])
+        if (const epilogue& e = epilogues<Program>.at[i]; e.is_one && i + 1 + e.consumer_count < last && kernels::runs_in_blocks[tables.steps[i + 1].kernel])
           if (const epilogue_cut cut = cut_of_epilogue<Program>(e, i, opaque_operation(number), m.symbols); cut.rows_of_block > 0) {
             void* next_pointer[program_detail::most_of<Program>(&bound_step::binding_count)];
             [[maybe_unused]] std::int64_t own_next_number[program_detail::most_of<Program>(&bound_step::number_count)];
@@ -112,7 +112,7 @@ void run_table(const running_call& m, const Plan& plan, int first, int last, con
             i += run_with_epilogue<Program>(i, m, {pointer, number}, cut, kernels::at[next.kernel], {next_pointer, next_number, scratch, m.on}, bind) - 1;
             continue;
           }
-      const row_source* rows = nullptr;
+      const row_producer* rows = nullptr;
       if constexpr (has_waiting_gathers<Program>) rows = gathers.before(i, m.on);
       if (s.is_fused()) kernels::at[s.kernel]({pointer, number, scratch, m.on, rows});
       else if (s.control_flow >= 0) program_detail::run_control_flow_of<Program>(trip_count, s, pointer, number, scratch);

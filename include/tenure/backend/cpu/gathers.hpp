@@ -86,7 +86,7 @@ inline constexpr waiting_gather_table<Program> gathers_that_wait{};
 template <class Program>
 inline constexpr bool has_waiting_gathers = gathers_that_wait<Program>.count > 0;
 
-/// The rows of a table that indices name: the context of a row_source.
+/// The rows of a table that indices name: the context of a row_producer.
 struct gathered_rows {
   const void *table, *indices;
   dtype index_type;
@@ -137,14 +137,14 @@ class waiting_gathers {
   }
 
   /// The sources of the rows that step t reads, or null if no gather waits for it.
-  const row_source* before(int t, executor* on) {
+  const row_producer* before(int t, executor* on) {
     std::int64_t row_bytes = 0;
     for (int i = 0; i < count_; ++i)
       if (waiting_[i].reader == t) row_bytes += waiting_[i].source.rows.row_bytes;
     if (row_bytes == 0) return nullptr;
     const std::int64_t fitting = gathered_block_bytes / row_bytes / 64 * 64, rows = fitting < 64 ? 64 : fitting;
     const std::int64_t workers = on == nullptr ? 1 : on->workers();
-    const row_source* found = nullptr;
+    const row_producer* found = nullptr;
     for (int i = 0; i < count_; ++i) {
       waiting& w = waiting_[i];
       if (w.reader != t) continue;
@@ -159,7 +159,7 @@ class waiting_gathers {
  private:
   struct waiting {
     gathered_rows rows;
-    row_source source;
+    row_producer source;
     int reader;
     std::int64_t count;
   };

@@ -47,12 +47,12 @@ class tensor_gradients {
   auto grad() const { return accumulated<access::read_only>(); }
   /// True if a gradient has arrived, so that grad() does not throw.
   bool has_grad() const {
-    check_has_sink();
+    check_has_accumulator();
     if constexpr (is_constant) {
       return false;
     } else {
       detail::tensor_access::check_alive(self(), "has_grad");
-      return static_cast<bool>(detail::tensor_access::sink(self())->grad);
+      return static_cast<bool>(detail::tensor_access::accumulator(self())->grad);
     }
   }
   /// Sets the gradient to zero in place, if there is one.
@@ -60,12 +60,12 @@ class tensor_gradients {
     static_assert(is_leaf || R == role::retained_node, "tenure: zero_grad: the tensor has no gradient of its own");
     if constexpr (!is_constant) {
       detail::tensor_access::check_alive(self(), "zero_grad");
-      detail::gradient_sink& sink = *detail::tensor_access::sink(self());
-      if (!sink.grad) return;
-      sink.grad.bump();
-      detail::device_memory<device_of_t<Tensor>>::clear(sink.grad.data(), sink.grad.bytes());
-      sink.is_zeroed = true;
-      sink.zeroed_at = sink.grad.version();
+      detail::gradient_accumulator& accumulator = *detail::tensor_access::accumulator(self());
+      if (!accumulator.grad) return;
+      accumulator.grad.bump();
+      detail::device_memory<device_of_t<Tensor>>::clear(accumulator.grad.data(), accumulator.grad.bytes());
+      accumulator.is_zeroed = true;
+      accumulator.zeroed_at = accumulator.grad.version();
     }
   }
   template <class X = T>
@@ -81,19 +81,19 @@ class tensor_gradients {
     static_assert(!is_constant || O == ownership::detached, "tenure: backward: the tensor is a constant, so there is no gradient to compute");
     return !is_constant;
   }
-  static constexpr void check_has_sink() {
+  static constexpr void check_has_accumulator() {
     static_assert(!is_constant, "tenure: grad: a constant has no gradient");
     static_assert(is_constant || R != role::node, "tenure: grad: a node keeps its gradient only after retain_grad()");
   }
   template <access Allowed>
   auto accumulated() const {
-    check_has_sink();
+    check_has_accumulator();
     using gradient = tensor<T, shape_of_t<Tensor>, ownership::detached, role::constant, Allowed, device_of_t<Tensor>>;
     if constexpr (is_constant) {
       return gradient();
     } else {
       detail::tensor_access::check_alive(self(), "grad");
-      const detail::storage_handle& arrived = detail::tensor_access::sink(self())->grad;
+      const detail::storage_handle& arrived = detail::tensor_access::accumulator(self())->grad;
       if (!arrived) throw ownership_error("tenure: grad: no gradient has arrived yet: call backward() first");
       return detail::tensor_access::make<gradient>(arrived, static_cast<T*>(arrived.data()), self().extents(), row_major(self().extents()));
     }

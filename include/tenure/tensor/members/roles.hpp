@@ -53,7 +53,7 @@ class tensor_roles {
     if constexpr (O == ownership::detached && Wanted) return new_leaf(self());
     else if constexpr (R == wanted || is_node) return Tensor(std::move(self()));
     else if constexpr (Wanted && is_floating(dtype_v<T>))
-      return with_role_now<role::leaf>(std::move(self()), detail::make_leaf_sink(dtype_v<T>, self().extents(), detail::device_operations_of<Device>()));
+      return with_role_now<role::leaf>(std::move(self()), detail::make_leaf_accumulator(dtype_v<T>, self().extents(), detail::device_operations_of<Device>()));
     else return with_role_now<role::constant>(std::move(self()), {});
   }
   template <bool Wanted = true>
@@ -71,9 +71,9 @@ class tensor_roles {
     static_assert(!is_constant, "tenure: retain_grad: a constant has no gradient");
     if constexpr (is_node) {
       detail::tensor_access::check_alive(self(), "retain_grad");
-      const detail::sink_handle sink = detail::tensor_access::sink(self());
-      sink->retains = true;
-      return with_role_now<role::retained_node>(std::move(self()), sink);
+      const detail::accumulator_handle accumulator = detail::tensor_access::accumulator(self());
+      accumulator->retains = true;
+      return with_role_now<role::retained_node>(std::move(self()), accumulator);
     } else {
       return Tensor(std::move(self()));
     }
@@ -86,9 +86,9 @@ class tensor_roles {
   const Tensor& self() const { return static_cast<const Tensor&>(*this); }
 
   template <role R2>
-  static with_role<R2> with_role_now(Tensor&& x, detail::stored_sink<R2> sink) {
+  static with_role<R2> with_role_now(Tensor&& x, detail::stored_accumulator<R2> accumulator) {
     detail::tensor_access::check_alive(x, "detach");
-    return detail::tensor_access::hand_over<with_role<R2>>(x, std::move(sink));
+    return detail::tensor_access::hand_over<with_role<R2>>(x, std::move(accumulator));
   }
 
   template <bool Wanted>
@@ -113,7 +113,7 @@ class tensor_roles {
     using leaf = tensor<T, shape_of_t<Tensor>, ownership::aliasing, role::leaf, allowed, Device>;
     detail::tensor_access::check_alive(x, "requires_grad_");
     return detail::tensor_access::make<leaf>(detail::tensor_access::storage(x), detail::tensor_access::fresh(x), x.extents(), x.strides(),
-                                   detail::make_leaf_sink(dtype_v<T>, x.extents(), detail::device_operations_of<Device>()));
+                                   detail::make_leaf_accumulator(dtype_v<T>, x.extents(), detail::device_operations_of<Device>()));
   }
 
   template <class X>

@@ -16,7 +16,7 @@ struct kernel_arguments {
   const std::int64_t* number;
   void* scratch;
   executor* on = nullptr;            // runs the blocks; if it is null, this thread runs them
-  const row_source* rows = nullptr;  // computes what each block of a kernel with blocks reads
+  const row_producer* rows = nullptr;  // computes what each block of a kernel with blocks reads
 };
 
 /// The bytes that the blocks of a kernel keep in addition to the results: columns of the blocks and rows of the workers.

@@ -48,7 +48,7 @@ struct fused<Code>::blocks {
   std::int64_t column_step = 0;
   T* worker_memory = nullptr;  // the column sums of a part for the first worker, then the kept rows and those sums for each of the others
   std::int64_t part_step = 0;  // the elements of the column sums of a part
-  const row_source* rows = nullptr;
+  const row_producer* rows = nullptr;
   T totals[most_grid_blocks][most_totals];
 
   static void run(void* context, int b, int worker) {
@@ -99,8 +99,8 @@ struct fused<Code>::blocks {
     run_block(args, range, totals);
   }
 
-  /// Runs a block a few rows at a time: computes the rows that it reads, runs the kernel on them, and lets the sinks read what it wrote.
-  static void run_rows(const row_source& source, const local_arguments& args, const block_range& range, int worker, T* totals) {
+  /// Runs a block a few rows at a time: computes the rows that it reads, runs the kernel on them, and lets the consumers read what it wrote.
+  static void run_rows(const row_producer& source, const local_arguments& args, const block_range& range, int worker, T* totals) {
     const std::int64_t step = source.rows_at_once * source.per_row;
     alignas(8) std::byte unused[8];
     for (block_range few = range; few.first[0] < range.last[0]; few.first[0] += step) {
@@ -109,15 +109,15 @@ struct fused<Code>::blocks {
       else few.last[0] = range.last[0];
       const std::int64_t first = few.first[0] / source.per_row, count = (few.last[0] - few.first[0]) / source.per_row;
       local_arguments pointed = args;
-      for (const row_source* rows = &source; rows != nullptr; rows = rows->next) rows->produce(pointed.pointer, first, count, worker);
-      for (const row_sink* to = source.sinks; to != nullptr; to = to->next)
+      for (const row_producer* rows = &source; rows != nullptr; rows = rows->next) rows->produce(pointed.pointer, first, count, worker);
+      for (const row_consumer* to = source.consumers; to != nullptr; to = to->next)
         if (!to->rows.in_place) to->rows.move(pointed.pointer, first, to->rows.memory);
       if (!is_first) drop_row_results(pointed, unused);
       T of_few[most_totals];
       run_block(local_arguments(pointed), few, is_first ? totals : of_few);  // a copy: if another function sees the address of the arguments, the
                                                                             // compiler loads them again for every packet
       if (!is_first) add_block(totals, of_few);
-      for (const row_sink* to = source.sinks; to != nullptr; to = to->next) to->consume(to->context, first, count, to->rows.at(first, 0, 0));
+      for (const row_consumer* to = source.consumers; to != nullptr; to = to->next) to->consume(to->context, first, count, to->rows.at(first, 0, 0));
     }
   }
 
@@ -205,7 +205,7 @@ TENURE_INLINE void fused<Code>::run_blocks(const local_arguments& args, const ke
 
 template <class Code>
 [[gnu::noinline]] void fused<Code>::run_many_blocks(const local_arguments& args, const kernel_arguments& given, const std::int64_t* extents) {
-  const row_source* const source = given.rows;
+  const row_producer* const source = given.rows;
   const bool follows_product = source != nullptr && source->is_product;
   std::int64_t columns = 1, elements = 1;
   for (int d = 0; d < record::rank; ++d) (d < record::outer ? elements : columns) *= extents[d];

@@ -102,8 +102,8 @@ TENURE_LAYER void fused<Code>::element(const local_arguments& args, const positi
                                   std::int64_t i, int n) {
   constexpr auto x = at(I);
   constexpr action does = in_pass(at(I), Pass);
-  constexpr bool is_sink = x.what != kind::load && x.what != kind::compute;
-  if constexpr (is_sink && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
+  constexpr bool is_consumer = x.what != kind::load && x.what != kind::compute;
+  if constexpr (is_consumer && Choice != at_choice::unknown && (Choice == at_choice::there) != is_sum_of_chosen(I)) {
     // A sum of chosen elements adds nothing elsewhere, and at the chosen element only such sums add.
   } else if constexpr (!Partial && transposition::holds(I)) {
     if constexpr (transposition::due_at(I) > 0) move_blocks<I>(args, p, r, e, i, std::make_integer_sequence<int, transposition::due_at(I)>{});

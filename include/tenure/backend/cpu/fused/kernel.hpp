@@ -81,7 +81,7 @@ struct fused : program_detail::coded_kernel<Code> {
 
   TENURE_FLATTEN static TENURE_INLINE void run(const kernel_arguments& given);
 
-  /// True if it may run in blocks. Then a row_source may compute rows before each block.
+  /// True if it may run in blocks. Then a row_producer may compute rows before each block.
   static constexpr bool runs_in_blocks() { return is_cut; }
   /// True if it may store past the caches when its data does not fit into them.
   static constexpr bool stores_past_caches() { return may_bypass_caches; }

@@ -62,19 +62,19 @@ constexpr auto chained = [](auto x, auto w) {
 
 /// How many products of a call add up rows of an epilogue.
 template <class F, class... X>
-constexpr int sinks_of(const F&, const X&...) {
+constexpr int consumers_of(const F&, const X&...) {
 #if TENURE_BLAS || defined(__CUDACC__)
   return -1;
 #else
   using program = tn::program<tn::detail::source_of<F, X...>>;
   int n = 0;
-  for (int s = 0; s < program::step_count; ++s) n += tn::cpu_backend::detail::epilogues<program>.at[s].is_one ? tn::cpu_backend::detail::epilogues<program>.at[s].sink_count : 0;
+  for (int s = 0; s < program::step_count; ++s) n += tn::cpu_backend::detail::epilogues<program>.at[s].is_one ? tn::cpu_backend::detail::epilogues<program>.at[s].consumer_count : 0;
   return n;
 #endif
 }
 template <class F, class... X>
 void has(int wanted, const F& f, const X&... x) {
-  if (const int n = sinks_of(f, x...); n >= 0) CHECK(n == wanted);
+  if (const int n = consumers_of(f, x...); n >= 0) CHECK(n == wanted);
 }
 
 template <class X, class Y>
