@@ -105,7 +105,7 @@ tests = {
     "passes/overwrite": ["transform/overwrite_test", "passes/fuse_test", "fuzz/passes_test fuzz/schedule_test", "control_flow/updates", "laws/run_time"],
     "passes/memory": ["passes/fuse_test", "fuzz/passes_test fuzz/schedule_test", "control_flow/plans", "laws/run_time"],
     "passes/print": ["passes/golden_test", "passes/passes_test", "passes/fuse_test"],
-    "passes/differentiate_annotation": ["control_flow/custom", "control_flow/checkpoint"],
+    "passes/differentiate_custom": ["control_flow/custom", "control_flow/checkpoint"],
     "transform/custom": ["control_flow/custom"],
     "transform/checkpoint": ["control_flow/checkpoint"],
     "transform/jacobian": ["fail/jacobian*", "batch/jacobian"],

@@ -132,7 +132,7 @@ TEST_CASE("a pull that reads no state: no state is computed again, and there are
 }
 
 TEST_CASE("a pull that reads no state after its passes keeps no snapshots") {
-  // The annotation custom_jvp reads the number of the iteration, the value does not. The pass `algebra` removes the annotation.
+  // The custom derivative custom_jvp reads the number of the iteration, the value does not. The pass `algebra` removes the custom derivative.
   constexpr auto gradient = tn::grad([](auto x) {
     const auto two = tn::custom_jvp([](auto n) { return tn::zeros_like(n) + 2.0; },
                                     [](auto n, auto t) { return std::tuple{tn::zeros_like(n) + 2.0, 0.0 * t}; });

@@ -527,7 +527,7 @@ TEST_CASE("a while_loop, its reverse and a cond keep to their bodies") {
   check(c.after([](auto& r) { r.control_flows[0].captures[1] = 0; }), "another number of operands than the control-flow operation has", c.id, 3, 2);
 }
 
-TEST_CASE("annotations keep to their bodies") {
+TEST_CASE("custom derivatives keep to their bodies") {
   const int f32 = static_cast<int>(dtype::float32), f64 = static_cast<int>(dtype::float64);
   const char* const type = "another element type than the operation takes";
   const char* const rank = "another rank than the operation's rule gives";

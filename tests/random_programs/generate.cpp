@@ -41,7 +41,7 @@ std::string text(const ir::body& b) {
   s << "{" << b.first_node << ", " << b.node_count << ", " << b.first_output << ", " << b.output_count << ", " << b.first_bound << ", " << b.bound_count << ", " << b.input_count << "}";
   return s.str();
 }
-/// A loop, a branch or an annotation. No graph here calls a function.
+/// A loop, a branch or a custom derivative. No graph here calls a function.
 std::string text(const ir::control_flow& c) {
   std::ostringstream s;
   s << "{.what = static_cast<ir::control-flow operation::kind>(" << static_cast<int>(c.what) << "), .reverse = " << text(c.reverse) << ", .counts = " << text(c.counts)

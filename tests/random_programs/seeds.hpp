@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Which random graph a seed is. Small, since each is a program to compile. One in eight has loops or branches, which take three times as long.
-// One in eight has a checkpoint or a rule of its own, and its program is a gradient: annotations say something only to derivatives.
+// One in eight has a checkpoint or a rule of its own, and its program is a gradient: custom derivatives say something only to derivatives.
 #pragma once
 
 #include <tenure/passes/differentiate.hpp>

@@ -185,7 +185,7 @@ constexpr node_id builder::add_control_flow(const control_flow& c, const array<n
 constexpr node_id builder::result(node_id control_flow_id, int i) {
   const graph_view g = view();
   const control_flow& c = g.control_flow_of(g[control_flow_id]);
-  if (c.annotates()) {
+  if (c.is_custom_derivative()) {
     const node value = g[operand_at(g.nodes, g[control_flow_id].in[0], c.operand_of_result(i))];
     return append({.op = opcode::result, .type = value.type, .arity = 1, .shape = value.shape, .in = {control_flow_id, none, none}, .attr = i});
   }
@@ -228,7 +228,7 @@ constexpr int builder::find_body(const body& b) const {
 
 constexpr int builder::record_of(const control_flow& c) {
   own_bodies();
-  const bool may_be_shared = !c.annotates() && c.what != control_flow::kind::external;
+  const bool may_be_shared = !c.is_custom_derivative() && c.what != control_flow::kind::external;
   for (int i = 0; may_be_shared && i < control_flows_.size(); ++i)
     if (control_flows_[i] == c) return i;
   return control_flows_.push_back(c);

@@ -318,7 +318,7 @@ class builder : public symbol_table {
   /// their calls.
   constexpr int find_body(const body& b) const;
 
-  /// The number of a record of a control_flow. Each annotation has a record of its own, because take_rule() changes it. So has each call of an
+  /// The number of a record of a control_flow. Each custom derivative has a record of its own, because take_rule() changes it. So has each call of an
   /// external function, because functions are not compared.
   constexpr int record_of(const control_flow& c);
 

@@ -175,7 +175,7 @@ struct refusal {
 ///   cond:       (flag, captures of the first branch, captures of the second). A branch takes its captures. The results are its outputs.
 ///   external:   (arguments). It calls a function. Its body runs nothing: its inputs are like the arguments, and its outputs are constants like
 ///               the results.
-/// The others are annotations: they say how derivatives go through values that the graph computes anyway, and they run nothing. Result i is
+/// The others are custom derivatives: they say how derivatives go through values that the graph computes anyway, and they run nothing. Result i is
 /// one of the operands. The pass `algebra` removes them.
 ///   custom_jvp: (values, arguments, captures of the rule). The rule takes (arguments, tangents of the floating ones, its captures) and returns
 ///               the tangents of the floating values.
@@ -190,8 +190,8 @@ struct control_flow {
   bool of_results = false;  // custom_jvp: the first arguments are the results themselves, so derivatives of the rule go through the rule again;
                             // custom_vjp: the last residuals are
   bool is_taken = false;  // custom_vjp: reverse mode went through it. Now the results are the values by forward, and these have no rule
-  int carries = 0, scanned = 0;  // of an annotation: values, arguments
-  int residuals = 0;                  // of an annotation: values for the backward pass
+  int carries = 0, scanned = 0;  // of a custom derivative: values, arguments
+  int residuals = 0;                  // of a custom derivative: values for the backward pass
   int captures[2] = {0, 0};  // of each body
   int bodies[2] = {-1, -1};
   std::int64_t length = 0;  // scan: the number of iterations, an extent
@@ -209,16 +209,16 @@ struct control_flow {
     return what == kind::cond ? 0 : carries + scanned;
   }
 
-  constexpr bool annotates() const { return what >= kind::custom_jvp; }
+  constexpr bool is_custom_derivative() const { return what >= kind::custom_jvp; }
   constexpr int first_argument() const { return what == kind::custom_vjp ? 2 * carries : carries; }
   /// The position of the residual that is result 0 itself. With of_results those of the other results follow.
   constexpr int first_result_residual() const { return what == kind::custom_vjp && of_results ? own_operands() - carries : own_operands(); }
-  /// The operand that is result i of an annotation.
+  /// The operand that is result i of a custom derivative.
   constexpr int operand_of_result(int i) const { return is_taken ? carries + i : i; }
 
   /// The number of operands before the captures.
   constexpr int own_operands() const {
-    if (annotates()) return first_argument() + scanned + residuals;
+    if (is_custom_derivative()) return first_argument() + scanned + residuals;
     return what == kind::cond ? 1 : carries + scanned;
   }
   constexpr int operands() const { return own_operands() + captures[0] + captures[1]; }
@@ -279,7 +279,7 @@ struct graph_view {
   constexpr const control_flow& control_flow_of(const node& n) const { return inner.control_flows[n.attr]; }
   /// The number of results of a control_flow.
   constexpr int results_of(const control_flow& c) const {
-    return c.annotates() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;
+    return c.is_custom_derivative() ? c.carries : inner.bodies[c.body_of_results()].output_count + c.counts_iterations;
   }
   /// A body as a graph of its own. Constraints belong to the whole graph: they are checked when a call begins.
   constexpr graph_view body_at(int i) const {

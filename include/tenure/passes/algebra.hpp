@@ -33,9 +33,9 @@ constexpr node_id simplest(ir::builder& g, const ir::node& n) {
     }
     case opcode::stop_gradient:
     case opcode::instead: return n.in[0];        // it matters only to derivatives, which were taken before this pass
-    case opcode::result: {                       // so do annotations
+    case opcode::result: {                       // so do custom derivatives
       const ir::control_flow& c = g.control_flow_at(n.in[0]);
-      return c.annotates() ? ir::operand_at(g, g[n.in[0]].in[0], c.operand_of_result(static_cast<int>(n.attr))) : g.append(n);
+      return c.is_custom_derivative() ? ir::operand_at(g, g[n.in[0]].in[0], c.operand_of_result(static_cast<int>(n.attr))) : g.append(n);
     }
     default: return movement(g, n);
   }

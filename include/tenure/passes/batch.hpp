@@ -119,7 +119,7 @@ class batching {
     mark_list mapped;
     for (const batch_value& o : operands) mapped.push_back(o.is_mapped);
     const flow m = flow_through<by_sample>(g_.view(), c, mapped);
-    if (c.annotates()) return annotation(c, operands, mapped);
+    if (c.is_custom_derivative()) return custom_derivative(c, operands, mapped);
     switch (c.what) {
       case ir::control_flow::kind::scan: return scan(c, operands, m);
       case ir::control_flow::kind::while_loop: return while_loop(c, operands, m);
@@ -163,7 +163,7 @@ class batching {
   }
 
   /// Results and their tangents and cotangents are over the batch if any operand is. Those of the other operands are like the operands.
-  constexpr values annotation(const ir::control_flow& c, const values& operands, mark_list mapped) {
+  constexpr values custom_derivative(const ir::control_flow& c, const values& operands, mark_list mapped) {
     using kind = ir::control_flow::kind;
     bool any = false;
     for (const char m : mapped) any = any || m;
@@ -198,10 +198,10 @@ class batching {
     } else {
       for (const batch_value& x : found) out.push_back(any ? over(x) : x.id);
     }
-    ir::control_flow annotated = c;
-    annotated.bodies[0] = g_.outline(w.first, w.inputs, out, all);
-    annotated.captures[0] = all.size() - own;
-    const ir::node_id node = g_.add_control_flow(annotated, all);
+    ir::control_flow custom = c;
+    custom.bodies[0] = g_.outline(w.first, w.inputs, out, all);
+    custom.captures[0] = all.size() - own;
+    const ir::node_id node = g_.add_control_flow(custom, all);
     values results;
     for (int i = 0; i < c.carries; ++i) results.push_back({g_.result(node, i), any});
     return results;

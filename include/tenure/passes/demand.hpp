@@ -7,13 +7,13 @@
 
 namespace TENURE_NAMESPACE::passes {
 
-/// The value that a result of an annotation is.
-constexpr ir::node_id annotated_by(const ir::graph_view& g, const ir::node& result) {
+/// The value that a result of a custom derivative is.
+constexpr ir::node_id value_of_custom(const ir::graph_view& g, const ir::node& result) {
   const ir::node& made = g[result.in[0]];
   return ir::operand_at(g.nodes, made.in[0], g.control_flow_of(made).operand_of_result(static_cast<int>(result.attr)));
 }
 
-/// Which nodes of a graph are needed, and which results of its control_flows. An annotation is not: its results are operands of it.
+/// Which nodes of a graph are needed, and which results of its control_flows. A custom derivative is not: its results are operands of it.
 struct demand {
   mark_list nodes, results;
   ir::array<int> first_result;  // of a control-flow operation, in `results`
@@ -111,8 +111,8 @@ constexpr demand demand_of(const ir::graph_view& g, const mark_list& outputs) {
     if (!d.nodes[id]) continue;
     const ir::node& n = g[id];
     if (n.op == ir::opcode::result) {
-      if (g.control_flow_of(g[n.in[0]]).annotates()) {
-        d.nodes[annotated_by(g, n)] = 1;
+      if (g.control_flow_of(g[n.in[0]]).is_custom_derivative()) {
+        d.nodes[value_of_custom(g, n)] = 1;
       } else {
         d.nodes[n.in[0]] = 1;
         d.results[d.first_result[n.in[0]] + static_cast<int>(n.attr)] = 1;

@@ -5,7 +5,7 @@
 // - Cotangents of cond: the same branch is taken again, and computes its result again.
 #pragma once
 
-#include <tenure/passes/differentiate_annotation.hpp>
+#include <tenure/passes/differentiate_custom.hpp>
 #include <tenure/passes/differentiate_reverse_while.hpp>
 #include <tenure/passes/differentiate_while.hpp>
 
@@ -84,7 +84,7 @@ constexpr void pull_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
       if (operands[i] == operand) mark |= r.operands[i];
     accumulate_with_mark(operand, cotangent, mark);
   };
-  if (c.annotates()) return annotations::pull(g, id, active, cotangents, results, accumulate);
+  if (c.is_custom_derivative()) return annotations::pull(g, id, active, cotangents, results, accumulate);
   if (!any) return;
   switch (c.what) {
     case ir::control_flow::kind::scan: return pull_scan(g, id, r, active, cotangents, accumulate);
@@ -113,7 +113,7 @@ constexpr void push_control_flow(ir::builder& g, ir::node_id id, ir::node_id las
     for (ir::node_id r = id + 1; r <= last; ++r)
       if (g[r].op == ir::opcode::result && g[r].in[0] == id) tangent[r] = tangents[static_cast<int>(g[r].attr)];
   };
-  if (c.annotates()) return set(annotations::push(g, id, tangent));
+  if (c.is_custom_derivative()) return set(annotations::push(g, id, tangent));
   if (c.what == ir::control_flow::kind::reverse_while) return set(push_reverse_while(g, id, active.data(), tangent));
   if (c.what == ir::control_flow::kind::external) {
     for (const char result : f.results)

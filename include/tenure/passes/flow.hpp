@@ -2,7 +2,7 @@
 // How marks spread through a graph, its loops, branches and rules: which nodes depend on marked nodes. A kind of marks states
 //   carries(type): whether a value of this type can be marked;  goes_through(g, n, k): whether node n is marked if its operand k is;
 //   by_condition: whether the results of a loop or a branch are marked if its condition is;
-//   annotated(c, operands, i): the mark of result i of an annotation, given those of its operands.
+//   annotated(c, operands, i): the mark of result i of a custom derivative, given those of its operands.
 // A carry of a loop is marked if its start is, or what an iteration returns: an iteration is walked again until no carry changes.
 #pragma once
 
@@ -69,8 +69,8 @@ constexpr flow flow_through(const ir::graph_view& g, const ir::control_flow& c, 
   const bool branches = c.what == kind::cond, is_while = c.what == kind::while_loop;
   flow f;
   f.results.resize(g.results_of(c), 0);
-  if (c.annotates()) {
-    for (int i = 0; i < c.carries; ++i) f.results[i] = Kind::annotated(c, operands, i);
+  if (c.is_custom_derivative()) {
+    for (int i = 0; i < c.carries; ++i) f.results[i] = Kind::custom(c, operands, i);
     return f;
   }
   const auto carries = [](const ir::graph_view& body, int i) { return Kind::carries(body[body.outputs[i]].type); };
@@ -154,7 +154,7 @@ struct by_derivative {
   static constexpr bool by_condition = false;
   static constexpr bool carries(dtype type) { return is_floating(type); }
   static constexpr bool goes_through(const ir::graph_view& g, const ir::node& n, int k) { return ops::flows_to(n, k, g.nodes[n.in[k]]); }
-  static constexpr char annotated(const ir::control_flow& c, const mark_list& operands, int i) {
+  static constexpr char custom(const ir::control_flow& c, const mark_list& operands, int i) {
     char mark = operands[c.operand_of_result(i)];
     for (int k = c.first_argument(); k < c.first_argument() + c.scanned && !c.is_taken; ++k) mark |= operands[k];
     return mark;
@@ -167,7 +167,7 @@ struct by_sample {
   static constexpr bool by_condition = true;
   static constexpr bool carries(dtype) { return true; }
   static constexpr bool goes_through(const ir::graph_view&, const ir::node&, int) { return true; }
-  static constexpr char annotated(const ir::control_flow&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
+  static constexpr char custom(const ir::control_flow&, const mark_list& operands, int) { return any_of(operands, 0, operands.size()); }
 };
 
 }  // namespace tenure::passes

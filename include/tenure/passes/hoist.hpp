@@ -44,8 +44,8 @@ constexpr mark_list hoisted(const ir::graph_view& g, node_id first, int own) {
     char& differs = varies[id - first];
     if (n.op == ir::opcode::input) {
       differs = differs || n.attr < own;
-    } else if (n.op == ir::opcode::result && g.control_flow_of(g[n.in[0]]).annotates()) {
-      const node_id x = annotated_by(g, n);
+    } else if (n.op == ir::opcode::result && g.control_flow_of(g[n.in[0]]).is_custom_derivative()) {
+      const node_id x = value_of_custom(g, n);
       differs = differs || (x >= first && varies[x - first]);
     } else {
       differs = differs || !can_hoist(n);
@@ -95,7 +95,7 @@ class hoist_search {
  private:
   static constexpr bool finds(const ir::graph_view& g, node_id id, const demand& d) {
     const ir::control_flow& c = g.control_flow_of(g[id]);
-    if (c.annotates() || c.what == kind::external) return false;
+    if (c.is_custom_derivative() || c.what == kind::external) return false;
     const demand_of_bodies needed = demand_of(g, c, d.results, d.first_result[id]);
     const bool loops = c.what != kind::cond;
     for (int b = 0; b < 2; ++b) {
@@ -178,7 +178,7 @@ class hoist_pass {
         const bool is_rewritten = is_made && g.control_flow_of(made_by).what != kind::external;
         if (!is_rewritten) renamed[id] = out_.append(with_renamed_operands(n, renamed));
         else if (n.op == ir::opcode::control_flow) rewrite(g, id, d, renamed, results);
-        else if (g.control_flow_of(made_by).annotates()) renamed[id] = renamed[annotated_by(g, n)];
+        else if (g.control_flow_of(made_by).is_custom_derivative()) renamed[id] = renamed[value_of_custom(g, n)];
         else renamed[id] = results[d.first_result[n.in[0]] + static_cast<int>(n.attr)];
       }
       for (int i = 0; i < g.bound_count; ++i) {

@@ -48,8 +48,8 @@ constexpr mark_list reached_over_iterations(const ir::graph_view& body, const ma
   return inputs;
 }
 
-/// An annotation: its results are operands of it, and a rule or a second computation gives the cotangents of others.
-constexpr mark_list reached_by_annotation(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const mark_list& active, const mark_list& results) {
+/// A custom derivative: its results are operands of it, and a rule or a second computation gives the cotangents of others.
+constexpr mark_list reached_by_custom_derivative(const ir::graph_view& g, const ir::control_flow& c, const id_list& ids, const mark_list& active, const mark_list& results) {
   using kind = ir::control_flow::kind;
   mark_list reached(active.size(), 0), inputs, outputs;
   id_list operand_of_input;
@@ -136,9 +136,9 @@ constexpr reach reach_of(const ir::graph_view& g, ir::node_id id, const char* ac
   mark_list operands;
   id_list ids;
   ir::for_each_operand(g.nodes, g[id].in[0], [&](ir::node_id o) { operands.push_back(char(active[o] && is_floating(g[o].type))), ids.push_back(o); });
-  if (c.what != ir::control_flow::kind::external && !c.annotates()) return reached_in_bodies(g, c, ids, flow_through<by_derivative>(g, c, operands), results);
+  if (c.what != ir::control_flow::kind::external && !c.is_custom_derivative()) return reached_in_bodies(g, c, ids, flow_through<by_derivative>(g, c, operands), results);
   reach r;
-  if (c.annotates()) r.operands = reached_by_annotation(g, c, ids, operands, results);
+  if (c.is_custom_derivative()) r.operands = reached_by_custom_derivative(g, c, ids, operands, results);
   else r.operands.resize(operands.size(), 0);
   return r;
 }

@@ -162,7 +162,7 @@ class nan_search {
     if (n.op == ir::opcode::result) {
       const ir::control_flow& c = g_.control_flow_of(g_[n.in[0]]);
       const ir::node_id tuple = g_[n.in[0]].in[0];
-      if (c.annotates()) f(ir::operand_at(g_.nodes, tuple, c.operand_of_result(static_cast<int>(n.attr))));
+      if (c.is_custom_derivative()) f(ir::operand_at(g_.nodes, tuple, c.operand_of_result(static_cast<int>(n.attr))));
       else ir::for_each_operand(g_.nodes, tuple, f);
     } else if (n.op != ir::opcode::control_flow && n.op != ir::opcode::tuple) {
       for (int k = 0; k < n.arity; ++k) f(n.in[k]);

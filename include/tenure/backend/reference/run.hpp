@@ -102,7 +102,7 @@ class interpreter : operations {
       return own;
     };
     std::vector<array> results;
-    if (c.annotates()) {
+    if (c.is_custom_derivative()) {
       for (int i = 0; i < c.carries; ++i) results.push_back(given[static_cast<std::size_t>(c.operand_of_result(i))]);
     } else if (c.what == kind::external) {
       results = call_function(c, given);

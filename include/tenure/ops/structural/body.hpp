@@ -34,7 +34,7 @@ struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, at
     ir::array<ir::node_id> operands;
     ir::for_each_operand(g.nodes, c.self().in[0], [&](ir::node_id id) { operands.push_back(id); });
     c.expect(operands.size() == x.operands(), "another number of operands than the control-flow operation has", operands.size(), x.operands());
-    if (x.annotates()) return annotation(c, x, operands);
+    if (x.is_custom_derivative()) return custom_derivative(c, x, operands);
     int captured = x.own_operands();
     for (int b = 0; b < (x.what == kind::scan || x.what == kind::external ? 1 : 2) && c.found.ok(); ++b) {
       c.expect(x.bodies[b] >= 0 && x.bodies[b] < g.inner.count, "no such body", x.bodies[b], g.inner.count);
@@ -79,8 +79,8 @@ struct control_flow : structural<ir::opcode::control_flow, 1, lowering::step, at
   }
 
  private:
-  /// The inputs of the body of an annotation are some of its operands, and values like others. Its outputs are like others again.
-  static constexpr void annotation(rule_check& c, const ir::control_flow& x, const ir::array<ir::node_id>& operands) {
+  /// The inputs of the body of a custom derivative are some of its operands, and values like others. Its outputs are like others again.
+  static constexpr void custom_derivative(rule_check& c, const ir::control_flow& x, const ir::array<ir::node_id>& operands) {
     using kind = ir::control_flow::kind;
     const ir::graph_view& g = c.graph;
     c.expect(x.bodies[0] >= 0 && x.bodies[0] < g.inner.count, "no such body", x.bodies[0], g.inner.count);
@@ -127,7 +127,7 @@ struct result : structural<ir::opcode::result, 1, lowering::result, attributes::
     const ir::control_flow& x = c.graph.control_flow_of(c.operand(0));
     c.expect(c.self().attr >= 0 && c.self().attr < c.graph.results_of(x), "no such result", c.self().attr, c.graph.results_of(x));
     if (!c.found.ok()) return;
-    if (x.annotates()) {
+    if (x.is_custom_derivative()) {
       const ir::node_id value = ir::operand_at(c.graph.nodes, c.operand(0).in[0], x.operand_of_result(static_cast<int>(c.self().attr)));
       c.is_type(c.self(), c.graph[value].type);
       return c.extents_are(c.shape(), c.graph.shape_of(value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Derivatives of annotations: custom_jvp, custom_vjp and checkpoint. Their results are values that the graph computes, and the annotation
+// Derivatives of custom derivatives: custom_jvp, custom_vjp and checkpoint. Their results are values that the graph computes, and the custom derivative
 // says how a derivative goes on from there.
 // - custom_jvp: tangents by the rule. The rule is linear in the tangents, so cotangents go through its transpose.
 // - custom_vjp: cotangents by `backward`. Afterwards the results are the values by `forward`, with ordinary derivatives. Those of an external
@@ -178,5 +178,5 @@ constexpr id_list push(ir::builder& g, ir::node_id id, const id_list& tangent) {
   return results;
 }
 
-}  // namespace annotations
+}  // namespace custom derivatives
 }  // namespace tenure::passes
