@@ -53,7 +53,7 @@ counts counts_of(const ir::graph_view& g) {
   const ir::builder scalar = tn::passes::scalarize(simple.view());
   const ir::builder joined = tn::passes::join(scalar.view());
   const ir::builder whole = tn::passes::materialize(tn::passes::cse(joined.view()).view());
-  const tn::passes::clusters steps = tn::passes::fuse(whole.view());
+  const tn::passes::fusion_groups steps = tn::passes::fuse(whole.view());
   counts n;
   for (int i = 0; i < steps.at.size(); ++i) {
     const ir::node_id opaque = steps.at[i].opaque;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Laws of products that add up the rows of an epilogue: gradients of linear models, clusters, second derivatives.
+// Laws of products that add up the rows of an epilogue: gradients of linear models, fusion groups, second derivatives.
 #include <cstring>
 
 #include <tenure/threads.hpp>
@@ -21,12 +21,12 @@ constexpr auto biased = [](auto x, auto y, auto w, auto b) {
   return mean(softplus(z) - y * z);
 };
 constexpr auto classes = [](auto x, auto y, auto w, auto b) { return mean(sum(-y * log_softmax(matmul(x, w) + b, tn::axis<1>), tn::axis<1>)); };
-constexpr auto clusters = [](auto p, auto c) { return sum(amin(sum(square(c), tn::axis<1>) - 2.0 * matmul(p, transpose(c)), tn::axis<1>)); };
+constexpr auto groups = [](auto p, auto c) { return sum(amin(sum(square(c), tn::axis<1>) - 2.0 * matmul(p, transpose(c)), tn::axis<1>)); };
 constexpr auto of_squares = [](auto x, auto y, auto w) { return tn::value_and_grad<2>(squares)(x, y, w); };
 constexpr auto of_logistic = [](auto x, auto y, auto w) { return tn::value_and_grad<2>(logistic)(x, y, w); };
 constexpr auto of_biased = [](auto x, auto y, auto w, auto b) { return tn::value_and_grad<2, 3>(biased)(x, y, w, b); };
 constexpr auto of_classes = [](auto x, auto y, auto w, auto b) { return tn::value_and_grad<2, 3>(classes)(x, y, w, b); };
-constexpr auto of_clusters = [](auto p, auto c) { return tn::value_and_grad<1>(clusters)(p, c); };
+constexpr auto of_fusion_groups = [](auto p, auto c) { return tn::value_and_grad<1>(groups)(p, c); };
 constexpr auto slope = [](auto x, auto y, auto w) { return tn::grad<2>(squares)(x, y, w); };
 constexpr auto step = [](auto x, auto y, auto w) { return w - 0.125 * tn::grad<2>(squares)(x, y, w); };
 // The rows are a result; a later step reads them; two products read them; two products read different ones; a product reads the first product.
@@ -115,8 +115,8 @@ TEMPLATE_TEST_CASE("products over the rows of an epilogue agree with the referen
   const auto c = of(6, 60, 33), centers = of(8, 33, 60);
   const auto b = vector_of(7, 33);
   agrees(tn::compile(of_classes), 65536.0, x, tn::eval(tn::softmax(of(9, 5001, 33), tn::axis<1>)), c, b);
-  has(1, of_clusters, x, centers);
-  agrees(tn::compile(of_clusters), 65536.0, x, centers);
+  has(1, of_fusion_groups, x, centers);
+  agrees(tn::compile(of_fusion_groups), 65536.0, x, centers);
   has(1, as_left, x, c, v);
   agrees(tn::compile(as_left), 65536.0, x, c, v);
   has(0, by_itself, x, c);

@@ -10,7 +10,7 @@
 namespace TENURE_NAMESPACE::passes {
 
 /// The nodes of one kernel, before its instructions are written.
-struct cluster {
+struct fusion_group {
   dtype lane = dtype::float32;
   std::int16_t space = 0;    // the shape that the loops walk
   std::int64_t inner = -1;   // mask of the inner axes; -1 while it is not decided
@@ -19,30 +19,30 @@ struct cluster {
   int loads = 0;  // views, constants and arguments that its nodes read
   int row_reductions = 0;
   int open = 0;  // number of values found so far that it reads and does not compute
-  ir::node_id opaque = ir::none;  // the node of an opaque step; such a cluster has no other node
+  ir::node_id opaque = ir::none;  // the node of an opaque step; such a fusion group has no other node
 
   constexpr bool decided() const { return inner >= 0; }
 };
 
-/// The clusters by reference, and the data of each node that follows from them.
-struct clusters_view {
-  const cluster* at = nullptr;
+/// The fusion groups by reference, and the data of each node that follows from them.
+struct fusion_groups_view {
+  const fusion_group* at = nullptr;
   int count = 0;
-  const std::int32_t* of = nullptr;    // position of the node's cluster; -1 where nothing is computed
+  const std::int32_t* of = nullptr;    // position of the node's fusion group; -1 where nothing is computed
   const ir::node_id* root = nullptr;   // the node below the views
   const char* in_memory = nullptr;     // whether another step or the caller reads it
   const ir::node_id* concats = nullptr;  // the used concats, users before operands
   int concat_count = 0;
 };
 
-struct clusters {
-  ir::array<cluster> at;
+struct fusion_groups {
+  ir::array<fusion_group> at;
   ir::array<std::int32_t> of;
   ir::array<ir::node_id> root;
   ir::array<char> in_memory;
   ir::array<ir::node_id> concats;
 
-  constexpr clusters_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data(), concats.data(), concats.size()}; }
+  constexpr fusion_groups_view view() const { return {at.data(), at.size(), of.data(), root.data(), in_memory.data(), concats.data(), concats.size()}; }
 };
 
 /// Nodes in one kernel. A kernel has at most 256 instructions, which limits registers and compile time. Loads and stores need the rest.
@@ -85,7 +85,7 @@ class fuser {
     for (int i = 0; i < g.output_count; ++i) notes_[root[g.outputs[i]]].is_output = true;
   }
 
-  constexpr clusters run() {
+  constexpr fusion_groups run() {
     // Scalars that only the caller reads, as the division of a mean, go last. At their own place, between the forward and the backward
     // half, they would split the kernel that both halves can share.
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
@@ -104,7 +104,7 @@ class fuser {
       if (n.added_by != ir::none && notes_[n.added_by].waits) place(n.added_by, true);
       visit(id);
     }
-    for (cluster& c : at_)
+    for (fusion_group& c : at_)
       if (c.inner < 0 && c.opaque == ir::none) {
         // The last axis with an extent above 1 becomes the row. Axes of extent 1 are removed later, and this must not change the row.
         const extents& space = g_.shapes[c.space];
@@ -118,7 +118,7 @@ class fuser {
     for (ir::node_id id = 0; id < g_.count; ++id)
       in_memory.data()[id] = notes_[id].is_output || (notes_[id].reader != ir::none && notes_[id].reader != of_.data()[id]);
     delay_products();
-    return {static_cast<ir::array<cluster>&&>(at_), static_cast<ir::array<std::int32_t>&&>(of_), static_cast<ir::array<ir::node_id>&&>(root_),
+    return {static_cast<ir::array<fusion_group>&&>(at_), static_cast<ir::array<std::int32_t>&&>(of_), static_cast<ir::array<ir::node_id>&&>(root_),
             static_cast<ir::array<char>&&>(in_memory), static_cast<ir::array<ir::node_id>&&>(concats_)};
   }
 
@@ -169,7 +169,7 @@ class fuser {
   constexpr void delay_products() {
     constexpr int most_passed = 4;
     const int count = at_.size();
-    ir::array<int> order(count), place(count);  // the clusters from the last step to the first
+    ir::array<int> order(count), place(count);  // the fusion groups from the last step to the first
     bool any = false;
     for (int p = 0; p < count; ++p) order[p] = p;
     for (int p = 0; p < count; ++p) {
@@ -185,9 +185,9 @@ class fuser {
       any = true;
     }
     if (!any) return;
-    ir::array<cluster> ordered(count);
+    ir::array<fusion_group> ordered(count);
     for (int p = 0; p < count; ++p) ordered[p] = at_[order[p]], ordered[p].position = p, place[order[p]] = p;
-    at_ = static_cast<ir::array<cluster>&&>(ordered);
+    at_ = static_cast<ir::array<fusion_group>&&>(ordered);
     for (ir::node_id id = 0; id < g_.count; ++id)
       if (of_[id] >= 0) of_[id] = place[of_[id]];
   }
@@ -214,7 +214,7 @@ class fuser {
   }
 
   /// Whether s is the shape of values per row of c (one value for each row).
-  constexpr bool is_row_shape(const cluster& c, const extents& s) const {
+  constexpr bool is_row_shape(const fusion_group& c, const extents& s) const {
     return c.decided() && same_but_ones(s, ops::without_axes(g_.shapes[c.space], c.inner));
   }
 
@@ -223,7 +223,7 @@ class fuser {
     const int bound = notes_[view].lower, position = bound / 2;
     bool shares = false;
     if (bound >= 0 && bound % 2 == 0) {
-      cluster& c = at_[position];
+      fusion_group& c = at_[position];
       if (c.opaque == ir::none) {
         if (n.op == ir::opcode::broadcast && n.shape == c.space) shares = row_broadcast(c, n);
         else if (n.op == ir::opcode::reshape)
@@ -234,7 +234,7 @@ class fuser {
   }
 
   /// Whether a value per row can stay in a register while it is stretched along the row. Decides the row of c where it is undecided.
-  constexpr bool row_broadcast(cluster& c, const ir::node& n) {
+  constexpr bool row_broadcast(fusion_group& c, const ir::node& n) {
     const extents& from = g_.shape_of(n.in[0]);
     const extents& space = g_.shapes[c.space];
     std::int64_t stretched = whole(space.rank);
@@ -307,12 +307,12 @@ class fuser {
     const bool joined = !alone && ((would_lift && joins_at(last, false)) || (shares && joins_at(bound / 2, true)) ||
                                    (candidate >= 0 && (bound < 0 || candidate > bound / 2) && joins_at(candidate, false)) || (per_row && joins_at(last, false)));
     if (!joined) {
-      cluster fresh{.lane = lane, .space = walked, .position = at_.size()};
+      fusion_group fresh{.lane = lane, .space = walked, .position = at_.size()};
       joins(fresh, n, lane, false);
       position = at_.push_back(fresh);
       recent_.data()[walked] = position;
     }
-    cluster& c = at_.data()[position];
+    fusion_group& c = at_.data()[position];
     ++c.nodes;
     if (notes_[id].needed_by == position) --c.open;
     of_.data()[id] = position;
@@ -335,7 +335,7 @@ class fuser {
   }
 
   /// Whether the loops walk samples, and each node is one number of a sample.
-  constexpr bool walks_samples(const cluster& c) const {
+  constexpr bool walks_samples(const fusion_group& c) const {
     const extents& s = g_.shapes[c.space];
     bool noted = false;
     for (int i = 0; i < g_.samples.count; ++i) noted = noted || (s.rank == 2 && s[1] == 1 && s[0] == g_.samples.at[i]);
@@ -344,7 +344,7 @@ class fuser {
 
   /// Whether the node can be computed in c. If so, records the decisions about c that this needs. `consumed_here`: a consumer in c reads
   /// the value from a register.
-  constexpr bool joins(cluster& c, const ir::node& n, dtype lane, bool consumed_here) {
+  constexpr bool joins(fusion_group& c, const ir::node& n, dtype lane, bool consumed_here) {
     const bool many = g_.samples.count > 0 && walks_samples(c);
     const bool holds = many ? c.nodes < numbers_per_kernel && c.loads < loads_per_kernel : c.nodes < nodes_per_kernel;
     const bool has_room = c.opaque == ir::none && holds && (c.open < (many ? more_reads_of_numbers : 1) * reads_per_kernel || (n.arity <= 1 && consumed_here));
@@ -384,10 +384,10 @@ class fuser {
   ir::array<std::int32_t> of_;
   ir::array<ir::node_id> root_;
   ir::array<std::int32_t> recent_;  // by shape: the last kernel that walks it
-  ir::array<cluster> at_;
+  ir::array<fusion_group> at_;
   ir::array<ir::node_id> concats_;
 };
 
-constexpr clusters fuse(const ir::graph_view& g) { return fuser(g).run(); }
+constexpr fusion_groups fuse(const ir::graph_view& g) { return fuser(g).run(); }
 
 }  // namespace tenure::passes

@@ -19,7 +19,7 @@ inline constexpr int work_for_a_read = 16;
 
 class recomputer {
  public:
-  constexpr recomputer(const ir::graph_view& g, const clusters_view& c) : g_(g), clusters_(c) {
+  constexpr recomputer(const ir::graph_view& g, const fusion_groups_view& c) : g_(g), groups_(c) {
     ir::array<char> has_candidates(c.count, 0);
     bool is_any = false;
     for (ir::node_id id = 0; id < g.count; ++id) {
@@ -43,9 +43,9 @@ class recomputer {
     ir::array<ir::node_id> renamed(g_.count, ir::none);
     for (ir::node_id id = 0; id < g_.count; ++id) {
       ir::node n = with_renamed_operands(g_[id], renamed);
-      if (clusters_.of[id] >= 0 && !reads_memory(g_, g_[id]))
+      if (groups_.of[id] >= 0 && !reads_memory(g_, g_[id]))
         for (int k = 0; k < n.arity; ++k)
-          if (const int c = copy_in(clusters_.of[id], g_[id].in[k]); c >= 0) n.in[k] = emit(c, renamed, out);
+          if (const int c = copy_in(groups_.of[id], g_[id].in[k]); c >= 0) n.in[k] = emit(c, renamed, out);
       renamed[id] = out.emit(n);
     }
     finish(g_, renamed, out);
@@ -79,23 +79,23 @@ class recomputer {
 
   /// Collects the nodes of each kernel, and who reads each node.
   constexpr void collect() {
-    next_.resize(g_.count, ir::none), head_.resize(clusters_.count, ir::none), reader_.resize(g_.count, nobody);
+    next_.resize(g_.count, ir::none), head_.resize(groups_.count, ir::none), reader_.resize(g_.count, nobody);
     all_notes_.resize(g_.count);
     notes_ = all_notes_.data();
     for (ir::node_id id = g_.count - 1; id >= 0; --id) {
-      const int p = clusters_.of[id];
+      const int p = groups_.of[id];
       if (p < 0) continue;
       next_[id] = head_[p];
       head_[p] = id;
       const auto note_reader = [&](ir::node_id operand) {
-        const ir::node_id root = clusters_.root[operand];
-        if (clusters_.of[root] != p) reader_[root] = reader_[root] == nobody || reader_[root] == p ? p : several;
+        const ir::node_id root = groups_.root[operand];
+        if (groups_.of[root] != p) reader_[root] = reader_[root] == nobody || reader_[root] == p ? p : several;
       };
       for (int k = 0; k < g_.nodes[id].arity; ++k) ir::for_each_operand(g_.nodes, g_.nodes[id].in[k], note_reader);
     }
-    for (int i = 0; i < clusters_.concat_count; ++i)
-      for (int k = 0; k < 2; ++k) reader_[clusters_.root[g_.nodes[clusters_.concats[i]].in[k]]] = several;
-    for (int i = 0; i < g_.output_count; ++i) reader_[clusters_.root[g_.outputs[i]]] = several;
+    for (int i = 0; i < groups_.concat_count; ++i)
+      for (int k = 0; k < 2; ++k) reader_[groups_.root[g_.nodes[groups_.concats[i]].in[k]]] = several;
+    for (int i = 0; i < g_.output_count; ++i) reader_[groups_.root[g_.outputs[i]]] = several;
   }
 
   constexpr void choose(int p) {
@@ -103,8 +103,8 @@ class recomputer {
     for (ir::node_id id = head_[p]; id != ir::none; id = next_[id]) {
       const bool from_memory = reads_memory(g_, g_.nodes[id]);
       for (int k = 0; k < g_.nodes[id].arity; ++k) {
-        const ir::node_id operand = g_.nodes[id].in[k], root = clusters_.root[operand];
-        if (clusters_.of[root] == p || is_number(root)) continue;
+        const ir::node_id operand = g_.nodes[id].in[k], root = groups_.root[operand];
+        if (groups_.of[root] == p || is_number(root)) continue;
         if (from_memory || operand != root) notes_[root].stays_for = p;
         if (from_memory || notes_[operand].read_by == p) continue;
         notes_[operand].read_by = p;
@@ -131,11 +131,11 @@ class recomputer {
     if (!is_any) return;
     // A node that is not read yet costs a read, and a write if nothing else reads it. The result of a product that one kernel reads may
     // never reach memory (epilogue.hpp), so it is not read for this.
-    int nodes = clusters_.at[p].nodes;
+    int nodes = groups_.at[p].nodes;
     for (const ir::node_id id : reads) {
       if (notes_[id].chosen_in == p || notes_[id].of != p || notes_[id].missing < 0 || notes_[id].work > work_for_a_read) continue;
-      const ir::node_id missing = notes_[id].missing, root = clusters_.root[missing];
-      const bool is_in_memory = clusters_.of[root] < 0 || clusters_.in_memory[root];
+      const ir::node_id missing = notes_[id].missing, root = groups_.root[missing];
+      const bool is_in_memory = groups_.of[root] < 0 || groups_.in_memory[root];
       if (is_opaque(g_[root].op) && reader_[root] >= 0) continue;
       const note& leaf = notes_[missing];
       const bool gains = is_in_memory ? leaf.saves > bytes_of(missing) : leaf.saves > 2 * bytes_of(missing) && leaf.frees >= bytes_of(missing);
@@ -154,8 +154,8 @@ class recomputer {
   /// Whether another kernel computes the node by a cheap operation, in the lanes and over the elements of kernel p.
   constexpr bool is_cheap(ir::node_id id, int p) const {
     const ir::node& n = g_.nodes[id];
-    return clusters_.of[id] != p && n.op >= ir::opcode::pointwise && clusters_.of[id] >= 0 && n.shape == clusters_.at[p].space &&
-           (ops::effort_of(n.op) == ops::effort::arithmetic || n.op == ops::code_of<ops::random_unit>()) && lane_of(g_, id) == clusters_.at[p].lane;
+    return groups_.of[id] != p && n.op >= ir::opcode::pointwise && groups_.of[id] >= 0 && n.shape == groups_.at[p].space &&
+           (ops::effort_of(n.op) == ops::effort::arithmetic || n.op == ops::code_of<ops::random_unit>()) && lane_of(g_, id) == groups_.at[p].lane;
   }
   /// Whether it is one value for many elements, as a bias or the mean of a row. It costs little to read.
   constexpr bool is_small(ir::node_id id) const {
@@ -186,7 +186,7 @@ class recomputer {
     }
     return n.missing;
   }
-  constexpr bool is_at_hand(ir::node_id x, int p) const { return is_number(clusters_.root[x]) || notes_[x].read_by == p || is_small(x); }
+  constexpr bool is_at_hand(ir::node_id x, int p) const { return is_number(groups_.root[x]) || notes_[x].read_by == p || is_small(x); }
 
   constexpr int copy_in(int p, ir::node_id id) const {
     int c = copies_.size() == 0 ? -1 : notes_[id].copies;
@@ -211,7 +211,7 @@ class recomputer {
   }
 
   ir::graph_view g_;
-  clusters_view clusters_;
+  fusion_groups_view groups_;
   ir::array<ir::node_id> next_, head_;  // the nodes of each kernel
   ir::array<int> reader_;               // by root: the other kernel that reads it, nobody, or several
   ir::array<note> all_notes_;
@@ -219,8 +219,8 @@ class recomputer {
   ir::array<copy> copies_;
 };
 
-constexpr bool recomputes(const ir::graph_view& g, const clusters_view& c) { return recomputer(g, c).any(); }
-constexpr ir::builder recompute(const ir::graph_view& g, const clusters_view& c) { return recomputer(g, c).run(); }
+constexpr bool recomputes(const ir::graph_view& g, const fusion_groups_view& c) { return recomputer(g, c).any(); }
+constexpr ir::builder recompute(const ir::graph_view& g, const fusion_groups_view& c) { return recomputer(g, c).run(); }
 constexpr ir::builder recompute(const ir::graph_view& g) { return recompute(g, fuse(g).view()); }
 
 }  // namespace tenure::passes

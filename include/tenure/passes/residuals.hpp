@@ -8,7 +8,7 @@ namespace TENURE_NAMESPACE::passes {
 
 /// The nodes whose memory is temporary, which a step of the forward half computes and a step of the backward half reads, in ascending order.
 /// Arguments and results do not count, because their memory belongs to the caller. What a loop keeps of each iteration is a result of the loop.
-constexpr ir::array<ir::node_id> residuals_of_backward(const ir::graph_view& g, const clusters_view& c) {
+constexpr ir::array<ir::node_id> residuals_of_backward(const ir::graph_view& g, const fusion_groups_view& c) {
   ir::array<ir::node_id> residuals;
   if (g.backward_from == 0) return residuals;
   const auto is_forward = [&](ir::node_id root) { return (is_result(g[root].op) ? g[root].in[0] : root) < g.backward_from; };

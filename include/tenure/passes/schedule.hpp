@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Iterations clusters into the steps of a plan. Values that must be in memory get buffers, and the others become instructions. Loop dimensions
+// Iterations fusion groups into the steps of a plan. Values that must be in memory get buffers, and the others become instructions. Loop dimensions
 // are merged where every access allows it. Steps with equal instructions and strides share one kernel, so a traced loop of 200 iterations has
 // its body once. Cost: a constant time for each node, and for each kernel.
 #pragma once
@@ -12,18 +12,18 @@ namespace TENURE_NAMESPACE::passes {
 
 class scheduler {
  public:
-  constexpr scheduler(const ir::graph_view& g, const clusters_view& c) : g_(g), clusters_(c), all_notes_(g.count), notes_(all_notes_.data()), of_shape_(g.shape_count) {}
+  constexpr scheduler(const ir::graph_view& g, const fusion_groups_view& c) : g_(g), groups_(c), all_notes_(g.count), notes_(all_notes_.data()), of_shape_(g.shape_count) {}
 
   constexpr plan_builder run() {
     make_buffers();
-    ir::array<ir::node_id> head(clusters_.count, ir::none);
+    ir::array<ir::node_id> head(groups_.count, ir::none);
     for (ir::node_id id = g_.count - 1; id >= 0; --id)
-      if (const int p = clusters_.of[id]; p >= 0) {
+      if (const int p = groups_.of[id]; p >= 0) {
         notes_[id].next = head.data()[p];
         head.data()[p] = id;
       }
-    for (int p = clusters_.count - 1; p >= 0; --p) {
-      if (clusters_.at[p].opaque != ir::none) write_opaque(clusters_.at[p].opaque);
+    for (int p = groups_.count - 1; p >= 0; --p) {
+      if (groups_.at[p].opaque != ir::none) write_opaque(groups_.at[p].opaque);
       else write_kernel(p, head[p]);
     }
     note_lifetimes();
@@ -34,9 +34,9 @@ class scheduler {
  private:
   /// The data that the scheduler keeps for a node.
   struct note {
-    ir::node_id next = ir::none;  // in the same cluster
+    ir::node_id next = ir::none;  // in the same fusion group
     int buffer = -1;
-    int slot = -1, slot_cluster = -1;  // the slot that holds it, and the cluster of the slot
+    int slot = -1, slot_group = -1;  // the slot that holds it, and the fusion group of the slot
     bool row = false;                  // row and phase are copies from the instruction of that slot
     int phase = 0;
     int strides = -1;  // of a view or of a part of a concat
@@ -68,14 +68,14 @@ class scheduler {
 
   /// Places the parts of concats. A concat is placed before the concats that are its parts.
   constexpr void place_parts() {
-    for (int i = 0; i < clusters_.concat_count; ++i) {
-      const ir::node_id id = clusters_.concats[i];
+    for (int i = 0; i < groups_.concat_count; ++i) {
+      const ir::node_id id = groups_.concats[i];
       note& whole = notes_[id];
       if (whole.whole == ir::none) whole.whole = id, whole.strides = note_of_shape(g_[id].shape).strides;
       const int axis = static_cast<int>(g_[id].attr);
       number start{};
       for (int k = 0; k < 2; ++k) {
-        const ir::node_id operand = g_[id].in[k], computed = clusters_.root[operand];
+        const ir::node_id operand = g_[id].in[k], computed = groups_.root[operand];
         note& part = notes_[computed];
         part.whole = whole.whole;
         part.strides = computed == operand ? whole.strides : along_axes_of(computed, whole.strides, g_[operand].shape);
@@ -132,7 +132,7 @@ class scheduler {
       const ir::node& n = g_.nodes[id];
       if (n.op < ir::opcode::pointwise && is_view(n.op)) layouts_.enter(g_, id, layout_below(n.in[0]));
       const bool is_input = n.op == ir::opcode::input;
-      const bool is_computed = notes_[id].whole == ir::none ? clusters_.of[id] >= 0 && clusters_.in_memory[id] : notes_[id].whole == id;
+      const bool is_computed = notes_[id].whole == ir::none ? groups_.of[id] >= 0 && groups_.in_memory[id] : notes_[id].whole == id;
       if (in_place.size() > 0 && in_place[id]) notes_[id].buffer = notes_[below_reshapes(g_, n.in[changed_operand(id)])].buffer;
       else if (is_input || is_computed)
         notes_[id].buffer = plan_.buffers.push_back({.where = is_input ? buffer::place::argument : buffer::place::workspace,
@@ -141,7 +141,7 @@ class scheduler {
                                                      .elements = note_of_shape(n.shape).elements});
     }
     for (int i = 0; i < g_.output_count; ++i) {
-      buffer& b = plan_.buffers[notes_[clusters_.root[g_.outputs[i]]].buffer];
+      buffer& b = plan_.buffers[notes_[groups_.root[g_.outputs[i]]].buffer];
       b.where = buffer::place::result;
       b.index = i;
     }
@@ -223,7 +223,7 @@ class scheduler {
   }
 
   /// Strides along the axes of the space of the kernel, for a value with fewer axes: one for each row, or one for each column.
-  constexpr int spread(const cluster& c, int from, const extents& s, std::int64_t along) {
+  constexpr int spread(const fusion_group& c, int from, const extents& s, std::int64_t along) {
     const extents& space = g_.shapes[c.space];
     const strides old = plan_.strides[from];
     strides spread;
@@ -236,7 +236,7 @@ class scheduler {
   }
 
   /// An access along the axes of the space of the kernel, to a value per element or per row.
-  constexpr access along_space(const cluster& c, ir::node_id id) {
+  constexpr access along_space(const fusion_group& c, ir::node_id id) {
     access a = access_of(id);
     if (const std::int16_t shape = g_.nodes[id].shape; shape != c.space) a.strides = spread(c, a.strides, g_.shapes[shape], ~c.inner);
     a.rank = static_cast<std::int8_t>(g_.shapes[c.space].rank);
@@ -244,28 +244,28 @@ class scheduler {
   }
 
   /// The access with which a reduction accumulates: over all elements (rank 0), or over the rows (one value for each column).
-  constexpr access result_access(const cluster& c, ir::node_id id, bool over_all) {
+  constexpr access result_access(const fusion_group& c, ir::node_id id, bool over_all) {
     access a = access_of(id);
     a.strides = over_all ? none_moved() : spread(c, a.strides, g_.shape_of(id), c.inner);
     a.rank = static_cast<std::int8_t>(g_.shapes[c.space].rank);
     return a;
   }
 
-  constexpr bool is_per_row(const cluster& c, const access& a) const {
+  constexpr bool is_per_row(const fusion_group& c, const access& a) const {
     const strides& s = plan_.strides.data()[a.strides];
     for (int d = 0; d < a.rank; ++d)
       if (((c.inner >> d) & 1) && s.along[d].factor != 0 && g_.shapes[c.space].extent[d] != 1) return false;
     return true;
   }
 
-  constexpr void hold(note& n, int p, const instruction& i) { n.slot = add_instruction(i), n.slot_cluster = p, n.row = i.row, n.phase = i.phase; }
+  constexpr void hold(note& n, int p, const instruction& i) { n.slot = add_instruction(i), n.slot_group = p, n.row = i.row, n.phase = i.phase; }
 
   /// The note of an operand that is in a slot. If the kernel does not compute it, this appends a load.
-  constexpr const note& operand(int p, const cluster& c, ir::node_id id) {
+  constexpr const note& operand(int p, const fusion_group& c, ir::node_id id) {
     note& known = notes_[id];
-    if (known.slot_cluster == p) return known;
-    if (const ir::node_id below = clusters_.root[id]; clusters_.of[below] == p) return notes_[below];
-    const ir::node& root = g_.nodes[clusters_.root[id]];
+    if (known.slot_group == p) return known;
+    if (const ir::node_id below = groups_.root[id]; groups_.of[below] == p) return notes_[below];
+    const ir::node& root = g_.nodes[groups_.root[id]];
     if (root.op == ir::opcode::constant) {
       const bool converts = !is_floating(root.type) && is_floating(c.lane) && root.type != dtype::boolean;
       // An int64 beyond 2^53 is rounded once, to the type of the lane.
@@ -279,7 +279,7 @@ class scheduler {
   }
 
   constexpr void write_kernel(int p, ir::node_id head) {
-    const cluster& c = clusters_.at[p];
+    const fusion_group& c = groups_.at[p];
     first_ = plan_.instructions.size();
     first_access_ = plan_.accesses.size();
     hash_ = static_cast<std::uint64_t>(c.inner) << 16 ^ static_cast<std::uint64_t>(c.space);
@@ -291,7 +291,7 @@ class scheduler {
         const note& from = operand(p, c, n.in[k]);
         i.in[k] = from.slot, i.row = i.row && from.row, i.phase = from.phase > i.phase ? from.phase : i.phase;
       }
-      bool stores = clusters_.in_memory[id], per_row = n.shape != c.space;
+      bool stores = groups_.in_memory[id], per_row = n.shape != c.space;
       if (n.op == ir::opcode::reduce) {
         const bool over_rows_results = g_.nodes[n.in[0]].shape != c.space;
         const bool along_row = !over_rows_results && n.attr == c.inner, over_all = over_rows_results || n.attr == whole(g_.shapes[c.space].rank);
@@ -315,7 +315,7 @@ class scheduler {
   }
 
   /// The kernel of the instructions just written: an equal kernel that exists, or a new one.
-  constexpr int finish_kernel(const cluster& c, bool free) {
+  constexpr int finish_kernel(const fusion_group& c, bool free) {
     const int known = kernels_.find(hash_, [&](int k) { return is_like(k, c, free); });
     if (known < 0) return new_kernel(c, free);
     const kernel& k = plan_.kernels[known];
@@ -332,7 +332,7 @@ class scheduler {
     return known;
   }
 
-  constexpr bool is_like(int known, const cluster& c, bool free) const {
+  constexpr bool is_like(int known, const fusion_group& c, bool free) const {
     const kernel& k = plan_.kernels[known];
     const kernel_note& noted = kernel_notes_[known];
     if (k.lane != c.lane || noted.space != c.space || noted.inner != c.inner || noted.free != free) return false;
@@ -347,7 +347,7 @@ class scheduler {
     return true;
   }
 
-  constexpr int new_kernel(const cluster& c, bool free) {
+  constexpr int new_kernel(const fusion_group& c, bool free) {
     kernel_notes_.push_back({c.space, c.inner, free, walks_.size(), plan_.accesses.size() - first_access_});
     kernel k{.lane = c.lane, .first_instruction = first_, .instruction_count = plan_.instructions.size() - first_,
              .first_access = first_access_, .access_count = plan_.accesses.size() - first_access_};
@@ -361,7 +361,7 @@ class scheduler {
 
   /// Marks each instruction per element with the passes over the row that need it. Returns the number of passes. A costly value that
   /// several passes need is computed in the first of them, and kept for the others in memory of one row, which stays in cache.
-  constexpr std::uint8_t assign_passes(const cluster& c) {
+  constexpr std::uint8_t assign_passes(const fusion_group& c) {
     int passes = 0;
     for (int s = plan_.instructions.size() - first_ - 1; s >= 0; --s) {
       instruction& i = at(s);
@@ -391,7 +391,7 @@ class scheduler {
   }
 
   /// Memory for the elements of one row. All rows use the same memory.
-  constexpr access row_memory(const cluster& c) {
+  constexpr access row_memory(const fusion_group& c) {
     const extents& space = g_.shapes[c.space];
     strides along;
     number elements{1, 0};
@@ -405,7 +405,7 @@ class scheduler {
   }
 
   /// Removes dimensions of extent 1, puts outer dimensions before inner ones, and merges neighbours where all accesses allow it.
-  constexpr void arrange_dimensions(const cluster& c, kernel& k, bool free) {
+  constexpr void arrange_dimensions(const fusion_group& c, kernel& k, bool free) {
     const extents& space = g_.shapes[c.space];
     int axis[max_rank] = {}, n = 0, outer = 0;
     for (int half = 0; half < 2; ++half) {
@@ -468,7 +468,7 @@ class scheduler {
   static constexpr std::uint64_t odd_ = 0x9E3779B97F4A7C15u;
 
   ir::graph_view g_;
-  clusters_view clusters_;
+  fusion_groups_view groups_;
   ir::array<note> all_notes_;
   note* notes_;
   ir::array<shape_note> of_shape_;
@@ -482,10 +482,10 @@ class scheduler {
   std::uint64_t hash_ = 0;
 };
 
-constexpr plan_builder schedule(const ir::graph_view& g, const clusters_view& c) { return scheduler(g, c).run(); }
+constexpr plan_builder schedule(const ir::graph_view& g, const fusion_groups_view& c) { return scheduler(g, c).run(); }
 
 constexpr plan_builder schedule(const ir::graph_view& g) {
-  const clusters c = fuse(g);
+  const fusion_groups c = fuse(g);
   return schedule(g, c.view());
 }
 

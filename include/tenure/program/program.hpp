@@ -71,21 +71,21 @@ struct body_source {
 template <class Program, int Body>
 inline constexpr auto& traced_graph<body_source<Program, Body>> = body_source<Program, Body>::graph;
 
-/// The clusters of a graph with so many nodes, as a constant. The number of nodes bounds the number of clusters.
+/// The fusion groups of a graph with so many nodes, as a constant. The number of nodes bounds the number of fusion groups.
 template <int Nodes>
-struct frozen_clusters {
-  ir::frozen<passes::cluster, Nodes> at;
+struct frozen_fusion_groups {
+  ir::frozen<passes::fusion_group, Nodes> at;
   ir::frozen<std::int32_t, Nodes> of;
   ir::frozen<ir::node_id, Nodes> root;
   ir::frozen<char, Nodes> in_memory;
   ir::frozen<ir::node_id, Nodes> concats;
   int count, concat_count;
 
-  constexpr explicit frozen_clusters(const passes::clusters_view& c) : frozen_clusters(c, c.of == nullptr ? 0 : Nodes) {}
-  constexpr frozen_clusters(const passes::clusters_view& c, int nodes)
+  constexpr explicit frozen_fusion_groups(const passes::fusion_groups_view& c) : frozen_fusion_groups(c, c.of == nullptr ? 0 : Nodes) {}
+  constexpr frozen_fusion_groups(const passes::fusion_groups_view& c, int nodes)
       : at(c.at, c.count), of(c.of, nodes), root(c.root, nodes), in_memory(c.in_memory, nodes), concats(c.concats, c.concat_count),
         count(c.count), concat_count(c.concat_count) {}
-  constexpr passes::clusters_view view() const { return {at, count, of, root, in_memory, concats, concat_count}; }
+  constexpr passes::fusion_groups_view view() const { return {at, count, of, root, in_memory, concats, concat_count}; }
 };
 
 /// The nodes that share a kernel.
@@ -93,11 +93,11 @@ template <auto& Graph>
 struct fused_kernels {
 #if defined(__CUDACC__)
   struct fusing {
-    static constexpr passes::clusters run() { return passes::fuse(Graph.view()); }
+    static constexpr passes::fusion_groups run() { return passes::fuse(Graph.view()); }
   };
-  static constexpr frozen_clusters<Graph.count> value = frozen_apart<frozen_clusters<Graph.count>, fusing>();
+  static constexpr frozen_fusion_groups<Graph.count> value = frozen_apart<frozen_fusion_groups<Graph.count>, fusing>();
 #else
-  static constexpr frozen_clusters<Graph.count> value{passes::fuse(Graph.view()).view()};
+  static constexpr frozen_fusion_groups<Graph.count> value{passes::fuse(Graph.view()).view()};
 #endif
 };
 

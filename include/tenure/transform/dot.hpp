@@ -38,7 +38,7 @@ class dot_drawing {
 
  private:
   void frame(const std::string& name, const std::string& label, const char* color) {
-    out_ += "subgraph \"cluster_" + name + "\" { label=\"" + label + "\"; ";
+    out_ += "subgraph \"group_" + name + "\" { label=\"" + label + "\"; ";
     out_ += std::string("style=\"rounded,filled\"; color=\"#d8dee6\"; fillcolor=\"") + color + "\";\n";
   }
   void draw(const card& c, const std::string& name) {

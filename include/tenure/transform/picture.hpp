@@ -118,17 +118,17 @@ class card_maker {
   /// The node of a buffer that step s writes first, or none. A node is found once.
   ir::node_id node_of_buffer(int s, std::int64_t bytes, std::vector<char>& is_found) const {
     for (ir::node_id id = 0; id < g_.count; ++id) {
-      const bool is_it = fused_.of[id] == cluster_of(s) && fused_.in_memory[id] && !is_found[static_cast<std::size_t>(id)];
+      const bool is_it = fused_.of[id] == group_of(s) && fused_.in_memory[id] && !is_found[static_cast<std::size_t>(id)];
       if (!is_it || count(g_.shape_of(id)) * size_of(g_[id].type) != bytes) continue;
       is_found[static_cast<std::size_t>(id)] = 1;
       return id;
     }
     return ir::none;
   }
-  const passes::clusters& fused() const { return fused_; }
+  const passes::fusion_groups& fused() const { return fused_; }
 
  private:
-  int cluster_of(int s) const { return fused_.at.size() - 1 - s; }
+  int group_of(int s) const { return fused_.at.size() - 1 - s; }
 
   template <class T>
   static void unique(std::vector<T>& list) {
@@ -168,14 +168,14 @@ class card_maker {
   }
 
   card make_card(int s) const {
-    const int cluster = cluster_of(s);
+    const int group = group_of(s);
     card c;
     c.steps = {s};
     c.bytes = facts_[static_cast<std::size_t>(s)].bytes, c.flops = facts_[static_cast<std::size_t>(s)].flops;
     bool is_forward = false, is_backward = false, is_update = false;
     std::string operations;
     for (ir::node_id id = 0; id < g_.count; ++id) {
-      if (fused_.of[id] != cluster || g_[id].op == ir::opcode::result) continue;
+      if (fused_.of[id] != group || g_[id].op == ir::opcode::result) continue;
       const bool follows = g_.backward_from > 0 && id >= g_.backward_from;
       is_update = is_update || (follows && updates_[static_cast<std::size_t>(id)]);
       is_backward = is_backward || (follows && !updates_[static_cast<std::size_t>(id)]);
@@ -183,13 +183,13 @@ class card_maker {
       c.lines.push_back(formula_.line(id));
       operations += passes::name_of(g_[id]) + std::string(" ");
       for (int k = 0; k < g_[id].arity; ++k)
-        ir::for_each_operand(g_.nodes, g_[id].in[k], [&](ir::node_id operand) { read(c, cluster, operand, ""); });
+        ir::for_each_operand(g_.nodes, g_[id].in[k], [&](ir::node_id operand) { read(c, group, operand, ""); });
     }
     c.part = is_update ? phase::update : is_forward && is_backward ? phase::both : is_backward ? phase::backward : phase::forward;
-    const ir::node_id alone = fused_.at[cluster].opaque;
+    const ir::node_id alone = fused_.at[group].opaque;
     if (alone == ir::none) {
       c.kind = "one loop";
-      c.title = short_list(name_of_step(g_, fused_, cluster));
+      c.title = short_list(name_of_step(g_, fused_, group));
       const bool is_by_parameter = c.part == phase::update;
       c.key = name_of(c.part);
       c.key += is_by_parameter ? " " + operations : " kernel " + std::to_string(facts_[static_cast<std::size_t>(s)].kernel);
@@ -210,7 +210,7 @@ class card_maker {
       c.key = name_of(c.part);
       c.key += " " + formula_.shape(alone) + c.title;
     }
-    for (int i = 0; i < g_.output_count; ++i) add_result(c, cluster, g_.outputs[i], i);
+    for (int i = 0; i < g_.output_count; ++i) add_result(c, group, g_.outputs[i], i);
     return c;
   }
   static std::string short_list(const std::string& names) {
@@ -226,18 +226,18 @@ class card_maker {
     return count > 8 ? text + " · …" : text;
   }
 
-  void add_result(card& c, int cluster, ir::node_id id, int i) const {
+  void add_result(card& c, int group, ir::node_id id, int i) const {
     const ir::node_id root = passes::below_views(g_, id);
     if (g_[root].op == ir::opcode::concat) {
-      for (int k = 0; k < 2; ++k) add_result(c, cluster, g_[root].in[k], i);
-    } else if (fused_.of[root] == cluster) {
+      for (int k = 0; k < 2; ++k) add_result(c, group, g_[root].in[k], i);
+    } else if (fused_.of[root] == group) {
       const auto at = static_cast<std::size_t>(i);
       c.results.push_back(at < names_.results.size() ? names_.results[at] : "result " + std::to_string(i));
     }
   }
 
   /// Notes that a card reads a value: through views, and through the parts of a concat.
-  void read(card& c, int cluster, ir::node_id id, std::string view) const {
+  void read(card& c, int group, ir::node_id id, std::string view) const {
     ir::node_id seen = id;
     for (; passes::is_view(g_[id].op); id = g_[id].in[0])
       if (const std::string step = formula_.view(id); !step.empty()) view = view.empty() ? step : step + ", " + view;
@@ -246,14 +246,14 @@ class card_maker {
     if (g_[id].op == ir::opcode::input) {
       c.reads.push_back({-1, g_[id].attr, formula_.operand(id), formula_.shape(id), view});
     } else if (g_[id].op == ir::opcode::concat) {
-      for (int k = 0; k < 2; ++k) read(c, cluster, g_[id].in[k], view.empty() ? "joined" : "joined, " + view);
-    } else if (!passes::is_source(g_[id].op) && fused_.of[id] >= 0 && fused_.of[id] != cluster) {
+      for (int k = 0; k < 2; ++k) read(c, group, g_[id].in[k], view.empty() ? "joined" : "joined, " + view);
+    } else if (!passes::is_source(g_[id].op) && fused_.of[id] >= 0 && fused_.of[id] != group) {
       c.reads.push_back({fused_.at.size() - 1 - fused_.of[id], id, formula_.operand(id), formula_.shape(id), view});
     }
   }
 
   ir::graph_view g_;
-  passes::clusters fused_;
+  passes::fusion_groups fused_;
   const leaf_names& names_;
   formulas formula_;
   const std::vector<step_facts>& facts_;
@@ -266,7 +266,7 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
   using plan_type = plan<Program, Device>;
   const ir::graph_view g = Program::value.view();
   std::vector<step_facts> facts(static_cast<std::size_t>(Program::step_count));
-  const passes::clusters clusters = passes::fuse(g);
+  const passes::fusion_groups groups = passes::fuse(g);
   for (int s = 0; s < Program::step_count; ++s) {
     step_facts& f = facts[static_cast<std::size_t>(s)];
     f.kernel = Program::tables.steps[s].kernel;
@@ -274,7 +274,7 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
       f.bytes = plan_type::bytes_of_control_flow(s) + plan_type::bytes_of_step(s, g, nullptr);
       f.flops = plan_type::flops_of_control_flow(s);
       for (ir::node_id id = 0; id < g.count; ++id)
-        if (clusters.of[id] == Program::step_count - 1 - s) f.flops += plan_type::flops_of(g, id);
+        if (groups.of[id] == Program::step_count - 1 - s) f.flops += plan_type::flops_of(g, id);
     }
   }
   const card_maker maker(g, names, facts);
@@ -283,7 +283,7 @@ picture picture_of(const leaf_names& names, const call_profile& times = {}) {
   for (card& c : p.cards) {
     for (const int s : c.steps) c.seconds += has_times ? times.steps[static_cast<std::size_t>(s)].seconds : 0;
     if (Program::tables.steps[c.steps[0]].control_flow < 0) continue;
-    const ir::node_id control_flow = clusters.at[Program::step_count - 1 - c.steps[0]].opaque;
+    const ir::node_id control_flow = groups.at[Program::step_count - 1 - c.steps[0]].opaque;
     program_detail::visit_control_flow<Program>(Program::tables.steps[c.steps[0]], [&]<int C>(std::integral_constant<int, C>) {
       using record = program_detail::control_flow_at<Program, C>;
       constexpr int bodies = passes::printed_bodies(record::value);

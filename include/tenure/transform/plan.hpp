@@ -86,7 +86,7 @@ struct plan {
   static constexpr std::int64_t kept_bytes() {
     require_static();
     const ir::graph_view g = Program::value.view();
-    const passes::clusters fused = passes::fuse(g);
+    const passes::fusion_groups fused = passes::fuse(g);
     std::int64_t total = 0;
     for (const ir::node_id id : passes::residuals_of_backward(g, fused.view())) total += bytes_of(g, id);
     return total;

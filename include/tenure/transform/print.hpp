@@ -17,7 +17,7 @@ std::string to_text(plan<Program, Device>) {
   const ir::graph_view g = Program::value.view();
   passes::writer out;
   passes::print_graph(out, g);
-  const passes::clusters fused = passes::fuse(g);
+  const passes::fusion_groups fused = passes::fuse(g);
   for (int p = fused.at.size() - 1, step = 0; p >= 0; --p, ++step) {
     out << "step " << step << ':';
     for (int id = 0; id < g.count; ++id)

@@ -111,10 +111,10 @@ inline std::string name_of_operation(const ir::graph_view& g, ir::node_id id, co
   const std::string text = w.text();
   return text.starts_with(": ") ? text.substr(2) : text;  // what stands behind "control-flow operation" in a printed graph
 }
-inline std::string name_of_step(const ir::graph_view& g, const passes::clusters& fused, int cluster, const std::int64_t* symbols = nullptr) {
+inline std::string name_of_step(const ir::graph_view& g, const passes::fusion_groups& fused, int group, const std::int64_t* symbols = nullptr) {
   counted_names names;
   for (int id = 0; id < g.count; ++id)
-    if (fused.of[id] == cluster) names.add(name_of_operation(g, id, symbols));
+    if (fused.of[id] == group) names.add(name_of_operation(g, id, symbols));
   return names.text();
 }
 
@@ -208,14 +208,14 @@ class profiler {
   void describe(const std::int64_t* symbols) {
     using plan_type = plan<Program, cpu_device>;
     ir::graph_view g = Program::value.view();
-    const passes::clusters fused = passes::fuse(g);
+    const passes::fusion_groups fused = passes::fuse(g);
     std::vector<extents> shapes;
     if constexpr (!Program::is_static) {
       for (int i = 0; i < g.shape_count; ++i) shapes.push_back(bound_extents(g.shapes[i], symbols));
       g.shapes = shapes.data();
     }
-    for (int cluster = fused.at.size() - 1, s = 0; cluster >= 0; --cluster, ++s) {
-      profiled_step step{.name = name_of_step(g, fused, cluster, symbols)};
+    for (int group = fused.at.size() - 1, s = 0; group >= 0; --group, ++s) {
+      profiled_step step{.name = name_of_step(g, fused, group, symbols)};
       const int control_flow = Program::tables.steps[s].control_flow;
       if (control_flow < 0) {
         step.bytes = plan_type::bytes_of_step(s, g, symbols), step.flops = 0;
@@ -225,7 +225,7 @@ class profiler {
           step.bytes = plan_type::bytes_of_control_flow(s), step.flops = plan_type::flops_of_control_flow(s);
       }
       for (int id = 0; id < g.count && step.flops >= 0; ++id)
-        if (fused.of[id] == cluster) step.flops += plan_type::flops_of(g, id);
+        if (fused.of[id] == group) step.flops += plan_type::flops_of(g, id);
       profile_.steps.push_back(std::move(step));
     }
     charge_nodes<Program>(symbols, {}, true);
@@ -239,7 +239,7 @@ class profiler {
     std::vector<extents> shapes;
     for (int i = 0; i < g.shape_count; ++i) shapes.push_back(bound_extents(g.shapes[i], symbols));
     g.shapes = shapes.data();
-    const passes::clusters fused = passes::fuse(Program::value.view());
+    const passes::fusion_groups fused = passes::fuse(Program::value.view());
     const std::vector<std::int32_t> origins = origins_of(g);
     std::vector<char> updates(static_cast<std::size_t>(g.count), outer.is_update);
     for (ir::node_id id = 0; id < g.count; ++id) {
